@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -89,8 +90,11 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 		rec := w.ask(t, c.name, l, at, !locked || !home || at == w.second)
 		w.judge(t, c, l, at, rec)
 	}
-	if l.namesRecord() && !l.named && !strings.Contains(l.path, "<ws>") {
-		w.guess(t, c, l)
+	for _, of := range w.unseen(c) {
+		if l.namesRecord() && !l.named && !strings.Contains(l.path, "<ws>") {
+			w.guess(t, c, l, of)
+		}
+		w.guessReferences(t, c, l, of)
 	}
 	if l.inPlace && !c.away && c.key != "A" && (c.key != "" || c.person != "OO" && c.person != "OA") {
 		w.guessPlace(t, c, l)
@@ -105,7 +109,8 @@ func (w *accessWorld) judge(t *testing.T, c caller, l *rightsOf, at *site, rec *
 	case may && rec.Code != 200:
 		t.Errorf("%s of %s is allowed, and answered with %d: %s", l, at.name, rec.Code, rec.Body)
 	case may:
-	case rec.Code == 404 && (elsewhere || strings.Contains(l.path, "/logs/exports/<")), rec.Code == 403:
+	case isMissing(rec) && (elsewhere || l.namesRecord() && !w.reads(c, l, at)):
+	case rec.Code == 403 && (!elsewhere || !w.mayAtHome(c, l)): // it may be read, or the caller may do this nowhere
 	default:
 		t.Errorf("%s of %s is refused, and answered with %d: %.300s", l, at.name, rec.Code, rec.Body)
 	}
@@ -137,23 +142,104 @@ func (w *accessWorld) leaks(t *testing.T, c caller, l *rightsOf, at *site, body 
 	}
 }
 
-// guess: what is in another organisation is answered like what exists nowhere.
-func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf) {
-	t.Helper()
-	of, home := w.away, w.main
+// home is the place that a caller belongs to.
+func (w *accessWorld) home(c caller) *site {
 	if c.away {
-		of, home = w.main, w.away
+		return w.away
 	}
-	there, nowhere := map[string]string{}, map[string]string{}
-	for name, id := range home.ids {
-		there[name], nowhere[name] = id, id
-		if strings.Contains(l.path, "<"+name+">") {
-			there[name], nowhere[name] = of.ids[name], ident.NewID()
+	return w.main
+}
+
+// reads reports whether the table lets a caller read the record that a line names.
+func (w *accessWorld) reads(c caller, l *rightsOf, at *site) bool {
+	record := l.path[:strings.LastIndexByte(l.path, '>')+1]
+	return slices.ContainsFunc(w.lines, func(r *rightsOf) bool { return r.method == "GET" && r.path == record && r.may(c, w, at) })
+}
+
+// unseen are the places whose records a caller cannot read.
+func (w *accessWorld) unseen(c caller) []*site {
+	switch {
+	case c.away:
+		return []*site{w.main, w.second}
+	case c.key == "A", c.key == "" && (c.person == "OO" || c.person == "OA"):
+		return []*site{w.away}
+	}
+	return []*site{w.away, w.second}
+}
+
+// mayAtHome reports whether the table lets a caller play a line where they belong.
+func (w *accessWorld) mayAtHome(c caller, l *rightsOf) bool { return l.may(c, w, w.home(c)) }
+
+// isMissing reports whether an answer is the one for what does not exist.
+func isMissing(rec *httptest.ResponseRecorder) bool {
+	return rec.Code == 404 && strings.Contains(rec.Body.String(), `"AB08"`)
+}
+
+// guessReferences: an id in a body or query that names a record of another place is
+// answered like one that exists nowhere.
+func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *site) {
+	t.Helper()
+	home := w.home(c)
+	place := map[bool]string{true: home.ws}[l.inPlace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
+	for name, id := range of.ids {
+		if !strings.Contains(l.body, "<"+name+">") || strings.Contains(l.path, "<"+name+">") || home.ids[name] == id || id == "" || len(id) != 36 {
+			continue
+		}
+		there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
+		there[name], nowhere[name] = id, ident.NewID()
+		if name == "org" {
+			there["org"], nowhere["org"] = of.org, ident.NewID()
+		}
+		a, b := w.send(t, c.name, l, there, place), w.send(t, c.name, l, nowhere, place)
+		if a.Code != b.Code || a.Body.String() != b.Body.String() {
+			t.Errorf("%s reveals the %s of %s: %d %s, and elsewhere %d %s", l, name, of.name, a.Code, a.Body, b.Code, b.Body)
+		}
+		if w.mayAtHome(c, l) && !isMissing(a) {
+			t.Errorf("%s with the %s of %s: %d %s", l, name, of.name, a.Code, a.Body)
 		}
 	}
+}
+
+// guess: what a caller cannot read is answered like what exists nowhere.
+func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, of *site) {
+	t.Helper()
+	home := w.home(c)
+	var names []string
+	there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
+	for name, id := range home.ids {
+		if strings.Contains(l.path, "<"+name+">") && of.ids[name] != id {
+			there[name], nowhere[name] = of.ids[name], ident.NewID()
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 { // a record of the organisation, which both have
+		return
+	}
+	w.sameAnswer(t, c, l, of, there, nowhere, true)
+	for _, name := range names {
+		there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
+		if slug := w.slugs[of.ids[name]]; slug != "" {
+			there[name], nowhere[name] = slug, "nowhere-"+slug
+			w.sameAnswer(t, c, l, of, there, nowhere, false)
+		}
+		if len(names) > 1 {
+			there[name], nowhere[name] = of.ids[name], ident.NewID()
+			w.sameAnswer(t, c, l, of, there, nowhere, true)
+		}
+	}
+}
+
+// sameAnswer holds that a line is answered alike with the ids of what is in another place
+// and with those of what is nowhere; byID says that they are ids, not slugs, which some
+// routes do not take.
+func (w *accessWorld) sameAnswer(t *testing.T, c caller, l *rightsOf, of *site, there, nowhere map[string]string, byID bool) {
+	t.Helper()
 	a, b := w.send(t, c.name, l, there, ""), w.send(t, c.name, l, nowhere, "")
 	if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
-		t.Errorf("%s tells what exists in another organisation: %d %s, and elsewhere %d %s", l, a.Code, a.Body, b.Code, b.Body)
+		t.Errorf("%s reveals what %s has: %d %s, and elsewhere %d %s", l, of.name, a.Code, a.Body, b.Code, b.Body)
+	}
+	if w.mayAtHome(c, l) && !isMissing(a) && (byID || a.Code != 400) {
+		t.Errorf("%s of %s: %d %s", l, of.name, a.Code, a.Body)
 	}
 }
 
@@ -177,6 +263,9 @@ func (w *accessWorld) guessPlace(t *testing.T, c caller, l *rightsOf) {
 		a, b := ask(there), ask(nowhere)
 		if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
 			t.Errorf("%s tells that there is the workspace %s: %d %s, and of none %d %s", l, there, a.Code, a.Body, b.Code, b.Body)
+		}
+		if w.mayAtHome(c, l) && !isMissing(a) {
+			t.Errorf("%s of the workspace %s: %d %s", l, there, a.Code, a.Body)
 		}
 	}
 }
@@ -226,7 +315,7 @@ func (w *accessWorld) holdScopes(t *testing.T) {
 			if !slices.Contains(l.keys, letter) || letter == "U" && !slices.Contains(l.people, "WA") {
 				continue
 			}
-			if rec := w.narrowed(t, name, l, "but "+strings.Join(l.eachScope(), " ")); rec.Code != 403 {
+			if rec := w.narrowed(t, name, l, "but "+strings.Join(l.eachScope(), " ")); rec.Code != 403 && !(l.namesRecord() && isMissing(rec)) {
 				t.Errorf("%s as %s without %v: %d %s", l, name, l.scopes, rec.Code, rec.Body)
 			}
 			for _, s := range l.scopes {
@@ -236,6 +325,92 @@ func (w *accessWorld) holdScopes(t *testing.T) {
 				}
 				if rec := w.narrowed(t, name, l, "only "+strings.Join(together, " ")+" "+l.gives()); rec.Code != 200 {
 					t.Errorf("%s as %s with %s alone: %d %s", l, name, s, rec.Code, rec.Body)
+				}
+			}
+		}
+	}
+}
+
+// TestFiltersRevealNoRecordsOfOthers: a query parameter that names a record which the
+// caller cannot see is answered like one that names nothing.
+func TestFiltersRevealNoRecordsOfOthers(t *testing.T) {
+	t.Parallel()
+	w := newAccessWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	for _, c := range callers {
+		if c.name != "admin" && c.name != "service" && c.name != "manager-session" {
+			continue
+		}
+		for _, l := range w.lines {
+			if l.method != "GET" || !w.mayAtHome(c, l) || strings.Contains(l.path, "stream") {
+				continue
+			}
+			for _, name := range w.filters(l) {
+				w.guessFilter(t, c, l, name)
+			}
+		}
+	}
+}
+
+// filters are the query parameters of a line that may name a record.
+func (w *accessWorld) filters(l *rightsOf) (names []string) {
+	path, _, _ := strings.Cut(l.path, "?")
+	for name, id := range w.main.ids {
+		path = strings.ReplaceAll(path, "<"+name+">", id)
+	}
+	op := w.describe.find(httptest.NewRequest("GET", "/v1"+path, http.NoBody))
+	if op == nil {
+		return nil
+	}
+	for _, p := range op.Parameters {
+		for _, end := range []string{"id", "ids", "slug", "slugs", "label", "config", "_by", "prompt"} {
+			if p.Value.In == "query" && strings.HasSuffix(p.Value.Name, end) {
+				names = append(names, p.Value.Name)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// namedBy are the records of the table that a query parameter may name.
+func namedBy(param string) []string {
+	for stem, names := range map[string][]string{
+		"workspace": {"ws"}, "collection": {"collection", "folder"}, "integration": {"integration", "tools", "agent", "shared"}, "key": {"servicekey", "userkey", "virtualkey"},
+		"user": {"member", "mate"}, "_by": {"member"}, "config": {"config"}, "prompt": {"prompt", "version", "partial"}, "label": {"label"}, "organisation": {"org"},
+	} {
+		if strings.Contains(param, stem) {
+			return names
+		}
+	}
+	return []string{"log", "config", "provider", "rate"}
+}
+
+// guessFilter sends the ids and slugs of all that the caller cannot see in one parameter.
+func (w *accessWorld) guessFilter(t *testing.T, c caller, l *rightsOf, param string) {
+	t.Helper()
+	ask := func(value string) string {
+		q := *l
+		q.path += map[bool]string{true: "&", false: "?"}[strings.Contains(l.path, "?")] + param + "=" + value
+		place := ""
+		if l.inPlace && (l.named || !l.namesRecord()) && !strings.HasPrefix(param, "workspace_") && c.key != "S" && c.key != "U" {
+			place = w.home(c).ws
+		}
+		rec := w.send(t, c.name, &q, w.home(c).ids, place)
+		return strings.ReplaceAll(rec.Result().Status+" "+rec.Body.String(), value, "VALUE")
+	}
+	id, slug := ask(ident.NewID()), ask("nowhere-at-all")
+	for _, of := range w.unseen(c) {
+		for _, name := range namedBy(param) {
+			there, own := of.ids[name], w.home(c).ids[name]
+			if len(there) != 36 || own == there {
+				continue
+			}
+			if got := ask(there); got != id {
+				t.Errorf("%s?%s with the %s of %s: %.300s, and elsewhere %.300s", l, param, name, of.name, got, id)
+			}
+			if s := w.slugs[there]; s != "" && s != w.slugs[own] {
+				if got := ask(s); got != slug {
+					t.Errorf("%s?%s with the slug %s of %s: %.300s, and elsewhere %.300s", l, param, s, of.name, got, slug)
 				}
 			}
 		}

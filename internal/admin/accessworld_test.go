@@ -66,6 +66,7 @@ type accessWorld struct {
 	*world
 	lines              []*rightsOf
 	main, second, away *site
+	slugs              map[string]string // by id
 	number             atomic.Int64
 	known              sync.Map // principals by credential: nothing about them changes
 }
@@ -125,9 +126,34 @@ func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) r
 			w.second.ids[name] = id
 		}
 	}
+	w.readSlugs(t)
 	off.Store(false)
 	w.asks = w.identify
 	return w
+}
+
+// readSlugs notes the slugs of what was made.
+func (w *accessWorld) readSlugs(t *testing.T) {
+	t.Helper()
+	w.slugs = make(map[string]string)
+	for _, at := range []*site{w.main, w.second, w.away} {
+		for _, l := range w.lines {
+			name := l.path[strings.LastIndexByte(l.path, '/')+1:]
+			if l.method != http.MethodGet || !strings.HasPrefix(name, "<") || !slices.Contains(l.keys, "A") {
+				continue
+			}
+			var shown struct {
+				Slug string `json:"slug"`
+				Data struct {
+					Slug string `json:"slug"`
+				} `json:"data"`
+			}
+			rec := w.ask(t, map[*site]string{w.away: "other-"}[at]+"admin", l, at, true)
+			if json.Unmarshal(rec.Body.Bytes(), &shown) == nil && rec.Code == http.StatusOK {
+				w.slugs[at.ids[strings.Trim(name, "<>")]] = shown.Slug + shown.Data.Slug
+			}
+		}
+	}
 }
 
 func (w *accessWorld) site(name, prefix, ws string) *site {

@@ -145,7 +145,7 @@ func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 // ownKeysOnly keeps who leads no workspace to the keys that are theirs.
 func ownKeysOnly(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
 	if r.Value.Type == access.WorkspaceUser && !ownKey(c, r) && !c.Principal.Leads(r.WorkspaceID) {
-		return fault.New(fault.Forbidden, "this key belongs to somebody else")
+		return fault.New(fault.NotFound, "the API key belongs to another user")
 	}
 	return nil
 }

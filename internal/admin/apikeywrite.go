@@ -158,16 +158,20 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	if key.UserID == "" {
 		return fault.New(fault.InvalidParameter, "name the user, because a service key belongs to none").At("user_id")
 	}
-	if key.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID) {
-		return fault.New(fault.Forbidden, "you can make keys for yourself only").At("user_id")
-	}
 	u, err := userOf(ctx, c, key.UserID, "user_id")
-	if err != nil || u.Value.Role != access.Member {
-		return err // owners and admins belong to every workspace
+	if err != nil {
+		return err
 	}
-	_, err = findMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
-	if fault.Has(err, fault.NotFound) {
+	if u.Value.Role == access.Member { // owners and admins belong to every workspace
+		_, err = findMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
+	}
+	switch {
+	case fault.Has(err, fault.NotFound) && !c.Principal.Roams():
+		return noUser("user_id") // who belongs to other workspaces is not revealed
+	case fault.Has(err, fault.NotFound):
 		return fault.New(fault.InvalidParameter, "the user is no member of the workspace; add them first").At("user_id")
+	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID):
+		return fault.New(fault.Forbidden, "you can make keys for yourself only").At("user_id")
 	}
 	return err
 }

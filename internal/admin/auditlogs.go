@@ -172,8 +172,10 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 
 // mayAudit asks for the scope on the organisation: its trail is not that of a workspace.
 func mayAudit(c *resource.Call) error {
-	if id := c.Query("organisation_id"); id != "" && id != c.OrgID {
-		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+	if id := c.Query("organisation_id"); id != "" {
+		if err := c.OwnOrganisation(id, "organisation_id"); err != nil {
+			return err
+		}
 	}
 	return c.May(auditScopes, access.Target{OrgID: c.OrgID})
 }

@@ -115,8 +115,8 @@ func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.
 
 // mine checks that the path names the caller's organisation.
 func mine(c *resource.Call) error {
-	if id := c.Path("organisationId"); id != "self" && id != c.OrgID {
-		return fault.New(fault.Forbidden, "this is not your organisation").At("organisationId")
+	if id := c.Path("organisationId"); id != "self" {
+		return c.OwnOrganisation(id, "organisationId")
 	}
 	return nil
 }

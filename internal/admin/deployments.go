@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice/internal/deployment"
-	"sluice/internal/fault"
 	"sluice/internal/resource"
 )
 
@@ -64,10 +63,7 @@ func deploymentIndex(r *resource.Row[deployment.Deployment]) []resource.IndexEnt
 }
 
 func sameOrganisation(c *resource.Call, id string, _ *resource.Query) error {
-	if id != c.OrgID {
-		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
-	}
-	return nil
+	return c.OwnOrganisation(id, "organisation_id")
 }
 
 // selectDeployments lists archived ones too unless a status was asked for, and keeps

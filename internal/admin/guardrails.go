@@ -171,8 +171,8 @@ func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.
 }
 
 func ofOrganisation(c *resource.Call, id string, q *resource.Query) error {
-	if id != c.OrgID {
-		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+	if err := c.OwnOrganisation(id, "organisation_id"); err != nil {
+		return err
 	}
 	if c.WorkspaceID == "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})

@@ -104,10 +104,7 @@ var labelsSince = fromMillis(0)
 // organisationFilter takes the organisation of the key, and no other one.
 func organisationFilter() resource.Filter {
 	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
-		if v != c.OrgID {
-			return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
-		}
-		return nil
+		return c.OwnOrganisation(v, "organisation_id")
 	}}
 }
 

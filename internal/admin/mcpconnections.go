@@ -54,11 +54,12 @@ func (k kinds) connectionActions() []resource.Action[mcp.Server] {
 	}
 }
 
-// whoseConnections is the user that the call is about; "" for all.
+// whoseConnections is the user that the call is about; "" for all. It is fault.NotFound,
+// whether or not there is such a user, for one whose connections the caller cannot see.
 func whoseConnections(c *resource.Call, place string) (string, error) {
 	own, asked := c.Principal.UserID, c.Query("user_id")
 	if asked != "" && asked != own && !c.Principal.Leads(place) {
-		return "", fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the connections of others").At("user_id")
+		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").At("user_id")
 	}
 	return cmp.Or(asked, own), nil
 }

@@ -70,17 +70,15 @@ type memberPatch struct {
 }
 
 // placeOf is the workspace that the path names, if the caller may use one of the scopes
-// there: fault.Forbidden for one that is not theirs, whether or not it exists.
+// there: fault.NotFound for one that they do not belong to, whether or not it exists.
 func placeOf(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
 	rec, err := findWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
 	missing := fault.Has(err, fault.NotFound)
 	switch {
 	case err != nil && !missing:
 		return rec, err
-	case !c.Principal.Roams() && (missing || !c.Principal.BelongsTo(rec.ID)):
+	case missing, !c.Principal.Roams() && !c.Principal.BelongsTo(rec.ID):
 		return rec, resource.NotYours("workspaceId")
-	case missing:
-		return rec, fault.New(fault.NotFound, "there is no such workspace").At("workspaceId")
 	}
 	c.WorkspaceID = rec.ID
 	return rec, c.May([]access.Scope{scope}, access.Target{OrgID: rec.OrgID, WorkspaceID: rec.ID})

@@ -113,10 +113,13 @@ func Email(s, at string) (string, error) {
 func userOf(ctx context.Context, c *resource.Call, id, at string) (*resource.Row[tenant.User], error) {
 	u, err := live[tenant.User](ctx, c.Reader, tenant.UserKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && u.OrgID != c.OrgID {
-		return nil, fault.New(fault.NotFound, "there is no such user").At(at)
+		return nil, noUser(at)
 	}
 	return u, err
 }
+
+// noUser is the fault.NotFound of a user that a field or placeholder names.
+func noUser(at string) error { return fault.New(fault.NotFound, "there is no such user").At(at) }
 
 // userByEmail is the living user of an organisation with an address: fault.NotFound.
 func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {

@@ -63,8 +63,10 @@ type Kind[T, V any] struct {
 	// Select narrows a list beyond its filters, by what the caller may see.
 	Select func(ctx context.Context, c *Call, q *Query) error
 
-	// Guard refuses what roles and scopes allow but the record does not: reading or
-	// changing one of somebody else. It runs before anything is done with a record.
+	// Guard refuses what roles and scopes allow but the record does not. It runs before
+	// anything is done with a record, and returns fault.NotFound for one that the caller
+	// cannot read, such as a key of another user: the client then gets the answer to an id
+	// that does not exist.
 	Guard func(ctx context.Context, c *Call, r *Row[T]) error
 	// Locate says where a new record lives when Home does not: it sets WorkspaceID.
 	Locate func(ctx context.Context, c *Call, r *Row[T]) error

@@ -169,10 +169,9 @@ func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool)
 }
 
 // named is the record that the path names, if the caller may do the action with it:
-// fault.NotFound for what does not exist, is archived or belongs to another
-// organisation, fault.Forbidden for what lies in another workspace than the caller's, and
-// for a workspace that is none of theirs, whether or not there is one.
-// Source: contract/identity-and-governance.md section 14.
+// fault.NotFound for what does not exist, is archived, or is a record that the caller
+// cannot read because it belongs to another organisation, workspace or user;
+// fault.Forbidden for what they can read but may not act on.
 func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T], error) {
 	if r := k.ofBuiltin(c, c.Path(k.Param)); r != nil {
 		return r, k.untouchable(c, action, r)
@@ -184,9 +183,7 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 	rec, err := k.find(ctx, c, name)
 	missing := fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID
 	switch {
-	case k.Home == IsWorkspace && !c.Principal.Roams() && (missing || err == nil && !c.Principal.BelongsTo(rec.ID)):
-		return nil, NotYours(k.Param)
-	case missing:
+	case missing, k.Home == IsWorkspace && err == nil && !c.Principal.Roams() && !c.Principal.BelongsTo(rec.ID):
 		return nil, k.missing()
 	}
 	if err != nil {
@@ -196,15 +193,21 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 	if err != nil {
 		return nil, err
 	}
-	if err := c.May(k.scopes(action, r), k.target(r)); err != nil {
-		return nil, err
-	}
 	elsewhere := c.WorkspaceID != "" && r.WorkspaceID != "" && r.WorkspaceID != c.WorkspaceID
 	if elsewhere || !slices.Contains(k.visible(c), r.Status) {
 		return nil, k.missing()
 	}
+	if err := c.May(k.scopes(action, r), k.target(r)); err != nil {
+		if c.May(k.scopes("read", r), k.target(r)) != nil {
+			return nil, k.missing()
+		}
+		return nil, err
+	}
 	if k.Guard != nil {
-		if err := k.Guard(ctx, c, r); err != nil {
+		switch err := k.Guard(ctx, c, r); {
+		case fault.Has(err, fault.NotFound):
+			return nil, k.missing()
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -122,8 +122,10 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	if c.op.Public {
 		return nil
 	}
-	if org := c.Sent.Text("organisation_id"); org != "" && org != c.OrgID {
-		return fault.New(fault.Forbidden, "the API key belongs to another organisation").At("organisation_id")
+	if org := c.Sent.Text("organisation_id"); org != "" {
+		if err := c.OwnOrganisation(org, "organisation_id"); err != nil {
+			return err
+		}
 	}
 	if c.op.Everywhere {
 		c.WorkspaceID = c.Principal.WorkspaceID
@@ -143,22 +145,27 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	switch {
 	case err != nil && !missing:
 		return err
-	case own != "" && r.ID != own: // whether there is one it is not told
-		return fault.New(fault.Forbidden, "the API key belongs to another workspace").At("workspace_id")
-	case !c.Principal.Roams() && (missing || !c.Principal.BelongsTo(r.ID)):
+	case missing, own != "" && r.ID != own, !c.Principal.Roams() && !c.Principal.BelongsTo(r.ID):
 		return NotYours("workspace_id")
-	case missing:
-		return fault.New(fault.NotFound, "there is no such workspace").At("workspace_id")
 	}
 	c.WorkspaceID = r.ID
 	return nil
 }
 
-// NotYours refuses a workspace that the caller has no business in, in the same words
-// whether or not it exists: the answer must not tell what others have. At is the field or
-// placeholder that names it.
+// NotYours is the fault.NotFound of a workspace that does not exist and of one that the
+// caller cannot see, so that the response does not reveal which of the two it is. At is the
+// field or placeholder that names it, such as "workspace_id".
 func NotYours(at string) error {
-	return fault.New(fault.Forbidden, "this is none of your workspaces").At(at)
+	return fault.New(fault.NotFound, "there is no such workspace").At(at)
+}
+
+// OwnOrganisation is fault.NotFound for an id that is not that of the caller's
+// organisation, whether or not another one has it. At is the field that holds the id.
+func (c *Call) OwnOrganisation(id, at string) error {
+	if id != c.OrgID {
+		return fault.New(fault.NotFound, "there is no such organisation").At(at)
+	}
+	return nil
 }
 
 // settled decides anew for callers whose rights are those of a person, now that the

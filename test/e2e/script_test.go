@@ -50,7 +50,7 @@ var team = []step{
 	{does: "save a config", key: "team", call: "POST /v1/configs", body: `{"name":"Main","config":{"provider":"@shared","override_params":{"temperature":0.25}}}`, keep: map[string]string{"config": "slug"}},
 	{does: "change it", key: "team", call: "PUT /v1/configs/{config}", body: `{"config":{"provider":"@shared","override_params":{"temperature":0.75}}}`},
 	{does: "it has two versions", key: "team", call: "GET /v1/configs/{config}/versions", says: map[string]string{"total": "2"}},
-	{does: "another workspace does not see it", key: "first", call: "GET /v1/configs/{config}", status: 403},
+	{does: "another workspace does not see it", key: "first", call: "GET /v1/configs/{config}", status: 404},
 
 	{does: "limit the team", key: "team", call: "POST /v1/policies/rate-limits", body: `{"name":"All","conditions":[{"key":"api_key","value":"*"}],"group_by":[{"key":"api_key"}],"type":"requests","unit":"rpm","value":100}`, keep: map[string]string{"policy": "id"}},
 	{does: "raise the limit", key: "team", call: "PUT /v1/policies/rate-limits/{policy}", body: `{"value":200}`},
