@@ -158,7 +158,7 @@ func newEngine(p Parts) *resource.Engine {
 	k := kinds{p, new(tails)}
 	return resource.New(resource.Parts{
 		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, MostRecords: p.MostRecords, Ingest: p.Ingest,
-		Clock: p.Clock, Log: p.Log,
+		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",
 		Version:     p.Version,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/sealed"
 	"sluice/internal/splice"
 )
 
@@ -43,7 +44,7 @@ func unmask(sent, stored []byte) ([]byte, []misfit) {
 	var misfits []misfit
 	end := 0
 	for _, s := range findSecrets(sent) {
-		if !maskForm.MatchString(s.text) {
+		if !isMask(s) {
 			continue
 		}
 		old := known[s.path]
@@ -57,6 +58,12 @@ func unmask(sent, stored []byte) ([]byte, []misfit) {
 	}
 	b.Write(sent[end:])
 	return b.Bytes(), misfits
+}
+
+// isMask reports whether a secret that was sent is the mask of one. That of a URL is the
+// URL with *** in it.
+func isMask(s configSecret) bool {
+	return maskForm.MatchString(s.text) || strings.Contains(s.text, "://") && strings.Contains(s.text, sealed.Mask)
 }
 
 // maskForm is what a value looks like that is taken for a mask. No provider's key

@@ -10,6 +10,7 @@ import (
 
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/sealed"
 )
 
 // configSecret is a secret value of a config document.
@@ -61,6 +62,8 @@ func (s *secretSearch) look(v gjson.Result, at place) {
 		})
 	case v.Type == gjson.String && v.Str != "" && at.secret:
 		s.add(v, v.Str, at)
+	case v.Type == gjson.String && shownURL(at.name, v.Str) != v.Str, v.Type == gjson.String && strings.Contains(v.Str, sealed.Mask) && strings.Contains(v.Str, "://"):
+		s.found = append(s.found, configSecret{at.path, v.Index, v.Index + len(v.Raw), v.Str, shownURL(at.name, v.Str), at.goesTo})
 	case v.Type == gjson.Number && resource.SecretNumber(at.name):
 		s.add(v, v.Raw, at)
 	}
@@ -87,6 +90,15 @@ func (at place) element(i int) place {
 	return at
 }
 
+// shownURL is a text of a field as answers show it where it is a URL that holds
+// credentials, and else as it is.
+func shownURL(name, text string) string {
+	if resource.WebhookField(name) {
+		return sealed.Webhook(text)
+	}
+	return sealed.Address(text)
+}
+
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
 // places are what the names of fields hold that stand in a provider's host or say whose
@@ -107,7 +119,7 @@ func destination(object gjson.Result, list string) string {
 	object.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
 		if v.Type == gjson.String && (isPlace(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
-			parts = append(parts, strconv.Quote(name)+strconv.Quote(v.Str))
+			parts = append(parts, strconv.Quote(name)+strconv.Quote(shownURL(name, v.Str))) // the mask of a URL leads to the same place
 		}
 		return true
 	})

@@ -206,3 +206,19 @@ func anyValue(t *rapid.T, depth int, secret bool) any {
 	}
 	return rapid.SampledFrom([]string{"openai", "https://a.example.com", "text", "sk*****123"}).Draw(t, "text")
 }
+
+// The credentials of a webhook's URL are not shown, and the URL can be sent back as shown.
+func TestWebhookCredentialsAreMasked(t *testing.T) {
+	t.Parallel()
+	doc := []byte(`{"input_guardrails":[{"default.webhook":{"webhookURL":"https://u:s3cr3t@hook.example/x?any=s3cr3t"},"deny":true}]}`)
+	shown := admin.MaskConfig(doc)
+	if strings.Contains(shown, "s3cr3t") || !strings.Contains(shown, "https://***@hook.example/x?any=***") {
+		t.Fatal(shown)
+	}
+	if back, err := admin.UnmaskConfig([]byte(shown), doc); err != nil || string(back) != string(doc) {
+		t.Errorf("came back as %s, %v", back, err)
+	}
+	if _, err := admin.UnmaskConfig([]byte(strings.Replace(shown, "hook.example", "other.example", 1)), doc); err == nil {
+		t.Error("a stored credential follows the webhook to another host")
+	}
+}

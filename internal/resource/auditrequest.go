@@ -40,8 +40,8 @@ func auditHeaders(h http.Header) map[string]string {
 	return m
 }
 
-// asked are the query parameters that were sent, those that the operation does not
-// know included, with secrets masked.
+// asked are the query parameters that were sent, with secrets masked, and the values of
+// those that the operation does not know: a mistyped name may hold a secret.
 func (c *Call) asked() map[string]string {
 	m := make(map[string]string)
 	for name, values := range c.r.URL.Query() {
@@ -52,12 +52,20 @@ func (c *Call) asked() map[string]string {
 		switch {
 		case v == "":
 			continue
-		case SecretField(name, ""):
+		case SecretField(name, ""), !c.op.knowsParam(name):
 			v = sealed.Mask
 		}
-		m[cut(name)] = cut(sealed.Address(v))
+		m[cut(sealed.Path(name))] = cut(sealed.Address(v))
 	}
 	return m
+}
+
+// knowsParam reports whether the operation has a query parameter of that name.
+func (o *Operation) knowsParam(name string) bool {
+	if name == "organisation_id" || name == "workspace_id" || name == "workspace_slug" {
+		return true // ids, wherever they are sent
+	}
+	return slices.ContainsFunc(o.Query, func(p Param) bool { return p.Name == name })
 }
 
 // cut shortens a value to what is kept of it.

@@ -31,9 +31,13 @@ type Parts struct {
 	// MostRecords is how many living records of a kind there may be in a workspace, or of one
 	// that lives in the organisation there; 0 for no limit.
 	MostRecords int
-	Ingest      *Rate // of the entries of traffic of each workspace; nil for no limit
-	Clock       ident.Clock
-	Log         *slog.Logger
+	// KnownField reports whether a field of an object that takes any field is one that a
+	// provider, a config or a check has, so that the audit trail shows its value unless
+	// the name is that of a secret: "openai_project". Nil knows none.
+	KnownField func(name string) bool
+	Ingest     *Rate // of the entries of traffic of each workspace; nil for no limit
+	Clock      ident.Clock
+	Log        *slog.Logger
 }
 
 // The deployment flags that concern the engine itself.

@@ -3,10 +3,15 @@ package resource
 // What the tests of this package look at from outside.
 var (
 	WellFormed = wellFormed
-	MaskOf     = mask
 	NewSlug    = newSlug
 	NewRecall  = newRecall
 )
+
+// MaskOpen masks a body that takes any field; known says whether each of them is known.
+func MaskOpen(sent Sent, known bool) any {
+	c := &Call{op: &Operation{}, engine: &Engine{Parts: Parts{KnownField: func(string) bool { return known }}}, schema: &schema{of: anything}}
+	return c.mask(sent)
+}
 
 // MostAfterwards is how many rows of the trail are written at once after the answer.
 const MostAfterwards = mostAfterwards

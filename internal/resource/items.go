@@ -65,13 +65,13 @@ func (c *Call) problems(s *schema) []Problem {
 func (c *Call) maskedBody() any {
 	switch {
 	case c.Sent != nil:
-		return veiled(mask(c.Sent), nil, c.op.Hides)
+		return c.mask(c.Sent)
 	case c.Items == nil:
 		return nil
 	}
-	list := make([]map[string]any, len(c.Items))
+	list := make([]any, len(c.Items))
 	for i, item := range c.Items {
-		list[i] = mask(item)
+		list[i] = c.mask(item)
 	}
 	return list
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"sluice/internal/sealed"
 )
 
@@ -60,58 +62,32 @@ func SecretNumber(name string) bool {
 	return strings.HasSuffix(flat, "password") || strings.HasSuffix(flat, "passphrase")
 }
 
+// WebhookField reports whether a field of that name holds the URL of a webhook, whose
+// parameters may all be credentials: "webhookURL".
+func WebhookField(name string) bool {
+	flat := flatName(name)
+	return strings.HasSuffix(flat, "webhookurl") || strings.HasSuffix(flat, "webhook") || strings.HasSuffix(flat, "callbackurl")
+}
+
 func flatName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// mask is what was sent with secrets replaced.
-func mask(sent Sent) map[string]any {
-	out := make(map[string]any, len(sent))
+// mask is what was sent with the secrets replaced, and with the values that the schema of
+// the body does not know.
+func (c *Call) mask(sent Sent) any {
+	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
 		var v any
 		_ = json.Unmarshal(raw, &v) // was read as JSON before
-		out[name] = masked(name, "", v)
+		fields[name] = v
 	}
-	return out
-}
-
-// masked is a value of a field, which stands in an object of a list or in none.
-func masked(name, list string, v any) any {
-	switch v := v.(type) {
-	case string:
-		if v != "" && SecretField(name, list) {
-			return sealed.Mask
-		}
-		return maskedText(v)
-	case float64, json.Number:
-		if SecretNumber(name) {
-			return sealed.Mask
-		}
-	case map[string]any:
-		if SecretField(name, list) {
-			return sealed.Mask
-		}
-		for n, inner := range v {
-			if _, object := inner.(map[string]any); object && name == prices {
-				v[n] = masked("", list, inner)
-				continue
-			}
-			v[n] = masked(n, list, inner)
-		}
-	case []any:
-		for i, inner := range v {
-			v[i] = maskedElement(name, list, inner)
-		}
+	m := masker{known: c.engine.KnownField}
+	var of *huma.Schema
+	if c.schema != nil {
+		m.registry, of = c.schema.registry, c.schema.of
 	}
-	return v
-}
-
-// maskedElement is an element of a list that stands in a field.
-func maskedElement(name, list string, v any) any {
-	if object, ok := v.(map[string]any); ok && !SecretField(name, list) {
-		return masked("", name, object)
-	}
-	return masked(name, list, v)
+	return veiled(m.object(of, "", "", fields), nil, c.op.Hides)
 }
 
 // veiled is a value with the texts masked that an operation hides besides those whose

@@ -105,6 +105,7 @@ type Call struct {
 
 	engine *Engine
 	op     *Operation
+	schema *schema // of the body; nil for an operation without one
 	r      *http.Request
 	query  map[string]string
 	listed bool  // the body was a list

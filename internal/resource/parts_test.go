@@ -80,8 +80,26 @@ func TestMask(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &s); err != nil {
 			t.Fatal(err)
 		}
-		got, err := json.Marshal(resource.MaskOf(s))
+		got, err := json.Marshal(resource.MaskOpen(s, true))
 		if err != nil || string(got) != want {
+			t.Errorf("%s:\n got %s\nwant %s (%v)", body, got, want, err)
+		}
+	}
+}
+
+// Of an object that takes any field the values of fields that nothing knows are masked,
+// whatever they are.
+func TestMask_HidesValuesOfUnknownFields(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"vault_tokn": "s", "pasword": 1, "kee": {"a": ["s"]}, "on": true, "none": null}`: `{"kee":"***","none":null,"on":"***","pasword":"***","vault_tokn":"***"}`,
+		`{"ses_0123456789abcdef0123456789abcdef": 1}`:                                      `{"***":"***"}`,
+	} {
+		var s resource.Sent
+		if err := json.Unmarshal([]byte(body), &s); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(resource.MaskOpen(s, false)); err != nil || string(got) != want {
 			t.Errorf("%s:\n got %s\nwant %s (%v)", body, got, want, err)
 		}
 	}

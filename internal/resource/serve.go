@@ -16,7 +16,7 @@ import (
 // answered; of public operations afterwards.
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
-	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store)}
+	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store), schema: body}
 	answer, err := e.run(ctx, c, body)
 	if err != nil && !op.Public {
 		e.auditFailure(ctx, c, fault.From(err))

@@ -9,6 +9,8 @@ import (
 // take credentials, in lower case and without separators: "api-key" is "apikey" here.
 var secretParams = map[string]bool{
 	"key": true, "apikey": true, "token": true, "auth": true, "authorization": true, "code": true, "sig": true, "jwt": true, "pass": true, "pwd": true,
+	"session": true, "sessionid": true, "sid": true, "sas": true, "bearer": true, "ticket": true, "assertion": true, "clientassertion": true, "samlresponse": true,
+	"accesskeyid": true, "awsaccesskeyid": true, "googleaccessid": true, "passphrase": true, "secretid": true, "connectionstring": true,
 }
 
 // secretParamEnds are how further names of them end: "tavilyApiKey", "X-Goog-Signature".
@@ -63,6 +65,48 @@ func oddPort(place string) bool {
 	authority, _, _ := strings.Cut(place, "/")
 	_, port, ok := strings.Cut(authority, ":")
 	return ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != ""
+}
+
+// Webhook is the URL of a webhook as records and answers may show it: as Address, with
+// every parameter masked, because each service names its credential as it likes, and with
+// the long path segments in which some services put it:
+// "https://***@hooks.example.com/services/***?a=***".
+func Webhook(text string) string {
+	shown := Address(text)
+	scheme, rest, ok := strings.Cut(shown, "://")
+	if !ok || scheme == "" || strings.ContainsAny(text, " \t\r\n") {
+		return shown
+	}
+	place, query := rest, ""
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		place, query = rest[:i], rest[i:]
+	}
+	segments := strings.Split(place, "/")
+	for i, s := range segments[1:] {
+		if len(s) >= leastHookSecret {
+			segments[i+1] = Mask
+		}
+	}
+	return scheme + "://" + strings.Join(segments, "/") + everyPair(query)
+}
+
+// leastHookSecret is the length from which a path segment of a webhook counts as a secret.
+const leastHookSecret = 20
+
+// everyPair masks every value of a query with its "?".
+func everyPair(query string) string {
+	pairs := strings.FieldsFunc(query, func(r rune) bool { return strings.ContainsRune("?&;#", r) })
+	for i, p := range pairs {
+		if name, value, ok := strings.Cut(p, "="); ok && value != "" {
+			pairs[i] = name + "=" + Mask
+		} else if p != "" && !ok {
+			pairs[i] = Mask
+		}
+	}
+	if len(pairs) == 0 {
+		return query
+	}
+	return query[:1] + strings.Join(pairs, "&")
 }
 
 // maskedPairs masks the values of secret parameters in "a=b&c=d", where a fragment may

@@ -21,6 +21,8 @@ func TestTarget(t *testing.T) {
 		"/v1/x?X-Goog-Signature=s3cr3t":                      "/v1/x?X-Goog-Signature=***",
 		"/v1/x?tavilyApiKey=s3cr3t;sig=s3cr3t":               "/v1/x?tavilyApiKey=***;sig=***",
 		"/v1/x?subscription-key=s3cr3t&x?code=s":             "/v1/x?subscription-key=***&x?code=***",
+		"/v1/x?session=s3cr3t&sas=s3cr3t&bearer=s3cr3t":      "/v1/x?session=***&sas=***&bearer=***",
+		"/v1/x?Session_ID=s3cr3t&AWSAccessKeyId=s3cr3t":      "/v1/x?Session_ID=***&AWSAccessKeyId=***",
 		"/v1/x?key=&pageToken=t&monkey=m":                    "/v1/x?key=&pageToken=t&monkey=m",
 		"/v1/x?after=file_1&idempotency_key=abc":             "/v1/x?after=file_1&idempotency_key=abc",
 		"/v1/x?" + strings.Repeat("a", 99) + "secret=s3cr3t": "/v1/x?" + strings.Repeat("a", 99) + "secret=***",
@@ -54,6 +56,22 @@ func TestAddress(t *testing.T) {
 		"://example.com/?key=a":                    "://example.com/?key=a",
 	} {
 		if got := sealed.Address(text); got != want {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://hook.example/x":                                     "https://hook.example/x",
+		"https://u:s3cr3t@hook.example/x?a=s3cr3t&b=s3cr3t#c":        "https://***@hook.example/x?a=***&b=***&***",
+		"https://hook.example/x?s3cr3t":                              "https://hook.example/x?***",
+		"https://hooks.example/services/T0/abcdefghijklmnopqrstuvwx": "https://hooks.example/services/T0/***",
+		"no URL": "no URL",
+	} {
+		got := sealed.Webhook(text)
+		if got != want || sealed.Webhook(got) != got {
 			t.Errorf("%s is shown as %s, want %s", text, got, want)
 		}
 	}

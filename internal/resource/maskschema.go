@@ -1,0 +1,184 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"sluice/internal/sealed"
+)
+
+// masker replaces the secrets of a body before the audit trail stores it: values of
+// fields with the name of a secret, and every value of a field that the schema of the
+// body does not know, because a mistyped name ("vault_tokn", "pasword") may hold one too.
+type masker struct {
+	registry huma.Registry
+	// known reports whether a field of an object that takes any field is one that some
+	// provider, config or check has. Nil knows none.
+	known func(name string) bool
+}
+
+// anything is the schema of a value below a field that takes any JSON.
+var anything = &huma.Schema{AdditionalProperties: true}
+
+// userNamed are the fields of JSON schemas below which users choose the names.
+var userNamed = map[string]bool{"properties": true, "$defs": true, "definitions": true}
+
+// object masks the members of an object. List is as in SecretField, and in the name of
+// the field that holds the object.
+func (m *masker) object(s *huma.Schema, in, list string, fields map[string]any) map[string]any {
+	out := make(map[string]any, len(fields))
+	for name, v := range fields {
+		of := m.member(s, in, name)
+		if of == nil {
+			out[sealed.Path(name)] = blank(v)
+			continue
+		}
+		member := name
+		if _, object := v.(map[string]any); object && in == prices {
+			member = "" // "request_token" is a price there
+		}
+		out[name] = m.value(of, member, list, v)
+	}
+	return out
+}
+
+// member is the schema of a member, nil for one that is not known.
+func (m *masker) member(s *huma.Schema, in, name string) *huma.Schema {
+	s = m.resolve(s)
+	if s == nil {
+		return nil
+	}
+	if of, ok := s.Properties[name]; ok {
+		return of
+	}
+	for _, alternatives := range [][]*huma.Schema{s.OneOf, s.AnyOf, s.AllOf} {
+		for _, alternative := range alternatives {
+			if of := m.member(alternative, in, name); of != nil {
+				return of
+			}
+		}
+	}
+	if rest, ok := s.AdditionalProperties.(*huma.Schema); ok && !m.isOpen(m.resolve(rest)) {
+		return rest // users choose the names: tags
+	}
+	if m.isOpen(s) && (userNamed[in] || m.known != nil && m.known(name)) {
+		return anything
+	}
+	return nil
+}
+
+func (m *masker) resolve(s *huma.Schema) *huma.Schema {
+	for s != nil && s.Ref != "" {
+		s = m.registry.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+// isOpen reports whether a schema takes any field.
+func (m *masker) isOpen(s *huma.Schema) bool {
+	if rest, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		return m.isOpen(m.resolve(rest))
+	}
+	return s.AdditionalProperties == true || s.Type == "" && len(s.Properties)+len(s.OneOf)+len(s.AnyOf)+len(s.AllOf) == 0
+}
+
+// value masks a value of a known field. An object or list in the place of a text is not
+// known, nor is a text in the place of an object unless it is the JSON of one.
+func (m *masker) value(s *huma.Schema, name, list string, v any) any {
+	s = m.resolve(s)
+	if s == nil {
+		return blank(v)
+	}
+	secret := SecretField(name, list)
+	switch v := v.(type) {
+	case string:
+		if v != "" && secret {
+			return sealed.Mask
+		}
+		if WebhookField(name) {
+			return sealed.Webhook(v)
+		}
+		return m.text(s, v)
+	case float64, json.Number:
+		if SecretNumber(name) {
+			return sealed.Mask
+		}
+	case map[string]any:
+		if secret {
+			return sealed.Mask
+		}
+		return m.object(s, name, list, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = m.element(s, name, list, secret, element)
+		}
+		return out
+	}
+	return v
+}
+
+// element masks an element of the list in a field.
+func (m *masker) element(s *huma.Schema, name, list string, secret bool, v any) any {
+	of := s.Items
+	for _, alternative := range append(append([]*huma.Schema{}, s.OneOf...), s.AnyOf...) {
+		if a := m.resolve(alternative); of == nil && a != nil {
+			of = a.Items
+		}
+	}
+	if of == nil && m.isOpen(s) {
+		of = anything
+	}
+	if object, ok := v.(map[string]any); ok && !secret && of != nil {
+		return m.object(of, "", name, object)
+	}
+	if of == nil {
+		return blank(v)
+	}
+	return m.value(of, name, list, v)
+}
+
+// text masks what a text holds: the members of JSON, and the credentials of a URL.
+func (m *masker) text(s *huma.Schema, text string) any {
+	inner := strings.TrimSpace(text)
+	takesObject := s.Type == huma.TypeObject
+	if !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "[") {
+		if takesObject && text != "" {
+			return sealed.Mask
+		}
+		return sealed.Address(text)
+	}
+	if wellFormed([]byte(inner)) != nil {
+		if takesObject || namesSecret(inner) {
+			return sealed.Mask
+		}
+		return text
+	}
+	var v any
+	d := json.NewDecoder(strings.NewReader(inner))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return sealed.Mask // was well-formed
+	}
+	before := encoded(v)
+	of := s
+	if !takesObject {
+		of = anything
+	}
+	after := encoded(m.value(of, "", "", v))
+	if bytes.Equal(before, after) {
+		return text
+	}
+	return string(after)
+}
+
+// blank is what stands for a value of a field that is not known: null and "" stay.
+func blank(v any) any {
+	if v == nil || v == "" {
+		return v
+	}
+	return sealed.Mask
+}
