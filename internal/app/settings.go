@@ -134,6 +134,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.TraceContext = s.OpenTelemetry.ToProviders
 	d.AllowUnpriced = s.Models.Unpriced == "allow"
 	d.BlockInline = s.Security.BlockInlineConfig
+	d.GuardrailsOff = !s.Features.Guardrails
 	d.ConfigLimits = configLimits(s)
 	d.UserAgent = "sluice/" + a.version
 	d.TrustedProxies = a.proxies

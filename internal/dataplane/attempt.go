@@ -59,6 +59,7 @@ type attempt struct {
 	fate      ending   // handed or unheard, of a call or work that ended so; else the outcome tells
 	beside    bool     // it is no try of a target, but of work that a provider does beside a call or after it
 	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
+	unguarded bool     // refused because a guardrail that binds it does not run
 	estimated bool     // the answer is our own estimate: nothing is sent
 	byPath    bool     // its model stands in the path, if anywhere
 

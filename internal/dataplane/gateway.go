@@ -102,6 +102,7 @@ type Settings struct {
 	// AbandonedAnswers are whole answers whose callers leave or whose time is over.
 	AbandonedAnswers AbandonedAnswers
 	Background       Background   // responses that providers work on after they answered
+	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails bind no call
 	TrustedProxies   wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
 

@@ -83,7 +83,7 @@ func (g *Gateway) intake(_ context.Context, x *exchange) error {
 // hand as soon as the call is shaped.
 func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	defer func() { g.finish(a, err) }()
-	for _, step := range [...]func(context.Context, *attempt) error{g.expand, g.resolve, g.shape, g.reserve, g.send, g.receive, g.stream} {
+	for _, step := range [...]func(context.Context, *attempt) error{g.checkGuardrails, g.expand, g.resolve, g.shape, g.reserve, g.send, g.receive, g.stream} {
 		if err = step(ctx, a); err != nil || a.estimated {
 			return err
 		}

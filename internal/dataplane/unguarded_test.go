@@ -13,7 +13,7 @@ func TestGuardrailsThatAreNotRunAreTold(t *testing.T) {
 	if text := r.log.String(); strings.Contains(text, "guardrails") {
 		t.Errorf("without any: %s", text)
 	}
-	config := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","input_guardrails":[{"deny":true,"default.alluppercase":{}}]}`
+	config := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","input_guardrails":[{"default.alluppercase":{}}]}`
 	for range 2 {
 		if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+config); a.StatusCode != 200 {
 			t.Fatal(a.Text)

@@ -54,9 +54,6 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	if x.attempts == 0 {
 		x.walked = a.started
 	}
-	if len(t.Before)+len(t.After) > 0 {
-		g.tellUnguarded(x, t)
-	}
 	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)
@@ -67,16 +64,11 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 		o.Garbled = f.Code == fault.UpstreamInvalid
 		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable
+		if a.unguarded { // another target may have no guardrail
+			o.Skipped, o.Final = false, true
+		}
 	}
 	return o
-}
-
-// tellUnguarded tells the log, once, that a config has guardrails: whoever wrote them relies
-// on what does not happen yet.
-func (g *Gateway) tellUnguarded(x *exchange, t *routing.Target) {
-	g.unguarded.Do(func() {
-		g.Log.Warn("a config has guardrails, and this version does not run them: every call is let through", "config", x.configID, "target", t.Path, "request_id", x.id)
-	})
 }
 
 // supersede ends an attempt whose answer is not given because the walk goes on.

@@ -6,6 +6,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
+	"sluice/internal/guard"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
 	"sluice/internal/quota"
@@ -36,6 +37,8 @@ var decoders = map[string]func(*Directory, resource.Record) (any, error){
 
 	quota.UsageLimitKind: decodeUsageLimit,
 	quota.RateLimitKind:  decodeRateLimit,
+
+	guard.Kind: decodeGuardrail,
 
 	prompt.Kind:               decodePrompt,
 	prompt.VersionKind:        decodePromptVersion,

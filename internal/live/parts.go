@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/catalog"
 	"sluice/internal/credential"
+	"sluice/internal/guard"
 	"sluice/internal/keys"
 	"sluice/internal/prompt"
 	"sluice/internal/quota"
@@ -57,7 +58,7 @@ type section struct {
 // sections are the whole snapshot. Every kind that is followed belongs to one.
 var sections = []section{
 	{[]string{keys.Kind, tenant.OrganisationKind, tenant.WorkspaceKind, tenant.UserKind, tenant.MemberKind}, parts.addKeys},
-	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind}, parts.addWorkspaces},
+	{[]string{tenant.WorkspaceKind, tenant.OrganisationKind, guard.Kind}, parts.addWorkspaces},
 	{[]string{configKind}, parts.addConfigs},
 	{[]string{credential.IntegrationKind, credential.ProviderKind, credential.VirtualKeyKind, credential.SecretReferenceKind}, parts.addAccounts},
 	{limitKinds(), parts.addLimits},
@@ -89,8 +90,9 @@ func (p parts) addKeys(s *Snapshot, t touched) { s.keys = p.ring(s.keys, t) }
 
 func (p parts) addWorkspaces(s *Snapshot, _ touched) {
 	s.workspaces = make(map[string]*tenant.Scope, len(p[tenant.WorkspaceKind]))
+	guardrails := p.denyingByPlace()
 	for id, v := range p[tenant.WorkspaceKind] {
-		s.workspaces[id] = p.scope(v.(*workspace))
+		s.workspaces[id] = p.scope(id, v.(*workspace), guardrails)
 	}
 }
 

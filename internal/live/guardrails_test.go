@@ -1,0 +1,38 @@
+package live_test
+
+import (
+	"testing"
+
+	"sluice/internal/guard"
+	"sluice/internal/ident"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// The snapshot knows which guardrails stop calls and where they run by default.
+func TestGuardrailsThatStopCalls(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	p.write(resource.Record{Kind: tenant.OrganisationKind, ID: org, Slug: "o", Name: "o", Status: "active"}, tenant.Organisation{Defaults: tenant.OrgDefaults{InputGuardrails: []string{"pg-org"}}})
+	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws"})
+	add := func(slug, workspace string, deny bool) {
+		p.write(resource.Record{Kind: guard.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: workspace, Slug: slug, Name: slug, Status: "active"}, guard.Guardrail{Actions: guard.Actions{Deny: deny}})
+	}
+	add("pg-own", place, true)
+	add("pg-soft", place, false)
+	add("pg-elsewhere", ident.NewID(), true)
+	if err := p.dir.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := p.dir.Current().FindWorkspace(place)
+	if s.Denying["pg-own"] != "pg-own" || s.Denying["pg-soft"] != "" || s.Denying["pg-elsewhere"] != "" || s.Bound != nil {
+		t.Errorf("%+v, bound by %+v", s.Denying, s.Bound)
+	}
+	add("pg-org", "", true)
+	if err := p.dir.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s = p.dir.Current().FindWorkspace(place); s.Bound == nil || s.Bound.Slug != "pg-org" {
+		t.Errorf("bound by %+v", s.Bound)
+	}
+}
