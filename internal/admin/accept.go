@@ -18,9 +18,11 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
 	remote := "invite " + identity.PlaceOf(c.Remote())
-	if err := k.Pace.Allow(c.Now, remote); err != nil {
+	done, err := k.slowDown(ctx, c, remote)
+	if err != nil {
 		return nil, err
 	}
+	defer done()
 	invited, err := k.inviteOf(ctx, c)
 	if err != nil {
 		if fault.Has(err, fault.NotFound) {

@@ -90,11 +90,16 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
-	account, remote := identity.AccountOf(email), identity.PlaceOf(c.Remote())
-	allowed := func() error { return k.Pace.Allow(c.Now, account, remote) }
+	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.PlaceOf(c.Remote())
+	allowed := func() error { return k.Pace.Allow(c.Now, account, pair) }
 	if err := allowed(); err != nil {
 		return nil, err
 	}
+	done, err := k.slowDown(ctx, c, remote)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	user, login, err := k.findLogin(ctx, c, email)
 	if err != nil {
 		return nil, err
@@ -110,11 +115,33 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if !ok {
-		k.Pace.Failed(c.Now, account, remote)
+		k.Pace.Failed(c.Now, account, pair, remote)
 		return nil, wrong()
 	}
 	k.Pace.Passed(account)
+	k.Pace.Passed(pair)
 	return k.open(ctx, c, user)
+}
+
+// slowHashes is how many passwords are hashed in vain before one from a place of the
+// network is tried that failed too often: each takes some 20 ms.
+const slowHashes = 4
+
+// slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
+// that guessing at many accounts costs time and a correct password still gets through.
+// Done ends the attempt.
+func (k kinds) slowDown(ctx context.Context, c *resource.Call, place string) (done func(), err error) {
+	slow, done, err := k.Pace.Slowly(ctx, c.Now, place)
+	if err != nil {
+		return nil, fault.Wrap(fault.ClientGone, err)
+	}
+	for i := 0; slow && i < slowHashes; i++ {
+		if _, err := k.Passwords.Matches(ctx, "", sealed.New(place), func() error { return nil }); err != nil {
+			done()
+			return nil, err
+		}
+	}
+	return done, nil
 }
 
 // findLogin finds the user of an address and the password; nil for none, for one whose

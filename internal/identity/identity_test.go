@@ -132,7 +132,25 @@ func TestPace(t *testing.T) {
 		t.Errorf("guess 101 of an account, from elsewhere: %v", err)
 	}
 	if err := p.Allow(now, "tom", "ip:1"); !fault.Has(err, fault.RateLimited) {
-		t.Errorf("the eleventh guess from one place: %v", err)
+		t.Errorf("the eleventh guess of one name: %v", err)
+	}
+	if slow, done, err := p.Slowly(t.Context(), now, "ip:99"); slow || err != nil {
+		t.Errorf("a place without failures is slow: %v", err)
+	} else {
+		done()
+	}
+	slow, done, err := p.Slowly(t.Context(), now, "ip:1")
+	if !slow || err != nil {
+		t.Errorf("a place with ten failures: slow %v, %v", slow, err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := p.Slowly(ended, now, "ip:2"); err == nil {
+		t.Error("two slow attempts are made at once")
+	}
+	done()
+	if a, b := identity.PairOf("mia", "198.51.100.7"), identity.PairOf("mia", "198.51.100.8"); a == b {
+		t.Errorf("two places are one: %s", a)
 	}
 	if err := p.Allow(now.Add(15*time.Minute), mia, "ip:1"); err != nil {
 		t.Errorf("a quarter of an hour later: %v", err)

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"net/netip"
 	"strings"
 	"sync"
@@ -9,9 +10,9 @@ import (
 	"sluice/internal/fault"
 )
 
-// Guesses that are taken: failures of one name in a window. Of an account more are, since
-// whoever knows its address could else keep its owner out with ten guesses in a quarter of
-// an hour; so many from one place are not taken in any case.
+// Failures of one name in a window that are allowed. An account may have more of them than
+// an account from one place of the network, because whoever knows an e-mail address could
+// otherwise keep its owner out with ten guesses in a quarter of an hour.
 // Source: NIST SP 800-63B section 5.2.2, at most 100 failures of an account.
 const (
 	maxFailures  = 10
@@ -20,11 +21,14 @@ const (
 	maxTracked   = 100_000 // names that are remembered at once
 )
 
-// Pace slows down guessing: after ten failures from a place of the network (PlaceOf), or a
-// hundred of an account (AccountOf), in a quarter of an hour it takes no more. It knows the
-// logins at this node. Safe for concurrent use.
+// Pace slows down guessing: after ten failures of an account from a place of the network
+// (PairOf), or a hundred of an account (AccountOf), in a quarter of an hour it allows no
+// more. A place alone (PlaceOf) locks nobody out, because many people may share it behind a
+// proxy: after ten failures its attempts are made one after the other and cost more
+// (Slowly). It knows the logins at this node. Safe for concurrent use.
 type Pace struct {
-	mu   sync.Mutex // guards seen
+	lane chan struct{} // holds the one attempt of a slow place that is made
+	mu   sync.Mutex    // guards seen
 	seen map[string]failures
 }
 
@@ -34,12 +38,34 @@ type failures struct {
 }
 
 // NewPace makes one that remembers nothing.
-func NewPace() *Pace { return &Pace{seen: make(map[string]failures)} }
+func NewPace() *Pace { return &Pace{lane: make(chan struct{}, 1), seen: make(map[string]failures)} }
 
 const accountKind = "account:"
 
 // AccountOf is the name under which guesses at a login count, wherever they come from.
 func AccountOf(email string) string { return accountKind + email }
+
+// PairOf is the name under which guesses at a login from an address of the network count:
+// of "ada@acme.example" and "198.51.100.7".
+func PairOf(email, remote string) string { return "pair:" + email + " " + PlaceOf(remote) }
+
+// Slowly reports whether a place failed so often that its next attempt must be slow. It
+// then waits until no other slow attempt is made; done ends it, and must be called. The
+// error is that of ctx.
+func (p *Pace) Slowly(ctx context.Context, now time.Time, place string) (slow bool, done func(), err error) {
+	p.mu.Lock()
+	f := p.seen[place]
+	p.mu.Unlock()
+	if f.count < maxFailures || now.Sub(f.since) >= window {
+		return false, func() {}, nil
+	}
+	select {
+	case p.lane <- struct{}{}:
+		return true, func() { <-p.lane }, nil
+	case <-ctx.Done():
+		return true, func() {}, ctx.Err()
+	}
+}
 
 // most is how many failures of a name there may be.
 func most(name string) int {
