@@ -13,10 +13,8 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
-	"sluice/internal/keys"
 	"sluice/internal/mail"
 	"sluice/internal/resource"
-	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
 
@@ -36,7 +34,7 @@ func (k kinds) auth() resource.Resource {
 			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Body: authPatch{}, Audited: "auth", Action: "update", Run: k.putAuth,
 		},
 		{
-			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Make a new bearer token for SCIM; the old one ends", Tag: "Organisation",
+			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Make a new bearer token for SCIM: refused with 501 until SCIM runs", Tag: "Organisation",
 			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Answer: scimTokenOut{}, Audited: "auth", Action: "rotate", Run: k.newScimToken,
 		},
 		{
@@ -161,13 +159,20 @@ func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 		if err := c.Sent.Into("auth_settings", &fields); err != nil {
 			return err
 		}
-		before := row.Value.SSOOnly
+		before := row.Value
 		if err := k.layAuth(row, fields); err != nil {
 			return err
 		}
-		if row.Value.SSOOnly && !before && c.Principal.Kind == access.BySession {
-			return fault.New(fault.Forbidden, "turn this on with an Admin key, which can turn it off again: it ends every session that a password opened, yours among them").
-				At("auth_settings.sso_only")
+		if saml := row.Value.SAML; saml != nil && saml.MetadataXML != "" && (before.SAML == nil || before.SAML.MetadataXML != saml.MetadataXML) {
+			if err := checkSAML(saml.MetadataXML); err != nil {
+				return err
+			}
+		}
+		if err := row.Value.Validate(); err != nil {
+			return err
+		}
+		if err := refuseSignOn(&before, &row.Value); err != nil {
+			return err
 		}
 		return layDomains(c, &row.Value)
 	})
@@ -399,13 +404,12 @@ type scimTokenOut struct {
 	BaseURL string `json:"base_url"`
 }
 
-func (k kinds) newScimToken(ctx context.Context, c *resource.Call) (any, error) {
-	raw := ident.NewKey(sealed.SCIMPrefix)
-	err := k.changeAuth(ctx, c, func(_ resource.Tx, row *resource.Row[tenant.Auth]) error {
-		row.Value.SCIM.TokenHash, row.Value.SCIM.TokenMasked = k.Hasher.Sum(raw).String(), keys.Mask(raw)
-		return nil
-	})
-	return scimTokenOut{raw, k.ConsoleURL + "/scim"}, err
+// newScimToken refuses, because a token would be for routes that do not exist.
+func (k kinds) newScimToken(_ context.Context, c *resource.Call) (any, error) {
+	if err := mine(c); err != nil {
+		return nil, err
+	}
+	return nil, notRunning("scim_token", "there are no SCIM routes; use invitations")
 }
 
 type verifyIn struct {
