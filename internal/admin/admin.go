@@ -93,7 +93,9 @@ type Parts struct {
 	// MostRecords is how many records of a kind a workspace, or the organisation, may have;
 	// 0 for no limit.
 	MostRecords int
-	Ingest      *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
+	// StrictRequests refuses unknown fields and parameters of every request.
+	StrictRequests bool
+	Ingest         *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
 
 	Meters      Meters
 	Audit       AuditTrail
@@ -157,7 +159,7 @@ func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 func newEngine(p Parts) *resource.Engine {
 	k := kinds{p, new(tails)}
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, MostRecords: p.MostRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MostRecords: p.MostRecords, Ingest: p.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

@@ -41,7 +41,7 @@ func (k kinds) analytics() resource.Resource {
 func analyticsRoute(path, id, title string, answer any, more []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 	return resource.Operation{
 		Method: http.MethodGet, Path: path, ID: id, Summary: title, Tag: "Analytics", Scopes: analyticsScopes,
-		Query: append(attemptFilters(true), more...), Strict: true, Archived: true, Answer: answer, Run: run,
+		Query: append(attemptFilters(true), more...), Archived: true, Answer: answer, Run: run,
 	}
 }
 

@@ -31,7 +31,7 @@ func (k kinds) auditLogs() resource.Resource {
 	op := func(path, id, summary string, query []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		return resource.Operation{
 			Method: http.MethodGet, Path: "/audit-logs" + path, ID: id, Summary: summary, Tag: "Audit log", Feature: auditFeature,
-			Scopes: auditScopes, Query: query, Strict: true, Everywhere: true, Run: run,
+			Scopes: auditScopes, Query: query, Everywhere: true, Run: run,
 		}
 	}
 	list := op("", "listAuditLogs", "List administrative actions of a time, the newest first", auditFilters(), k.listAuditLogs)

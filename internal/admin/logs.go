@@ -19,7 +19,7 @@ func (k kinds) logs() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, the newest first", Tag: "Logs",
-			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Strict: true, Answer: logList{}, Run: k.listLogs,
+			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Answer: logList{}, Run: k.listLogs,
 		},
 		k.logTail(),
 		k.logReplay(),

@@ -66,7 +66,9 @@ func (a *App) buildAdmin(context.Context) error {
 		Proxies:     a.proxies,
 		PerMinute:   a.set.Server.AdminPerMinute,
 		Ingest:      a.ingested,
-		MostRecords: a.set.Server.RecordsPerKind,
+
+		StrictRequests: a.set.Server.StrictAdmin,
+		MostRecords:    a.set.Server.RecordsPerKind,
 
 		ConsoleURL: a.consoleURL(),
 		MCPURL:     a.mcpURL(),

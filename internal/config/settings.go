@@ -62,6 +62,11 @@ type Server struct {
 	// 16 KiB that it begins. 0 means no limit.
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
 
+	// StrictAdmin refuses requests of the administration with fields or query parameters that
+	// it does not know. When `OFF` they are ignored and named in the answer's header
+	// `x-gateway-warnings`, unless the request has the header `x-gateway-strict: true`.
+	StrictAdmin bool `env:"STRICT_ADMIN_REQUESTS" envDefault:"OFF"`
+
 	// RecordsPerKind is how many records of one kind, such as API keys, configs or prompts,
 	// a workspace may have, or the organisation where they belong to it alone. Records that
 	// are deleted do not count. 0 means no limit.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -68,8 +69,11 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	if err := wellFormed(raw); err != nil {
 		return err
 	}
-	if c.op.Many > 0 {
+	if c.op.Many > 0 { // entries of traffic, whose texts are often cut in the middle of a character
 		return c.readItems(raw)
+	}
+	if loneSurrogate(raw) {
+		return fault.New(fault.InvalidRequest, "the body has half of a surrogate pair, such as \\ud800, which is no character")
 	}
 	if err := json.Unmarshal(raw, &c.Sent); err != nil || c.Sent == nil {
 		return fault.New(fault.InvalidRequest, "the body is a JSON object")
@@ -86,6 +90,9 @@ func (c *Call) letGo() {
 // wellFormed refuses what JSON decoders understand differently: names that are
 // there twice, more than one value, deep nesting.
 func wellFormed(raw []byte) error {
+	if !utf8.Valid(raw) {
+		return fault.New(fault.InvalidRequest, "the body is not valid UTF-8")
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err := value(d, 0); err != nil {
@@ -154,23 +161,22 @@ func (c *Call) checkBody(s *schema) error {
 	return fault.Newf(fault.InvalidRequest, "%s: %s", first.Path, first.Message).At(first.Path).WithDetails(lines...)
 }
 
-// check returns what of the body does not fit.
+// check returns what does not fit of the fields that the schema knows.
 func (s *schema) check(sent Sent) []Problem {
 	var problems []Problem
 	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
 		field, known := s.of.Properties[name]
 		if !known {
-			if s.open() {
-				continue
-			}
-			problems = append(problems, Problem{name, unknownField})
 			continue
 		}
 		var v any
 		_ = json.Unmarshal(raw, &v) // was read as JSON before
 		fields[name] = v
 		problems = append(problems, s.misspelt(field, v, name)...)
+		if problem := checkName(name, v); problem != "" {
+			problems = append(problems, Problem{name, problem})
+		}
 	}
 	var found huma.ValidateResult
 	huma.Validate(s.registry, s.of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, fields, &found)
@@ -178,6 +184,13 @@ func (s *schema) check(sent Sent) []Problem {
 		problems = append(problems, problemOf(err))
 	}
 	return problems
+}
+
+// fits reports whether a field may have a value.
+func (s *schema) fits(field string, v any) bool {
+	var found huma.ValidateResult
+	huma.Validate(s.registry, s.of.Properties[field], huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
+	return len(found.Errors) == 0
 }
 
 // open reports whether fields that are not described are taken as they are.

@@ -28,6 +28,9 @@ type Parts struct {
 	// PerMinute is how many administrative calls each key or user may make in a minute at
 	// this node; 0 for no limit.
 	PerMinute int
+	// Strict makes every call refuse the unknown fields and parameters that it otherwise
+	// ignores, as HeaderStrict does for one.
+	Strict bool
 	// MostRecords is how many living records of a kind there may be in a workspace, or of one
 	// that lives in the organisation there; 0 for no limit.
 	MostRecords int

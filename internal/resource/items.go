@@ -2,6 +2,7 @@ package resource
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -44,14 +45,19 @@ func (c *Call) ItemField(i int, field string) string {
 	return "[" + strconv.Itoa(i) + "]." + field
 }
 
-// problems are those of the whole body.
+// problems are those of the whole body. What the schema does not know is taken out of it.
 func (c *Call) problems(s *schema) []Problem {
 	if c.op.Many == 0 {
-		return s.check(c.Sent)
+		left, problems := c.recognise(s, c.Sent, func(name string) string { return name })
+		c.whole, c.Sent = []Sent{c.Sent}, left
+		return append(problems, s.check(left)...)
 	}
+	c.whole = slices.Clone(c.Items)
 	var all []Problem
 	for i, item := range c.Items {
-		for _, p := range s.check(item) {
+		left, problems := c.recognise(s, item, func(name string) string { return c.ItemField(i, name) })
+		c.Items[i], all = left, append(all, problems...)
+		for _, p := range s.check(left) {
 			all = append(all, Problem{c.ItemField(i, p.Path), p.Message})
 		}
 		if len(all) >= maxProblems {
@@ -61,16 +67,29 @@ func (c *Call) problems(s *schema) []Problem {
 	return all
 }
 
+// sentObjects are the objects of the body with all the fields that were sent, those that are
+// ignored included.
+func (c *Call) sentObjects() []Sent {
+	switch {
+	case c.whole != nil:
+		return c.whole
+	case c.Sent != nil:
+		return []Sent{c.Sent}
+	}
+	return c.Items
+}
+
 // maskedBody is what the audit trail keeps of the body; nil when there is none.
 func (c *Call) maskedBody() any {
+	objects := c.sentObjects()
 	switch {
-	case c.Sent != nil:
-		return c.mask(c.Sent)
-	case c.Items == nil:
+	case objects == nil:
 		return nil
+	case c.op.Many == 0:
+		return c.mask(objects[0])
 	}
-	list := make([]any, len(c.Items))
-	for i, item := range c.Items {
+	list := make([]any, len(objects))
+	for i, item := range objects {
 		list[i] = c.mask(item)
 	}
 	return list

@@ -31,9 +31,9 @@ type Operation struct {
 	Identify func(r *http.Request) (*access.Principal, error)
 	Params   []Param // what the path's placeholders mean
 	Query    []Param
-	Strict   bool // a query parameter that is not listed is refused
-	// Body is a zero value of the type that describes the body, nil for none. Its
-	// schema is checked strictly: a field that it has not is refused.
+	// Body is a zero value of the type that describes the body, nil for none. Fields that
+	// its schema does not have are ignored and named in HeaderWarnings, or refused in a strict
+	// call; those of objects within it are always refused.
 	Body     any
 	Optional bool // the body may be absent
 	// Hides says which texts of the body the audit trail must not show, besides those
@@ -98,7 +98,7 @@ type Call struct {
 	WorkspaceID string // what the call is about; empty when it names no workspace
 	RequestID   string
 	Now         time.Time
-	Sent        Sent   // the body, field by field; nil in operations with Many
+	Sent        Sent   // the body, field by field, without what is ignored; nil in operations with Many
 	Items       []Sent // the objects of the body in operations with Many
 	// Reader reads what the call may see: in a write, the transaction.
 	Reader Reader
@@ -113,7 +113,11 @@ type Call struct {
 	trail  trail
 	etag   string
 	header http.Header // further fields of the answer
-	shared map[string]any
+	// whole are the objects of the body as they were sent, once Sent and Items have lost
+	// what is ignored of them; warnings name that.
+	whole    []Sent
+	warnings []string
+	shared   map[string]any
 }
 
 // trail is what the audit row of a call says beyond the request itself.

@@ -42,6 +42,14 @@ func (c *Call) readQuery() error {
 	if err != nil { // what cannot be read may be the filter without which the call is about more
 		return fault.New(fault.InvalidRequest, "the query of the address cannot be read: write & between parameters, and a % or ; within one as %25 and %3B").Because(err)
 	}
+	for _, p := range c.op.Params {
+		if problem := isText(c.Path(p.Name)); problem != "" {
+			return fault.New(fault.InvalidParameter, problem).At(p.Name)
+		}
+	}
+	if err := c.renameParameters(values); err != nil {
+		return err
+	}
 	c.query = make(map[string]string, len(c.op.Query))
 	for _, p := range c.op.Query {
 		v := p.Default
@@ -62,12 +70,15 @@ func (c *Call) readQuery() error {
 		c.query[p.Name] = v
 		values.Del(p.Name)
 	}
-	if c.op.Strict {
-		for name := range values {
-			return fault.New(fault.InvalidParameter, "there is no such parameter here").At(name)
-		}
+	return c.unknownParameters(values)
+}
+
+// isText says what is wrong with the characters of a value, "" when nothing is.
+func isText(v string) string {
+	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
+		return "the value is text in UTF-8 without NUL characters"
 	}
-	return nil
+	return ""
 }
 
 // check says what is wrong with a value, "" when nothing is.
@@ -75,8 +86,8 @@ func (p Param) check(v string) string {
 	switch {
 	case len(v) > maxQueryValue:
 		return "the value is longer than " + strconv.Itoa(maxQueryValue) + " bytes"
-	case !utf8.ValidString(v) || strings.ContainsRune(v, 0):
-		return "the value is text in UTF-8 without NUL characters"
+	case isText(v) != "":
+		return isText(v)
 	case p.MaxLength > 0 && utf8.RuneCountInString(v) > p.MaxLength:
 		return "the value has at most " + strconv.Itoa(p.MaxLength) + " characters"
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):

@@ -34,6 +34,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		func() error { return e.allowed(c) },
 		c.readQuery,
 		func() error { return c.readBody(ctx, body) },
+		func() error { return c.renameTwins(body) },
 		func() error { return e.place(ctx, c) },
 		c.settled,
 		func() error { return c.checkBody(body) },

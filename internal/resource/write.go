@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -275,9 +276,16 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 	if !ident.ValidSlug(slug) {
 		return fault.Newf(fault.InvalidParameter, "a slug has letters, digits, dots, - and _, begins with a letter or digit and has at most %d characters", ident.SlugMax).At("slug")
 	}
+	if strings.EqualFold(slug, selfSlug) {
+		return fault.New(fault.InvalidParameter, "self is reserved: in paths it names what the caller belongs to; choose another slug").At("slug")
+	}
 	ch.New.Slug = slug
 	return nil
 }
+
+// selfSlug is what paths call the record of the caller: "/organisations/self".
+const selfSlug = "self"
+
 func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error {
 	if k.After == nil {
 		return nil

@@ -1,0 +1,97 @@
+package resource
+
+import (
+	"bytes"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// SnakeName is a name in snake case: "api_version" for "apiVersion". A name that begins with
+// a capital is returned unchanged.
+func SnakeName(name string) string {
+	if name == "" || isUpper(name[0]) || strings.ToLower(name) == name {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		if isUpper(name[i]) && !isUpper(name[i-1]) && name[i-1] != '_' {
+			b.WriteByte('_')
+		}
+		b.WriteByte(name[i])
+	}
+	return strings.ToLower(b.String())
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+// twinOf is the known name that differs from name only in being written in snake case or in
+// camel case, "" when there is none or name itself is known.
+func twinOf(name string, known []string) string {
+	if slices.Contains(known, name) {
+		return ""
+	}
+	snake := SnakeName(name)
+	for _, k := range known {
+		if SnakeName(k) == snake {
+			return k
+		}
+	}
+	return ""
+}
+
+// renameTwins gives the fields of the body that are twins of known ones the known name. It
+// runs before the workspace of the call is looked up, because its field may be among them.
+func (c *Call) renameTwins(s *schema) error {
+	if s == nil || s.open() {
+		return nil
+	}
+	known := append(slices.Sorted(maps.Keys(s.of.Properties)), places...)
+	if c.Sent != nil {
+		return renameTwins(c.Sent, known, func(name string) string { return name })
+	}
+	for i, item := range c.Items {
+		if err := renameTwins(item, known, func(name string) string { return c.ItemField(i, name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func renameTwins(sent Sent, known []string, path func(string) string) error {
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		twin := twinOf(name, known)
+		if twin == "" {
+			continue
+		}
+		if v, both := sent[twin]; both && !bytes.Equal(v, sent[name]) {
+			return fault.Newf(fault.InvalidRequest, "the field is there twice, also as %s, with another value", twin).At(path(name))
+		}
+		sent[twin] = sent[name]
+		delete(sent, name)
+	}
+	return nil
+}
+
+// renameParameters does the same for the parameters of the query.
+func (c *Call) renameParameters(values url.Values) error {
+	known := make([]string, 0, len(c.op.Query))
+	for _, p := range c.op.Query {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		twin := twinOf(name, known)
+		if twin == "" {
+			continue
+		}
+		if values.Has(twin) && !slices.Equal(values[twin], values[name]) {
+			return fault.Newf(fault.InvalidParameter, "the parameter is there twice, also as %s, with another value", twin).At(name)
+		}
+		values[twin] = values[name]
+		delete(values, name)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package resource
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/internal/fault"
+)
+
+// The headers about fields and parameters that an operation does not know.
+const (
+	// HeaderStrict, sent as "true", makes a call refuse what it otherwise ignores.
+	HeaderStrict = "X-Gateway-Strict"
+	// HeaderWarnings of an answer names what was ignored:
+	// `unknown field "colour" ignored, unknown parameter "sort" ignored`.
+	HeaderWarnings = "X-Gateway-Warnings"
+)
+
+// Limits of HeaderWarnings.
+const (
+	maxWarnings     = 20
+	maxWarningBytes = 64 // of a name
+)
+
+// strict reports whether the call refuses unknown fields and parameters.
+func (c *Call) strict() bool {
+	return c.engine.Strict || strings.EqualFold(c.r.Header.Get(HeaderStrict), "true")
+}
+
+// warn names something of the request in HeaderWarnings that was ignored: what is "field" or
+// "parameter".
+func (c *Call) warn(what, name string) {
+	if len(name) > maxWarningBytes {
+		name = name[:maxWarningBytes] + "..."
+	}
+	text := "unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored"
+	if len(c.warnings) < maxWarnings && !slices.Contains(c.warnings, text) {
+		c.warnings = append(c.warnings, text)
+	}
+}
+
+// warningHeader puts the warnings into the header of an answer.
+func (c *Call) warningHeader(h http.Header) {
+	if len(c.warnings) > 0 {
+		h.Set(HeaderWarnings, strings.Join(c.warnings, ", "))
+	}
+}
+
+// unknownParameters decides about the parameters of a query that the operation does not list:
+// refused where the name is nearly that of a listed one or the call is strict, else ignored.
+func (c *Call) unknownParameters(values url.Values) error {
+	if len(values) == 0 {
+		return nil
+	}
+	known := make([]string, 0, len(c.op.Query))
+	for _, p := range c.op.Query {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		near := nearest(name, known)
+		switch {
+		case near != "":
+			return fault.Newf(fault.InvalidParameter, "there is no such parameter here, did you mean %s?", near).At(name)
+		case c.strict():
+			return fault.New(fault.InvalidParameter, "there is no such parameter here").At(name)
+		}
+		c.warn("parameter", name)
+	}
+	return nil
+}
+
+// recognise takes out of an object of the body what its schema does not know. It returns
+// what is left, and the problems of what is refused: a name that is nearly a known one, or
+// any in a strict call. Path is what refusals call a field.
+// Source: contract/identity-and-governance.yaml, conventions; that unknown fields are ignored
+// is ours, for clients that send more than we know.
+func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, []Problem) {
+	if s.open() {
+		return sent, nil
+	}
+	known := slices.Sorted(maps.Keys(s.of.Properties))
+	left := make(Sent, len(sent))
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		if _, ok := s.of.Properties[name]; ok {
+			if !s.unset(name, sent[name]) {
+				left[name] = sent[name]
+			}
+			continue
+		}
+		if problem := c.unknownField(name, sent[name], known); problem != "" {
+			problems = append(problems, Problem{path(name), problem})
+		}
+	}
+	return left, problems
+}
+
+// unset reports whether a field was sent as null although it cannot be null: it counts as not
+// sent, so that an update leaves it unchanged.
+func (s *schema) unset(name string, raw []byte) bool {
+	return string(raw) == "null" && !s.fits(name, nil)
+}
+
+// unknownField decides about a field that the schema does not have. It returns why the field
+// is refused, "" when it is ignored.
+func (c *Call) unknownField(name string, raw []byte, known []string) string {
+	if slices.Contains(places, name) { // has settled the workspace
+		return ""
+	}
+	if problem, repeated := c.repeatsPath(name, raw); repeated {
+		return problem
+	}
+	near := nearest(name, known)
+	switch {
+	case near != "":
+		return unknownField + ", did you mean " + near + "?"
+	case c.strict():
+		return unknownField
+	}
+	c.warn("field", name)
+	return ""
+}
+
+// repeatsPath reports whether a field repeats what the path already names: by the name of
+// its placeholder, or as id or slug with the same value. A placeholder with another value
+// than the path has is a problem.
+func (c *Call) repeatsPath(name string, raw []byte) (problem string, repeats bool) {
+	value := Sent{name: raw}.Text(name)
+	for _, p := range c.op.Params {
+		same := value == c.Path(p.Name)
+		switch {
+		case same && (name == "id" || name == "slug"):
+			return "", true
+		case SnakeName(name) != SnakeName(p.Name):
+		case same:
+			return "", true
+		default:
+			return "differs from that of the path", true
+		}
+	}
+	return "", false
+}
