@@ -17,12 +17,12 @@ type apiKeyIn struct {
 	Description *string                     `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Scopes      []string                    `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
 	UserID      string                      `json:"user_id,omitempty" format:"uuid" doc:"whose key it is; user keys only"`
-	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"for every request made with the key; not of Admin keys"`
+	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"for every request made with the key; kept without effect on Admin keys, which send no model traffic"`
 	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
 	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
 	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"when the key gets a new value by itself; null for never"`
 	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true"`
-	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"not of Admin keys"`
+	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"kept without effect on Admin keys, which send no model traffic"`
 }
 
 // apiKeyPatch is the body of an update.

@@ -10,6 +10,7 @@ import (
 	"sluice/internal/ident"
 	"sluice/internal/keys"
 	"sluice/internal/resource"
+	"sluice/internal/routing"
 	"sluice/internal/sealed"
 	"sluice/internal/tenant"
 )
@@ -28,9 +29,6 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	key := &ch.New.Value
 	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
 		return err
-	}
-	if key.Type == access.OrganisationService && (key.Defaults.ConfigID != "" || len(key.Defaults.Metadata) > 0) {
-		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no defaults").At("defaults")
 	}
 	if err := k.checkKeyMetadata(ctx, c, key); err != nil {
 		return err
@@ -54,7 +52,7 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	if err := takeRotation(ctx, c, ch); err != nil {
 		return err
 	}
-	if err := k.layKeyLimits(c, ch); err != nil {
+	if err := layLimits(k, c, ch, keyLimits); err != nil {
 		return err
 	}
 	if ch.Old != nil {
@@ -65,14 +63,6 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	}
 	key.CreationMode = sourceOf(c)
 	return k.giveValue(ch)
-}
-
-// layKeyLimits refuses rates on Admin keys.
-func (k kinds) layKeyLimits(c *resource.Call, ch *resource.Edit[keys.Key]) error {
-	if ch.New.Value.Type == access.OrganisationService && ch.Sent.Has("rate_limits") {
-		return fault.New(fault.InvalidParameter, "an Admin key sends no model traffic, so it has no rate limits").At("rate_limits")
-	}
-	return layLimits(k, c, ch, keyLimits)
 }
 
 // checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the
@@ -188,6 +178,19 @@ func checkMetadata(m map[string]string, at string) error {
 	return nil
 }
 
+// referAnywhere finds a live record of the organisation, in whichever workspace it lies:
+// fault.ReferenceMissing, At the field, when there is none.
+func referAnywhere(ctx context.Context, c *resource.Call, kind, name, at string) (*resource.Record, error) {
+	r, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
+	switch {
+	case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
+		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s", kind).At(at)
+	case err != nil:
+		return nil, fault.From(err).At(at)
+	}
+	return &r, nil
+}
+
 // defaultConfig is the reference of a field that names a config of the workspace.
 func defaultConfig[T any](field func(*T) string, at string, missing fault.Code) resource.Ref[T] {
 	return resource.Ref[T]{Kind: "config", Find: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) (*resource.Record, error) {
@@ -200,6 +203,9 @@ func defaultConfig[T any](field func(*T) string, at string, missing fault.Code) 
 			place = r.ID
 		}
 		rec, err := c.Refer(ctx, "config", place, name, at)
+		if place == "" { // of an Admin key, which belongs to no workspace
+			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, at)
+		}
 		if fault.Has(err, fault.ReferenceMissing) {
 			return nil, fault.New(missing, "there is no such config in the workspace").At(at)
 		}

@@ -59,11 +59,11 @@ func searchFilter() resource.Filter {
 	}}
 }
 
-// selectCollections asks for a workspace, and makes its default collection when it is
-// older than collections are.
+// selectCollections makes the default collection of the workspace that is listed when it is
+// older than collections are. Without a workspace the collections of all are listed.
 func (k kinds) selectCollections(ctx context.Context, c *resource.Call, _ *resource.Query) error {
-	if err := c.Within(); err != nil {
-		return err
+	if c.WorkspaceID == "" {
+		return nil
 	}
 	_, err := c.Reader.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(c.WorkspaceID))
 	if !fault.Has(err, fault.NotFound) {

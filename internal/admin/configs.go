@@ -59,7 +59,15 @@ type configPatch struct {
 	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }
 
+// configReceipt is the answer to a creation: flat, and the same within data for clients that
+// read it there.
 type configReceipt struct {
+	configMade
+	Success bool       `json:"success"`
+	Data    configMade `json:"data"`
+}
+
+type configMade struct {
 	ID        string `json:"id" format:"uuid"`
 	VersionID string `json:"version_id" format:"uuid"`
 	Slug      string `json:"slug"`
@@ -71,7 +79,8 @@ type configDone struct {
 }
 
 func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
-	return configReceipt{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}, nil
+	made := configMade{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}
+	return configReceipt{made, true, made}, nil
 }
 
 // changedConfig names the version in force: the one just made, or the old one when

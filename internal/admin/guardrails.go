@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"sluice/internal/access"
 	"sluice/internal/fault"
@@ -80,46 +83,20 @@ func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[gua
 
 // guardrailView is a guardrail as clients see it; what it does only when one is read.
 type guardrailView struct {
-	ID             string         `json:"id" format:"uuid"`
-	Name           string         `json:"name"`
-	Slug           string         `json:"slug"`
-	OrganisationID string         `json:"organisation_id" format:"uuid"`
-	WorkspaceID    *string        `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
-	Status         string         `json:"status" enum:"active,archived"`
-	CreatedAt      resource.Stamp `json:"created_at"`
-	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
-	OwnerID        string         `json:"owner_id" format:"uuid"`
-	UpdatedBy      *string        `json:"updated_by" nullable:"true" format:"uuid"`
-	Object         string         `json:"object" enum:"guardrail"`
-	Checks         []checkView    `json:"checks,omitempty" nullable:"false"`
-	Actions        *actionsView   `json:"actions,omitempty"`
-	VersionID      string         `json:"version_id,omitempty" format:"uuid"`
-}
-
-type checkView struct {
-	ID         string         `json:"id"`
-	Name       string         `json:"name,omitempty"`
-	Parameters map[string]any `json:"parameters" doc:"secrets are masked"`
-	IsEnabled  bool           `json:"is_enabled"`
-}
-
-type actionsView struct {
-	Deny       bool         `json:"deny"`
-	Async      bool         `json:"async"`
-	Sequential bool         `json:"sequential"`
-	OnSuccess  reactionView `json:"on_success"`
-	OnFail     reactionView `json:"on_fail"`
-	Message    string       `json:"message,omitempty"`
-}
-
-type reactionView struct {
-	Feedback feedbackView `json:"feedback"`
-}
-
-type feedbackView struct {
-	Value    float64 `json:"value"`
-	Weight   float64 `json:"weight"`
-	Metadata any     `json:"metadata" doc:"an object or a text"`
+	ID             string             `json:"id" format:"uuid"`
+	Name           string             `json:"name"`
+	Slug           string             `json:"slug"`
+	OrganisationID string             `json:"organisation_id" format:"uuid"`
+	WorkspaceID    *string            `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
+	Status         string             `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp     `json:"created_at"`
+	LastUpdatedAt  resource.Stamp     `json:"last_updated_at"`
+	OwnerID        string             `json:"owner_id" format:"uuid"`
+	UpdatedBy      *string            `json:"updated_by" nullable:"true" format:"uuid"`
+	Object         string             `json:"object" enum:"guardrail"`
+	Checks         *unread[[]checkIn] `json:"checks,omitempty" doc:"as they were sent; secrets are masked"`
+	Actions        actionsShown       `json:"actions,omitempty" doc:"as they were sent"`
+	VersionID      string             `json:"version_id,omitempty" format:"uuid"`
 }
 
 func (k kinds) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
@@ -135,21 +112,24 @@ func (k kinds) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row
 	if err != nil {
 		return v, fmt.Errorf("open guardrail %s: %w", r.ID, err)
 	}
-	var checks []guard.Check
-	if err := json.Unmarshal([]byte(maskConfig(text)), &checks); err != nil {
-		return v, fmt.Errorf("read guardrail %s: %w", r.ID, err)
-	}
-	for _, c := range checks {
-		shown := checkView{ID: c.ID, Name: c.Name, Parameters: map[string]any{}, IsEnabled: c.Enabled()}
-		if err := json.Unmarshal(c.Parameters, &shown.Parameters); len(c.Parameters) > 0 && err != nil {
-			return v, fmt.Errorf("read guardrail %s: %w", r.ID, err)
-		}
-		v.Checks = append(v.Checks, shown)
+	v.Checks, v.Actions = &unread[[]checkIn]{json.RawMessage(maskConfig(text))}, actionsShown(g.SentActions)
+	if v.Actions == nil {
+		v.Actions = actionsShown(encode(g.Actions))
 	}
 	v.VersionID = versionID(r.ID, r.Version)
-	v.Actions = &actionsView{}
-	return v, json.Unmarshal(encode(g.Actions), v.Actions)
+	return v, nil
 }
+
+// actionsShown are actions in an answer: JSON in whichever of its forms they were sent.
+type actionsShown json.RawMessage
+
+// Schema describes them as they are sent.
+func (actionsShown) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[actionsSent]())
+}
+
+// MarshalJSON writes them unchanged.
+func (a actionsShown) MarshalJSON() ([]byte, error) { return a, nil }
 
 // guardrailScopes: those of the organisation have scopes of their own besides.
 func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.Scope {

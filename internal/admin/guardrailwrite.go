@@ -25,7 +25,7 @@ func (k kinds) prepareGuardrail(_ context.Context, c *resource.Call, ch *resourc
 		if err != nil {
 			return err
 		}
-		g.Actions = actions
+		g.Actions, g.SentActions = actions, withoutSpace(raw)
 	}
 	if raw, sent := ch.Sent["checks"]; sent {
 		return k.prepareChecks(ch, withoutSpace(raw))

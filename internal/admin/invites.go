@@ -66,8 +66,9 @@ type keyDetailIn struct {
 	Scopes []string `json:"scopes" nullable:"false" minItems:"1" maxItems:"200"`
 }
 
+// inviteReceipt is the invitation with the link that its letter has.
 type inviteReceipt struct {
-	ID   string `json:"id" format:"uuid"`
+	inviteView
 	Link string `json:"invite_link"`
 }
 
@@ -96,6 +97,7 @@ type inviteView struct {
 }
 
 type invitedPlaceView struct {
+	ID          string      `json:"id" doc:"id of the workspace"`
 	WorkspaceID string      `json:"workspace_id"`
 	Role        access.Role `json:"role"`
 }
@@ -107,7 +109,7 @@ func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) inviteView {
 		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedPlaceView, len(i.Workspaces)),
 	}
 	for n, p := range i.Workspaces {
-		v.Workspaces[n] = invitedPlaceView{p.ID, p.Role}
+		v.Workspaces[n] = invitedPlaceView{p.ID, p.ID, p.Role}
 	}
 	return v
 }
@@ -133,6 +135,7 @@ func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	token, id := newInviteToken(), ident.NewID()
+	var made resource.Record
 	err = c.Change(ctx, func(tx resource.Tx) error {
 		if i.Workspaces, err = invitedPlaces(ctx, c); err != nil {
 			return err
@@ -148,9 +151,10 @@ func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
 		if err := tx.Insert(ctx, rec); err != nil {
 			return err
 		}
+		made = rec
 		return k.mailInvite(ctx, tx, c, &i, token)
 	})
-	return inviteReceipt{id, k.inviteLink(token)}, err
+	return inviteReceipt{viewInvite(c, &resource.Row[tenant.Invite]{Record: made, Value: i}), k.inviteLink(token)}, err
 }
 
 // invitesHere refuses while users come by SCIM alone.

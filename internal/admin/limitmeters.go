@@ -63,7 +63,7 @@ func newMeter(of quota.Carrier, b *quota.Budget, now time.Time) quota.Meter {
 // though the worker did not come to it yet.
 func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
 	m.Retune(b.Limit(), b.Threshold())
-	if !sent || b.NextResetAt == nil && before != nil && b.Same(before.Period) {
+	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
 		return nil
 	}
 	due, at := before != nil && m.Due(now), m.NextReset

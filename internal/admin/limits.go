@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"sluice/internal/credential"
@@ -152,12 +153,23 @@ func (k kinds) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Ru
 		if rules.Most > 1 || len(raw) > 0 && raw[0] == '[' {
 			at = fmt.Sprintf("%s[%d].", rules.At, i)
 		}
+		if resent(before, &b) {
+			continue
+		}
 		if err := b.Ahead(c.Now, at); err != nil {
 			return nil, err
 		}
 	}
 	quota.Adopt(list, before)
 	return list, nil
+}
+
+// resent reports whether a budget names the next reset that one of its measure and period has
+// already: it was read back, or comes from a file, and may be over by now.
+func resent(before []quota.Budget, b *quota.Budget) bool {
+	return slices.ContainsFunc(before, func(old quota.Budget) bool {
+		return old.Measure == b.Measure && old.Same(b.Period) && old.NextResetAt != nil && b.NextResetAt != nil && old.NextResetAt.Equal(*b.NextResetAt)
+	})
 }
 
 // featureBudgets is the flag whose OFF refuses budgets.

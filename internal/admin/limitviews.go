@@ -31,7 +31,7 @@ type rateIn struct {
 
 // BudgetTerms are a budget as it was set, without its use.
 type BudgetTerms struct {
-	Type             quota.Measure   `json:"type" enum:"cost,tokens"`
+	Type             quota.Measure   `json:"type,omitempty" enum:"cost,tokens" doc:"left out where it was not sent: cost"`
 	CreditLimit      number          `json:"credit_limit"`
 	AlertThreshold   *number         `json:"alert_threshold" nullable:"true"`
 	Mode             quota.Mode      `json:"mode" enum:"strict,soft"`
@@ -69,8 +69,12 @@ func viewBudget(b *quota.Budget, m quota.Meter) budgetView {
 }
 
 func viewTerms(b *quota.Budget, next *time.Time) BudgetTerms {
+	measure := b.Measure
+	if b.ImpliedType {
+		measure = ""
+	}
 	return BudgetTerms{
-		Type: b.Measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold), Mode: b.Mode.Shown(),
+		Type: measure, CreditLimit: number(b.CreditLimit.String()), AlertThreshold: amountOrNull(b.AlertThreshold), Mode: b.Mode.Shown(),
 		Every: orNull(b.Every), Days: orNil(b.Days), NextUsageResetAt: resource.StampOf(next),
 	}
 }

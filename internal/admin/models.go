@@ -30,7 +30,7 @@ func modelActions() []resource.Action[credential.Integration] {
 		},
 		{
 			Name: "update", Method: http.MethodDelete, Path: "/models", ID: "deleteIntegrationModels", Summary: "Delete custom models of an integration",
-			Query: []resource.Param{{Name: "slugs", Doc: "slugs with commas", Required: true}}, Run: deleteModels,
+			Query: []resource.Param{{Name: "slugs", Doc: "slugs with commas; or name them in the body"}}, Body: modelsOut{}, Optional: true, Run: deleteModels,
 		},
 	}
 }
@@ -39,6 +39,14 @@ type modelsIn struct {
 	Models         []modelIn `json:"models" nullable:"false" maxItems:"2000" doc:"added to the list, or replacing the line of the same slug; may be empty when allow_all_models is sent"`
 	AllowAllModels *bool     `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
 	WorkspaceID    string    `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// modelsOut is the body of a deletion; the parameter slugs may take its place.
+type modelsOut struct {
+	Models []string `json:"models,omitempty" nullable:"false" maxItems:"2000" doc:"slugs of custom models"`
+	Slugs  []string `json:"slugs,omitempty" nullable:"false" maxItems:"2000" doc:"the same as models"`
+
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }
 
 type modelIn struct {
@@ -133,11 +141,28 @@ func (m *modelIn) line(prices json.RawMessage) credential.Model {
 }
 
 func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+	var slugs []string
+	at := "slugs"
+	if list := c.Query("slugs"); list != "" {
+		slugs = strings.Split(list, ",")
+	}
+	for _, field := range []string{"models", "slugs"} {
+		var more []string
+		if err := c.Sent.Into(field, &more); err != nil {
+			return nil, err
+		}
+		if len(more) > 0 {
+			slugs, at = append(slugs, more...), field
+		}
+	}
+	if len(slugs) == 0 {
+		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").At(at)
+	}
 	in := &ch.New.Value
-	for slug := range strings.SplitSeq(c.Query("slugs"), ",") {
+	for _, slug := range slugs {
 		i := slices.IndexFunc(in.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").At("slugs")
+			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").At(at)
 		}
 		in.Models = slices.Delete(in.Models, i, i+1)
 	}

@@ -193,9 +193,11 @@ func (s secrets) find(name string) (string, bool) {
 	if name == customHost || name == customHeaders {
 		return name, true
 	}
-	for _, f := range s.spec.Fields {
-		if !f.Deployment && f.Name != provider.Key && (f.Name == name || slices.Contains(f.Aliases, name)) {
-			return f.Name, true
+	for _, twin := range []string{name, resource.SnakeName(name)} {
+		for _, f := range s.spec.Fields {
+			if !f.Deployment && f.Name != provider.Key && (f.Name == twin || slices.Contains(f.Aliases, twin)) {
+				return f.Name, true
+			}
 		}
 	}
 	return "", false

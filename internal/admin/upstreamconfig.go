@@ -224,15 +224,6 @@ func (f *family[I, S]) aim(target, at string) (sealed.Mapping, error) {
 
 const headersField = "custom_headers"
 
-// signsIn reports whether there are headers, stored or mapped.
-func signsIn(config map[string]any, mappings []sealed.Mapping) bool {
-	stored, _ := config[headersField].(map[string]any)
-	return len(stored) > 0 || slices.ContainsFunc(mappings, func(m sealed.Mapping) bool {
-		section, _, _ := strings.Cut(m.Field, ".")
-		return section == headersField
-	})
-}
-
 // headers are those with which the gateway signs in: stored ones, and over them what
 // mappings bring from secret managers, for the workspace place or, with "", for the
 // organisation. Those of a record are fault.SecretUnavailable when a secret cannot be had.

@@ -95,9 +95,6 @@ func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resour
 	if err != nil {
 		return err
 	}
-	if up.headers && !signsIn(config, mappings) {
-		return fault.New(fault.InvalidParameter, "with auth_type headers at least one header is needed").At("configurations.custom_headers")
-	}
 	*up.mappings = mappings
 	return f.seal(ch.New, config)
 }

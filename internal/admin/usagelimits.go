@@ -74,6 +74,9 @@ func (k kinds) prepareUsageLimit(_ context.Context, c *resource.Call, ch *resour
 	}
 	if ch.Sent.Has("next_usage_reset_at") {
 		day := p.Period.Day()
+		if p.Period = day; ch.Old != nil && resent([]quota.Budget{ch.Old.Value.Budget}, &p.Budget) {
+			return nil
+		}
 		return day.Ahead(c.Now, "")
 	}
 	if ch.Old != nil && !p.Same(ch.Old.Value.Period) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	"sluice/internal/credential"
@@ -29,7 +30,7 @@ func (k kinds) virtualKeys() resource.Resource {
 		},
 		View: k.viewVirtualKey,
 		Receipt: &resource.Receipt[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
-			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}}, nil
+			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}, ch.New.ID, ch.New.Slug, "virtual-key"}, nil
 		}},
 	}
 }
@@ -101,7 +102,7 @@ type deploymentIn struct {
 	APIVersion     string `json:"apiVersion" maxLength:"30"`
 	DeploymentName string `json:"deploymentName" maxLength:"255"`
 	Alias          string `json:"alias,omitempty" maxLength:"255" doc:"the model name that selects it"`
-	IsDefault      bool   `json:"is_default,omitempty"`
+	IsDefault      flag   `json:"is_default,omitempty"`
 }
 
 // virtualKeyPatch is the body of an update.
@@ -122,6 +123,9 @@ type virtualKeyPatch struct {
 type virtualKeyReceipt struct {
 	Success bool     `json:"success"`
 	Data    slugOnly `json:"data"`
+	ID      string   `json:"id" format:"uuid"`
+	Slug    string   `json:"slug" doc:"the same as in data, for clients that read it here"`
+	Object  string   `json:"object" enum:"virtual-key"`
 }
 
 type slugOnly struct {
@@ -246,7 +250,10 @@ func virtualKeyFields(sent resource.Sent) (map[string]json.RawMessage, error) {
 	if !sent.Has("deploymentConfig") {
 		return fields, nil
 	}
-	var list []deploymentIn
+	var list []struct {
+		deploymentIn
+		IsDefault json.RawMessage `json:"is_default"`
+	}
 	if err := sent.Into("deploymentConfig", &list); err != nil {
 		return nil, err
 	}
@@ -258,7 +265,7 @@ func virtualKeyFields(sent resource.Sent) (map[string]json.RawMessage, error) {
 	}
 	out := make([]deployment, len(list))
 	for i, d := range list {
-		out[i] = deployment{d.APIVersion, d.DeploymentName, d.Alias, d.IsDefault}
+		out[i] = deployment{d.APIVersion, d.DeploymentName, d.Alias, slices.Contains([]string{"1", "true"}, string(d.IsDefault))}
 	}
 	fields["azure_deployment_config"] = encode(out)
 	return fields, nil

@@ -46,7 +46,7 @@ func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant
 	if r.Value.IsDefault {
 		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
 	}
-	if c.Sent.Text("name") != r.Value.Name {
+	if name := c.Sent.Text("name"); name != r.Value.Name && name != displayName(&r.Value) {
 		return fault.New(fault.InvalidParameter, "this is not the name of the workspace").At("name")
 	}
 	if forced(c) {

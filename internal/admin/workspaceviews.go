@@ -117,7 +117,15 @@ func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.R
 
 // shownName is the name of a workspace, behind its icon unless the call wants it plain.
 func shownName(c *resource.Call, w *tenant.Workspace) string {
-	if w.Icon == "" || c.Query("name_format") == "plain" {
+	if c.Query("name_format") == "plain" {
+		return w.Name
+	}
+	return displayName(w)
+}
+
+// displayName is the name of a workspace with its icon before it, if it has one.
+func displayName(w *tenant.Workspace) string {
+	if w.Icon == "" {
 		return w.Name
 	}
 	return w.Icon + " " + w.Name

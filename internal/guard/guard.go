@@ -25,11 +25,14 @@ const (
 // credentials of external services, so the checks are kept sealed as a whole.
 // Source: contract/content-and-observability.yaml, GuardrailDetails.
 type Guardrail struct {
-	Name      string  `json:"name"`
-	Sealed    []byte  `json:"sealed"` // JSON list of Check, under Context
-	Actions   Actions `json:"actions"`
-	OwnerID   string  `json:"owner_id,omitempty"`   // of the key or user that made it
-	UpdatedBy string  `json:"updated_by,omitempty"` // of the last one who changed it
+	Name    string  `json:"name"`
+	Sealed  []byte  `json:"sealed"` // JSON list of Check, under Context
+	Actions Actions `json:"actions"`
+	// SentActions are the actions as a client wrote them, for answers; Actions are what
+	// they mean. Nil in records of before.
+	SentActions json.RawMessage `json:"sent_actions,omitempty"`
+	OwnerID     string          `json:"owner_id,omitempty"`   // of the key or user that made it
+	UpdatedBy   string          `json:"updated_by,omitempty"` // of the last one who changed it
 }
 
 // Context is what the checks of a record are sealed under: "guardrail/0191…".

@@ -41,8 +41,10 @@ func (m Measure) Text(units int64) string {
 // the form in which records keep it and, without ID, that of the wire.
 // Source: contract/identity-and-governance.yaml, UsageLimit; .md section 6.
 type Budget struct {
-	ID             string  `json:"id,omitempty"` // of the limit, a UUID: its usage is kept under it
-	Measure        Measure `json:"type,omitempty"`
+	ID      string  `json:"id,omitempty"` // of the limit, a UUID: its usage is kept under it
+	Measure Measure `json:"type,omitempty"`
+	// ImpliedType says that nobody sent the type: answers leave it out then, as it was sent.
+	ImpliedType    bool    `json:"type_implied,omitempty"`
 	CreditLimit    Amount  `json:"credit_limit"`
 	AlertThreshold *Amount `json:"alert_threshold,omitempty"` // below CreditLimit; nil for none
 	Mode           Mode    `json:"mode,omitempty"`
@@ -100,7 +102,7 @@ func (b *Budget) validate(path string, r Rules) error {
 	}
 	switch {
 	case b.Measure == "":
-		b.Measure = Cost
+		b.Measure, b.ImpliedType = Cost, true
 	case b.Measure == Calls && r.Calls, b.Measure == Cost, b.Measure == TokenCount:
 	default:
 		return bad("type", "the value is cost or tokens")
@@ -117,6 +119,10 @@ func (b *Budget) validate(path string, r Rules) error {
 		return bad("credit_limit", "the value is at least "+least.String())
 	case b.Measure == Cost && b.CreditLimit > MaxCost:
 		return bad("credit_limit", "the value is at most "+MaxCost.String())
+	case b.Measure != Cost && b.CreditLimit%One != 0:
+		return bad("credit_limit", "the value is a whole number of "+string(b.Measure))
+	case b.Measure != Cost && b.AlertThreshold != nil && *b.AlertThreshold%One != 0:
+		return bad("alert_threshold", "the value is a whole number of "+string(b.Measure))
 	case b.AlertThreshold != nil && *b.AlertThreshold < One:
 		return bad("alert_threshold", "the value is at least 1; leave it out for no alert")
 	case b.AlertThreshold != nil && *b.AlertThreshold >= b.CreditLimit:
