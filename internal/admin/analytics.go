@@ -24,6 +24,11 @@ func (k kinds) analytics() resource.Resource {
 		ops = append(ops, analyticsRoute(g.path, g.id, g.title, g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.draw(ctx, c, &g)
 		}))
+		if alias, ok := g.dashed(); ok {
+			ops = append(ops, analyticsRoute(alias, g.id+"Alias", g.title+", by another name", g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
+				return k.draw(ctx, c, &g)
+			}))
+		}
 	}
 	for _, g := range groups {
 		op := analyticsRoute(g.path, g.id, g.title, g.answer, g.query(), func(ctx context.Context, c *resource.Call) (any, error) {

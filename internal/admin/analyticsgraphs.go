@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice/internal/record"
@@ -104,9 +105,18 @@ var graphs = []graph{
 	},
 }
 
+const graphsPath = "/analytics/graphs/"
+
+// dashed is the path under which some clients know a graph of several words: "users-requests"
+// in the place of "users/requests". Ok is false for a graph of one word.
+func (g *graph) dashed() (path string, ok bool) {
+	name, found := strings.CutPrefix(g.path, graphsPath)
+	return graphsPath + strings.ReplaceAll(name, "/", "-"), found && strings.Contains(name, "/")
+}
+
 // drawn completes a graph with how its summary and its points come of a series.
 func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
-	g.path, g.answer = "/analytics/graphs/"+g.path, graphOf[S, P]{}
+	g.path, g.answer = graphsPath+g.path, graphOf[S, P]{}
 	g.show = func(s *series) any {
 		summary, points := show(s)
 		return graphOf[S, P]{Summary: summary, Points: points, Object: "analytics-graph"}

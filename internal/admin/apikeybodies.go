@@ -105,6 +105,7 @@ func (ks kinds) viewKey(ctx context.Context, c *resource.Call, r resource.Row[ke
 	if err != nil {
 		return v, err
 	}
+	v.Status = limits.status(v.Status)
 	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(k.ExpiresAt, r.Status), orNoItems(limits.rates), limits.lastReset
 	if detail {
 		v.NextUsageResetAt = limits.nextReset

@@ -110,25 +110,26 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	return c.Within()
 }
 
-// selectKeys narrows a list to the types that the caller may list. Without a
-// workspace an Admin key lists the Admin keys.
+// selectKeys narrows a list to the types that the caller may list. Without a workspace an
+// Admin key lists the keys of the organisation and of all its workspaces.
 func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 	var types []access.KeyType
 	for _, s := range keyScopes {
 		ofPlace := s.key != access.OrganisationService
 		fits := c.Query("type") == "" || (c.Query("type") == "user") == (s.key == access.WorkspaceUser)
-		if ofPlace == (c.WorkspaceID != "") && fits && c.Holds(access.Scope(s.stem+"list")) {
+		if (ofPlace || c.WorkspaceID == "") && fits && c.Holds(access.Scope(s.stem+"list")) {
 			types = append(types, s.key)
 		}
 	}
 	if leads := c.Principal.Leads(c.WorkspaceID); !leads { // of others' keys they know nothing
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: c.Principal.UserID})
 	}
-	switch {
-	case len(types) == 0:
-		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: "none"})
-	case len(types) == 1:
-		q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: string(types[0])})
+	if len(types) == len(keyScopes) {
+		return nil
+	}
+	q.OneOf = []resource.IndexEntry{{Name: "type", Value: "none"}}
+	for _, t := range types {
+		q.OneOf = append(q.OneOf, resource.IndexEntry{Name: "type", Value: string(t)})
 	}
 	return nil
 }

@@ -102,6 +102,11 @@ type auditRecord struct {
 	ClientIP    string `json:"client_ip"`
 	Country     string `json:"country" doc:"always empty: addresses are not looked up"`
 
+	UserName      string `json:"user_name" doc:"present name of the user or API key; empty when it is unknown"`
+	UserEmail     string `json:"user_email" doc:"of the user, or of the user whose key it is"`
+	WorkspaceName string `json:"workspace_name"`
+	OrgName       string `json:"organisation_name"`
+
 	ID       string          `json:"id" format:"uuid"`
 	Seq      int64           `json:"seq" doc:"place in the chain of the organisation, from 1"`
 	Hash     string          `json:"hash" doc:"SHA-256 over the hash before and the row"`
@@ -143,7 +148,7 @@ func (k kinds) listAuditLogs(ctx context.Context, c *resource.Call) (any, error)
 	for i := range rows {
 		out.Records = append(out.Records, viewAudit(&rows[i]))
 	}
-	return out, nil
+	return out, nameAudit(ctx, c, out.Records)
 }
 
 func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error) {

@@ -53,10 +53,7 @@ func parentEntries(id string) []resource.IndexEntry {
 
 // searchFilter narrows a list by a part of the name.
 func searchFilter() resource.Filter {
-	return resource.Filter{Param: resource.Param{Name: "search", Doc: "part of the name", MaxLength: 255}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-		q.Search = v
-		return nil
-	}}
+	return resource.NameFilter("search")
 }
 
 // selectCollections makes the default collection of the workspace that is listed when it is

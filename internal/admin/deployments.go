@@ -27,10 +27,7 @@ func (k kinds) deployments() resource.Resource {
 				q.Statuses = []string{v}
 				return nil
 			}},
-			{Param: resource.Param{Name: "search", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-				q.Search = v
-				return nil
-			}},
+			searchFilter(),
 			{Param: resource.Param{Name: "workspace_slug", Doc: "those that a workspace may use; may be there several times", Repeated: true}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
 			{Param: resource.Param{Name: "organisation_id", Format: "uuid", Doc: "that of the API key"}, Apply: sameOrganisation},
 		},

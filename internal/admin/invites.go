@@ -28,7 +28,7 @@ func (k kinds) invites() resource.Resource {
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
 			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
-				resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
+				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
 			Answer: resource.ListOf[inviteView]{}, Run: k.listInvites,
 		},
 		{
@@ -258,6 +258,7 @@ func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	if v := c.Query("status"); v != "" {
 		q.Statuses = []string{v}
 	}
+	q.Search = c.Query("search")
 	return listed(ctx, c, q, camelPage, func(r *resource.Row[tenant.Invite]) inviteView { return viewInvite(c, r) })
 }
 

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -79,8 +80,10 @@ func viewTerms(b *quota.Budget, next *time.Time) BudgetTerms {
 	}
 }
 
+// statusOf is the status of a budget as calls meet it: it is exhausted as soon as its usage
+// reaches the limit, whether or not a job has noted that.
 func statusOf(m quota.Meter) string {
-	if m.Exhausted {
+	if m.Exhausted || m.Limit > 0 && m.Used >= m.Limit {
 		return exhausted
 	}
 	return resource.Active
@@ -145,6 +148,15 @@ func limitsOn(meters map[string]quota.Meter, budgets, rates json.RawMessage) (s 
 	}
 	s.lastReset, s.nextReset = resource.StampOf(&last), resource.StampOf(&next)
 	return s, nil
+}
+
+// status is that of a carrier as calls meet it: an active one of which a budget is exhausted
+// is so too.
+func (s limitsShown) status(stored string) string {
+	if stored == resource.Active && slices.ContainsFunc(s.budgets, func(b budgetView) bool { return b.Status == exhausted }) {
+		return exhausted
+	}
+	return stored
 }
 
 // one is the budget of a carrier that has at most one. An expiry that was noticed was

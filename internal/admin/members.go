@@ -37,7 +37,7 @@ func (k kinds) members() resource.Resource {
 		add(resource.Operation{
 			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{place},
 			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
-				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}),
+				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")),
 			Answer: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
 		add(resource.Operation{
@@ -266,6 +266,9 @@ func (k kinds) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 			return nil, err
 		}
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: u.ID})
+	}
+	if err := searchMembers(ctx, c, place, &q); err != nil {
+		return nil, err
 	}
 	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
 		return nil, err

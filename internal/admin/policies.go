@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"reflect"
 	"time"
 
@@ -93,13 +94,16 @@ func viewPolicy(r resource.Record, name, description string, conditions []quota.
 	return v
 }
 
-// checkConditions refuses the conditions of a body that no call can meet because of the
-// kinds of providers that they name. Those of before may stay, whatever they name.
-func (k kinds) checkConditions(sent resource.Sent, conditions []quota.Condition) error {
+// checkConditions refuses the conditions of a body that no call can meet because what they
+// name does not exist. Those that the policy had before may stay, whatever they name.
+func (k kinds) checkConditions(ctx context.Context, c *resource.Call, r resource.Record, sent resource.Sent, before, conditions []quota.Condition) error {
 	if !sent.Has("conditions") {
 		return nil
 	}
-	return quota.CheckKinds(conditions, k.specID)
+	if err := quota.CheckKinds(conditions, k.specID); err != nil {
+		return err
+	}
+	return checkNamed(ctx, c, r, before, conditions)
 }
 
 // specID is the id of the kind of provider that has a name or alias.

@@ -68,6 +68,7 @@ type providerView struct {
 	ID            string               `json:"id" format:"uuid"`
 	Slug          string               `json:"slug"`
 	Name          string               `json:"name"`
+	WorkspaceID   string               `json:"workspace_id" format:"uuid"`
 	IntegrationID string               `json:"integration_id" doc:"slug of the integration"`
 	Note          *string              `json:"note" nullable:"true"`
 	Tags          map[string]string    `json:"tags"`
@@ -85,7 +86,7 @@ type providerView struct {
 func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
 	p := r.Value
 	v := providerView{
-		ID: r.ID, Slug: r.Slug, Name: p.Name, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
+		ID: r.ID, Slug: r.Slug, Name: p.Name, WorkspaceID: r.WorkspaceID, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
 		Status: lifeOf(r.Status, p.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(p.ExpiresAt), Object: "provider",
 	}
 	if v.Tags == nil {
@@ -95,6 +96,7 @@ func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Ro
 	if err != nil {
 		return v, err
 	}
+	v.Status = limits.status(v.Status)
 	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(p.ExpiresAt, r.Status), limits.rates, limits.lastReset
 	in, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
 	if fault.Has(err, fault.NotFound) {

@@ -32,9 +32,14 @@ func (k kinds) rateLimits() resource.Resource {
 	}
 }
 
-// prepareRateLimit checks what the policy cannot check by itself: which providers exist.
-func (k kinds) prepareRateLimit(_ context.Context, _ *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
-	return k.checkConditions(ch.Sent, ch.New.Value.Conditions)
+// prepareRateLimit checks what the policy cannot check by itself: whether what its conditions
+// name exists.
+func (k kinds) prepareRateLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
+	var before []quota.Condition
+	if ch.Old != nil {
+		before = ch.Old.Value.Conditions
+	}
+	return k.checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions)
 }
 
 // rateLimitIn is the body of a creation.

@@ -61,8 +61,12 @@ type usageLimitPatch struct {
 
 // prepareUsageLimit lets one sort of period take the place of the other, and forgets a
 // next reset that was asked for when the period is another.
-func (k kinds) prepareUsageLimit(_ context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
-	if err := k.checkConditions(ch.Sent, ch.New.Value.Conditions); err != nil {
+func (k kinds) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+	var before []quota.Condition
+	if ch.Old != nil {
+		before = ch.Old.Value.Conditions
+	}
+	if err := k.checkConditions(ctx, c, ch.New.Record, ch.Sent, before, ch.New.Value.Conditions); err != nil {
 		return err
 	}
 	p := &ch.New.Value

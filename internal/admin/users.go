@@ -23,7 +23,7 @@ func (k kinds) users() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
-			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
+			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/{userId}", ID: "getUser", Summary: "Read one user with their workspaces", Tag: "Users", Params: one,
@@ -31,7 +31,7 @@ func (k kinds) users() resource.Resource {
 		},
 		{
 			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change what a user is in the organisation", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
+			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Answer: userView{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
 		},
 		{
 			Method: http.MethodDelete, Path: "/admin/users/{userId}", ID: "removeUser", Summary: "Remove a user with their memberships, keys and sessions", Tag: "Users", Params: one,
@@ -179,6 +179,9 @@ func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	if email := c.Query("email"); email != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: emailEntry, Value: shortened(strings.ToLower(email))})
 	}
+	if err := searchPeople(ctx, c, &q, func(r *resource.Row[tenant.User]) (string, error) { return r.ID, nil }); err != nil {
+		return nil, err
+	}
 	return listed(ctx, c, q, camelPage, viewUser)
 }
 
@@ -235,11 +238,13 @@ func slugsOf(ctx context.Context, c *resource.Call, u *resource.Row[tenant.User]
 
 func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
 	role := access.Role(c.Sent.Text("role"))
-	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
+	var changed *resource.Row[tenant.User]
+	err := c.Change(ctx, func(tx resource.Tx) error {
 		u, err := k.ordinary(ctx, c)
 		if err != nil {
 			return err
 		}
+		changed = u
 		if u.Value.Role == role {
 			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).At("role")
 		}
@@ -251,6 +256,11 @@ func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		return retireStrayKeys(ctx, tx, c, u.Record)
 	})
+	if err != nil {
+		return nil, err
+	}
+	changed.Updated = c.Now
+	return viewUser(changed), nil
 }
 
 // retireStrayKeys archives the keys of a user in workspaces of which they are no member:

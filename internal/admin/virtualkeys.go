@@ -175,6 +175,7 @@ func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.
 	if err != nil {
 		return v, err
 	}
+	v.Status = limits.status(v.Status)
 	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(vk.ExpiresAt, r.Status), limits.rates, limits.lastReset
 	if v.WorkspaceName = place.Name; !detail {
 		return v, nil

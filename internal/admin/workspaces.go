@@ -23,10 +23,7 @@ func (k kinds) workspaces() resource.Resource {
 		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
-			{Param: resource.Param{Name: "name", Doc: "part of the name"}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
-				q.Search = v
-				return nil
-			}},
+			resource.NameFilter("name"),
 			{Param: resource.Param{Name: "exact_name"}, Index: nameEntry},
 		},
 		Bare:    true,

@@ -79,7 +79,7 @@ func (e *Engine) describe(op Operation) *schema {
 		refusal = reflect.TypeOf(op.Refusal)
 	}
 	d.Responses = map[string]*huma.Response{
-		"200":     {Description: "done", Content: jsonContent(reg.Schema(reflect.TypeOf(answer), true, ""))},
+		"200":     {Description: "done", Content: jsonContent(answerSchema(reg, answer))},
 		"default": {Description: "refused", Content: jsonContent(reg.Schema(refusal, true, ""))},
 	}
 	if op.Stream != "" {

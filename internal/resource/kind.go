@@ -84,8 +84,8 @@ type Kind[T, V any] struct {
 
 	// View shows a record; detail is set when it is the only one that is read.
 	View func(ctx context.Context, c *Call, r Row[T], detail bool) (V, error)
-	// Receipt is the answer to a creation; nil means id, slug and object. Done is the
-	// answer to an update; nil means {}.
+	// Receipt is the answer to a creation; nil means id, slug and object. Done are the
+	// fields that the answer to an update has besides the record; nil means none.
 	Receipt, Done *Receipt[T]
 
 	Actions []Action[T]

@@ -108,7 +108,7 @@ func (k *Kind[T, V]) narrow(ctx context.Context, c *Call, q *Query) error {
 	if k.Archived {
 		q.Statuses = []string{c.Query("status")}
 	}
-	for _, f := range k.Filters {
+	for _, f := range k.filters() {
 		v := c.Query(f.Name)
 		switch {
 		case v == "":

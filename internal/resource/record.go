@@ -43,6 +43,7 @@ type Query struct {
 	Slug        string
 	Statuses    []string
 	Index       []IndexEntry // all must match; Unique is ignored
+	OneOf       []IndexEntry // one of these must match; nil means any
 	Search      string       // part of the name, case folded
 	After       string
 	Limit       int  // 1 to 1000; 0 means 100

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"sluice/internal/fault"
 )
 
 // ListOf is the envelope of every list.
@@ -62,7 +64,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	})
 	add(Update, Operation{
 		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Hides: k.Hides, Answer: k.Done.shape(Empty{}),
+		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Hides: k.Hides, Answer: Changed[V]{shape: k.Done.shape(Empty{})},
 		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
@@ -184,10 +186,32 @@ func (k *Kind[T, V]) getParams() []Param {
 
 func (k *Kind[T, V]) listParams() []Param {
 	params := slices.Concat(k.placeParams(), k.statusParams(), Paging(k.pageSize(), k.PageMax))
-	for _, f := range k.Filters {
+	for _, f := range k.filters() {
 		params = append(params, f.Param)
 	}
 	return params
+}
+
+// filters are those of the kind, and search and name, which every list has.
+func (k *Kind[T, V]) filters() []Filter {
+	all := slices.Clone(k.Filters)
+	for _, name := range []string{"search", "name"} {
+		if !slices.ContainsFunc(all, func(f Filter) bool { return f.Name == name }) {
+			all = append(all, NameFilter(name))
+		}
+	}
+	return all
+}
+
+// NameFilter narrows a list by a part of the name of its records, in any case.
+func NameFilter(param string) Filter {
+	return Filter{Param: Param{Name: param, Doc: "part of the name", MaxLength: 255}, Apply: func(_ *Call, v string, q *Query) error {
+		if q.Search != "" && q.Search != v {
+			return fault.New(fault.InvalidParameter, "send search or name, not both").At(param)
+		}
+		q.Search = v
+		return nil
+	}}
 }
 
 // pageSize is that of a list whose caller names none.

@@ -128,10 +128,7 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.Done != nil {
-		return k.Done.Make(ctx, c, ch)
-	}
-	return Empty{}, nil
+	return k.changed(ctx, c, ch)
 }
 
 // archive deletes a record as clients see it: it stays in the store, but nothing

@@ -78,6 +78,13 @@ func (s *statement) filter(q resource.Query) {
 		// not once for every record.
 		s.add(" AND r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND i.name = ? AND i.value = ?)", q.Kind, e.Name, e.Value)
 	}
+	if len(q.OneOf) > 0 {
+		s.add(" AND r.id IN (SELECT i.id FROM record_index AS i WHERE i.kind = ? AND (i.name = ? AND i.value = ?", q.Kind, q.OneOf[0].Name, q.OneOf[0].Value)
+		for _, e := range q.OneOf[1:] {
+			s.add(" OR i.name = ? AND i.value = ?", e.Name, e.Value)
+		}
+		s.add("))")
+	}
 	if q.Search != "" {
 		s.add(" AND r.name_folded LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.Search))+"%")
 	}

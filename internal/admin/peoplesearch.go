@@ -1,0 +1,68 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// personSearch is a parameter that narrows a list of people.
+func personSearch(name string) resource.Param {
+	return resource.Param{Name: name, Doc: "part of the name or e-mail", MaxLength: 255}
+}
+
+// matchesPerson reports whether the name or the e-mail of a user contains a text, which is in
+// lower case.
+func matchesPerson(u *tenant.User, text string) bool {
+	return strings.Contains(strings.ToLower(u.FirstName+" "+u.LastName), text) || strings.Contains(strings.ToLower(u.Email), text)
+}
+
+// searchPeople narrows a query of users to those that the parameters search and name select,
+// at most maxUsersAtATime. ID is what q is narrowed to for a user; "" leaves the user out.
+func searchPeople(ctx context.Context, c *resource.Call, q *resource.Query, id func(*resource.Row[tenant.User]) (string, error)) error {
+	text := strings.ToLower(strings.TrimSpace(cmp.Or(c.Query("search"), c.Query("name"))))
+	if text == "" {
+		return nil
+	}
+	ids := []string{}
+	all := resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+	err := eachPage(ctx, c.Reader, all, func(rows []*resource.Row[tenant.User]) error {
+		for _, r := range rows {
+			if len(ids) == maxUsersAtATime || !matchesPerson(&r.Value, text) {
+				continue
+			}
+			found, err := id(r)
+			if err != nil {
+				return err
+			}
+			if found != "" {
+				ids = append(ids, found)
+			}
+		}
+		return nil
+	})
+	q.IDs = ids
+	return err
+}
+
+// searchMembers narrows a query of the members of a workspace in the same way.
+func searchMembers(ctx context.Context, c *resource.Call, place resource.Record, q *resource.Query) error {
+	if c.Query("search") == "" && c.Query("name") == "" {
+		return nil
+	}
+	members := make(map[string]string) // ids of memberships by those of users
+	all := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+	err := eachPage(ctx, c.Reader, all, func(rows []*resource.Row[tenant.Member]) error {
+		for _, r := range rows {
+			members[r.Value.UserID] = r.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return searchPeople(ctx, c, q, func(r *resource.Row[tenant.User]) (string, error) { return members[r.ID], nil })
+}
