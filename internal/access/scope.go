@@ -1,6 +1,8 @@
 package access
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -140,6 +142,9 @@ func Allowed(t KeyType) []string {
 	sort.Strings(out)
 	return out
 }
+
+// All returns every scope that there is, in order.
+func All() []string { return slices.Sorted(maps.Keys(known)) }
 
 // MayHold reports whether a key of that type may hold the scope, and whether the
 // scope exists at all.

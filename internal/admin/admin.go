@@ -71,6 +71,8 @@ type Parts struct {
 	// LogRetention is how long the deployment keeps what is logged: nobody may ask for
 	// longer.
 	LogRetention tenant.Retention
+	// RetentionShown is how long bodies and records are kept, as people are shown it.
+	RetentionShown RetentionShown
 	// BodyLogBytes is how much is kept of each body of a custom log.
 	BodyLogBytes int
 	// Deployments are the most gateways of each type that an organisation may register;
@@ -103,6 +105,10 @@ type Parts struct {
 	Proxies     wire.Proxies // who is believed about the addresses of callers; may be nil
 }
 
+// RetentionShown are the retentions, in days, that consoles show to people; what is kept is
+// Parts.LogRetention.
+type RetentionShown struct{ Bodies, Metrics int }
+
 // Secrets reads from external secret managers: *secretref.Reader.
 type Secrets interface {
 	// Read returns the values of fields by their names; fault.SecretUnavailable.
@@ -113,6 +119,8 @@ type Secrets interface {
 type Specs interface {
 	// Find returns the provider with an id or alias.
 	Find(name string) (*provider.Spec, bool)
+	// All lists the providers in the order of their ids; they must not be changed.
+	All() []*provider.Spec
 }
 
 // Guard judges URLs that callers name: *netguard.Guard.

@@ -14,8 +14,8 @@ import (
 	"sluice/internal/store/storetest"
 )
 
-// Every body is refused with 400 AB01 that names the field when it has one that nobody
-// knows, one of another type, or one that is too long; every name has at most 255
+// Every body is refused with 400 AB01 that names the field when it has one of another type,
+// one that is too long or, in a strict call, one that nobody knows; every name has at most 255
 // characters; and every page is checked. Nothing is done then.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestBadInput(t *testing.T) {
 		for _, bad := range w.badly(t, l) {
 			held++
 			watched.reset(0)
-			rec := w.based(t, &bad.line, "")
+			rec := w.based(t, &bad.line, "", resource.HeaderStrict, "true")
 			if at := refusedAt(t, rec); rec.Code != 400 || !slices.ContainsFunc(at, func(path string) bool { return strings.HasPrefix(path, bad.field) }) {
 				t.Errorf("%s with %s: %d %.300s", l, bad.what, rec.Code, rec.Body)
 			}

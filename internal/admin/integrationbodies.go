@@ -22,6 +22,8 @@ type integrationIn struct {
 	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
 
+	KeyRequired *flag `json:"is_key_required,omitempty" doc:"kept and shown; whether a key is needed is the provider's business"`
+
 	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"of the costs of calls through it"`
 }
 
@@ -35,6 +37,8 @@ type integrationPatch struct {
 	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+
+	KeyRequired *flag `json:"is_key_required,omitempty"`
 
 	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"replaces them; null takes them away"`
 }
@@ -75,6 +79,8 @@ type integrationView struct {
 	Global         *globalAccessView    `json:"global_workspace_access_settings,omitempty"`
 	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
 
+	KeyRequired *bool `json:"is_key_required,omitempty" doc:"absent where it was not sent"`
+
 	Adjustments *unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true"`
 }
 
@@ -102,6 +108,7 @@ func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.R
 	}
 	all, mappings := allModels(in), viewMappings(in.Mappings)
 	v.Mappings, v.Adjustments = &mappings, &unread[adjustmentsIn]{in.Adjustments}
+	v.KeyRequired = in.KeyRequired
 	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
 	global, err := viewGlobal(&r)
 	v.Global = &global

@@ -22,7 +22,7 @@ func (k kinds) integrations() resource.Resource {
 		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
 		Home: resource.Located, Locate: locateLevel[credential.Integration],
 		Create: integrationIn{}, Update: integrationPatch{},
-		Own:     []string{"key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
+		Own:     []string{"is_key_required", "key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
 		Filters: []resource.Filter{levelFilter(), tagFilter()},
 		Select:  selectLevels("integrations"),
 		Prepare: k.prepareIntegration,
@@ -33,7 +33,7 @@ func (k kinds) integrations() resource.Resource {
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
 		Receipt: &resource.Receipt[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
-		Actions: append(modelActions(), k.grantActions()...),
+		Actions: append(k.modelActions(), k.grantActions()...),
 	}
 }
 
@@ -68,6 +68,12 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	in := &ch.New.Value
 	if err := checkTags(in.Tags); err != nil {
 		return err
+	}
+	if ch.Sent.Has("is_key_required") {
+		in.KeyRequired = new(false)
+		if err := setFlag(ch.Sent, "is_key_required", in.KeyRequired); err != nil {
+			return err
+		}
 	}
 	if err := checkAdjustments(ch.Sent, in); err != nil {
 		return err

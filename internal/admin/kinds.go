@@ -53,5 +53,6 @@ func (k kinds) list() []resource.Resource {
 		k.breakers(),
 		k.auditLogs(),
 		k.outbox(),
+		k.discovery(),
 	}
 }

@@ -213,7 +213,10 @@ func meterLimits[T any](ctx context.Context, k kinds, tx resource.Tx, c *resourc
 		return err
 	}
 	var before []quota.Budget
-	if ch.Old != nil {
+	_, sent := ch.Sent["usage_limits"]
+	if ch.Old != nil && ch.Old.Status == resource.Archived {
+		sent = true // its meters went when it was archived
+	} else if ch.Old != nil {
 		raw, _ := form.of(&ch.Old.Value)
 		if before, err = budgetsOf(*raw); err != nil {
 			return err
@@ -224,7 +227,6 @@ func meterLimits[T any](ctx context.Context, k kinds, tx resource.Tx, c *resourc
 		place = ch.New.ID
 	}
 	of := quota.Carrier{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: place}
-	_, sent := ch.Sent["usage_limits"]
 	return k.meter(ctx, tx, c.Now, of, meterChange{before, after, sent, resets(ch.Sent)})
 }
 

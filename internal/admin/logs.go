@@ -82,12 +82,19 @@ func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	names, err := k.newLogNames(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	for i := range rows {
 		slug, err := slugs.of(ctx, rows[i].WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
 		out.Data[i] = logItem{LogMetrics: metricsOf(&rows[i], slug)}
+		if err := names.add(ctx, &rows[i], &out.Data[i].LogMetrics); err != nil {
+			return nil, err
+		}
 		if f, ok := said[traceOf(&rows[i])]; ok {
 			out.Data[i].Feedbacks, out.Data[i].Weighted = f.Feedbacks, new(weighted(&f))
 		}
@@ -191,6 +198,13 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 		}
 	}
 	o := objectOf(&a, slug)
+	names, err := k.newLogNames(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := names.add(ctx, &a, &o.Metrics.LogMetrics); err != nil {
+		return nil, err
+	}
 	if o.Attempts, err = k.attemptsOf(ctx, c, &a); err != nil {
 		return nil, err
 	}

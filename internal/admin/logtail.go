@@ -154,6 +154,10 @@ func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err er
 		return 0, false, err
 	}
 	slugs := placeSlugs{t.c.Reader, make(map[string]string)}
+	names, err := t.k.newLogNames(ctx, t.c)
+	if err != nil {
+		return 0, false, err
+	}
 	for i := range page.Rows {
 		a := &page.Rows[i]
 		if !t.before(a, page.Arrived[i]) {
@@ -161,7 +165,11 @@ func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err er
 			if err != nil {
 				return sent, false, err
 			}
-			if err := to.row(page.Arrived[i], metricsOf(a, slug)); err != nil {
+			m := metricsOf(a, slug)
+			if err := names.add(ctx, a, &m); err != nil {
+				return sent, false, err
+			}
+			if err := to.row(page.Arrived[i], m); err != nil {
 				return sent, false, err
 			}
 			sent++

@@ -68,6 +68,16 @@ type LogMetrics struct {
 	MetadataKeys    []string          `json:"metadata.key" nullable:"true"`
 	MetadataValues  []string          `json:"metadata.value" nullable:"true"`
 	ReplayOf        string            `json:"replay_of,omitempty" doc:"id of the log that this one repeats"`
+
+	OrganisationName string  `json:"organisation_name"`
+	ConfigID         string  `json:"config_id,omitempty" doc:"id of the saved config; absent for one that came with the request, and for one that is gone"`
+	ConfigVersionID  string  `json:"config_version_id,omitempty" doc:"of the text that the config had when the request came"`
+	CacheType        *string `json:"cache_type" nullable:"true" enum:"simple,semantic" doc:"null where no cache was asked"`
+	InternalTraceID  string  `json:"internal_trace_id" doc:"the gateway's own id of the request"`
+	Runtime          string  `json:"runtime" doc:"of the client, as its library says: node"`
+	RuntimeVersion   string  `json:"runtime_version"`
+	SDKVersion       string  `json:"sdk_version"`
+	PathFormat       string  `json:"log_store_file_path_format" enum:"v1,v2" doc:"always v2: the form of the paths under which bodies are kept"`
 }
 
 func metricsOf(a *record.Attempt, slug string) LogMetrics {
@@ -84,6 +94,8 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
 		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata, ReplayOf: a.ReplayOf,
 	}
+	m.InternalTraceID, m.Runtime, m.RuntimeVersion, m.SDKVersion, m.PathFormat = a.RequestID, a.Runtime, a.RuntimeVersion, a.SDKVersion, "v2"
+	m.CacheType = cacheTypeOf(a.CacheStatus)
 	m.setCost(a)
 	if a.Dropped != "" {
 		m.DroppedParams = strings.Split(a.Dropped, ", ")
@@ -102,6 +114,17 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 		m.MetadataValues = append(m.MetadataValues, a.Metadata[name])
 	}
 	return m
+}
+
+// cacheTypeOf is the sort of cache that was asked, by what came of it; nil for none.
+func cacheTypeOf(status string) *string {
+	switch {
+	case status == "" || status == "DISABLED":
+		return nil
+	case strings.HasPrefix(status, "SEMANTIC"):
+		return new("semantic")
+	}
+	return new("simple")
 }
 
 func (m *LogMetrics) setCost(a *record.Attempt) {

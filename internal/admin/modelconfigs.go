@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"sluice/internal/catalog"
 	"sluice/internal/fault"
@@ -17,6 +18,9 @@ type Models interface {
 	Pricing(ctx context.Context, provider, model string) (catalog.Pricing, error)
 	Generals(ctx context.Context, provider string) (catalog.Generals, error)
 	General(ctx context.Context, provider, model string) (catalog.General, error)
+	// Names are the models of a provider that are to be had: fault.NotFound for a provider
+	// that no list has.
+	Names(ctx context.Context, provider string, now time.Time) ([]string, error)
 }
 
 // modelConfigs are the routes that tell everybody what models cost and can do, with and

@@ -18,11 +18,11 @@ const maxModels = 2000
 
 // modelActions read and change the list of models that an integration may be asked
 // for. Source: contract/identity-and-governance.yaml, /integrations/{slug}/models.
-func modelActions() []resource.Action[credential.Integration] {
+func (k kinds) modelActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration",
-			Answer: modelsView{}, Read: viewModels,
+			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration: its own list, and the rest of the catalogue",
+			Answer: modelsView{}, Read: k.viewModels,
 		},
 		{
 			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Switch models of an integration on and off, and add custom ones",
@@ -80,12 +80,26 @@ type modelView struct {
 	Pricing unread[ownPricesIn] `json:"pricing_config" nullable:"true"`
 }
 
-func viewModels(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration]) (any, error) {
+// viewModels lists the models of the integration's own list, then those of the catalogue that
+// it leaves out: they may be used unless it allows listed ones alone.
+func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	in := r.Value
-	out := modelsView{Object: "list", Total: len(in.Models), AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
+	out := modelsView{Object: "list", AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
+	listed := make(map[string]bool, len(in.Models))
 	for i, m := range in.Models {
+		listed[m.Slug] = true
 		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}}
 	}
+	names, err := k.Models.Names(ctx, in.AIProviderID, c.Now)
+	if err != nil && !fault.Has(err, fault.NotFound) {
+		return nil, err
+	}
+	for _, name := range names {
+		if !listed[name] {
+			out.Models = append(out.Models, modelView{Slug: name, Enabled: out.AllowAllModels})
+		}
+	}
+	out.Total = len(out.Models)
 	return out, nil
 }
 

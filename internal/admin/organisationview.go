@@ -75,6 +75,8 @@ type orgSettingsView struct {
 	DefaultKeyAutoCreate bool    `json:"default_workspace_user_api_key_auto_create"`
 	CacheTTL             int     `json:"default_cache_ttl"`
 	DebugLogEnforced     int     `json:"debug_log_enforced" enum:"0,1"`
+	LogRetentionShown    int     `json:"log_retention_display" doc:"days: how long bodies are kept, as people are shown it (LOG_RETENTION_DISPLAY)"`
+	MetricsShown         int     `json:"metrics_retention_display" doc:"days: how long records are kept, as people are shown it (METRICS_RETENTION_DISPLAY)"`
 }
 
 // viewSettings shows settings in which nothing is nil.
@@ -113,7 +115,7 @@ func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, erro
 
 func (k kinds) showSettings(o *tenant.Organisation, v *organisationView) {
 	s := o.InForce()
-	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced}
+	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced, k.RetentionShown.Bodies, k.RetentionShown.Metrics}
 	v.Open = make(overridesView)
 	for _, name := range tenant.Sections() {
 		v.Open[name] = o.Open[name]

@@ -18,7 +18,7 @@ func (k kinds) usageLimits() resource.Resource {
 		Name: quota.UsageLimitKind, Object: "policy_usage_limits", Title: "usage-limit policy",
 		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
 		Path: "/policies/usage-limits", Param: "policyUsageLimitsId", ByID: true,
-		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true,
+		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true, Restorable: true,
 		Create: usageLimitIn{}, Update: usageLimitPatch{}, Own: []string{resetValue},
 		Filters: []resource.Filter{{Param: resource.Param{Name: "type", Enum: []string{"cost", "tokens", "requests"}}, Index: "type"}},
 		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "adds value_key_usage_map, of the 1000 most used value keys"}},
@@ -96,7 +96,7 @@ func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call
 	switch {
 	case ch.New.Status == resource.Archived:
 		return k.Meters.DropMeters(ctx, tx, of.ID, "")
-	case ch.Old == nil:
+	case ch.Old == nil, ch.Old.Status == resource.Archived: // what was used before is forgotten
 		return k.Meters.AddMeter(ctx, tx, newMeter(of, b, c.Now))
 	}
 	head, err := k.headOf(ctx, tx, of.ID)

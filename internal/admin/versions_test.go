@@ -50,7 +50,7 @@ func TestNoChangeIsLost(t *testing.T) {
 }
 
 // based makes the change of a line, based on a version.
-func (w *accessWorld) based(t *testing.T, l *rightsOf, version string) *httptest.ResponseRecorder {
+func (w *accessWorld) based(t *testing.T, l *rightsOf, version string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	caller, place := l.writer(), ""
 	if caller == "admin" && l.inPlace && (l.named || !l.namesRecord()) {
@@ -59,6 +59,9 @@ func (w *accessWorld) based(t *testing.T, l *rightsOf, version string) *httptest
 	r, rec := w.request(t, caller, l, w.main.ids, place), httptest.NewRecorder()
 	if version != "" {
 		r.Header.Set("If-Match", version)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
 	}
 	w.admin.Handler().ServeHTTP(rec, r)
 	return rec

@@ -100,6 +100,9 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 		}
 		return k.grantAll(ctx, tx, c, ch.New.Record)
 	}
+	if ch.Old.Status == resource.Archived {
+		return k.restoreContents(ctx, tx, c, ch)
+	}
 	if ch.New.Status != resource.Archived {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (k kinds) workspaces() resource.Resource {
 	return &resource.Kind[tenant.Workspace, workspaceView]{
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
-		Perm: "workspaces", Verbs: resource.AllVerbs, Home: resource.IsWorkspace,
+		Perm: "workspaces", Verbs: resource.AllVerbs, Home: resource.IsWorkspace, Restorable: true,
 		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
@@ -75,6 +75,9 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 		return err
 	}
 	w := &ch.New.Value
+	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.Roams() {
+		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").At("status")
+	}
 	if ch.Old == nil {
 		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
 	}

@@ -57,8 +57,9 @@ func (a *App) buildAdmin(context.Context) error {
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},
 
-		LogRetention: deploymentRetention(a.set.Logs),
-		BodyLogBytes: a.set.Logs.BodyMaxBytes(),
+		LogRetention:   deploymentRetention(a.set.Logs),
+		RetentionShown: admin.RetentionShown{Bodies: a.set.Logs.RetentionDisplay, Metrics: a.set.Logs.MetricsRetentionDisplay},
+		BodyLogBytes:   a.set.Logs.BodyMaxBytes(),
 
 		Meters:      a.store,
 		Audit:       a.store,

@@ -1,6 +1,10 @@
 package catalog
 
 import (
+	"context"
+	"maps"
+	"slices"
+
 	"encoding/json"
 	"time"
 )
@@ -28,4 +32,19 @@ func (l *list) told(g Generals) { l.reach, l.retires = g.reach(), g.retirements(
 func (l *list) sold(model string, now time.Time) bool {
 	day, known := l.retires[model]
 	return !known || now.Before(day)
+}
+
+// Names are the models of a provider that the price list has, in order, but for those that
+// are retired by now: fault.NotFound for a provider that it does not have.
+func (c *Catalog) Names(ctx context.Context, provider string, now time.Time) ([]string, error) {
+	prices, err := c.Prices(ctx, provider)
+	if err != nil {
+		return nil, err
+	}
+	l := &list{}
+	if generals, err := c.Generals(ctx, provider); err == nil {
+		l.told(generals)
+	}
+	names := slices.Sorted(maps.Keys(prices))
+	return slices.DeleteFunc(names, func(model string) bool { return model == "default" || !l.sold(model, now) }), nil
 }

@@ -32,7 +32,8 @@ type Integration struct {
 	AllowAllModels *bool             `json:"allow_all_models,omitempty"` // nil means true
 	Models         []Model           `json:"models,omitempty"`
 	Mappings       []sealed.Mapping  `json:"secret_mappings,omitempty"`
-	Pricing        string            `json:"pricing,omitempty"` // PricingFree, or empty
+	Pricing        string            `json:"pricing,omitempty"`         // PricingFree, or empty
+	KeyRequired    *bool             `json:"is_key_required,omitempty"` // as a client sent it; nothing depends on it
 
 	// Adjustments multiply list prices: {"multiplier": {"default": 1.1}}.
 	Adjustments json.RawMessage `json:"pricing_adjustments,omitempty"` // for catalog.ReadAdjustments

@@ -23,6 +23,7 @@ type controls struct {
 	traceparent, baggage, metadata, contentType string
 	strict, debug, fetchIntegrated, timeoutMS   string
 	strictParams, beta, sensitive, passthrough  string
+	runtime, runtimeVersion, packageVersion     string // of the client's library
 	timeout                                     time.Duration
 	twice                                       string // a header that came with two values
 }
@@ -121,6 +122,12 @@ func (c *controls) own(name string) *string {
 		return &c.debug
 	case "passthrough":
 		return &c.passthrough
+	case "runtime":
+		return &c.runtime
+	case "runtime-version":
+		return &c.runtimeVersion
+	case "package-version":
+		return &c.packageVersion
 	case "fetch-integrated-models", "models-endpoint":
 		return &c.fetchIntegrated
 	}

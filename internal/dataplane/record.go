@@ -3,6 +3,7 @@ package dataplane
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"sluice/internal/ident"
 	"sluice/internal/llm"
@@ -65,6 +66,7 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.in.Method, x.shown
 	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, "DISABLED"
 	r.Metadata, r.Remote = x.metadata, x.in.Remote
+	r.Runtime, r.RuntimeVersion, r.SDKVersion = clientText(x.ctl.runtime), clientText(x.ctl.runtimeVersion), clientText(x.ctl.packageVersion)
 	x.prompt.describe(r)
 	x.replay.mark(r)
 	if a.spec != nil {
@@ -77,6 +79,18 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 		r.UpstreamURL = a.plan.Scheme + "://" + a.plan.Host + sealed.Target(sealed.Path(a.plan.Target))
 	}
 	g.describeBody(a, r)
+}
+
+// maxClientText bounds what is kept of each thing that a client's library says of itself.
+const maxClientText = 64
+
+// clientText is such a text as it is recorded: "" for one that is too long or not plain.
+// Source: contract/dataplane.md, headers of client libraries.
+func clientText(s string) string {
+	if len(s) > maxClientText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return ""
+	}
+	return s
 }
 
 // recordID is the id of the attempt's record: of the first one that of the request, so

@@ -61,6 +61,9 @@ type Attempt struct {
 	BytesOut        int64
 	Remote          string
 	Source          Source // where the record came from
+	Runtime         string // of the client, as its library says: "node"; empty when it says nothing
+	RuntimeVersion  string // "v22.1.0"
+	SDKVersion      string // of the client's library: "node-1.5.0"
 	ReplayOf        string // id of the attempt that this one repeats; empty for others
 	Timings         Timings
 	Request         Body   // as sent upstream; empty when bodies are not kept

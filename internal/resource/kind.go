@@ -57,6 +57,8 @@ type Kind[T, V any] struct {
 	Views   []Param // further parameters of reading one, for View
 	// Archived makes the status filter list and show archived records too.
 	Archived bool
+	// Restorable lets an update with the status "active" bring an archived record back.
+	Restorable bool
 	// Bare says that nothing of a record which lists show stands in its index entries, so
 	// that lists leave them out. Not together with SlugPerPlace.
 	Bare bool

@@ -233,6 +233,9 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 
 // visible are the statuses that this call may see.
 func (k *Kind[T, V]) visible(c *Call) []string {
+	if k.Restorable && c.op.Method == http.MethodPut && c.Sent.Text("status") == Active {
+		return append(Living(), Archived)
+	}
 	if k.Archived && c.op.Method == http.MethodGet {
 		// An action may have a status of its own, of what the record has.
 		if s := c.Query("status"); s == Active || s == Archived {

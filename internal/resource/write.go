@@ -119,9 +119,14 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if !c.changes() {
 		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
 	}
-	ch, err := k.rewrite(ctx, c, "update", func(_ Tx, ch *Edit[T]) error {
+	ch, err := k.rewrite(ctx, c, "update", func(tx Tx, ch *Edit[T]) error {
 		if s := c.Sent.Text("status"); s != "" {
 			ch.New.Status = s
+		}
+		if ch.Old.Status == Archived {
+			if err := k.room(ctx, tx, c, ch.New); err != nil {
+				return err
+			}
 		}
 		return k.settle(ctx, c, ch)
 	})
@@ -185,6 +190,9 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 			return err
 		}
 		if err := tx.Update(ctx, rec); err != nil {
+			if old.Status == Archived && !errors.Is(err, ErrMoved) { // its slug was taken meanwhile
+				return k.taken(err, next.Slug)
+			}
 			return err
 		}
 		next.Version++

@@ -43,6 +43,9 @@ type Fields struct {
 	PromptID          string  `json:"prompt_id,omitempty"`
 	PromptVersionID   string  `json:"prompt_version_id,omitempty"`
 	ReplayOf          string  `json:"replay_of,omitempty"`
+	Runtime           string  `json:"runtime,omitempty"`
+	RuntimeVersion    string  `json:"runtime_version,omitempty"`
+	SDKVersion        string  `json:"sdk_version,omitempty"`
 	Timings           timings `json:"timings,omitzero"`
 	Named             bool    `json:"named,omitempty"`
 	ClientRequest     head    `json:"client_request,omitzero"`
@@ -84,6 +87,7 @@ func (x *Fields) Take(a *record.Attempt) {
 	x.CitationTokens, x.CostNano, x.SearchContext = u.CitationTokens, u.CostNano, u.SearchContext
 	x.CacheHourTokens, x.Tier = u.CacheHourTokens, u.Tier
 	x.PromptID, x.PromptVersionID, x.ReplayOf = a.PromptID, a.PromptVersionID, a.ReplayOf
+	x.Runtime, x.RuntimeVersion, x.SDKVersion = a.Runtime, a.RuntimeVersion, a.SDKVersion
 	for i, d := range timingsOf(&a.Timings) {
 		x.Timings[i] = d.Microseconds()
 	}
@@ -112,6 +116,7 @@ func (x *Fields) Give(a *record.Attempt) {
 	u.AudioSeconds, u.CitationTokens, u.CostNano, u.SearchContext = x.AudioSeconds, x.CitationTokens, x.CostNano, x.SearchContext
 	u.CacheHourTokens, u.Tier = x.CacheHourTokens, x.Tier
 	a.PromptID, a.PromptVersionID, a.ReplayOf = x.PromptID, x.PromptVersionID, x.ReplayOf
+	a.Runtime, a.RuntimeVersion, a.SDKVersion = x.Runtime, x.RuntimeVersion, x.SDKVersion
 	for i, d := range timingsOf(&a.Timings) {
 		*d = time.Duration(x.Timings[i]) * time.Microsecond
 	}

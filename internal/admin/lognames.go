@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"context"
+
+	"sluice/internal/access"
+	"sluice/internal/fault"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+	"sluice/internal/routing"
+)
+
+// logNames adds to log records what their rows do not hold: the name of the organisation, the
+// id of the config, and which of its texts was in force. It looks each config up once, and
+// belongs to one goroutine.
+type logNames struct {
+	k       kinds
+	c       *resource.Call
+	org     string
+	configs map[[2]string]*configTexts // by workspace and name
+}
+
+// configTexts are the texts of a config, the newest first.
+type configTexts struct {
+	id       string
+	versions []configVersion
+}
+
+func (k kinds) newLogNames(ctx context.Context, c *resource.Call) (*logNames, error) {
+	org, err := own(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &logNames{k, c, org.Value.Name, make(map[[2]string]*configTexts)}, nil
+}
+
+// add completes the record of an attempt.
+func (n *logNames) add(ctx context.Context, a *record.Attempt, m *LogMetrics) error {
+	m.OrganisationName = n.org
+	if a.ConfigID == "" || a.ConfigID == "inline" {
+		return nil
+	}
+	texts, err := n.config(ctx, a.WorkspaceID, a.ConfigID)
+	if err != nil {
+		return err
+	}
+	m.ConfigID = texts.id
+	for i := range texts.versions {
+		if v := &texts.versions[i]; !v.record.Updated.After(a.Started) {
+			m.ConfigVersionID = v.id()
+			break
+		}
+	}
+	return nil
+}
+
+func (n *logNames) config(ctx context.Context, workspaceID, name string) (*configTexts, error) {
+	at := [2]string{workspaceID, name}
+	if known := n.configs[at]; known != nil {
+		return known, nil
+	}
+	texts := &configTexts{}
+	n.configs[at] = texts
+	r, err := resource.Look(ctx, n.c.Reader, routing.SavedKind, access.Target{OrgID: n.c.OrgID, WorkspaceID: workspaceID}, name)
+	if fault.Has(err, fault.NotFound) {
+		return texts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	texts.id = r.ID
+	texts.versions, err = n.k.configVersions(ctx, n.c.Reader, r.ID)
+	return texts, err
+}

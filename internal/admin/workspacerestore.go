@@ -1,0 +1,63 @@
+package admin
+
+import (
+	"context"
+	"slices"
+
+	"sluice/internal/fault"
+	"sluice/internal/prompt"
+	"sluice/internal/resource"
+	"sluice/internal/tenant"
+)
+
+// restoreContents brings back with a workspace what it cannot do without: the members that it
+// had when it was archived, its default collection, and the integrations for all. Keys,
+// policies and what was deleted by force stay archived: nobody may count on them any more.
+func (k kinds) restoreContents(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+	if err := restoreMembers(ctx, tx, c, ch.Old.Record); err != nil {
+		return err
+	}
+	if err := restoreDefaultCollection(ctx, tx, c, ch.New.Record); err != nil {
+		return err
+	}
+	return k.grantAll(ctx, tx, c, ch.New.Record)
+}
+
+// restoreMembers restores the memberships that were archived together with the workspace, of
+// users who are still there.
+func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Archived}, Limit: 1000}
+	return eachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
+		for _, m := range rows {
+			if !m.Updated.Equal(place.Updated) {
+				continue // left before
+			}
+			u, err := tx.Find(ctx, tenant.UserKind, m.Value.UserID)
+			if fault.Has(err, fault.NotFound) || err == nil && u.Status != resource.Active {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			rec := m.Record
+			rec.Status, rec.Updated, rec.Index = resource.Active, c.Now, memberEntries(place.ID, &m.Value)
+			if err := tx.Update(ctx, rec); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func restoreDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	rec, err := tx.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(place.ID))
+	if fault.Has(err, fault.NotFound) {
+		return ensureDefaultCollection(ctx, tx, c, place.OrgID, place.ID)
+	}
+	if err != nil || rec.Status != resource.Archived {
+		return err
+	}
+	rec.Slug, rec.Status, rec.Updated = rec.ShownSlug(), resource.Active, c.Now
+	rec.Index = slices.DeleteFunc(slices.Clone(rec.Index), func(e resource.IndexEntry) bool { return e.Value == rec.Slug })
+	return tx.Update(ctx, rec)
+}
