@@ -298,12 +298,12 @@ func TestConditionsNameWhatExists(t *testing.T) {
 	}
 	for _, good := range [][2]string{
 		{"virtual_key", `"vk"`}, {"virtual_key", `["vk","*"]`}, {"workspace_id", `"ws-main"`}, {"api_key", `"` + c.names.of["service-key"] + `"`},
-		{"organisation_id", `"` + c.org + `"`}, {"metadata.team", `"whatever"`}, {"model", `"gpt-4o"`}, {"config", `"*"`},
+		{"organisation_id", `"` + c.org + `"`}, {"metadata.team", `"whatever"`}, {"model", `"@openai/gpt-4o"`}, {"config", `"*"`},
 	} {
 		c.ok("POST", "/policies/rate-limits", body(good[0], good[1]))
 	}
 	for _, bad := range [][2]string{
-		{"virtual_key", `"none"`}, {"virtual_key", `"far"`}, {"virtual_key", `["vk","none"]`}, {"workspace_id", `"ws-two"`}, {"workspace_id", `"ws-none"`},
+		{"virtual_key", `"none"`}, {"virtual_key", `"far"`}, {"virtual_key", `["vk","none"]`}, {"workspace_id", `"ws-none"`}, {"workspace_id", `"` + c.names.of["other-main"] + `"`},
 		{"api_key", `"0191f3a0-0000-7000-8000-00000000a001"`}, {"organisation_id", `"none"`}, {"config", `"pc-none"`}, {"prompt", `"pp-none"`},
 	} {
 		c.refused(404, "conditions[0].value", "POST", "/policies/rate-limits", body(bad[0], bad[1]))

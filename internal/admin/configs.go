@@ -62,12 +62,13 @@ type configPatch struct {
 // configReceipt is the answer to a creation: flat, and the same within data for clients that
 // read it there.
 type configReceipt struct {
-	configMade
+	ConfigMade
 	Success bool       `json:"success"`
-	Data    configMade `json:"data"`
+	Data    ConfigMade `json:"data"`
 }
 
-type configMade struct {
+// ConfigMade names a new config and its first version.
+type ConfigMade struct {
 	ID        string `json:"id" format:"uuid"`
 	VersionID string `json:"version_id" format:"uuid"`
 	Slug      string `json:"slug"`
@@ -79,7 +80,7 @@ type configDone struct {
 }
 
 func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
-	made := configMade{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}
+	made := ConfigMade{ch.New.ID, versionID(ch.New.ID, 1), ch.New.Slug, "config"}
 	return configReceipt{made, true, made}, nil
 }
 

@@ -29,11 +29,11 @@ func (k kinds) invites() resource.Resource {
 			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
 			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
 				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
-			Answer: resource.ListOf[inviteView]{}, Run: k.listInvites,
+			Answer: resource.ListOf[InviteView]{}, Run: k.listInvites,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites/{inviteId}", ID: "getInvite", Summary: "Read one invitation", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.read"}, Answer: inviteView{}, Run: k.getInvite,
+			Scopes: []access.Scope{"organisation_users.read"}, Answer: InviteView{}, Run: k.getInvite,
 		},
 		{
 			Method: http.MethodDelete, Path: "/admin/users/invites/{inviteId}", ID: "cancelInvite", Summary: "Cancel a pending invitation", Tag: "Users", Params: one,
@@ -68,7 +68,7 @@ type keyDetailIn struct {
 
 // inviteReceipt is the invitation with the link that its letter has.
 type inviteReceipt struct {
-	inviteView
+	InviteView
 	Link string `json:"invite_link"`
 }
 
@@ -82,8 +82,8 @@ type acceptIn struct {
 	Password  string `json:"password,omitempty" maxLength:"1024" doc:"at least 12 characters; local login only"`
 }
 
-// inviteView is an invitation as clients see it.
-type inviteView struct {
+// InviteView is an invitation as clients see it.
+type InviteView struct {
 	Object     string             `json:"object" enum:"invite"`
 	ID         string             `json:"id" format:"uuid"`
 	Email      string             `json:"email"`
@@ -102,9 +102,9 @@ type invitedPlaceView struct {
 	Role        access.Role `json:"role"`
 }
 
-func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) inviteView {
+func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) InviteView {
 	i := r.Value
-	v := inviteView{
+	v := InviteView{
 		Object: "invite", ID: r.ID, Email: i.Email, Role: i.Role, Status: i.StatusAt(r.Status, c.Now), CreatedAt: stamp(r.Created),
 		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedPlaceView, len(i.Workspaces)),
 	}
@@ -259,7 +259,7 @@ func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 		q.Statuses = []string{v}
 	}
 	q.Search = c.Query("search")
-	return listed(ctx, c, q, camelPage, func(r *resource.Row[tenant.Invite]) inviteView { return viewInvite(c, r) })
+	return listed(ctx, c, q, camelPage, func(r *resource.Row[tenant.Invite]) InviteView { return viewInvite(c, r) })
 }
 
 // inviteNamed is the invitation that the path names.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,10 @@ func (k kinds) modelActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration: its own list, and the rest of the catalogue",
+			Query: []resource.Param{
+				{Name: "search", Doc: "part of the slug", MaxLength: 255}, {Name: "name", Doc: "the same as search", MaxLength: 255},
+				{Name: "listed", Type: "boolean", Default: "false", Doc: "true shows the integration's own list alone"},
+			},
 			Answer: modelsView{}, Read: k.viewModels,
 		},
 		{
@@ -84,19 +89,25 @@ type modelView struct {
 // it leaves out: they may be used unless it allows listed ones alone.
 func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	in := r.Value
-	out := modelsView{Object: "list", AllowAllModels: allModels(in), Models: make([]modelView, len(in.Models))}
+	out := modelsView{Object: "list", AllowAllModels: allModels(in), Models: []modelView{}}
+	text := strings.ToLower(cmp.Or(c.Query("search"), c.Query("name")))
+	add := func(m modelView) {
+		if strings.Contains(strings.ToLower(m.Slug), text) {
+			out.Models = append(out.Models, m)
+		}
+	}
 	listed := make(map[string]bool, len(in.Models))
-	for i, m := range in.Models {
+	for _, m := range in.Models {
 		listed[m.Slug] = true
-		out.Models[i] = modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}}
+		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}})
 	}
 	names, err := k.Models.Names(ctx, in.AIProviderID, c.Now)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}
 	for _, name := range names {
-		if !listed[name] {
-			out.Models = append(out.Models, modelView{Slug: name, Enabled: out.AllowAllModels})
+		if !listed[name] && c.Query("listed") != "true" {
+			add(modelView{Slug: name, Enabled: out.AllowAllModels})
 		}
 	}
 	out.Total = len(out.Models)

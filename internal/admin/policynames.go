@@ -46,7 +46,7 @@ func checkNamed(ctx context.Context, c *resource.Call, policy resource.Record, b
 					return err
 				}
 				if !there {
-					return fault.Newf(fault.ReferenceMissing, "there is no %s %q in the workspace", conditionTitles[condition.Key], clipped(v, 64)).
+					return fault.Newf(fault.ReferenceMissing, "there is no %s %q here", conditionTitles[condition.Key], clipped(v, 64)).
 						At(fmt.Sprintf("conditions[%d].%s", i, field))
 				}
 			}
@@ -83,8 +83,7 @@ func namesSomething(ctx context.Context, c *resource.Call, policy resource.Recor
 		case err != nil:
 			return false, err
 		}
-		here := r.WorkspaceID == "" || r.WorkspaceID == policy.WorkspaceID
-		if r.Status != resource.Archived && r.OrgID == policy.OrgID && here && (kind != tenant.WorkspaceKind || r.ID == policy.WorkspaceID) {
+		if here := r.WorkspaceID == "" || r.WorkspaceID == policy.WorkspaceID; here && r.Status != resource.Archived && r.OrgID == policy.OrgID {
 			return true, nil
 		}
 	}
