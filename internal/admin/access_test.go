@@ -284,6 +284,10 @@ func (w *accessWorld) holdMode(t *testing.T, c caller, l *rightsOf) {
 		if (c.key != "") != refused && !wrong {
 			t.Errorf("%s: %d %s", l, rec.Code, rec.Body)
 		}
+	case "anyone":
+		if rec.Code != 200 {
+			t.Errorf("%s: %d %s", l, rec.Code, rec.Body)
+		}
 	case "none":
 		if !refused {
 			t.Errorf("%s: %d %s", l, rec.Code, rec.Body)

@@ -18,7 +18,7 @@ type rightsOf struct {
 	scopes       []string // any of them is enough; "a+b" is both
 	body         string
 	makes        string // what the id of the answer is called
-	mode         string // "public", "self" or "none" instead of keys and people
+	mode         string // "public", "anyone", "self" or "none" instead of keys and people
 }
 
 func (l *rightsOf) String() string { return l.method + " " + l.path }

@@ -97,7 +97,9 @@ func TestTheNextResetMovesWithThePeriodAlone(t *testing.T) {
 	c := newClient(t)
 	limits := `"usage_limits":{"credit_limit":10,"periodic_reset_days":10,"next_usage_reset_at":"2026-11-25T00:00:00Z"}`
 	id := c.ok("POST", "/api-keys/workspace/service", keyBody+`,`+limits+`}`).Get("id").String()
-	next := func() string { return c.ok("GET", "/api-keys/"+id, "").Get("usage_limits.next_usage_reset_at").String() }
+	next := func() string {
+		return c.ok("GET", "/api-keys/"+id, "").Get("usage_limits.next_usage_reset_at").String()
+	}
 	first := next()
 	for _, body := range []string{`{"name":"b"}`, `{` + limits + `}`, `{"usage_limits":{"credit_limit":20,"periodic_reset_days":10}}`, `{"reset_usage":true}`, `{` + limits + `}`} {
 		if c.ok("PUT", "/api-keys/"+id, body); next() != first {
@@ -184,6 +186,28 @@ func TestModelsOfAnIntegration(t *testing.T) {
 	c.refused(404, "", "DELETE", "/integrations/in/models", `{"models":["gpt-4o"]}`)
 	c.ok("POST", "/integrations", `{"name":"V","slug":"ver","ai_provider_id":"vertex-ai","key":"s3cr3t-x","configurations":{"vertexRegion":"eu","vertex_project_id":"p","vertex_auth_type":"basic","vertex_map_metadata":"true"}}`)
 	c.is(c.ok("GET", "/integrations/ver", ""), map[string]string{"configurations.vertex_region": `"eu"`, "configurations.vertex_map_metadata": `"true"`})
+}
+
+func TestModelsHaveConfigurationsOfTheirOwn(t *testing.T) {
+	c := newClient(t)
+	c.ok("POST", "/integrations", `{"name":"I","slug":"keyless","ai_provider_id":"ollama","configurations":{"custom_host":"https://one.example.com"}}`)
+	put := func(slug, configurations string) string {
+		return `{"models":[{"slug":"` + slug + `","enabled":true,"is_custom":true,"configurations":` + configurations + `}]}`
+	}
+	c.ok("PUT", "/integrations/keyless/models", put("m", `{"custom_host":"https://two.example.com","custom_headers":{"x-team":"s3cr3t-header"}}`))
+	c.ok("PUT", "/integrations/keyless/models", `{"models":[{"slug":"m","enabled":true}]}`)
+	got := c.ok("GET", "/integrations/keyless/models?listed=true", "")
+	c.is(got, map[string]string{"models.0.configurations.custom_host": `"https://two.example.com"`, "models.0.configurations.custom_headers": ""})
+	if strings.Contains(got.Raw, "s3cr3t-header") || !got.Get("models.0.configurations.masked_custom_headers").Exists() {
+		t.Errorf("headers: %s", got.Raw)
+	}
+	c.ok("PUT", "/integrations/keyless/models", put("m", "null"))
+	c.is(c.ok("GET", "/integrations/keyless/models?listed=true", ""), map[string]string{"models.0.configurations": ""})
+	c.refused(400, "models[0].configurations", "PUT", "/integrations/keyless/models", put("m", "{}"))
+	c.refused(400, "models[0].configurations.custom_host", "PUT", "/integrations/keyless/models", put("m", `{"custom_host":"http://127.0.0.1:1"}`))
+	c.ok("POST", "/integrations", `{"name":"I","slug":"keyed","ai_provider_id":"openai","key":"s3cr3t-x"}`)
+	c.refused(400, "models[0].configurations.custom_host", "PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://evil.example.com/v1"}`))
+	c.ok("PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://api.openai.com/v1","custom_headers":{"x-team":"a"}}`))
 }
 
 func TestTwinsOfFieldsOfProviders(t *testing.T) {

@@ -53,7 +53,7 @@ func TestBudgets(t *testing.T) {
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"usage_limits": {"credit_limit": 20, "alert_threshold": 15, "periodic_reset": "weekly"}}`)
 		want("raised", state(), "active active 10 false false")
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"usage_limits": {"credit_limit": 9, "periodic_reset": "weekly"}}`)
-		want("lowered", state(), "active active 10 false false")
+		want("lowered", state(), "exhausted exhausted 10 false false")
 		w.run(t, "budgets")
 		want("lowered, at the next check", state(), "exhausted exhausted 10 false true")
 		w.use(t, key+" -3000000000")

@@ -31,7 +31,7 @@ func (k kinds) modelActions() []resource.Action[credential.Integration] {
 		},
 		{
 			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Switch models of an integration on and off, and add custom ones",
-			Body: modelsIn{}, Run: putModels,
+			Body: modelsIn{}, Run: k.putModels,
 		},
 		{
 			Name: "update", Method: http.MethodDelete, Path: "/models", ID: "deleteIntegrationModels", Summary: "Delete custom models of an integration",
@@ -64,6 +64,8 @@ type modelIn struct {
 	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
 
 	Pricing unread[ownPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
+
+	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"of calls of this model, in the place of those of the integration; null takes them away"`
 }
 
 type modelsView struct {
@@ -83,6 +85,8 @@ type modelView struct {
 	Base       *string `json:"base_model_slug" nullable:"true"`
 
 	Pricing unread[ownPricesIn] `json:"pricing_config" nullable:"true"`
+
+	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers masked, as masked_custom_headers"`
 }
 
 // viewModels lists the models of the integration's own list, then those of the catalogue that
@@ -99,7 +103,11 @@ func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[
 	listed := make(map[string]bool, len(in.Models))
 	for _, m := range in.Models {
 		listed[m.Slug] = true
-		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}})
+		own, err := k.viewModelConfigurations(r.ID, &m)
+		if err != nil {
+			return nil, err
+		}
+		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}, own})
 	}
 	names, err := k.Models.Names(ctx, in.AIProviderID, c.Now)
 	if err != nil && !fault.Has(err, fault.NotFound) {
@@ -114,9 +122,13 @@ func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[
 	return out, nil
 }
 
-func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+func (k kinds) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	var sent []modelIn
 	if err := c.Sent.Into("models", &sent); err != nil {
+		return nil, err
+	}
+	own, err := k.readModelConfigurations(c, ch)
+	if err != nil {
 		return nil, err
 	}
 	in := &ch.New.Value
@@ -126,8 +138,8 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
 		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").At("models")
 	}
-	for i, m := range sent {
-		at := fmt.Sprintf("models[%d].", i)
+	for n, m := range sent {
+		at := fmt.Sprintf("models[%d].", n)
 		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
 			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").At(at + "base_model_slug")
 		}
@@ -136,6 +148,7 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 			return nil, err
 		}
 		line := m.line(prices)
+		line.Sealed = own[n].sealed
 		if i := slices.IndexFunc(in.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
 			if m.IsCustom == nil {
 				line.IsCustom = in.Models[i].IsCustom
@@ -145,6 +158,9 @@ func putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.
 			}
 			if m.Pricing.RawMessage == nil {
 				line.Pricing = in.Models[i].Pricing
+			}
+			if !own[n].sent {
+				line.Sealed = in.Models[i].Sealed
 			}
 			in.Models[i] = line
 			continue

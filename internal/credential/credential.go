@@ -67,6 +67,9 @@ type Model struct {
 	IsFineTune bool            `json:"is_finetune,omitempty"`
 	Base       string          `json:"base_model_slug,omitempty"` // of a fine-tuned model: what it was made of
 	Pricing    json.RawMessage `json:"pricing_config,omitempty"`  // own prices, for catalog.ReadOverride
+	// Sealed are custom_host and custom_headers of calls of this model, which beat those of
+	// the integration: a JSON object, sealed as Integration.Configurations is. Nil for none.
+	Sealed []byte `json:"configurations,omitempty"`
 }
 
 // Provider is the stored body of a provider.
@@ -114,7 +117,10 @@ type Account struct {
 	AllModels     bool
 	Free          bool              // calls cost nothing: the provider or virtual key says so
 	Values        map[string]string // secrets in the clear: never printed, never logged
-	Secrets       []SecretUse       // fields that are read from secret managers at call time, and beat Values
+	// Overrides are the values of single models, by their slugs, that beat Values:
+	// custom_host and custom_headers. They must not be changed.
+	Overrides map[string]map[string]string
+	Secrets   []SecretUse // fields that are read from secret managers at call time, and beat Values
 }
 
 // String keeps the values out of every print.

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"context"
+	"maps"
 	"strings"
 
 	"sluice/internal/credential"
@@ -108,11 +109,11 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at place) 
 		acct = filled
 	}
 	a.account, a.spec, a.values = acct, spec, acct.Values
-	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) {
+	own := acct.Overrides[a.model]
+	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) || own != nil {
 		a.values, a.lasting = a.x.room.fresh(), false
-		for k, v := range acct.Values {
-			a.values[k] = v
-		}
+		maps.Copy(a.values, acct.Values)
+		maps.Copy(a.values, own)
 		spec.FromTarget(a.target.Fields, a.values)
 		spec.ReadHeaders(a.x.in.Header, a.values)
 	}

@@ -84,7 +84,8 @@ type integration struct {
 	models            []credential.Model
 	allModels         bool
 	mappings          []sealed.Mapping
-	agreement         *catalog.Agreement // nil: it pays what the list says
+	overrides         map[string]map[string]string // of single models
+	agreement         *catalog.Agreement           // nil: it pays what the list says
 	limits            map[string]credential.WorkspaceLimits
 }
 
@@ -102,7 +103,31 @@ func decodeIntegration(d *Directory, r resource.Record) (any, error) {
 		return nil, err
 	}
 	all := in.AllowAllModels == nil || *in.AllowAllModels
-	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, agreement, in.Limits}, nil
+	overrides, err := d.overrides(r.ID, in.Models)
+	if err != nil {
+		return nil, err
+	}
+	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, overrides, agreement, in.Limits}, nil
+}
+
+// overrides are the configurations of single models of an integration, by their slugs; nil
+// for none.
+func (d *Directory) overrides(id string, models []credential.Model) (map[string]map[string]string, error) {
+	var all map[string]map[string]string
+	for i := range models {
+		if len(models[i].Sealed) == 0 {
+			continue
+		}
+		values, err := d.open("integration/"+id, nil, models[i].Sealed)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = make(map[string]map[string]string)
+		}
+		all[models[i].Slug] = values
+	}
+	return all, nil
 }
 
 type savedProvider struct {

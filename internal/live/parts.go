@@ -121,6 +121,7 @@ func (p parts) addAccounts(s *Snapshot, _ touched) {
 		}
 		a := pr.account
 		a.Spec, a.Values, a.Models, a.AllModels = in.spec, in.values, in.models, in.allModels
+		a.Overrides = in.overrides
 		if in.status != active && a.Status == active {
 			a.Status = in.status
 		}

@@ -1,0 +1,108 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sluice/internal/credential"
+	"sluice/internal/fault"
+	"sluice/internal/resource"
+)
+
+// modelConfigurationsIn are the configurations of one model of an integration.
+// Source: contract/identity-and-governance.yaml, IntegrationModelIn.
+type modelConfigurationsIn struct {
+	CustomHost    string            `json:"custom_host,omitempty" maxLength:"2048" doc:"address of this model; that of the integration where a key is stored"`
+	CustomHeaders map[string]string `json:"custom_headers,omitempty" writeOnly:"true" doc:"headers of its calls"`
+}
+
+// modelConfigurations are those of a line of a body: whether they were sent, and their stored
+// form, nil for none.
+type modelConfigurations struct {
+	sent   bool
+	sealed []byte
+}
+
+// readModelConfigurations reads and seals the configurations in the list models of a body, one
+// for each line.
+func (k kinds) readModelConfigurations(c *resource.Call, ch *resource.Edit[credential.Integration]) ([]modelConfigurations, error) {
+	var lines []struct {
+		Configurations json.RawMessage `json:"configurations"`
+	}
+	if err := c.Sent.Into("models", &lines); err != nil {
+		return nil, err
+	}
+	out := make([]modelConfigurations, len(lines))
+	for i, line := range lines {
+		if out[i].sent = line.Configurations != nil; !out[i].sent || string(line.Configurations) == "null" {
+			continue
+		}
+		at := fmt.Sprintf("models[%d].configurations", i)
+		var in modelConfigurationsIn
+		if err := json.Unmarshal(line.Configurations, &in); err != nil {
+			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").At(at).Because(err)
+		}
+		if in.CustomHost == "" && len(in.CustomHeaders) == 0 {
+			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").At(at)
+		}
+		if err := k.checkModelHost(&ch.New.Value, ch.New.ID, in.CustomHost, at+".custom_host"); err != nil {
+			return nil, err
+		}
+		var err error
+		if out[i].sealed, err = k.Box.Seal(encode(in), credential.IntegrationKind+"/"+ch.New.ID); err != nil {
+			return nil, fmt.Errorf("seal the configurations of a model: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// checkModelHost refuses an address to which stored secrets would follow: whoever may change
+// the list of models could have them sent to a host of their own.
+func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) error {
+	if host == "" {
+		return nil
+	}
+	if err := k.Guard.CheckURL(host); err != nil {
+		return fault.From(err).At(at)
+	}
+	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
+	if err != nil {
+		return err
+	}
+	s := secrets{k: k, spec: spec, context: credential.IntegrationKind + "/" + id, field: "configurations"}
+	stored, err := s.open(in.Key, in.Configurations)
+	if err != nil {
+		return err
+	}
+	if s.leftBehind(stored, nil, nil, in.Mappings) == "" || origin(host) == s.leads(stored, in.Mappings) {
+		return nil
+	}
+	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host").At(at)
+}
+
+// viewModelConfigurations shows the configurations of a model, with its headers masked; nil
+// for none.
+func (k kinds) viewModelConfigurations(id string, m *credential.Model) (map[string]any, error) {
+	if len(m.Sealed) == 0 {
+		return nil, nil
+	}
+	plain, err := k.Box.Open(m.Sealed, credential.IntegrationKind+"/"+id)
+	if err != nil {
+		return nil, fmt.Errorf("open the configurations of a model: %w", err)
+	}
+	var in struct {
+		Host    string          `json:"custom_host"`
+		Headers json.RawMessage `json:"custom_headers"`
+	}
+	if err := json.Unmarshal(plain, &in); err != nil {
+		return nil, fmt.Errorf("read the configurations of a model: %w", err)
+	}
+	out := make(map[string]any)
+	if in.Host != "" {
+		out[customHost] = in.Host
+	}
+	if len(in.Headers) > 0 {
+		out["masked_"+customHeaders] = maskedHeaders(in.Headers)
+	}
+	return out, nil
+}
