@@ -43,7 +43,7 @@ func TestSecretsOfProvidersAreRecognised(t *testing.T) {
 func TestFieldsThatTheTrailHides(t *testing.T) {
 	t.Parallel()
 	want := []string{
-		"awsAccessKeyId", "awsSecretAccessKey", "client_secret", "current_password", "headers", "key", "new_password", "password", "secret_key", "vertexServiceAccountJson",
+		"awsAccessKeyId", "awsSecretAccessKey", "client_secret", "current_password", "custom_headers", "headers", "key", "new_password", "password", "secret_key", "vertexServiceAccountJson",
 	}
 	var got []string
 	for _, name := range bodyFields(t) {

@@ -214,6 +214,14 @@ func (h hosts) integration(r resource.Record) error {
 	if err := json.Unmarshal(r.Body, &in); err != nil || r.ID == demoIntegration { // that one lives while the demo runs
 		return err
 	}
+	for i := range in.Models {
+		if len(in.Models[i].Sealed) == 0 {
+			continue
+		}
+		if err := h.account(in.AIProviderID, in.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
+			return err
+		}
+	}
 	return h.account(in.AIProviderID, in.Configurations, credential.IntegrationKind+"/"+r.ID)
 }
 

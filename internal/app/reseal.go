@@ -170,6 +170,14 @@ func resealIntegration(r *resource.Record, renew renewer) error {
 		if err := renew(&in.Key, credential.IntegrationKind+"/"+r.ID); err != nil {
 			return err
 		}
+		for i := range in.Models {
+			if len(in.Models[i].Sealed) == 0 {
+				continue
+			}
+			if err := renew(&in.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
+				return err
+			}
+		}
 		return renew(&in.Configurations, credential.IntegrationKind+"/"+r.ID)
 	})
 }

@@ -53,7 +53,7 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 		return keys.Key{Secret: keys.Secret{Sealed: seal("a")}, Previous: &keys.Secret{Sealed: seal("b")}}
 	},
 	credential.IntegrationKind: func(seal func(string) []byte) any {
-		return credential.Integration{Key: seal("a"), Configurations: seal("b")}
+		return credential.Integration{Key: seal("a"), Configurations: seal("b"), Models: []credential.Model{{Slug: "m", Sealed: seal("c")}, {Slug: "n"}}}
 	},
 	credential.VirtualKeyKind: func(seal func(string) []byte) any {
 		return credential.VirtualKey{Key: seal("a"), Sealed: seal("b")}
@@ -130,7 +130,7 @@ func TestReseal(t *testing.T) {
 	}
 	current := boxOf(t, secondKey)
 	want := map[string]string{ // every other kind holds one sealed value
-		keys.Kind: "ba", credential.IntegrationKind: "ab", credential.VirtualKeyKind: "ab", tenant.AuthKind: "ab",
+		keys.Kind: "ba", credential.IntegrationKind: "acb", credential.VirtualKeyKind: "ab", tenant.AuthKind: "ab",
 	}
 	for kind, id := range ids {
 		versions, err := s.Versions(t.Context(), kind, id)

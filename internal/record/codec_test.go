@@ -104,15 +104,20 @@ func TestRecordsOfOtherVersions(t *testing.T) {
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
 		},
 		{
+			name:   "older: no library of the client",
+			stored: "\x01" + "\x35" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + zeros(21) + "\x30\x03" + zeros(47) + "\x00" + "abc" + "rrsL",
+			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
+		},
+		{
 			name:   "newer: a number and two texts more",
-			stored: "\x01" + "\x36" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + zeros(21) + "\x2a" + "\x32\x03" + zeros(47) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
+			stored: "\x01" + "\x36" + zeros(23) + "\x02\x01" + zeros(6) + "\x01" + zeros(21) + "\x2a" + "\x35\x03" + zeros(50) + "\x02\x01" + "\x00" + "abc" + "new" + "rrsL",
 			want:   record.Attempt{ID: "abc", Request: record.Body{Bytes: []byte("rr")}, Response: record.Body{Bytes: []byte("s")}, Closing: []byte("L")},
 		},
 		{name: "another frame", stored: "\x02\x00\x00\x00", refused: true},
 		{name: "nothing", stored: "", refused: true},
 		{name: "more metadata than bytes", stored: "\x01\x00\x00\xff\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the record", stored: "\x01\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
-		{name: "lengths that overflow together", stored: "\x01\x00\x32" + zeros(48) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
+		{name: "lengths that overflow together", stored: "\x01\x00\x35" + zeros(51) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	}
 	for _, tt := range tests {
 		var got record.Attempt

@@ -154,7 +154,7 @@ func TestNullClearsOrLeavesUnchanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
 	r.want(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one","api_version":"v1","depth":4,"insides":null}`)
-	r.want(t, 200, "{}", "PUT", "/drawers/one", `{"name":null,"api_version":null,"depth":null}`)
+	r.want(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null,"api_version":null,"depth":null}`)
 	r.want(t, 200, `{"name":"a","api_version":"v1"}`, "GET", "/drawers/one", "")
 	r.want(t, 400, `"path":"name","message":"required"`, "POST", "/drawers", `{"name":null}`)
 	r.want(t, 400, "no field to change", "PUT", "/drawers/one", `{"name":null}`)
