@@ -29,7 +29,7 @@ func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, er
 		}
 		out.done = done
 	}
-	if ch.New.Status == Archived || c.May(k.scopes("read", ch.New), k.target(ch.New)) != nil {
+	if reads := c.May(k.scopes("read", ch.New), k.target(ch.New)) == nil; !reads || ch.New.Status == Archived {
 		return out.done, nil
 	}
 	v, err := k.View(ctx, c, *ch.New, true)
