@@ -153,6 +153,9 @@ func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err er
 	if err != nil {
 		return 0, false, err
 	}
+	if len(page.Rows) == 0 {
+		return 0, page.Next != "", nil
+	}
 	slugs := placeSlugs{t.c.Reader, make(map[string]string)}
 	names, err := t.k.newLogNames(ctx, t.c)
 	if err != nil {

@@ -145,7 +145,7 @@ func TestTail(t *testing.T) {
 			t.Fatalf("behind the first: got %s, want %s of %v", got, want, []string{long, bad, missed})
 		}
 	}
-	for _, bad := range []string{"/v1/logs/stream?last_event_id=here", "/v1/logs/stream?status_code=many", "/v1/logs/stream?page_size=3"} {
+	for _, bad := range []string{"/v1/logs/stream?last_event_id=here", "/v1/logs/stream?status_code=many", "/v1/logs/stream?statuscode=200"} {
 		req := httptest.NewRequest(http.MethodGet, bad, nil)
 		req.Header.Set("x-gateway-api-key", w.key("service"))
 		out := httptest.NewRecorder()
