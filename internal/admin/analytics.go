@@ -25,7 +25,7 @@ func (k kinds) analytics() resource.Resource {
 			return k.draw(ctx, c, &g)
 		}))
 		if alias, ok := g.dashed(); ok {
-			ops = append(ops, analyticsRoute(alias, g.id+"Alias", g.title+", by another name", g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
+			ops = append(ops, analyticsRoute(alias, g.id+"AtDashes", g.title+", by another name", g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
 				return k.draw(ctx, c, &g)
 			}))
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/uuid"
 	"golang.org/x/tools/txtar"
@@ -81,9 +80,9 @@ func recordedSamples(t *testing.T) map[string]apidoc.Sample {
 			t.Fatal(err)
 		}
 		for _, step := range archive.Files {
-			id, sample := readSample(ops, string(step.Data))
-			if old := samples[id]; id != "" && len(old.Response) == 0 {
-				samples[id] = sample
+			op, sample := readSample(ops, string(step.Data))
+			if op != nil && len(samples[op.id].Response) == 0 && op.describes(sample.Request) {
+				samples[op.id] = sample
 			}
 		}
 	}
@@ -94,16 +93,37 @@ func recordedSamples(t *testing.T) map[string]apidoc.Sample {
 type describedPath struct {
 	method, id string
 	parts      []string
+	body       *openapi3.Schema // of the request; nil for none
+}
+
+// describes reports whether a request has the fields that are described, and no others: some
+// transcripts send more to show that they are ignored.
+func (p *describedPath) describes(request json.RawMessage) bool {
+	if p.body == nil || len(request) == 0 {
+		return true
+	}
+	var v any
+	return json.Unmarshal(request, &v) == nil && p.body.VisitJSON(v, openapi3.EnableJSONSchema2020()) == nil
 }
 
 func operationsOf(t *testing.T) []describedPath {
 	t.Helper()
+	types, err := json.Marshal(admin.Describe(admin.Parts{Clock: ident.System{}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(types)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var ops []describedPath
-	for path, item := range admin.Describe(admin.Parts{Clock: ident.System{}}).Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if op != nil {
-				ops = append(ops, describedPath{op.Method, op.OperationID, strings.Split(path[1:], "/")})
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			p := describedPath{method: method, id: op.OperationID, parts: strings.Split(path[1:], "/")}
+			if op.RequestBody != nil && op.RequestBody.Value.Content.Get("application/json") != nil {
+				p.body = op.RequestBody.Value.Content.Get("application/json").Schema.Value
 			}
+			ops = append(ops, p)
 		}
 	}
 	slices.SortFunc(ops, func(a, b describedPath) int { // the path with the fewest placeholders counts
@@ -113,22 +133,22 @@ func operationsOf(t *testing.T) []describedPath {
 }
 
 // readSample reads a step of a transcript: the operation that it called, and what was sent
-// and returned. The id is empty when the call failed or belongs to no operation.
-func readSample(ops []describedPath, text string) (string, apidoc.Sample) {
+// and returned. The operation is nil when the call failed or belongs to none.
+func readSample(ops []describedPath, text string) (*describedPath, apidoc.Sample) {
 	sent, answer, ok := strings.Cut(text, "=>")
 	status, body, _ := strings.Cut(strings.TrimLeft(answer, " "), "\n")
 	fields := strings.Fields(sent)
 	if !ok || !strings.HasPrefix(status, "200") || len(fields) < 3 {
-		return "", apidoc.Sample{}
+		return nil, apidoc.Sample{}
 	}
 	method, address := fields[1], strings.TrimPrefix(strings.TrimPrefix(fields[2], "/v1"), "/v2")
 	path, _, _ := strings.Cut(address, "?")
-	for _, op := range ops {
-		if op.method == method && matchPath(op.parts, strings.Split(strings.TrimPrefix(path, "/"), "/")) {
-			return op.id, apidoc.Sample{Request: revealed(requestBody(sent)), Response: revealed(body)}
+	for i := range ops {
+		if op := &ops[i]; op.method == method && matchPath(op.parts, strings.Split(strings.TrimPrefix(path, "/"), "/")) {
+			return op, apidoc.Sample{Request: revealed(requestBody(sent)), Response: revealed(body)}
 		}
 	}
-	return "", apidoc.Sample{}
+	return nil, apidoc.Sample{}
 }
 
 func matchPath(pattern, path []string) bool {
@@ -158,7 +178,7 @@ var placeholder = regexp.MustCompile(`<([a-z-]+?)-?(\d*)>`)
 // revealed replaces the names of a transcript with values that look real, and drops what is
 // not JSON.
 func revealed(body string) json.RawMessage {
-	body = strings.TrimSpace(placeholder.ReplaceAllStringFunc(body, exampleValue))
+	body = strings.ReplaceAll(strings.TrimSpace(placeholder.ReplaceAllStringFunc(body, exampleValue)), "s3cr3t", "example")
 	if !json.Valid([]byte(body)) {
 		return nil
 	}
