@@ -36,6 +36,9 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return g.translated(ctx, a)
 	case a.first != nil:
 		return nil // a stream, relayed by the next step
+	case a.status < 300 && a.answersFile() && mediaType(kind) != "text/html":
+		a.reply.live = true
+		return nil
 	case strings.Contains(kind, "json") || kind == "":
 		return g.holdReply(ctx, a)
 	case strings.HasPrefix(kind, "text/html"), a.status < 300 && !otherThanJSON[a.x.match.Endpoint]:
@@ -78,7 +81,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	}
 	a.log().BytesOut = a.spooled.Len()
 	a.log().Response = g.keep(a.reply.header.Get("content-type"), b, a.spooled.Len())
-	return b, nil
+	return dialect.TrimMark(b), nil
 }
 
 // holdReply holds a JSON answer, meters it and applies the provider's reply rules.
@@ -92,7 +95,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	defer docs.Put(d)
 	r := g.replyRules(a)
 	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
-		return err
+		return a.plainText(b, err)
 	}
 	g.noteWork(a, b)
 	if status, message, failed := dialect.FailedReply(ep, b); failed && !errorAlone(d) {

@@ -32,6 +32,7 @@ type room struct {
 	signing  sign.Request
 	request  transport.Request
 	answer   transport.Room
+	opened   opened // the body of answer, where its beginning was looked at
 
 	caller   []quota.Hold    // taken from the limits of the caller
 	holds    []quota.Hold    // taken by the attempt
@@ -69,6 +70,7 @@ func (r *room) leave() {
 	r.signing = sign.Request{}
 	r.request = transport.Request{}
 	r.answer.Clear()
+	r.opened = opened{}
 	clear(r.values)
 	clear(r.caller[:cap(r.caller)])
 	clear(r.holds[:cap(r.holds)])

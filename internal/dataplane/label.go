@@ -1,0 +1,249 @@
+package dataplane
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/llm"
+	"sluice/internal/provider/transport"
+	"sluice/internal/wire"
+)
+
+// Labels that replace wrong ones.
+const (
+	labelJSON   = "application/json"
+	labelEvents = "text/event-stream; charset=utf-8"
+	labelText   = "text/plain; charset=utf-8"
+	labelPage   = "text/html"
+	labelBytes  = "application/octet-stream"
+)
+
+// judge gives an answer of success on a typed route the content type of what its first bytes
+// show it to be, because many servers label a correct answer wrongly or not at all. Everything
+// after it, the client included, goes by the new label. What is passed through stays as it came.
+// Scratch reports whether the scratch space of the exchange is free for it.
+// Source: the rule on labels in docs/upstream-faults.md (ours), in place of the last row of
+// contract/dataplane.md 6.5.
+func (a *attempt) judge(resp *transport.Response, scratch bool) {
+	if resp.Status < 200 || resp.Status > 299 || resp.Status == 204 || resp.Length == 0 || !a.unified() {
+		return
+	}
+	label := resp.Header.Get("content-type")
+	if !a.doubts(label) || !plainEncoding(resp.Header) {
+		return
+	}
+	var body *opened
+	if body = &a.x.room.opened; !scratch {
+		body = new(opened)
+	}
+	kind := body.open(resp)
+	var right string
+	if a.stream || a.x.unread || a.asksSpeechEvents() {
+		right = a.streamLabel(kind, label)
+	} else {
+		right = a.wholeLabel(kind, label, body.head)
+	}
+	if right != label {
+		resp.Header = resp.Header.Clone(1)
+		resp.Header.Set("content-type", right)
+	}
+}
+
+func plainEncoding(h wire.Header) bool {
+	e := h.Get("content-encoding")
+	return e == "" || e == "identity"
+}
+
+// doubts reports whether the label alone does not decide what is done with the answer. Where
+// only JSON can be one, the reader of JSON judges what is labelled so; what is translated whole
+// is judged by its decoder.
+func (a *attempt) doubts(label string) bool {
+	switch {
+	case a.stream, a.x.unread:
+		return true
+	case a.speech.translates():
+		return false
+	case a.answersFile():
+		return mediaType(label) == labelPage
+	case otherThanJSON[a.x.match.Endpoint]:
+		return true
+	}
+	return !strings.Contains(label, "json")
+}
+
+// answersFile reports whether the answer is a file, which may be anything and is relayed as it
+// is. Where a batch names its output, the first answer is the batch.
+func (a *attempt) answersFile() bool {
+	switch a.x.match.Endpoint {
+	case llm.RetrieveFileContent, llm.GetBatchOutput:
+		return a.plan.Endpoint.Follow == nil
+	}
+	return false
+}
+
+// streamLabel is the label of an answer to a request for a stream.
+func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
+	media := mediaType(label)
+	switch kind {
+	case dialect.EventBody:
+		if media != "text/event-stream" {
+			return labelEvents
+		}
+	case dialect.FrameBody:
+		if a.spec.Stream.Framing == "aws-eventstream" {
+			return amazonStream
+		}
+	case dialect.JSONBody:
+		if !strings.Contains(label, "json") {
+			return labelJSON
+		}
+	case dialect.PageBody:
+		return labelPage
+	default:
+		if a.speech.translates() && a.spec.Stream.Framing == "text" && media != "text/plain" {
+			return labelText
+		}
+		if a.answersSound() {
+			return a.wholeLabel(kind, label, nil)
+		}
+	}
+	return label
+}
+
+// wholeLabel is the label of an answer that comes whole.
+func (a *attempt) wholeLabel(kind dialect.BodyKind, label string, head []byte) string {
+	switch {
+	case kind == dialect.PageBody:
+		return labelPage
+	case a.answersFile():
+		return labelBytes
+	case kind == dialect.JSONBody && strings.Contains(label, "json"):
+		return label
+	case kind == dialect.JSONBody:
+		return labelJSON
+	case a.asksText():
+		return textLabel(label)
+	case a.answersSound():
+		return soundLabel(label, head)
+	}
+	return label
+}
+
+func (a *attempt) answersSound() bool { return a.x.match.Endpoint == llm.CreateSpeech }
+
+// asksSpeechEvents reports whether speech shall come as events.
+// Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
+func (a *attempt) asksSpeechEvents() bool {
+	return a.answersSound() && a.text("stream_format") == "sse"
+}
+
+// asksText reports whether a recording shall be written down as a text or as subtitles.
+// Source: https://platform.openai.com/docs/api-reference/audio/createTranscription, read 2026-11.
+func (a *attempt) asksText() bool {
+	if !heard[a.x.match.Endpoint] || a.x.form == nil {
+		return false
+	}
+	format, _ := a.x.form.Value("response_format")
+	return slices.Contains([]string{"text", "srt", "vtt"}, format)
+}
+
+// textLabel is the label of a text: its own, where that is one of texts.
+func textLabel(label string) string {
+	switch media := mediaType(label); {
+	case media == labelPage, media == "text/event-stream":
+		return labelText
+	case strings.HasPrefix(media, "text/"), media == "application/x-subrip", media == "application/srt":
+		return label
+	}
+	return labelText
+}
+
+// sounds are how files of sound begin. Sources: the format's own specifications.
+var sounds = [...]struct{ begins, label string }{
+	{"ID3", "audio/mpeg"}, {"RIFF", "audio/wav"}, {"OggS", "audio/ogg"}, {"fLaC", "audio/flac"},
+	{"\xff\xf1", "audio/aac"}, {"\xff\xf9", "audio/aac"}, {"\xff\xfb", "audio/mpeg"}, {"\xff\xfa", "audio/mpeg"}, {"\xff\xf3", "audio/mpeg"}, {"\xff\xf2", "audio/mpeg"},
+}
+
+// soundLabel is the label of sound: its own, where that is one of sound.
+func soundLabel(label string, head []byte) string {
+	if strings.HasPrefix(mediaType(label), "audio/") {
+		return label
+	}
+	for _, s := range sounds {
+		if bytes.HasPrefix(head, []byte(s.begins)) {
+			return s.label
+		}
+	}
+	return labelBytes
+}
+
+// plainText gives a text that began like JSON but is none, where a text was asked for; no is
+// the outcome elsewhere.
+func (a *attempt) plainText(b []byte, no error) error {
+	if !a.asksText() || len(b) == 0 {
+		return no
+	}
+	a.answerJSON(b, labelText)
+	return nil
+}
+
+// opened is a body of which the first bytes were read to be looked at. They come first when it
+// is read. It belongs to one goroutine.
+type opened struct {
+	transport.Body
+	lent *[]byte
+	head []byte // of lent, not yet read again
+	err  error  // after head
+}
+
+// open reads the beginning of the answer's body, until it shows what the body is, and stands in
+// for the body from then on.
+func (o *opened) open(resp *transport.Response) dialect.BodyKind {
+	*o = opened{Body: resp.Body, lent: wire.Lend(slowBytes)}
+	resp.Body = o
+	buf, n := *o.lent, 0
+	for {
+		var m int
+		m, o.err = o.Body.Read(buf[n:])
+		n += m
+		kind, sure := dialect.Sniff(buf[:n])
+		if sure || o.err != nil || n >= dialect.SniffMax {
+			o.head = dialect.TrimMark(buf[:n])
+			if cut := int64(n - len(o.head)); cut > 0 && resp.Length > 0 {
+				resp.Length -= cut
+			}
+			return kind
+		}
+	}
+}
+
+// Read implements transport.Body.
+func (o *opened) Read(p []byte) (int, error) {
+	if len(o.head) > 0 {
+		n := copy(p, o.head)
+		if o.head = o.head[n:]; len(o.head) == 0 {
+			return n, o.err
+		}
+		return n, nil
+	}
+	o.free()
+	if o.err != nil {
+		return 0, o.err
+	}
+	return o.Body.Read(p)
+}
+
+// Close implements transport.Body.
+func (o *opened) Close() error {
+	o.free()
+	return o.Body.Close()
+}
+
+func (o *opened) free() {
+	if o.lent != nil {
+		wire.GiveBack(o.lent)
+		o.lent, o.head = nil, nil
+	}
+}
