@@ -130,6 +130,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if o := a.outlives; o.answersWhole(g) {
 		resp.Body = &readOn{resp.Body, o}
 	}
+	a.noteRetryInfo(resp)
 	a.judge(resp, in != nil)
 	a.stream = a.stream || a.x.unread && a.unified() && eventStream(resp.Header) // what asked for it was not read
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
 
@@ -19,7 +20,12 @@ const (
 )
 
 // details is an upstream's error taken apart. Empty fields are null in the answer.
-type details struct{ message, typ, param, code string }
+type details struct {
+	message, typ, param, code string
+
+	extra   []llm.Param // what else its object has, as it came
+	context bool        // the conversation is too long for the model
+}
 
 // Failure is an error answer of a provider.
 type Failure struct {
@@ -35,35 +41,58 @@ type Failure struct {
 //
 //	{"error":{"message":"groq error: …","type":…,"param":…,"code":…},"provider":"groq"}
 //
-// What is not recognised is quoted, up to 4 KiB: "Invalid response received from
-// groq: …". Bodies with status 408 or 412 are returned as they are: the gateway made them.
+// A code is a text or null, also where the provider's is a number. A conversation that is too
+// long for the model has the code context_length_exceeded. What else the provider's error
+// object has stands behind these four, up to 8 KiB. What is not recognised is quoted, up to
+// 4 KiB: "Invalid response received from groq: …". Bodies with status 408 or 412 are returned
+// as they are: the gateway made them.
 // Source: contract/dataplane.md 7.2, contract/providers.yaml error_shapes.
 func (f Failure) Normalised() []byte {
-	provider, status, body := f.Provider, f.Status, f.Body
-	if status == 408 || status == 412 {
-		return body
+	if f.Status == 408 || f.Status == 412 {
+		return f.Body
 	}
 	d := f.details()
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)       // people read these texts
-	_ = enc.Encode(map[string]any{ // strings and nils: cannot fail
-		"error":    map[string]any{"message": d.message, "type": orNil(d.typ), "param": orNil(d.param), "code": orNil(d.code)},
-		"provider": provider,
-	})
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	var w JSON
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.orNull("code", d.code)
+	w.Str("message", d.message)
+	w.orNull("param", d.param)
+	w.orNull("type", d.typ)
+	for _, p := range d.extra {
+		w.Named(p.Name, p.Raw)
+	}
+	w.Close('}')
+	w.Str("provider", f.Provider)
+	w.Close('}')
+	return w.B
+}
+
+// orNull is Str with null in place of an empty text.
+func (w *JSON) orNull(name, value string) {
+	if value == "" {
+		w.Raw(name, []byte("null"))
+		return
+	}
+	w.Str(name, value)
 }
 
 // ForMessages is Normalised for callers of messages, whose clients know another shape:
 // {"type":"error","error":{"type":…,"message":…},"request_id":…,"provider":"groq"}. An error
-// of Anthropic's keeps its type and its details, by which clients know what to do; others have the type of their status, because the words that
-// look alike differ: OpenAI's "invalid_request_error" is a wrong key, too.
+// of Anthropic's keeps its type; others have the type of their status, because the words that
+// look alike differ: OpenAI's "invalid_request_error" is a wrong key, too. The code, the
+// parameter and what else the provider's error object has, such as Anthropic's details, by
+// which clients know what to do, stand behind. A conversation that is too long for the model is
+// said in Anthropic's words.
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
-	d, status, provider := f.details(), f.Status, f.Provider
-	more, own := f.anthropics()
-	if !own || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large" {
-		d.typ = messagesType(status)
+	d := f.details()
+	switch own := f.anthropics(); {
+	case d.context:
+		d.message = d.tooLong(f.Provider)
+		d.typ = "invalid_request_error"
+	case !own || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large":
+		d.typ = messagesType(f.Status)
 	}
 	var w JSON
 	w.Open('{')
@@ -71,26 +100,21 @@ func (f Failure) ForMessages() []byte {
 	w.Key("error").Open('{')
 	w.Str("type", d.typ)
 	w.Str("message", d.message)
-	if more != nil {
-		w.Raw("details", more)
+	w.Opt("code", d.code)
+	w.Opt("param", d.param)
+	for _, p := range d.extra {
+		w.Named(p.Name, p.Raw)
 	}
 	w.Close('}')
 	w.Opt("request_id", f.Request)
-	w.Str("provider", provider)
+	w.Str("provider", f.Provider)
 	w.Close('}')
 	return w.B
 }
 
-// anthropics reports whether the error is one of Anthropic's, whoever serves it, and returns
-// what it has besides: {"error_code":"thread_not_found"}, nil for nothing.
-func (f Failure) anthropics() (details []byte, ok bool) {
-	if len(f.Body) > errorBodyMax || !splice.Valid(f.Body) || splice.Text(f.Body, "type") != "error" {
-		return nil, false
-	}
-	if details, _ = splice.Find(f.Body, "error", "details"); !isObject(details) {
-		details = nil
-	}
-	return details, true
+// anthropics reports whether the error is one of Anthropic's, whoever serves it.
+func (f Failure) anthropics() bool {
+	return len(f.Body) <= errorBodyMax && splice.Valid(f.Body) && splice.Text(f.Body, "type") == "error"
 }
 
 // details takes the error apart; the message names the provider.
@@ -99,8 +123,12 @@ func (f Failure) details() details {
 	if !ok || d.message == "" {
 		return details{message: "Invalid response received from " + f.Provider + ": " + quoteBody(f.Status, f.Body), typ: f.Type}
 	}
-	d.message = f.Provider + " error: " + d.message
 	d.typ = cmp.Or(d.typ, f.Type)
+	d.extra = errorExtra(unwrapped(f.Body))
+	if d.context = d.aboutContext(f.Status); d.context {
+		d.code = contextCode
+	}
+	d.message = f.Provider + " error: " + d.message
 	return d
 }
 
@@ -136,15 +164,8 @@ func messagesType(status int) string {
 	return "invalid_request_error"
 }
 
-func orNil(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// readDetails tries the provider's shape and then the two that proxies in front of
-// providers speak.
+// readDetails tries the provider's shape and then those that proxies in front of providers, and
+// servers of one's own, speak. A code counts in every shape, be it a text or a number.
 func readDetails(shape string, status int, body []byte) (details, bool) {
 	if len(body) > errorBodyMax {
 		return details{}, false
@@ -158,14 +179,11 @@ func readDetails(shape string, status int, body []byte) (details, bool) {
 		}
 		return details{}, false
 	}
-	if shape == "google" || shape == "openai" {
-		v = firstOf(v)
-	}
-	m, ok := v.(map[string]any)
+	m, ok := firstOf(v).(map[string]any)
 	if !ok {
 		return details{}, false
 	}
-	for _, name := range [...]string{shape, "openai", "flat"} {
+	for _, name := range [...]string{shape, "openai", "flat", "detail", "error_text"} {
 		read, known := shapes[name]
 		if !known {
 			continue
@@ -174,6 +192,7 @@ func readDetails(shape string, status int, body []byte) (details, bool) {
 			if d.code == statusCode {
 				d.code = strconv.Itoa(status)
 			}
+			d.code = cmp.Or(d.code, text(inner(m)["code"]), text(m["code"]))
 			return d, true
 		}
 	}

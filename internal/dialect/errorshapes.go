@@ -16,10 +16,7 @@ type object = map[string]any
 // recognise its shape returns no message.
 // Source: contract/providers.yaml error_shapes.
 var shapes = map[string]func(object) details{
-	"openai": func(m object) details {
-		e := inner(m)
-		return details{text(e["message"]), text(e["type"]), text(e["param"]), text(e["code"])}
-	},
+	"openai": openaiError,
 	"openai_msg_type": func(m object) details {
 		return details{message: text(inner(m)["message"]), typ: text(inner(m)["type"])}
 	},
@@ -27,13 +24,7 @@ var shapes = map[string]func(object) details{
 		e := inner(m)
 		return details{message: text(e["message"]), typ: text(e["type"]), code: text(e["code"])}
 	},
-	"flat": func(m object) details {
-		message := text(m["message"])
-		if _, nested := m["message"].(object); nested { // Mistral's refusals of a field
-			message = compact(m["message"])
-		}
-		return details{message, text(m["type"]), text(m["param"]), either(m, "code", "statusCode")}
-	},
+	"flat":       flatError,
 	"message":    onlyMessage,
 	"aws":        func(m object) details { return details{message: either(m, "message", "Message")} },
 	"cohere":     onlyMessage,
@@ -41,7 +32,9 @@ var shapes = map[string]func(object) details{
 	"detail_list": func(m object) details {
 		return detailList(m["detail"])
 	},
-	"error_str": func(m object) details { return details{message: str(m["error"])} },
+	"detail":     func(m object) details { return detailOf(m["detail"], 0) },
+	"error_text": errorText,
+	"error_str":  func(m object) details { return details{message: str(m["error"])} },
 	"error_str_status": func(m object) details {
 		return details{message: str(m["error"]), code: statusCode}
 	},
@@ -77,6 +70,24 @@ var shapes = map[string]func(object) details{
 		}
 		return details{message: text(inner(m)["message"]), code: text(m["code"])}
 	},
+}
+
+func openaiError(m object) details {
+	e := inner(m)
+	return details{message: text(e["message"]), typ: text(e["type"]), param: text(e["param"]), code: text(e["code"])}
+}
+
+func flatError(m object) details {
+	message := text(m["message"])
+	if _, nested := m["message"].(object); nested { // Mistral's refusals of a field
+		message = compact(m["message"])
+	}
+	return details{message: message, typ: text(m["type"]), param: text(m["param"]), code: either(m, "code", "statusCode")}
+}
+
+// errorText reads {"error":"…"}; TGI has error_type beside it.
+func errorText(m object) details {
+	return details{message: str(m["error"]), typ: either(m, "error_type", "type"), param: text(m["param"])}
 }
 
 func onlyMessage(m object) details { return details{message: text(m["message"])} }
@@ -131,6 +142,40 @@ func join(v any) string {
 	return strings.Join(parts, ", ")
 }
 
+// detailOf reads what servers written with FastAPI put below detail: a text, which may be the
+// JSON of another server's error, an object, or a list of faults.
+func detailOf(v any, depth int) details {
+	switch v := v.(type) {
+	case string:
+		if m := decoded(v); depth == 0 && m != nil {
+			if d := detailOf(m, 1); d.message != "" {
+				return d
+			}
+		}
+		return details{message: v}
+	case []any:
+		return detailList(v)
+	case object:
+		for _, read := range [...]func(object) details{openaiError, flatError, errorText} {
+			if d := read(v); d.message != "" {
+				return d
+			}
+		}
+		return details{message: compact(v)}
+	}
+	return details{}
+}
+
+// decoded is the JSON object that a text is, nil where it is none.
+func decoded(s string) (m object) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	if !strings.HasPrefix(s, "{") || dec.Decode(&m) != nil {
+		return nil
+	}
+	return m
+}
+
 // detailList reads FastAPI's errors: {"detail":[{"loc":["body","n"],"msg":…,"type":…}]}.
 func detailList(v any) details {
 	if s := str(v); s != "" {
@@ -173,8 +218,8 @@ func together(m object) details {
 	if s := str(m["error"]); s != "" {
 		return details{message: s, typ: text(m["type"]), param: text(m["param"]), code: text(m["code"])}
 	}
-	if e := inner(m); e != nil {
-		return details{text(e["message"]), text(e["type"]), text(e["param"]), text(e["code"])}
+	if inner(m) != nil {
+		return openaiError(m)
 	}
 	return details{message: text(m["message"]), typ: text(m["type"])}
 }

@@ -33,7 +33,8 @@ func FirstEventError(p []byte) (status int, failed bool) {
 }
 
 // FirstEventFailure is the error that FirstEventError found as an answer of its own, in
-// OpenAI's shape: {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}.
+// OpenAI's shape: {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}, with
+// what else the error object has.
 // It is nil when there is none.
 func FirstEventFailure(p []byte) []byte {
 	e, ok := firstEvent(p)
@@ -53,6 +54,9 @@ func FirstEventFailure(p []byte) []byte {
 	w.Str("message", f.message)
 	w.Opt("type", f.typ)
 	w.Opt("code", f.code)
+	for _, p := range errorExtra(e.data) {
+		w.Named(p.Name, p.Raw)
+	}
 	w.Close('}')
 	w.Close('}')
 	return w.B

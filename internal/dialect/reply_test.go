@@ -204,7 +204,7 @@ func TestNormalise(t *testing.T) {
 	}{
 		{"openai", "openai", 401, `{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, "openai error: Incorrect API key provided.|invalid_request_error|-|invalid_api_key"},
 		{"openai", "custom", 400, `{"error":{"message":"too long","type":"BadRequestError","param":"messages","code":400}}`, "custom error: too long|BadRequestError|messages|400"},
-		{"openai_msg_type", "ollama", 404, `{"error":{"message":"no model","type":"api_error","param":"x","code":"y"}}`, "ollama error: no model|api_error|-|-"},
+		{"openai_msg_type", "ollama", 404, `{"error":{"message":"no model","type":"api_error","param":"x","code":"y"}}`, "ollama error: no model|api_error|-|y"},
 		{"openai_code_str", "perplexity-ai", 400, `{"error":{"message":"bad","type":"t","code":400}}`, "perplexity-ai error: bad|t|-|400"},
 		{"flat", "mistral-ai", 422, `{"object":"error","message":"Invalid model","type":"invalid_model","param":null,"code":"1500"}`, "mistral-ai error: Invalid model|invalid_model|-|1500"},
 		{"flat", "deepseek", 402, `{"error":{"message":"Insufficient Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, "deepseek error: Insufficient Balance|unknown_error|-|invalid_request_error"},
@@ -272,7 +272,7 @@ func TestErrorTypesOfMessages(t *testing.T) {
 		body   string
 		want   string // members of the error beside its message
 	}{
-		{"openai", 401, `{"error":{"message":"m","type":"invalid_request_error","details":{"a":1}}}`, `"type":"authentication_error"`},
+		{"openai", 401, `{"error":{"message":"m","type":"invalid_request_error","details":{"a":1}}}`, `"type":"authentication_error","details":{"a":1}`},
 		{"openai", 404, `{"error":{"message":"m","type":"invalid_request_error"}}`, `"type":"not_found_error"`},
 		{"openai", 400, `{"error":{"message":"m","type":"invalid_request_error"}}`, `"type":"invalid_request_error"`},
 		{"openai", 429, `{"error":{"message":"m","type":"insufficient_quota"}}`, `"type":"rate_limit_error"`},

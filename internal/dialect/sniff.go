@@ -101,7 +101,9 @@ func sniffPage(text []byte) (BodyKind, bool) {
 	return OtherBody, true
 }
 
-func endsTag(c byte) bool { return c == '>' || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '/' }
+func endsTag(c byte) bool {
+	return c == '>' || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '/'
+}
 
 // sniffPrelude is how many bytes begin a frame: its length, that of its headers, and the
 // checksum of both. The first is 0, because no frame is longer than 16 MiB.

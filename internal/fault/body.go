@@ -16,7 +16,7 @@ const (
 //
 // On Model the table's form decides: plain {"status","message","error"[,"errors"]},
 // openai {"error":{message,type,param,code}}, key {"status","message","error":
-// {message,code}}, inline as the contract spells it, route {"message","ok":false,"error"}. Messages gives
+// {message,type,param,code}}, inline as the contract spells it, route {"message","ok":false,"error"}. Messages gives
 // {"type":"error","error":{type,message[,details]}}, where details has a code that is not the
 // table's. Admin gives {"success":false,"data":
 // {message,errorCode[,errors]}}.
@@ -48,7 +48,7 @@ func (e *Error) body(s Surface) any {
 		return map[string]any{"error": openai}
 	case "key":
 		m := "Sluice Error: " + text + ". Error Code: " + e.wire()
-		return map[string]any{"status": "failure", "message": m, "error": e.said(map[string]any{"message": m, "code": e.wire()})}
+		return map[string]any{"status": "failure", "message": m, "error": e.said(map[string]any{"message": m, "type": e.typ(), "param": orNull(e.Param), "code": e.wire()})}
 	case "inline":
 		return map[string]any{"status": "failure", "message": text, "error": map[string]any{"code": e.wire(), "message": text, "field": e.Param}}
 	case "route":

@@ -1,6 +1,11 @@
 package gemini
 
-import "sluice/internal/llm"
+import (
+	"strings"
+
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+)
 
 // finishes are Gemini's reasons to end. What is not here counts as the usual end.
 // Source: https://ai.google.dev/api/generate-content#FinishReason, read 2026-11;
@@ -10,6 +15,52 @@ var finishes = map[string]llm.Finish{
 	"SAFETY": llm.FinishFilter, "PROHIBITED_CONTENT": llm.FinishFilter, "BLOCKLIST": llm.FinishFilter, "SPII": llm.FinishFilter,
 	"LANGUAGE": llm.FinishFilter, "IMAGE_SAFETY": llm.FinishFilter, "IMAGE_PROHIBITED_CONTENT": llm.FinishFilter,
 	"IMAGE_RECITATION": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,
+}
+
+// failures are reasons to end that leave nothing to use: an empty turn of success would end a
+// conversation, where an error is tried again. The calls were no JSON or of tools that nobody
+// offered, or the request lacks the signature of a thought, which is the caller's fault.
+// Source: https://ai.google.dev/api/generate-content#FinishReason, read 2026-11.
+var failures = map[string]struct {
+	status int
+	text   string
+}{
+	"MALFORMED_FUNCTION_CALL":   {502, "the model made a tool call that cannot be read"},
+	"UNEXPECTED_TOOL_CALL":      {502, "the model called a tool although none may be called"},
+	"TOO_MANY_TOOL_CALLS":       {502, "the model made too many tool calls in a row"},
+	"MALFORMED_RESPONSE":        {502, "the model gave an answer that cannot be read"},
+	"MISSING_THOUGHT_SIGNATURE": {400, "the request lacks a thought signature; send the thought_signature of each tool call back as it came"},
+}
+
+// finishMessage is the name under which lenient callers get what Gemini says of a reason, and
+// finishMessageMax how much of it an error says, in bytes.
+const (
+	finishMessage    = "finish_message"
+	finishMessageMax = 500
+)
+
+// failureOf is the error that ends a candidate, whose reason, and what the provider says of it,
+// are its text: "the model made a tool call that cannot be read: MALFORMED_FUNCTION_CALL: …".
+func failureOf(word, message string) (text string, status int, failed bool) {
+	f, failed := failures[word]
+	if !failed {
+		return "", 0, false
+	}
+	text = f.text + ": " + word
+	if message != "" {
+		text += ": " + strings.ToValidUTF8(message[:min(len(message), finishMessageMax)], "")
+	}
+	return text, f.status, true
+}
+
+// asFault is that error as the outcome of a call.
+func asFault(word, text string, status int) *fault.Error {
+	f := fault.New(fault.UpstreamFailed, text)
+	if status == 400 {
+		f = fault.New(fault.InvalidParameter, text)
+	}
+	f.Wire = word
+	return f
 }
 
 // finishOf is why an answer ended. Gemini has no word of its own for calls.

@@ -54,6 +54,9 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	if r.Usage.Tier = cmp.Or(r.Usage.Tier, tierOf(in)); r.Usage.Tier != "" {
 		r.Extra = append(r.Extra, tierExtra(r.Usage.Tier))
 	}
+	if err := failedAll(r.Choices); err != nil {
+		return nil, err
+	}
 	if len(r.Choices) > 0 {
 		return r, nil
 	}
@@ -63,6 +66,31 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	}
 	r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: plainText(reason)}}
 	return r, nil
+}
+
+// failedAll is the error of an answer none of whose candidates is of use, nil for others.
+func failedAll(choices []llm.Choice) error {
+	var first *fault.Error
+	for i := range choices {
+		c := &choices[i]
+		var message string
+		for _, p := range c.Extra {
+			if p.Name == finishMessage {
+				message = plainText(p.Raw)
+			}
+		}
+		text, status, failed := failureOf(c.Raw, message)
+		switch {
+		case !failed:
+			return nil
+		case first == nil:
+			first = asFault(c.Raw, text, status)
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first
 }
 
 func readCandidate(raw []byte, i int) llm.Choice {
@@ -100,7 +128,7 @@ func extra(name []byte) (string, bool) {
 	case "tokenCount":
 		return "", false // stands in the usage
 	case "finishMessage":
-		return "finish_message", true
+		return finishMessage, true
 	default:
 		return n, true
 	}

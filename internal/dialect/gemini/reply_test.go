@@ -98,8 +98,8 @@ func TestDecodeReplyMakesIDs(t *testing.T) {
 func TestDecodeReplyFinishes(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]llm.Finish{
-		"": llm.FinishNone, "STOP": llm.FinishStop, "RECITATION": llm.FinishStop, "OTHER": llm.FinishStop, "MALFORMED_FUNCTION_CALL": llm.FinishStop,
-		"MISSING_THOUGHT_SIGNATURE": llm.FinishStop, "NEW_ONE": llm.FinishStop, "MAX_TOKENS": llm.FinishLength, "CONTINUATION": llm.FinishLength, "SAFETY": llm.FinishFilter,
+		"": llm.FinishNone, "STOP": llm.FinishStop, "RECITATION": llm.FinishStop, "OTHER": llm.FinishStop,
+		"NEW_ONE": llm.FinishStop, "MAX_TOKENS": llm.FinishLength, "CONTINUATION": llm.FinishLength, "SAFETY": llm.FinishFilter,
 		"SPII": llm.FinishFilter, "IMAGE_PROHIBITED_CONTENT": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,
 	} {
 		if c := decode(t, `{"candidates":[{"finishReason":"`+word+`"}]}`).Choices[0]; c.Finish != want || c.Raw != word {

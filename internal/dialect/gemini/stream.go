@@ -47,7 +47,8 @@ type choice struct {
 	block    int // of the open block, or of the next
 	called   bool
 	finish   string
-	searches int64 // that are billed
+	message  string // what is said of finish
+	searches int64  // that are billed
 }
 
 // Feed reads what has come.
@@ -61,6 +62,9 @@ func (d *decoder) Close(emit func(*llm.Event)) error {
 	d.emit = emit
 	if err := d.r.Close(d.fragment); err != nil || d.ended || !d.finished() {
 		return err
+	}
+	if d.failedAll() {
+		return nil
 	}
 	for i := range d.choices {
 		c := &d.choices[i]
@@ -78,6 +82,21 @@ func (d *decoder) finished() bool {
 		}
 	}
 	return len(d.choices) > 0
+}
+
+// failedAll ends a stream none of whose candidates is of use with an error, and reports whether
+// it is one.
+func (d *decoder) failedAll() bool {
+	for i := range d.choices {
+		if _, failed := failures[d.choices[i].finish]; !failed {
+			return false
+		}
+	}
+	c := &d.choices[0]
+	text, status, _ := failureOf(c.finish, c.message)
+	d.ended = true
+	d.send(llm.Event{Kind: llm.EventFault, Text: text, Name: c.finish, Status: status})
+	return true
 }
 
 func (d *decoder) end() {
@@ -220,6 +239,9 @@ func (d *decoder) candidate(raw []byte, i int) error {
 			n, ok := extra(name)
 			if n == grounding { // the last one tells all
 				d.choices[i].searches = max(d.choices[i].searches, searchesOf(val, d.model))
+			}
+			if n == finishMessage {
+				d.choices[i].message = plainText(val)
 			}
 			if ok {
 				d.send(llm.Event{Kind: llm.EventExtra, Choice: i, Name: n, Raw: val})

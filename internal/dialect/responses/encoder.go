@@ -147,9 +147,6 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 			it.status = incomplete
 		}
 	}
-	a := *e.a
-	a.Store = false
-	e.out.a = &a
 	return e.last(dst, "response.failed")
 }
 
@@ -166,7 +163,7 @@ func (e *encoder) last(dst []byte, kind string) []byte {
 	w.Key("response")
 	start := len(w.B)
 	e.out.append(&w)
-	if e.out.a.Store {
+	if e.out.a.Store && e.out.fault == nil { // what failed is not kept
 		e.response = slices.Clone(w.B[start:])
 	}
 	return shut(&w)

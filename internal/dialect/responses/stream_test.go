@@ -245,7 +245,7 @@ func TestFaultInStream(t *testing.T) {
 		t.Errorf("%v", before)
 	}
 	response := last.data["response"].(map[string]any)
-	if last.name != "response.failed" || response["status"] != "failed" || response["error"].(map[string]any)["code"] != "server_error" || response["store"] != false {
+	if last.name != "response.failed" || response["status"] != "failed" || response["error"].(map[string]any)["code"] != "server_error" || response["store"] != events[0].data["response"].(map[string]any)["store"] || response["store"] != true {
 		t.Errorf("%v", last)
 	}
 	if enc.(*encoder).Response() != nil {

@@ -1,0 +1,32 @@
+package dialect
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/splice"
+)
+
+// RetryDelay is how long Google asks to wait before the next try, which it says in the body of
+// an error: {"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",
+// "retryDelay":"34.07s"}]}}, also in a list of one. It reports false where nothing is said.
+// Source: https://cloud.google.com/apis/design/errors#error_details, read 2026-11.
+func RetryDelay(body []byte) (time.Duration, bool) {
+	details, _ := splice.Find(unwrapped(body), "error", "details")
+	for item := range splice.Elements(details) {
+		if !strings.HasSuffix(splice.Text(item, "@type"), "google.rpc.RetryInfo") {
+			continue
+		}
+		seconds, ok := strings.CutSuffix(splice.Text(item, "retryDelay"), "s")
+		n, err := strconv.ParseFloat(seconds, 64)
+		if !ok || err != nil || !(n > 0 && n < retryDelayMax.Seconds()) {
+			return 0, false
+		}
+		return time.Duration(n * float64(time.Second)), true
+	}
+	return 0, false
+}
+
+// retryDelayMax is longer than any delay that can be meant.
+const retryDelayMax = 31 * 24 * time.Hour
