@@ -117,6 +117,20 @@ func abandoned(u *config.Upstream) dataplane.Abandoned {
 	return dataplane.Abandoned{Streams: u.AbandonedStreamsMax, Bytes: int64(u.AbandonedStreamMB) << 20, Time: u.AbandonedStreamTimeout}
 }
 
+// metadataHeaders reads the items of HEADERS_TO_METADATA: "x-team", "x-user-email:_user".
+func metadataHeaders(list []string) []dataplane.MetadataHeader {
+	out := make([]dataplane.MetadataHeader, len(list))
+	for i, item := range list {
+		name, key, keyed := strings.Cut(item, ":")
+		name = strings.ToLower(name)
+		if !keyed {
+			key = name
+		}
+		out[i] = dataplane.MetadataHeader{Header: name, Key: key, Private: keyed}
+	}
+	return out
+}
+
 func (a *App) gatewaySettings() dataplane.Settings {
 	s, d := a.set, dataplane.DefaultSettings()
 	d.SpoolDir = filepath.Join(s.Data.Dir, "spool")
@@ -130,7 +144,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
-	d.MetadataFrom = s.Requests.HeadersToMetadata
+	d.MetadataFrom = metadataHeaders(s.Requests.HeadersToMetadata)
 	d.TraceContext = s.OpenTelemetry.ToProviders
 	d.AllowUnpriced = s.Models.Unpriced == "allow"
 	d.BlockInline = s.Security.BlockInlineConfig

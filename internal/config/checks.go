@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"key-prefix":      {"at most 32 letters, digits, dashes and underscores", match(`^[A-Za-z0-9_-]{1,32}$`)},
 	"listen":          {"a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787", isListen},
 	"mailbox":         {"an address such as gateway@example.com, with or without a name before it in <>", isMailbox},
-	"metadata-header": {"a header name such as x-team, of none that carries credentials: metadata is in the log for all who read it", isMetadataHeader},
+	"metadata-header": {"a header name such as x-team, of none that carries credentials: metadata is in the log for all who read it; or header:key, such as x-user:_user", isMetadataHeader},
 	"method":          {"a method such as POST", match(`^[A-Z]{1,20}$`)},
 	"network":         {"a network such as 10.0.0.0/8, or one IP address", isNetwork},
 	"origin":          {"an origin such as https://app.example.com, or *", isOrigin},
@@ -60,8 +60,14 @@ const headerToken = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,127}"
 
 var headerName = regexp.MustCompile(`^` + headerToken + `$`)
 
-// isMetadataHeader takes the headers whose values may be shown.
-func isMetadataHeader(name string) bool {
+var metadataKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+// isMetadataHeader takes the headers whose values may be shown, and the keys that some get.
+func isMetadataHeader(item string) bool {
+	name, key, keyed := strings.Cut(item, ":")
+	if keyed && !metadataKey.MatchString(key) {
+		return false
+	}
 	lower := strings.ToLower(name)
 	return headerName.MatchString(name) && !wire.CredentialHeader(lower) && lower != "x-gateway-api-key"
 }

@@ -21,7 +21,12 @@ type Requests struct {
 	HeaderPrefixAliases []string `env:"HEADER_PREFIX_ALIASES" check:"header-prefix"`
 
 	// HeadersToMetadata are request headers whose values are copied into the metadata
-	// of the request, under their lower-case names. Those that carry credentials are refused.
+	// of the request, under their lower-case names, before limits, policies and logs see
+	// it. `header:key` gives the value another key, for example
+	// `x-openwebui-user-email:_user`, and keeps that header from the provider. What the
+	// workspace, the API key or the metadata of the request says comes first; of two
+	// headers with one key the first that is sent counts. Those that carry credentials
+	// are refused.
 	HeadersToMetadata []string `env:"HEADERS_TO_METADATA" check:"metadata-header"`
 
 	// HeadersToIgnore are request headers that a pass-through call never carries

@@ -92,10 +92,10 @@ type Settings struct {
 	IdleTimeout    time.Duration // between two reads of an upstream body
 	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash
 	IgnoreHeaders  []string      // client headers that pass-through does not relay
-	MetadataFrom   []string      // request headers copied into the metadata
-	TraceContext   bool          // providers are told of the trace
-	AllowUnpriced  bool          // calls whose cost nobody knows are let through where a cost budget applies
-	BlockInline    bool          // refuse configuration in headers
+	MetadataFrom   []MetadataHeader
+	TraceContext   bool // providers are told of the trace
+	AllowUnpriced  bool // calls whose cost is unknown are let through where a cost budget applies
+	BlockInline    bool // refuse configuration in headers
 	ConfigLimits   routing.Limits
 	UserAgent      string    // sent upstream on typed routes
 	Abandoned      Abandoned // streams whose callers leave

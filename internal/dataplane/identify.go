@@ -130,17 +130,7 @@ func (g *Gateway) describeCall(x *exchange) {
 		own = x.place.Defaults.Metadata
 	}
 	m := readMetadata(&x.ctl, own, x.key.Key.Defaults.Metadata)
-	for _, name := range g.set.MetadataFrom {
-		if v := x.in.Header.Get(name); v != "" {
-			if m == nil {
-				m = make(map[string]string, 1)
-			}
-			if _, there := m[name]; !there {
-				m[name] = shortened(v)
-			}
-		}
-	}
-	x.metadata = m
+	x.metadata = g.headersToMetadata(m, &x.in.Header)
 	x.attribute(x.key.Principal.UserID)
 }
 

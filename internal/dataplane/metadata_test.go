@@ -44,3 +44,40 @@ func TestSensitiveHeadersOfAnAlias(t *testing.T) {
 		t.Errorf("%s", h)
 	}
 }
+
+// Front ends that have one key name their user in a header: it is metadata before policies and
+// logs see it, after what the operator says, and reaches the provider on no route.
+func TestHeadersBecomeMetadata(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, body string
+		more       []string
+	}{
+		"typed":             {"/v1/chat/completions", hello, nil},
+		"forwarded":         {"/v1/chat/completions", hello, []string{"x-gateway-forward-headers: x-openwebui-user-email,x-team"}},
+		"passed through":    {"/v1/other", `{"a":1}`, nil},
+		"with a body field": {"/v1/chat/completions", strings.Replace(hello, "{", `{"user":"somebody",`, 1), nil},
+	} {
+		r := newRig(t, func(s *dataplane.Settings) {
+			s.MetadataFrom = []dataplane.MetadataHeader{
+				{Header: "x-openwebui-user-email", Key: "_user", Private: true}, {Header: "x-librechat-user-email", Key: "_user", Private: true},
+				{Header: "x-openwebui-chat-id", Key: "chat", Private: true}, {Header: "x-team", Key: "x-team"},
+			}
+		})
+		r.dir.place.Defaults.Metadata = map[string]string{"chat": "of the workspace"}
+		a := r.call("POST", c.path, c.body, r.custom(append(c.more, "x-openwebui-user-email: ann@example.com", "x-librechat-user-email: bob@example.com", "x-openwebui-chat-id: 7", "x-team: search")...)...)
+		row := r.journal.one(t)
+		if m := row.Metadata; m["_user"] != "ann@example.com" || m["x-team"] != "search" || m["chat"] != "of the workspace" || len(m) != 3 {
+			t.Errorf("%s: %d, metadata %v", name, a.StatusCode, m)
+		}
+		sent := sentHeader(r.up.Seen()[0])
+		for _, h := range []string{"x-openwebui-user-email", "x-librechat-user-email", "x-openwebui-chat-id"} {
+			if sent[h] != "" {
+				t.Errorf("%s: the provider gets %s: %s", name, h, sent[h])
+			}
+		}
+		if (sent["x-team"] == "search") == (name == "typed" || name == "with a body field") {
+			t.Errorf("%s: the provider gets x-team %q", name, sent["x-team"])
+		}
+	}
+}

@@ -65,6 +65,12 @@ func TestSettingsAreObeyed(t *testing.T) {
 				t.Errorf("log: %s", log.Body)
 			}
 		}},
+		{"people behind one key", "HEADERS_TO_METADATA=X-OpenWebUI-User-Email:_user", func(t *testing.T, g *gateway) {
+			a := chat(g, "gpt-4o", append(custom(up), "x-openwebui-user-email: ann@example.com")...).want(t, 200)
+			if log := g.awaitLog(a.Header.Get("x-gateway-request-id")); !strings.Contains(log.Body, `"_user":"ann@example.com"`) {
+				t.Errorf("log: %s", log.Body)
+			}
+		}},
 		{"few targets", "MAX_ROOT_CONFIG_TARGETS=1", func(t *testing.T, g *gateway) {
 			chat(g, "gpt-4o", `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[{"provider":"openai","api_key":"a"},{"provider":"openai","api_key":"b"}]}`).want(t, 400)
 		}},
