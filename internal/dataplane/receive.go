@@ -236,7 +236,7 @@ func errorAlone(d *splice.Doc) bool {
 }
 
 func (a *attempt) failure() dialect.Failure {
-	return dialect.Failure{Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
+	return dialect.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
 }
 
 // failed answers with an error in the shape of the surface.

@@ -90,6 +90,13 @@ var (
 	}
 )
 
+// conversing are the endpoints whose models have a context window; a prompt for a picture that is
+// too long is something else. The empty one stands for any.
+var conversing = map[llm.Endpoint]bool{
+	"": true, llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.MessagesCountTokens: true,
+	llm.CreateModelResponse: true, llm.CountResponseInputTokens: true, llm.Embed: true, llm.Rerank: true,
+}
+
 // aboutContext reports whether an error of a status says that the conversation is too long. A
 // rate of tokens is something else.
 func (d *details) aboutContext(status int) bool {

@@ -29,8 +29,9 @@ type details struct {
 
 // Failure is an error answer of a provider.
 type Failure struct {
-	Shape    string // the provider's way of writing errors: "openai", "cohere"; an unknown one is read as "openai"
-	Provider string // "groq"
+	Shape    string       // the provider's way of writing errors: "openai", "cohere"; an unknown one is read as "openai"
+	Provider string       // "groq"
+	Endpoint llm.Endpoint // that was called; empty where it does not matter
 	Status   int
 	Type     string // that the header gives, where the body has none: "ThrottlingException"
 	Body     []byte
@@ -125,7 +126,7 @@ func (f Failure) details() details {
 	}
 	d.typ = cmp.Or(d.typ, f.Type)
 	d.extra = errorExtra(unwrapped(f.Body))
-	if d.context = d.aboutContext(f.Status); d.context {
+	if d.context = conversing[f.Endpoint] && d.aboutContext(f.Status); d.context {
 		d.code = contextCode
 	}
 	d.message = f.Provider + " error: " + d.message

@@ -73,6 +73,9 @@ func defaultOf(s *provider.Spec, name string) string {
 var hostNames = sync.OnceValue(func() []string {
 	var names []string
 	for _, s := range specs().All() {
+		if strings.HasPrefix(s.BaseURL, "http://") { // of this machine: called at a host of its own here
+			names = append(names, s.ID+".example.com")
+		}
 		for _, base := range bases(s) {
 			for _, value := range []func(*provider.Spec, string) string{sampleOf, defaultOf} {
 				if u, err := url.Parse(filled(base, func(name string) string { return value(s, name) })); err == nil && u.Hostname() != "" {
