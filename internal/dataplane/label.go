@@ -76,11 +76,8 @@ func (a *attempt) doubts(label string) bool {
 // answersFile reports whether the answer is a file, which may be anything and is relayed as it
 // is. Where a batch names its output, the first answer is the batch.
 func (a *attempt) answersFile() bool {
-	switch a.x.match.Endpoint {
-	case llm.RetrieveFileContent, llm.GetBatchOutput:
-		return a.plan.Endpoint.Follow == nil
-	}
-	return false
+	ep := a.x.match.Endpoint
+	return (ep == llm.RetrieveFileContent || ep == llm.GetBatchOutput) && a.plan.Endpoint.Follow == nil
 }
 
 // streamLabel is the label of an answer to a request for a stream.
