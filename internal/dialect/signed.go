@@ -98,7 +98,10 @@ func attribute(surface llm.Endpoint, p *llm.Part) {
 	if p.Kind == llm.SealedPart {
 		signature = &p.Text
 	}
-	p.Shape, *signature = readSigner(surface, *signature)
+	redacted := false
+	if p.Shape, *signature, redacted = readSigner(surface, *signature); redacted && p.Kind == llm.ThoughtPart {
+		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
+	}
 }
 
 // behindText is the signature of the text before a thought, when that is what it stands

@@ -43,7 +43,7 @@ func (s *Signer) Reply(r *llm.Reply) {
 					p.Signature = s.nobody()
 				}
 			case llm.SealedPart:
-				p.Text = s.name(p.Shape, p.Text)
+				p.Text = s.redact(p.Shape, p.Text)
 			default: // has none, or one that travels otherwise
 			}
 		}
@@ -57,7 +57,7 @@ func (s *Signer) Event(ev *llm.Event, emit func(*llm.Event)) {
 	signed, said := s.thoughts[at]
 	switch {
 	case ev.Kind == llm.EventBlock && ev.Part == llm.SealedPart:
-		ev.Text = s.name(ev.Name, ev.Text)
+		ev.Text = s.redact(ev.Name, ev.Text)
 	case ev.Part != llm.ThoughtPart:
 	case ev.Kind == llm.EventText && !said && ev.Text != "":
 		s.note(at, false)
@@ -84,6 +84,19 @@ func (s *Signer) name(shape, signature string) string {
 	return signedMark + shape + signersMark + signature
 }
 
+// redactedMark follows the name of the signer of thoughts that are sealed, on responses: an item
+// there has one field for the signature of a thought without words and for a sealed thought.
+// Without the mark the one could not be distinguished from the other.
+const redactedMark = "/redacted"
+
+// redact is name for thoughts that are sealed: "__thought__anthropic/redacted:EmwK".
+func (s *Signer) redact(shape, data string) string {
+	if s.surface != llm.CreateModelResponse || data == "" || shape == nativeSigner[s.surface] {
+		return s.name(shape, data)
+	}
+	return signedMark + shape + redactedMark + signersMark + data
+}
+
 // nobody is the signature of thoughts without one, where callers give them back to providers
 // as they are; in chat they do not.
 func (s *Signer) nobody() string {
@@ -95,21 +108,22 @@ func (s *Signer) nobody() string {
 
 // readSigner takes the name of the signer off a signature. One without is of the surface's
 // own shape; in responses it may be Claude's, too, unless it is a Fernet token as OpenAI's
-// are, whose first bytes are a version and a time.
+// are, whose first bytes are a version and a time. Redacted reports the mark of redact.
 // Source: contract/provider-transforms.md 10.1.
-func readSigner(surface llm.Endpoint, signature string) (shape, plain string) {
+func readSigner(surface llm.Endpoint, signature string) (shape, plain string, redacted bool) {
 	if rest, named := strings.CutPrefix(signature, signedMark); named {
 		if shape, plain, named = strings.Cut(rest, signersMark); named {
-			return shape, plain
+			shape, redacted = strings.CutSuffix(shape, redactedMark)
+			return shape, plain, redacted
 		}
 	}
 	switch {
 	case signature == "":
-		return "", ""
+		return "", "", false
 	case surface == llm.CreateModelResponse && !strings.HasPrefix(signature, "gAAAA"):
-		return ClaudeSigner, signature
+		return ClaudeSigner, signature, false
 	}
-	return nativeSigner[surface], signature
+	return nativeSigner[surface], signature, false
 }
 
 // SignedBy is a thought of a provider's answer with the shape that signed it, if anybody did.

@@ -120,7 +120,7 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 	}
 	signer, pieces := dialect.NewSigner(surface), ""
 	gather := func(ev *llm.Event) {
-		if ev.Kind == llm.EventSignature {
+		if ev.Kind == llm.EventSignature && ev.Block == 0 {
 			pieces += ev.Text
 		}
 	}

@@ -126,7 +126,7 @@ func TestDecodeTurns(t *testing.T) {
 			{Role: llm.RoleTool, Index: 6, Parts: []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: &llm.ToolResult{
 				ID: "call_2", Name: "weather", Parts: []llm.Part{{Text: "cold"}, {Kind: llm.ImagePart, Index: 1, Media: &llm.Media{MIME: "image/png", Data: "aGk="}}},
 			}}}},
-			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.SealedPart, Index: -1, ID: "rs_2", Text: "sealed", Shape: "anthropic"}}},
+			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.ThoughtPart, Index: -1, ID: "rs_2", Signature: "sealed", Shape: "anthropic"}}},
 		},
 	}
 	if diff := dialecttest.Diff(want, c); diff != nil {
@@ -290,7 +290,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestSignersOfThoughts(t *testing.T) {
 	t.Parallel()
 	c := decode(t, `{"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_1","summary":[{"text":"hm"}],"encrypted_content":"gAAAAABo"},{"type":"reasoning","summary":[],"encrypted_content":"__thought__gemini:EqQB"}]}`)
-	if p := c.Messages[1].Parts; len(p) != 2 || p[0].Signature != "gAAAAABo" || p[0].Shape != "responses" || p[1].Text != "EqQB" || p[1].Shape != "gemini" {
+	if p := c.Messages[1].Parts; len(p) != 2 || p[0].Signature != "gAAAAABo" || p[0].Shape != "responses" || p[1].Signature != "EqQB" || p[1].Shape != "gemini" {
 		t.Errorf("%+v", p)
 	}
 }

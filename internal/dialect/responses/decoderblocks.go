@@ -153,7 +153,7 @@ func (d *decoder) itemDone(e *fields) {
 		if !d.blocks[at].said {
 			d.utter(llm.EventArguments, at, p.Call.Arguments)
 		}
-	case llm.ThoughtPart, llm.SealedPart:
+	case llm.ThoughtPart:
 		at = d.thoughtDone(e, at, &p)
 	case llm.ImagePart:
 		at = d.start(llm.Event{Part: llm.ImagePart, ID: p.ID}, e.output, -1)
@@ -165,17 +165,11 @@ func (d *decoder) itemDone(e *fields) {
 }
 
 func (d *decoder) thoughtDone(e *fields, at int, p *llm.Part) int {
-	proof := p.Signature
-	switch {
-	case at < 0 && p.Kind == llm.SealedPart:
-		return d.start(llm.Event{Part: llm.SealedPart, ID: p.ID, Name: p.Shape, Text: p.Text}, e.output, -1)
-	case at < 0:
+	if at < 0 {
 		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: p.ID}, e.output, -1)
 		d.utter(llm.EventText, at, p.Text)
-	case p.Kind == llm.SealedPart: // the thoughts came in pieces, the item has none of them
-		proof = p.Text
 	}
-	d.utter(llm.EventSignature, at, proof)
+	d.utter(llm.EventSignature, at, p.Signature)
 	return at
 }
 

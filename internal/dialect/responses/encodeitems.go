@@ -92,7 +92,9 @@ func (w *callWriter) said(m *llm.Message, p *llm.Part) {
 			return
 		}
 		w.t.Lose(dialect.SignatureAt(w.c, m, p))
-		w.thought(p.Text, "")
+		if p.Text != "" {
+			w.thought(p.Text, "")
+		}
 	}
 }
 

@@ -108,7 +108,10 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	return nil
 }
 
-// thought reads what the model thought. A text is the whole of it or its summary.
+// thought reads what the model thought. A text is the whole of it or its summary. An item without
+// one is a thought all the same: newer models of Claude sign thoughts that they do not show. The
+// data of a redacted thought has a mark, see dialect.Signatures.
+// Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
 func (r *callReader) thought(raw []byte, i int) {
 	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"content", "summary"} {
@@ -117,11 +120,8 @@ func (r *callReader) thought(raw []byte, i int) {
 			break
 		}
 	}
-	switch {
-	case p.Text == "" && p.Signature == "":
+	if p.Text == "" && p.Signature == "" {
 		return
-	case p.Text == "":
-		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
 	}
 	r.add(llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{p}}, i)
 }

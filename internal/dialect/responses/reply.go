@@ -166,14 +166,15 @@ func pictureType(raw []byte) string {
 	return "image/" + cmp.Or(splice.Text(raw, "output_format"), "png")
 }
 
+// readThought reads a reasoning item: a thought, whether its summary is empty or not; false when
+// it says nothing.
 func readThought(raw []byte) (llm.Part, bool) {
 	p := llm.Part{Kind: llm.ThoughtPart, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"summary", "content"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
-			return dialect.SignedBy(shapeName, p), true
+			break
 		}
 	}
-	p.Kind, p.Text, p.Signature, p.Shape = llm.SealedPart, p.Signature, "", shapeName
-	return p, p.Text != ""
+	return dialect.SignedBy(shapeName, p), p.Text != "" || p.Signature != ""
 }

@@ -18,7 +18,7 @@ func sample() *llm.Reply {
 			Finish: llm.FinishToolCalls, Raw: "tool_use", Logprobs: []byte(`{"content":[{"token":"It","logprob":-0.1},{"token":" is","logprob":-0.2}]}`),
 			Parts: []llm.Part{
 				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig==", Shape: "responses"},
-				{Kind: llm.SealedPart, Text: "c2VhbGVk", Shape: "responses"},
+				{Kind: llm.ThoughtPart, Signature: "c2VhbGVk", Shape: "responses"},
 				{Kind: llm.TextPart, Text: "It is\nwarm. 😀"},
 				{Kind: llm.RefusalPart, Text: "Not more"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},

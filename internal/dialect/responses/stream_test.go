@@ -387,7 +387,7 @@ func TestDecodeStreamWithoutDeltas(t *testing.T) {
 		{Kind: llm.ThoughtPart, ID: "rs_1", Text: "hm"}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
 		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: "{}"}},
 		{Kind: llm.ImagePart, ID: "ig_1", Media: &llm.Media{MIME: "image/webp", Data: "aGk="}},
-		{Kind: llm.SealedPart, ID: "rs_2", Text: "sealed", Shape: "responses"},
+		{Kind: llm.ThoughtPart, ID: "rs_2", Signature: "sealed", Shape: "responses"},
 	}}}}
 	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
