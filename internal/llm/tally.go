@@ -162,7 +162,7 @@ var neutrals = map[string][]string{
 	"presence_penalty": {"0", "0.0"}, "frequency_penalty": {"0", "0.0"}, "logit_bias": {"{}"}, "metadata": {"{}"}, "modalities": {`["text"]`},
 	"annotations": {"[]"}, "tool_calls": {"[]"},
 	"service_tier": {`"auto"`, `"default"`}, "truncation": {`"disabled"`}, "include": {"[]"}, Stop: {"[]"}, StreamOptions: nil,
-	"reasoning.summary": nil,
+	"reasoning.summary": nil, "reasoning.generate_summary": nil,
 }
 
 func neutral(p *Param) bool { return Neutral(p.Name, p.Raw) }

@@ -13,13 +13,17 @@ import (
 var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhigh": 32768}
 
 // effort says how much to think. What the caller says in Anthropic's own words wins;
-// of a mere word of effort newer models make what they will, older ones get a budget.
+// of a mere word of effort newer models make what they will and show a summary of it, older ones
+// get a budget.
 // Source: contract/provider-transforms.md 1.6.
 func (w *callWriter) effort() {
 	thinking, said := w.t.Take(llm.Thinking)
 	w.Raw("thinking", thinking)
 	raw, ok := w.t.Peek(llm.ReasoningEffort)
 	if !ok {
+		if !said && w.model.AsksForSummary(w.c, w.t) {
+			w.Raw("thinking", w.model.VisibleThinking())
+		}
 		return
 	}
 	word, _ := splice.Unquote(raw)
@@ -40,9 +44,7 @@ func (w *callWriter) effort() {
 	case word == "minimal":
 		return
 	case w.model.Adapts():
-		w.Key("thinking").Open('{')
-		w.Str("type", "adaptive")
-		w.Close('}')
+		w.Raw("thinking", w.model.VisibleThinking())
 		if !w.model.Knows(word) {
 			return
 		}

@@ -369,7 +369,7 @@ func TestEncodeThinking(t *testing.T) {
 		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},
 		{
 			name: "newer models decide for themselves", model: "global.anthropic.claude-opus-4-7", chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
-			want: sent(`"inferenceConfig":{"maxTokens":10000},"outputConfig":{"effort":"xhigh"},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`),
+			want: sent(`"inferenceConfig":{"maxTokens":10000},"outputConfig":{"effort":"xhigh"},"additionalModelRequestFields":{"thinking":{"type":"adaptive","display":"summarized"}}`),
 		},
 		{
 			name: "an effort that came later", model: opus, chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,

@@ -50,7 +50,12 @@ func (w *callWriter) think() {
 		return
 	}
 	switch {
-	case !asked || !model.Thinks():
+	case !asked:
+		if model.AsksForSummary(w.c, w.t) {
+			w.thinking = model.VisibleThinking()
+		}
+		return
+	case !model.Thinks():
 		return
 	case word == "none":
 		still := model.Unthinking()
@@ -63,6 +68,9 @@ func (w *callWriter) think() {
 			return
 		}
 		w.thinking = []byte(`{"type":"adaptive"}`)
+		if w.c.Surface != llm.Messages {
+			w.thinking = model.VisibleThinking()
+		}
 		if w.effort = effortOf(model, word); w.effort == "" {
 			return
 		}
