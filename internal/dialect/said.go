@@ -68,7 +68,7 @@ func ReadResult(t *llm.Tally, c *llm.Call, m *llm.Message, part *llm.Part) (text
 	LoseMarks(t, c, m, part)
 	var texts []string
 	for i := range part.Result.Parts {
-		p := part.Result.Parts[i]
+		p, _ := ResultPart(t, c.Path(m, part.Index), "", &part.Result.Parts[i])
 		p.Index = part.Index
 		switch {
 		case p.Kind == llm.ImagePart:

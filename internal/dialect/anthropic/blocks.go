@@ -147,7 +147,7 @@ func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 
 // inner writes a part of a result; its place is that of the result.
 func (w *callWriter) inner(m *llm.Message, index int, p *llm.Part) error {
-	q := *p
+	q, _ := dialect.ResultPart(w.t, w.c.Path(m, index), shapeName, p)
 	q.Index = index
 	return w.block(m, &q)
 }

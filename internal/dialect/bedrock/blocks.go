@@ -139,10 +139,10 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 	}
 	w.Key("content").Open('[')
 	if r.Error && !told {
-		w.text(failed + plainOf(r.Parts))
+		w.text(failed + w.plainOf(m, p))
 	}
 	for i := range r.Parts {
-		part := &r.Parts[i]
+		part := w.resultPart(m, p, i)
 		w.loseCitations(m, part)
 		var err error
 		switch part.Kind {
@@ -165,15 +165,21 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 	return nil
 }
 
-// plainOf joins the texts of parts.
-func plainOf(parts []llm.Part) string {
+// resultPart is a part of a result; a block of another shape is its text.
+func (w *callWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
+	part, _ := dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &p.Result.Parts[i])
+	return &part
+}
+
+// plainOf joins the texts of the result p.
+func (w *callWriter) plainOf(m *llm.Message, p *llm.Part) string {
 	var all strings.Builder
-	for i := range parts {
-		if parts[i].Kind == llm.TextPart {
+	for i := range p.Result.Parts {
+		if part := w.resultPart(m, p, i); part.Kind == llm.TextPart {
 			if all.Len() > 0 {
 				all.WriteByte('\n')
 			}
-			all.WriteString(parts[i].Text)
+			all.WriteString(part.Text)
 		}
 	}
 	return all.String()

@@ -66,7 +66,8 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 	var text []string
 	var media []*llm.Part
 	for i := range p.Result.Parts {
-		e := &p.Result.Parts[i]
+		part, _ := dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &p.Result.Parts[i])
+		e := &part
 		switch e.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			text = append(text, e.Text)

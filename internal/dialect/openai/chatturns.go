@@ -199,15 +199,15 @@ func (w *callWriter) results(m *llm.Message) {
 			text.WriteString("Error: ")
 		}
 		for k := range r.Parts {
-			p := &r.Parts[k]
+			p, _ := dialect.ResultPart(w.t, w.c.Path(m, m.Parts[i].Index), "", &r.Parts[k])
 			switch p.Kind {
 			case llm.TextPart:
-				if k > 0 && r.Parts[k-1].Kind == llm.TextPart {
+				if k > 0 && inText(r.Parts[k-1].Kind) {
 					text.WriteByte('\n')
 				}
 				text.WriteString(p.Text)
 			case llm.ImagePart, llm.FilePart, llm.AudioPart:
-				media = append(media, *p)
+				media = append(media, p)
 			default:
 				w.t.Lose(w.c.Path(m, m.Parts[i].Index))
 			}
@@ -221,6 +221,9 @@ func (w *callWriter) results(m *llm.Message) {
 	}
 	w.aside.Keep(m, media)
 }
+
+// inText reports whether parts of this kind are in the text of a result.
+func inText(k llm.PartKind) bool { return k == llm.TextPart || k == llm.OpaquePart }
 
 // part writes one part of a content.
 func (w *callWriter) part(m *llm.Message, p *llm.Part) error {

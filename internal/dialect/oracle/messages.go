@@ -122,8 +122,9 @@ func (w *writer) results(m *llm.Message) error {
 			parts = failed(parts)
 		}
 		for k := range parts {
-			w.marks(m, &parts[k])
-			if err := w.content(m, &parts[k]); err != nil {
+			p, _ := dialect.ResultPart(w.t, w.c.Path(m, m.Parts[i].Index), "", &parts[k])
+			w.marks(m, &p)
+			if err := w.content(m, &p); err != nil {
 				return err
 			}
 		}

@@ -35,6 +35,23 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	return r.p, err
 }
 
+// readResultPart is readPart for the output of a call. Parts of a type that is not known stay as
+// they are: a provider of another shape gets their text.
+func readResultPart(raw []byte, at string) (llm.Part, error) {
+	if len(raw) > 0 && raw[0] == '{' {
+		if kind := splice.Text(raw, "type"); kind != "" && !knownParts[kind] {
+			return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}, nil
+		}
+	}
+	return readPart(raw, at)
+}
+
+// knownParts are the types of parts that readPart reads.
+var knownParts = map[string]bool{
+	"input_text": true, "output_text": true, "text": true, "refusal": true, "output_audio": true,
+	"input_image": true, "input_file": true, "input_audio": true,
+}
+
 // partReader fills a Part from the members of one.
 type partReader struct {
 	p  llm.Part

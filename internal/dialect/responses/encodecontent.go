@@ -57,6 +57,10 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 	case llm.AudioPart:
 		w.audio(p.Media)
 	case llm.OpaquePart:
+		if m.Role == llm.RoleTool && p.Shape == shapeName {
+			w.Value(p.Raw)
+			return nil
+		}
 		if m.Role != llm.RoleAssistant {
 			return dialect.Refuse(at, "is of a kind that responses cannot carry")
 		}

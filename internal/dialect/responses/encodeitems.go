@@ -148,7 +148,7 @@ func (w *callWriter) results(m *llm.Message) error {
 		w.Str("type", kind)
 		w.Str("call_id", p.Result.ID)
 		w.Key("output")
-		if err := w.output(m, p.Result); err != nil {
+		if err := w.output(m, p); err != nil {
 			return err
 		}
 		w.Close('}')
@@ -161,8 +161,12 @@ func (w *callWriter) results(m *llm.Message) error {
 
 // output writes a text where that is all. The shape has no word for a call that
 // failed: the text says so.
-func (w *callWriter) output(m *llm.Message, r *llm.ToolResult) error {
-	parts := r.Parts
+func (w *callWriter) output(m *llm.Message, p *llm.Part) error {
+	r := p.Result
+	parts := make([]llm.Part, len(r.Parts))
+	for i := range r.Parts {
+		parts[i], _ = dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &r.Parts[i])
+	}
 	if r.Error {
 		parts = failed(parts)
 	}

@@ -213,7 +213,7 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 		case "cache_control":
 			p.Cache = dialect.ReadCache(val)
 		case from:
-			parts, err := dialect.ReadContent(val, at+"."+from, readPart)
+			parts, err := dialect.ReadContent(val, at+"."+from, readResultPart)
 			if err != nil {
 				return err
 			}
