@@ -15,6 +15,9 @@ import (
 // translate puts the call into the provider's words. What the target's config changes
 // is changed in the caller's words first, the provider's own rules come last.
 func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) error {
+	if err := a.checkNumbers(); err != nil {
+		return err
+	}
 	body, to := g.asked(a, s), g.target(a)
 	if a.x.keepsBodies() {
 		a.shaped = body
@@ -53,6 +56,18 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 			}
 		}
 		a.body = g.ruled(a, out.Body)
+	}
+	return nil
+}
+
+// checkNumbers refuses a number that some readers of JSON take and others do not, before the
+// call is written in other words. On a relayed call the bytes of the client travel unchanged.
+func (a *attempt) checkNumbers() error {
+	if a.x.doc == nil {
+		return nil
+	}
+	if path, found := a.x.doc.Overflow(); found {
+		return fault.Newf(fault.InvalidParameter, "%s must be a number below 1.8e308, the largest that JSON readers agree about", clip(path)).At(clip(path))
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (w *JSON) Member(name string) *JSON {
 // rawKey begins a member whose name stands as raw JSON somewhere else.
 func (w *JSON) rawKey(raw []byte) *JSON {
 	w.sep()
-	w.B = append(append(w.B, raw...), ':')
+	w.B = append(splice.AppendRepaired(w.B, raw), ':')
 	w.bare = true
 	return w
 }
@@ -116,17 +116,23 @@ func (w *JSON) Named(name string, value []byte) {
 	}
 }
 
-// Object is a member with a text that is to be one JSON object, {} for an empty one. It
-// reports whether the text is one; when it is not, the member is not whole.
-func (w *JSON) Object(name, text string) bool {
+// Arguments is a member with the arguments of a call as an object, see ArgumentsObject. It reports
+// whether they were one.
+func (w *JSON) Arguments(name, text string) bool {
 	if text = strings.TrimSpace(text); text == "" {
 		text = "{}"
 	}
 	w.Key(name)
 	from := len(w.B)
 	w.B = append(w.B, text...)
-	w.bare = false
-	return splice.Valid(w.B[from:])
+	if splice.Readable(w.B[from:]) { // halves of pairs are as long as what stands for them
+		w.B, w.bare = splice.AppendRepaired(w.B[:from], w.B[from:]), false
+		return true
+	}
+	object, _ := ArgumentsObject(text)
+	w.B = w.B[:from]
+	w.Value(object)
+	return false
 }
 
 // Text is a text.
@@ -136,10 +142,11 @@ func (w *JSON) Text(s string) {
 	w.bare = false
 }
 
-// Value is JSON as it is.
+// Value is JSON as it is, but for escapes that are half of a surrogate pair: whoever reads the text
+// strictly would refuse it for one.
 func (w *JSON) Value(raw []byte) {
 	w.sep()
-	w.B = append(w.B, raw...)
+	w.B = splice.AppendRepaired(w.B, raw)
 	w.bare = false
 }
 

@@ -57,8 +57,7 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	for name, raw := range splice.Members(r.Body) {
 		if key, _ := splice.Unquote(name); k.carries(key) && string(raw) != "null" {
 			t.Take(key)
-			w.sep()
-			w.B = append(append(append(w.B, name...), ':'), raw...)
+			w.rawKey(name).Value(raw)
 		}
 	}
 	w.Close('}')

@@ -26,18 +26,18 @@ var coreMembers = map[string]bool{
 
 // ResultPart is a part of a tool result as a provider takes that has blocks of the given shape: a
 // block that means something to another shape alone becomes its text, and is named as lost at
-// the path of the result, because its form is. It returns other parts as they are; false for a
+// the path of the result, the part of m with that index, because its form is. It returns other parts as they are; false for a
 // block without text that is too long to send as JSON.
-func ResultPart(t *llm.Tally, at, shape string, p *llm.Part) (llm.Part, bool) {
+func ResultPart(t *llm.Tally, c *llm.Call, m *llm.Message, result int, shape string, p *llm.Part) (*llm.Part, bool) {
 	if p.Kind != llm.OpaquePart || p.Shape == shape {
-		return *p, true
+		return p, true
 	}
 	text := TextCore(p.Raw)
 	if text == "" {
-		return *p, false
+		return p, false
 	}
-	t.Lose(at)
-	return llm.Part{Kind: llm.TextPart, Index: p.Index, Text: text, Cache: p.Cache}, true
+	t.Lose(c.Path(m, result))
+	return &llm.Part{Kind: llm.TextPart, Index: p.Index, Text: text, Cache: p.Cache}, true
 }
 
 // TextCore is the text of a block of no known type, one line for each of its texts, and the JSON

@@ -12,19 +12,23 @@ import (
 )
 
 // toolProviders are the upstreams that take tools, with a model of theirs.
-func toolProviders() map[string]dialect.Upstream {
+func toolProviders(t *testing.T) map[string]dialect.Upstream {
+	t.Helper()
 	list := map[string]dialect.Upstream{"responses gpt-5": responses.Upstream()}
 	models := map[string][]string{
 		"anthropic": {"claude-opus-5-5"}, "bedrock": {"us.anthropic.claude-opus-5-5", "amazon.nova-pro-v1:0"}, "cohere": {"command-a-03-2025"},
-		"gemini": {"gemini-2.5-pro", "gemini-3-pro-preview"}, "openai": {"gpt-5"}, "oracle": {"meta.llama-4", "cohere.command-r", "cohere.command-a-reasoning"}, "workersai": {"@cf/meta/llama-4"},
+		"gemini": {"gemini-2.5-pro", "gemini-3-pro-preview"}, "openai": {"gpt-5"}, "oracle": {"meta.llama-4", "cohere.command-r", "cohere.command-a-reasoning"}, "workers-ai": {"@cf/meta/llama-4"},
 	}
 	for _, d := range all.List() {
 		up, ok := d.Upstreams[llm.ChatComplete]
 		for _, model := range models[d.Name] {
-			if ok {
+			if delete(models, d.Name); ok {
 				list[d.Name+" "+model] = up
 			}
 		}
+	}
+	if len(models) > 0 {
+		t.Fatalf("no dialects for %v", models)
 	}
 	return list
 }
@@ -46,7 +50,7 @@ func TestResultsOfUnknownBlocksKeepTheirText(t *testing.T) {
 			blocks + `}],"tools":[{"type":"function","function":{"name":"find","parameters":{"type":"object"}}}]}`,
 	}
 	for surface, body := range bodies {
-		for name, upstream := range toolProviders() {
+		for name, upstream := range toolProviders(t) {
 			shape, model, _ := strings.Cut(name, " ")
 			c, err := surfaces[surface].DecodeCall([]byte(body))
 			if err != nil {
@@ -92,7 +96,7 @@ func TestTextCore(t *testing.T) {
 		}
 	}
 	call := &llm.Call{Surface: llm.Messages}
-	if _, ok := dialect.ResultPart(llm.NewTally(call), "x", "openai", &llm.Part{Kind: llm.OpaquePart, Shape: "anthropic", Raw: []byte(long)}); ok {
+	if _, ok := dialect.ResultPart(llm.NewTally(call), call, &llm.Message{}, 0, "openai", &llm.Part{Kind: llm.OpaquePart, Shape: "anthropic", Raw: []byte(long)}); ok {
 		t.Error("a block without text and beyond the limit was taken")
 	}
 }

@@ -50,7 +50,7 @@ func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
 			t.Lose(c.Path(m, p.Index))
 			continue
 		case p.Kind == llm.CallPart && !p.Call.Custom:
-			s.Calls = append(s.Calls, p.Call)
+			s.Calls = append(s.Calls, readableCall(t, c, m, p))
 		default:
 			return s, CannotCarry(c, m, p)
 		}
@@ -61,6 +61,17 @@ func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
 	return s, nil
 }
 
+// readableCall is a call with arguments that whoever parses them can read.
+func readableCall(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) *llm.ToolCall {
+	text := ArgumentsText(t, c, m, p)
+	if text == p.Call.Arguments {
+		return p.Call
+	}
+	call := *p.Call
+	call.Arguments = text
+	return &call
+}
+
 // ReadResult takes the result of a tool call apart for shapes that put it as one text:
 // the text, with a word before it that the call failed, and the images, for a message
 // behind it.
@@ -68,7 +79,8 @@ func ReadResult(t *llm.Tally, c *llm.Call, m *llm.Message, part *llm.Part) (text
 	LoseMarks(t, c, m, part)
 	var texts []string
 	for i := range part.Result.Parts {
-		p, _ := ResultPart(t, c.Path(m, part.Index), "", &part.Result.Parts[i])
+		known, _ := ResultPart(t, c, m, part.Index, "", &part.Result.Parts[i])
+		p := *known
 		p.Index = part.Index
 		switch {
 		case p.Kind == llm.ImagePart:

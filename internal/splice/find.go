@@ -76,6 +76,13 @@ func Valid(b []byte) bool {
 	return i >= 0 && s.space(i) == len(b)
 }
 
+// Readable reports whether b is Valid and has no number beyond float64, so that every reader of
+// JSON takes it.
+func Readable(b []byte) bool {
+	_, overflows := FindOverflow(b)
+	return Valid(b) && !overflows
+}
+
 // Text is the text of the string that Find finds, "" when there is none.
 func Text(b []byte, keys ...string) string {
 	raw, _ := Find(b, keys...)

@@ -25,7 +25,7 @@ func TestGuarded(t *testing.T) {
 			}
 			var d Doc
 			err := Scan([]byte(`{"`+name+`":1,"other":2,"`+twin+`":3}`), &d)
-			if f := fault.From(err); err == nil || f.Code != fault.InvalidRequest || f.Param != name {
+			if f := fault.From(err); err == nil || f.Code != fault.InvalidRequest || !strings.EqualFold(f.Param, name) {
 				t.Errorf("%s and %s: %v", name, twin, err)
 			}
 		}

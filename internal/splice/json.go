@@ -14,6 +14,8 @@ type Doc struct {
 	src     []byte
 	items   []item
 	entries []entry // scratch of Apply
+	// overflow is where the first number begins that is beyond float64, plus 1; 0 for none
+	overflow int
 }
 
 // Scan checks that b is one JSON object (RFC 8259, strings in UTF-8, at most MaxDepth
@@ -26,7 +28,7 @@ type Doc struct {
 // with the other. Spellings that only differ in case count as the same name, because
 // some readers fold it.
 func Scan(b []byte, d *Doc) error {
-	d.src, d.items = b, d.items[:0]
+	d.src, d.items, d.overflow = b, d.items[:0], 0
 	s := scanner{b: b}
 	i := s.space(0)
 	if s.at(i) != '{' {
@@ -41,6 +43,7 @@ func Scan(b []byte, d *Doc) error {
 		d.items = d.items[:0]
 		return fault.Newf(fault.InvalidRequest, "the body is not valid JSON: %s at byte %d", s.reason, s.off)
 	}
+	d.overflow = s.overflow
 	return d.refuseTwins()
 }
 
@@ -65,9 +68,14 @@ func (d *Doc) refuseTwins() error {
 		}
 		if seen&(1<<g) != 0 {
 			d.items = d.items[:0]
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", guarded[g], it.key).At(guarded[g])
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(guarded[g]), it.key).At(spelled(guarded[g]))
 		}
 		seen |= 1 << g
+		if field := repeatedWithin(guarded[g], d.src[it.val:it.end]); field != "" {
+			d.items = d.items[:0]
+			at := spelled(guarded[g]) + "." + field
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", at).At(at)
+		}
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ type scanner struct {
 	off     int
 	reason  string
 	escaped bool // a string read since it was cleared holds a backslash
+	// overflow is where the first number begins that is beyond float64, plus 1; 0 for none
+	overflow int
 }
 
 func (s *scanner) fail(off int, reason string) int {
@@ -150,14 +152,17 @@ func (s *scanner) literal(i int, word string) int {
 }
 
 func (s *scanner) number(i int) int {
+	start := i
 	if s.at(i) == '-' {
 		i++
 	}
+	whole := i
 	if s.at(i) == '0' {
 		i++
 	} else if i = s.digits(i); i < 0 {
 		return -1
 	}
+	long := i-whole > maxIntegerDigits
 	if s.at(i) == '.' {
 		if i = s.digits(i + 1); i < 0 {
 			return -1
@@ -168,7 +173,14 @@ func (s *scanner) number(i int) int {
 		if c := s.at(i); c == '+' || c == '-' {
 			i++
 		}
-		return s.digits(i)
+		exponent := i
+		if i = s.digits(i); i < 0 {
+			return -1
+		}
+		long = long || i-exponent > maxExponentDigits || i-start > maxIntegerDigits/2
+	}
+	if long {
+		s.noteOverflow(start, i)
 	}
 	return i
 }

@@ -99,8 +99,11 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.open("tool_use")
 	w.Str("id", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
-	if !w.Object("input", p.Call.Arguments) || p.Call.Custom {
-		return dialect.Refuse(w.c.Path(m, p.Index), "has a tool call whose arguments are no JSON object, which this provider cannot take")
+	if p.Call.Custom {
+		return dialect.Refuse(w.c.Path(m, p.Index), "has a call of a tool that takes free text, which this provider does not support")
+	}
+	if !w.Arguments("input", p.Call.Arguments) {
+		w.t.Lose(dialect.ArgumentsPath(w.c, m, p))
 	}
 	w.shut(p)
 	return nil
@@ -147,7 +150,8 @@ func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 
 // inner writes a part of a result; its place is that of the result.
 func (w *callWriter) inner(m *llm.Message, index int, p *llm.Part) error {
-	q, _ := dialect.ResultPart(w.t, w.c.Path(m, index), shapeName, p)
+	known, _ := dialect.ResultPart(w.t, w.c, m, index, shapeName, p)
+	q := *known
 	q.Index = index
 	return w.block(m, &q)
 }

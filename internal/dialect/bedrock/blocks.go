@@ -87,7 +87,7 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 	w.Close('}')
 }
 
-// call writes a call that the model asked for. Its arguments are JSON here.
+// call writes a call that the model asked for.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
 		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
@@ -96,12 +96,11 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Key("toolUse").Open('{')
 	w.Str("toolUseId", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
-	if !w.Object("input", p.Call.Arguments) || p.Call.Custom {
-		at := w.c.Path(m, p.Index)
-		if w.c.Surface == llm.ChatComplete {
-			at = w.c.Path(m, -1) + ".tool_calls"
-		}
-		return w.refuse(at, "has a call whose arguments are no JSON object, which this provider needs")
+	if p.Call.Custom {
+		return w.refuse(dialect.ArgumentsPath(w.c, m, p), "has a call of a tool that takes free text, which this provider does not support")
+	}
+	if !w.Arguments("input", p.Call.Arguments) {
+		w.t.Lose(dialect.ArgumentsPath(w.c, m, p))
 	}
 	w.Close('}')
 	w.Close('}')
@@ -167,8 +166,8 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 
 // resultPart is a part of a result; a block of another shape is its text.
 func (w *callWriter) resultPart(m *llm.Message, p *llm.Part, i int) *llm.Part {
-	part, _ := dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &p.Result.Parts[i])
-	return &part
+	part, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
+	return part
 }
 
 // plainOf joins the texts of the result p.

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"cmp"
-	"strings"
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
@@ -184,14 +183,12 @@ const unsigned = "skip_thought_signature_validator"
 
 // call writes a call that the model made, the k-th of its message.
 func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
-	args := strings.TrimSpace(p.Call.Arguments)
+	args, ok := dialect.ArgumentsObject(p.Call.Arguments)
 	switch {
 	case p.Call.Custom:
-		args = freeText(p.Call.Arguments)
-	case args == "":
-		args = "{}"
-	case !isObject(args):
-		return dialect.Refuse(w.argumentsAt(m, p, k), "must be a JSON object")
+		args = []byte(freeText(p.Call.Arguments))
+	case !ok:
+		w.t.Lose(w.argumentsAt(m, p, k))
 	}
 	w.loseMarks(m, p)
 	w.begin(roleModel)
@@ -204,7 +201,7 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	w.Key("functionCall").Open('{')
 	w.Opt("id", p.Call.ID)
 	w.Str("name", p.Call.Name)
-	w.Raw("args", []byte(args))
+	w.Raw("args", args)
 	w.Close('}')
 	w.Opt("thoughtSignature", signature)
 	w.Close('}')

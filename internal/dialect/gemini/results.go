@@ -66,8 +66,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 	var text []string
 	var media []*llm.Part
 	for i := range p.Result.Parts {
-		part, _ := dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &p.Result.Parts[i])
-		e := &part
+		e, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &p.Result.Parts[i])
 		switch e.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			text = append(text, e.Text)

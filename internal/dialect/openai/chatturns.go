@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -151,7 +150,7 @@ func (w *callWriter) assistant(m *llm.Message) {
 		w.Str("content", "")
 	}
 	w.Opt("refusal", refusal.String())
-	w.calls(calls)
+	w.calls(m, calls)
 	w.Close('}')
 }
 
@@ -166,7 +165,7 @@ func (w *callWriter) speaker(m *llm.Message) {
 	}
 }
 
-func (w *callWriter) calls(calls []*llm.Part) {
+func (w *callWriter) calls(m *llm.Message, calls []*llm.Part) {
 	if len(calls) == 0 {
 		return
 	}
@@ -174,9 +173,11 @@ func (w *callWriter) calls(calls []*llm.Part) {
 	for _, p := range calls {
 		w.Open('{')
 		w.Str("id", p.Call.ID)
-		kind, args, text := llm.Function, "arguments", cmp.Or(p.Call.Arguments, "{}") // which servers parse
+		kind, args, text := llm.Function, "arguments", ""
 		if p.Call.Custom {
 			kind, args, text = llm.Custom, "input", p.Call.Arguments
+		} else { // which servers parse
+			text = dialect.ArgumentsText(w.t, w.c, m, p)
 		}
 		w.Str("type", kind)
 		w.Key(kind).Open('{')
@@ -199,7 +200,7 @@ func (w *callWriter) results(m *llm.Message) {
 			text.WriteString("Error: ")
 		}
 		for k := range r.Parts {
-			p, _ := dialect.ResultPart(w.t, w.c.Path(m, m.Parts[i].Index), "", &r.Parts[k])
+			p, _ := dialect.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &r.Parts[k])
 			switch p.Kind {
 			case llm.TextPart:
 				if k > 0 && inText(r.Parts[k-1].Kind) {
@@ -207,7 +208,7 @@ func (w *callWriter) results(m *llm.Message) {
 				}
 				text.WriteString(p.Text)
 			case llm.ImagePart, llm.FilePart, llm.AudioPart:
-				media = append(media, p)
+				media = append(media, *p)
 			default:
 				w.t.Lose(w.c.Path(m, m.Parts[i].Index))
 			}

@@ -214,7 +214,6 @@ func TestCohereRefusals(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]llm.Message{
 		"an image":          {Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.ImagePart, Media: &llm.Media{URL: "https://e.com/x.png"}}}},
-		"broken arguments":  {Role: llm.RoleAssistant, Parts: []llm.Part{{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{ID: "a", Name: "f", Arguments: "{"}}}},
 		"a list of results": {Role: llm.RoleTool, Parts: []llm.Part{{Kind: llm.ResultPart, Result: &llm.ToolResult{Parts: []llm.Part{{Kind: llm.ImagePart, Media: &llm.Media{URL: "https://e.com/x.png"}}}}}}},
 	} {
 		_, err := chat{}.EncodeCall(t.Context(), &llm.Call{Messages: []llm.Message{m}}, target(command))

@@ -5,7 +5,6 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/splice"
 )
 
 // conversation writes what is told before the conversation, what was said, and the last
@@ -148,16 +147,11 @@ func (w *cohereWriter) said(m *llm.Message) error {
 
 // call writes a tool call: its name and its arguments are all that tells it from others.
 func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
-	args := strings.TrimSpace(c.Arguments)
-	switch {
-	case args == "":
-		args = "{}"
-	case !splice.Valid([]byte(args)):
-		return dialect.Refuse(w.c.Path(m, -1), "has a tool call whose arguments are not a JSON object")
-	}
 	w.Open('{')
 	w.Str("name", c.Name)
-	w.Raw("parameters", []byte(args))
+	if !w.Arguments("parameters", c.Arguments) {
+		w.t.Lose(w.c.Path(m, -1) + ".tool_calls")
+	}
 	w.Close('}')
 	return nil
 }

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -80,7 +79,7 @@ func (w *writer) said(m *llm.Message) error {
 		w.Close(']')
 	}
 	w.Opt("refusal", refusal)
-	w.calls(calls)
+	w.calls(m, calls)
 	return nil
 }
 
@@ -92,7 +91,7 @@ func (w *writer) marks(m *llm.Message, p *llm.Part) {
 	}
 }
 
-func (w *writer) calls(calls []*llm.Part) {
+func (w *writer) calls(m *llm.Message, calls []*llm.Part) {
 	if len(calls) == 0 {
 		return
 	}
@@ -102,7 +101,7 @@ func (w *writer) calls(calls []*llm.Part) {
 		w.Str("id", p.Call.ID)
 		w.Str("type", "FUNCTION")
 		w.Str("name", p.Call.Name)
-		w.Str("arguments", cmp.Or(p.Call.Arguments, "{}"))
+		w.Str("arguments", dialect.ArgumentsText(w.t, w.c, m, p))
 		w.Close('}')
 	}
 	w.Close(']')
@@ -122,9 +121,9 @@ func (w *writer) results(m *llm.Message) error {
 			parts = failed(parts)
 		}
 		for k := range parts {
-			p, _ := dialect.ResultPart(w.t, w.c.Path(m, m.Parts[i].Index), "", &parts[k])
-			w.marks(m, &p)
-			if err := w.content(m, &p); err != nil {
+			p, _ := dialect.ResultPart(w.t, w.c, m, m.Parts[i].Index, "", &parts[k])
+			w.marks(m, p)
+			if err := w.content(m, p); err != nil {
 				return err
 			}
 		}

@@ -165,7 +165,8 @@ func (w *callWriter) output(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	parts := make([]llm.Part, len(r.Parts))
 	for i := range r.Parts {
-		parts[i], _ = dialect.ResultPart(w.t, w.c.Path(m, p.Index), shapeName, &r.Parts[i])
+		part, _ := dialect.ResultPart(w.t, w.c, m, p.Index, shapeName, &r.Parts[i])
+		parts[i] = *part
 	}
 	if r.Error {
 		parts = failed(parts)
