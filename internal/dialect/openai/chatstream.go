@@ -19,7 +19,9 @@ type chunkReader struct {
 	in       dialect.EventReader
 	started  bool
 	ended    bool
-	finished bool
+	finished bool      // a choice has a finish reason
+	pending  bool      // a finish reason was not reported yet: more of its choice may come
+	unspent  bool      // usage came in the meantime
 	opening  llm.Usage // as the first chunk tells it
 	usage    llm.Usage
 	choices  []choiceReader
@@ -40,6 +42,7 @@ type choiceReader struct {
 	last   int                 // place of the call that was told of last
 	order  []int               // blocks of calls that are open
 	called bool                // a call has begun
+	finish string              // the latest finish reason, until it is reported
 }
 
 // Feed reads what came.
@@ -86,6 +89,9 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 		d.failed = &failed
 	}
 	d.start(data, emit)
+	if d.pending && !hasChoices(data) {
+		d.reportFinish(emit)
+	}
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"choices"`:
@@ -127,7 +133,40 @@ func (d *chunkReader) spent(data []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.usage = u
+	if d.unspent = d.pending; d.pending {
+		return
+	}
 	d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+}
+
+// hasChoices reports whether a chunk has more of an answer.
+func hasChoices(chunk []byte) bool {
+	choices, _ := splice.Find(chunk, "choices")
+	for range splice.Elements(choices) {
+		return true
+	}
+	return false
+}
+
+// reportFinish ends the choices that have a finish reason. Some servers repeat it in every chunk,
+// so that it is reported when no more of an answer can come: with a chunk without choices, as that
+// of the usage is, or at the end.
+func (d *chunkReader) reportFinish(emit func(*llm.Event)) {
+	d.pending = false
+	for at := range d.choices {
+		c := &d.choices[at]
+		if c.finish == "" {
+			continue
+		}
+		d.shut(at, emit)
+		d.shutCalls(at, emit)
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(c.finish, c.called), Text: c.finish})
+		c.finish = ""
+	}
+	if d.unspent {
+		d.unspent = false
+		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
+	}
 }
 
 func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
@@ -168,10 +207,8 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: logprobs})
 	}
 	if finish != "" {
-		d.finished = true
-		d.shut(at, emit)
-		d.shutCalls(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(finish, d.choices[at].called), Text: finish})
+		d.finished, d.pending = true, true
+		d.choices[at].finish = finish
 	}
 }
 
@@ -289,6 +326,7 @@ func (d *chunkReader) end(emit func(*llm.Event)) {
 	if d.ended {
 		return
 	}
+	d.reportFinish(emit)
 	for at := range d.choices {
 		d.shut(at, emit)
 		d.shutCalls(at, emit)
