@@ -33,7 +33,7 @@ func writeParams(w *dialect.JSON, t *llm.Tally) {
 		w.Raw("maxTokens", raw)
 	}
 	if raw, ok := t.Take(llm.Stop); ok {
-		w.List("stopSequences", raw)
+		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	for _, p := range penalties {
 		if raw, ok := t.Take(p.Path); ok {

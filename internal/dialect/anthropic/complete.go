@@ -35,7 +35,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	}
 	w.Carry(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Take(llm.Stop); ok {
-		w.List("stop_sequences", raw)
+		w.Raw("stop_sequences", dialect.Stops(raw, false))
 	}
 	if raw, ok := t.Take(llm.User); ok {
 		w.Key("metadata").Open('{')

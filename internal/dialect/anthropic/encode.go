@@ -55,6 +55,7 @@ type callWriter struct {
 	level  []byte              // raw, of output_config.effort
 	betas  []string            // that the request needs
 	tooled bool                // there are tools in it
+	stay   map[int]bool        // instructions in the middle of the conversation that stay there
 	spent  bool                // they are those that were called, and no more to be called
 }
 
@@ -80,7 +81,7 @@ func (w *callWriter) params() {
 		}
 	}
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.List("stop_sequences", raw)
+		w.Raw("stop_sequences", w.stops(raw))
 	}
 	w.sampling()
 	w.metadata()
@@ -90,6 +91,14 @@ func (w *callWriter) params() {
 			w.Named(p.Name, p.Raw)
 		}
 	}
+}
+
+// stops are the sequences that end an answer; callers of messages know what their model takes.
+func (w *callWriter) stops(raw []byte) []byte {
+	if w.native() {
+		return raw
+	}
+	return dialect.Stops(raw, false)
 }
 
 // sampling says how the words are drawn, to models that can be told.

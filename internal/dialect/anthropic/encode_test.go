@@ -39,7 +39,7 @@ func TestChats(t *testing.T) {
 		{"max_tokens wins", `{"max_completion_tokens":7,"max_tokens":8,"messages":[{"role":"user","content":"hi"}]}`, "max_tokens", `8`, ""},
 		{"max_tokens null", `{"max_tokens":null,"messages":[{"role":"user","content":"hi"}]}`, "max_tokens", `64000`, ""},
 		{"system", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":[{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]}]}`,
-			"system", `[{"type":"text","text":"a"},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, ""},
+			"system", `[{"type":"text","text":"a"},{"type":"text","text":"b","cache_control":{"type":"ephemeral","ttl":"1h"}}]`, "messages[2]"},
 		{"nothing but instructions", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"system","content":"b"}]}`, "messages", `[{"role":"user","content":"b"}]`, ""},
 		{"which are the others", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"system","content":"b"}]}`, "system", `[{"type":"text","text":"a"}]`, ""},
 		{"the model begins", `{"max_tokens":1,"messages":[{"role":"system","content":"a"},{"role":"assistant","content":"Hi! How can I help?"},{"role":"user","content":"x"}]}`,

@@ -8,6 +8,12 @@ import (
 // conversation writes the instructions and the turns.
 func (w *callWriter) conversation() error {
 	w.loseNames()
+	if !w.native() {
+		if w.model.TakesSystem() {
+			w.stay = dialect.InstructionsInPlace(w.c)
+		}
+		dialect.LoseOrder(w.t, w.c, w.stay)
+	}
 	if err := w.system(); err != nil {
 		return err
 	}
@@ -34,21 +40,31 @@ func (w *callWriter) loseNames() {
 
 // side is the role of the turn that a message belongs to: user, assistant, or system
 // between the turns; none for instructions. Those in the middle of a conversation, which
-// newer models take, stay there when the caller speaks the shape; all others are
-// collected.
+// newer models take, stay there when the caller speaks the shape or the model takes them at that
+// point; all others are collected, and named as moved.
 // Source: contract/provider-transforms.md 2.1.
 func (w *callWriter) side(m *llm.Message) llm.Role {
 	switch m.Role {
 	case llm.RoleSystem, llm.RoleDeveloper:
-		if m.Index < 0 || !w.native() {
-			return ""
+		if m.Index >= 0 && (w.native() || w.stays(m)) {
+			return llm.RoleSystem
 		}
-		return llm.RoleSystem
+		return ""
 	case llm.RoleTool, llm.RoleUser:
 		return llm.RoleUser
 	case llm.RoleAssistant:
 	}
 	return m.Role
+}
+
+// stays reports whether instructions of a caller of another surface stay where they are.
+func (w *callWriter) stays(m *llm.Message) bool {
+	for i := range w.stay {
+		if &w.c.Messages[i] == m {
+			return true
+		}
+	}
+	return false
 }
 
 // turn is what one side says before the other does: Anthropic joins messages of one

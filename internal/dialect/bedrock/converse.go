@@ -115,7 +115,7 @@ func (w *callWriter) inference() {
 	w.sampled("temperature", "temperature")
 	w.sampled("topP", "top_p")
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.List("stopSequences", raw)
+		w.Raw("stopSequences", dialect.Stops(raw, w.family != claude))
 	}
 	w.close('}', before, empty)
 }

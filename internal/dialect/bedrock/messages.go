@@ -21,6 +21,7 @@ func (w *callWriter) system() error {
 			open = true
 		}
 	}
+	dialect.LoseOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {

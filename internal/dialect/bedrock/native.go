@@ -111,7 +111,7 @@ func (n *native) encode(t *llm.Tally, prompt string, stream bool) []byte {
 	}
 	if n.stop != "" {
 		if raw, ok := t.Take(llm.Stop); ok {
-			w.List(n.stop, raw)
+			w.Raw(n.stop, dialect.Stops(raw, true))
 		}
 	}
 	if n.inside != "" {

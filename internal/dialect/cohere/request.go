@@ -57,7 +57,7 @@ func (w *writer) params() {
 		w.Raw("k", raw)
 	}
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.List("stop_sequences", raw)
+		w.Raw("stop_sequences", dialect.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
 	if word := splice.Text(raw, "type"); word == "enabled" || word == "disabled" { // any other, such as "adaptive", is refused

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -33,7 +31,7 @@ func (w *writer) generationConfig() {
 		w.Raw("maxOutputTokens", raw)
 	}
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.Raw("stopSequences", listOf(raw))
+		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	w.format()
 	w.thinking()
@@ -45,14 +43,6 @@ func (w *writer) generationConfig() {
 		return
 	}
 	w.Close('}')
-}
-
-// listOf makes a list of a single value.
-func listOf(raw json.RawMessage) []byte {
-	if len(raw) > 0 && raw[0] == '"' {
-		return bytes.Join([][]byte{{'['}, raw, {']'}}, nil)
-	}
-	return raw
 }
 
 // format asks for JSON. Gemini keeps to a schema always, so strict needs no word; the

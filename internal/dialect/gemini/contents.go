@@ -66,6 +66,7 @@ func (w *writer) instructions() error {
 		}
 		w.text(text, "", false)
 	}
+	dialect.LoseOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {

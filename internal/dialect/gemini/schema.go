@@ -5,9 +5,25 @@ import (
 	"sluice/internal/splice"
 )
 
+// refMember is the member of a schema that stands for another one.
+const refMember = "$ref"
+
+// refused are the members of JSON schemas that OpenAPI's do not have. Models before 2.5 refuse a
+// call for an unknown name in a schema.
+// Source: contract/provider-transforms.md 4.3; https://ai.google.dev/api/caching#Schema, read 2026-11.
+var refused = map[string]bool{
+	"additionalProperties": true, "additional_properties": true, "$schema": true, "$defs": true, "definitions": true, "strict": true,
+	refMember: true, "$id": true, "$anchor": true, "$comment": true, "$dynamicRef": true, "$dynamicAnchor": true, "$vocabulary": true,
+	"propertyNames": true, "patternProperties": true, "unevaluatedProperties": true, "unevaluatedItems": true, "dependentRequired": true,
+	"dependentSchemas": true, "dependencies": true, "if": true, "then": true, "else": true, "contains": true, "minContains": true,
+	"maxContains": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true, "uniqueItems": true, "examples": true,
+	"readOnly": true, "writeOnly": true, "deprecated": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
+}
+
 // openAPI rewrites a JSON schema for models that know only a part of OpenAPI's: what
 // they refuse is left out, references are put in place, and a type that may be null
-// becomes a nullable one. A reference that leads back to itself stays as it is.
+// becomes a nullable one. What a reference stands for that leads nowhere, or back to itself, is a
+// string, for these models want a type and refuse an object without properties.
 // Source: contract/provider-transforms.md 4.3.
 func openAPI(schema []byte) []byte {
 	s := rewriter{refs: dialect.NewRefs(schema)}
@@ -32,6 +48,11 @@ func (s *rewriter) value(raw []byte, path []string, depth int) {
 		return
 	}
 	s.Open('{')
+	if _, refers := splice.Find(raw, refMember); refers && !ok {
+		if _, typed := splice.Find(raw, "type"); !typed {
+			s.Str("type", "string")
+		}
+	}
 	if ok {
 		s.merged(to, raw, next, depth)
 	} else {
@@ -82,11 +103,10 @@ func named(raw []byte) map[string]bool {
 func (s *rewriter) members(raw []byte, but map[string]bool, path []string, depth int) {
 	for name, val := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
-		if but[key] {
+		if but[key] || refused[key] {
 			continue
 		}
 		switch key {
-		case "additionalProperties", "additional_properties", "$schema", "$defs", "definitions", "strict":
 		case "anyOf", "oneOf", "any_of", "one_of":
 			s.union(val, raw, path, depth)
 		case "type":

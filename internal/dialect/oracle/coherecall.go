@@ -85,7 +85,7 @@ func (w *writer) cohereParams() {
 		w.Raw("topK", raw)
 	}
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.List("stopSequences", raw)
+		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)

@@ -98,7 +98,7 @@ func (w *writer) params(to *dialect.Target) {
 	w.Carry(w.t, renamed)
 	w.shouted(shouted)
 	if raw, ok := w.t.Take(llm.Stop); ok {
-		w.List("stop", raw)
+		w.Raw("stop", dialect.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw(limit(to.Model), raw)

@@ -29,7 +29,7 @@ func writeParams(w *dialect.JSON, t *llm.Tally) {
 		w.Raw("maxOutputTokens", raw)
 	}
 	if raw, ok := t.Take(llm.Stop); ok {
-		w.List("stopSequences", raw)
+		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 }
 

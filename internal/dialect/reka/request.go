@@ -46,7 +46,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Raw("request_output_len", raw)
 	}
 	if raw, ok := t.Take(llm.Stop); ok {
-		w.List("stop_words", raw)
+		w.Raw("stop_words", dialect.Stops(raw, true))
 	}
 	w.Close('}')
 	dialect.LoseTools(t, c)

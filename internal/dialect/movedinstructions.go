@@ -1,0 +1,75 @@
+package dialect
+
+import "sluice/internal/llm"
+
+// TakesSystem reports whether the model takes instructions in the middle of a conversation: Opus
+// since 4.8, Fable and Mythos since 5, Sonnet and Haiku since 5.5. Others answer with an error.
+// Source: https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11.
+func (m ClaudeModel) TakesSystem() bool {
+	switch m.Family {
+	case "opus":
+		return m.Since(4, 8)
+	case "fable", "mythos":
+		return m.Since(5, 0)
+	case "sonnet", "haiku":
+		return m.Since(5, 5)
+	}
+	return false
+}
+
+// InstructionsInPlace are the messages with instructions that may stay in the middle of a
+// conversation, by their index in c.Messages: they are nothing but text and follow what the user
+// says, or the results of tools, and the model speaks next or nobody.
+// Source: as that of TakesSystem.
+func InstructionsInPlace(c *llm.Call) map[int]bool {
+	var stay map[int]bool
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if !m.Role.Instructs() || m.Index < 0 || !onlyText(m) {
+			continue
+		}
+		before, after := speaker(c, i, -1), speaker(c, i, 1)
+		if before != llm.RoleUser && before != llm.RoleTool || after != "" && after != llm.RoleAssistant {
+			continue
+		}
+		if stay == nil {
+			stay = map[int]bool{}
+		}
+		stay[i] = true
+	}
+	return stay
+}
+
+// LoseOrder names the messages with instructions that a provider gets before the conversation
+// although something was said before them. Those that stay are none of them.
+func LoseOrder(t *llm.Tally, c *llm.Call, stay map[int]bool) {
+	spoken := false
+	for i := range c.Messages {
+		switch m := &c.Messages[i]; {
+		case !m.Role.Instructs():
+			spoken = spoken || speaks(m)
+		case spoken && m.Index >= 0 && !stay[i] && speaks(m):
+			t.Lose(c.Path(m, -1))
+		}
+	}
+}
+
+// speaker is the role of the nearest message that says something and is none of the instructions,
+// before the i-th (-1) or after it (1); empty for none.
+func speaker(c *llm.Call, i, step int) llm.Role {
+	for k := i + step; k >= 0 && k < len(c.Messages); k += step {
+		if m := &c.Messages[k]; !m.Role.Instructs() && speaks(m) {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+func onlyText(m *llm.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind != llm.TextPart {
+			return false
+		}
+	}
+	return true
+}
