@@ -26,6 +26,7 @@ type Book struct {
 // list are the Tariffs of a provider. It never changes.
 type list struct {
 	sum     sum  // of the file that it is made of
+	can     sum  // of the file of capabilities
 	loaded  bool // the sources were read
 	reach   map[string]Reach
 	retires map[string]time.Time
@@ -116,7 +117,7 @@ func (b *Book) open(provider string) *list {
 	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
 	l := newList(got, NotLoaded)
 	if can, err := ask(context.Background(), Builtin(), file{GeneralFiles, provider}); err == nil {
-		l.told(can.generals)
+		l.told(provider, can)
 	}
 	if err == nil {
 		l.missing = unpriced(UnknownModel)
@@ -178,16 +179,17 @@ func (b *Book) renew(ctx context.Context, provider string, old *list) {
 	if err != nil {
 		none = UnknownProvider
 	}
+	can, _ := b.catalog.load(ctx, file{GeneralFiles, provider}) // without a file nothing is known
 	same := got.sum == old.sum && old.missing.reason == none
-	if ctx.Err() != nil || same && old.loaded {
+	if ctx.Err() != nil || same && can.sum == old.can && old.loaded {
 		return
 	}
 	l := new(*old)
 	if !same {
 		l = newList(got, none)
-		if can, err := b.catalog.load(ctx, file{GeneralFiles, provider}); err == nil {
-			l.told(can.generals)
-		}
+	}
+	if !same || can.sum != old.can {
+		l.told(provider, can)
 	}
 	l.loaded = true
 	b.mu.Lock()

@@ -59,8 +59,8 @@ func TestBook(t *testing.T) {
 	reason("nobody", "large", catalog.UnknownProvider)
 	first := b.Find("acme", "large", nil)
 	b.Renew(t.Context())
-	if src.asked != 5 || b.Find("acme", "large", nil) != first {
-		t.Errorf("asked %d times for five files that are fresh", src.asked)
+	if src.asked != 6 || b.Find("acme", "large", nil) != first {
+		t.Errorf("asked %d times for six files that are fresh", src.asked)
 	}
 
 	now.now = now.now.Add(time.Hour)

@@ -206,18 +206,40 @@ func TestBuiltinCapabilities(t *testing.T) {
 					t.Errorf("%s %s supports %s", f, model, s)
 				}
 			}
-			var size struct {
-				Context int64 `json:"context_window"`
-				Output  int64 `json:"max_output_tokens"`
-			}
 			if g.Features == nil {
 				continue
 			}
-			if err := strictly(g.Features, &size); err != nil || size.Context < 100 || size.Context > 20_000_000 || size.Output < 0 || size.Output > size.Context {
-				t.Errorf("%s %s: %+v %v", f, model, size, err)
+			if fault := faultOfFeatures(g.Features, slices.Contains(g.Type.Supported, "reasoning")); fault != "" {
+				t.Errorf("%s %s: %s", f, model, fault)
 			}
 		}
 	}
+}
+
+// faultOfFeatures says what is wrong with the features of a built-in model, "" for nothing.
+func faultOfFeatures(raw json.RawMessage, reasons bool) string {
+	var f struct {
+		Context *int64 `json:"context_window"`
+		Output  int64  `json:"max_output_tokens"`
+		Use     string `json:"reasoning_use"`
+		Shown   string `json:"reasoning_shown"`
+	}
+	if err := strictly(raw, &f); err != nil {
+		return err.Error()
+	}
+	switch {
+	case f.Context == nil && f.Output != 0, f.Context != nil && (*f.Context < 100 || *f.Context > 20_000_000 || f.Output < 0 || f.Output > *f.Context):
+		return "sizes: " + string(raw)
+	case f.Context == nil && f.Use+f.Shown == "":
+		return "no features"
+	case !reasons && f.Use+f.Shown != "":
+		return "it does not reason"
+	case f.Use != "" && !slices.Contains([]string{"on_request", "default", "always"}, f.Use):
+		return "reasoning_use " + f.Use
+	case f.Shown != "" && !slices.Contains([]string{"full", "summary", "none"}, f.Shown):
+		return "reasoning_shown " + f.Shown
+	}
+	return ""
 }
 
 // Figures that everybody knows, in dollars for a million tokens in and out.

@@ -2,10 +2,9 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
-
-	"encoding/json"
 	"time"
 )
 
@@ -25,8 +24,11 @@ func (g Generals) retirements() map[string]time.Time {
 	return out
 }
 
-// told takes what a file of capabilities says.
-func (l *list) told(g Generals) { l.reach, l.retires = g.reach(), g.retirements() }
+// told takes what a file of capabilities of the provider says.
+func (l *list) told(provider string, can content) {
+	own, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // is in memory; without one it says nothing
+	l.can, l.reach, l.retires = can.sum, can.generals.reach(provider, own.generals), can.generals.retirements()
+}
 
 // sold reports whether a model is still to be had.
 func (l *list) sold(model string, now time.Time) bool {
@@ -43,7 +45,7 @@ func (c *Catalog) Names(ctx context.Context, provider string, now time.Time) ([]
 	}
 	l := &list{}
 	if generals, err := c.Generals(ctx, provider); err == nil {
-		l.told(generals)
+		l.retires = generals.retirements()
 	}
 	names := slices.Sorted(maps.Keys(prices))
 	return slices.DeleteFunc(names, func(model string) bool { return model == "default" || !l.sold(model, now) }), nil

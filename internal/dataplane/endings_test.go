@@ -315,6 +315,7 @@ func TestCutStreamCounts(t *testing.T) {
 		{"another one", "o3", "", firstWords, 0, 0},
 		{"one that hides it, told not to reason", "gpt-5.1", `"reasoning_effort":"none",`, firstWords, 11, 40},
 		{"one that shows a summary", "gpt-5", "", thought, 0, 0},
+		{"one that cannot be switched off", "o3", `"reasoning_effort":"none",`, firstWords, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -330,6 +331,46 @@ func TestCutStreamCounts(t *testing.T) {
 				t.Errorf("counted %d of %d, %s", used, held, lines[1].State)
 			case c.most > 0 && (used < c.least || used > c.most || used > held):
 				t.Errorf("counted %d, want %d to %d of %d", used, c.least, c.most, held)
+			}
+		})
+	}
+}
+
+// How a model reasons, and how much of it callers see, is data of the catalog: a cut stream of
+// one that may have reasoned out of sight counts at its maximum.
+func TestCutStreamsByWhatModelsShow(t *testing.T) {
+	t.Parallel()
+	thought := strings.Replace(firstWords, `"content"`, `"reasoning_content":"hm","content"`, 1)
+	asks := `"thinking":{"type":"enabled","budget_tokens":1024},`
+	for _, c := range []struct {
+		provider, model, more, before string
+		unknown                       bool
+	}{
+		{"deepseek", "deepseek-reasoner", "", thought, false},
+		{"deepseek", "deepseek-reasoner", "", firstWords, true}, // it may have reasoned before it was cut
+		{"deepseek", "deepseek-chat", "", firstWords, false},
+		{"openrouter", "anthropic/claude-sonnet-4.5", "", firstWords, false},
+		{"openrouter", "anthropic/claude-sonnet-4.5", asks, firstWords, true},
+		{"openrouter", "anthropic/claude-sonnet-4.5", asks, thought, true},
+		{"openrouter", "anthropic/claude-sonnet-4.5", `"reasoning":{"max_tokens":1024},`, thought, true},
+		{"openrouter", "anthropic/claude-opus-5", "", firstWords, true}, // which reasons unless it is switched off
+		{"openrouter", "anthropic/claude-opus-5", `"thinking":{"type":"disabled"},`, firstWords, false},
+		{"openrouter", "anthropic/claude-opus-5.5", `"thinking":{"type":"disabled"},`, firstWords, true}, // which cannot be
+		{"openrouter", "google/gemini-3-pro-preview", `"reasoning_effort":"none",`, firstWords, true},
+		{"openrouter", "amazon/nova-2-lite-v1", `"reasoning_effort":"low",`, thought, true},
+		{"openrouter", "openai/gpt-oss-20b", "", thought, false},
+		{"openrouter", "x-ai/grok-4", "", thought, true},
+	} {
+		t.Run(c.model+" "+c.more+fmt.Sprint(len(c.before)), func(t *testing.T) {
+			t.Parallel()
+			r, up := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute }), newGated(t, c.before, "")
+			plan := r.tokenBudget()
+			body := `{"model":"` + c.model + `",` + c.more + strings.TrimPrefix(streamed, `{"model":"gpt-4o-mini",`)
+			r.visit(t, speaker{id: c.provider, base: "/v1"}, up.URL, "/v1/chat/completions", body)
+			<-up.cancelled
+			r.closedAt(t, plan, 1)
+			if lines := r.journal.ledger(); (lines[1].State == ledger.Unknown) != c.unknown {
+				t.Errorf("it counts as %s, %d of %d", lines[1].State, lines[1].Charges[0].Units, lines[0].Charges[0].Units)
 			}
 		})
 	}

@@ -73,7 +73,10 @@ func (g *Gateway) reach(a *attempt) catalog.Reach {
 	r := g.Prices.Reach(a.spec.ID, a.priceName())
 	for i := range a.stake.falls.list {
 		of := g.Prices.Reach(a.spec.ID, a.stake.falls.list[i].model)
-		r = catalog.Reach{Input: wider(r.Input, of.Input), Output: wider(r.Output, of.Output), Reasons: r.Reasons || of.Reasons}
+		r = catalog.Reach{
+			Input: wider(r.Input, of.Input), Output: wider(r.Output, of.Output),
+			Reasoning: max(r.Reasoning, of.Reasoning), HidesReasoning: r.HidesReasoning || of.HidesReasoning,
+		}
 	}
 	return r
 }

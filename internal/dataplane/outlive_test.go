@@ -56,8 +56,14 @@ const (
 	counted  = 9*miniInput + 333*miniOutput
 )
 
-// visitor calls, reads the beginning of the answer, and leaves.
+// visitor calls OpenAI, reads the beginning of the answer, and leaves.
 func (r *rig) visitor(t *testing.T, host, path, body string) {
+	t.Helper()
+	r.visit(t, speaker{id: "openai", base: "/v1"}, host, path, body)
+}
+
+// visit does so with any provider.
+func (r *rig) visit(t *testing.T, p speaker, host, path, body string) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -65,7 +71,7 @@ func (r *rig) visitor(t *testing.T, host, path, body string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range []string{"x-gateway-api-key: " + key, "content-type: application/json", "x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + host + "/v1"} {
+	for _, h := range []string{"x-gateway-api-key: " + key, "content-type: application/json", "x-gateway-provider: " + p.id, "authorization: Bearer k", "x-gateway-custom-host: " + host + p.base} {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}

@@ -2,11 +2,12 @@ package dataplane
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"sluice/internal/catalog"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 )
@@ -47,7 +48,11 @@ func (a *attempt) writtenTokens() bool {
 // because the model reasons and shows none of it, or a summary. A provider that reports what it
 // reasoned while it streams hides nothing.
 func (a *attempt) hidesReasoning() bool {
-	if a.stake == nil || !a.x.g.reach(a).Reasons || !a.reasons() {
+	if a.stake == nil {
+		return false
+	}
+	model := a.x.g.reach(a)
+	if !a.mayReason(model.Reasoning) {
 		return false
 	}
 	if a.written == nil {
@@ -57,38 +62,48 @@ func (a *attempt) hidesReasoning() bool {
 	if r.Usage.Reported && r.Usage.ReasoningTokens > 0 {
 		return false
 	}
-	return summarises(a.priceName()) || !showsReasoning(r.Response.Plain(usageMost))
+	return model.HidesReasoning || !showsReasoning(r.Response.Plain(usageMost))
 }
 
-// reasons reports whether the model may reason for this call: the caller can switch it off, and
-// Claude does it only when it is asked to.
-func (a *attempt) reasons() bool {
-	effort := a.param("reasoning_effort").String() + a.param("reasoning").Get("effort").String()
-	thinking := a.param("thinking")
-	switch kind := thinking.Get("type").String(); {
-	case effort == "none", kind == "disabled", thinking.Type == gjson.False:
+// mayReason reports whether a model may reason for this call, as the call asks for it.
+func (a *attempt) mayReason(use catalog.ReasoningUse) bool {
+	switch use {
+	case catalog.NeverReasons:
 		return false
-	case strings.Contains(a.priceName(), "claude"):
-		return effort != "" || kind != "" || a.param("output_config").Get("effort").Exists()
+	case catalog.ReasonsOnRequest:
+		return a.requestsReasoning()
+	case catalog.AlwaysReasons:
+		return true
 	}
-	return true
+	effort, thinking := a.effort(), a.param("thinking")
+	return effort != "none" && thinking.Get("type").String() != "disabled" && thinking.Type != gjson.False
 }
 
-// summarises reports whether the maker of a model shows a summary of the reasoning at most.
-// Source: https://platform.openai.com/docs/guides/reasoning, https://ai.google.dev/gemini-api/docs/thinking,
-// https://docs.claude.com/en/docs/build-with-claude/extended-thinking, https://docs.x.ai/docs/guides/reasoning,
-// read 2026-11.
-func summarises(model string) bool {
-	for _, word := range [...]string{"claude", "gemini", "grok", "gpt-5", "gpt-6", "codex", "computer-use"} {
-		if strings.Contains(model, word) {
-			return true
-		}
+// effort is how much the caller lets the model reason: "none" where it is switched off, "" where
+// the call does not contain it.
+func (a *attempt) effort() string {
+	return cmp.Or(a.param("reasoning_effort").String(), a.param("reasoning").Get("effort").String())
+}
+
+// requestsReasoning reports whether the call asks a model for reasoning that does it on request.
+// A body in a format of a provider is searched for the names of its settings, and one that is not
+// read may contain them.
+func (a *attempt) requestsReasoning() bool {
+	if a.x.doc == nil {
+		return true
 	}
-	_, name, named := strings.Cut(model, "/")
-	if !named {
-		name = model
+	if a.x.match.Endpoint == llm.Proxy {
+		body := a.x.doc.Source()
+		return bytes.Contains(body, []byte(`"thinking`)) || bytes.Contains(body, []byte(`"reasoning`))
 	}
-	return len(name) > 1 && name[0] == 'o' && name[1] >= '1' && name[1] <= '9' // o1, o3-mini, o4-mini
+	thinking, reasoning := a.param("thinking"), a.param("reasoning")
+	switch effort, kind := a.effort(), thinking.Get("type").String(); {
+	case effort == "none", kind == "disabled":
+		return false
+	case effort != "", kind != "", thinking.Type == gjson.True, a.param("output_config").Get("effort").Exists():
+		return true
+	}
+	return reasoning.Get("max_tokens").Exists() || reasoning.Get("enabled").Type == gjson.True
 }
 
 // showsReasoning reports whether the events of a stream bring what the model reasons.
