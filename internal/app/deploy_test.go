@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"sluice/internal/cluster/redis"
 	"sluice/internal/config"
 	"sluice/internal/logstore/objects"
+	"sluice/internal/telemetry/accesslog"
 	"sluice/internal/telemetry/otlp"
 )
 
@@ -48,8 +50,9 @@ func metricsOf(t *testing.T) map[string]bool {
 	a, err := New(context.Background(), s, Options{Version: "test", Log: discard})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close()) })
-	a.metrics.Register(redis.NewMetrics().Collectors()...) // of a gateway that shares limits
-	otlp.NewFigures(a.metrics)                             // and has a collector
+	a.metrics.Register(redis.NewMetrics().Collectors()...)                     // of a gateway that shares limits
+	otlp.NewFigures(a.metrics)                                                 // and has a collector
+	a.metrics.Register(accesslog.New(io.Discard, "text", discard).Collector()) // and an access log
 	known := described(a.metrics)
 	maps.Copy(known, described((*objects.Bucket)(nil))) // of one whose bodies are in a bucket
 	require.Contains(t, known, "sluice_requests_total")
