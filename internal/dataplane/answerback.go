@@ -70,7 +70,7 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 	out, err := a.speech.unified.DecodeAnswer(in)
 	if err != nil {
 		a.log().Usage = a.errorUsage(in.Body)
-		return fault.From(err)
+		return a.reported(in.Body, fault.From(err))
 	}
 	a.log().Usage, a.log().ReplyModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {

@@ -47,6 +47,8 @@ func (a *attempt) ending(o record.Outcome) ending {
 		return answered
 	case a.unknowable(a.fault):
 		return unheard
+	case !a.committed && !a.held.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // whole, and of no use but for its usage
+		return answered
 	case a.failing != 0 && len(a.reply.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
 	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success

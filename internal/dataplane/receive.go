@@ -210,14 +210,33 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 
 // reported makes of an answer of success that reports an error the error that it is, because
 // fallback goes by its status: some providers, OpenRouter among them, begin to answer before
-// they know. Where it tells none, no is the outcome.
+// they know. Where it tells none, no is the outcome. An answer that says in another way that the
+// model failed is an error with the status of no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
 func (a *attempt) reported(body []byte, no error) error {
 	status, told := dialect.ReplyError(body)
-	if !told {
-		return no
+	switch f := fault.From(no); {
+	case told:
+		return a.failedWith(status, body)
+	case f.Code == fault.UpstreamFailed:
+		return a.modelFailed(f)
 	}
-	return a.failedWith(status, body)
+	return no
+}
+
+// modelFailed makes an answer of success the error that its decoder found in it.
+func (a *attempt) modelFailed(found *fault.Error) error {
+	a.status = found.HTTPStatus()
+	f := a.failure()
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.Str("message", found.Text())
+	w.Close('}')
+	w.Close('}')
+	f.Shape, f.Body = "openai", w.B
+	a.failed(&f)
+	return nil
 }
 
 // failedWith makes an answer of success the error that its body tells.

@@ -22,7 +22,7 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 		c.grounds.read(val)
 	case `"type"`: // of a message of Claude's, or the event that begins one
 		c.apart = c.apart || splice.IsName(val, "message") || splice.IsName(val, "message_start")
-	case `"interaction"`: // of the event that ends one of Gemini's
+	case `"interaction"`, `"chatResponse"`: // of the event that ends one of Gemini's; of Oracle's answers
 		return c.wrapped(llm.Proxy, val)
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
@@ -35,16 +35,16 @@ func (c *counts) ownMember(name, val []byte) (model []byte) {
 // own takes a member of a usage object, and reports whether it is a figure of ours. Gemini
 // counts thoughts beside the answer and what tools brought beside the prompt, Amazon's
 // Converse what came from the cache and went there beside the input. Amazon also says what
-// any model used behind the last event of its stream.
+// any model used behind the last event of its stream. Oracle has OpenAI's figures in its own case.
 // Source: contract/provider-transforms.md 1.3.
 func (c *counts) own(name, val []byte) bool {
 	switch string(name) {
-	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`, `"total_input_tokens"`:
+	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`, `"total_input_tokens"`, `"promptTokens"`:
 		return count(val, &c.u.InputTokens)
 	case `"inputTokens"`:
 		c.apart = true
 		return count(val, &c.u.InputTokens)
-	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`, `"total_output_tokens"`:
+	case `"candidatesTokenCount"`, `"outputTokens"`, `"eval_count"`, `"outputTokenCount"`, `"total_output_tokens"`, `"completionTokens"`:
 		return count(val, &c.u.OutputTokens)
 	case `"toolUsePromptTokenCount"`, `"total_tool_use_tokens"`:
 		return count(val, &c.tools)
@@ -55,8 +55,13 @@ func (c *counts) own(name, val []byte) bool {
 		return count(val, &c.u.CachedTokens)
 	case `"cacheWriteInputTokens"`:
 		return count(val, &c.u.CacheWriteTokens)
-	case `"promptTokensDetails"`:
+	case `"promptTokensDetails"`: // an object at Oracle, a list at Google
+		cached, _ := splice.Find(val, "cachedTokens")
+		count(cached, &c.u.CachedTokens)
 		c.u.InputAudioTokens, c.u.InputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
+	case `"completionTokensDetails"`: // of Oracle
+		reasoning, _ := splice.Find(val, "reasoningTokens")
+		count(reasoning, &c.u.ReasoningTokens)
 	case `"candidatesTokensDetails"`:
 		c.u.OutputAudioTokens, c.u.OutputImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"cacheTokensDetails"`:

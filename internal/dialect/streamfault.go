@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
 	"strconv"
 	"strings"
@@ -158,11 +159,22 @@ func EventFault(data []byte) (llm.Event, bool) {
 }
 
 // FaultUsage is the usage in an event or a body that reports an error, in the words of any
-// provider; nil where there is none.
+// provider; nil where there is none. It may be in "result", the envelope of Cloudflare, and the
+// error in a list of one, as Google has it.
 func FaultUsage(data []byte) *llm.Usage {
-	u, _ := Usage(llm.Proxy, data, "x_groq.usage")
-	if !u.Reported {
-		return nil
+	data = bytes.TrimLeft(data, " \t\r\n")
+	if bytes.HasPrefix(data, []byte{'['}) {
+		for first := range splice.Elements(data) {
+			data = first
+			break
+		}
 	}
-	return &u
+	if u, _ := Usage(llm.Proxy, data, "x_groq.usage"); u.Reported {
+		return &u
+	}
+	inner, _ := splice.Find(data, "result")
+	if u, _ := Usage(llm.Proxy, inner, ""); isObject(inner) && u.Reported {
+		return &u
+	}
+	return nil
 }

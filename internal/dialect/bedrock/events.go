@@ -64,7 +64,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 	}
 	if e, ok := f.Exception(); ok {
 		d.ended = true
-		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status})
+		d.send(emit, llm.Event{Kind: llm.EventFault, Text: e.Message, Name: e.Name, Status: e.Status, Usage: dialect.FaultUsage(f.Payload)})
 		return nil
 	}
 	if !splice.Valid(f.Payload) {

@@ -9,8 +9,13 @@ import (
 )
 
 // result takes an answer out of its envelope:
-// {"result":{…},"success":true,"errors":[],"messages":[]}.
+// {"result":{…},"success":true,"errors":[],"messages":[]}. One that reports a failure is none,
+// whatever its result is.
 func result(body []byte) ([]byte, error) {
+	success, _ := splice.Find(body, "success")
+	if ev, failed := failure(body); failed && string(success) == "false" {
+		return nil, fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", ev.Text)
+	}
 	raw, ok := splice.Find(body, "result")
 	if !ok || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no result")
