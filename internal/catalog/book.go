@@ -189,7 +189,7 @@ func (b *Book) renew(ctx context.Context, provider string, old *list) {
 		l = newList(got, none)
 	}
 	if !same || can.sum != old.can {
-		l.told(provider, can)
+		l.told(provider, can) //nolint:contextcheck // what it reads is in memory
 	}
 	l.loaded = true
 	b.mu.Lock()

@@ -74,6 +74,7 @@ func (a *attempt) mayReason(use catalog.ReasoningUse) bool {
 		return a.requestsReasoning()
 	case catalog.AlwaysReasons:
 		return true
+	case catalog.ReasonsByDefault:
 	}
 	effort, thinking := a.effort(), a.param("thinking")
 	return effort != "none" && thinking.Get("type").String() != "disabled" && thinking.Type != gjson.False

@@ -73,7 +73,7 @@ func (s *stream) roundTrip(cc *http.ClientConn, r *Request, hr *http.Request, t 
 	}
 	done := make(chan tripped, 1)
 	go func() {
-		res, err := cc.RoundTrip(hr)
+		res, err := cc.RoundTrip(hr) //nolint:bodyclose // the owner of the answer closes it
 		done <- tripped{res, err}
 	}()
 	timer := time.NewTimer(time.Until(t.limit))

@@ -64,7 +64,7 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 		headWatch := time.AfterFunc(time.Until(t.limit), func() { cancel(errHeadTimeout) })
 		defer headWatch.Stop()
 	}
-	res, err := s.roundTrip(cc, r, r.standard(s.traced(inner), s.sent), t)
+	res, err := s.roundTrip(cc, r, r.standard(s.traced(inner), s.sent), t) //nolint:bodyclose // it is the body of the answer, which the caller closes
 	if err != nil {
 		if errors.Is(err, errLate) {
 			return nil, perhapsActed, fault.Wrap(fault.UpstreamTimeout, errHeadTimeout)
