@@ -56,7 +56,7 @@ func (t *Tariff) Bill(u *Units, reuse []Term) Bill {
 	if !t.listed() {
 		return b
 	}
-	p := t.plan(u.Region, u.Execution, u.size())
+	p := t.billed(u)
 	b.Plan = p.name
 	counted := b.tokens(p, u)
 	b.timed(p, u, counted)

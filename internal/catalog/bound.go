@@ -29,6 +29,9 @@ func (t *Tariff) Bound(l *Limits) int64 {
 		return own.bound(l)
 	}
 	most := t.in(l.Region).bound(l)
+	if t.offPeak != nil {
+		most = max(most, t.offPeak.modes.bound(l))
+	}
 	for i := range t.regions {
 		most = max(most, t.regions[i].modes.bound(l))
 	}

@@ -17,7 +17,7 @@ func TestBuiltinBills(t *testing.T) {
 		used            units
 		nano            int64
 	}{
-		// Long prompts: OpenAI and xAI begin at the limit, the others behind it.
+		// Long prompts: xAI begins at the limit, the others above it.
 		{"openai", "gpt-5.4", units{Input: 271_999}, 679_997_500},
 		{"openai", "gpt-5.4", units{Input: 272_000}, 680_000_000},
 		{"openai", "gpt-5.4", units{Input: 272_001}, 1_360_005_000},

@@ -25,6 +25,9 @@ func (e Entry) check() error {
 	if _, err := thresholds(e.Custom.ContextTiers); err != nil {
 		return err
 	}
+	if err := e.Custom.OffPeak.check(); err != nil {
+		return fmt.Errorf("custom_pricing: %w", err)
+	}
 	for region, r := range e.Custom.Regions {
 		for name, mode := range r.Modes {
 			if err := mode.check(); err != nil {

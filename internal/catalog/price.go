@@ -78,8 +78,8 @@ type Entry struct {
 	Custom  *Custom  `json:"custom_pricing,omitempty"`
 }
 
-// Custom are prices that depend on the region, on how a call is executed, or on how much
-// it brings along.
+// Custom are prices that depend on the region, on how a call is executed, on how much it
+// brings along, or on the time.
 // Source: contract/content-and-observability.yaml, CustomPricing.
 type Custom struct {
 	// ContextTiers names a tier by the number of input tokens from which on it holds:
@@ -87,6 +87,7 @@ type Custom struct {
 	ContextTiers map[string]string `json:"context_tier_map,omitempty"`
 	// Regions are by "default", a region, or several with commas.
 	Regions map[string]Region `json:"regions,omitempty"`
+	OffPeak *OffPeak          `json:"off_peak,omitempty"` // nil: one price at all hours
 }
 
 // Region are the prices of a region by mode: standard, batch, flex, priority or fast.

@@ -17,6 +17,7 @@ type Tariff struct {
 	free    bool // all calls cost nothing
 	plain   modes
 	regions []region
+	offPeak *offPeak // nil: one price at all hours
 
 	// What it was made of, for Adjust and Override.
 	source string
@@ -92,6 +93,7 @@ func newTariff(source string, e Entry, a Adjustments) *Tariff {
 		for names, r := range e.Custom.Regions {
 			t.regions = append(t.regions, region{split(names), c.region(names, r)})
 		}
+		t.offPeak = c.offPeak(e.Custom.OffPeak)
 		slices.SortFunc(t.regions, func(a, b region) int { return slices.Compare(a.names, b.names) })
 	}
 	t.plain = c.region("", Region{})
@@ -147,9 +149,22 @@ func version(source string, e Entry, a Adjustments) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// plan chooses the prices of a call.
+// plan chooses the prices of a call, at peak hours where these differ.
 func (t *Tariff) plan(region string, mode Execution, size int64) *plan {
-	at := t.in(region).of(mode)
+	return t.in(region).plan(mode, size)
+}
+
+// billed chooses the prices of a call that was made, by its time, too.
+func (t *Tariff) billed(u *Units) *plan {
+	if t.offPeak.applies(u.At) && t.own(u.Region) == nil {
+		return t.offPeak.modes.plan(u.Execution, u.size())
+	}
+	return t.plan(u.Region, u.Execution, u.size())
+}
+
+// plan chooses by mode and size.
+func (m *modes) plan(mode Execution, size int64) *plan {
+	at := m.of(mode)
 	for i := range at {
 		if size > at[i].over {
 			return at[i].plan

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"math"
+	"time"
 
 	"sluice/internal/llm"
 )
@@ -13,6 +14,7 @@ import (
 // How tokens are told apart follows what a tariff has prices for: see docs/pricing.md.
 // Source: contract/content-and-observability.md 6.4.
 type Units struct {
+	At        time.Time `json:"at,omitzero"`              // when the call began, for prices by the hour; zero: unknown, which is a peak hour
 	Region    string    `json:"region,omitempty"`         // "eu"; empty: the default
 	Execution Execution `json:"execution_mode,omitempty"` // empty: Standard
 
@@ -76,7 +78,7 @@ type Other struct {
 // Count makes Units of one call of what a provider reported. Providers that count cached,
 // written, audio, image and reasoning tokens twice, such as OpenAI, are set right: a part is
 // never larger than what is left of its whole.
-// The region, characters, images and further units are the caller's to add.
+// The time, region, characters, images and further units are the caller's to add.
 func Count(u llm.Usage) Units {
 	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
 	part(&in, u.FreeInputTokens)

@@ -113,6 +113,7 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	}
 	o.basis.Other = append(o.basis.Other, a.pages(o.usage.Pages)...)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
+	u.At = a.started
 	room := a.x.room
 	o.bill = tariff.Bill(&u, room.terms)
 	room.terms = o.bill.Terms

@@ -42,6 +42,7 @@ func (l *biller) bill(ctx context.Context, b *record.Billed, basis *catalog.Basi
 		l.ready[b.Provider] = true
 	}
 	units := basis.Units(b.Endpoint, &b.Usage)
+	units.At = b.Started
 	bill := l.prices.Find(b.Provider, cmp.Or(basis.Model, b.Model), l.accounts.Agreement(account)).Bill(&units, l.terms)
 	l.terms = bill.Terms
 	after := record.Rated{Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}

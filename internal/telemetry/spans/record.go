@@ -54,6 +54,7 @@ func (v *Receiver) kept(of map[string]any) record.Body {
 func (v *Receiver) price(a *record.Attempt) record.Spend {
 	var basis catalog.Basis
 	units := basis.Units(a.Endpoint, &a.Usage)
+	units.At = a.Started
 	bill := v.Prices.Find(a.Provider, a.Model, nil).Bill(&units, nil)
 	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
 	if len(bill.Terms) > 0 {
