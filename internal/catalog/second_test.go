@@ -2,61 +2,168 @@ package catalog_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
-	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"sluice/internal/catalog"
 )
 
-// The built-in prices agree with a second published table, model by model, but for
-// differences that are listed with their reason and source. One that is listed and gone is
-// a mistake, too.
-func TestPricesAgreeWithASecondTable(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("testdata/second.json")
-	if err != nil {
-		t.Fatal(err)
+// published is testdata/second.json: what other tables say that models cost, and in what the
+// built-in prices differ from them.
+type published struct {
+	Tables map[string]struct {
+		Prices map[string]map[string]publishedModel // by provider and model
 	}
-	var second struct {
-		Prices      map[string]map[string][3]*float64
-		Differences map[string]map[string]string
+	Differences []struct {
+		Reason, Source, Read string
+		Of                   map[string][]string // fields by "table provider model"
 	}
-	if err := json.Unmarshal(raw, &second); err != nil {
-		t.Fatal(err)
+	NotVerified struct {
+		About string
+		Of    map[string][]string
+	} `json:"not_verified"`
+}
+
+// publishedModel are the prices of a model in dollars for a million tokens.
+type publishedModel struct {
+	publishedRates
+	Above                 map[string]publishedRates // by tokens of input
+	Batch, Priority, Fast publishedRates
+}
+
+// publishedRates are prices by their names in rateUnits; embedded objects are passed over.
+type publishedRates map[string]float64
+
+func (m *publishedModel) UnmarshalJSON(raw []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return err
 	}
-	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
-	const thousand = 1000
-	units := [3]catalog.Units{{Input: thousand}, {Output: thousand}, {CacheRead: thousand}}
-	compared := 0
-	for provider, models := range second.Prices {
-		for model, prices := range models {
-			compared++
-			differs := ""
-			for i, want := range prices {
-				if want == nil {
-					continue
-				}
-				u := units[i]
-				bill := b.Find(provider, model, nil).Bill(&u, nil)
-				nano := int64(math.Round(*want * thousand * 1000)) // of a thousand tokens
-				if i == 2 && (len(bill.Terms) == 0 || bill.Terms[0].Dimension != "cache_read") {
-					continue // the built-in list has no price of its own for what is cached
-				}
-				if !bill.Priced() || bill.Cost != nano {
-					differs += bill.Terms[0].Dimension + " "
-				}
+	m.publishedRates = publishedRates{}
+	for name, v := range fields {
+		var into any = new(float64)
+		switch name {
+		case "above":
+			into = &m.Above
+		case "batch":
+			into = &m.Batch
+		case "priority":
+			into = &m.Priority
+		case "fast":
+			into = &m.Fast
+		}
+		if err := json.Unmarshal(v, into); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if price, ok := into.(*float64); ok {
+			m.publishedRates[name] = *price
+		}
+	}
+	return nil
+}
+
+// rateUnits are n tokens of a kind; output beside as much input as it takes to pass a threshold.
+var rateUnits = map[string]func(n, beside int64) catalog.Units{
+	"input":        func(n, _ int64) catalog.Units { return catalog.Units{Input: n} },
+	"read":         func(n, _ int64) catalog.Units { return catalog.Units{CacheRead: n} },
+	"write":        func(n, _ int64) catalog.Units { return catalog.Units{CacheWrite5m: n} },
+	"write_1h":     func(n, _ int64) catalog.Units { return catalog.Units{CacheWrite1h: n} },
+	"output":       func(n, beside int64) catalog.Units { return catalog.Units{Output: n, Input: beside} },
+	"audio_output": func(n, beside int64) catalog.Units { return catalog.Units{AudioOutput: n, Input: beside} },
+	"image_output": func(n, beside int64) catalog.Units { return catalog.Units{ImageOutput: n, Input: beside} },
+}
+
+// unequal are the fields in which a Tariff differs from what is published.
+func (m *publishedModel) unequal(tariff *catalog.Tariff) (fields []string) {
+	const few = 10_000
+	check := func(prefix string, mode catalog.Execution, n, beside int64, rates publishedRates) {
+		input := tariff.Bill(&catalog.Units{Execution: mode, Input: beside}, nil).Cost
+		for name, price := range rates {
+			u, less := rateUnits[name](n, beside), int64(0)
+			u.Execution = mode
+			if strings.HasSuffix(name, "output") {
+				less = input
 			}
-			why := second.Differences[provider][model]
-			switch {
-			case differs != "" && why == "":
-				t.Errorf("%s of %s differs in %sand nobody says why", model, provider, differs)
-			case differs == "" && why != "":
-				t.Errorf("%s of %s does not differ any more, and the list says that it does", model, provider)
+			if bill := tariff.Bill(&u, nil); bill.Reason != "" || len(bill.Unpriced) > 0 || math.Abs(float64(bill.Cost-less)-price*1000*float64(n)) > 1 {
+				fields = append(fields, prefix+name)
 			}
 		}
 	}
-	if compared < 150 {
-		t.Errorf("%d models were compared", compared)
+	check("", catalog.Standard, few, 0, m.publishedRates)
+	check("batch ", catalog.Batch, few, 0, m.Batch)
+	check("priority ", catalog.Priority, few, 0, m.Priority)
+	check("fast ", catalog.Fast, few, 0, m.Fast)
+	lower := m.publishedRates
+	for _, over := range slices.SortedFunc(maps.Keys(m.Above), func(a, b string) int { return int(tokens(a) - tokens(b)) }) {
+		check("up to "+over+" ", catalog.Standard, tokens(over), tokens(over), publishedRates{"input": lower["input"]})
+		lower = m.Above[over]
+		check("above "+over+" ", catalog.Standard, tokens(over)+1, tokens(over)+1, lower)
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+func tokens(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// listed are the differences that the file lists, by table, provider and model.
+func (p *published) listed(t *testing.T) map[string][]string {
+	t.Helper()
+	all := make(map[string][]string)
+	for _, group := range p.Differences {
+		if group.Reason == "" || group.Source == "" || group.Read == "" || len(group.Of) == 0 {
+			t.Errorf("a difference needs a reason, a source and the date at which it was read: %+v", group)
+		}
+		for name, fields := range group.Of {
+			all[name] = append(all[name], fields...)
+		}
+	}
+	for name, fields := range p.NotVerified.Of {
+		all[name] = append(all[name], fields...)
+	}
+	for _, fields := range all {
+		slices.Sort(fields)
+	}
+	return all
+}
+
+// The built-in prices agree with other published tables, model by model, but for differences
+// that are listed: with their reason and source, or as not verified. One that is listed and
+// gone is a mistake, too.
+func TestBuiltinPricesAgreeWithPublishedTables(t *testing.T) {
+	t.Parallel()
+	var p published
+	if err := json.Unmarshal(readFile(t, "testdata/second.json"), &p); err != nil {
+		t.Fatal(err)
+	}
+	listed, compared := p.listed(t), make(map[string]bool)
+	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
+	for table, of := range p.Tables {
+		for provider, models := range of.Prices {
+			for model, prices := range models {
+				compared[provider+" "+model] = true
+				name := table + " " + provider + " " + model
+				if got := prices.unequal(b.Find(provider, model, nil)); !slices.Equal(got, listed[name]) {
+					t.Errorf("%s: differs in %q, and the list says in %q", name, got, listed[name])
+				}
+				delete(listed, name)
+			}
+		}
+	}
+	for name := range listed {
+		t.Errorf("%s is listed, and no table has it", name)
+	}
+	if least := 1200; len(compared) < least {
+		t.Errorf("%d models were compared, fewer than %d", len(compared), least)
 	}
 }
