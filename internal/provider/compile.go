@@ -72,6 +72,8 @@ func (s *Spec) check() error {
 		return errors.New("base_url is needed")
 	case !slices.Contains([]string{"header", "query", "none", "aws", "azure", "gcp", "oci"}, s.Auth.Scheme):
 		return fmt.Errorf("auth scheme %q is not known", s.Auth.Scheme)
+	case s.Auth.Token != nil && (s.Auth.Scheme != "header" || s.Auth.Token.Prefix == "" || s.Auth.Token.Header == "" || !strings.Contains(s.Auth.Token.Format, "{key}")):
+		return errors.New("auth token needs scheme header, a prefix, a header and a format with {key}")
 	case !slices.Contains([]string{"sse", "sse-crlf", "sse-lf", "json-array", "ndjson", "aws-eventstream", "text", "none"}, s.Stream.Framing):
 		return fmt.Errorf("stream framing %q is not known", s.Stream.Framing)
 	}

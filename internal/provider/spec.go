@@ -66,6 +66,18 @@ type Auth struct {
 	Query   string `json:"query"`   // name of the parameter for scheme query: "key"
 	Service string `json:"service"` // name that SigV4 signs for: "sagemaker"
 	Scope   string `json:"scope"`   // default scope of an Azure token
+	Token   *Token `json:"token"`   // keys of another form, for scheme header; nil: none
+}
+
+// Token says how a key that begins with a certain prefix is sent instead: access tokens of
+// OAuth, for example {"prefix":"sk-ant-oat","header":"authorization","format":"Bearer
+// {key}","flag_header":"anthropic-beta","flag":"oauth-2025-04-20"}.
+type Token struct {
+	Prefix     string `json:"prefix"`      // of the key: "sk-ant-oat"
+	Header     string `json:"header"`      // in place of Auth's, lower case: "authorization"
+	Format     string `json:"format"`      // "Bearer {key}"
+	FlagHeader string `json:"flag_header"` // a header with a comma-separated list, lower case: "anthropic-beta"
+	Flag       string `json:"flag"`        // is added to that list: "oauth-2025-04-20"
 }
 
 // ModelRule changes the model's name on its way out.

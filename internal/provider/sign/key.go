@@ -27,7 +27,37 @@ var _ Signer = header{}
 
 // Sign sets the header, over any that is there.
 func (header) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
+	if t := a.Token; t != nil && strings.HasPrefix(v[provider.Key], t.Prefix) {
+		return setToken(r, a, t, v[provider.Key])
+	}
 	return setHeader(r, a.Header, a.Format, v[provider.Key])
+}
+
+// setToken sends a key that is an access token in the token's header alone, and adds the flag
+// that the provider requires with it to those that the caller sends.
+func setToken(r *Request, a *provider.Auth, t *provider.Token, key string) error {
+	if err := setHeader(r, t.Header, t.Format, key); err != nil {
+		return err
+	}
+	r.Header.Del(a.Header)
+	if t.FlagHeader != "" {
+		r.Header.Set(t.FlagHeader, withFlag(r.Header.Values(t.FlagHeader), t.Flag))
+	}
+	return nil
+}
+
+// withFlag joins the lines of a header with a comma-separated list, and adds flag where no
+// line has it.
+func withFlag(lines []string, flag string) string {
+	var list []string
+	for _, line := range lines {
+		for item := range strings.SplitSeq(line, ",") {
+			if item = strings.TrimSpace(item); item != "" && item != flag {
+				list = append(list, item)
+			}
+		}
+	}
+	return strings.Join(append(list, flag), ",")
 }
 
 // setHeader sets a header to format with {key} replaced.
