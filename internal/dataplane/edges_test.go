@@ -315,6 +315,9 @@ func TestOneModel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.dir.accounts["main"] = &credential.Account{Slug: "main", Spec: "openai", Status: "active", AllModels: true, Models: []credential.Model{{Slug: "meta/llama 3", Enabled: true}, {Slug: "o3"}}}
+	r.dir.accounts["listed"] = &credential.Account{Slug: "listed", Spec: "openai", Status: "active", Models: []credential.Model{{Slug: "gpt-4o", Enabled: true}}}
+	r.dir.accounts["local"] = &credential.Account{Slug: "local", Spec: "ollama", Status: "active", AllModels: true, Values: map[string]string{"custom_host": r.up.URL()}}
+	r.dir.accounts["old"] = &credential.Account{Slug: "old", Spec: "openai", Status: "expired", AllModels: true}
 	const row = `{"id":"@main/meta/llama 3","object":"model","created":0,"owned_by":"openai","provider":"@main"}`
 	r.up.On("/v1/models/meta/llama-3", upstream.Always(upstream.JSON(200, []byte(`{"id": "meta/llama-3", "object": "model"}`))))
 	r.up.On("/v1/models/claude-1", upstream.Always(upstream.JSON(200, []byte(`{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`))))
@@ -330,6 +333,12 @@ func TestOneModel(t *testing.T) {
 		"a row, escaped":               {"%40main%2Fmeta%2Fllama%203", nil, 200, row},
 		"a row, for Anthropic's":       {"@main/meta/llama%203", []string{"anthropic-version: 2023-06-01"}, 200, `{"type":"model","id":"@main/meta/llama 3","display_name":"@main/meta/llama 3","created_at":"1970-01-01T00:00:00Z"}`},
 		"a row by config":              {"@main/meta/llama%203", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 200, row},
+		"a model that no list has":     {"@main/gpt-4o-2099-01-01", nil, 200, `{"id":"@main/gpt-4o-2099-01-01","object":"model","created":0,"owned_by":"openai","provider":"@main"}`},
+		"no model of the listed":       {"@listed/gpt-4o-mini", nil, 404, `no saved provider lists a model`},
+		"at a host of its own":         {"@local/qwen/qwen3:8b", nil, 200, `{"id":"@local/qwen/qwen3:8b","object":"model","created":0,"owned_by":"ollama","provider":"@local"}`},
+		"of a provider that expired":   {"@old/gpt-4o", nil, 404, `no saved provider lists a model`},
+		"of a provider unknown here":   {"@none/gpt-4o", nil, 404, `no saved provider lists a model`},
+		"of one that is not named":     {"@local/qwen", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 404, `no saved provider lists a model`},
 		"a model that is switched off": {"@main/o3", nil, 404, `no saved provider lists a model`},
 		"nothing of the kind":          {"gpt-4o", nil, 404, `GET /models names those that there are`},
 		"upstream":                     {"meta/llama-3", r.custom(), 200, `"id": "meta/llama-3", "object": "model"`},

@@ -51,7 +51,7 @@ func (g *Gateway) answerCatalogue(x *exchange) error {
 func (g *Gateway) catalogue(x *exchange) ([]byte, error) {
 	rows := g.modelRows(x)
 	if x.match.Endpoint == llm.RetrieveModel {
-		row, err := rowNamed(rows, x.match.ID)
+		row, err := x.rowNamed(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -66,17 +66,49 @@ func (g *Gateway) catalogue(x *exchange) ([]byte, error) {
 	return json.Marshal(map[string]any{"object": "list", "data": rows})
 }
 
-// rowNamed finds a row by its id as it stands in a path.
-func rowNamed(rows []modelRow, escaped string) (*modelRow, error) {
-	id, err := url.PathUnescape(escaped)
+// rowNamed finds the row of the id in the path. A name that the list does not have is found,
+// too, where a chat with it is sent: at hosts of their own and for new models the list is not
+// complete.
+func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
+	id, err := url.PathUnescape(x.match.ID)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
 	}
-	at := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id })
-	if at < 0 {
-		return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).At("model")
+	if at := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id }); at >= 0 {
+		return &rows[at], nil
 	}
-	return &rows[at], nil
+	if row := x.unlistedRow(id); row != nil {
+		return row, nil
+	}
+	return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).At("model")
+}
+
+// unlistedRow is the row of a model that its saved provider may be asked for, though no list
+// has it; nil where a call with that name is refused.
+func (x *exchange) unlistedRow(id string) *modelRow {
+	slug, model := x.splitModel(id)
+	if slug == "" || model == "" {
+		return nil
+	}
+	a := x.dir.FindAccount(x.key.Principal.WorkspaceID, slug)
+	if a == nil || !x.canUse(a) || !a.Allows(model) {
+		return nil
+	}
+	return newModelRow(a, "@"+slug, model)
+}
+
+// canUse reports whether a saved provider is active at the time of the request, and one of
+// those that the request or its config names, if they name any.
+func (x *exchange) canUse(a *credential.Account) bool {
+	if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
+		return false
+	}
+	named := x.namedAccounts()
+	return len(named) == 0 || slices.Contains(named, a.Slug) || slices.Contains(named, a.RecordID)
+}
+
+func newModelRow(a *credential.Account, name, model string) *modelRow {
+	return &modelRow{ID: name + "/" + model, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug}
 }
 
 // namedAccounts are the saved providers that the request or its config names, by slug or id;
@@ -109,17 +141,11 @@ func (x *exchange) namedAccounts() (named []string) {
 // as they are known.
 func (g *Gateway) modelRows(x *exchange) []modelRow {
 	rows := []modelRow{}
-	named := x.namedAccounts()
 	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
-		if a.Status != "active" || a.ExpiresAt != nil && !x.started.Before(*a.ExpiresAt) {
+		if !x.canUse(a) {
 			continue
 		}
-		if len(named) > 0 && !slices.Contains(named, a.Slug) && !slices.Contains(named, a.RecordID) {
-			continue
-		}
-		add := func(model string) {
-			rows = append(rows, modelRow{ID: "@" + a.Slug + "/" + model, Object: "model", OwnedBy: a.Spec, Provider: "@" + a.Slug})
-		}
+		add := func(model string) { rows = append(rows, *newModelRow(a, "@"+a.Slug, model)) }
 		for _, m := range a.Models {
 			if m.Enabled {
 				add(m.Slug)

@@ -127,6 +127,9 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 			return nil, err
 		}
 	}
+	if a.model != "" {
+		call.Model = a.model // without the saved provider before it: answers fall back on this name
+	}
 	if call.Model == "" && a.plan.Model == "" {
 		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
 	}
