@@ -11,8 +11,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// Pages is a list of a provider whose pages follow each other by a token of its own or by
-// the number of items before them, or which is given whole at once, for
+// Pages is a list of a provider whose pages follow each other by a token of its own, by
+// the number of items before them or by their own number, or which is given whole at once, for
 // callers who go on from the last item that they have, as OpenAI's clients do: limit and
 // after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
 // the list is read from its beginning, at most walkMost pages of it. A caller who gives
@@ -24,10 +24,13 @@ type Pages struct {
 	Token string // and with the token: "nextPageToken"; empty: the token is the number of items before a page
 	Size  string // parameter for the length of a page: "pageSize"; empty: the provider gives the whole list
 	After string // and for the token: "pageToken", "offset"
-	Usual int    // length of a page when the caller says none
-	Most  int    // the longest that the provider gives
-	Told  bool   // Items is there even when there are none; otherwise it may be absent
-	Own   bool   // parameters that are not OpenAI's go along; otherwise they are lost
+	// Total is the member of an answer with the number of all items, "total", where the token
+	// is the number of the page, 0 for the first; empty elsewhere.
+	Total string
+	Usual int  // length of a page when the caller says none
+	Most  int  // the longest that the provider gives
+	Told  bool // Items is there even when there are none; otherwise it may be absent
+	Own   bool // parameters that are not OpenAI's go along; otherwise they are lost
 	// IsID reports whether after is the id of an item, as Plain makes it, and no token.
 	IsID func(after string) bool
 	// Plain makes one spelling of an id; nil when there is only one.
@@ -97,7 +100,7 @@ func (p *Pages) query(a *asked, token string) string {
 
 // counted reports whether the token of a page is the number of items before it, whole
 // whether there is but one page.
-func (p *Pages) counted() bool { return p.Token == "" && p.Size != "" }
+func (p *Pages) counted() bool { return p.Token == "" && p.Size != "" && p.Total == "" }
 func (p *Pages) whole() bool   { return p.Token == "" && p.Size == "" }
 
 // size is the length of a page of the provider's.
@@ -154,6 +157,7 @@ type section struct {
 	first string
 	last  string
 	seen  int
+	pages int    // that were read
 	found bool   // where it begins
 	more  bool   // there is something behind it
 	token string // of the page behind those that were read
@@ -195,6 +199,23 @@ func (s *section) page(p *Pages, body []byte, a *asked) {
 		}
 		s.last = id
 	}
+	if p.Total != "" {
+		s.token = p.nextNumber(a, s.pages, body)
+	}
+	s.pages++
+}
+
+// nextNumber is the number of the page after so many that were read and the current one, with
+// that body; empty when it is the last.
+func (p *Pages) nextNumber(a *asked, read int, body []byte) string {
+	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
+		read += n
+	}
+	raw, _ := splice.Find(body, p.Total)
+	if total, ok := Count(raw); !ok || int64(read+1)*int64(p.size(a)) >= total {
+		return ""
+	}
+	return strconv.Itoa(read + 1)
 }
 
 // behind is the token of the page behind so many items that were read, where it is the

@@ -26,12 +26,14 @@ func numbered(most int) *dialect.Pages {
 	}
 }
 
-// kinds are a list in pages with tokens, one in counted pages and one that is given whole.
+// kinds are a list in pages with tokens, one in counted pages, one in numbered pages and one
+// that is given whole.
 func kinds(most int) map[string]*dialect.Pages {
-	token, counted, whole := numbered(most), numbered(most), numbered(most)
+	token, counted, whole, pages := numbered(most), numbered(most), numbered(most), numbered(most)
+	pages.Token, pages.Total, pages.After = "", "total", "page"
 	counted.Token, counted.Size, counted.After = "", "limit", "offset"
 	whole.Token, whole.Size, whole.After = "", "", ""
-	return map[string]*dialect.Pages{"token": token, "counted": counted, "whole": whole}
+	return map[string]*dialect.Pages{"token": token, "counted": counted, "whole": whole, "pages": pages}
 }
 
 // provider gives the page of a list of so many jobs that a query asks for.
@@ -46,6 +48,9 @@ func provider(t *testing.T, jobs int, query string) []byte {
 		size = jobs
 	}
 	from, _ := strconv.Atoi(strings.TrimPrefix(q.Get("token"), "t/") + q.Get("offset"))
+	if page, err := strconv.Atoi(q.Get("page")); err == nil {
+		from = page * size
+	}
 	to := min(from+size, jobs)
 	var w dialect.JSON
 	w.Open('{')
@@ -54,6 +59,7 @@ func provider(t *testing.T, jobs int, query string) []byte {
 		w.Value(fmt.Appendf(nil, `{"n":"job-%d"}`, n))
 	}
 	w.Close(']')
+	w.Int("total", int64(jobs))
 	if to < jobs {
 		w.Str("next", "t/"+strconv.Itoa(to))
 	}

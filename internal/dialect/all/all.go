@@ -12,6 +12,7 @@ import (
 	"sluice/internal/dialect/gemini"
 	"sluice/internal/dialect/hyperbolic"
 	"sluice/internal/dialect/jina"
+	"sluice/internal/dialect/mistral"
 	"sluice/internal/dialect/nomic"
 	"sluice/internal/dialect/oracle"
 	"sluice/internal/dialect/palm"
@@ -40,6 +41,7 @@ func List() []*dialect.Dialect {
 		gemini.Vertex(),
 		hyperbolic.Dialect(),
 		jina.Dialect(),
+		mistral.Dialect(),
 		nomic.Dialect(),
 		openAI(),
 		oracle.Dialect(),

@@ -158,13 +158,14 @@ func TestCheckForm(t *testing.T) {
 
 func TestShapeForm(t *testing.T) {
 	t.Parallel()
-	f := form(t, []part{{"file", "a.wav", "RIFF"}, {"model", "", "@prod/whisper-1"}, {"temperature", "", "1"}, {"tags", "", "x"}})
+	f := form(t, []part{{"file", "a.wav", "RIFF"}, {"model", "", "@prod/whisper-1"}, {"temperature", "", "1"}, {"tags", "", "x"}, {"purpose", "", "user_data"}})
 	s := dialect.Shaping{
 		Model:    "whisper-1",
 		Default:  params("temperature", "0", "language", `"de"`),
 		Override: params("timestamp_granularities", `["word","segment"]`, "tags", `["a",1]`, "stream", "true", "chunking_strategy", `{"type":"server_vad"}`, "prompt", "null"),
 		Drop:     []string{"user"},
-		Rules:    &dialect.RequestRules{Default: params("seed", "7"), Drop: []string{"chunking_strategy"}, ModelPrefix: "whisper-"},
+		Rules: &dialect.RequestRules{Default: params("seed", "7"), Drop: []string{"chunking_strategy"}, ModelPrefix: "whisper-",
+			Swap: []dialect.Swap{{Path: "purpose", Values: map[string]string{`"user_data"`: `"ocr"`, `"vision"`: `"image"`}}, {Path: "absent", Values: map[string]string{`""`: `"a"`}}}},
 	}
 	p, err := f.Edit(openai.ShapeForm(llm.CreateTranscription, f, s))
 	if err != nil {
@@ -179,7 +180,7 @@ func TestShapeForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"model": "1", "temperature": "1", "language": "de", "timestamp_granularities[]": "word|segment", "tags": "a|1", "stream": "true", "seed": "7"}
+	want := map[string]string{"model": "1", "temperature": "1", "language": "de", "timestamp_granularities[]": "word|segment", "tags": "a|1", "stream": "true", "seed": "7", "purpose": "ocr"}
 	if len(got.Value) != len(want) || len(got.File["file"]) != 1 {
 		t.Errorf("fields %v, files %v", got.Value, got.File)
 	}

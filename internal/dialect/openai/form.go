@@ -11,7 +11,7 @@ import (
 // ShapeForm is Shape for multipart requests: a string becomes the field's text, a
 // number or a truth value its JSON, each element of an array a field of its own (under
 // name[] where the form has such fields or none), null leaves the field out. Drops
-// name whole fields. Of the provider's rules Default, Drop and ModelPrefix apply.
+// name whole fields. Of the provider's rules Default, Drop, Swap and ModelPrefix apply.
 func ShapeForm(_ llm.Endpoint, f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 	var edits []splice.FieldEdit
 	for _, p := range s.Default {
@@ -47,6 +47,13 @@ func providerFields(f *splice.Form, s dialect.Shaping) []splice.FieldEdit {
 	}
 	for _, path := range rules.Drop {
 		edits = append(edits, splice.DropField(path))
+	}
+	for _, sw := range rules.Swap {
+		if text, ok := f.Value(sw.Path); ok {
+			if to, ok := sw.Values[string(splice.Quote(text))]; ok {
+				edits = append(edits, splice.SetField(sw.Path, fieldText([]byte(to))))
+			}
+		}
 	}
 	return edits
 }

@@ -1,0 +1,76 @@
+// Package mistral is how Mistral AI lists files, in numbered pages; all else of it is in
+// OpenAI's shape.
+package mistral
+
+import (
+	"context"
+	"net/url"
+
+	"sluice/internal/dialect"
+	"sluice/internal/fault"
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// Dialect is the shape that provider specs call "mistral".
+// Source: https://docs.mistral.ai/api/endpoint/files, read 2026-11.
+func Dialect() *dialect.Dialect {
+	return &dialect.Dialect{Name: "mistral", Unified: map[llm.Endpoint]dialect.Unified{llm.ListFiles: files{}}}
+}
+
+// files is the list of files: page, page_size and filters in, data and total out. Callers go
+// on from the last item that they have, as OpenAI's clients do. A caller who sends page or
+// page_size gets Mistral's own list.
+type files struct{}
+
+var _ dialect.Follower = files{}
+
+// filePages are the numbered pages. Mistral documents a default length and no maximum, and the
+// number of a page counts only while its length is the requested one.
+var filePages = &dialect.Pages{
+	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, Most: 100, Told: true, Own: true,
+	IsID:  func(after string) bool { return !isNumber(after) },
+	Write: func(w *dialect.JSON, raw []byte) { w.Value(raw) },
+}
+
+func isNumber(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return len(text) < 10 // longer ones are ids
+}
+
+// isNative reports whether the query is that of Mistral's own client.
+func isNative(query string) bool {
+	q, err := url.ParseQuery(query)
+	return err == nil && (q.Has("page") || q.Has("page_size")) && !q.Has("limit") && !q.Has("after")
+}
+
+// EncodeRequest asks for the first page that can have what the caller wants.
+func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
+	if isNative(r.Query) {
+		return &dialect.Outgoing{Query: r.Query}, nil
+	}
+	return filePages.Ask(r.Query)
+}
+
+// Follow finds the page that has the item to go on from.
+func (files) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
+	if isNative(in.Sent.Query) {
+		return dialect.Next{}, false, nil
+	}
+	return filePages.Follow(in)
+}
+
+// DecodeAnswer reads {"data":[…],"object":"list","total":2}; the files are in OpenAI's shape.
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+	if !isNative(in.Sent.Query) {
+		return filePages.Answer(in)
+	}
+	if _, found := splice.Find(in.Body, "data"); !found || !splice.Valid(in.Body) {
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no list of files")
+	}
+	return &dialect.Answer{Body: in.Body}, nil
+}
