@@ -25,13 +25,16 @@ type attempt struct {
 	called  time.Time // when its first call was sent; zero before
 	held    time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
 
-	spec       *provider.Spec
-	account    *credential.Account // the saved provider, nil for inline credentials
-	values     provider.Values
-	lasting    bool // they are those of the target or the account alone, nothing came with the request
-	model      string
-	strict     bool // finish reasons are brought into the shape of the surface
-	askedUsage bool // stream_options.include_usage was added by us
+	spec        *provider.Spec
+	account     *credential.Account // the saved provider, nil for inline credentials
+	values      provider.Values
+	lasting     bool // they are those of the target or the account alone, nothing came with the request
+	model       string
+	strict      bool          // finish reasons are brought into the shape of the surface
+	askedUsage  bool          // stream_options.include_usage was added by us
+	addedParams dialect.Added // parameters of the body that the gateway added
+	leftOut     dialect.Added // those that it does not add, because the host refuses them
+	resent      bool          // the request was made again without one of them
 
 	plan     *provider.Plan
 	speech   speech           // how the call is translated; zero when both sides speak one shape

@@ -140,6 +140,7 @@ type Gateway struct {
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
 	lost          unrecorded
+	refusedParams refusedParams
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
 }

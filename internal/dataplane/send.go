@@ -26,6 +26,13 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		if err != nil && ctx.Err() != nil {
 			return gone(ctx, err)
 		}
+		if err == nil && a.isRefused(resp) {
+			if err := g.resend(ctx, a, resp); err != nil {
+				return err
+			}
+			n-- // it does not count as a retry
+			continue
+		}
 		status, head := 0, wire.Header(nil)
 		if err == nil {
 			status, head = resp.Status, resp.Header
@@ -41,6 +48,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			again = again && (late || curable(err)) && ctx.Err() == nil
 		}
 		if !again || !a.body.Replayable() {
+			g.remember(a, resp)
 			a.resp, a.retries = resp, n
 			a.retried = retryCount(a, n, refused, status, err)
 			return err

@@ -62,7 +62,8 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 			return fault.From(err).At(p.Named)
 		}
 	}
-	a.plan = p
+	a.plan, a.addedParams = p, 0
+	a.leftOut |= g.refusedParams.find(p.Host, p.Model, a.started)
 	return nil
 }
 
@@ -137,8 +138,12 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	if err := g.Dialect.Check(x.match.Endpoint, x.doc, s); err != nil {
 		return err
 	}
+	s.NoUsage = a.leftOut&dialect.AddedUsage != 0
 	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
 	a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
+	if shaped.AskedUsage {
+		a.addedParams = dialect.AddedUsage
+	}
 	if err := a.lose(shaped.Lost); err != nil {
 		return err
 	}

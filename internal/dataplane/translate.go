@@ -55,7 +55,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 				return err
 			}
 		}
-		a.body = g.ruled(a, out.Body)
+		a.body = g.ruled(a, a.withoutRefused(out.Body, out.Added))
 	}
 	return nil
 }
@@ -197,7 +197,10 @@ func (g *Gateway) ruled(a *attempt, body []byte) wire.Payload {
 	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
 		return wire.Bytes(body)
 	}
-	shaped := g.Dialect.Shape(a.plan.Asked, d, dialect.Shaping{Rules: rules})
+	shaped := g.Dialect.Shape(a.plan.Asked, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
+	if shaped.AskedUsage {
+		a.addedParams |= dialect.AddedUsage
+	}
 	if len(shaped.Edits) == 0 {
 		return wire.Bytes(body)
 	}

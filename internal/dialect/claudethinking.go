@@ -23,6 +23,14 @@ func (m ClaudeModel) VisibleThinking() []byte {
 	return []byte(`{"type":"adaptive"}`)
 }
 
+// AddsDisplay is what VisibleThinking has without a request of the caller.
+func (m ClaudeModel) AddsDisplay() Added {
+	if m.OmitsThinking() {
+		return AddedDisplay
+	}
+	return 0
+}
+
 // AsksForSummary reports whether a call on responses asks for a summary of the reasoning without
 // an effort, and the model can be asked to think for it without refusing the call.
 // It takes no parameter of t. Source: contract/provider-transforms.md 10.1.

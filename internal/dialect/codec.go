@@ -228,6 +228,7 @@ type Outgoing struct {
 	Query  string       // raw, beside that of the provider's spec: "name=rows.jsonl"
 	Path   string       // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
 	Lost   []string     // what of the caller's body is left out, as paths into it
+	Added  Added        // what is in Body without a request of the caller, and may be left out
 	// More are further requests to the same address, for providers that take one input
 	// at a time; their answers stand in Incoming.More in this order.
 	More [][]byte

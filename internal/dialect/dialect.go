@@ -63,6 +63,7 @@ type Shaping struct {
 	Drop     []string // paths, see splice.DropAll
 	Model    string   // the name the provider knows; empty leaves the body's
 	Rules    *RequestRules
+	NoUsage  bool // the host refuses requests for the usage of a stream: none is added
 }
 
 // Brings reports whether the shaping gives the body a field that the caller may have

@@ -42,7 +42,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Lost(), Added: w.added}, nil
 }
 
 type callWriter struct {
@@ -53,10 +53,11 @@ type callWriter struct {
 	model  dialect.ClaudeModel // what its name tells
 	tokens []byte              // what the answer may have, as the caller said; nil: not said
 	level  []byte              // raw, of output_config.effort
-	betas  []string            // that the request needs
-	tooled bool                // there are tools in it
-	stay   map[int]bool        // instructions in the middle of the conversation that stay there
-	spent  bool                // they are those that were called, and no more to be called
+	added  dialect.Added
+	betas  []string     // that the request needs
+	tooled bool         // there are tools in it
+	stay   map[int]bool // instructions in the middle of the conversation that stay there
+	spent  bool         // they are those that were called, and no more to be called
 }
 
 // native reports whether the caller speaks the shape, so that what the hub has no word

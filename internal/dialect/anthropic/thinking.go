@@ -22,7 +22,7 @@ func (w *callWriter) effort() {
 	raw, ok := w.t.Peek(llm.ReasoningEffort)
 	if !ok {
 		if !said && w.model.AsksForSummary(w.c, w.t) {
-			w.Raw("thinking", w.model.VisibleThinking())
+			w.visible()
 		}
 		return
 	}
@@ -44,7 +44,7 @@ func (w *callWriter) effort() {
 	case word == "minimal":
 		return
 	case w.model.Adapts():
-		w.Raw("thinking", w.model.VisibleThinking())
+		w.visible()
 		if !w.model.Knows(word) {
 			return
 		}
@@ -53,6 +53,12 @@ func (w *callWriter) effort() {
 		return
 	}
 	w.t.Take(llm.ReasoningEffort)
+}
+
+// visible asks a model that decides by itself how much to think for a summary of it.
+func (w *callWriter) visible() {
+	w.Raw("thinking", w.model.VisibleThinking())
+	w.added |= w.model.AddsDisplay()
 }
 
 // budget asks an older model to think, when that leaves room for an answer and it would not

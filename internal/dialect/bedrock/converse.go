@@ -37,7 +37,7 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	w.output()
 	w.additional()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost(), Added: w.added}, nil
 }
 
 // DecodeReply reads the answer of Converse.
@@ -66,7 +66,8 @@ type callWriter struct {
 	model  dialect.ClaudeModel // of Anthropic's family
 	caches bool                // the model takes cache points
 
-	thinking []byte         // what is told to Claude of it
+	thinking []byte // what is told to Claude of it
+	added    dialect.Added
 	effort   string         // for outputConfig
 	native   []*llm.Tool    // tools that only Claude's own form can name
 	names    map[string]int // of documents so far, with the number that the last of that name got

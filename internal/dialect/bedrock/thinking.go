@@ -52,7 +52,7 @@ func (w *callWriter) think() {
 	switch {
 	case !asked:
 		if model.AsksForSummary(w.c, w.t) {
-			w.thinking = model.VisibleThinking()
+			w.thinking, w.added = model.VisibleThinking(), model.AddsDisplay()
 		}
 		return
 	case !model.Thinks():
@@ -69,7 +69,7 @@ func (w *callWriter) think() {
 		}
 		w.thinking = []byte(`{"type":"adaptive"}`)
 		if w.c.Surface != llm.Messages {
-			w.thinking = model.VisibleThinking()
+			w.thinking, w.added = model.VisibleThinking(), model.AddsDisplay()
 		}
 		if w.effort = effortOf(model, word); w.effort == "" {
 			return

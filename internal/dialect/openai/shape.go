@@ -30,7 +30,7 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	b.provider(ep)
 	b.switchOff()
 	stream := string(b.value("stream")) == "true"
-	asked := stream && b.rules.StreamUsage && b.askUsage(ep)
+	asked := stream && b.rules.StreamUsage && !s.NoUsage && b.askUsage(ep)
 	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked, Lost: b.lost}
 }
 

@@ -36,7 +36,7 @@ func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	w.params()
 	w.include()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Lost(), Added: w.added}, nil
 }
 
 type callWriter struct {
@@ -47,6 +47,7 @@ type callWriter struct {
 	custom map[string]bool // see isCustom; nil before it is asked
 
 	reasons bool // the model may be told how much to think
+	added   dialect.Added
 }
 
 func (w *callWriter) params() {
@@ -70,6 +71,9 @@ func (w *callWriter) params() {
 	}
 	store, ok := w.t.Take("store")
 	w.Bool("store", ok && isTrue(store))
+	if !ok {
+		w.added |= dialect.AddedStore
+	}
 	if w.c.Stream {
 		w.Bool("stream", true)
 	}
@@ -145,6 +149,9 @@ func (w *callWriter) include() {
 		list.Text(includeLogprobs)
 	}
 	if w.exact {
+		if len(list.B) == len("[") {
+			w.added |= dialect.AddedInclude
+		}
 		list.Text(includeThoughts)
 	}
 	list.Close(']')

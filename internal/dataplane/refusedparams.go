@@ -1,0 +1,172 @@
+package dataplane
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/internal/dialect"
+	"sluice/internal/provider/transport"
+	"sluice/internal/splice"
+)
+
+// Limits of what is remembered of hosts that refuse a parameter, and of how much of an error is
+// read in search of its name.
+const (
+	refusedHosts    = 1024
+	refusedTime     = time.Hour
+	refusedTextSize = 64 << 10
+)
+
+// refusedParams are the parameters that hosts refused, of those that the gateway adds: calls
+// leave them out for an hour. It has at most 1,024 hosts and models. Safe for concurrent use.
+type refusedParams struct {
+	used  atomic.Bool // something is known: calls before that take no lock
+	mu    sync.RWMutex
+	known map[refusedKey]refusedEntry // guarded by mu
+}
+
+// refusedKey is a model of a host: a host may serve the models of many vendors.
+type refusedKey struct{ host, model string }
+
+type refusedEntry struct {
+	params dialect.Added
+	until  time.Time
+}
+
+// find returns what the host refuses for the model at that time.
+func (r *refusedParams) find(host, model string, now time.Time) dialect.Added {
+	if !r.used.Load() {
+		return 0
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e := r.known[refusedKey{host, model}]
+	if !now.Before(e.until) {
+		return 0
+	}
+	return e.params
+}
+
+// put remembers the parameters for an hour. When there is no space, what is over goes, else any.
+func (r *refusedParams) put(host, model string, params dialect.Added, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = make(map[refusedKey]refusedEntry)
+	}
+	key := refusedKey{strings.Clone(host), strings.Clone(model)}
+	if _, there := r.known[key]; !there && len(r.known) >= refusedHosts {
+		r.evict(now)
+	}
+	r.known[key] = refusedEntry{params, now.Add(refusedTime)}
+	r.used.Store(true)
+}
+
+// evict removes the entries whose time is over, or else one of the others. The caller holds mu.
+func (r *refusedParams) evict(now time.Time) {
+	for k, e := range r.known {
+		if !now.Before(e.until) {
+			delete(r.known, k)
+		}
+	}
+	for k := range r.known {
+		if len(r.known) < refusedHosts {
+			return
+		}
+		delete(r.known, k)
+	}
+}
+
+// withoutRefused removes the parameters that the host refuses from a body that a translation
+// made, and records which ones it still adds.
+func (a *attempt) withoutRefused(body []byte, added dialect.Added) []byte {
+	a.addedParams = added &^ a.leftOut
+	gone := added & a.leftOut
+	if gone == 0 {
+		return body
+	}
+	d := newDoc()
+	defer docs.Put(d)
+	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+		return body
+	}
+	return d.Apply([]splice.Edit{splice.DropAll(gone.Paths())})
+}
+
+// isRefused reports whether the provider refused a parameter that the gateway added, and notes
+// which one. A response that it does not refuse can be read as before.
+func (a *attempt) isRefused(resp *transport.Response) bool {
+	if a.addedParams == 0 || resp.Status != 400 && resp.Status != 422 || !a.body.Replayable() {
+		return false
+	}
+	text := a.first // of a stream whose first event is an error
+	if text == nil {
+		body := &peekedBody{Body: resp.Body}
+		body.fill(refusedTextSize)
+		resp.Body, text = body, body.head
+	}
+	refused := a.addedParams.RefusedBy(text)
+	a.leftOut |= refused
+	return refused != 0
+}
+
+// resend gives up a response that refuses an added parameter, and makes the request again
+// without it. The refused call has its own entry in the ledger, and so has the next one.
+func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
+	_ = resp.Body.Close() // it is not an answer to the caller's request
+	a.first, a.talk = nil, nil
+	if err := g.renew(ctx, a, nil); err != nil {
+		return err
+	}
+	a.resent = true
+	return g.shape(ctx, a)
+}
+
+// remember notes that a host took the request without what it had refused before.
+func (g *Gateway) remember(a *attempt, resp *transport.Response) {
+	if !a.resent || resp == nil || resp.Status >= 400 {
+		return
+	}
+	g.refusedParams.put(a.plan.Host, a.plan.Model, a.leftOut, g.Clock.Now())
+	g.Log.Info("the provider refuses a parameter that the gateway adds; calls leave it out for an hour",
+		"provider", a.spec.ID, "host", a.plan.Host, "model", clip(a.plan.Model), "parameters", strings.Join(a.leftOut.Paths(), ","), "request_id", a.x.id)
+}
+
+// peekedBody is a body whose beginning was read already.
+type peekedBody struct {
+	transport.Body
+	head []byte
+	at   int
+	err  error // of the read that ended the beginning
+}
+
+// fill reads at most size bytes ahead.
+func (r *peekedBody) fill(size int) {
+	var b bytes.Buffer
+	buf := make([]byte, 4<<10)
+	for r.err == nil && b.Len() < size {
+		var n int
+		n, r.err = r.Body.Read(buf)
+		b.Write(buf[:n])
+	}
+	r.head = b.Bytes()
+}
+
+// Read implements transport.Body.
+func (r *peekedBody) Read(p []byte) (int, error) {
+	if r.at < len(r.head) {
+		n := copy(p, r.head[r.at:])
+		if r.at += n; r.at == len(r.head) {
+			return n, r.err
+		}
+		return n, nil
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	return r.Body.Read(p)
+}

@@ -1,0 +1,87 @@
+package dialect
+
+import (
+	"bytes"
+)
+
+// Added are parameters of a request that the gateway adds without a request of the caller. A
+// provider that refuses one gets the request again without it. The zero value is none.
+type Added uint8
+
+// The parameters.
+const (
+	AddedUsage   Added = 1 << iota // stream_options.include_usage, for the usage of a stream
+	AddedStore                     // store: false of Responses
+	AddedInclude                   // include: ["reasoning.encrypted_content"] of Responses
+	AddedDisplay                   // thinking.display of Claude, for a visible summary
+)
+
+// addedParam is where a parameter is in a request, and how errors name it.
+type addedParam struct {
+	paths []string // see splice.DropAll
+	names []string // as errors have them
+	plain bool     // a name is no word of a sentence: it counts without quotes and dots around it
+}
+
+// addedParams has one entry for each bit of Added, in their order.
+var addedParams = [...]addedParam{
+	{paths: []string{"stream_options.include_usage"}, names: []string{"stream_options", "include_usage"}, plain: true},
+	{paths: []string{"store"}, names: []string{"store"}},
+	{paths: []string{"include"}, names: []string{"include", "encrypted_content"}},
+	{paths: []string{"thinking.display", "additionalModelRequestFields.thinking.display"}, names: []string{"display"}},
+}
+
+// Paths are where the parameters are in the body of a request, as splice.DropAll takes them.
+func (a Added) Paths() (paths []string) {
+	for i := range addedParams {
+		if a&(1<<i) != 0 {
+			paths = append(paths, addedParams[i].paths...)
+		}
+	}
+	return paths
+}
+
+// RefusedBy are those of the parameters that an error of the provider names. Names that are
+// words of English count in quotes or as part of a path alone: "Unknown parameter: 'store'",
+// "thinking.display: Extra inputs are not permitted".
+// Source: errors of OpenAI, Mistral, Anthropic and vLLM for unknown parameters, read 2026-11.
+func (a Added) RefusedBy(text []byte) (refused Added) {
+	for i := range addedParams {
+		p := &addedParams[i]
+		if bit := Added(1 << i); a&bit != 0 && p.named(text) {
+			refused |= bit
+		}
+	}
+	return refused
+}
+
+func (p *addedParam) named(text []byte) bool {
+	for _, name := range p.names {
+		for rest := text; ; {
+			at := bytes.Index(rest, []byte(name))
+			if at < 0 {
+				break
+			}
+			before, after := byte(' '), byte(' ')
+			if at > 0 {
+				before = rest[at-1]
+			}
+			if rest = rest[at+len(name):]; len(rest) > 0 {
+				after = rest[0]
+			}
+			if !isNameByte(before) && !isNameByte(after) && (p.plain || isMark(before)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNameByte reports whether a byte can be part of the name of a parameter.
+func isNameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// isMark reports whether a byte before a name says that it is one: a quote, or the end of the
+// path before it.
+func isMark(c byte) bool { return bytes.IndexByte([]byte("\"'`./"), c) >= 0 }
