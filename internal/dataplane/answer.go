@@ -48,6 +48,7 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
+	h = x.vendorHeader(h, f)
 	x.room.given = h
 	body := x.legible(x.errorBody(f))
 	x.headSent = true

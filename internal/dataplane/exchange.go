@@ -124,6 +124,9 @@ func (x *exchange) surface() fault.Surface {
 	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens || x.own {
 		return fault.Messages
 	}
+	if s, ok := x.vendorSurface(); ok {
+		return s
+	}
 	return fault.Model
 }
 

@@ -44,7 +44,9 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		}
 		if err != nil {
 			p.account()
-			return g.broken(ctx, a, err)
+			err = g.broken(ctx, a, err)
+			p.reportCut()
+			return err
 		}
 		room.took(n)
 	}

@@ -10,6 +10,9 @@ const (
 	Model    Surface = iota // OpenAI-shaped routes and pass-through
 	Messages                // Anthropic-shaped routes
 	Admin                   // administration routes
+	Google                  // paths of Google's clients: /v1beta
+	Amazon                  // paths of Amazon's clients for Bedrock: /model
+	Cohere                  // paths of Cohere's clients: /v2/chat
 )
 
 // Body renders the error for a surface as JSON.
@@ -19,7 +22,8 @@ const (
 // {message,type,param,code}}, inline as the contract spells it, route {"message","ok":false,"error"}. Messages gives
 // {"type":"error","error":{type,message[,details]}}, where details has a code that is not the
 // table's. Admin gives {"success":false,"data":
-// {message,errorCode[,errors]}}.
+// {message,errorCode[,errors]}}. Google gives {"error":{code,message,status[,details]}}, Amazon
+// and Cohere {"message"}; the type of Amazon's is in a header, see AmazonType.
 // Source: contract/dataplane.md part 7, contract/identity-and-governance.md 6 and 14.
 func (e *Error) Body(s Surface) []byte {
 	b, err := json.Marshal(e.body(s))
@@ -39,6 +43,10 @@ func (e *Error) body(s Surface) any {
 		return map[string]any{"type": "error", "error": said}
 	case Admin:
 		return e.adminBody()
+	case Google:
+		return e.googleBody()
+	case Amazon, Cohere:
+		return e.said(map[string]any{"message": e.Text()})
 	case Model: // the code decides the form
 	}
 	text := e.Text()

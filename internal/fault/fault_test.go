@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"sluice/internal/fault"
 )
@@ -27,6 +28,10 @@ func TestBodies(t *testing.T) {
 		{"a rate of a key", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Model, `{"error":{"code":"05","message":"Sluice Error: slow. Error Code: 05","param":null,"retryable":true,"type":"rate_limit_exceeded"},"message":"Sluice Error: slow. Error Code: 05","status":"failure"}`},
 		{"a rate, to a caller of messages", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Messages, `{"error":{"message":"slow","retryable":true,"type":"rate_limit_error"},"type":"error"}`},
 		{"messages", fault.New(fault.RateLimited, "slow"), fault.Messages, `{"error":{"message":"slow","type":"rate_limit_error"},"type":"error"}`},
+		{"google", fault.New(fault.InvalidRequest, "no"), fault.Google, `{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`},
+		{"google, a rate", fault.New(fault.KeyRateLimited, "slow").WithType("", "05").WithRetry(90 * time.Second), fault.Google, `{"error":{"code":429,"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"sluice","reason":"05"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"90s"}],"message":"slow","status":"RESOURCE_EXHAUSTED"}}`},
+		{"amazon", fault.New(fault.Unauthenticated, "who"), fault.Amazon, `{"message":"who"}`},
+		{"cohere", fault.New(fault.Unauthenticated, "who"), fault.Cohere, `{"message":"who"}`},
 		{"admin", fault.New(fault.Forbidden, "no"), fault.Admin, `{"data":{"errorCode":"AB03","message":"no"},"success":false}`},
 	}
 	for _, c := range cases {
@@ -42,7 +47,7 @@ func TestBodies(t *testing.T) {
 func TestCauseNeverLeaves(t *testing.T) {
 	t.Parallel()
 	e := fault.Wrap(fault.UpstreamFailed, errors.New("sk-secret at 10.0.0.1"))
-	for _, s := range []fault.Surface{fault.Model, fault.Messages, fault.Admin} {
+	for _, s := range []fault.Surface{fault.Model, fault.Messages, fault.Admin, fault.Google, fault.Amazon, fault.Cohere} {
 		if b := string(e.Body(s)); !json.Valid([]byte(b)) || contains(b, "secret") {
 			t.Errorf("surface %d: %s", s, b)
 		}

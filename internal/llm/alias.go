@@ -12,6 +12,7 @@ type Alias struct {
 	Below  string // what stands for it below /v1: "", or "/v1beta" where it is part of the provider's own paths
 	Azure  bool   // calls come as Azure has them: with the name of a deployment in the path or the query
 	Own    bool   // the prefix is the gateway's
+	Vendor string // whose clients call there, in whose shape errors are: "google", "amazon", "cohere"; empty for OpenAI's
 	Models string // behind which the provider has the names of models, "/v1beta/models/"; empty for nowhere
 }
 
@@ -21,16 +22,16 @@ var Aliases = []Alias{
 	{Prefix: "/v1/proxy", Own: true},
 	{Prefix: "/v1", Own: true},
 	{Prefix: "/proxy", Own: true},
-	{Prefix: "/openai/v1"},                                              // https://console.groq.com/docs/openai; https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
-	{Prefix: "/openai", Azure: true},                                    // https://learn.microsoft.com/azure/foundry/openai/reference
-	{Prefix: "/v1beta", Below: "/v1beta", Models: "/v1beta/models/"},    // https://ai.google.dev/api
-	{Prefix: "/v1alpha", Below: "/v1alpha", Models: "/v1alpha/models/"}, // likewise
-	{Prefix: "/v1beta1", Below: "/v1beta1"},                             // https://cloud.google.com/vertex-ai/docs/reference/rest
-	{Prefix: "/upload/v1beta", Below: "/upload/v1beta"},                 // https://ai.google.dev/api/files
-	{Prefix: "/v2/chat", Below: "/v2/chat"},                             // https://docs.cohere.com/reference
-	{Prefix: "/v2/embed", Below: "/v2/embed"},                           // likewise
-	{Prefix: "/v2/rerank", Below: "/v2/rerank"},                         // likewise
-	{Prefix: "/model", Below: "/model", Models: "/model/"},              // https://docs.aws.amazon.com/bedrock/latest/APIReference
+	{Prefix: "/openai/v1"},           // https://console.groq.com/docs/openai; https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+	{Prefix: "/openai", Azure: true}, // https://learn.microsoft.com/azure/foundry/openai/reference
+	{Prefix: "/v1beta", Below: "/v1beta", Vendor: "google", Models: "/v1beta/models/"},    // https://ai.google.dev/api
+	{Prefix: "/v1alpha", Below: "/v1alpha", Vendor: "google", Models: "/v1alpha/models/"}, // likewise
+	{Prefix: "/v1beta1", Below: "/v1beta1", Vendor: "google"},                             // https://cloud.google.com/vertex-ai/docs/reference/rest
+	{Prefix: "/upload/v1beta", Below: "/upload/v1beta", Vendor: "google"},                 // https://ai.google.dev/api/files
+	{Prefix: "/v2/chat", Below: "/v2/chat", Vendor: "cohere"},                             // https://docs.cohere.com/reference
+	{Prefix: "/v2/embed", Below: "/v2/embed", Vendor: "cohere"},                           // likewise
+	{Prefix: "/v2/rerank", Below: "/v2/rerank", Vendor: "cohere"},                         // likewise
+	{Prefix: "/model", Below: "/model", Vendor: "amazon", Models: "/model/"},              // https://docs.aws.amazon.com/bedrock/latest/APIReference
 }
 
 // Address is what an escaped path stands for.
