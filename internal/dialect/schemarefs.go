@@ -61,6 +61,11 @@ func (r *Refs) at(names []string) []byte {
 		members, known := r.inside[led]
 		if !known {
 			members = map[string][]byte{}
+			if len(raw) > 0 && raw[0] == '[' {
+				for v := range splice.Elements(raw) {
+					members[strconv.Itoa(len(members))] = v
+				}
+			}
 			for n, val := range splice.Members(raw) {
 				if key, _ := splice.Unquote(n); members[key] == nil {
 					members[key] = val

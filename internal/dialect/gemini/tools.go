@@ -69,11 +69,11 @@ func (w *writer) declarations(functions []*llm.Tool) {
 	w.Close('}')
 }
 
-// schema writes a JSON schema: byte for byte where the model reads such, otherwise
-// rewritten into the part of OpenAPI's that it knows.
+// schema writes a JSON schema: as it is where the model reads such, but for references that it
+// refuses, otherwise rewritten into the part of OpenAPI's that it knows.
 func (w *writer) schema(older, newer string, raw json.RawMessage) {
 	if w.m.jsonSchema() {
-		w.Raw(newer, raw)
+		w.Raw(newer, dialect.CheckedRefs(raw))
 		return
 	}
 	w.Raw(older, openAPI(raw))

@@ -34,9 +34,7 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 		d.spent(a.usage, emit)
 	}
 	if a.whole {
-		d.finished = true
-		d.shut(0, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finished(a.finish, d.choices[0].called), Text: a.finish})
+		d.finished, d.choices[0].finish = true, a.finish
 	}
 }
 

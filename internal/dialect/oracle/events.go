@@ -42,6 +42,7 @@ type choice struct {
 	byID   map[string]*call // those that have an id
 	last   *call            // that pieces without an id belong to
 	called bool             // a call has begun
+	finish string           // the latest finishReason: some models send it in every piece, so that it is reported at the end
 }
 
 // call is a tool call. It begins when its name is known; one whose name never comes is none.
@@ -72,7 +73,11 @@ func (d *decoder) end(emit func(*llm.Event)) {
 	}
 	d.ended = true
 	for at := range d.choices {
+		c := &d.choices[at]
 		d.shut(at, emit)
+		if c.finish != "" {
+			d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finished(c.finish, c.called), Text: c.finish})
+		}
 	}
 	d.send(emit, llm.Event{Kind: llm.EventEnd})
 }
@@ -159,10 +164,7 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: list})
 	}
 	if finish != "" {
-		d.finished = true
-		called := d.choices[at].called
-		d.shut(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finished(finish, called), Text: finish})
+		d.finished, d.choices[at].finish = true, finish
 	}
 	return nil
 }

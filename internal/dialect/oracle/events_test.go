@@ -254,3 +254,33 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 		}
 	}
 }
+
+// A finishReason in every piece loses nothing of what follows, and ends the choice once.
+func TestFinishReasonInEveryPiece(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stream, reply string }{"text": {textStream, textReply}, "tools": {toolStream, toolReply}} {
+		want, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(c.reply)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reason := want.Choices[0].Raw
+		stream := strings.ReplaceAll(c.stream, `{"index":0,"message"`, `{"index":0,"finishReason":"`+reason+`","message"`)
+		events, err := dialecttest.Read(decoderOf(), []byte(stream))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want.Model, want.Created = "", 0
+		if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+			t.Errorf("%s: %s", name, strings.Join(diff, "\n"))
+		}
+		ends := 0
+		for _, ev := range events {
+			if ev.Kind == llm.EventFinish {
+				ends++
+			}
+		}
+		if ends != 1 {
+			t.Errorf("%s: %d ends of the choice", name, ends)
+		}
+	}
+}
