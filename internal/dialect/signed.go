@@ -98,7 +98,7 @@ func attribute(surface llm.Endpoint, p *llm.Part) {
 	if p.Kind == llm.SealedPart {
 		signature = &p.Text
 	}
-	redacted := false
+	var redacted bool
 	if p.Shape, *signature, redacted = readSigner(surface, *signature); redacted && p.Kind == llm.ThoughtPart {
 		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
 	}

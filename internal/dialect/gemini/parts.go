@@ -174,8 +174,5 @@ var audioMIME = map[string]string{
 	"x-m4a": "audio/m4a", "mpeg": "audio/mpeg", "mpga": "audio/mpga", "mp4": "audio/mp4", "webm": "audio/webm",
 }
 
-// isObject reports whether text is one JSON object.
-func isObject(text string) bool { return splice.Valid([]byte(text)) }
-
 // freeText is the text of a tool without a schema, as arguments.
 func freeText(text string) string { return `{"input":` + string(splice.Quote(text)) + `}` }

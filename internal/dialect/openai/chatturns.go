@@ -173,7 +173,8 @@ func (w *callWriter) calls(m *llm.Message, calls []*llm.Part) {
 	for _, p := range calls {
 		w.Open('{')
 		w.Str("id", p.Call.ID)
-		kind, args, text := llm.Function, "arguments", ""
+		kind, args := llm.Function, "arguments"
+		var text string
 		if p.Call.Custom {
 			kind, args, text = llm.Custom, "input", p.Call.Arguments
 		} else { // which servers parse
