@@ -75,6 +75,7 @@ func (k kinds) customLog(c *resource.Call, item resource.Sent) (*record.Attempt,
 	var asked struct{ Model, User string }
 	_ = json.Unmarshal(s.Request.Body, &asked) // what is no text is none
 	a.Model = cmp.Or(asked.Model, a.ReplyModel)
+	a.MaskCredentials(k.BodyLogBytes)
 	return a, describe(a, s.Metadata, asked.User)
 }
 

@@ -34,6 +34,7 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	if o == record.ClientGone && g.stopped.Load() { // it was not the client who left
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
+	r.MaskCredentials(g.set.BodyLogBytes)
 	if err := g.Journal.Append(r); err != nil {
 		g.unrecorded(r, err)
 	}
@@ -144,7 +145,7 @@ func (g *Gateway) keep(typ string, b []byte, size int64) record.Body {
 }
 
 // formFields is what is kept of a form: its fields as they came, and of its files
-// the name, type and size. Field values are shown up to 1 KiB.
+// the name, type and size. Field values are shown up to 1 KiB, without credentials.
 func formFields(f *splice.Form) []byte {
 	const valueMax = 1 << 10
 	type part struct {
@@ -161,7 +162,7 @@ func formFields(f *splice.Form) []byte {
 			parts = append(parts, part{Name: p.Name, File: p.FileName, Type: p.ContentType, Bytes: p.Len})
 			continue
 		}
-		parts = append(parts, part{Name: p.Name, Value: string(p.Value[:min(len(p.Value), valueMax)])})
+		parts = append(parts, part{Name: p.Name, Value: string(sealed.FormValue(p.Name, p.Value[:min(len(p.Value), valueMax)]))})
 	}
 	b, err := json.Marshal(map[string]any{"form": parts})
 	if err != nil { // strings and numbers only: cannot happen

@@ -11,6 +11,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/record"
+	"sluice/internal/sealed"
 	"sluice/internal/splice"
 )
 
@@ -80,6 +81,9 @@ func (call *Call) readBody(a *record.Attempt, c Change) error {
 	var d splice.Doc
 	if err := splice.Scan(sent.Bytes, &d); err != nil {
 		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body is no JSON object").Because(err)
+	}
+	if at := sealed.Masked(sent.Bytes); at != "" {
+		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: the credential in %s is masked in the log; send the request itself with the credential", at)
 	}
 	var edits []splice.Edit
 	if on, _ := d.Bool("stream"); on {

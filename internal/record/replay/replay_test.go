@@ -54,10 +54,22 @@ func TestOf(t *testing.T) {
 		"a config of its own":    {change: func(a *record.Attempt) { a.ConfigID = "inline" }, refused: "a config of its own"},
 		"no body":                {change: func(a *record.Attempt) { a.Request.Bytes = nil }, refused: "not kept"},
 		"a part of a body":       {change: func(a *record.Attempt) { a.Request.Truncated = true }, refused: "LOG_BODY_MAX_KB"},
-		"no JSON":                {change: func(a *record.Attempt) { a.Request = body("hello") }, refused: "no JSON object"},
-		"a file":                 {change: func(a *record.Attempt) { a.Endpoint = "uploadFile" }, refused: "uploadFile"},
-		"a conversation":         {change: func(a *record.Attempt) { a.Endpoint = "realtime" }, refused: "realtime"},
-		"a custom log":           {change: func(a *record.Attempt) { a.Source = record.FromAPI }, refused: "served"},
+		"a masked credential": {
+			change: func(a *record.Attempt) {
+				a.Request = body(`{"model":"m","tools":[{"type":"mcp","headers":{"x-key":"***"}}]}`)
+			},
+			refused: "tools[0].headers.x-key is masked in the log",
+		},
+		"stars in a message": {
+			change: func(a *record.Attempt) {
+				a.Request = body(`{"model":"m","messages":[{"role":"user","content":"***"}]}`)
+			},
+			want: `/v1/chat/completions {"model":"m","messages":[{"role":"user","content":"***"}]}  pc-routing-3f9x2a`,
+		},
+		"no JSON":        {change: func(a *record.Attempt) { a.Request = body("hello") }, refused: "no JSON object"},
+		"a file":         {change: func(a *record.Attempt) { a.Endpoint = "uploadFile" }, refused: "uploadFile"},
+		"a conversation": {change: func(a *record.Attempt) { a.Endpoint = "realtime" }, refused: "realtime"},
+		"a custom log":   {change: func(a *record.Attempt) { a.Source = record.FromAPI }, refused: "served"},
 	} {
 		a := recordtest.Chat(1)
 		a.Request = body(`{"model":"m"}`)

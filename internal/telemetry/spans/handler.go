@@ -180,6 +180,7 @@ func (v *Receiver) keep(entries []entry) (l lost, err error) {
 	for i, e := range entries {
 		entries[i] = entry{}
 		e.Request = v.kept(e.holds)
+		e.MaskCredentials(v.BodyLogBytes)
 		err := v.Journal.Append(e.Attempt)
 		switch {
 		case err == nil:

@@ -1,0 +1,52 @@
+package sealed
+
+import (
+	"bytes"
+	"strings"
+)
+
+// FormValue is the value of a form field as records may show it: *** for the field of a
+// credential ("extra_headers[x-api-key]", "webhook_secret"), and JSON as Body shows it,
+// below the field's name: the value [{"type":"mcp","authorization":"***"}] of "tools". It is
+// value itself when there is nothing to mask.
+func FormValue(name string, value []byte) []byte {
+	w := bodyWalk{b: value, depth: 1}
+	names := strings.Split(strings.ReplaceAll(name, "]", ""), "[")
+	for _, n := range names[:len(names)-1] {
+		w.enter(n)
+		w.open(false)
+	}
+	w.enter(names[len(names)-1])
+	if !startsJSON(value) {
+		return w.plain(value)
+	}
+	if w.run(); w.out == nil {
+		return value
+	}
+	return append(w.out, value[w.copied:]...)
+}
+
+// enter goes to a member, or for "" and a number to an object in a list.
+func (w *bodyWalk) enter(name string) {
+	if w.hasName = strings.Trim(name, "0123456789") != ""; w.hasName {
+		w.name = []byte(name)
+	}
+}
+
+// plain is a value that is no JSON and stands for the member that comes next.
+func (w *bodyWalk) plain(value []byte) []byte {
+	rule := maskRule(0)
+	if w.hasName {
+		rule = w.rule()
+	}
+	switch {
+	case len(value) == 0:
+	case w.whole(), rule == maskAll, rule == maskText, rule == maskKey && bytes.HasPrefix(value, []byte("ek_")):
+		return []byte(Mask)
+	case rule == maskAddress:
+		return []byte(Address(string(value)))
+	case rule == maskHook:
+		return []byte(Webhook(string(value)))
+	}
+	return value
+}

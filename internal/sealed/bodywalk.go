@@ -1,0 +1,338 @@
+package sealed
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// bodyWalk goes through a body member by member and replaces credentials. It follows
+// quotes and brackets alone, so that it understands the beginning of a body and JSON
+// between other text, too. It belongs to one goroutine.
+type bodyWalk struct {
+	b      []byte
+	out    []byte // what is masked so far; nil before something was
+	copied int    // bytes of b that are in out
+	nested int    // texts around this one
+	events bool   // lines of a stream of events: each ends strings, an empty one ends an event
+	found  *string
+
+	few     [fewLevels]bodyLevel
+	more    []bodyLevel // behind few
+	depth   int         // how many levels have begun
+	name    []byte      // of the member whose value comes next, as written
+	hasName bool
+}
+
+// fewLevels is how many levels nearly all bodies have at most: more take memory.
+const fewLevels = 24
+
+// bodyLevel is an object or a list that has begun.
+type bodyLevel struct {
+	name  []byte // of its member, nil in a list
+	list  bool
+	index int  // of the value that comes next in a list
+	whole bool // every value in it is masked
+}
+
+// run goes through the body.
+func (w *bodyWalk) run() {
+	for i := 0; i < len(w.b); {
+		switch c := w.b[i]; c {
+		case '"':
+			i = w.text(i)
+		case '{', '[':
+			w.open(c == '[')
+			i++
+		case '}', ']':
+			w.depth = max(0, w.depth-1)
+			w.hasName = false
+			i++
+		case ',':
+			if w.depth > 0 {
+				w.level(w.depth-1).index++
+			}
+			w.hasName = false
+			i++
+		case ' ', '\t', '\r', ':':
+			i++
+		case '\n':
+			if i++; w.events {
+				i = w.line(i)
+			}
+		default:
+			i = w.scalar(i)
+		}
+	}
+}
+
+// line begins a line of a stream of events: an empty one ends the event, and of others the
+// data goes on behind their name.
+func (w *bodyWalk) line(i int) int {
+	if emptyLine(w.b[i:]) {
+		w.depth, w.hasName = 0, false
+	}
+	if bytes.HasPrefix(w.b[i:], []byte("data:")) {
+		i += len("data:")
+	}
+	return i
+}
+
+func emptyLine(b []byte) bool { return len(b) > 0 && (b[0] == '\n' || b[0] == '\r') }
+
+// open begins an object or a list.
+func (w *bodyWalk) open(list bool) {
+	l := bodyLevel{list: list, whole: w.whole()}
+	if w.hasName {
+		l.name = w.name
+		l.whole = l.whole || w.rule() == maskAll && !w.inSchema()
+	}
+	if w.hasName = false; w.depth < fewLevels {
+		w.few[w.depth] = l
+	} else {
+		w.more = append(w.more[:w.depth-fewLevels], l)
+	}
+	w.depth++
+}
+
+// level is one of those that have begun, the outermost being 0.
+func (w *bodyWalk) level(k int) *bodyLevel {
+	if k < fewLevels {
+		return &w.few[k]
+	}
+	return &w.more[k-fewLevels]
+}
+
+// whole reports whether the value that comes next stands below a credential field.
+func (w *bodyWalk) whole() bool {
+	if w.depth == 0 || !w.level(w.depth-1).whole {
+		return false
+	}
+	return !w.hasName || !openBelow(flatText(w.name))
+}
+
+// inSchema reports whether the member that comes next is the definition of a field.
+func (w *bodyWalk) inSchema() bool {
+	return w.depth > 0 && schemaNames[flatText(w.level(w.depth-1).name)]
+}
+
+// rule is how the member that comes next is masked, 0 when it is not.
+func (w *bodyWalk) rule() maskRule {
+	var flat [maxParam]byte
+	for _, f := range fieldsByName[string(flatName(&flat, w.name))] {
+		if w.under(f.names[:len(f.names)-1]) {
+			return f.rule
+		}
+	}
+	return 0
+}
+
+// under reports whether the innermost members that have begun have those names.
+func (w *bodyWalk) under(names []string) bool {
+	n := w.depth - len(names)
+	if n < 0 {
+		return false
+	}
+	for k, name := range names {
+		if flatText(w.level(n+k).name) != name {
+			return false
+		}
+	}
+	return true
+}
+
+// text reads the string whose opening quote is at i and returns where to go on.
+func (w *bodyWalk) text(i int) int {
+	start := i + 1
+	end, closed := w.endOfText(start)
+	next := end
+	if closed {
+		next++
+	}
+	after := next
+	for after < len(w.b) && (w.b[after] == ' ' || w.b[after] == '\t' || w.b[after] == '\n' || w.b[after] == '\r') {
+		after++
+	}
+	if after < len(w.b) && w.b[after] == ':' && !w.hasName {
+		w.name, w.hasName = w.b[start:end], true
+		return after + 1
+	}
+	if masked, ok := w.masked(w.b[start:end]); ok {
+		w.replace(start, end, masked)
+	}
+	w.hasName = false
+	return next
+}
+
+// endOfText is where the string that begins at i ends: at its quote, or without one at the
+// end of the line or of the body.
+func (w *bodyWalk) endOfText(i int) (end int, closed bool) {
+	for ; i < len(w.b); i++ {
+		switch c := w.b[i]; {
+		case c == '"':
+			return i, true
+		case c == '\\':
+			i++
+		case c == '\n' && w.events:
+			return i, false
+		}
+	}
+	return len(w.b), false
+}
+
+// scalar reads a number or a word.
+func (w *bodyWalk) scalar(i int) int {
+	end := i
+	for end < len(w.b) && strings.IndexByte(" \t\r\n,:{}[]\"", w.b[end]) < 0 {
+		end++
+	}
+	if word := w.b[i:end]; w.depth > 0 && string(word) != "null" && (w.whole() || w.hasName && w.rule() == maskAll) {
+		w.replace(i, end, []byte(`"`+Mask+`"`))
+	}
+	w.hasName = false
+	return end
+}
+
+// masked is a text as it may be shown, and whether that is another text.
+func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
+	var rule maskRule
+	if w.hasName {
+		rule = w.rule()
+	}
+	if w.whole() {
+		rule = maskAll
+	}
+	switch rule {
+	case maskAll, maskText:
+		return w.hidden(text)
+	case maskKey:
+		if bytes.HasPrefix(text, []byte("ek_")) || string(text) == Mask {
+			return w.hidden(text)
+		}
+	case maskAddress:
+		return w.address(text, Address)
+	case maskHook:
+		return w.address(text, Webhook)
+	}
+	return w.inner(text)
+}
+
+// hidden is the mask of a text that is not empty.
+func (w *bodyWalk) hidden(text []byte) ([]byte, bool) {
+	if string(text) == Mask {
+		w.note()
+	}
+	return []byte(Mask), len(text) > 0 && string(text) != Mask
+}
+
+// address is a URL with its secrets masked.
+func (w *bodyWalk) address(text []byte, mask func(string) string) ([]byte, bool) {
+	if bytes.Contains(text, []byte(Mask)) {
+		w.note()
+	}
+	plain, ok := unquoted(text)
+	if !ok {
+		return nil, false
+	}
+	shown := mask(plain)
+	return quoted(shown), shown != plain
+}
+
+// inner is a text that is JSON, or a stream of events, with its credentials masked.
+func (w *bodyWalk) inner(text []byte) ([]byte, bool) {
+	if bytes.IndexByte(text, '\\') < 0 || !mayHoldCredential(text) {
+		return nil, false
+	}
+	plain, ok := unquoted(text)
+	if !ok || !startsJSON([]byte(plain)) && !strings.HasPrefix(plain, "data:") && !strings.HasPrefix(plain, "event:") {
+		return nil, false // prose may show what it likes
+	}
+	shown := maskedText("", []byte(plain), w.nested+1, w.found)
+	return quoted(string(shown)), string(shown) != plain
+}
+
+// replace puts other bytes in the place of b[start:end].
+func (w *bodyWalk) replace(start, end int, by []byte) {
+	if w.out == nil {
+		w.out = make([]byte, 0, len(w.b)+len(by))
+	}
+	w.out = append(append(w.out, w.b[w.copied:start]...), by...)
+	w.copied = end
+}
+
+// note keeps the path of the member that comes next, when it is the first.
+func (w *bodyWalk) note() {
+	if w.found == nil || *w.found != "" {
+		return
+	}
+	var path []byte
+	add := func(name []byte) {
+		if len(name) > 0 && len(path) > 0 {
+			path = append(path, '.')
+		}
+		path = append(path, name...)
+	}
+	for k := range w.depth {
+		l := w.level(k)
+		add(l.name)
+		if l.list {
+			path = append(strconv.AppendInt(append(path, '['), int64(l.index), 10), ']')
+		}
+	}
+	if w.hasName {
+		add(w.name)
+	}
+	*w.found = string(path)
+}
+
+// flatName writes a name in lower case without separators to the end of flat; what is
+// longer is known by no rule.
+func flatName(flat *[maxParam]byte, name []byte) []byte {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		if plain, ok := unquoted(name); ok {
+			name = []byte(plain)
+		}
+	}
+	n := 0
+	for _, c := range name {
+		if separator(c) {
+			continue
+		}
+		if n == len(flat) {
+			return nil
+		}
+		flat[n] = lower(c)
+		n++
+	}
+	return flat[:n]
+}
+
+// flatText is flatName as a text.
+func flatText(name []byte) string {
+	var flat [maxParam]byte
+	return string(flatName(&flat, name))
+}
+
+// unquoted is what the inside of a JSON string says. Of one that is cut in an escape, what
+// stands before that.
+func unquoted(text []byte) (string, bool) {
+	for cut := 0; cut <= 12 && cut <= len(text); cut++ { // two escapes of a surrogate pair are the longest
+		var s string
+		if json.Unmarshal(append(append([]byte{'"'}, text[:len(text)-cut]...), '"'), &s) == nil {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+// quoted is a text as the inside of a JSON string.
+func quoted(s string) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil { // a text: cannot fail
+		return nil
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\"\n"))[1:]
+}
