@@ -35,6 +35,7 @@ func (l *loader) decode() *Loaded {
 	_, chosen = l.given["ANALYTICS_STORE"]
 	out.Settings.Analytics.complete(chosen, derived)
 	out.Settings.OpenTelemetry.complete(derived)
+	out.Settings.Requests.complete()
 	out.Settings.validate(func(name, text, form string) {
 		if !blamed[name] {
 			l.problems = append(l.problems, Problem{Setting: name, Text: text, Form: form})

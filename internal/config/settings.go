@@ -162,6 +162,7 @@ func (s *Settings) validate(report reporter) {
 	s.Analytics.validate(report)
 	s.Mail.validate(report)
 	s.OpenTelemetry.validate(report)
+	s.People.validate(report)
 	b := s.Bootstrap
 	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {
 		report("BOOTSTRAP_WORKSPACE_KEY", "is the same as BOOTSTRAP_ADMIN_KEY", "two different keys")

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"sluice/internal/sealed"
@@ -17,7 +18,8 @@ type Requests struct {
 
 	// HeaderPrefixAliases are further header prefixes that are read exactly like
 	// `x-gateway-` and mirrored in the responses, for example `x-acme-`, so that
-	// clients of another gateway move over unchanged.
+	// clients of another gateway move over unchanged. Capital letters mean the same as
+	// small ones.
 	HeaderPrefixAliases []string `env:"HEADER_PREFIX_ALIASES" check:"header-prefix"`
 
 	// HeadersToMetadata are request headers whose values are copied into the metadata
@@ -32,6 +34,15 @@ type Requests struct {
 	// HeadersToIgnore are request headers that a pass-through call never carries
 	// upstream, besides those of the gateway itself.
 	HeadersToIgnore []string `env:"CUSTOM_HEADERS_TO_IGNORE" check:"header"`
+}
+
+// complete writes prefixes and names of headers in lower case, as they are compared.
+func (r *Requests) complete() {
+	for _, list := range [...][]string{r.HeaderPrefixAliases, r.HeadersToMetadata, r.HeadersToIgnore} {
+		for i, name := range list {
+			list[i] = strings.ToLower(name)
+		}
+	}
 }
 
 // MaxJSONBytes is the largest JSON body in bytes.
