@@ -110,7 +110,7 @@ func (k kinds) checkManagerURL(m credential.Manager, auth map[string]string, raw
 	if err := k.Guard.CheckURL(raw); err != nil {
 		return fault.From(err).At(at)
 	}
-	if !credential.OwnIdentity(m, auth) || k.Guard.TakesStoredKeys(raw) || m == credential.AzureKeyVault && credential.AzureVault(raw) != "" {
+	if to := credential.IdentityAddress(m, auth); to == "" || k.Guard.TakesStoredKeys(to) {
 		return nil
 	}
 	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").At(at)

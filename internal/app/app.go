@@ -279,7 +279,7 @@ func (a *App) buildGateway(context.Context) error {
 		a.metrics.Register(a.access.Collector())
 	}
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
-	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), signers, a.clock, a.log))
+	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), a.guard, signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
 	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "entries of feedback, logs and spans")
 	a.tokens = admin.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)

@@ -6,14 +6,16 @@ import (
 
 	"sluice/internal/config"
 	"sluice/internal/ident"
+	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/secretref"
 )
 
 // secretOptions are those of the reader of external secret managers. Guarded keeps
 // from private addresses.
-func secretOptions(s config.Settings, guarded *http.Client, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
+func secretOptions(s config.Settings, guarded *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
 	return secretref.Options{
-		HTTP: guarded, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "", Clock: clock, Log: log,
+		HTTP: guarded, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "",
+		TakesStoredKeys: guard.TakesStoredKeys, Clock: clock, Log: log,
 	}
 }

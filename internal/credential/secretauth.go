@@ -134,6 +134,22 @@ func OwnIdentity(m Manager, auth map[string]string) bool {
 	return m == AzureKeyVault && auth["azure_auth_mode"] != "entra" || m == HashiCorpVault && auth["vault_auth_type"] == "kubernetes"
 }
 
+// IdentityAddress is the URL to which a sign-in sends a token of the gateway's own machine
+// and for which the operator must vouch, for example "https://vault.example.com"; "" when
+// it sends none, or to Key Vault in a cloud of Azure.
+// Source: docs/secrets.md.
+func IdentityAddress(m Manager, auth map[string]string) string {
+	switch {
+	case !OwnIdentity(m, auth):
+		return ""
+	case m == HashiCorpVault:
+		return auth["vault_addr"]
+	case AzureVault(auth["azure_vault_url"]) != "":
+		return ""
+	}
+	return auth["azure_vault_url"]
+}
+
 // azureVaults are the domains of Key Vault in the clouds of Azure.
 // Source: https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates, 2026-11.
 var azureVaults = []string{".vault.azure.net", ".vault.azure.cn", ".vault.usgovcloudapi.net", ".managedhsm.azure.net"}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sluice/internal/credential"
+	"sluice/internal/provider/netguard"
 	"sluice/internal/provider/sign"
 	"sluice/internal/secretref"
 )
@@ -121,7 +122,7 @@ func start(t *testing.T, change ...func(*secretref.Options)) (*secretref.Reader,
 		return srv.Client().Transport.RoundTrip(r)
 	})}
 	c := &clock{now: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	o := secretref.Options{HTTP: client, Signers: sign.New(sign.Options{HTTP: client, Clock: c}), Clock: c, Log: slog.New(slog.DiscardHandler)}
+	o := secretref.Options{HTTP: client, Signers: sign.New(sign.Options{HTTP: client, Clock: c}), TakesStoredKeys: netguard.New(nil).WithKeyHosts([]string{"vault.example.com:443"}).TakesStoredKeys, Clock: c, Log: slog.New(slog.DiscardHandler)}
 	for _, f := range change {
 		f(&o)
 	}

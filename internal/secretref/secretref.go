@@ -38,6 +38,9 @@ type Options struct {
 	// KubernetesToken is the file with the token of the gateway's service account;
 	// empty: where Kubernetes mounts it.
 	KubernetesToken string
+	// TakesStoredKeys reports whether the operator lets the gateway's own identity go to the
+	// host and port of a URL: netguard.Guard.TakesStoredKeys.
+	TakesStoredKeys func(raw string) bool
 	Clock           ident.Clock
 	Log             *slog.Logger
 }
@@ -101,11 +104,18 @@ func unavailable(u *credential.SecretUse, cause error) error {
 	return fault.Newf(fault.SecretUnavailable, "the provider's %s could not be read from the secret manager", u.Field).Because(cause)
 }
 
-// fetch asks the manager of a source.
+// errOwnIdentity refuses a reference that was saved while its address was listed, or by a
+// version that did not ask for that.
+var errOwnIdentity = errors.New("this way to sign in sends a token of the gateway itself: list the host and port of the secret manager in STORED_KEY_HOSTS")
+
+// fetch asks the manager of a source, if the gateway's own identity may go there.
 func (r *Reader) fetch(ctx context.Context, s *credential.SecretSource) (*secret, error) {
 	m, ok := r.managers[s.Manager]
 	if !ok {
 		return nil, errors.New("unknown secret manager " + string(s.Manager))
+	}
+	if to := credential.IdentityAddress(s.Manager, s.Auth); to != "" && !r.set.TakesStoredKeys(to) {
+		return nil, errOwnIdentity
 	}
 	ctx, stop := context.WithTimeout(ctx, fetchTime)
 	defer stop()
