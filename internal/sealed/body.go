@@ -7,7 +7,7 @@ import (
 
 // Body is a kept request or response body with the credentials in it masked: values of the
 // fields that bodyFields lists, {"tools":[{"authorization":"***"}]}. The body may be JSON,
-// lines of JSON, a stream of events, a form in a URL's encoding, or the beginning of one;
+// lines of JSON, a stream of events, a form of either kind, or the beginning of one;
 // JSON in texts is looked into. Other bytes stay as they are. Type is its content type, ""
 // when there is none; the body is without a content encoding.
 //
@@ -17,6 +17,9 @@ import (
 func Body(contentType string, b []byte) []byte {
 	if strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !startsJSON(b) {
 		return maskedForm(b)
+	}
+	if strings.HasPrefix(contentType, "multipart/") {
+		return maskedParts(contentType, b)
 	}
 	return maskedText(contentType, b, 0, nil)
 }
@@ -97,7 +100,7 @@ func credentialName(b []byte) bool {
 	}
 	for k--; k > 0 && b[k] == '\\'; k-- {
 	}
-	if !fieldEnds[b[k]] && !escapeEnds(b[:k+1]) {
+	if k < 1 || !fieldEnds[pairOf(b[k-1], b[k])] && !escapeEnds(b[:k+1]) {
 		return false
 	}
 	var flat [maxParam]byte
@@ -115,10 +118,10 @@ func credentialName(b []byte) bool {
 	return fieldsByName[string(flat[at:])] != nil
 }
 
-// escapeEnds reports whether b ends with an escape: \u0079.
+// escapeEnds reports whether one of the last two characters of b is an escape: \u0079.
 func escapeEnds(b []byte) bool {
 	n := len(b)
-	return n >= 6 && b[n-6] == '\\' && b[n-5] == 'u'
+	return n >= 7 && (b[n-6] == '\\' || b[n-7] == '\\')
 }
 
 // separator reports whether a byte is between the words of a name.

@@ -1,6 +1,7 @@
 package sealed_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -148,6 +149,38 @@ func TestFormsAreMasked(t *testing.T) {
 	}
 	if got := string(sealed.Body("application/x-www-form-urlencoded; charset=utf-8", []byte("grant_type=x&client_secret=SECRET&a=b"))); got != "grant_type=x&client_secret=***&a=b" {
 		t.Error(got)
+	}
+}
+
+// A form that is relayed as it came, and its beginning.
+func TestMultipartFormsAreMasked(t *testing.T) {
+	t.Parallel()
+	const kind, line = `multipart/form-data; boundary="b 1"`, "--b 1\r\nContent-Disposition: form-data; name="
+	form := line + "\"file\"; filename=\"a\"\r\n\r\n{\"api_key\":\"in a file\"}\r\n" + line + "\"client_secret\"\r\n\r\nSECRET\r\n" + line + "\"n\"\r\n\r\n1\r\n" + line + "\"tools\"\r\n\r\n[{\"authorization\":\"SECRET\"}]\r\n--b 1--\r\n"
+	want := strings.ReplaceAll(form, "SECRET", "***")
+	if got := string(sealed.Body(kind, []byte(form))); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for n := range form {
+		if got := string(sealed.Body(kind, []byte(form[:n]))); strings.Contains(got, "SEC") {
+			t.Fatalf("cut at %d: %q", n, got)
+		}
+	}
+	if got := string(sealed.Body("multipart/form-data", []byte(form))); got != form {
+		t.Errorf("without a boundary: %q", got)
+	}
+}
+
+func BenchmarkBody(b *testing.B) {
+	chat := []byte(`{"model":"m","stream":true,"messages":[{"role":"system","content":"` + strings.Repeat("You are: brief. ", 20) + `"},{"role":"user","content":"Hello"}],"temperature":0.5,"user":"u","metadata":{"a":"b"}}`)
+	for name, body := range map[string][]byte{"chat": chat, "long": bytes.Repeat(chat, 150), "tools": []byte(`{"tools":[{"function":{"parameters":{"properties":{"headers":{"type":"object"}}}}}],"x":` + string(chat) + `}`)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				sealed.Body("application/json", body)
+			}
+		})
 	}
 }
 

@@ -133,17 +133,20 @@ func parseFields(fields []bodyField) map[string][]parsedField {
 	return byName
 }
 
-// fieldEnds has the last bytes of those names: most names of a body are known not to be
-// one of them by that alone.
+// fieldEnds has the last two letters of those names, in any case: nearly all names of a
+// body are known not to be one of them by that alone.
 var fieldEnds = endsOf(fieldsByName)
 
-func endsOf(names map[string][]parsedField) (ends [256]bool) {
+func endsOf(names map[string][]parsedField) (ends [1 << 10]bool) {
 	for name := range names {
-		c := name[len(name)-1]
-		ends[c], ends[c-'a'+'A'] = true, true
+		ends[pairOf(name[len(name)-2], name[len(name)-1])] = true
 	}
 	return ends
 }
+
+// pairOf is a number for two letters, the same in any case. Other bytes share the numbers of
+// letters.
+func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 // schemaNames hold the definitions of fields in a JSON schema: what stands in them has the
 // name of a field, and is none.
