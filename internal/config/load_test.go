@@ -100,6 +100,7 @@ func TestAcceptedForms(t *testing.T) {
 		{"list", "HEADERS_TO_METADATA= x-team, ,x-app ,", func(s config.Settings) any { return s.Requests.HeadersToMetadata }, []string{"x-team", "x-app"}},
 		{"prefix", "HEADER_PREFIX_ALIASES=x-acme-", func(s config.Settings) any { return s.Requests.HeaderPrefixAliases }, []string{"x-acme-"}},
 		{"header with capital letters", "CUSTOM_HEADERS_TO_IGNORE=X-Team", func(s config.Settings) any { return s.Requests.HeadersToIgnore }, []string{"x-team"}},
+		{"header with a key in capital letters", "HEADERS_TO_METADATA=X-User:userName", func(s config.Settings) any { return s.Requests.HeadersToMetadata }, []string{"x-user:userName"}},
 		{"header for metadata with capital letters", "HEADERS_TO_METADATA=X-Team", func(s config.Settings) any { return s.Requests.HeadersToMetadata }, []string{"x-team"}},
 		{"prefix with capital letters", "HEADER_PREFIX_ALIASES=X-Acme-,x-OLD-", func(s config.Settings) any { return s.Requests.HeaderPrefixAliases }, []string{"x-acme-", "x-old-"}},
 		{"white space", "PORT= 99 ", func(s config.Settings) any { return s.Server.Port }, 99},

@@ -40,7 +40,10 @@ type Requests struct {
 func (r *Requests) complete() {
 	for _, list := range [...][]string{r.HeaderPrefixAliases, r.HeadersToMetadata, r.HeadersToIgnore} {
 		for i, name := range list {
-			list[i] = strings.ToLower(name)
+			header, key, keyed := strings.Cut(name, ":") // the key of metadata keeps its case
+			if list[i] = strings.ToLower(header); keyed {
+				list[i] += ":" + key
+			}
 		}
 	}
 }
