@@ -107,7 +107,12 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 		a.showCertificate(pair)
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
-	return &h1.Server{Gateway: a.gateway, Mine: r.mine, Rest: rest, Patience: front.Usual(), Log: a.log, Most: mostConnections()}, nil
+	s := &h1.Server{
+		Gateway: a.gateway, Mine: r.mine, Rest: rest, Patience: front.Usual(), Log: a.log,
+		Most: mostConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
+	}
+	a.connectionMetrics(s)
+	return s, nil
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

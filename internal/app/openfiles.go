@@ -1,6 +1,12 @@
 package app
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"sluice/internal/dataplane/front/h1"
+)
 
 // filesKept are the descriptors that connections of callers leave to everything else: the
 // journal, the request log, the database, Redis.
@@ -8,7 +14,8 @@ const filesKept = 128
 
 // mostConnections is how many connections of callers may be open at once under the limit of
 // open files: each call under way needs one to its provider besides. 0 means no bound, where
-// the limit is not known.
+// the limit is not known. The soft limit is not in the way: the Go runtime raises it to the
+// hard one at the start of the program. Source: syscall/rlimit.go of Go 1.26.
 func mostConnections() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -25,4 +32,13 @@ func connectionsUnder(files uint64) int {
 		return 0
 	}
 	return max(least, (int(files)-filesKept)/2)
+}
+
+// connectionMetrics shows how many connections of callers were evicted.
+func (a *App) connectionMetrics(s *h1.Server) {
+	for _, reason := range [...]string{h1.EvictedSilent, h1.EvictedIdle, h1.EvictedShare} {
+		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "sluice_connections_evicted_total", Help: "Connections of callers that were closed to free a slot for others, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
+		}, func() float64 { return float64(s.Evicted(reason)) }))
+	}
 }

@@ -56,6 +56,13 @@ type Server struct {
 	// Port is the TCP port to listen on. 0 takes a free one and logs it.
 	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
 
+	// UnusedPerClient is how many connections from one address, or from one /64 network of
+	// IPv6, may be open that have not sent a complete request: a further one closes the oldest
+	// of them. A connection that has sent one does not count, so that many clients behind one
+	// proxy can call. 0 means half of the connections that the limit of open files allows,
+	// and at most 4,096.
+	UnusedPerClient int `env:"CONNECTIONS_WITHOUT_REQUEST_PER_CLIENT" envDefault:"0" range:"0..1000000"`
+
 	// AdminPerMinute is how many requests to the administration interface each API key or
 	// signed-in person may make in a minute at this instance: a fifth of them at once, the
 	// others at an even pace. One with a body of more than 16 KiB counts once for each

@@ -1,11 +1,13 @@
 package h1
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -19,10 +21,11 @@ import (
 
 // What a connection does.
 const (
-	fresh  int32 = iota // has not sent a request yet
-	unused              // waits for the next one
-	active              // a request is being read or answered
-	closed              // is being closed by somebody else
+	fresh   int32 = iota // has not sent a byte of a request yet
+	unused               // waits for the next one
+	reading              // the head of a request is being read
+	active               // a request is being answered, its body read
+	closed               // is being closed by another goroutine
 )
 
 // conn is one connection of a client. It belongs to the goroutine that serves it but
@@ -40,6 +43,18 @@ type conn struct {
 	since  time.Time
 	place  int // in the crowd, which guards it
 
+	client    netip.Addr   // whose share of silent connections it counts towards
+	silent    bool         // has not sent a complete request
+	idleSince atomic.Int64 // Unix time in nanoseconds, while state is unused
+
+	// What follows belongs to Server.evictions, which guards it.
+	inSilent, inClient *list.Element // nil unless it counts as silent
+	evicted            bool          // and still holds its slot
+	gone               bool          // has ended
+	http2              bool          // served elsewhere, several requests at once
+	streams            bool          // likewise, and net/http knows of an open stream
+	handlers           int           // requests that are being served elsewhere
+
 	bounded bool // tcp itself bounds how long a write waits
 
 	state   atomic.Int32
@@ -47,6 +62,7 @@ type conn struct {
 
 	in     *buffer            // what was read and not consumed, nil when nothing is
 	limit  time.Time          // of reads, in force; zero means none
+	idleAt time.Time          // when it began to wait for the request at hand
 	take   func(uintptr) bool // arrive, made once
 	failed error              // of arrive
 	header wire.Header        // kept for its room
@@ -57,7 +73,7 @@ type conn struct {
 }
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
-	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1}
+	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1, client: clientOf(nc), silent: true}
 	c.bounded = socket.Stall(nc, s.Patience.Stall)
 	c.out.c = c
 	if sc, ok := nc.(syscall.Conn); ok {
@@ -92,7 +108,7 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		if !handed {
 			c.tcp.Close()
-			c.s.leavePlace()
+			c.s.leavePlace(c)
 		}
 	}()
 	next := serveNext
@@ -158,7 +174,11 @@ func (c *conn) exchange(ctx context.Context) step {
 func (c *conn) rest() bool {
 	clear(c.header[:cap(c.header)]) // it would hold on to the text
 	c.header, c.req, c.body = c.header[:0], wire.Request{}, nil
+	now := time.Now()
+	c.idleSince.Store(now.UnixNano())
+	c.idleAt = now
 	if c.in != nil {
+		c.state.Store(reading)
 		return !c.s.draining.Load()
 	}
 	c.state.Store(unused)
@@ -187,7 +207,7 @@ func (c *conn) alone() bool { return c.in == nil || c.body != nil && c.body.here
 func (c *conn) shakeHands(ctx context.Context) step {
 	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
 	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
-	c.tap = &tap{Conn: c.tcp}
+	c.tap = &tap{Conn: c.tcp, c: c}
 	secure := tls.Server(c.tap, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if inTheClear(err) {
@@ -199,6 +219,7 @@ func (c *conn) shakeHands(ctx context.Context) step {
 	_ = c.tcp.SetDeadline(time.Time{})
 	c.nc, c.tls = secure, true
 	if secure.ConnectionState().NegotiatedProtocol == "h2" {
+		c.http2 = true // before others look at it
 		return handOver
 	}
 	return serveNext
@@ -221,14 +242,16 @@ func (c *conn) handOver() {
 	_ = c.nc.SetWriteDeadline(time.Time{})
 	nc := c.nc
 	switch {
-	case c.in == nil:
+	case c.tls && c.in == nil: // net/http has to see TLS itself to serve HTTP/2
 	case c.tls:
-		nc = &handedTLS{handed{nc, append([]byte(nil), c.in.unread()...)}}
+		nc = &handedTLS{handed{nc, c, append([]byte(nil), c.in.unread()...)}}
 	default:
-		nc = &handed{nc, append([]byte(nil), c.in.unread()...)}
+		nc = &handed{nc, c, append([]byte(nil), c.in.unread()...)}
 	}
+	c.header, c.req = nil, wire.Request{} // the connection may be open for long
+	c.s.evictions.addRest(c)
 	if !c.s.over.give(nc) {
-		c.s.leavePlace()
+		c.s.leavePlace(c)
 	}
 }
 

@@ -40,3 +40,24 @@ func (s *Server) HandedTo(see func([]byte)) (stop func()) {
 		<-done
 	}
 }
+
+// ClientOf is whose share of silent connections one from an address counts towards.
+func ClientOf(a net.Addr) string { return clientOf(addressed{addr: a}).String() }
+
+// addressed is a connection that has nothing but the address of its client.
+type addressed struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.addr }
+
+// Idle is how many connections wait for their next request.
+func (s *Server) Idle() (n int) {
+	s.crowd.each(func(c *conn) {
+		if c.state.Load() == unused {
+			n++
+		}
+	})
+	return n
+}

@@ -7,6 +7,9 @@ import (
 	"sync"
 )
 
+// preface is what looks like the method of HTTP/2 in the clear, which is not served.
+const preface = "PRI"
+
 // lastAnswer makes each answer over HTTP/1 the last of its connection, but for those that
 // go over to another protocol. Net/http would read the next requests more leniently than
 // they are read here: it takes Content-Length together with Transfer-Encoding, and bare
@@ -14,7 +17,13 @@ import (
 // second strict reader. Once the server is to be left those over HTTP/2 are the last, too.
 func (s *Server) lastAnswer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 1 || s.leaving.Load() {
+		if c := connOf(r.Context()); c != nil {
+			if !c.beginRequest() {
+				panic(http.ErrAbortHandler) // the connection is being closed
+			}
+			defer c.endRequest()
+		}
+		if r.ProtoMajor == 1 || r.Method == preface || s.leaving.Load() {
 			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it; HTTP/2 sends GOAWAY
 		}
 		if r.Method == http.MethodOptions && r.RequestURI == "*" { // net/http would answer by itself, and go on
@@ -71,6 +80,7 @@ func (h *handover) Addr() net.Addr { return h.addr }
 // handed is a connection of which some bytes were read already.
 type handed struct {
 	net.Conn
+	c      *conn
 	unread []byte
 }
 
@@ -96,6 +106,21 @@ type handedTLS struct{ handed }
 // ConnectionState says how the connection is secured.
 func (h *handedTLS) ConnectionState() tls.ConnectionState {
 	return h.Conn.(*tls.Conn).ConnectionState()
+}
+
+// handedConn is the connection that was handed over as nc, nil for others.
+func handedConn(nc net.Conn) *conn {
+	switch nc := nc.(type) {
+	case *handed:
+		return nc.c
+	case *handedTLS:
+		return nc.c
+	case *tls.Conn:
+		if t, ok := nc.NetConn().(*tap); ok {
+			return t.c
+		}
+	}
+	return nil
 }
 
 func closeWrite(nc net.Conn) error {

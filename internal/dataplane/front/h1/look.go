@@ -37,6 +37,20 @@ func (l *look) at(w *crowd) int {
 	return busy
 }
 
+// hasUnread reports whether bytes have come that were not read yet.
+func (c *conn) hasUnread() bool {
+	if c.raw == nil {
+		return false
+	}
+	unread := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, err := socket.Peek(int(fd), b[:])
+		unread = err == nil && n > 0
+	})
+	return err == nil && unread
+}
+
 // atEnd reports whether nothing more can be read. Behind further requests the end does
 // not show: those are served first, as net/http does. Under TLS the client's farewell may
 // still stand before the end.

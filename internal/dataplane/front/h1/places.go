@@ -3,6 +3,7 @@ package h1
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -25,10 +26,11 @@ const (
 	stopLook  = 50 * time.Millisecond // between looks whether anybody is to come at all
 )
 
-// awaitPlace waits for a place for a connection that was accepted; false when nobody is to
-// come any more. While it waits answers are the last of their connections, so that places
-// change hands.
-func (s *Server) awaitPlace() bool {
+// awaitPlace waits for a place for a connection of a client that was accepted; false when
+// the server stops. It evicts connections that are not in use. While none can be evicted
+// answers are the last of their connections, so that places change hands.
+func (s *Server) awaitPlace(client netip.Addr) bool {
+	s.evictions.enforceShare(client, s.share())
 	p := &s.places
 	if p.taken == nil {
 		return true
@@ -40,11 +42,11 @@ func (s *Server) awaitPlace() bool {
 	}
 	if now := time.Now(); now.Sub(p.told) >= tellEvery {
 		p.told = now
-		s.Log.Warn("as many connections are open as there may be, and further ones wait", "connections", cap(p.taken), "cure", "raise the limit of open files (ulimit -n, LimitNOFILE)")
+		s.Log.Warn("connection limit reached; unused connections are closed, others wait", "connections", cap(p.taken), "hint", "raise the limit of open files (ulimit -Hn, LimitNOFILE)")
 	}
-	s.crowded.Store(true)
 	defer s.crowded.Store(false)
 	for !s.draining.Load() {
+		s.crowded.Store(!s.evict())
 		select {
 		case p.taken <- struct{}{}:
 			return true
@@ -55,16 +57,23 @@ func (s *Server) awaitPlace() bool {
 }
 
 // leavePlace gives the place of a connection back, once for each that had one.
-func (s *Server) leavePlace() {
+func (s *Server) leavePlace(c *conn) {
+	s.evictions.closed(c)
 	if s.places.taken != nil {
 		<-s.places.taken
 	}
+	s.evictions.released(c) // after its slot is free, or another connection would be evicted for it
 }
 
-// elsewhere gives back the place of a connection that Rest has served, or that went over to
-// another protocol, which bounds those itself.
-func (s *Server) elsewhere(_ net.Conn, to http.ConnState) {
-	if to == http.StateClosed || to == http.StateHijacked {
-		s.leavePlace()
+// elsewhere follows the connections that Rest serves. It gives back the place of one that has
+// ended, or that went over to another protocol, which bounds those itself.
+func (s *Server) elsewhere(nc net.Conn, to http.ConnState) {
+	c := handedConn(nc)
+	switch to {
+	case http.StateActive, http.StateIdle:
+		c.setStreams(to == http.StateActive)
+	case http.StateClosed, http.StateHijacked:
+		s.leavePlace(c)
+	case http.StateNew:
 	}
 }

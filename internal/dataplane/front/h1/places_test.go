@@ -1,6 +1,7 @@
 package h1_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,13 +10,22 @@ import (
 	"time"
 
 	"sluice/internal/dataplane/front/h1"
+	"sluice/internal/wire"
 )
 
-// Where no more connections may be open further ones wait; a place is given back however a
-// connection ends, and those that go on asking make room with their next answer.
+// Where no more connections may be open and all are being served further ones wait; a place is
+// given back however a connection ends, and those that go on asking give theirs back with
+// their next answer.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	s := start(t, echo, func(s *h1.Server) { s.Most = 2 })
+	begun, release := make(chan struct{}, 2), make(chan struct{})
+	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+		if in.Path != "/v1/x" {
+			begun <- struct{}{}
+			<-release
+		}
+		return echo(ctx, in, out)
+	}, func(s *h1.Server) { s.Most = 2 })
 	for range 5 { // none is lost: refused, answered here, at Rest, and left without a word
 		s.dial(t).send("nonsense\r\n\r\n").reply("GET")
 		c := s.dial(t).send("GET /v1/x HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n")
@@ -24,20 +34,12 @@ func TestPlaces(t *testing.T) {
 		s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").reply("GET")
 		_ = s.dial(t).Close()
 	}
-	first := s.dial(t).send(get)
-	for late := time.Now().Add(30 * time.Second); first.reply("GET").Close; first = s.dial(t).send(get) { // until those before are gone
-		if time.Now().After(late) {
-			t.Fatal("places are lost")
-		}
+	hold := func(name string) *client {
+		return s.dial(t).send("GET /v1/" + name + " HTTP/1.1\r\nHost: gw\r\n\r\n")
 	}
-	second := s.dial(t).send(get)
-	if second.reply("GET").Close {
-		t.Error("the second is sent away, though nobody waits for its place")
-	}
-	for range 3 { // all places are taken, and nobody waits
-		if first.send(get).reply("GET").Close || second.send(get).reply("GET").Close {
-			t.Fatal("a connection is closed, though nobody waits for its place")
-		}
+	first, second := hold("first"), hold("second")
+	for range 2 { // both are being served, whatever was there before
+		<-begun
 	}
 	third := s.dial(t).send(get)
 	_ = third.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
@@ -46,12 +48,14 @@ func TestPlaces(t *testing.T) {
 		t.Fatalf("the third is served: %v", err)
 	}
 	_ = third.SetReadDeadline(time.Now().Add(30 * time.Second))
-	if got := first.send(get).reply("GET"); !got.Close {
-		t.Error("the first keeps its place, though another one waits for it")
+	release <- struct{}{}
+	release <- struct{}{}
+	a, b := first.reply("GET"), second.reply("GET")
+	if !a.Close && !b.Close {
+		t.Error("both keep their places, though another one waits for one")
 	}
-	first.closed()
-	for name, c := range map[string]*client{"second": second.send(get), "third": third} {
-		if got := c.reply("GET"); got.StatusCode != http.StatusOK {
+	for name, got := range map[string]reply{"first": a, "second": b, "third": third.reply("GET")} {
+		if got.StatusCode != http.StatusOK {
 			t.Errorf("the %s: %d", name, got.StatusCode)
 		}
 	}

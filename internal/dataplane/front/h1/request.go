@@ -3,6 +3,7 @@ package h1
 import (
 	"bytes"
 	"errors"
+	"net"
 	"strings"
 
 	"sluice/internal/wire"
@@ -23,6 +24,9 @@ func (c *conn) readRequest() (step, error) {
 	head, err := c.readHead()
 	if err != nil {
 		return closeNow, err
+	}
+	if !c.complete() {
+		return closeNow, net.ErrClosed
 	}
 	next, err := c.parse(head)
 	if err != nil || next != serveNext {

@@ -32,23 +32,29 @@ type Server struct {
 	// Rest serves the connections that are handed over; Server starts and stops it, and has
 	// it close those of HTTP/1 with their answer. Its ReadHeaderTimeout, IdleTimeout and
 	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
-	// protocols in NextProtos. Its ConnState is set here.
+	// protocols in NextProtos. Its ConnState and ConnContext are set here.
 	Rest     *http.Server
 	Patience front.Patience // usually front.Usual()
 	Log      *slog.Logger   // refusals on level debug, panics as errors
-	// Most is how many connections may be open at once. Of further ones the first is accepted
-	// and waits for a place, and the others wait to be accepted. 0 means no bound.
+	// Most is how many connections may be open at once. For a further one the oldest is
+	// closed that has not sent a complete request, else the one that waits longest for its
+	// next request. While all are being served the further one waits. 0 means no bound.
 	Most int
+	// MaxSilentPerClient is how many connections of one client address, or of one /64 network
+	// of IPv6, may be open that have not sent a complete request. A further one closes the
+	// oldest of them. 0 means half of Most, at least 8 and at most 4,096.
+	MaxSilentPerClient int
 
-	dates    dates
-	crowd    crowd
-	places   places
-	crowded  atomic.Bool // a connection waits for a place
-	over     handover
-	tls      *tls.Config // nil in the clear
-	listener atomic.Pointer[net.Listener]
-	leaving  atomic.Bool // answers are the last of their connections
-	draining atomic.Bool
+	dates     dates
+	crowd     crowd
+	places    places
+	crowded   atomic.Bool // a connection waits for a place
+	evictions evictions
+	over      handover
+	tls       *tls.Config // nil in the clear
+	listener  atomic.Pointer[net.Listener]
+	leaving   atomic.Bool // answers are the last of their connections
+	draining  atomic.Bool
 }
 
 // Serve accepts connections until Shutdown or Close, and returns http.ErrServerClosed
@@ -65,14 +71,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	go s.crowd.watch()
 	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.lastAnswer(s.Rest.Handler), true
-	s.Rest.ConnState = s.elsewhere
+	s.Rest.ConnState, s.Rest.ConnContext = s.elsewhere, withConn
 	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
 		nc, err := l.Accept()
 		switch {
-		case err == nil && !s.awaitPlace():
+		case err == nil && !s.awaitPlace(clientOf(nc)):
 			return errors.Join(http.ErrServerClosed, nc.Close())
 		case err == nil:
 			wait = 0
@@ -111,9 +117,10 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	c := newConn(s, socket.Of(nc), cancel)
 	if !s.crowd.add(c) {
 		c.abort()
-		s.leavePlace()
+		s.leavePlace(c)
 		return
 	}
+	s.evictions.add(c)
 	go c.serve(ctx)
 }
 

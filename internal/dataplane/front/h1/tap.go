@@ -9,6 +9,7 @@ import (
 // passed, after which TLS goes on when more comes.
 type tap struct {
 	net.Conn
+	c      *conn
 	closed bool // belongs to who reads
 }
 

@@ -30,7 +30,14 @@ func (c *conn) arm(limit time.Time, slack time.Duration) {
 // armFor is arm for a time from now. Zero stands for no limit.
 func (c *conn) armFor(d time.Duration) {
 	if d > 0 {
-		c.arm(time.Now().Add(d), min(time.Second, d/8))
+		c.armFrom(time.Now(), d)
+	}
+}
+
+// armFrom is armFor for a time from another one.
+func (c *conn) armFrom(start time.Time, d time.Duration) {
+	if d > 0 {
+		c.arm(start.Add(d), min(time.Second, d/8))
 	}
 }
 
@@ -39,12 +46,12 @@ func (c *conn) await() error {
 	if c.state.Load() == fresh {
 		c.armFor(c.s.Rest.ReadHeaderTimeout)
 	} else {
-		c.armFor(c.s.Rest.IdleTimeout)
+		c.armFrom(c.idleAt, c.s.Rest.IdleTimeout)
 	}
 	if err := c.receive(); err != nil {
 		return err
 	}
-	if !c.state.CompareAndSwap(unused, active) && !c.state.CompareAndSwap(fresh, active) {
+	if !c.state.CompareAndSwap(unused, reading) && !c.state.CompareAndSwap(fresh, reading) {
 		return net.ErrClosed // it was found unused and is being closed
 	}
 	return nil

@@ -1,0 +1,236 @@
+package h1
+
+import (
+	"container/list"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The reasons for which connections are evicted, as metrics name them.
+const (
+	EvictedSilent = "no_request"   // no slot was free, and the connection had not sent a complete request
+	EvictedIdle   = "idle"         // no slot was free, and the connection waited for its next request
+	EvictedShare  = "client_share" // its client had more connections without a complete request than one may have
+)
+
+const (
+	// evictAfter is how long a connection is silent or idle before it is evicted for want of
+	// a slot: clients need some time for their handshake.
+	evictAfter = 250 * time.Millisecond
+	// unreadFor is how long after its start a connection is spared because bytes have come
+	// that were not read yet: its goroutine had no turn.
+	unreadFor = 5 * time.Second
+	// silentFraction is which part of all slots silent connections hold when idle ones stay
+	// although no silent one is old enough to be evicted: a quarter.
+	silentFraction = 4
+	// maxEvictionChecks is how many connections are checked for one eviction.
+	maxEvictionChecks = 64
+	// maxDefaultShare is the largest share of one client unless it is set.
+	maxDefaultShare = 4096
+	// minDefaultShare is the smallest one: a client opens several connections at once.
+	minDefaultShare = 8
+)
+
+// evictions decides which connections are closed to free slots for others. A connection on
+// which a request is being served is never among them.
+//
+// A silent connection has not sent a complete request: it sends nothing, or a head that does
+// not end, or it does not finish TLS, or it opens HTTP/2 without a stream.
+type evictions struct {
+	mu      sync.Mutex                // guards what follows, and what connections mark with it
+	silent  list.List                 // of *conn, the oldest first
+	clients map[netip.Addr]*list.List // the same by client
+	rest    map[*conn]struct{}        // connections that were handed over
+	pending int                       // connections that are evicted and still hold their slot
+
+	counts struct{ silent, idle, share atomic.Int64 }
+
+	idle []idleConn // the next to evict, the longest idle last; of the goroutine that accepts
+}
+
+// idleConn is a connection that was idle since a time.
+type idleConn struct {
+	c     *conn
+	since int64
+}
+
+// Evicted is how many connections were evicted for a reason, for example EvictedSilent.
+// It is 0 for other reasons. It is safe for concurrent use.
+func (s *Server) Evicted(reason string) int64 {
+	counts := &s.evictions.counts
+	switch reason {
+	case EvictedSilent:
+		return counts.silent.Load()
+	case EvictedIdle:
+		return counts.idle.Load()
+	case EvictedShare:
+		return counts.share.Load()
+	}
+	return 0
+}
+
+// share is how many silent connections one client may have.
+func (s *Server) share() int {
+	switch {
+	case s.MaxSilentPerClient > 0:
+		return s.MaxSilentPerClient
+	case s.Most > 0:
+		return min(max(s.Most/2, minDefaultShare), maxDefaultShare)
+	}
+	return maxDefaultShare
+}
+
+// clientOf is whose share a connection counts towards: an IPv4 address, or a network of
+// IPv6, because one client has a whole /64.
+func clientOf(nc net.Conn) netip.Addr {
+	tcp, ok := nc.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	addr := tcp.AddrPort().Addr().Unmap().WithZone("")
+	if addr.Is6() {
+		network, _ := addr.Prefix(64) // fails only for a wrong length
+		return network.Addr()
+	}
+	return addr
+}
+
+// add records a connection as silent.
+func (e *evictions) add(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.clients == nil {
+		e.clients = map[netip.Addr]*list.List{}
+	}
+	l := e.clients[c.client]
+	if l == nil {
+		l = list.New()
+		e.clients[c.client] = l
+	}
+	c.inSilent, c.inClient = e.silent.PushBack(c), l.PushBack(c)
+}
+
+// remove ends that a connection counts as silent. It may be called again.
+func (e *evictions) remove(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.removeLocked(c)
+}
+
+func (e *evictions) removeLocked(c *conn) {
+	if c.inSilent == nil {
+		return
+	}
+	e.silent.Remove(c.inSilent)
+	l := e.clients[c.client]
+	l.Remove(c.inClient)
+	if l.Len() == 0 {
+		delete(e.clients, c.client)
+	}
+	c.inSilent, c.inClient = nil, nil
+}
+
+// closed records that a connection has ended. Released follows.
+func (e *evictions) closed(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.removeLocked(c)
+	delete(e.rest, c)
+	c.gone = true
+}
+
+// released records that a connection has given its slot back.
+func (e *evictions) released(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.evicted {
+		c.evicted = false
+		e.pending--
+	}
+}
+
+// enforceShare evicts the oldest silent connection of a client that has its share already.
+func (e *evictions) enforceShare(client netip.Addr, share int) {
+	e.mu.Lock()
+	var victim *conn
+	if l := e.clients[client]; l != nil && l.Len() >= share {
+		victim = e.evictOldest(l, time.Now())
+	}
+	e.mu.Unlock()
+	if victim != nil {
+		e.counts.share.Add(1)
+		victim.tcp.Close()
+	}
+}
+
+// evictOldest marks the oldest connection of a list of silent ones as evicted and returns it,
+// nil when there is none that began before a time.
+func (e *evictions) evictOldest(l *list.List, before time.Time) *conn {
+	now := time.Now()
+	n := 0
+	for el := l.Front(); el != nil && n < maxEvictionChecks; el = el.Next() {
+		c := el.Value.(*conn)
+		if c.since.After(before) {
+			return nil // and so did those that follow
+		}
+		if n++; now.Sub(c.since) < unreadFor && c.hasUnread() {
+			continue
+		}
+		if e.markEvicted(c, now) {
+			return c
+		}
+	}
+	return nil
+}
+
+// markEvicted marks a connection as evicted, unless a request is being served on it.
+func (e *evictions) markEvicted(c *conn, now time.Time) bool {
+	if c.gone || c.isResponding(now) || !c.state.CompareAndSwap(unused, closed) && !c.state.CompareAndSwap(reading, closed) && !c.state.CompareAndSwap(fresh, closed) {
+		return false
+	}
+	e.removeLocked(c)
+	c.evicted = true
+	e.pending++
+	return true
+}
+
+// evict closes one connection whose slot another one needs, and reports whether a slot will
+// be free soon. Silent connections go first. It is of the goroutine that accepts.
+func (s *Server) evict() bool {
+	e := &s.evictions
+	before := time.Now().Add(-evictAfter)
+	e.mu.Lock()
+	if e.pending > 0 {
+		e.mu.Unlock()
+		return true
+	}
+	many := e.silent.Len()*silentFraction >= s.Most
+	victim := e.evictOldest(&e.silent, before)
+	e.mu.Unlock()
+	count := &e.counts.silent
+	if victim == nil && !many { // else some of them will be old enough soon
+		victim, count = s.evictIdle(before), &e.counts.idle
+	}
+	if victim == nil {
+		return false
+	}
+	count.Add(1)
+	victim.tcp.Close()
+	return true
+}
+
+// complete records that a whole head has come. It reports false when the connection is being
+// closed.
+func (c *conn) complete() bool {
+	if !c.state.CompareAndSwap(reading, active) {
+		return false
+	}
+	if c.silent {
+		c.silent = false
+		c.s.evictions.remove(c)
+	}
+	return true
+}

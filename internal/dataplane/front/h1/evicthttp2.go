@@ -1,0 +1,78 @@
+package h1
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// The connections of HTTP/2 are served elsewhere, several requests at once. What follows
+// keeps their state. Requests are counted by their handlers: net/http has a stream count as
+// one that is served before its head was judged, and when its client takes nothing.
+
+// addRest records that a connection is served elsewhere from now on.
+func (e *evictions) addRest(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.rest == nil {
+		e.rest = map[*conn]struct{}{}
+	}
+	e.rest[c] = struct{}{}
+}
+
+// beginRequest records that a handler begins. It reports false when the connection is being
+// closed.
+func (c *conn) beginRequest() bool {
+	e := &c.s.evictions
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.state.Load() == closed {
+		return false
+	}
+	e.removeLocked(c)
+	c.handlers++
+	c.state.Store(active)
+	return true
+}
+
+// endRequest records that a handler has ended.
+func (c *conn) endRequest() {
+	e := &c.s.evictions
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c.handlers--; c.handlers == 0 && c.http2 {
+		c.idleSince.Store(time.Now().UnixNano())
+		c.state.CompareAndSwap(active, unused)
+	}
+}
+
+// setStreams records whether net/http knows of open streams.
+func (c *conn) setStreams(open bool) {
+	c.s.evictions.mu.Lock()
+	defer c.s.evictions.mu.Unlock()
+	c.streams = open
+}
+
+// isResponding reports whether the end of an answer may still be on its way although its
+// handler has ended. A client that does not take it has as long as for any other write. The
+// caller holds the mutex of the evictions.
+func (c *conn) isResponding(now time.Time) bool {
+	if !c.streams || c.inSilent != nil {
+		return false
+	}
+	return now.UnixNano()-c.idleSince.Load() < int64(c.s.Patience.Stall)
+}
+
+// connKey is the key of a *conn in the contexts of requests that are served elsewhere.
+type connKey struct{}
+
+// withConn is http.Server.ConnContext.
+func withConn(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, handedConn(nc))
+}
+
+// connOf is the connection of a request that is served elsewhere, nil where it is not known.
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
+}
