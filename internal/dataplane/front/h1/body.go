@@ -209,9 +209,11 @@ func (b *body) drain() bool {
 	buf := getBuffer()
 	defer buf.release()
 	b.ours = true
+	b.c.idleSince.Store(time.Now().UnixNano())
+	b.c.state.CompareAndSwap(active, reading) // its answer is given, so that it may be evicted
 	for n := 0; n <= front.Leftover && b.err == nil; {
 		k, _ := b.read(buf.b) // its error is kept
 		n += k
 	}
-	return b.err == io.EOF
+	return b.c.state.CompareAndSwap(reading, active) && b.err == io.EOF
 }

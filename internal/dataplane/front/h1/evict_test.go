@@ -259,3 +259,28 @@ func TestClientOf(t *testing.T) {
 		}
 	}
 }
+
+// A client that has its answer and holds back the rest of its body is idle: it does not
+// take a slot from others, whichever server answered.
+func TestEvict_BodyHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/v1/x", "/admin"} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return answer(out, []byte("no\n")) }, func(s *h1.Server) {
+				s.Most = 3
+				s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no\n") })
+			})
+			for range 8 {
+				c := s.dial(t).send("POST " + path + " HTTP/1.1\r\nHost: gw\r\nContent-Length: 1000\r\n\r\n{")
+				if got := c.reply("POST"); got.text != "no\n" || got.err != nil {
+					t.Fatalf("%q %v", got.text, got.err)
+				}
+			}
+			s.ask(t, false)
+			if s.Evicted(h1.EvictedIdle) < 5 {
+				t.Errorf("%d are evicted", s.Evicted(h1.EvictedIdle))
+			}
+		})
+	}
+}

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// The connections of HTTP/2 are served elsewhere, several requests at once. What follows
-// keeps their state. Requests are counted by their handlers: net/http has a stream count as
-// one that is served before its head was judged, and when its client takes nothing.
+// Connections that are handed over are served elsewhere, those of HTTP/2 several requests at
+// once. What follows sets their state. Requests are counted by their handlers: net/http has a
+// stream count as one that is served before its head was judged, and when its client takes
+// nothing.
 
 // addRest records that a connection is served elsewhere from now on.
 func (e *evictions) addRest(c *conn) {
@@ -35,14 +36,15 @@ func (c *conn) beginRequest() bool {
 	return true
 }
 
-// endRequest records that a handler has ended.
+// endRequest records that a handler has ended. While net/http waits for the rest of its body
+// or for the next request the connection may be evicted.
 func (c *conn) endRequest() {
 	e := &c.s.evictions
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.handlers--; c.handlers == 0 && c.http2 {
+	if c.handlers--; c.handlers == 0 {
 		c.idleSince.Store(time.Now().UnixNano())
-		c.state.CompareAndSwap(active, unused)
+		c.state.CompareAndSwap(active, reading) // not unused, which a shutdown closes at once
 	}
 }
 
@@ -50,7 +52,7 @@ func (c *conn) endRequest() {
 func (c *conn) setStreams(open bool) {
 	c.s.evictions.mu.Lock()
 	defer c.s.evictions.mu.Unlock()
-	c.streams = open
+	c.streams = open && c.http2
 }
 
 // isResponding reports whether the end of an answer may still be on its way although its
