@@ -37,7 +37,7 @@ type Log struct {
 	mu      sync.Mutex
 	waiting []byte // encoded lines that were not handed to the writer
 
-	spare   []byte // the other buffer; belongs to Run
+	spare   []byte // the other buffer; belongs to write
 	wake    chan struct{}
 	dropped atomic.Uint64
 	counter prometheus.CounterFunc
@@ -86,34 +86,42 @@ func (l *Log) Append(line *Line) {
 	}
 }
 
-// Run writes lines until ctx ends, then what is left within a second. It returns nil: an
-// access log that cannot be written does not stop the gateway.
+// Run writes lines until ctx ends, then what is left within a second: an output that
+// accepts nothing cannot keep the gateway from stopping. It returns nil, because an access
+// log that cannot be written does not stop the gateway either.
 func (l *Log) Run(ctx context.Context) error {
-	r := reporter{l: l}
-	for {
-		select {
-		case <-ctx.Done():
-			l.stop(&r)
-			return nil
-		case <-l.wake:
-		}
-		r.note(l.flush())
-		select {
-		case <-ctx.Done():
-		case <-time.After(flushPause):
-		}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.write(ctx)
+	}()
+	<-ctx.Done()
+	select {
+	case <-done:
+	case <-time.After(stopTimeout):
 	}
+	return nil
 }
 
-// stop writes what is left. An output that accepts nothing is given up on after
-// stopTimeout, so that it cannot keep the gateway from stopping.
-func (l *Log) stop(r *reporter) {
-	done := make(chan error, 1)
-	go func() { done <- l.flush() }()
+// write writes lines as they come until ctx ends, then what is left.
+func (l *Log) write(ctx context.Context) {
+	r := reporter{l: l}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-l.wake:
+			r.note(l.flush())
+			pause(ctx, flushPause)
+		}
+	}
+	r.note(l.flush())
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
 	select {
-	case err := <-done:
-		r.note(err)
-	case <-time.After(stopTimeout):
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
 }
 

@@ -95,10 +95,18 @@ func TestLine_BreaksInNoFormat(t *testing.T) {
 // blocked is an output that accepts nothing until it is released.
 type blocked struct {
 	release chan struct{}
+	entered chan struct{} // gets a value when a write begins; nil for nobody
 	bytes.Buffer
 }
 
-func (b *blocked) Write(p []byte) (int, error) { <-b.release; return b.Buffer.Write(p) }
+func (b *blocked) Write(p []byte) (int, error) {
+	select {
+	case b.entered <- struct{}{}:
+	default:
+	}
+	<-b.release
+	return b.Buffer.Write(p)
+}
 
 func TestLog_DropsAndCountsLinesWhenTheOutputIsSlow(t *testing.T) {
 	t.Parallel()
@@ -137,13 +145,16 @@ func TestLog_DropsAndCountsLinesWhenTheOutputIsSlow(t *testing.T) {
 
 func TestLog_StopsWhileTheOutputIsBlocked(t *testing.T) {
 	t.Parallel()
-	out := &blocked{release: make(chan struct{})}
+	out := &blocked{release: make(chan struct{}), entered: make(chan struct{}, 1)}
 	defer close(out.release)
 	l := accesslog.New(out, "json", slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
-	stop()
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
 	l.Append(fullLine())
-	if err := l.Run(ctx); err != nil { // returns after stopTimeout
+	<-out.entered // the write is under way and does not end
+	stop()
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
