@@ -20,7 +20,7 @@ type place struct {
 // its line says.
 var (
 	kernel = below("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
-	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... prompt/... record/... audit/... mcp/... agent/...")
+	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}

@@ -360,6 +360,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("log exports", a.exports.Run)
 	g.add("responses in the background", a.gateway.FollowBackground)
 	g.add("open jobs", a.followJobs)
+	g.add("model lists", a.gateway.ReadModelLists)
 	g.add("listener", a.serve)
 	return g.run(ctx)
 }

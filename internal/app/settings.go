@@ -142,6 +142,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.Abandoned = abandoned(&s.Upstream)
 	d.AbandonedAnswers = dataplane.AbandonedAnswers{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedAnswerMB) << 20, Time: s.Upstream.AbandonedAnswerTimeout}
 	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
+	d.ModelLists.Period = s.Upstream.ModelListPeriod
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases
 	d.IgnoreHeaders = s.Requests.HeadersToIgnore
 	d.MetadataFrom = metadataHeaders(s.Requests.HeadersToMetadata)

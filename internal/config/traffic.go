@@ -81,6 +81,11 @@ type Upstream struct {
 	// on as it comes, before it counts as broken.
 	StreamIdleTimeout time.Duration `env:"STREAM_IDLE_TIMEOUT" envDefault:"300000" range:"1000..86400000"`
 
+	// ModelListPeriod is the age at which `GET /v1/models` has the model list of a saved
+	// provider read again, in the background, where the catalog does not know its models: at
+	// a custom host, for example a local server. 0 asks no provider for its list.
+	ModelListPeriod time.Duration `env:"MODEL_LIST_PERIOD" envDefault:"60000" range:"0..86400000"`
+
 	// AbandonedStreams is what becomes of a provider's stream when its caller leaves:
 	// `cancel` ends it at once, and what it used is counted here as far as it came;
 	// `drain` reads it on, so that what the provider counted is known, and pays for the

@@ -102,6 +102,7 @@ type Settings struct {
 	// AbandonedAnswers are whole answers whose callers leave or whose time is over.
 	AbandonedAnswers AbandonedAnswers
 	Background       Background   // responses that providers work on after they answered
+	ModelLists       ModelLists   // of providers whose models the catalog does not know
 	GuardrailsOff    bool         // GUARDRAILS_ENABLED=OFF: guardrails bind no call
 	TrustedProxies   wire.Proxies // who is believed about the addresses of callers; nil for nobody
 }
@@ -113,6 +114,7 @@ func DefaultSettings() Settings {
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
 		AbandonedAnswers: AbandonedAnswers{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
 		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
+		ModelLists:       ModelLists{Period: time.Minute, Wait: 2 * time.Second, Timeout: 10 * time.Second},
 	}
 }
 
@@ -139,6 +141,7 @@ type Gateway struct {
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
+	modelLists    *providerModels
 	lost          unrecorded
 	refusedParams refusedParams
 	unguarded     sync.Once   // the log was told that guardrails are not run
@@ -164,6 +167,7 @@ func New(p Parts, s Settings) *Gateway {
 		secretHeaders: secretHeaders(p.Specs),
 	}
 	g.inside = g.callInside
+	g.modelLists = newProviderModels(g)
 	return g
 }
 

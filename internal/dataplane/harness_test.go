@@ -83,6 +83,7 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	r := &rig{t: t, up: upstream.Start(t), journal: &list{t: t}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), bank: quota.NewBank(), metrics: dataplane.NewMetrics()}
 	r.set.SpoolDir = t.TempDir()
 	r.set.IdleTimeout = 2 * time.Second
+	r.set.ModelLists.Wait = time.Millisecond // only listRig reads lists
 	for _, c := range change {
 		c(&r.set)
 	}

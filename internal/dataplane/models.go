@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -38,8 +39,8 @@ func wantsCatalogue(x *exchange) bool {
 
 // answerCatalogue answers GET /models and GET /models/{id} without a provider.
 // Source: contract/dataplane.md 6.1.
-func (g *Gateway) answerCatalogue(x *exchange) error {
-	body, err := g.catalogue(x)
+func (g *Gateway) answerCatalogue(ctx context.Context, x *exchange) error {
+	body, err := g.catalogue(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -48,8 +49,8 @@ func (g *Gateway) answerCatalogue(x *exchange) error {
 
 // catalogue is the body of that answer, in the shape that the caller reads;
 // fault.NotFound for a model that is not in it.
-func (g *Gateway) catalogue(x *exchange) ([]byte, error) {
-	rows := g.modelRows(x)
+func (g *Gateway) catalogue(ctx context.Context, x *exchange) ([]byte, error) {
+	rows := g.modelRows(ctx, x)
 	if x.match.Endpoint == llm.RetrieveModel {
 		row, err := x.rowNamed(rows)
 		if err != nil {
@@ -138,31 +139,48 @@ func (x *exchange) namedAccounts() (named []string) {
 }
 
 // modelRows are the models that the saved providers of the workspace may be asked for, as far
-// as they are known.
-func (g *Gateway) modelRows(x *exchange) []modelRow {
+// as they are known: those saved with the provider, then those of the catalog or, in a list of
+// all, of the provider's own list that are not switched off. For a single model no provider is
+// asked: unlistedRow finds it.
+func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 	rows := []modelRow{}
-	for _, a := range x.dir.Accounts(x.key.Principal.WorkspaceID) {
-		if !x.canUse(a) {
-			continue
-		}
+	accounts := slices.DeleteFunc(slices.Clone(x.dir.Accounts(x.key.Principal.WorkspaceID)), func(a *credential.Account) bool { return !x.canUse(a) })
+	var own map[string][]string
+	if x.match.Endpoint == llm.ListModels {
+		own = g.ownModels(ctx, x, accounts)
+	}
+	for _, a := range accounts {
 		add := func(model string) { rows = append(rows, *newModelRow(a, "@"+a.Slug, model)) }
 		for _, m := range a.Models {
 			if m.Enabled {
 				add(m.Slug)
 			}
 		}
-		for _, name := range g.sold(a, x.started) {
-			if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
-				add(name)
+		for _, list := range [...][]string{g.sold(a, x.started), g.deployed(a), own[a.Slug]} {
+			for _, name := range list {
+				if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
+					add(name)
+				}
 			}
 		}
 	}
 	return rows
 }
 
+// deployed are the models of the deployments that are saved with a provider, where all may be
+// asked for.
+func (g *Gateway) deployed(a *credential.Account) []string {
+	spec, ok := g.Specs.Find(a.Spec)
+	if !ok || !a.AllModels {
+		return nil
+	}
+	return spec.Deployments(a.Values)
+}
+
 // sold are the models that the price list of a saved provider has now, where all may be asked
 // for.
-// What stands at a host of its own, or was deployed for it, the list does not tell.
+// What stands at a host of its own, or was deployed for it, the list does not tell; see
+// ownModels and deployed.
 // Source: contract/identity-and-governance.md section 12.
 func (g *Gateway) sold(a *credential.Account, now time.Time) []string {
 	spec, ok := g.Specs.Find(a.Spec)

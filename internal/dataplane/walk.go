@@ -18,7 +18,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 		return g.answerKept(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {
-		return g.answerCatalogue(x)
+		return g.answerCatalogue(ctx, x)
 	}
 	if x.match.Endpoint == llm.RetrieveModel {
 		x.accountInPath()

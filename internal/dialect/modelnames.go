@@ -1,0 +1,69 @@
+package dialect
+
+import (
+	"bytes"
+
+	"sluice/internal/fault"
+	"sluice/internal/splice"
+)
+
+// modelLists are the members in which servers list their models, the first that is there
+// counts: OpenAI's {"data":[{"id":"…"}]}, Ollama's {"models":[{"model":"…","name":"…"}]}.
+// llama.cpp sends both.
+// Source: https://platform.openai.com/docs/api-reference/models/list,
+// https://docs.ollama.com/api/tags, read 2026-11.
+var modelLists = [...]string{"data", "models"}
+
+// modelNames are the members that name a model, the first that is there counts.
+var modelNames = [...]string{"id", "model", "name"}
+
+// ModelNames returns the names of the models in a list as OpenAI's GET /v1/models or Ollama's
+// GET /api/tags returns it, or in an array of such models: ["llama3.2:latest"]. Models without
+// a name are left out, and at most max names are returned. What is not a list is
+// fault.UpstreamInvalid.
+func ModelNames(body []byte, max int) ([]string, error) {
+	list, ok := modelArray(body)
+	if !ok {
+		return nil, fault.New(fault.UpstreamInvalid, "the response is not a list of models")
+	}
+	var names []string
+	for raw := range splice.Elements(list) {
+		if len(names) == max {
+			break
+		}
+		if name := modelName(raw); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// modelArray finds the array of a list of models. The whole body must be JSON: one that ends
+// early would look like a shorter list.
+func modelArray(body []byte) ([]byte, bool) {
+	body = bytes.TrimSpace(TrimMark(body))
+	if len(body) > 0 && body[0] == '[' {
+		return body, splice.Valid(append(append([]byte(`{"data":`), body...), '}'))
+	}
+	if !splice.Valid(body) {
+		return nil, false
+	}
+	for _, member := range modelLists {
+		if list, ok := splice.Find(body, member); ok && list[0] == '[' {
+			return list, true
+		}
+	}
+	return nil, false
+}
+
+func modelName(raw []byte) string {
+	if name, ok := splice.Unquote(raw); ok {
+		return name
+	}
+	for _, member := range modelNames {
+		if name := splice.Text(raw, member); name != "" {
+			return name
+		}
+	}
+	return ""
+}
