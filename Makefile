@@ -24,8 +24,8 @@ help: ## list the targets
 run: build ## serve on 127.0.0.1:8787 with everything embedded, data under ./data
 	$(BIN) serve
 
-demo: build ## serve with a built-in scripted provider: answers without an account anywhere
-	$(BIN) demo
+demo: build ## serve with a built-in scripted provider and a week of made-up traffic; needs no account anywhere
+	$(BIN) demo --seed-days 7
 
 build: ## build bin/sluice
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/sluice

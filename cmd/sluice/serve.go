@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -24,12 +25,24 @@ func (c serve) Run(ctx context.Context, s *settings) (err error) {
 	return run(ctx, s, false)
 }
 
-type demo struct{}
+type demo struct {
+	SeedDays int `name:"seed-days" help:"Add so many days of made-up past traffic, up to 90, the first time in a data directory." default:"0" placeholder:"DAYS"`
+}
+
+// maxSeedDays is demo.MaxTrafficDays of the gateway.
+const maxSeedDays = 90
 
 // Run serves with the scripted provider registered.
-func (demo) Run(ctx context.Context, s *settings) error { return run(ctx, s, true) }
+func (d demo) Run(ctx context.Context, s *settings) error {
+	if d.SeedDays < 0 || d.SeedDays > maxSeedDays {
+		return fmt.Errorf("--seed-days must be between 0 and %d", maxSeedDays)
+	}
+	return runSeeded(ctx, s, true, d.SeedDays)
+}
 
-func run(ctx context.Context, s *settings, demo bool) (err error) {
+func run(ctx context.Context, s *settings, demo bool) error { return runSeeded(ctx, s, demo, 0) }
+
+func runSeeded(ctx context.Context, s *settings, demo bool, seedDays int) (err error) {
 	l, log, err := s.load()
 	if err != nil {
 		return err
@@ -37,7 +50,7 @@ func run(ctx context.Context, s *settings, demo bool) (err error) {
 	apart(l, demo)
 	var first app.FirstKeys
 	a, err := app.New(ctx, l.Settings, app.Options{
-		Version: version, Log: log, Demo: demo, OwnGC: os.Getenv("GOGC") != "", AccessLog: accessLog(&l.Settings, log), Founded: func(made app.FirstKeys) { first = made },
+		Version: version, Log: log, Demo: demo, SeedDays: seedDays, OwnGC: os.Getenv("GOGC") != "", AccessLog: accessLog(&l.Settings, log), Founded: func(made app.FirstKeys) { first = made },
 	})
 	if err != nil {
 		if first != (app.FirstKeys{}) { // the next start has them already

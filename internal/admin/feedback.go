@@ -120,12 +120,12 @@ func inItem(c *resource.Call, i int, err error) error {
 func feedbackRecord(c *resource.Call, id string, f *record.Feedback) resource.Record {
 	return resource.Record{
 		Kind: record.FeedbackKind, ID: id, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(f), Index: feedbackIndex(f.TraceID),
+		Created: c.Now, Updated: c.Now, Body: encode(f), Index: FeedbackIndex(f.TraceID),
 	}
 }
 
-// feedbackIndex finds feedback by its trace.
-func feedbackIndex(traceID string) []resource.IndexEntry {
+// FeedbackIndex finds feedback by its trace.
+func FeedbackIndex(traceID string) []resource.IndexEntry {
 	return []resource.IndexEntry{{Name: "trace", Value: record.TraceEntry(traceID)}}
 }
 
@@ -190,7 +190,7 @@ func feedbackOf(ctx context.Context, from resource.Reader, a *record.Attempt) ([
 	}
 	rows, err := rowsOf[record.Feedback](ctx, from, resource.Query{
 		Kind: record.FeedbackKind, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, Statuses: []string{resource.Active},
-		Index: feedbackIndex(a.TraceID), Newest: true, Limit: maxFeedbacks,
+		Index: FeedbackIndex(a.TraceID), Newest: true, Limit: maxFeedbacks,
 	})
 	if err != nil {
 		return nil, err

@@ -97,6 +97,7 @@ type App struct {
 	listener  net.Listener
 
 	demo       bool
+	seedDays   int // of past traffic of the demonstration
 	ownGC      bool
 	access     *accesslog.Log // nil for none
 	background []part         // what is added to Run here and there
@@ -115,6 +116,9 @@ type Options struct {
 	Clock   ident.Clock // nil means the machine's; tests turn theirs
 	// AccessLog takes one line for each request; nil for none. Run writes it out.
 	AccessLog *accesslog.Log
+	// SeedDays is how many days of made-up past traffic a demonstration shows, at most
+	// demo.MaxTrafficDays. It is added once for each data directory. 0 adds none.
+	SeedDays int
 
 	// Founded is told the first keys as soon as they are stored, by a first start alone:
 	// they cannot be shown again, whatever becomes of the rest of the start.
@@ -124,7 +128,7 @@ type Options struct {
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, ownGC: o.OwnGC, founded: o.Founded, access: o.AccessLog}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, ownGC: o.OwnGC, founded: o.Founded, access: o.AccessLog}
 	if a.clock == nil {
 		a.clock = ident.System{}
 	}
@@ -349,6 +353,9 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	g.add("request log", a.takeLogs)
 	g.add("feedback of the request log", a.feedback.Run)
+	if a.demo && a.seedDays > 0 {
+		g.add("past traffic of the demonstration", a.seedTraffic)
+	}
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)
 	}

@@ -123,7 +123,10 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 
 // key is the record of a key with all scopes of its type.
 func (f *founder) key(raw, name string, t access.KeyType, org, place string) (resource.Record, error) {
-	id := ident.NewID()
+	return f.keyWithID(ident.NewID(), raw, name, t, org, place)
+}
+
+func (f *founder) keyWithID(id, raw, name string, t access.KeyType, org, place string) (resource.Record, error) {
 	shut, err := f.box.Seal([]byte(raw), keys.Context(id))
 	if err != nil {
 		return resource.Record{}, err

@@ -138,7 +138,10 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 	}
 	in := credential.Integration{
 		Name: demoName, AIProviderID: "custom", Configurations: shut,
-		Models: []credential.Model{{Slug: demo.AnyModel, Enabled: true}, {Slug: demo.ChatModel, Enabled: true}, {Slug: demo.EmbeddingModel, Enabled: true}, {Slug: demo.TranscribeModel, Enabled: true}},
+		Models: []credential.Model{
+			{Slug: demo.AnyModel, Enabled: true, Pricing: demoPrice("0.4", "1.6")}, {Slug: demo.ChatModel, Enabled: true, Pricing: demoPrice("2", "8")},
+			{Slug: demo.EmbeddingModel, Enabled: true, Pricing: demoPrice("0.02", "0")}, {Slug: demo.TranscribeModel, Enabled: true, Pricing: demoPrice("2.5", "10")},
+		},
 	}
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -155,6 +158,11 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 	rec := r.fresh(credential.IntegrationKind, demoIntegration, DemoSlug)
 	rec.Body, rec.Index = body, admin.IntegrationIndex(&in, r.place.ID, nil)
 	return r.tx.Insert(ctx, rec)
+}
+
+// demoPrice is a price in dollars for a million tokens of input and output.
+func demoPrice(input, output string) json.RawMessage {
+	return json.RawMessage(`{"type":"static","pay_as_you_go":{"request_token":{"price":` + input + `},"response_token":{"price":` + output + `}}}`)
 }
 
 func (r *registrar) makeDefault(ctx context.Context) error {

@@ -1,0 +1,248 @@
+package app
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sluice/internal/access"
+	"sluice/internal/admin"
+	"sluice/internal/catalog"
+	"sluice/internal/demo"
+	"sluice/internal/fault"
+	"sluice/internal/ident"
+	"sluice/internal/keys"
+	"sluice/internal/llm"
+	"sluice/internal/record"
+	"sluice/internal/resource"
+)
+
+const (
+	// seededFile marks a data directory that has its made-up traffic. It is written before
+	// the first record, so that no restart adds the traffic twice.
+	seededFile = "demo-seeded"
+	// trafficSeed makes the traffic the same for everybody.
+	trafficSeed = 7
+	// demoTeamKeys are the ids of the keys of the teams, but for their last digit.
+	demoTeamKeys = "0191f3a0-0000-7000-8000-00000000de1"
+)
+
+// seedTraffic puts made-up traffic of the past days into the request log, once for each data
+// directory, by the way that served requests take: through the journal. What it cannot store
+// is logged; the gateway serves all the same.
+func (a *App) seedTraffic(ctx context.Context) error {
+	if err := a.seedOnce(ctx); err != nil {
+		a.log.Warn("cannot add the demonstration's past traffic; the log starts empty", "error", err.Error())
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (a *App) seedOnce(ctx context.Context) error {
+	mark, err := os.OpenFile(filepath.Join(a.set.Data.Dir, seededFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("mark the data directory: %w", err)
+	}
+	if err := mark.Close(); err != nil {
+		return fmt.Errorf("mark the data directory: %w", err)
+	}
+	return a.seed(ctx)
+}
+
+func (a *App) seed(ctx context.Context) error {
+	place, err := defaultWorkspace(ctx, a.store)
+	if err != nil {
+		return err
+	}
+	s := &seeder{a: a, place: place, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
+	if err := a.store.InTx(ctx, func(tx resource.Tx) error { return s.teamKeys(ctx, tx) }); err != nil {
+		return fmt.Errorf("make the keys of the teams: %w", err)
+	}
+	to := a.discreet()
+	var given []resource.Record
+	requests := demo.Traffic(trafficSeed, a.clock.Now(), a.seedDays)
+	for i := range requests {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r := &requests[i]
+		trace := s.id(r.Started)
+		for _, attempt := range s.attempts(r, trace) {
+			if err := to.Append(attempt); err != nil {
+				return fmt.Errorf("store a request: %w", err)
+			}
+		}
+		if r.Feedback != 0 {
+			given = append(given, s.feedback(r, trace))
+		}
+	}
+	err = a.store.InTx(ctx, func(tx resource.Tx) error {
+		for _, f := range given {
+			if err := tx.Insert(ctx, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	a.log.Info("added the demonstration's past traffic", "days", a.seedDays, "requests", len(requests), "feedback", len(given))
+	return nil
+}
+
+// seeder turns made-up requests into records. Its ids come from the seed.
+type seeder struct {
+	a      *App
+	place  resource.Record
+	keys   map[string]string // ids by team
+	random *rand.Rand
+}
+
+// id is a UUID of version 7 with a time in it.
+func (s *seeder) id(at time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(at.UnixMilli())<<16|7<<12|uint64(s.random.Uint32()&0xfff))
+	binary.BigEndian.PutUint64(b[8:], s.random.Uint64()&(1<<62-1)|1<<63)
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// teamKeys makes an API key for each team, unless it is there. Its raw value is not shown.
+func (s *seeder) teamKeys(ctx context.Context, tx resource.Tx) error {
+	for i, team := range demo.Teams() {
+		id := fmt.Sprintf("%s%d", demoTeamKeys, i)
+		s.keys[team] = id
+		if _, err := tx.Find(ctx, keys.Kind, id); !fault.Has(err, fault.NotFound) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		f := s.a.founder()
+		rec, err := f.keyWithID(id, ident.NewKey(f.prefix), keyName(team), access.WorkspaceService, s.place.OrgID, s.place.ID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Insert(ctx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func keyName(team string) string { return "Team " + strings.ToUpper(team[:1]) + team[1:] }
+
+// feedback is that of a request's user.
+func (s *seeder) feedback(r *demo.PastRequest, trace string) resource.Record {
+	body, _ := json.Marshal(record.Feedback{TraceID: trace, Value: r.Feedback, Weight: 1, KeyID: s.keys[r.Team]}) // texts and numbers: cannot fail
+	at := r.Started.Add(time.Minute)
+	return resource.Record{
+		Kind: record.FeedbackKind, ID: s.id(at), OrgID: s.place.OrgID, WorkspaceID: s.place.ID, Status: active, Version: 1,
+		Created: at, Updated: at, Body: body, Index: admin.FeedbackIndex(trace),
+	}
+}
+
+// attempts are the records of a request.
+func (s *seeder) attempts(r *demo.PastRequest, trace string) []*record.Attempt {
+	out := make([]*record.Attempt, len(r.Attempts))
+	started, request := r.Started, s.id(r.Started)
+	for i := range r.Attempts {
+		p := &r.Attempts[i]
+		a := &record.Attempt{
+			ID: s.id(started), RequestID: request, TraceID: trace, Number: int32(i), Started: started, Duration: p.Duration, FirstByte: p.FirstByte,
+			OrgID: s.place.OrgID, WorkspaceID: s.place.ID, KeyID: s.keys[r.Team], KeyName: keyName(r.Team), ConfigID: "inline",
+			TargetPath: fmt.Sprintf("config.targets[%d]", i), Provider: p.Provider, ProviderID: p.Provider, Model: p.Model, Endpoint: llm.ChatComplete,
+			Method: "POST", Path: "/v1/chat/completions", Stream: r.Stream, CacheStatus: "DISABLED",
+			Metadata: map[string]string{record.UserKey: r.User, "team": r.Team}, Remote: "127.0.0.1",
+		}
+		if p.CacheMiss {
+			a.CacheStatus = "MISS"
+		}
+		s.outcome(a, p)
+		s.bodies(a, r, p)
+		out[i] = a
+		started = started.Add(p.Duration)
+	}
+	return out
+}
+
+// outcome fills in how an attempt ended and what it cost.
+func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
+	a.Status, a.Upstream, a.Outcome = int32(p.Status), int32(p.Status), record.OK
+	switch p.Status {
+	case 200:
+		a.ReplyModel = p.Model
+		a.Usage = llm.Usage{InputTokens: p.Input, CachedTokens: p.Cached, OutputTokens: p.Output, TotalTokens: p.Input + p.Output, Reported: true}
+		a.Spend = s.a.priceOf(a)
+	case 0:
+		a.Status, a.Outcome, a.Error = 408, record.Timeout, "the provider did not answer in time"
+	default:
+		a.Outcome = record.Failed
+	}
+	if a.Spend.State == "" {
+		a.Spend.State = "released"
+	}
+}
+
+// priceOf is what a call cost at the present prices.
+func (a *App) priceOf(r *record.Attempt) record.Spend {
+	var basis catalog.Basis
+	units := basis.Units(r.Endpoint, &r.Usage)
+	bill := a.prices.Find(r.Provider, r.Model, nil).Bill(&units, nil)
+	out := record.Spend{State: "settled", Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	if terms, err := json.Marshal(bill.Terms); err == nil && len(bill.Terms) > 0 {
+		out.Terms = string(terms)
+	}
+	return out
+}
+
+// object is a JSON object of a body.
+type object = map[string]any
+
+// bodies fills in what was sent and answered. Those of Anthropic are in its own format, and
+// the client's beside them.
+func (s *seeder) bodies(a *record.Attempt, r *demo.PastRequest, p *demo.PastAttempt) {
+	asked := object{"model": p.Model, "messages": []object{{"role": "user", "content": r.Prompt}}}
+	answered := object{
+		"id": "chatcmpl-" + a.ID, "object": "chat.completion", "created": a.Started.Unix(), "model": p.Model,
+		"choices": []object{{"index": 0, "message": object{"role": "assistant", "content": r.Answer}, "finish_reason": "stop"}},
+		"usage":   object{"prompt_tokens": p.Input, "completion_tokens": p.Output, "total_tokens": p.Input + p.Output},
+	}
+	if p.Status != 200 {
+		answered = object{"error": object{"message": p.Error, "type": "provider_error"}}
+	}
+	a.Request, a.Response = jsonBody(asked), jsonBody(answered)
+	if p.Provider == "anthropic" {
+		a.Translated, a.ClientRequest = true, a.Request
+		a.Request = jsonBody(object{"model": p.Model, "max_tokens": 1024, "messages": asked["messages"]})
+		if p.Status == 200 {
+			a.ClientResponse = a.Response
+			a.Response = jsonBody(object{
+				"id": "msg_" + a.ID, "type": "message", "role": "assistant", "model": p.Model, "stop_reason": "end_turn",
+				"content": []object{{"type": "text", "text": r.Answer}}, "usage": object{"input_tokens": p.Input, "output_tokens": p.Output},
+			})
+		} else {
+			a.Response = jsonBody(object{"type": "error", "error": object{"type": "api_error", "message": p.Error}})
+		}
+	}
+	if p.Status == 0 {
+		a.Response = record.Body{}
+	}
+	a.BytesIn, a.BytesOut = a.Request.Size, a.Response.Size
+}
+
+func jsonBody(of object) record.Body {
+	b, _ := json.Marshal(of) // texts and numbers: cannot fail
+	return record.Body{Type: "application/json", Bytes: b, Size: int64(len(b))}
+}
