@@ -78,7 +78,7 @@ func (a *App) seed(ctx context.Context) error {
 		}
 		r := &requests[i]
 		trace := s.id(r.Started)
-		for _, attempt := range s.attempts(r, trace) {
+		for _, attempt := range s.attempts(r, trace) { //nolint:contextcheck // price lists are read in the background
 			if err := to.Append(attempt); err != nil {
 				return fmt.Errorf("store a request: %w", err)
 			}
