@@ -82,8 +82,8 @@ func logger(l *config.Loaded) (*slog.Logger, error) {
 }
 
 // accessLog makes the access log, nil when the settings want none.
-func accessLog(s *config.Settings, log *slog.Logger) *accesslog.Log {
-	if !s.Telemetry.AccessLog || !log.Enabled(context.Background(), slog.LevelInfo) {
+func accessLog(ctx context.Context, s *config.Settings, log *slog.Logger) *accesslog.Log {
+	if !s.Telemetry.AccessLog || !log.Enabled(ctx, slog.LevelInfo) {
 		return nil
 	}
 	return accesslog.New(logWriter{os.Stderr}, telemetry.Format(s.Telemetry.Format, os.Stderr), log)
