@@ -66,6 +66,7 @@ var tablesOf = [...]struct{ name, column, spared string }{
 	{"changes", "seq", ""},
 	{"counters", "name", ""},
 	{"leases", "name", ""},
+	{"open_jobs", "id", ""},
 	{"record_index", "id", ""},
 	{"record_links", "set_name", ""},
 	{"record_versions", "kind", ""},

@@ -80,7 +80,7 @@ func checkRights(t *testing.T, on rightsOn) {
 	l := lacks(narrow)
 	require.Len(t, l.Rights, 4)
 	assert.Equal(t, store.LackedRight{Right: "SELECT", Tables: tables}, l.Rights[0])
-	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 11 more")
+	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 12 more")
 	assert.Equal(t, store.Lacking{Reader: true, Rights: l.Rights[:1]}, lacks(read))
 
 	on.grant(t, "SELECT", on.all)
