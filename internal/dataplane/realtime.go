@@ -81,7 +81,7 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 }
 
 func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) {
-	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape} {
+	for _, step := range [...]func(context.Context, *attempt) error{g.checkGuardrails, g.resolve, g.shape} {
 		if err := step(ctx, a); err != nil {
 			return nil, err
 		}
