@@ -19,23 +19,57 @@ type pathStart struct{ first, written string }
 
 // startOf reads the start of an escaped path. It allocates only for unusual paths.
 func startOf(escaped string) pathStart {
-	plain, err := url.PathUnescape(escaped)
-	if err != nil {
-		plain = escaped
-	}
+	plain := unescaped(escaped)
 	return pathStart{first: firstOf(path.Clean(plain)), written: firstOf(plain)}
 }
 
-// firstOf is the first segment after the versions, of which some clients send two, in lower
-// case. Empty segments do not count.
+// maxEscapes is how often escapes are undone: some servers undo them twice.
+const maxEscapes = 3
+
+// unescaped undoes the escapes of a path, and those within them.
+func unescaped(path string) string {
+	for range maxEscapes {
+		if strings.IndexByte(path, '%') < 0 {
+			break
+		}
+		plain, err := url.PathUnescape(path)
+		if err != nil {
+			break
+		}
+		path = plain
+	}
+	return path
+}
+
+// vendorPrefix is the first segment of the paths of OpenAI's clients for Azure, and of Groq's,
+// below which routes are the same as below /v1. Azure has /openai/deployments for itself.
+const (
+	vendorPrefix      = "openai"
+	vendorDeployments = "deployments"
+)
+
+// firstOf is the first segment after the versions, of which some clients send two, and after
+// /openai, in lower case. Empty segments do not count; a backslash ends a segment, as it does
+// for some servers.
 func firstOf(p string) string {
-	for segment := range strings.SplitSeq(p, "/") {
-		if i := strings.IndexAny(segment, ";?#\\"); i >= 0 { // some servers end a segment there
+	vendor := false
+	for segment := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
+		if i := strings.IndexAny(segment, ";?#"); i >= 0 { // some servers end a segment there
 			segment = segment[:i]
 		}
-		if segment = strings.TrimSpace(segment); segment != "" && !strings.EqualFold(segment, "v1") && !strings.EqualFold(segment, "v2") {
-			return strings.ToLower(segment)
+		segment = strings.ToLower(strings.TrimSpace(segment))
+		switch {
+		case segment == "", segment == "v1", segment == "v2":
+		case segment == vendorPrefix && !vendor:
+			vendor = true
+		case segment == vendorDeployments && vendor:
+			return vendorPrefix
+		default:
+			return segment
 		}
+	}
+	if vendor {
+		return vendorPrefix
 	}
 	return ""
 }

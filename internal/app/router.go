@@ -8,6 +8,7 @@ import (
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/fault"
+	"sluice/internal/llm"
 	"sluice/internal/wire"
 )
 
@@ -91,12 +92,21 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 		return aModel
 	case r.routes.Matches(method, path):
 		return anAdmin
+	case isVendorRoute(method, path):
+		return aModel
 	case r.looksAdministrative(at, path, sel.Provider):
 		return mistaken
 	case sel.Any() || front.Models(method, path):
 		return aModel
 	}
 	return nobody
+}
+
+// isVendorRoute reports whether a path is a model route where the clients of a vendor have it:
+// "/openai/v1/models".
+func isVendorRoute(method, path string) bool {
+	at := llm.Locate(method, path)
+	return at.Alias.Foreign() && at.Alias.Below == "" && llm.Lookup(method, at.Rest).Endpoint != llm.Proxy
 }
 
 // collections is the first segment that the administration shares with vector databases.

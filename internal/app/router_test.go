@@ -180,6 +180,8 @@ func TestMistypedRoutesStayHere(t *testing.T) {
 			"encoded dots":          "/x/%2e%2e" + path,
 			"a second version":      "/v1" + path,
 			"a blank at its end":    "/" + firstOf(path) + "%20/x/y/z",
+			"a backslash":           "/%5C" + strings.TrimPrefix(path, "/") + "/x/y/z",
+			"escapes twice":         "/" + strings.ReplaceAll(firstOf(path), "-", "%252D") + "/x/y/z",
 			"a parameter":           "/" + firstOf(path) + ";a=b/x/y/z",
 			"an encoded query":      "/" + firstOf(path) + "%3Fa=b",
 		}
@@ -196,6 +198,12 @@ func TestMistypedRoutesStayHere(t *testing.T) {
 				default:
 					refused(t, name+" "+method+" "+spelling+strings.Join(s.lines, ", "), by, w, http.StatusNotFound)
 				}
+			}
+		}
+		if !strings.HasPrefix(path, "/deployments") && !strings.Contains(path, "collections") { // Azure has paths of that name
+			for _, prefix := range []string{"/openai/v1", "/openai", "/v1/openai/v1"} {
+				by, w := r.ask(method, prefix+path+"/x/y/z", "x-gateway-provider: @x")
+				refused(t, "below "+prefix+path, by, w, http.StatusNotFound)
 			}
 		}
 		if by, w := r.ask(method, path, "x-gateway-provider: @x"); !strings.Contains(path, "collections") && !strings.HasPrefix(path, "/model-configs/") {
