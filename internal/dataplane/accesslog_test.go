@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,6 +74,25 @@ func TestAccessLine_NamesTheReasonOfAFailure(t *testing.T) {
 	assert.Contains(t, line["error"], "it refuses connections")
 	assert.Positive(t, line["duration_ms"])
 	assert.NotEmpty(t, line["workspace"])
+}
+
+// The line of an error that came from the provider says so.
+func TestAccessLine_NamesAnErrorOfTheProvider(t *testing.T) {
+	t.Parallel()
+	r, written := newRig(t), make(lines, 10)
+	r.gateway.Access = startAccessLog(t, written)
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("content-type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, `{"error":{"message":"no access to this model","type":"permission_error"}}`)
+	}))
+	t.Cleanup(provider.Close)
+	a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: openai", "x-gateway-custom-host: "+provider.URL+"/v1")
+	require.Equal(t, 403, a.StatusCode, a.Text)
+	var line map[string]any
+	require.NoError(t, json.Unmarshal(<-written, &line))
+	assert.Equal(t, "provider_error", line["code"])
+	assert.Equal(t, "the provider responded with status 403", line["error"])
 }
 
 // startAccessLog runs an access log that writes to out until the test ends.

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,6 +146,9 @@ func (x *exchange) close() {
 	}
 }
 
+// providerError is the code of an access line whose error came from the provider.
+const providerError = "provider_error"
+
 // accessLine is the one line that a request leaves in the program's log. Bodies,
 // keys and prompts are not in it.
 func (g *Gateway) accessLine(x *exchange, took time.Duration) {
@@ -166,8 +170,11 @@ func (g *Gateway) accessLine(x *exchange, took time.Duration) {
 			failed = a.fault
 		}
 	}
-	if failed != nil {
+	switch {
+	case failed != nil:
 		line.Error, line.Code, line.Reason = failed.Text(), string(failed.Code), failed.Reason
+	case x.status >= 400: // an error of the provider that its client got as it came
+		line.Error, line.Code = "the provider responded with status "+strconv.Itoa(x.status), providerError
 	}
 	g.Access.Append(&line)
 }
