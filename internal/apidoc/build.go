@@ -57,6 +57,8 @@ func Build(types []byte, samples map[string]Sample) ([]byte, error) {
 		return nil, err
 	}
 	tidySchemas(d.root["components"])
+	tidySchemas(d.root["paths"])
+	dropUnused(d.root)
 	out, err := json.MarshalIndent(d.root, "", " ")
 	return append(out, '\n'), err
 }

@@ -1,6 +1,7 @@
 package apidoc
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,8 +18,43 @@ func tidySchemas(v any) {
 		if properties, ok := v["properties"].(object); ok {
 			dropSecondSpellings(properties)
 		}
+		for name, inner := range v {
+			if name != "example" {
+				tidySchemas(inner)
+			}
+		}
+	}
+}
+
+const schemaPrefix = "#/components/schemas/"
+
+// dropUnused removes the schemas to which nothing refers, until each that is left is in use.
+func dropUnused(root object) {
+	schemas := root["components"].(object)["schemas"].(object)
+	for {
+		used := make(map[string]bool)
+		findRefs(root, used)
+		before := len(schemas)
+		maps.DeleteFunc(schemas, func(name string, _ any) bool { return !used[schemaPrefix+name] })
+		if len(schemas) == before {
+			return
+		}
+	}
+}
+
+// findRefs adds every reference of a value to used.
+func findRefs(v any, used map[string]bool) {
+	switch v := v.(type) {
+	case []any:
 		for _, inner := range v {
-			tidySchemas(inner)
+			findRefs(inner, used)
+		}
+	case object:
+		if ref, ok := v["$ref"].(string); ok {
+			used[ref] = true
+		}
+		for _, inner := range v {
+			findRefs(inner, used)
 		}
 	}
 }
