@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var checkpointLine = regexp.MustCompile(`msg="audit checkpoint" checkpoint="((?:[^"\\]|\\.)*)"`)
+var checkpointLine = regexp.MustCompile(`"msg":"audit checkpoint","checkpoint":"((?:[^"\\]|\\.)*)"`)
 
 // published waits for a checkpoint in the log of one of the nodes.
 func published(t *testing.T, nodes ...*gateway) (checkpoint string) {

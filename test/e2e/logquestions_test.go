@@ -89,7 +89,7 @@ func badQuestions(id string) (all []badQuestion) {
 			)
 		}
 		for _, wrong := range [][2]string{
-			{"no_such_filter=1", "no_such_filter"}, {"status_code=abc", "status_code"}, {"status_code=500-400", "status_code"}, {"cost_min=cheap", "cost_min"}, {"cost_min=5&cost_max=1", "cost_m"},
+			{"status_cod=500", "status_cod"}, {"status_code=abc", "status_code"}, {"status_code=500-400", "status_code"}, {"cost_min=cheap", "cost_min"}, {"cost_min=5&cost_max=1", "cost_m"},
 			{"total_units_min=1.5", "total_units_min"}, {"total_units_min=9&total_units_max=1", "total_units_m"}, {"prompt_token_min=x", "prompt_token_min"}, {"completion_token_max=x", "completion_token_max"},
 			{"weighted_feedback_min=11", "weighted_feedback_min"}, {"weighted_feedback_min=3&weighted_feedback_max=-3", "weighted_feedback_m"},
 			{"metadata=%7Bnot-json", "metadata"}, {"metadata=%5B1%5D", "metadata"}, {"metadata=%7B%22a%22%3A1%7D", "metadata"}, {"ai_org_model=gpt-4o", "ai_org_model"},
@@ -108,7 +108,7 @@ func badQuestions(id string) (all []badQuestion) {
 		badQuestion{"GET /v1/logs?search=" + strings.Repeat("x", 201), "", 400, "search", ""},
 		badQuestion{"GET /v1/logs/not-an-id", "", 404, "logId", ""},
 		badQuestion{"GET /v1/logs/" + id + "?type=bodies", "", 400, "type", ""},
-		badQuestion{"POST /v1/logs/" + id + "/replay", `{"temperature":0}`, 400, "temperature", ""},
+		badQuestion{"POST /v1/logs/" + id + "/replay", `{"modell":"x"}`, 400, "modell", ""},
 		badQuestion{"POST /v1/logs/" + id + "/replay", `{"config":"pc-x","provider":"@x"}`, 400, "provider", ""},
 
 		badQuestion{"GET /v1/analytics/groups/colour?" + someTime, "", 400, "groupBy", ""},

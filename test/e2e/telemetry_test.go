@@ -101,7 +101,7 @@ func TestOneTraceThroughEverything(t *testing.T) {
 	})
 	assert.Equal(t, "request "+id, line.Get("msg").String()+" "+line.Get("request_id").String())
 	assert.Equal(t, int64(a.Status), line.Get("status").Int())
-	assert.NotEmpty(t, line.Get("refused").String(), line.Raw)
+	assert.NotEmpty(t, line.Get("code").String(), line.Raw)
 
 	eventually(t, logLimit, "the call is in the request log", func() bool {
 		a = g.call("GET", "/v1/logs?trace_id="+trace, "")
