@@ -40,7 +40,9 @@ func TestModelPickersOfferWhatALocalServerHas(t *testing.T) {
 	offers("a model that was added", "@own/llama3.2:latest", "@own/qwen3")
 	up.On("/v1/models", upstream.Always(upstream.JSON(503, []byte(`{}`))))
 	before := up.Total()
-	eventually(t, logLimit, "the server was asked while it is down", func() bool { return slices.Equal(offered(), []string{"@own/llama3.2:latest", "@own/qwen3"}) && up.Total() > before+2 })
+	eventually(t, logLimit, "the server was asked while it is down", func() bool {
+		return slices.Equal(offered(), []string{"@own/llama3.2:latest", "@own/qwen3"}) && up.Total() > before+2
+	})
 	g.do(g.key, "DELETE", "/v1/providers/own", nil)
 	offers("nothing when the provider is deleted")
 }
