@@ -49,7 +49,10 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 		return fmt.Errorf("line %d is not a JSON object", in.Lines+1)
 	}
 	in.Lines++
-	body := requestOf(line)
+	body, err := requestOf(line)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", in.Lines, err)
+	}
 	if name := splice.Text(body, "model"); name != "" {
 		model = name
 	}
@@ -147,15 +150,30 @@ func (in *Input) Requests() (n int64) {
 	return n
 }
 
-// requestOf is the request in a line of a batch; the line itself where there is none.
-func requestOf(line []byte) []byte {
-	for _, name := range [...]string{"body", "params", "modelInput", "request"} {
-		if raw, ok := splice.Find(line, name); ok && len(raw) > 0 && raw[0] == '{' {
-			return raw
+// requestOf returns the request in a line of a batch; the line itself where there is none.
+// It refuses a line of which readers of JSON may read different requests: one with two
+// requests or addresses, or whose request names a field of cost twice.
+func requestOf(line []byte) ([]byte, error) {
+	body, found, addresses := line, 0, 0
+	for name, raw := range splice.Members(line) {
+		switch key, _ := splice.Unquote(name); key {
+		case "body", "params", "modelInput", "request":
+			if len(raw) > 0 && raw[0] == '{' {
+				body = raw
+				found++
+			}
+		case "url":
+			addresses++
 		}
 	}
-	return line
+	if found > 1 || addresses > 1 {
+		return nil, errTwice
+	}
+	return body, splice.Scan(body, new(splice.Doc))
 }
+
+// errTwice is why a line is not counted.
+var errTwice = errors.New("it has more than one request or url; send one of each")
 
 // endpointOf is the endpoint of a request: what its line says, else what its body shows.
 func endpointOf(to string, body []byte) llm.Endpoint {

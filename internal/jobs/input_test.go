@@ -12,6 +12,28 @@ import (
 
 func size(_ llm.Endpoint, body []byte, _ string) int64 { return int64(len(body)) }
 
+// Readers of JSON differ in which of two members they take, so that a limit checked on one
+// could be passed with the other.
+func TestInput_RefusesLinesThatCanBeReadTwoWays(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{
+		"a limit twice":        `{"url":"/v1/chat/completions","body":{"model":"m","max_tokens":1,"messages":[],"max_tokens":8000}}`,
+		"a model twice":        `{"url":"/v1/chat/completions","body":{"model":"cheap","messages":[],"model":"dear"}}`,
+		"a nested limit twice": `{"request":{"contents":[],"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9000}}}`,
+		"two bodies":           `{"url":"/v1/chat/completions","body":{"model":"m","messages":[]},"body":{"model":"m","messages":[],"n":100}}`,
+		"params beside a body": `{"body":{"model":"m","messages":[]},"params":{"model":"m","max_tokens":9000,"messages":[]}}`,
+		"two addresses":        `{"url":"/v1/moderations","url":"/v1/chat/completions","body":{"model":"m","input":"x"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var in jobs.Input
+			if err := in.Add([]byte(line), "job", size); err == nil {
+				t.Errorf("counted as %+v, want an error", in.Groups)
+			}
+		})
+	}
+}
+
 func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	const chat = `{"model":"m","max_tokens":5,"messages":[]}`
