@@ -112,16 +112,9 @@ func (g *Gateway) successor(a *attempt) (*backgrounded, error) {
 // backgrounded is the attempt that follows the response of another, with nothing of the
 // request but what outlasts it. Its room is not lent: it may be kept for hours.
 func (g *Gateway) backgrounded(a *attempt) *backgrounded {
-	r, whole := &room{}, a.x
-	whole.attempts++
-	r.exchange = *whole
-	x := &r.exchange
-	in := *whole.in
-	in.Header, in.Body, in.Length = whole.in.Header.Clone(0), nil, 0
-	x.room, x.in, x.out, x.last = r, &in, nil, nil
-	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
-	x.match, x.holds = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}, nil
-	x.replay = whole.replay.again()
+	whole := a.x
+	x := whole.detach()
+	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
 	b := &backgrounded{id: a.atWork, soon: make(chan looked, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true, answers: a.answers,
@@ -132,6 +125,22 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 		b.input = g.counter.Request(llm.CreateModelResponse, whole.doc.Source(), a.priceName()).Tokens
 	}
 	return b
+}
+
+// detach returns a copy of the exchange for a further attempt that outlasts it: it has what is
+// needed of the request, and nothing of its body, its client or its limits.
+func (x *exchange) detach() *exchange {
+	r := &room{}
+	x.attempts++
+	r.exchange = *x
+	d := &r.exchange
+	in := *x.in
+	in.Header, in.Body, in.Length = x.in.Header.Clone(0), nil, 0
+	d.room, d.in, d.out, d.last = r, &in, nil, nil
+	d.spool, d.doc, d.form, d.made, d.direct, d.passes = nil, nil, nil, nil, nil, nil
+	d.match.Body, d.holds = llm.NoBody, nil
+	d.replay = x.replay.again()
+	return d
 }
 
 // cancelsWork reports whether a path is that by which a response is cancelled. That costs

@@ -6,7 +6,6 @@ import (
 
 	"sluice/internal/dialect"
 	"sluice/internal/ident"
-	"sluice/internal/llm"
 	"sluice/internal/provider/transport"
 	"sluice/internal/record"
 )
@@ -54,16 +53,7 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 // apart is an attempt that outlasts the exchange of another one: it has a copy of what of the
 // request is needed later, and what the reservation holds of budgets and rates of tokens.
 func (g *Gateway) apart(a *attempt) *attempt {
-	r, whole := &room{}, a.x
-	whole.attempts++
-	r.exchange = *whole
-	x := &r.exchange
-	in := *whole.in
-	in.Header, in.Body, in.Length = whole.in.Header.Clone(0), nil, 0
-	x.room, x.in, x.out, x.last = r, &in, nil, nil
-	x.spool, x.doc, x.form, x.made, x.direct, x.passes = nil, nil, nil, nil, nil, nil
-	x.match.Body, x.holds = llm.NoBody, nil
-	x.replay = whole.replay.again()
+	x := a.x.detach()
 	plan := *a.plan
 	b := &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
