@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -81,56 +80,19 @@ func unpricedJob(model, what string) error {
 
 func quoted(model string) string { return string(splice.Quote(clip(model))) }
 
-// maxOfBatch sums up what the requests of a batch can cost at most. Without a budget of
-// cost, an input that is not known is not fetched: the batch is billed by its output alone.
-func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error {
-	in, err := g.batchInput(ctx, a, fetch)
-	if err != nil || in == nil {
+// maxOfTraining is the tokens of all training files, times the epochs.
+func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) error {
+	body := g.jobBody(a)
+	if body == nil {
+		return errJob("the body is not read; send it as application/json")
+	}
+	from, err := jobs.TrainingSource(body)
+	if err != nil {
+		return errJob(err.Error())
+	}
+	if err := g.nameJob(a, from.Models); err != nil {
 		return err
 	}
-	s, region := a.stake, a.region()
-	a.job.input = in
-	if a.model == "" && len(in.Groups) > 0 {
-		a.model = in.Groups[0].Model
-		s.tariff = g.priceOf(a, a.priceName())
-	}
-	s.most, s.bound = catalog.Limits{Execution: catalog.Batch, Region: region, Requests: in.Requests()}, 0
-	for i := range in.Groups {
-		group := &in.Groups[i]
-		model := cmp.Or(group.Model, a.priceName())
-		tariff := g.priceOf(a, model)
-		l := limitsOf(group, g.Prices.Reach(a.spec.ID, model))
-		l.Region = region
-		if !tariff.Prices(&l) {
-			err = unpricedJob(model, "a batch")
-		}
-		s.most.Images = append(s.most.Images, l.Images...)
-		s.bound += min(tariff.Bound(&l), quota.MostUsed)
-		s.most.Input += l.Input
-		s.most.Output += l.Output
-	}
-	s.bound = min(s.bound, quota.MostUsed)
-	return err
-}
-
-// limitsOf is what some requests of one model can use at most.
-func limitsOf(group *jobs.Group, reach catalog.Reach) catalog.Limits {
-	context := cmp.Or(reach.Input, outputMost)
-	l := catalog.Limits{
-		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + group.Context*context, Largest: max(group.Largest, 1),
-		Output: group.Output + group.Open*cmp.Or(reach.Output, outputMost), Searches: group.Searches * searchesMost,
-	}
-	if group.Images > 0 {
-		l.Images = []catalog.Images{{Count: group.Images}}
-	}
-	if group.Context > 0 {
-		l.Largest = max(l.Largest, context)
-	}
-	return l
-}
-
-// maxOfTraining is the tokens of the training file, times the epochs.
-func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) error {
 	s := a.stake
 	switch {
 	case s.tariff.Pays(catalog.TrainingTokens):
@@ -139,33 +101,18 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	default:
 		return unpricedJob(a.priceName(), "training")
 	}
-	in, err := g.fileInput(ctx, a, a.firstParam("training_file", "training_files", "trainingDatasetUri", "dataset"), fetch)
-	if err != nil || in == nil {
+	epochs, err := jobs.Epochs(body, maxEpochs)
+	if err != nil {
+		return errJob(err.Error())
+	}
+	once, err := g.trainingTokens(ctx, a, from, fetch)
+	if err != nil || once == nil {
 		return err
 	}
-	n := in.Training * a.epochs()
-	s.bound = s.tariff.Bound(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}})
+	n := jobs.Times(*once, epochs)
+	s.bound = min(s.tariff.Bound(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}}), quota.MostUsed)
 	s.most = catalog.Limits{Input: n}
 	return nil
-}
-
-// epochs is how often a training file is gone through at most.
-func (a *attempt) epochs() int64 {
-	if n := tokensOf(a.param("n_epochs")); n > 0 {
-		return n
-	}
-	for _, path := range [...]string{"hyperparameters", "method"} {
-		raw, ok := paramOf(a, path)
-		if !ok {
-			continue
-		}
-		for _, in := range [...][]string{{"n_epochs"}, {"supervised", "hyperparameters", "n_epochs"}, {"dpo", "hyperparameters", "n_epochs"}} {
-			if n := jobs.Number(raw, in...); n > 0 {
-				return n
-			}
-		}
-	}
-	return maxEpochs
 }
 
 // maxOfVideo is the seconds that the request asks for.
@@ -218,35 +165,6 @@ func (g *Gateway) jobBody(a *attempt) []byte {
 	}
 	w.Close('}')
 	return w.B
-}
-
-// firstParam is the first of some parameters that is a string, or a list or object with
-// one: a file by its id.
-func (a *attempt) firstParam(names ...string) string {
-	for _, name := range names {
-		raw, ok := paramOf(a, name)
-		if !ok {
-			continue
-		}
-		if s := fileIn(raw); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// fileIn is the id of a file in a value: "file-1", ["file-1"], [{"file_id":"file-1"}].
-func fileIn(raw []byte) string {
-	if s, ok := splice.Unquote(raw); ok {
-		return s
-	}
-	for one := range splice.Elements(raw) {
-		if s, ok := splice.Unquote(one); ok {
-			return s
-		}
-		return splice.Text(one, "file_id")
-	}
-	return ""
 }
 
 // beginsJob is what job a metered call begins; empty for none.

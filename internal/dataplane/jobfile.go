@@ -11,6 +11,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/jobs"
 	"sluice/internal/llm"
+	"sluice/internal/quota"
 	"sluice/internal/splice"
 	"sluice/internal/tokens"
 )
@@ -18,36 +19,63 @@ import (
 // filesCounted is how many input files a node remembers what they can use.
 const filesCounted = 10_000
 
-// batchInput is what the requests of a batch can use at most: those in the call itself, or
-// those of its input file. Nil, without an error, where the file is not known and is not
-// to be fetched.
-func (g *Gateway) batchInput(ctx context.Context, a *attempt, fetch bool) (*jobs.Input, error) {
-	body := g.jobBody(a)
-	if body == nil {
-		return nil, errJob("the body is not read; send it as application/json")
-	}
-	for _, path := range [...][]string{{"requests"}, {"batch", "input_config", "requests", "requests"}, {"batch", "inputConfig", "requests", "requests"}, {"batch", "inputConfig", "requests", "inlinedRequests"}} {
-		if list, ok := splice.Find(body, path...); ok && len(list) > 0 && list[0] == '[' {
-			return countList(list, a.priceName())
-		}
-	}
-	id := a.firstParam("input_file_id", "input_files", "file_id", "dataset_id")
-	for _, path := range [...][]string{{"batch", "input_config", "file_name"}, {"batch", "inputConfig", "fileName"}, {"inputDataConfig", "s3InputDataConfig", "s3Uri"}} {
-		if id == "" {
-			id = splice.Text(body, path...)
-		}
-	}
-	return g.fileInput(ctx, a, id, fetch)
-}
-
-func countList(list []byte, model string) (*jobs.Input, error) {
+// batchInput is what the requests of a batch can use at most: those in the call itself and
+// those of all its input files together, since it is not known which of them the provider
+// takes. It is sent to the endpoint of the batch. Nil, without an error, where a file is not
+// known and is not to be fetched.
+func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*jobs.Input, error) {
 	in := new(jobs.Input)
-	for one := range splice.Elements(list) {
-		if err := in.Add(one, model, boundOf); err != nil {
-			return nil, errJob("the list of requests cannot be counted: " + err.Error())
+	for _, list := range from.Lists {
+		if err := addList(in, list); err != nil {
+			return nil, err
+		}
+	}
+	if len(from.Files) == 0 && in.Lines == 0 {
+		return nil, errNoInput
+	}
+	for _, f := range from.Files {
+		one, err := g.fileInput(ctx, a, f.ID, fetch)
+		if err != nil || one == nil {
+			return nil, err
+		}
+		if err := in.Merge(one); err != nil {
+			return nil, errJob("the input files cannot be counted: " + err.Error())
+		}
+	}
+	if from.Endpoint != "" {
+		if err := in.SendTo(from.Endpoint); err != nil {
+			return nil, errJob(err.Error())
 		}
 	}
 	return in, nil
+}
+
+// trainingTokens are those of all training files, for one epoch; nil as of batchInput.
+func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*int64, error) {
+	if len(from.Files) == 0 {
+		return nil, errNoInput
+	}
+	n := int64(0)
+	for _, f := range from.Files {
+		in, err := g.fileInput(ctx, a, f.ID, fetch)
+		if err != nil || in == nil {
+			return nil, err
+		}
+		n = min(n+jobs.Times(in.Training, f.Weight), quota.MostUsed)
+	}
+	return &n, nil
+}
+
+const errNoInput = errJob("the call names no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and name it")
+
+// addList counts a list of requests.
+func addList(in *jobs.Input, list []byte) error {
+	for one := range splice.Elements(list) {
+		if err := in.Add(one, "", boundOf); err != nil {
+			return errJob("the list of requests cannot be counted: " + err.Error())
+		}
+	}
+	return nil
 }
 
 // boundOf counts a request at most.
@@ -58,21 +86,24 @@ func boundOf(ep llm.Endpoint, body []byte, model string) int64 {
 // fileInput is what an input file can use: as it was counted when it was uploaded through
 // this node, else as it is fetched from the provider, within the size of an upload.
 func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bool) (*jobs.Input, error) {
-	if id == "" {
-		return nil, errJob("the call names no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and name it")
-	}
 	key := fileKey(a, id)
-	if in, ok := g.jobFiles.get(key); ok {
-		return in, nil
-	}
-	if !fetch {
+	in, ok := g.jobFiles.get(key)
+	switch {
+	case ok:
+	case !fetch:
 		return nil, nil //nolint:nilnil // the file is not known, which is no error without a budget
+	default:
+		var err error
+		if in, err = g.fetchInput(ctx, a, id); err != nil {
+			return nil, errJob("the input file " + quoted(id) + " cannot be read (" + fault.From(err).Text() + "); upload it through this gateway (POST /v1/files) and create the job again")
+		}
+		if !strings.Contains(plainID(id), "://") { // a place, where another file may be put at any time
+			g.jobFiles.put(key, in)
+		}
 	}
-	in, err := g.fetchInput(ctx, a, id)
-	if err != nil {
-		return nil, errJob("the input file " + quoted(id) + " cannot be read (" + fault.From(err).Text() + "); upload it through this gateway (POST /v1/files) and create the job again")
+	if in.Lines == 0 {
+		return nil, errJob("the input file " + quoted(id) + " has no lines")
 	}
-	g.jobFiles.put(key, in)
 	return in, nil
 }
 
@@ -102,7 +133,7 @@ func (g *Gateway) fetchInput(ctx context.Context, a *attempt, id string) (*jobs.
 	if c.status >= 300 {
 		return nil, fault.Newf(fault.UpstreamFailed, "the provider answered with status %d", c.status)
 	}
-	return countFile(&limitedReader{r: c.body, left: g.set.MaxUploadBytes}, a.priceName())
+	return countFile(&limitedReader{r: c.body, left: g.set.MaxUploadBytes})
 }
 
 // inPath is an id as a segment of a path; one that has escapes already stays as it is.
@@ -113,11 +144,12 @@ func inPath(id string) string {
 	return url.PathEscape(id)
 }
 
-// countFile counts a file of requests, or of training examples, line by line.
-func countFile(file io.Reader, model string) (*jobs.Input, error) {
+// countFile counts a file of requests, or of training examples, line by line. The model of a
+// line that names none is that of the job, which may be another for each job of a file.
+func countFile(file io.Reader) (*jobs.Input, error) {
 	in := new(jobs.Input)
 	err := dialect.EachLine(file, func(_ int, line []byte) error {
-		if err := in.Add(line, model, boundOf); err != nil {
+		if err := in.Add(line, "", boundOf); err != nil {
 			return fault.New(fault.InvalidParameter, err.Error()).At("file")
 		}
 		return nil
@@ -126,22 +158,41 @@ func countFile(file io.Reader, model string) (*jobs.Input, error) {
 }
 
 // noteFile counts a file that was uploaded for a job, where a budget of cost applies to
-// the call: what the job can use is then known when it is created.
+// the call: what the job can use is then known when it is created. What was counted under the
+// same id before counts no longer: an id may be a place in a bucket.
 func (g *Gateway) noteFile(a *attempt) {
-	if a.x.form == nil || !a.underCost() {
-		return
-	}
-	u, err := dialect.ReadUpload(&dialect.Request{Form: a.x.form})
-	if err != nil || u.Purpose != "batch" && u.Purpose != "fine-tune" {
-		return
-	}
 	id := jobs.ID(a.clientReply())
 	if id == "" {
 		return
 	}
-	if in, err := countFile(u.Content().Open(), a.priceName()); err == nil { // else the job is refused, and says why
+	if in := uploaded(a); in != nil {
 		g.jobFiles.put(fileKey(a, id), in)
+	} else {
+		g.jobFiles.drop(fileKey(a, id))
 	}
+}
+
+// uploaded is what the file of an upload can use; nil where that is to be read from the
+// provider, as of a form with several files, of which the provider takes one.
+func uploaded(a *attempt) *jobs.Input {
+	if a.x.form == nil || !a.underCost() {
+		return nil
+	}
+	u, err := dialect.ReadUpload(&dialect.Request{Form: a.x.form})
+	if err != nil || u.Purpose != "batch" && u.Purpose != "fine-tune" {
+		return nil
+	}
+	files := 0
+	for i := range a.x.form.Parts {
+		if p := &a.x.form.Parts[i]; p.HasFileName || strings.EqualFold(p.Name, "file") {
+			files++
+		}
+	}
+	in, err := countFile(u.Content().Open())
+	if err != nil || files > 1 { // the job says what is wrong
+		return nil
+	}
+	return in
 }
 
 // clientReply is the response as the caller gets it, or as far as it is kept.

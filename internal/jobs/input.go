@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"sluice/internal/llm"
 	"sluice/internal/splice"
@@ -22,14 +23,17 @@ type Input struct {
 type Group struct {
 	Model    string       `json:"model,omitempty"` // empty: the job says it
 	Endpoint llm.Endpoint `json:"endpoint"`
-	Requests int64        `json:"requests"`
-	Input    int64        `json:"input"`    // of all requests
-	Largest  int64        `json:"largest"`  // input of the largest request: it chooses the context tier
-	Output   int64        `json:"output"`   // of the requests that limit their response
-	Open     int64        `json:"open"`     // responses without a limit
-	Context  int64        `json:"context"`  // requests that continue a conversation that the provider stores
-	Searches int64        `json:"searches"` // requests that may search
-	Images   int64        `json:"images"`   // that are to be made
+	// Addressed says that the lines name the endpoint; else it is what their bodies look like.
+	Addressed bool `json:"-"`
+
+	Requests int64 `json:"requests"`
+	Input    int64 `json:"input"`    // of all requests
+	Largest  int64 `json:"largest"`  // input of the largest request: it chooses the context tier
+	Output   int64 `json:"output"`   // of the requests that limit their response
+	Open     int64 `json:"open"`     // responses without a limit
+	Context  int64 `json:"context"`  // requests that continue a conversation that the provider stores
+	Searches int64 `json:"searches"` // requests that may search
+	Images   int64 `json:"images"`   // that are to be made
 }
 
 // maxGroups bounds the models of one input.
@@ -43,40 +47,100 @@ type Counter func(ep llm.Endpoint, body []byte, model string) int64
 
 // Add counts one line of an input file: a request of a batch in the shape of OpenAI,
 // Anthropic, Bedrock, Vertex AI, Gemini or Mistral, or a training example. model is the
-// one that the job names; a line may name another.
+// one that the job names, empty where that is not known yet; a line may name another.
 func (in *Input) Add(line []byte, model string, count Counter) error {
 	if !splice.Valid(line) {
 		return fmt.Errorf("line %d is not a JSON object", in.Lines+1)
 	}
 	in.Lines++
-	body, err := requestOf(line)
+	body, to, flat, err := requestOf(line)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", in.Lines, err)
 	}
 	if name := splice.Text(body, "model"); name != "" {
 		model = name
 	}
-	ep := endpointOf(splice.Text(line, "url"), body)
+	ep := endpointOf(to, body)
 	if !bounded[ep] {
-		return fmt.Errorf("line %d calls %s, whose cost is not known in advance", in.Lines, splice.Text(line, "url"))
+		return fmt.Errorf("line %d calls %s, whose cost is not known in advance", in.Lines, to)
 	}
-	g, err := in.group(model, ep)
+	g, err := in.group(Group{Model: model, Endpoint: ep, Addressed: to != ""})
 	if err != nil {
 		return err
 	}
 	n := count(ep, body, model)
 	g.Requests++
-	g.Input += n
+	g.Input = plus(g.Input, n)
 	g.Largest = max(g.Largest, n)
-	in.Training += n
-	switch ep {
-	case llm.Embed, llm.Moderate:
-		return nil
-	case llm.ImageGenerate:
-		g.Images += max(1, numberAt(body, "n"))
-	default:
+	if len(body) < len(line) { // a training example is all of the line, whatever stands in it
+		in.Training = plus(in.Training, max(n, count(ep, line, model)))
+	} else {
+		in.Training = plus(in.Training, n)
 	}
-	g.addOutput(body)
+	if answersNothing(ep) && shapeOf(body) == llm.CreateModelResponse {
+		return nil
+	}
+	if ep == llm.ImageGenerate {
+		g.Images = plus(g.Images, max(1, numberAt(body, "n")))
+	}
+	g.addOutput(body, limitOf(ep, body, flat))
+	return nil
+}
+
+// answersNothing reports whether the responses of an endpoint have no tokens. Providers that
+// take the endpoint from the shape of a request alone pass over what a line or batch says.
+func answersNothing(ep llm.Endpoint) bool { return ep == llm.Embed || ep == llm.Moderate }
+
+// Merge adds what another input, or part of one, can use at most.
+func (in *Input) Merge(other *Input) error {
+	in.Lines = plus(in.Lines, other.Lines)
+	in.Training = plus(in.Training, other.Training)
+	for i := range other.Groups {
+		o := &other.Groups[i]
+		g, err := in.group(Group{Model: o.Model, Endpoint: o.Endpoint, Addressed: o.Addressed})
+		if err != nil {
+			return err
+		}
+		g.Largest = max(g.Largest, o.Largest)
+		for _, add := range [...]struct {
+			to   *int64
+			more int64
+		}{
+			{&g.Requests, o.Requests},
+			{&g.Input, o.Input},
+			{&g.Output, o.Output},
+			{&g.Open, o.Open},
+			{&g.Context, o.Context},
+			{&g.Searches, o.Searches},
+			{&g.Images, o.Images},
+		} {
+			*add.to = plus(*add.to, add.more)
+		}
+	}
+	return nil
+}
+
+// SendTo has all requests sent to the endpoint of the batch, "/v1/chat/completions", which
+// is what providers call, whatever their lines name. It fails where a line names another one,
+// or where the cost of the endpoint is not known in advance.
+func (in *Input) SendTo(endpoint string) error {
+	ep := addressed(endpoint)
+	if !bounded[ep] {
+		return fmt.Errorf("endpoint is %s, whose cost is not known in advance", endpoint)
+	}
+	for i := range in.Groups {
+		switch g := &in.Groups[i]; {
+		case g.Addressed && g.Endpoint != ep:
+			return errors.New("the url of a line is not the endpoint of the batch; send lines whose url is " + endpoint)
+		case g.Addressed:
+		case ep == llm.ImageGenerate:
+			return errors.New("a line has no url; send lines whose url is " + endpoint)
+		case !answersNothing(ep):
+			g.Endpoint = ep
+		case g.Endpoint == llm.CreateModelResponse: // {"input":…}, which may be of both
+			g.Endpoint, g.Output, g.Open, g.Context, g.Searches = ep, 0, 0, 0, 0
+		}
+	}
 	return nil
 }
 
@@ -85,20 +149,16 @@ var bounded = map[llm.Endpoint]bool{
 	llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true, llm.Moderate: true, llm.ImageGenerate: true,
 }
 
-// addOutput counts what the response to a request can have at most.
-func (g *Group) addOutput(body []byte) {
+// addOutput counts what the response to a request with a limit, 0 for none, can have at most.
+func (g *Group) addOutput(body []byte, limit int64) {
 	responses := int64(1)
-	for _, name := range [...]string{"n", "best_of", "candidateCount"} {
+	for _, name := range [...]string{"n", "best_of", "candidateCount", "num_generations", "numResults", "num_return_sequences"} {
 		responses = max(responses, deepNumber(body, name))
 	}
-	limit := int64(0)
-	for _, name := range limitNames {
-		limit = max(limit, deepNumber(body, name))
-	}
 	if limit > 0 {
-		g.Output += limit * responses
+		g.Output = plus(g.Output, Times(limit, responses))
 	} else {
-		g.Open += responses
+		g.Open = plus(g.Open, responses)
 	}
 	if has(body, "previous_response_id") || has(body, "conversation") || has(body, "prompt", "id") {
 		g.Context++
@@ -111,34 +171,55 @@ func (g *Group) addOutput(body []byte) {
 	}
 }
 
+// limitOf is how long the response to a request may become; 0 where it does not say it. Of a
+// request in the formats of OpenAI and Anthropic, which are flat, only the names of its own
+// endpoint count: providers that copy these formats pass over others, and answer at length.
+func limitOf(ep llm.Endpoint, body []byte, flat bool) (limit int64) {
+	switch {
+	case flat && ep == llm.CreateModelResponse:
+		return numberAt(body, "max_output_tokens")
+	case flat:
+		return max(numberAt(body, "max_tokens"), numberAt(body, "max_completion_tokens"))
+	}
+	for _, name := range limitNames {
+		limit = max(limit, deepNumber(body, name))
+	}
+	return limit
+}
+
 // limitNames are the names that providers have for the maximum length of a response.
-var limitNames = [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "max_tokens_to_sample", "maxTokens", "maxTokenCount", "max_gen_len"}
+var limitNames = [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample", "maxTokenCount", "max_gen_len", "max_new_tokens"}
 
 // deepNumber is a positive number of a body, at its top or in the objects in which some
 // providers put parameters; 0 where it has none.
 func deepNumber(body []byte, name string) int64 {
 	n := numberAt(body, name)
-	for _, in := range [...]string{"generationConfig", "generation_config", "inferenceConfig", "textGenerationConfig", "parameters"} {
+	for _, in := range [...]string{"generationConfig", "inferenceConfig", "textGenerationConfig", "parameters"} {
 		n = max(n, numberAt(body, in, name))
 	}
 	return n
 }
 
 func has(body []byte, path ...string) bool {
-	raw, ok := splice.Find(body, path...)
-	return ok && !splice.IsNull(raw)
+	for raw := range Values(body, path...) {
+		if !splice.IsNull(raw) {
+			return true
+		}
+	}
+	return false
 }
 
-func (in *Input) group(model string, ep llm.Endpoint) (*Group, error) {
+// group is the one with the model and endpoint of another.
+func (in *Input) group(of Group) (*Group, error) {
 	for i := range in.Groups {
-		if g := &in.Groups[i]; g.Model == model && g.Endpoint == ep {
+		if g := &in.Groups[i]; g.Model == of.Model && g.Endpoint == of.Endpoint && g.Addressed == of.Addressed {
 			return g, nil
 		}
 	}
 	if len(in.Groups) >= maxGroups {
 		return nil, errGroups
 	}
-	in.Groups = append(in.Groups, Group{Model: model, Endpoint: ep})
+	in.Groups = append(in.Groups, of)
 	return &in.Groups[len(in.Groups)-1], nil
 }
 
@@ -150,48 +231,72 @@ func (in *Input) Requests() (n int64) {
 	return n
 }
 
-// requestOf returns the request in a line of a batch; the line itself where there is none.
-// It refuses a line of which readers of JSON may read different requests: one with two
-// requests or addresses, or whose request names a field of cost twice.
-func requestOf(line []byte) ([]byte, error) {
+// requestOf returns the request in a line of a batch, the line itself where there is none,
+// the address that the line names, and whether the request is flat. It refuses a line of
+// which readers of JSON may read different requests: one with two requests or addresses, or
+// whose request names a field of cost twice.
+func requestOf(line []byte) (body []byte, to string, flat bool, err error) {
 	body, found, addresses := line, 0, 0
 	for name, raw := range splice.Members(line) {
-		switch key, _ := splice.Unquote(name); key {
-		case "body", "params", "modelInput", "request":
-			if len(raw) > 0 && raw[0] == '{' {
-				body = raw
-				found++
-			}
-		case "url":
+		if isField(name, "url") {
+			to, _ = splice.Unquote(raw)
 			addresses++
+		}
+		at := slices.IndexFunc(requestFields[:], func(field string) bool { return isField(name, field) })
+		if at >= 0 && len(raw) > 0 && raw[0] == '{' {
+			body, flat = raw, at < flatFields
+			found++
 		}
 	}
 	if found > 1 || addresses > 1 {
-		return nil, errTwice
+		return nil, "", false, errTwice
 	}
-	return body, splice.Scan(body, new(splice.Doc))
+	return body, to, flat, splice.Scan(body, new(splice.Doc))
 }
+
+// requestFields have the request in a line; flatFields is how many of them have one whose
+// limits stand at its top.
+var requestFields = [...]string{"body", "params", "modelInput", "request"}
+
+const flatFields = 2
 
 // errTwice is why a line is not counted.
 var errTwice = errors.New("it has more than one request or url; send one of each")
 
-// endpointOf is the endpoint of a request: what its line says, else what its body shows.
-func endpointOf(to string, body []byte) llm.Endpoint {
+// addressed is the endpoint of an address: "/v1/chat/completions", "/chat/completions".
+func addressed(to string) llm.Endpoint {
 	if len(to) > 3 && to[:3] == "/v1" {
 		to = to[3:]
 	}
-	if to != "" {
-		return llm.Lookup("POST", to).Endpoint
+	switch to {
+	case "/fim/completions":
+		return llm.Complete
+	case "/chat/moderations":
+		return llm.Moderate
 	}
+	return llm.Lookup("POST", to).Endpoint
+}
+
+// endpointOf is the endpoint of a request: what its line says, else what its body shows.
+func endpointOf(to string, body []byte) llm.Endpoint {
+	if to != "" {
+		return addressed(to)
+	}
+	return shapeOf(body)
+}
+
+// shapeOf is the endpoint that a body shows: CreateModelResponse only for one that has nothing
+// but an input, as those of embeddings and moderations.
+func shapeOf(body []byte) llm.Endpoint {
 	switch {
 	case has(body, "anthropic_version"):
 		return llm.Messages
 	case has(body, "messages"), has(body, "contents"):
 		return llm.ChatComplete
-	case has(body, "input"), has(body, "inputText"):
-		return llm.CreateModelResponse
-	case has(body, "prompt"):
+	case has(body, "prompt"), has(body, "inputText"):
 		return llm.Complete
+	case has(body, "input"):
+		return llm.CreateModelResponse
 	}
 	return llm.ChatComplete
 }

@@ -22,6 +22,7 @@ func TestInput_RefusesLinesThatCanBeReadTwoWays(t *testing.T) {
 		"a nested limit twice": `{"request":{"contents":[],"generationConfig":{"maxOutputTokens":1,"maxOutputTokens":9000}}}`,
 		"two bodies":           `{"url":"/v1/chat/completions","body":{"model":"m","messages":[]},"body":{"model":"m","messages":[],"n":100}}`,
 		"params beside a body": `{"body":{"model":"m","messages":[]},"params":{"model":"m","max_tokens":9000,"messages":[]}}`,
+		"two spellings":        `{"body":{"model":"m","messages":[]},"Body":{"model":"m","messages":[],"n":100}}`,
 		"two addresses":        `{"url":"/v1/moderations","url":"/v1/chat/completions","body":{"model":"m","input":"x"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,10 +46,14 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 		"several answers": {`{"url":"/v1/chat/completions","body":{"model":"m","max_completion_tokens":5,"n":3}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 15}},
 		"without a limit": {`{"url":"/v1/responses","body":{"model":"m","input":"x","previous_response_id":"r","tools":[{"type":"web_search"}]}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Open: 1, Context: 1, Searches: 1}},
 		"embeddings":      {`{"url":"/v1/embeddings","body":{"model":"e","input":"x"}}`, jobs.Group{Model: "e", Endpoint: llm.Embed}},
+		"a wrong address": {`{"recordId":"1","url":"/v1/moderations","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.Moderate, Output: 8}},
 		"images":          {`{"url":"/v1/images/generations","body":{"model":"i","prompt":"x","n":2}}`, jobs.Group{Model: "i", Endpoint: llm.ImageGenerate, Open: 2, Images: 2}},
 		"Anthropic":       {`{"custom_id":"1","params":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
 		"Bedrock":         {`{"recordId":"1","modelInput":{"anthropic_version":"bedrock-2023-05-31","max_tokens":7,"messages":[]}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 7}},
 		"Nova":            {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 8}},
+		"Gemini":          {`{"request":{"contents":[],"generation_config":{"max_output_tokens":9,"candidate_count":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
+		"a larger limit":  {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8,"max_new_tokens":80}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 80}},
+		"a foreign limit": {`{"body":{"model":"m","messages":[],"max_gen_len":1,"parameters":{"max_tokens":1}}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Open: 1}},
 		"Vertex AI":       {`{"request":{"contents":[],"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,10 +63,13 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := in.Groups[0]
-			if got.Input == 0 || got.Largest != got.Input || got.Requests != 1 || in.Training != got.Input {
+			if got.Input == 0 || got.Largest != got.Input || got.Requests != 1 || in.Training != int64(len(c.line)) {
 				t.Errorf("%+v", got)
 			}
-			got.Requests, got.Input, got.Largest = 0, 0, 0
+			if got.Addressed != strings.Contains(c.line, `"url"`) {
+				t.Errorf("addressed: %t", got.Addressed)
+			}
+			got.Requests, got.Input, got.Largest, got.Addressed = 0, 0, 0, false
 			if !cmp.Equal(got, c.want) {
 				t.Error(cmp.Diff(c.want, got))
 			}
@@ -83,6 +91,64 @@ func TestInput_RefusesWhatCannotBeBounded(t *testing.T) {
 	}
 	if err == nil || len(in.Groups) != 64 {
 		t.Errorf("%d models, %v", len(in.Groups), err)
+	}
+}
+
+// A number beyond all counts must not make up for the requests of other lines.
+func TestInput_CountsDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	var in jobs.Input
+	for range 3 {
+		if err := in.Add([]byte(`{"body":{"model":"m","max_tokens":1000000000000000,"n":30000,"messages":[]}}`), "", size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := in.Groups[0].Output; got != 1<<50 {
+		t.Errorf("%d tokens of output", got)
+	}
+	if err := in.Merge(&in); err != nil || in.Groups[0].Output != 1<<50 || in.Groups[0].Requests != 6 {
+		t.Errorf("%+v, %v", in.Groups[0], err)
+	}
+}
+
+// Providers call the endpoint of the batch, so that a line cannot choose a cheaper one.
+func TestInput_IsSentToTheEndpointOfTheBatch(t *testing.T) {
+	t.Parallel()
+	const chat = `"body":{"model":"m","max_tokens":5,"messages":[]}`
+	for name, c := range map[string]struct {
+		line, to string
+		want     jobs.Group // of what has a price
+		why      string
+	}{
+		"the same":                    {`{"url":"/v1/chat/completions",` + chat + `}`, "/v1/chat/completions", jobs.Group{Endpoint: llm.ChatComplete, Output: 5}, ""},
+		"the same without a version":  {`{"url":"/chat/completions",` + chat + `}`, "/v1/chat/completions", jobs.Group{Endpoint: llm.ChatComplete, Output: 5}, ""},
+		"a cheaper line":              {`{"url":"/v1/moderations",` + chat + `}`, "/v1/chat/completions", jobs.Group{}, "not the endpoint of the batch"},
+		"a cheaper batch":             {`{"url":"/v1/chat/completions",` + chat + `}`, "/v1/embeddings", jobs.Group{}, "not the endpoint of the batch"},
+		"a line without an address":   {`{` + chat + `}`, "/v1/messages", jobs.Group{Endpoint: llm.Messages, Output: 5}, ""},
+		"chat as an embedding":        {`{` + chat + `}`, "/v1/embeddings", jobs.Group{Endpoint: llm.ChatComplete, Output: 5}, ""},
+		"Titan as an embedding":       {`{"modelInput":{"inputText":"x","textGenerationConfig":{"maxTokenCount":6}}}`, "/v1/embeddings", jobs.Group{Endpoint: llm.Complete, Output: 6}, ""},
+		"an embedding":                {`{"body":{"model":"e","input":"x"}}`, "/v1/embeddings", jobs.Group{Endpoint: llm.Embed}, ""},
+		"a completion of Mistral's":   {`{"body":{"prompt":"x","suffix":"y","max_tokens":5}}`, "/v1/fim/completions", jobs.Group{Endpoint: llm.Complete, Output: 5}, ""},
+		"an image without an address": {`{"body":{"prompt":"x","n":9}}`, "/v1/images/generations", jobs.Group{}, "has no url"},
+		"an unknown endpoint":         {`{` + chat + `}`, "/v1/ocr", jobs.Group{}, "not known in advance"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var in jobs.Input
+			if err := in.Add([]byte(c.line), "", size); err != nil {
+				t.Fatal(err)
+			}
+			err := in.SendTo(c.to)
+			if c.why != "" {
+				if err == nil || !strings.Contains(err.Error(), c.why) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if got := in.Groups[0]; err != nil || got.Endpoint != c.want.Endpoint || got.Output != c.want.Output || got.Open != 0 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
 	}
 }
 

@@ -47,7 +47,7 @@ var byVerb = map[string]Kind{"batchGenerateContent": Batch, "asyncBatchEmbedCont
 
 // byCollection are collections in which a POST makes a job.
 var byCollection = map[string]Kind{
-	"batches": Batch, "batchPredictionJobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
+	"batches": Batch, "batchPredictionJobs": Batch, "batchInferenceJobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
 	"fine-tunes": Finetune, "fine_tunes": Finetune, "supervisedFineTuningJobs": Finetune, "fineTuningJobs": Finetune, "reinforcementFineTuningJobs": Finetune, "dpoJobs": Finetune,
 	"tuningJobs": Finetune, "tunedModels": Finetune, "model-customization-jobs": Finetune, "finetuned-models": Finetune,
 	"videos": Video, "image_to_video": Video, "text_to_video": Video, "video_to_video": Video, "video_generation": Video, "text-to-video": Video, "image-to-video": Video,
@@ -73,6 +73,8 @@ func byPath(plain string) Kind {
 		return Video
 	case n >= 3 && segments[n-3] == "videos" && (last == "remix" || last == "edit" || last == "extend"):
 		return Video
+	case n >= 3 && segments[n-3] == "batches" && last == "requests": // xAI's batches grow after their creation
+		return Unknown
 	case n >= 3 && segments[n-3] == "evals" && last == "runs", last == "run" && before == "graders":
 		return Eval
 	}

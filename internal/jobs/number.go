@@ -8,32 +8,38 @@ import (
 	"sluice/internal/splice"
 )
 
-// Number is a number of a JSON object that counts something: 8 of {"seconds":"8"}; 0 where
-// there is none.
-func Number(body []byte, path ...string) int64 { return numberAt(body, path...) }
+// maxCount is the largest count: sums and products end there.
+const maxCount = 1 << 50
 
-// numberAt is a number of a JSON object, also one that is written as a string; 0 where
-// there is none, it is below 0, or larger than any count.
-func numberAt(body []byte, path ...string) int64 {
-	f := floatAt(body, path...)
-	if f <= 0 || f >= 1<<50 {
-		return 0
+// Times is the product of two counts, which are not below 0; at most 1<<50.
+func Times(a, b int64) int64 {
+	if b > 0 && a > maxCount/b {
+		return maxCount
 	}
-	return int64(math.Ceil(f))
+	return min(a*b, maxCount)
 }
 
-func floatAt(body []byte, path ...string) float64 {
-	raw, ok := splice.Find(body, path...)
-	if !ok {
-		return 0
+// plus is the sum of two counts.
+func plus(a, b int64) int64 { return min(min(a, maxCount)+min(b, maxCount), maxCount) }
+
+// numberAt is a number of a JSON object, also one that is written as a string; 0 where
+// there is none, it is below 0, or larger than any count. Of several the largest counts.
+func numberAt(body []byte, path ...string) (most int64) {
+	for raw := range Values(body, path...) {
+		most = max(most, numberOf(raw))
 	}
+	return most
+}
+
+// numberOf is numberAt of a raw value.
+func numberOf(raw []byte) int64 {
 	text := string(raw)
 	if s, quoted := splice.Unquote(raw); quoted {
 		text = s
 	}
 	f, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "s"), 64)
-	if err != nil || math.IsNaN(f) {
+	if err != nil || math.IsNaN(f) || f <= 0 || f >= maxCount {
 		return 0
 	}
-	return f
+	return int64(math.Ceil(f))
 }

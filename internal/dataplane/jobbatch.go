@@ -1,0 +1,103 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+
+	"sluice/internal/catalog"
+	"sluice/internal/jobs"
+	"sluice/internal/quota"
+)
+
+// maxOfBatch sums up what the requests of a batch can cost at most. Without a budget of
+// cost, an input that is not known is not fetched: the batch is billed by its output alone.
+func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error {
+	body := g.jobBody(a)
+	if body == nil {
+		return errJob("the body is not read; send it as application/json")
+	}
+	from, err := jobs.BatchSource(body)
+	if err != nil {
+		return errJob(err.Error())
+	}
+	if err := g.nameJob(a, from.Models); err != nil {
+		return err
+	}
+	in, err := g.batchInput(ctx, a, from, fetch)
+	if err != nil || in == nil {
+		return err
+	}
+	s := a.stake
+	a.job.input = in
+	named := a.model != ""
+	if !named && len(in.Groups) > 0 {
+		a.model = in.Groups[0].Model
+		s.tariff = g.priceOf(a, a.priceName())
+	}
+	s.most, s.bound = catalog.Limits{Execution: catalog.Batch, Region: a.region(), Requests: in.Requests()}, 0
+	for i := range in.Groups {
+		l, bound, unpriced := g.mostOfGroup(a, &in.Groups[i], named)
+		if unpriced != nil {
+			err = unpriced
+		}
+		s.most.Images = append(s.most.Images, l.Images...)
+		s.bound += bound
+		s.most.Input += l.Input
+		s.most.Output += l.Output
+	}
+	s.bound = min(s.bound, quota.MostUsed)
+	return err
+}
+
+// nameJob takes the model of a job from what its description has beside that by which the call
+// is routed, as Amazon's modelId. Where these differ, it is not known which of them counts.
+func (g *Gateway) nameJob(a *attempt, models []string) error {
+	for _, name := range models {
+		switch {
+		case a.model == "":
+			a.model = name
+			a.stake.tariff = g.priceOf(a, a.priceName())
+		case name != jobs.LastPart(a.model) && name != a.priceName():
+			return errJob("the call names the models " + quoted(a.model) + " and " + quoted(name) + "; name one")
+		}
+	}
+	return nil
+}
+
+// mostOfGroup is what some requests can use and cost at most. Where they name a model and the
+// batch names another, the dearer of the two counts: which of them answers is the provider's
+// choice.
+func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most catalog.Limits, bound int64, err error) {
+	models := []string{cmp.Or(group.Model, a.priceName())}
+	if named && models[0] != a.priceName() {
+		models = append(models, a.priceName())
+	}
+	for _, model := range models {
+		tariff := g.priceOf(a, model)
+		l := limitsOf(group, g.Prices.Reach(a.spec.ID, model))
+		l.Region = a.region()
+		if !tariff.Prices(&l) {
+			err = unpricedJob(model, "a batch")
+		}
+		most.Images = l.Images
+		most.Input, most.Output = max(most.Input, l.Input), max(most.Output, l.Output)
+		bound = max(bound, min(tariff.Bound(&l), quota.MostUsed))
+	}
+	return most, bound, err
+}
+
+// limitsOf is what some requests of one model can use at most.
+func limitsOf(group *jobs.Group, reach catalog.Reach) catalog.Limits {
+	context, longest := cmp.Or(reach.Input, outputMost), cmp.Or(reach.Output, outputMost)
+	l := catalog.Limits{
+		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + jobs.Times(group.Context, context), Largest: max(group.Largest, 1),
+		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, searchesMost),
+	}
+	if group.Images > 0 {
+		l.Images = []catalog.Images{{Count: group.Images}}
+	}
+	if group.Context > 0 {
+		l.Largest = max(l.Largest, context)
+	}
+	return l
+}

@@ -1,0 +1,43 @@
+package jobs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/internal/jobs"
+)
+
+func TestBatchSource_TakesAllThatTheDescriptionNames(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]jobs.Source{
+		`{"input_file_id":"a","endpoint":"/v1/x"}`:                                                   {Files: []jobs.File{{ID: "a", Weight: 1}}, Endpoint: "/v1/x"},
+		`{"input_file_id":"a","in\u0070utFileId":"b","INPUT_FILE":"c"}`:                              {Files: []jobs.File{{ID: "a", Weight: 1}, {ID: "b", Weight: 1}, {ID: "c", Weight: 1}}},
+		`{"input_files":["a",{"file_id":"b"},null],"input_file":null}`:                               {Files: []jobs.File{{ID: "a", Weight: 1}, {ID: "b", Weight: 1}}},
+		`{"requests":[1],"batch":{"input_config":{"requests":{"requests":[2]}},"model":"models/m"}}`: {Lists: [][]byte{[]byte("[1]"), []byte("[2]")}, Models: []string{"m"}},
+		`{"modelId":"arn:aws:bedrock:us-east-1::foundation-model/m","metadata":{"input_file_id":"x"},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}}}`: {Models: []string{"m"}},
+	} {
+		if got, err := jobs.BatchSource([]byte(body)); err != nil || !cmp.Equal(*got, want) {
+			t.Errorf("%s: %v %v", body, err, cmp.Diff(want, got))
+		}
+	}
+}
+
+func TestBatchSource_RefusesWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	for body, why := range map[string]string{
+		`{"input_files":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 65), ",") + `]}`: "more than 64",
+		`{"input_file_id":{"name":"a"}}`:                                                "does not read",
+		`{"input_file_id":7}`:                                                           "does not read",
+		`{"requests":"file-1"}`:                                                         "does not read",
+		`{"batch":{"inputConfig":{"requests":{"requests":{}}}}}`:                        "does not read",
+		`{"input_file_id":"s3%3A%2F%2Fb%2F"}`:                                           "does not read",
+		`{"input_file_id":"gs://b/*.jsonl"}`:                                            "does not read",
+		`{"endpoint":"/v1/a","Endpoint":"/v1/b"}`:                                       "more than one endpoint",
+	} {
+		if got, err := jobs.BatchSource([]byte(body)); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %+v, %v", body, got, err)
+		}
+	}
+}
