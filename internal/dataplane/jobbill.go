@@ -136,7 +136,8 @@ func (b *jobBill) training(st *jobs.State) {
 	b.add(b.tariff.Bill(&units, b.room))
 }
 
-// video bills seconds; a video that failed costs nothing.
+// video bills the seconds and the size that the provider reports, or else those that were
+// asked for; a video that failed costs nothing.
 func (b *jobBill) video(st *jobs.State) {
 	if st.Failed || st.Stopped {
 		b.state = ledger.Released
@@ -144,8 +145,15 @@ func (b *jobBill) video(st *jobs.State) {
 	}
 	var units catalog.Units
 	for _, u := range b.job.Units {
-		if st.Seconds > 0 && u.Count >= st.Seconds && len(b.job.Units) == 1 && u.Count%st.Seconds != 0 {
-			u.Count = st.Seconds
+		if st.Seconds > 0 {
+			made := jobs.Times(st.Seconds, cmp.Or(st.Videos, b.job.Videos, 1))
+			if b.job.Extends {
+				made = min(made, u.Count) // the provider counts the video that was there before, too
+			}
+			u.Count = made
+		}
+		if at := jobs.VideoAt(st.Size); st.Size != "" && b.tariff.Pays(at) {
+			u.Name = at
 		}
 		b.other = append(b.other, catalog.Other{Name: u.Name, Count: u.Count})
 	}

@@ -19,6 +19,8 @@ type jobPlan struct {
 	kind  jobs.Kind
 	input *jobs.Input // of a batch, once it is counted
 	units []jobs.Unit // of a video
+	// videos is how many are asked for.
+	videos int64
 }
 
 // maxEpochs is how often a provider goes through a training file when the request leaves
@@ -126,13 +128,17 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 		a.stake.tariff = g.priceOf(a, a.priceName())
 	}
 	v := jobs.ReadVideo(body)
-	unit := jobs.Unit{Name: jobs.VideoAt(v.Size), Count: v.Seconds}
-	a.job.units = []jobs.Unit{unit}
-	if !a.stake.tariff.Pays(unit.Name) {
-		return unpricedJob(a.priceName(), "video")
+	a.job.videos = v.Videos
+	for _, size := range v.Sizes { // the dearest counts
+		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
+		most := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
+		if bound := a.stake.tariff.Bound(&most); a.job.units == nil || bound > a.stake.bound {
+			a.job.units, a.stake.most, a.stake.bound = []jobs.Unit{unit}, most, bound
+		}
+		if !a.stake.tariff.Pays(unit.Name) {
+			return unpricedJob(a.priceName(), "video")
+		}
 	}
-	a.stake.most = catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
-	a.stake.bound = a.stake.tariff.Bound(&a.stake.most)
 	return nil
 }
 

@@ -54,7 +54,8 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: x.id, TraceID: x.trace.id, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
 		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.in.Method, Shown: strings.Clone(x.shown), Region: a.region(),
-		Created: a.started, Charged: g.Clock.Now(), Bound: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units,
+		Created: a.started, Charged: g.Clock.Now(), Bound: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
+		Extends: a.job.kind == jobs.Video && jobs.Extends(x.path),
 	}
 	if a.account != nil {
 		j.ProviderID = a.account.Slug

@@ -165,6 +165,7 @@ func TestReadState_KnowsTheStatesOfAllProviders(t *testing.T) {
 		`{"done":true,"error":{"code":3}}`:                                                                       {Ended: true, Failed: true},
 		`{"status":"succeeded","trained_tokens":9,"created_at":100,"finished_at":160}`:                           {Status: "succeeded", Ended: true, Trained: 9, Length: 60},
 		`{"status":"completed","seconds":"8","size":"1280x720"}`:                                                 {Status: "completed", Ended: true, Seconds: 8, Size: "1280x720"},
+		`{"status":"succeeded","n_seconds":5,"n_variants":2}`:                                                    {Status: "succeeded", Ended: true, Seconds: 5, Videos: 2},
 		`{"metadata":{"state":"BATCH_STATE_SUCCEEDED"},"response":{"inlinedResponses":{"inlinedResponses":[]}}}`: {Status: "BATCH_STATE_SUCCEEDED", Ended: true, Results: []byte("[]")},
 	} {
 		if got := jobs.ReadState([]byte(body)); !cmp.Equal(got, want) {

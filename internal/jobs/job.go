@@ -99,7 +99,9 @@ type Job struct {
 	Tokens  int64     `json:"tokens,omitempty"`  // the maximum
 	Charges []Charge  `json:"charges,omitempty"` // of budgets
 	Input   *Input    `json:"input,omitempty"`   // of a batch; nil where it was not counted
-	Units   []Unit    `json:"units,omitempty"`   // of a video
+	Units   []Unit    `json:"units,omitempty"`   // of a video, or of all of several
+	Videos  int64     `json:"videos,omitempty"`  // that were asked for; 0: one
+	Extends bool      `json:"extends,omitempty"` // the video goes on from another, whose seconds providers report with its own
 
 	Checks  int  `json:"checks,omitempty"`
 	Refused int  `json:"refused,omitempty"` // checks that the provider refused, one after the other

@@ -102,3 +102,10 @@ func ReadPath(created, id string) string {
 	}
 	return strings.TrimSuffix(base, "/") + "/" + id
 }
+
+// Extends reports whether a call, by its path, has a video go on.
+func Extends(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	path = strings.TrimSuffix(path, "/")
+	return strings.HasSuffix(path, "/extend") || strings.HasSuffix(path, "/extensions")
+}

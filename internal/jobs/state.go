@@ -16,7 +16,8 @@ type State struct {
 	Output  string // id of the file of results; empty for none
 	Trained int64  // tokens that were trained, over all epochs; 0: not reported
 	Length  int64  // seconds of training, from its creation on; 0: not reported
-	Seconds int64  // of a video; 0: not reported
+	Seconds int64  // of a video, or of each of several; 0: not reported
+	Videos  int64  // how many were made; 0: not reported
 	Size    string // of a video, "1280x720"
 	// Results are those that stand in the description itself, a JSON list.
 	Results []byte
@@ -62,7 +63,8 @@ func ReadState(body []byte) State {
 	if from, to := numberAt(body, "created_at"), numberAt(body, "finished_at"); from > 0 && to > from {
 		s.Length = to - from
 	}
-	s.Seconds = numberAt(body, "seconds")
+	s.Seconds = max(numberAt(body, "seconds"), numberAt(body, "n_seconds"), numberAt(body, "video", "duration"))
+	s.Videos = max(numberAt(body, "n_variants"), numberAt(body, "n"))
 	s.Size = splice.Text(body, "size")
 	s.Results, _ = splice.Find(body, "response", "inlinedResponses", "inlinedResponses")
 	return s

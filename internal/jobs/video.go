@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"strconv"
 	"strings"
 
 	"sluice/internal/splice"
@@ -27,44 +28,52 @@ func VideoAt(size string) string {
 	return "video_duration_seconds_" + wide + "_" + high
 }
 
-// VideoRequest is what a request for a video asks for.
+// VideoRequest is what a request for videos asks for.
 type VideoRequest struct {
-	Size    string // "1280x720"; empty: the provider's default
-	Seconds int64  // of all videos together, at most
-	Known   bool   // the request, or the provider's documented default, says how long they are
+	Sizes   []string // "1280x720": all that the request names, at least one; empty: the provider's default
+	Videos  int64    // how many, at least 1
+	Seconds int64    // of all videos together, at most
 }
 
 // ReadVideo reads the JSON body of a request for videos.
 // Source: https://platform.openai.com/docs/api-reference/videos/create (4 seconds unless the
 // request says otherwise), https://ai.google.dev/gemini-api/docs/video, read 2026-11.
 func ReadVideo(body []byte) VideoRequest {
-	v := VideoRequest{Size: firstText(body, "size", "ratio")}
+	v := VideoRequest{Sizes: sizesIn(body), Videos: 1}
 	for _, path := range [...][]string{{"seconds"}, {"duration"}, {"n_seconds"}, {"duration_seconds"}, {"parameters", "durationSeconds"}} {
 		v.Seconds = max(v.Seconds, numberAt(body, path...))
 	}
-	if wide, high := numberAt(body, "width"), numberAt(body, "height"); v.Size == "" && wide > 0 && high > 0 {
-		v.Size = string(mustRaw(body, "width")) + "x" + string(mustRaw(body, "height"))
-	}
-	v.Known = v.Seconds > 0
 	switch {
-	case v.Known:
+	case v.Seconds > 0:
 	case strings.HasPrefix(splice.Text(body, "model"), "sora"):
-		v.Seconds, v.Known = soraSeconds, true
+		v.Seconds = soraSeconds
 	default:
 		v.Seconds = maxVideoSeconds
 	}
-	n := int64(1)
 	for _, path := range [...][]string{{"n"}, {"n_variants"}, {"parameters", "sampleCount"}, {"numberOfVideos"}} {
-		n = max(n, min(numberAt(body, path...), 64))
+		v.Videos = max(v.Videos, min(numberAt(body, path...), 64))
 	}
-	if raw, ok := splice.Find(body, "parameters"); ok && !has(raw, "sampleCount") && n == 1 {
-		n = maxVideos // Google's default differs by model
+	if has(body, "parameters") && !has(body, "parameters", "sampleCount") {
+		v.Videos = max(v.Videos, maxVideos) // Google's default differs by model
 	}
-	v.Seconds *= n
+	v.Seconds = Times(v.Seconds, v.Videos)
 	return v
 }
 
-func mustRaw(body []byte, name string) []byte {
-	raw, _ := splice.Find(body, name)
-	return raw
+// sizesIn are all sizes that a request names: which of them counts is the provider's choice.
+func sizesIn(body []byte) (sizes []string) {
+	for _, field := range [...]string{"size", "ratio"} {
+		for raw := range Values(body, field) {
+			if s, _ := splice.Unquote(raw); s != "" {
+				sizes = append(sizes, s)
+			}
+		}
+	}
+	if wide, high := numberAt(body, "width"), numberAt(body, "height"); wide > 0 && high > 0 {
+		sizes = append(sizes, strconv.FormatInt(wide, 10)+"x"+strconv.FormatInt(high, 10))
+	}
+	if len(sizes) == 0 {
+		sizes = append(sizes, "")
+	}
+	return sizes
 }
