@@ -31,7 +31,7 @@ func KindOf(ep llm.Endpoint, method, escaped string) Kind {
 	if err != nil {
 		plain = escaped
 	}
-	plain = path.Clean("/" + plain)
+	plain = strings.ToLower(path.Clean("/" + plain)) // capitals are the same path to some providers, as Azure
 	last := plain[strings.LastIndexByte(plain, '/')+1:]
 	if _, verb, ok := strings.Cut(last, ":"); ok {
 		return byVerb[verb]
@@ -42,14 +42,14 @@ func KindOf(ep llm.Endpoint, method, escaped string) Kind {
 	return byPath(plain)
 }
 
-// byVerb are Google's verbs behind the name of a model.
-var byVerb = map[string]Kind{"batchGenerateContent": Batch, "asyncBatchEmbedContent": Batch, "predictLongRunning": Video}
+// byVerb are Google's verbs after the name of a model, in small letters.
+var byVerb = map[string]Kind{"batchgeneratecontent": Batch, "asyncbatchembedcontent": Batch, "predictlongrunning": Video}
 
-// byCollection are collections in which a POST makes a job.
+// byCollection are collections in which a POST makes a job, in small letters.
 var byCollection = map[string]Kind{
-	"batches": Batch, "batchPredictionJobs": Batch, "batchInferenceJobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
-	"fine-tunes": Finetune, "fine_tunes": Finetune, "supervisedFineTuningJobs": Finetune, "fineTuningJobs": Finetune, "reinforcementFineTuningJobs": Finetune, "dpoJobs": Finetune,
-	"tuningJobs": Finetune, "tunedModels": Finetune, "model-customization-jobs": Finetune, "finetuned-models": Finetune,
+	"batches": Batch, "batchpredictionjobs": Batch, "batchinferencejobs": Batch, "model-invocation-job": Batch, "model-invocation-jobs": Batch, "embed-jobs": Batch,
+	"fine-tunes": Finetune, "fine_tunes": Finetune, "supervisedfinetuningjobs": Finetune, "finetuningjobs": Finetune, "reinforcementfinetuningjobs": Finetune, "dpojobs": Finetune,
+	"tuningjobs": Finetune, "tunedmodels": Finetune, "model-customization-jobs": Finetune, "finetuned-models": Finetune,
 	"videos": Video, "image_to_video": Video, "text_to_video": Video, "video_to_video": Video, "video_generation": Video, "text-to-video": Video, "image-to-video": Video,
 	"async-invoke": Unknown,
 }
@@ -106,6 +106,6 @@ func ReadPath(created, id string) string {
 // Extends reports whether a call, by its path, has a video go on.
 func Extends(path string) bool {
 	path, _, _ = strings.Cut(path, "?")
-	path = strings.TrimSuffix(path, "/")
+	path = strings.ToLower(strings.TrimSuffix(path, "/"))
 	return strings.HasSuffix(path, "/extend") || strings.HasSuffix(path, "/extensions")
 }

@@ -12,7 +12,7 @@ func TestKindOf_NamesEveryCallThatBeginsAJob(t *testing.T) {
 	for path, want := range map[string]jobs.Kind{
 		"/batch/jobs": jobs.Batch, "/v1beta/models/gemini-2.5-flash:batchGenerateContent": jobs.Batch, "/model-invocation-job": jobs.Batch,
 		"/projects/p/locations/l/batchPredictionJobs": jobs.Batch, "/batches/": jobs.Batch, "//batches": jobs.Batch, "/b%61tches": jobs.Batch, "/embed-jobs": jobs.Batch,
-		"/accounts/a/batchInferenceJobs": jobs.Batch, "/batches/b1/requests": jobs.Unknown,
+		"/accounts/a/batchInferenceJobs": jobs.Batch, "/batches/b1/requests": jobs.Unknown, "/Batches": jobs.Batch, "/Fine_Tuning/JOBS": jobs.Finetune, "/v1beta/models/m:BatchGenerateContent": jobs.Batch,
 		"/fine-tunes": jobs.Finetune, "/fine_tuning/jobs": jobs.Finetune, "/accounts/a/supervisedFineTuningJobs": jobs.Finetune, "/finetuning/finetuned-models": jobs.Finetune,
 		"/videos": jobs.Video, "/videos/video_1/remix": jobs.Video, "/videos/generations": jobs.Video, "/video/generations/jobs": jobs.Video, "/v1beta/models/veo-3:predictLongRunning": jobs.Video, "/image_to_video": jobs.Video,
 		"/evals/e1/runs": jobs.Eval, "/fine_tuning/alpha/graders/run": jobs.Eval, "/async-invoke": jobs.Unknown,

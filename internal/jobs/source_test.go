@@ -41,3 +41,22 @@ func TestBatchSource_RefusesWhatItCannotRead(t *testing.T) {
 		}
 	}
 }
+
+// A description of any bytes is read without a panic, and stays within its limits.
+func FuzzSource(f *testing.F) {
+	f.Add([]byte(`{"input_files":["a",{"file_id":"b","weight":2}],"batch":{"inputConfig":{"requests":{"requests":[{}]}}}}`))
+	f.Add([]byte(`{"method":{"type":"dpo","dpo":{"hyperparameters":{"n_epochs":"auto"}}},"training_files":[null,""]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, read := range [...]func([]byte) (*jobs.Source, error){jobs.BatchSource, jobs.TrainingSource} {
+			if s, err := read(body); err == nil && len(s.Files) > 64 {
+				t.Errorf("%d files", len(s.Files))
+			}
+		}
+		if n, err := jobs.Epochs(body, 25); err == nil && n < 1 {
+			t.Errorf("%d epochs", n)
+		}
+		if v := jobs.ReadVideo(body); v.Seconds < 1 || v.Videos < 1 || len(v.Sizes) == 0 {
+			t.Errorf("%+v", v)
+		}
+	})
+}
