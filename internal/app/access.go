@@ -1,25 +1,53 @@
 package app
 
 import (
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
+	"sluice/internal/fault"
+	"sluice/internal/resource"
 	"sluice/internal/telemetry/accesslog"
 )
 
-// logged leaves one line in the log for each request of the administration, as the
-// data plane does for its own. Bodies and keys are not in it; who did what to which
-// record stands in the audit trail.
-func logged(next http.Handler, shown func(method, path string) string, log *accesslog.Log) http.Handler {
+// withAccessLine leaves one line in the log for each request that is not model traffic, with
+// the keys that the data plane uses for its own. Bodies and keys are not in it; who did what
+// to which record stands in the audit trail. A response that is cut off leaves its line too.
+func (a *App) withAccessLine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
+		var out resource.Outcome
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		next.ServeHTTP(seen, r)
-		now := time.Now()
-		log.Append(&accesslog.Line{
-			Time: now, RequestID: w.Header().Get("X-Gateway-Request-Id"), Method: r.Method, Path: shown(r.Method, r.URL.Path), Status: seen.status, Duration: now.Sub(began),
-		})
+		defer func() { a.access.Append(a.adminLine(r, seen, &out, began)) }()
+		next.ServeHTTP(seen, r.WithContext(resource.WithOutcome(r.Context(), &out)))
 	})
+}
+
+func (a *App) adminLine(r *http.Request, seen *statusWriter, out *resource.Outcome, began time.Time) *accesslog.Line {
+	remote, _, _ := net.SplitHostPort(r.RemoteAddr)
+	now := time.Now()
+	line := &accesslog.Line{
+		Time: now, RequestID: seen.Header().Get(resource.HeaderRequestID), Method: r.Method, Path: a.admin.ShownPath(r.Method, r.URL.Path),
+		Status: seen.status, Duration: now.Sub(began), Remote: a.proxies.Client(remote, r.Header.Values("X-Forwarded-For")...),
+		KeyID: out.KeyID, UserID: out.UserID, Workspace: out.WorkspaceID,
+	}
+	if f := out.Fault; f != nil {
+		line.Error, line.Code, line.Reason = f.Text(), string(f.Code), f.Reason
+	}
+	if line.Code == string(fault.UnknownRoute) { // the text quotes the path, which may hold a secret
+		escaped := r.URL.EscapedPath()
+		line.Error = strings.ReplaceAll(line.Error, clipPath(escaped), clipPath(a.admin.ShownPath(r.Method, escaped)))
+	}
+	return line
+}
+
+// refuseOn answers a request that nobody serves, and has its access line say why.
+func refuseOn(s fault.Surface, w http.ResponseWriter, r *http.Request, f *fault.Error) {
+	if out := resource.OutcomeOf(r.Context()); out != nil {
+		out.Fault = f
+	}
+	writeFaultOn(s, w, f)
 }
 
 // statusWriter remembers the status of an answer.

@@ -132,10 +132,10 @@ func (r *router) refuse(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Allow", list)
 		f := fault.Newf(fault.UnknownRoute, "%s is not allowed at %s; allowed are %s", clipPath(req.Method), clipPath(escaped), list)
 		f.Status = http.StatusMethodNotAllowed
-		writeFaultOn(fault.Admin, w, f)
+		refuseOn(fault.Admin, w, req, f)
 		return
 	}
-	writeFaultOn(fault.Admin, w, r.unknownRoute(escaped))
+	refuseOn(fault.Admin, w, req, r.unknownRoute(escaped))
 }
 
 // allowed lists the methods that there are at a path, those of the data plane included:

@@ -43,7 +43,7 @@ type router struct {
 // newRouter makes the router of the running program.
 func (a *App) newRouter() *router {
 	r := newRouter(a.admin)
-	r.logged = func(next http.Handler) http.Handler { return logged(next, a.admin.ShownPath, a.access) }
+	r.logged = func(next http.Handler) http.Handler { return a.withAccessLine(next) }
 	r.model, r.admin = front.New(a.gateway), r.logged(a.admin.Handler())
 	r.adminKey = func(h wire.Header) bool {
 		p, err := a.gateway.Identify(h)
@@ -149,21 +149,23 @@ func (r *router) others(by owner, path string) http.Handler {
 		return r.page(path)
 	case anAdmin:
 		return r.admin
-	case mistaken:
-		refuse := http.Handler(http.HandlerFunc(r.refuse))
-		if r.logged != nil {
-			refuse = r.logged(refuse)
-		}
-		return refuse
-	case aModel, nobody:
+	case mistaken, aModel, nobody:
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if r.adminKey != nil && r.adminKey(front.Header(req)) {
-			writeFaultOn(fault.Admin, w, nothingAt(req.Method, path))
+	refuse := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		surface := fault.Model
+		switch {
+		case by == mistaken:
+			r.refuse(w, req)
 			return
+		case r.adminKey != nil && r.adminKey(front.Header(req)):
+			surface = fault.Admin
 		}
-		writeFault(w, nothingAt(req.Method, path))
-	})
+		refuseOn(surface, w, req, nothingAt(req.Method, path))
+	}))
+	if r.logged != nil {
+		refuse = r.logged(refuse)
+	}
+	return refuse
 }
 
 // mine reports whether the fast front may serve a request: the data plane's, unless a

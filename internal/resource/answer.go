@@ -72,6 +72,7 @@ func leave(room *bytes.Buffer) {
 
 // reply writes the answer of a call, or its refusal.
 func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answer any, err error) {
+	c.outcome(ctx, err)
 	c.warningHeader(w.Header())
 	if s, ok := answer.(Stream); ok && err == nil {
 		e.stream(ctx, w, c, s)

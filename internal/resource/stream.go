@@ -49,6 +49,7 @@ func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s S
 	case sent.n == 0:
 		e.reply(ctx, w, c, nil, err)
 	default:
+		c.outcome(ctx, err)
 		e.Log.LogAttrs(ctx, slog.LevelWarn, "an answer was cut off",
 			slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		panic(http.ErrAbortHandler)

@@ -26,6 +26,7 @@ type Line struct {
 	Attempts  int           // tries of targets
 	Remote    string        // address of the client
 	KeyID     string        // id of the API key, not its value
+	UserID    string        // id of the user who is signed in to the administration
 	Workspace string        // id of the workspace
 	Provider  string        // "openai"
 	Model     string        // "gpt-4o-mini"
@@ -58,6 +59,7 @@ func (l *Line) encode(b []byte, e encoder) []byte {
 	b = appendInt(b, e, "attempts", int64(l.Attempts))
 	b = appendText(b, e, "remote", l.Remote)
 	b = appendText(b, e, "key_id", l.KeyID)
+	b = appendText(b, e, "user_id", l.UserID)
 	b = appendText(b, e, "workspace", l.Workspace)
 	b = appendText(b, e, "provider", l.Provider)
 	b = appendText(b, e, "model", l.Model)
