@@ -111,13 +111,13 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 }
 
 // findCollection finds a collection that a field names by id or slug, in a workspace or,
-// when none is named, in the organisation: fault.NotFound, At the field.
+// when none is named, in those of the caller: fault.NotFound, At the field.
 func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, field string) (*resource.Row[prompt.Collection], error) {
 	rec, err := resource.Look(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}
-	if err != nil || rec.Status == resource.Archived || workspaceID != "" && rec.WorkspaceID != workspaceID {
+	if err != nil || rec.Status == resource.Archived || workspaceID != "" && rec.WorkspaceID != workspaceID || !c.Principal.BelongsTo(rec.WorkspaceID) {
 		return nil, fault.New(fault.NotFound, "there is no such collection").At(field)
 	}
 	return resource.Decode[prompt.Collection](rec)

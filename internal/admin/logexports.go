@@ -91,10 +91,11 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 	return err
 }
 
-// exportPlace is the workspace that the filters name.
+// exportPlace is the workspace that the filters name: fault.ReferenceMissing for one that
+// does not exist and for one that the caller cannot see.
 func exportPlace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
 	place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
-	if fault.Has(err, fault.NotFound) {
+	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(place.ID) {
 		err = fault.New(fault.ReferenceMissing, "there is no such workspace").At("filters.workspace_slug")
 	}
 	return place, err

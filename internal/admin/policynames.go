@@ -61,6 +61,18 @@ func hadCondition(before []quota.Condition, key quota.Key, value string) bool {
 	})
 }
 
+// canName reports whether a policy may name a record: one of its workspace, a workspace that
+// the caller belongs to, and what is the organisation's for those who administer that.
+func canName(c *resource.Call, policy, r resource.Record) bool {
+	switch {
+	case r.Kind == tenant.WorkspaceKind:
+		return c.Principal.BelongsTo(r.ID)
+	case r.WorkspaceID == "":
+		return c.Principal.Roams()
+	}
+	return r.WorkspaceID == policy.WorkspaceID
+}
+
 // namesSomething reports whether a value of a condition names something that exists; values
 // of keys that name no records do.
 func namesSomething(ctx context.Context, c *resource.Call, policy resource.Record, key quota.Key, value string) (bool, error) {
@@ -83,7 +95,7 @@ func namesSomething(ctx context.Context, c *resource.Call, policy resource.Recor
 		case err != nil:
 			return false, err
 		}
-		if here := r.WorkspaceID == "" || r.WorkspaceID == policy.WorkspaceID; here && r.Status != resource.Archived && r.OrgID == policy.OrgID {
+		if canName(c, policy, r) && r.Status != resource.Archived && r.OrgID == policy.OrgID {
 			return true, nil
 		}
 	}

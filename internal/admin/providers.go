@@ -130,16 +130,20 @@ func (k kinds) prepareProvider(ctx context.Context, c *resource.Call, ch *resour
 }
 
 // findIntegration finds the integration of a provider: one of the workspace, or one
-// of the organisation that was granted to it.
+// of the organisation that was granted to it. Callers of the workspace get the same
+// fault.ReferenceMissing for one that was not granted as for one that does not exist.
 func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[credential.Provider]) (*resource.Record, error) {
 	in, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
-	if err != nil {
-		return nil, err
-	}
-	if in.WorkspaceID == "" && !slices.Contains(grantedTo(in.Index), r.WorkspaceID) {
+	granted := err == nil && (in.WorkspaceID != "" || slices.Contains(grantedTo(in.Index), r.WorkspaceID))
+	switch {
+	case granted:
+		return in, nil
+	case err == nil && c.Principal.Roams():
 		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").At("integration_id")
+	case err == nil || fault.Has(err, fault.ReferenceMissing):
+		return nil, fault.New(fault.ReferenceMissing, "there is no such integration that the workspace may use").At("integration_id")
 	}
-	return in, nil
+	return nil, err
 }
 
 // free makes sure that no record of another kind is called @slug in the workspace.
