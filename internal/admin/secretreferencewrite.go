@@ -59,7 +59,7 @@ func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind s
 	case fault.Has(err, fault.NotFound):
 		return nil
 	case err == nil && other.Status != resource.Archived:
-		return fault.New(fault.InvalidParameter, "another secret reference has this slug").At("slug")
+		return fault.Newf(fault.InvalidParameter, "another secret reference has the slug %q", r.Slug).At("slug")
 	}
 	return err
 }
