@@ -57,7 +57,7 @@ type LogMetrics struct {
 	LastUsedOption  int               `json:"last_used_option_index"`
 	LastUsedPath    string            `json:"last_used_option_json_path,omitempty"`
 	Outcome         record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
-	Error           string            `json:"error,omitempty"`
+	Error           string            `json:"error,omitempty" doc:"code and text of what failed: upstream_timeout: …; provider_error: … for an error that the provider answered with, its own code in brackets at the end. Without its message where no bodies are kept"`
 	DroppedParams   []string          `json:"dropped_params,omitempty" doc:"fields of the request that the provider could not carry"`
 	TraceID         string            `json:"trace_id"`
 	SpanID          string            `json:"span_id"`

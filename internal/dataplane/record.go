@@ -26,6 +26,10 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	g.parkJob(a, o)
 	g.noteJob(a, o)
 	g.account(a, r)
+	if a.fault == nil && r.Error == "" && a.status >= 400 {
+		r.Error = a.providerError(r)
+	}
+	r.Error = a.withoutSecrets(r.Error)
 	g.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()

@@ -69,6 +69,13 @@ func (f Failure) Normalised() []byte {
 	return w.B
 }
 
+// Told is the message of the error, which names the provider, and its code or, without one, its
+// type: "groq error: no such model" and "model_not_found".
+func (f Failure) Told() (message, code string) {
+	d := f.details()
+	return d.message, cmp.Or(d.code, d.typ)
+}
+
 // orNull is Str with null in place of an empty text.
 func (w *JSON) orNull(name, value string) {
 	if value == "" {

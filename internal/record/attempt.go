@@ -48,7 +48,7 @@ type Attempt struct {
 	Continued       bool // the stream went on from an earlier attempt
 	Named           bool // the client's answer is the upstream's with the provider's id in it as "provider"
 	Outcome         Outcome
-	Error           string // fault code and text when the gateway failed the attempt
+	Error           string // code and text when the gateway or the provider failed the attempt
 	CacheStatus     string
 	PromptID        string // of the saved prompt that was run; empty for other requests
 	PromptVersionID string

@@ -1,0 +1,70 @@
+package dataplane
+
+import (
+	"strconv"
+	"strings"
+
+	"sluice/internal/dialect"
+	"sluice/internal/provider"
+	"sluice/internal/record"
+	"sluice/internal/sealed"
+)
+
+const (
+	// errorTextMax is how much of the message of a provider's error is recorded, in bytes.
+	errorTextMax = 1 << 10
+	// leastMasked is the shortest credential that is looked for in a message, in bytes.
+	leastMasked = 8
+)
+
+// providerError is what a record says of an error that the provider answered with:
+// "provider_error: groq error: no such model (model_not_found)". It has the status in place of
+// the message where no bodies are kept, because messages quote prompts.
+func (a *attempt) providerError(r *record.Attempt) string {
+	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.reply.header), Body: dialect.TrimMark(r.Response.Plain(errorReadMax))}
+	if a.spec != nil {
+		f.Provider = a.spec.ID
+	}
+	if a.plan != nil {
+		f.Shape = a.plan.Endpoint.Error
+	}
+	if a.first != nil {
+		f.Body = dialect.FirstEventFailure(f.Body)
+	}
+	f.Body = sealed.Body("application/json", f.Body)
+	message, code := "the provider responded with status "+strconv.Itoa(a.status), ""
+	if len(f.Body) > 0 {
+		var told string
+		if told, code = f.Told(); a.x.keepsBodies() {
+			message = told
+		}
+	}
+	if len(message) > errorTextMax {
+		message = strings.ToValidUTF8(message[:errorTextMax], "") + "…"
+	}
+	text := providerError + ": " + message
+	if code != "" {
+		text += " (" + clip(code) + ")"
+	}
+	return text
+}
+
+// withoutSecrets is a text of the provider with the credentials masked that the call was sent
+// with: some providers quote a key that they refuse.
+func (a *attempt) withoutSecrets(text string) string {
+	if a.spec == nil || text == "" {
+		return text
+	}
+	mask := func(name string) {
+		if v := a.values[name]; len(v) >= leastMasked {
+			text = strings.ReplaceAll(text, v, sealed.Mask)
+		}
+	}
+	mask(provider.Key)
+	for i := range a.spec.Fields {
+		if f := &a.spec.Fields[i]; f.Secret {
+			mask(f.Name)
+		}
+	}
+	return text
+}
