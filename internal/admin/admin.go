@@ -130,6 +130,9 @@ type Guard interface {
 	// TakesStoredKeys reports whether the operator lets stored credentials go to the host
 	// and port of a URL.
 	TakesStoredKeys(raw string) bool
+	// MayReceive reports whether a stored credential may go to a URL: to the origin of one
+	// that it is saved with, or where TakesStoredKeys lets it.
+	MayReceive(raw string, saved ...string) bool
 }
 
 // Logs is the request log.

@@ -207,6 +207,9 @@ func TestModelsHaveConfigurationsOfTheirOwn(t *testing.T) {
 	c.refused(400, "models[0].configurations.custom_host", "PUT", "/integrations/keyless/models", put("m", `{"custom_host":"http://127.0.0.1:1"}`))
 	c.ok("POST", "/integrations", `{"name":"I","slug":"keyed","ai_provider_id":"openai","key":"s3cr3t-x"}`)
 	c.refused(400, "models[0].configurations.custom_host", "PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://evil.example.com/v1"}`))
+	c.refused(400, "models[0].configurations.custom_host", "PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://llm.corp:8443/v1"}`))
+	c.ok("PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://llm.corp/v1"}`)) // listed with this port
+	c.ok("PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://API.openai.com/v1"}`))
 	c.ok("PUT", "/integrations/keyed/models", put("m", `{"custom_host":"https://api.openai.com/v1","custom_headers":{"x-team":"a"}}`))
 }
 

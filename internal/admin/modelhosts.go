@@ -12,7 +12,7 @@ import (
 // modelConfigurationsIn are the configurations of one model of an integration.
 // Source: contract/identity-and-governance.yaml, IntegrationModelIn.
 type modelConfigurationsIn struct {
-	CustomHost    string            `json:"custom_host,omitempty" maxLength:"2048" doc:"address of this model; that of the integration where a key is stored"`
+	CustomHost    string            `json:"custom_host,omitempty" maxLength:"2048" doc:"address of this model; where a key is stored, at the host of the integration or of its provider, or at one of STORED_KEY_HOSTS"`
 	CustomHeaders map[string]string `json:"custom_headers,omitempty" writeOnly:"true" doc:"headers of its calls"`
 }
 
@@ -56,8 +56,9 @@ func (k kinds) readModelConfigurations(c *resource.Call, ch *resource.Edit[crede
 	return out, nil
 }
 
-// checkModelHost refuses an address to which stored secrets would follow: whoever may change
-// the list of models could have them sent to a host of their own.
+// checkModelHost refuses an address to which stored secrets would follow, by the rule that
+// holds for calls: whoever may change the list of models could have them sent to a host of
+// their own.
 func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) error {
 	if host == "" {
 		return nil
@@ -74,10 +75,10 @@ func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) e
 	if err != nil {
 		return err
 	}
-	if s.leftBehind(stored, nil, nil, in.Mappings) == "" || origin(host) == s.leads(stored, in.Mappings) {
+	if s.leftBehind(stored, nil, nil, in.Mappings) == "" || k.Guard.MayReceive(host, s.leads(stored, in.Mappings), spec.BaseURL) {
 		return nil
 	}
-	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host").At(at)
+	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").At(at)
 }
 
 // viewModelConfigurations shows the configurations of a model, with its headers masked; nil

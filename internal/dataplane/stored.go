@@ -3,7 +3,6 @@ package dataplane
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -117,7 +116,7 @@ func (g *Gateway) mayReceive(a *attempt, host string) bool {
 	case a.x.savedConfig():
 		own = append(own, a.target.CustomHost, a.target.Fields["custom_host"])
 	}
-	return slices.ContainsFunc(own, func(o string) bool { return sameOrigin(o, host) }) || g.Guard.TakesStoredKeys(host)
+	return g.Guard.MayReceive(host, own...)
 }
 
 // keyWithoutProvider reports whether the credential is saved in a config that leaves it to
@@ -135,14 +134,7 @@ func (a *attempt) keyWithoutProvider() bool {
 func (g *Gateway) savedHost(a *attempt) bool {
 	host := a.customHost()
 	saved := cmp.Or(a.target.CustomHost, a.target.Fields["custom_host"])
-	return host != "" && (sameOrigin(saved, host) || g.Guard.TakesStoredKeys(host))
-}
-
-// sameOrigin reports whether two URLs lead to one scheme, host and port.
-func sameOrigin(a, b string) bool {
-	ua, errA := url.Parse(a)
-	ub, errB := url.Parse(b)
-	return errA == nil && errB == nil && ua.Host != "" && ua.Scheme == ub.Scheme && strings.EqualFold(ua.Host, ub.Host)
+	return host != "" && g.Guard.MayReceive(host, saved)
 }
 
 // ownIdentityOnly refuses a request that asks to be signed with the identity of the

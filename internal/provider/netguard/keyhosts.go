@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,20 @@ func (g *Guard) TakesStoredKeys(raw string) bool {
 		return false
 	}
 	return !neverName(host) && g.keyHosts[hostPort(host, portOf(u))]
+}
+
+// MayReceive reports whether a stored credential may go to a URL that somebody else names: it
+// has the scheme, host and port of one of saved, the URLs that the credential is saved with and
+// those of its provider, or TakesStoredKeys lists it.
+func (g *Guard) MayReceive(raw string, saved ...string) bool {
+	return slices.ContainsFunc(saved, func(s string) bool { return sameOrigin(s, raw) }) || g.TakesStoredKeys(raw)
+}
+
+// sameOrigin reports whether two URLs lead to one scheme, host and port.
+func sameOrigin(a, b string) bool {
+	ua, errA := url.Parse(a)
+	ub, errB := url.Parse(b)
+	return errA == nil && errB == nil && ua.Host != "" && ua.Scheme == ub.Scheme && strings.EqualFold(ua.Host, ub.Host)
 }
 
 // hostPort is how a host and port are compared: names in lower case, addresses in one spelling.

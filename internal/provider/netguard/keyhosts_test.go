@@ -51,3 +51,23 @@ func TestStoredKeysGoToListedHostsAlone(t *testing.T) {
 		t.Error("a host that takes stored credentials may be dialled although it is private and not trusted")
 	}
 }
+
+func TestMayReceive_WhatWasSavedOrIsListed(t *testing.T) {
+	t.Parallel()
+	g := netguard.New(nil).WithKeyHosts([]string{"api.example.com:443"})
+	saved := []string{"", "https://own.example.com/v1", "resource_name=ours"}
+	for raw, want := range map[string]bool{
+		"https://own.example.com/other": true,
+		"https://OWN.example.com":       true,
+		"http://own.example.com/v1":     false,
+		"https://own.example.com:8443":  false,
+		"https://api.example.com/v1":    true,
+		"https://evil.example.com/v1":   false,
+		"resource_name=ours":            false,
+		"":                              false,
+	} {
+		if got := g.MayReceive(raw, saved...); got != want {
+			t.Errorf("%q: %v, want %v", raw, got, want)
+		}
+	}
+}
