@@ -26,9 +26,11 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	case x.locked && x.ctl.customHost != "":
 		return lockedConfig("x-gateway-custom-host", "x-gateway-custom-host")
 	case x.ctl.config != "":
+		g.setDefaultAside(x)
 		return g.namedConfig(x, x.ctl.config)
 	}
 	if !x.locked && (x.ctl.provider != "" || x.ctl.virtualKey != "" || x.account != "" || x.prompt.provider() != "") {
+		g.setDefaultAside(x)
 		x.config = fromHeaders
 		return nil
 	}
@@ -82,7 +84,10 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 	if strings.HasPrefix(strings.TrimLeft(name, " \t"), "{") {
 		c, err := g.parsedConfig(name)
 		x.config, x.configID = c, inlineConfig
-		return err
+		if err != nil {
+			return err
+		}
+		return g.checkNamedGuardrails(x)
 	}
 	c, id, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
 	if !ok {

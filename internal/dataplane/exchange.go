@@ -59,6 +59,7 @@ type exchange struct {
 	configID string      // slug of a saved config, "inline", or empty for headers alone
 	savedAs  quota.Named // the saved config; empty for others
 	locked   bool        // the key's own config may not be overridden
+	setAside *setAside   // the default config in whose place the request has another; nil for none
 	account  string      // "@slug" of the body's model field, without the "@"
 	model    string      // the body's model without it
 	user     string      // the body's user field

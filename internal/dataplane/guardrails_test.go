@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/internal/credential"
+	"sluice/internal/dataplane"
+	"sluice/internal/keys"
 	"sluice/internal/record"
 	"sluice/internal/routing"
 	"sluice/internal/tenant"
@@ -29,6 +32,7 @@ func TestBindingGuardrail_RefusesTheCall(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.dir.place.Denying = map[string]string{"g1": "g1", "0191f3a0-0000-7000-8000-00000000000a": "g1"}
+			r.dir.place.Guardrails = r.dir.place.Denying
 			by := name
 			switch name {
 			case "a saved guardrail":
@@ -85,5 +89,74 @@ func TestBindingGuardrail_SparesExemptWorkspaces(t *testing.T) {
 	}
 	if s.BindDefaults("v", o); s.Bound == nil || s.Bound.Slug != "g1" {
 		t.Errorf("bound by %+v", s.Bound)
+	}
+}
+
+// A config of the request that names a guardrail which is nowhere is refused, whatever target
+// names it and however, and nothing is sent. With guardrails switched off it runs.
+func TestInlineConfig_NamesNoUnknownGuardrail(t *testing.T) {
+	t.Parallel()
+	for _, off := range []bool{false, true} {
+		r := newRig(t, func(s *dataplane.Settings) { s.GuardrailsOff = off })
+		r.dir.place.Guardrails = map[string]string{"pg-known": "pg-known", "0191f3a0-0000-7000-8000-00000000000a": "pg-known"}
+		target := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"`
+		for _, c := range []struct {
+			config string
+			known  bool
+		}{
+			{target + `,"input_guardrails":["pg-nowhere"]}`, false},
+			{target + `,"output_guardrails":["pg-nowhere"]}`, false},
+			{target + `,"before_request_hooks":[{"id":"pg-nowhere","type":"guardrail"}]}`, false},
+			{`{"strategy":{"mode":"fallback"},"targets":[` + target + `},` + target + `,"input_guardrails":["pg-nowhere"]}]}`, false},
+			{target + `,"input_guardrails":["pg-known","0191f3a0-0000-7000-8000-00000000000a",{"default.wordCount":{"maxWords":5}}]}`, true},
+		} {
+			before := r.up.Total()
+			a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+c.config)
+			refused := a.StatusCode == 400 && strings.Contains(a.Text, `there is no guardrail \"pg-nowhere\"`) && r.up.Total() == before
+			if runs := c.known || off; runs == refused || runs == (r.up.Total() == before) {
+				t.Errorf("off %v, %s: %d %s", off, c.config, a.StatusCode, a.Text)
+			}
+		}
+	}
+}
+
+// The guardrails of a default config that bind are not stepped around: neither by a provider,
+// a model of a saved one or a host in the request, nor by another config.
+func TestBindingGuardrail_OfADefaultConfigIsNotSteppedAround(t *testing.T) {
+	t.Parallel()
+	const hook = `"output_guardrails":[{"id":"g1","deny":true,"default.alluppercase":{}}]`
+	for _, of := range []string{"key", "workspace"} {
+		for deny, status := range map[string]int{hook: 501, strings.Replace(hook, "true", "false", 1): 200} {
+			r := newRig(t)
+			target := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"`
+			for slug, text := range map[string]string{"pc-default": target + "," + deny + "}", "pc-other": target + "}"} {
+				config, err := routing.Parse([]byte(text), routing.Limits{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.dir.configs[slug] = config
+			}
+			r.dir.accounts["saved"] = &credential.Account{Slug: "saved", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": "k", "custom_host": r.up.URL() + "/v1"}}
+			if of == "key" {
+				r.dir.FindKey(keys.NewHasher([]byte("pepper of the tests")).Sum(key)).Key.Defaults.ConfigID = "pc-default"
+			} else {
+				r.dir.place.Defaults.ConfigID = "pc-default"
+			}
+			for _, headers := range [][]string{
+				{}, {"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}, {"x-gateway-provider: @saved"},
+				{"x-gateway-config: pc-other"}, {"x-gateway-config: " + target + "}"}, {"x-gateway-config: pc-default"},
+			} {
+				a := r.call("POST", "/v1/chat/completions", hello, headers...)
+				if a.StatusCode != status || status == 501 && !(strings.Contains(a.Text, "g1") && strings.Contains(a.Text, "pc-default")) {
+					t.Errorf("of the %s, %.60q: %d %s, want %d", of, headers, a.StatusCode, a.Text, status)
+				}
+			}
+			if a := r.call("POST", "/v1/chat/completions", strings.Replace(hello, `"gpt-4o-mini"`, `"@saved/m"`, 1)); a.StatusCode != status {
+				t.Errorf("of the %s, by the model: %d %s, want %d", of, a.StatusCode, a.Text, status)
+			}
+			if status == 501 && r.up.Total() != 0 {
+				t.Errorf("%d calls went up", r.up.Total())
+			}
+		}
 	}
 }

@@ -8,35 +8,41 @@ import (
 	"sluice/internal/tenant"
 )
 
-// denying is a saved guardrail whose failure stops a call. Others are of no interest yet.
-type denying struct {
+// guardrail is a saved guardrail, as far as it matters to calls.
+type guardrail struct {
 	org, workspace, id, slug string // workspace is empty for one of the organisation
-	deny                     bool
+	deny                     bool   // its failure stops a call
 }
 
 func decodeGuardrail(_ *Directory, r resource.Record) (any, error) {
 	var g guard.Guardrail
 	err := json.Unmarshal(r.Body, &g)
-	return &denying{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
+	return &guardrail{r.OrgID, r.WorkspaceID, r.ID, r.ShownSlug(), g.Actions.Deny}, err
 }
 
-// denyingByPlace are the guardrails that stop calls, by organisation and workspace.
-func (p parts) denyingByPlace() map[[2]string][]*denying {
-	found := make(map[[2]string][]*denying)
+// guardrailsByPlace are the guardrails by organisation and workspace.
+func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
+	found := make(map[[2]string][]*guardrail)
 	for _, v := range p[guard.Kind] {
-		if g := v.(*denying); g.deny {
-			found[[2]string{g.org, g.workspace}] = append(found[[2]string{g.org, g.workspace}], g)
-		}
+		g := v.(*guardrail)
+		found[[2]string{g.org, g.workspace}] = append(found[[2]string{g.org, g.workspace}], g)
 	}
 	return found
 }
 
-// bind tells a scope which guardrails that stop calls its workspace can name, and which
-// run there by default. Source: contract/identity-and-governance.yaml,
-// OrganisationDefaults and Workspace.defaults.
-func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*denying) {
+// bind gives a scope the guardrails that configs of its workspace can name, those of them
+// that stop calls, and the one that runs there by default. Source:
+// contract/identity-and-governance.yaml, OrganisationDefaults and Workspace.defaults.
+func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*guardrail) {
 	for _, place := range []string{"", workspaceID} {
 		for _, g := range all[[2]string{scope.OrgID, place}] {
+			if scope.Guardrails == nil {
+				scope.Guardrails = make(map[string]string)
+			}
+			scope.Guardrails[g.id], scope.Guardrails[g.slug] = g.slug, g.slug
+			if !g.deny {
+				continue
+			}
 			if scope.Denying == nil {
 				scope.Denying = make(map[string]string)
 			}

@@ -25,6 +25,9 @@ func TestGuardrailsThatStopCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := p.dir.Current().FindWorkspace(place)
+	if s.Guardrails["pg-own"] != "pg-own" || s.Guardrails["pg-soft"] != "pg-soft" || s.Guardrails["pg-elsewhere"] != "" {
+		t.Errorf("guardrails %+v", s.Guardrails)
+	}
 	if s.Denying["pg-own"] != "pg-own" || s.Denying["pg-soft"] != "" || s.Denying["pg-elsewhere"] != "" || s.Bound != nil {
 		t.Errorf("%+v, bound by %+v", s.Denying, s.Bound)
 	}

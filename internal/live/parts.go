@@ -90,7 +90,7 @@ func (p parts) addKeys(s *Snapshot, t touched) { s.keys = p.ring(s.keys, t) }
 
 func (p parts) addWorkspaces(s *Snapshot, _ touched) {
 	s.workspaces = make(map[string]*tenant.Scope, len(p[tenant.WorkspaceKind]))
-	guardrails := p.denyingByPlace()
+	guardrails := p.guardrailsByPlace()
 	for id, v := range p[tenant.WorkspaceKind] {
 		s.workspaces[id] = p.scope(id, v.(*workspace), guardrails)
 	}

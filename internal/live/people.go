@@ -51,7 +51,7 @@ func (p parts) standing(e *keys.Entry, roles map[string]map[string]access.Role) 
 
 // scope is a workspace with what its organisation says of it. One whose organisation
 // is not there stands by the usual settings.
-func (p parts) scope(id string, w *workspace, guardrails map[[2]string][]*denying) *tenant.Scope {
+func (p parts) scope(id string, w *workspace, guardrails map[[2]string][]*guardrail) *tenant.Scope {
 	org, ok := p[tenant.OrganisationKind][w.org].(*tenant.Organisation)
 	if !ok {
 		org = &tenant.Organisation{}

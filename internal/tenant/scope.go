@@ -13,10 +13,10 @@ type Scope struct {
 	Attributes  bool   // and may say that it comes from somebody else
 	SavedOnly   bool   // requests bring no config, provider or host of their own
 
-	// Denying are the guardrails whose failure stops a call and that configs of the
-	// workspace can name: their slugs by slug and id. Nil when there are none.
-	Denying map[string]string
-	Bound   *Binding // one of them that runs on every call of the workspace; nil for none
+	// Guardrails are those that configs of the workspace can name: their slugs by slug and id.
+	// Denying are the ones among them whose failure stops a call. Nil when there are none.
+	Guardrails, Denying map[string]string
+	Bound               *Binding // one of them that runs on every call of the workspace; nil for none
 }
 
 // ScopeOf works out a workspace of the organisation.
