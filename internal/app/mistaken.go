@@ -50,14 +50,12 @@ const (
 
 // firstOf is the first segment after the versions, of which some clients send two, and after
 // /openai, in lower case. Empty segments do not count; a backslash ends a segment, as it does
-// for some servers.
+// for some servers, and so does every byte that no name has: of "logs.json", "logs;a=b" and
+// "logs&a=b" the segment is "logs".
 func firstOf(p string) string {
 	vendor := false
 	for segment := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
-		if i := strings.IndexAny(segment, ";?#"); i >= 0 { // some servers end a segment there
-			segment = segment[:i]
-		}
-		segment = strings.ToLower(strings.TrimSpace(segment))
+		segment = nameOf(strings.ToLower(strings.TrimSpace(segment)))
 		switch {
 		case segment == "", segment == "v1", segment == "v2":
 		case segment == vendorPrefix && !vendor:
@@ -72,6 +70,21 @@ func firstOf(p string) string {
 		return vendorPrefix
 	}
 	return ""
+}
+
+// nameOf is a segment up to the first byte that is not a letter, a digit, a hyphen or an
+// underscore; the whole segment where it begins with such a byte.
+func nameOf(segment string) string {
+	for i := range len(segment) {
+		switch c := segment[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_':
+		case i == 0:
+			return segment
+		default:
+			return segment[:i]
+		}
+	}
+	return segment
 }
 
 // modelSegments are the first segments of paths that the data plane knows. They never count
@@ -90,12 +103,15 @@ func knownSegments() map[string]bool {
 }
 
 // nearest is the first segment of the administration that is one edit away from a segment;
-// "" for none.
+// "" for none, and for a segment of the data plane.
 func (r *router) nearest(segment string) string {
 	best := ""
-	for s := range r.segments {
-		if oneEdit(s, segment) && (best == "" || s < best) {
-			best = s
+	if modelSegments[segment] {
+		return best
+	}
+	for s, written := range r.segments {
+		if oneEdit(s, segment) && (best == "" || written < best) {
+			best = written
 		}
 	}
 	return best
@@ -158,7 +174,7 @@ func (r *router) unknownRoute(escaped string) *fault.Error {
 		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(escaped))
 	}
 	at := startOf(escaped)
-	if near := r.nearest(at.first); near != "" && !r.segments[at.first] {
+	if near := r.nearest(at.first); near != "" && r.segments[at.first] == "" {
 		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, did you mean /v1/%s?"+hint, clipPath(escaped), near)
 	}
 	return fault.Newf(fault.UnknownRoute, "the administration has no route %s; /v1/openapi.json lists its routes"+hint, clipPath(escaped))

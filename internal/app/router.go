@@ -32,8 +32,8 @@ type router struct {
 	model    http.Handler
 	admin    http.Handler
 	routes   administration
-	segments map[string]bool // that administration paths begin with
-	aliases  []string        // prefixes that count as x-gateway-
+	segments map[string]string // that administration paths begin with, by their nameOf: "openapi" is "openapi.json"
+	aliases  []string          // prefixes that count as x-gateway-
 	pages    map[string]http.HandlerFunc
 	cors     bool                            // browsers get headers of their own, which net/http adds
 	logged   func(http.Handler) http.Handler // leaves a line in the log; nil for none
@@ -55,9 +55,9 @@ func (a *App) newRouter() *router {
 
 // newRouter makes a router that knows where the administration's paths begin.
 func newRouter(routes administration) *router {
-	r := &router{routes: routes, segments: make(map[string]bool)}
+	r := &router{routes: routes, segments: make(map[string]string)}
 	for _, s := range routes.Segments() {
-		r.segments[s] = true
+		r.segments[nameOf(s)] = s
 	}
 	return r
 }
@@ -116,10 +116,10 @@ const collections = "collections"
 // nothing for the method, was meant for it. A header that names a provider makes up for a
 // first segment that is merely like one of the administration.
 func (r *router) looksAdministrative(at pathStart, path string, named bool) bool {
-	if r.segments[at.first] || r.segments[at.written] || len(r.routes.Allowed(path)) > 0 {
+	if r.segments[at.first] != "" || r.segments[at.written] != "" || len(r.routes.Allowed(path)) > 0 {
 		return true
 	}
-	return !named && !modelSegments[at.first] && r.nearest(at.first) != ""
+	return !named && (r.nearest(at.first) != "" || at.written != at.first && r.nearest(at.written) != "")
 }
 
 // page is the page at a path, which may end in a slash; nil for none.

@@ -183,6 +183,16 @@ func TestMistypedRoutesStayHere(t *testing.T) {
 			"a backslash":           "/%5C" + strings.TrimPrefix(path, "/") + "/x/y/z",
 			"escapes twice":         "/" + strings.ReplaceAll(firstOf(path), "-", "%252D") + "/x/y/z",
 			"a parameter":           "/" + firstOf(path) + ";a=b/x/y/z",
+			"a file extension":      "/" + firstOf(path) + ".json",
+			"another extension":     "/" + firstOf(path) + ".v2.yaml/x/y/z",
+			"a trailing dot":        "/" + firstOf(path) + "./x/y/z",
+			"an ampersand":          "/" + firstOf(path) + "&a=b",
+			"an encoded ampersand":  "/" + firstOf(path) + "%26a=b/x/y/z",
+			"a colon":               "/" + firstOf(path) + ":list",
+			"an equals sign":        "/" + firstOf(path) + "=x/x/y/z",
+			"a comma":               "/" + firstOf(path) + ",x",
+			"a zero byte":           "/" + firstOf(path) + "%00/x/y/z",
+			"an invisible letter":   "/" + firstOf(path) + "%E2%80%8B/x/y/z",
 			"an encoded query":      "/" + firstOf(path) + "%3Fa=b",
 		}
 		for name, spelling := range spellings {
@@ -265,11 +275,11 @@ func TestSlipsOfTheFirstSegment(t *testing.T) {
 	tried := 0
 	for segment := range r.segments {
 		for _, slip := range slips(segment) {
-			if r.segments[slip] || modelSegments[slip] || slip == "" || slip[0] == '.' {
+			if r.segments[slip] != "" || modelSegments[slip] || slip == "" || slip[0] == '.' {
 				continue
 			}
 			tried++
-			for _, path := range []string{"/v1/" + slip, "/v2/" + slip + "/x"} {
+			for _, path := range []string{"/v1/" + slip, "/v2/" + slip + "/x", "/v1/" + slip + ".json", "/v1/" + slip + ";a=b/x", "/v1/" + slip + "&a=b", "/v1/" + slip + "/../x"} {
 				for _, lines := range [][]string{nil, {"x-gateway-config: pc-x"}, {"x-gateway-custom-host: https://models.example"}} {
 					by, w := r.ask("POST", path, lines...)
 					refused(t, path, by, w, http.StatusNotFound)
@@ -342,7 +352,7 @@ func TestPassThroughPageListsTheSegments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for segment := range newRouted(t).segments {
+	for _, segment := range newRouted(t).segments {
 		if !strings.Contains(string(page), "`/v1/"+segment+"`") {
 			t.Errorf("docs/pass-through.md does not list /v1/%s", segment)
 		}
