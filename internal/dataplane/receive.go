@@ -109,7 +109,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	if a.plan.Endpoint.Follow != nil {
 		return g.elsewhere(ctx, a, b)
 	}
-	a.reply.body = r.Apply(ep, b)
+	if a.reply.body = r.Apply(ep, b); a.failing != 0 {
+		a.reply.body = dialect.TextCode(a.reply.body)
+	}
 	if a.x.wantsBase64() {
 		a.reply.body = dialect.InBase64(a.reply.body)
 	}
@@ -160,7 +162,10 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
 		a.log().Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
-		f.Shape, f.Body = "openai", dialect.FirstEventFailure(a.first)
+		f.Shape = "openai"
+		if f.Body = a.talk.failure(); f.Body == nil {
+			f.Body = dialect.FirstEventFailure(a.first)
+		}
 		a.resp = nil
 		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	} else {

@@ -119,9 +119,9 @@ type talk struct {
 	kept   *conversation
 	usage  llm.Usage
 	model  string
-	status int  // of an error that the provider put into the stream, 0 when it did not say
-	final  bool // that error came with the usage
-	blocks int  // begun so far, of all choices
+	fault  *llm.Event // that the provider put into the stream; nil for none
+	final  bool       // that error came with the usage
+	blocks int        // begun so far, of all choices
 }
 
 // blocksMax is more texts, thoughts and calls than an answer has. Surfaces keep what they have
@@ -175,7 +175,8 @@ func (t *talk) event(ev *llm.Event) {
 // failed notes an error of the provider. The usage that comes with it is handed on before it,
 // because nothing is read after an error.
 func (t *talk) failed(ev *llm.Event) {
-	t.status = ev.Status
+	failed := *ev
+	t.fault = &failed
 	if ev.Usage == nil {
 		return
 	}
@@ -184,6 +185,31 @@ func (t *talk) failed(ev *llm.Event) {
 	}
 	t.usage, t.final = *ev.Usage, true
 	t.put(&llm.Event{Kind: llm.EventUsage, Usage: &t.usage})
+}
+
+// told is the status of an error that the provider put into the stream, 0 where it did not say.
+func (t *talk) told() int {
+	if t == nil || t.fault == nil {
+		return 0
+	}
+	return t.fault.Status
+}
+
+// failure is that error as an answer of its own, in the provider's words, because the events of
+// some surfaces have no field for its type; nil where there is none.
+func (t *talk) failure() []byte {
+	if t == nil || t.fault == nil {
+		return nil
+	}
+	var w dialect.JSON
+	w.Open('{')
+	w.Key("error").Open('{')
+	w.Str("message", t.fault.Text)
+	w.Opt("type", t.fault.Name)
+	w.Opt("code", t.fault.ID)
+	w.Close('}')
+	w.Close('}')
+	return w.B
 }
 
 func (t *talk) sign(ev *llm.Event) { t.signer.Event(ev, t.put) }

@@ -34,10 +34,7 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && len(buf) > 0:
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
-				if t := a.talk; t != nil && t.status != 0 { // the caller's words may have none for it
-					status = t.status
-				}
-				return status, nil
+				return cmp.Or(a.talk.told(), status), nil // the caller's words may have none for it
 			}
 			return resp.Status, nil
 		case over:
@@ -207,10 +204,7 @@ func (s *relayer) failed(end dialect.StreamEnd) error {
 // failure notes the error that the upstream put into the stream.
 func (s *relayer) failure(message string, status int) {
 	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(message))
-	if t := s.a.talk; t != nil && t.status != 0 { // the caller's words may have none for it
-		status = t.status
-	}
-	s.a.failing = status
+	s.a.failing = cmp.Or(s.a.talk.told(), status) // the caller's words may have none for it
 }
 
 // ended records a stream to whose end the upstream came. An error may stand in it: that it

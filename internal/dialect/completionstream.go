@@ -74,7 +74,7 @@ func (s *completionStream) fault(e *llm.Event) {
 	var w JSON
 	w.Open('{')
 	w.Key("error").Open('{')
-	w.Raw("code", nullJSON)
+	w.StrOrNull("code", e.ID)
 	w.Str("message", e.Text)
 	w.Raw("param", nullJSON)
 	w.Str("type", cmp.Or(e.Name, "upstream_error"))

@@ -51,7 +51,7 @@ func errorObject(body []byte) (object []byte, known []string) {
 	if splice.Text(body, "message") == "" {
 		return nil, nil
 	}
-	return body, append([]string{"object", "provider", "request_id", "Message", "statusCode"}, errorFields...)
+	return body, append([]string{"object", "provider", "request_id", "Message", "statusCode", "sequence_number"}, errorFields...)
 }
 
 func hasParam(list []llm.Param, name string) bool {

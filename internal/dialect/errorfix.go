@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"bytes"
+	"cmp"
+
 	"sluice/internal/llm"
 	"sluice/internal/splice"
 )
@@ -9,6 +12,7 @@ import (
 type fix struct {
 	from, to int // of the event in what the splitter cuts
 	with     []byte
+	same     int // how many of the first bytes of with are those of the event
 }
 
 // corrects reports whether error events of the surface are put into its shape where the
@@ -24,11 +28,18 @@ func (s *Stream) corrects() bool {
 
 // fix notes what is relayed in place of an event that reports an error, if anything.
 func (s *Stream) fix(all []byte, e event) {
-	if !s.corrects() || !s.holds() && !mayBeError(all) {
+	if !s.corrects() {
 		return
 	}
-	if with := s.inShape(e); with != nil {
-		s.fixes = append(s.fixes, fix{s.split.done - len(all), s.split.done, with})
+	f := fix{from: s.split.done - len(all), to: s.split.done}
+	if s.holds() || mayBeError(all) {
+		f.with = s.inShape(e)
+	}
+	if f.with == nil {
+		f.with, f.same = withTextCode(all, e)
+	}
+	if f.with != nil {
+		s.fixes = append(s.fixes, f)
 	}
 }
 
@@ -47,12 +58,12 @@ func (s *Stream) inShape(e event) []byte {
 		if !messagesTypes[inner] {
 			inner = messagesType(f.status())
 		}
-		return ErrorEvent(llm.Messages, f.message, inner)
+		return messagesError(f, inner)
 	case llm.CreateModelResponse:
 		if typ == errorName || typ == responseFailed {
 			return nil
 		}
-		return NumberedErrorEvent(llm.CreateModelResponse, f.message, orServerError(f.code, f.typ), s.watch.sequence-1)
+		return responsesError(f, s.watch.sequence-1)
 	default:
 		if isObject(raw) && splice.Text(raw, "message") != "" {
 			return nil
@@ -61,27 +72,14 @@ func (s *Stream) inShape(e event) []byte {
 	}
 }
 
-func orServerError(names ...string) string {
-	for _, n := range names {
-		if n != "" && n != errorName {
-			return n
-		}
-	}
-	return "server_error"
-}
-
 // chatError is an error in the shape of chat, with the other members of its chunk.
 func chatError(data []byte, f streamFault) []byte {
 	var w JSON
 	w.Open('{')
 	w.Str("message", f.message)
-	w.Str("type", orServerError(f.typ))
+	w.Str("type", cmp.Or(f.kind(), "server_error"))
 	w.Raw("param", nullJSON)
-	if f.code == "" {
-		w.Raw("code", nullJSON)
-	} else {
-		w.Str("code", f.code)
-	}
+	w.StrOrNull("code", f.code)
 	w.Close('}')
 	var out JSON
 	out.Open('{')
@@ -99,6 +97,38 @@ func chatError(data []byte, f streamFault) []byte {
 	return append(append([]byte("data: "), out.B...), "\n\n"...)
 }
 
+// messagesError is an error event of messages, which has a code only where the provider sent one.
+func messagesError(f streamFault, typ string) []byte {
+	var w JSON
+	w.Open('{')
+	w.Str("type", errorName)
+	w.Key("error").Open('{')
+	w.Str("type", typ)
+	w.Str("message", f.message)
+	w.Opt("code", f.code)
+	w.Close('}')
+	w.Close('}')
+	return namedError(w.B)
+}
+
+// responsesError is an error event of responses. It has no other field for the type than its
+// code.
+func responsesError(f streamFault, number int64) []byte {
+	var w JSON
+	w.Open('{')
+	w.Str("type", errorName)
+	w.StrOrNull("code", cmp.Or(f.code, f.kind()))
+	w.Str("message", f.message)
+	w.Raw("param", nullJSON)
+	w.Int("sequence_number", number)
+	w.Close('}')
+	return namedError(w.B)
+}
+
+func namedError(data []byte) []byte {
+	return append(append([]byte("event: error\ndata: "), data...), "\n\n"...)
+}
+
 // relayed is how much of the unfinished event was relayed, in bytes.
 func (s *Stream) relayed() int {
 	if s.held {
@@ -113,16 +143,20 @@ func (s *Stream) relayed() int {
 func (s *Stream) corrected(from int, p []byte) []byte {
 	buf, was := s.split.buf, s.held
 	left := buf[s.split.done:]
-	s.held = !s.split.large && s.split.done >= from && mayBeError(left)
+	s.held = !s.split.large && s.split.done >= from && (mayBeError(left) || bytes.Contains(left, errorObjectKey))
 	if !was && !s.held && len(s.fixes) == 0 {
 		return p
 	}
 	at := from
 	for _, f := range s.fixes {
-		if f.from < at { // its beginning was relayed as it came
+		switch relayed := at - f.from; {
+		case relayed <= 0:
+			s.out = append(append(s.out, buf[at:f.from]...), f.with...)
+		case relayed <= f.same: // its beginning was relayed as it came
+			s.out = append(s.out, f.with[relayed:]...)
+		default:
 			continue
 		}
-		s.out = append(append(s.out, buf[at:f.from]...), f.with...)
 		at = f.to
 	}
 	end := len(buf)
@@ -173,10 +207,13 @@ func (s *Stream) lastHeld(all []byte, e event, whole bool) {
 	if s.mid = false; !whole {
 		return
 	}
-	if s.watch.fresh && s.corrects() && mayBeError(all) {
-		if with := s.inShape(e); with != nil {
+	if s.watch.fresh && s.corrects() {
+		if with := s.inShape(e); with != nil && mayBeError(all) {
 			s.out = append(s.out, with...)
 			return
+		}
+		if with, _ := withTextCode(all, e); with != nil {
+			all = with
 		}
 	}
 	s.out = append(append(s.out, all...), "\n\n"...)

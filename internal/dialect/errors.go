@@ -56,10 +56,10 @@ func (f Failure) Normalised() []byte {
 	var w JSON
 	w.Open('{')
 	w.Key("error").Open('{')
-	w.orNull("code", d.code)
+	w.StrOrNull("code", d.code)
 	w.Str("message", d.message)
-	w.orNull("param", d.param)
-	w.orNull("type", d.typ)
+	w.StrOrNull("param", d.param)
+	w.StrOrNull("type", d.typ)
 	for _, p := range d.extra {
 		w.Named(p.Name, p.Raw)
 	}
@@ -76,8 +76,8 @@ func (f Failure) Told() (message, code string) {
 	return d.message, cmp.Or(d.code, d.typ)
 }
 
-// orNull is Str with null in place of an empty text.
-func (w *JSON) orNull(name, value string) {
+// StrOrNull is Str with null in place of an empty text.
+func (w *JSON) StrOrNull(name, value string) {
 	if value == "" {
 		w.Raw(name, []byte("null"))
 		return

@@ -34,8 +34,8 @@ func FirstEventError(p []byte) (status int, failed bool) {
 
 // FirstEventFailure is the error that FirstEventError found as an answer of its own, in
 // OpenAI's shape: {"error":{"message":"Overloaded","type":"overloaded_error","code":…}}, with
-// what else the error object has.
-// It is nil when there is none.
+// what else the error object has. Where the event has no field for a type, as that of responses,
+// a code that is a name is the type, too. It is nil when there is none.
 func FirstEventFailure(p []byte) []byte {
 	e, ok := firstEvent(p)
 	if !ok {
@@ -45,14 +45,15 @@ func FirstEventFailure(p []byte) []byte {
 	if !ok {
 		return nil
 	}
-	if f.typ == "error" { // responses say so of every error, and what it is in the code
-		f.typ, f.code = f.code, ""
+	typ := f.kind()
+	if f.typ == errorName && typ == "" && !isNumber([]byte(f.code)) {
+		typ = f.code
 	}
 	var w JSON
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", f.message)
-	w.Opt("type", f.typ)
+	w.Opt("type", typ)
 	w.Opt("code", f.code)
 	for _, p := range errorExtra(e.data) {
 		w.Named(p.Name, p.Raw)

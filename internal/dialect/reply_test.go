@@ -365,10 +365,11 @@ func TestFirstEventFailure(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", chunkRole: "",
-		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n": `{"error":{"message":"Overloaded","type":"overloaded_error"}}`,
-		`data: {"error":{"message":"m","code":402}}` + "\n\n":                                        `{"error":{"message":"m","code":"402"}}`,
-		"event: error\n" + `data: {"type":"error","code":"server_error","message":"m"}` + "\n\n":     `{"error":{"message":"m","type":"server_error"}}`,
-		`data: {"error":"boom"}` + "\n\n":                                                            `{"error":{"message":"boom"}}`,
+		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n":      `{"error":{"message":"Overloaded","type":"overloaded_error"}}`,
+		`data: {"error":{"message":"m","code":402}}` + "\n\n":                                             `{"error":{"message":"m","code":"402"}}`,
+		"event: error\n" + `data: {"type":"error","code":"server_error","message":"m"}` + "\n\n":          `{"error":{"message":"m","type":"server_error","code":"server_error"}}`,
+		"event: error\n" + `data: {"type":"error","code":500,"message":"m","sequence_number":0}` + "\n\n": `{"error":{"message":"m","code":"500"}}`,
+		`data: {"error":"boom"}` + "\n\n":                                                                 `{"error":{"message":"boom"}}`,
 	} {
 		if got := dialect.FirstEventFailure([]byte(in)); string(got) != want {
 			t.Errorf("%s: %s, want %s", in, got, want)

@@ -96,7 +96,7 @@ func reportedError(e event) []byte {
 	w.Open('{')
 	w.Str("type", errorName)
 	w.Key("error").Open('{')
-	w.Opt("type", f.typ)
+	w.Opt("type", f.kind())
 	w.Str("message", f.message)
 	w.Opt("code", f.code)
 	w.Close('}')

@@ -127,8 +127,11 @@ func (s *Stream) relay(ev []byte, e event) {
 		return
 	}
 	data, drop := s.change.data(e)
+	if s.watch.fresh && s.corrects() && e.end > 0 {
+		drop, data = false, TextCode(orData(data, e))
+	}
 	switch {
-	case len(s.fixes) > 0 && s.watch.fresh:
+	case len(s.fixes) > 0 && s.watch.fresh && s.fixes[len(s.fixes)-1].same == 0:
 		s.out = append(s.out, s.fixes[len(s.fixes)-1].with...)
 		return
 	case drop:
@@ -145,6 +148,14 @@ func (s *Stream) relay(ev []byte, e event) {
 		s.out = append(s.out, '\n')
 		s.blank = true
 	}
+}
+
+// orData is the changed data of an event, or its own where nothing was changed.
+func orData(changed []byte, e event) []byte {
+	if changed == nil {
+		return e.data
+	}
+	return changed
 }
 
 // line reports whether a line is a blank one that was written already.

@@ -66,7 +66,7 @@ func TestStreamPlain(t *testing.T) {
 		{"cut inside an event", dialect.StreamOptions{Endpoint: llm.ChatComplete}, chunkRole + chunkUsage[:80],
 			dialect.StreamEnd{Mid: true, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 1}},
 		{"an empty stream", dialect.StreamOptions{Endpoint: llm.ChatComplete}, "", dialect.StreamEnd{}},
-		{"an error event", dialect.StreamOptions{Endpoint: llm.ChatComplete}, chunkRole + `data: {"error":{"message":"no capacity","type":"overloaded_error","code":529}}` + "\n\n",
+		{"an error event", dialect.StreamOptions{Endpoint: llm.ChatComplete}, chunkRole + `data: {"error":{"message":"no capacity","type":"overloaded_error","code":"529"}}` + "\n\n",
 			dialect.StreamEnd{Failed: true, UpstreamError: "no capacity", Status: 529, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 2}},
 		{"an error that is null", dialect.StreamOptions{Endpoint: llm.ChatComplete}, `data: {"error":null,"choices":[]}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Events: 2}},
@@ -354,5 +354,52 @@ func BenchmarkStream(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A code that is a number is relayed as a string, in whatever pieces the event comes, as long as
+// the code itself was not relayed before the event is known to be an error. All other bytes stay.
+func TestStreamErrorCodeIsAString(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ep       llm.Endpoint
+		in, want string
+	}{
+		"chat": {llm.ChatComplete, `data: {"error":{"message":"m", "code": 529,"type":"t"}}`, `data: {"error":{"message":"m", "code": "529","type":"t"}}`},
+		"chat, inside a chunk": {
+			llm.ChatComplete, `data: {"id":"c","choices":[],"error":{"code":502,"message":"m","metadata":{"code":1}},"usage":{"total_tokens":3}}`,
+			`data: {"id":"c","choices":[],"error":{"code":"502","message":"m","metadata":{"code":1}},"usage":{"total_tokens":3}}`,
+		},
+		"messages": {
+			llm.Messages, "event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"m","code":-1}}`,
+			"event: error\ndata: " + `{"type":"error","error":{"type":"api_error","message":"m","code":"-1"}}`,
+		},
+		"responses": {
+			llm.CreateModelResponse, "event: error\ndata: " + `{"type":"error","sequence_number":4,"code":500,"message":"m","param":null}`,
+			"event: error\ndata: " + `{"type":"error","sequence_number":4,"code":"500","message":"m","param":null}`,
+		},
+		"a response that failed": {
+			llm.CreateModelResponse, "event: response.failed\ndata: " + `{"type":"response.failed","sequence_number":4,"response":{"id":"r","error":{"code":500,"message":"m"}}}`,
+			"event: response.failed\ndata: " + `{"type":"response.failed","sequence_number":4,"response":{"id":"r","error":{"code":"500","message":"m"}}}`,
+		},
+		"a string already": {llm.ChatComplete, `data: {"error":{"message":"m","code":"529"}}`, `data: {"error":{"message":"m","code":"529"}}`},
+	} {
+		in, want := chunkRole+c.in+"\n\n", chunkRole+c.want+"\n\n"
+		for _, hide := range []bool{false, true} {
+			for size := 1; size <= len(in); size++ {
+				if hide && c.ep != llm.ChatComplete || !hide && size < len(c.in) && !strings.Contains(c.in[:18], "error") {
+					continue // its code was relayed before
+				}
+				s := dialect.NewStream(dialect.StreamOptions{Endpoint: c.ep, HideUsage: hide})
+				var out []byte
+				for at := 0; at < len(in); at += size {
+					out = append(out, s.Feed([]byte(in[at:min(at+size, len(in))]))...)
+				}
+				out = append(out, s.End().Tail...)
+				if got := strings.Replace(string(out), `,"usage":null`, "", 1); got != strings.Replace(want, `,"usage":null`, "", 1) {
+					t.Fatalf("%s, pieces of %d, held %t:\n got %s\nwant %s", name, size, hide, out, want)
+				}
+			}
+		}
 	}
 }

@@ -15,7 +15,8 @@ type streamFault struct {
 	message string
 	typ     string
 	code    string
-	number  int // HTTP status that the error names; 0 for none
+	word    string // the status as a name: "UNAVAILABLE"
+	number  int    // HTTP status that the error names; 0 for none
 }
 
 // faultTextMax bounds the text of an upstream's error.
@@ -64,7 +65,7 @@ func readFault(raw []byte) streamFault {
 		case `"type"`:
 			f.typ = plain(val)
 		case `"code"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`:
-			f.coded(val)
+			f.coded(string(name), val)
 		}
 	}
 	if f.message == "" {
@@ -73,20 +74,45 @@ func readFault(raw []byte) streamFault {
 	return f
 }
 
-// coded takes a code or a status. Where there are several, a name counts before a number as
-// the code, and an HTTP status is remembered whatever the code is.
-func (f *streamFault) coded(val []byte) {
-	if hollow(val) {
-		return
-	}
-	code := plain(val)
-	n, err := strconv.Atoi(code)
-	if err == nil && n >= 400 && n <= 599 {
+// coded takes a code or a status. A status that is a name is the type where there is no other.
+// An HTTP status counts wherever it is, but is the code only where it is the error's code.
+func (f *streamFault) coded(name string, val []byte) {
+	text := CodeText(val)
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == "":
+	case err == nil && n >= 400 && n <= 599:
 		f.number = n
+	case err != nil && name != `"code"`:
+		f.word = text
 	}
-	if f.code == "" || err != nil {
-		f.code = code
+	if name == `"code"` {
+		f.code = text
 	}
+}
+
+// kind is the type of the error. Responses have "error" there, which is the type of the event.
+func (f *streamFault) kind() string {
+	if f.typ == errorName {
+		return f.word
+	}
+	return cmp.Or(f.typ, f.word)
+}
+
+// CodeText is the code of an error as a string: a number becomes the same number as text, and
+// anything else than a string or a number is "".
+func CodeText(raw []byte) string {
+	if text, ok := splice.Unquote(raw); ok {
+		return text
+	}
+	if isNumber(raw) {
+		return string(raw)
+	}
+	return ""
+}
+
+func isNumber(raw []byte) bool {
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
 // plain is a raw value as text.
@@ -127,7 +153,7 @@ func (f streamFault) told() (status int, ok bool) {
 		{"too_large", 413}, {"timeout", 408}, {"unavailable", 503}, {"invalid_request", 400},
 		{"content_filter", 400}, {"context_length", 400},
 	} {
-		if strings.Contains(f.typ, s.word) || strings.Contains(f.code, s.word) {
+		if strings.Contains(f.typ, s.word) || strings.Contains(f.code, s.word) || strings.Contains(f.word, s.word) {
 			return s.status, true
 		}
 	}
@@ -155,7 +181,7 @@ func EventFault(data []byte) (llm.Event, bool) {
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.typ, f.code), Status: f.status(), Usage: FaultUsage(data)}, true
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.code), ID: f.code, Status: f.status(), Usage: FaultUsage(data)}, true
 }
 
 // FaultUsage is the usage in an event or a body that reports an error, in the words of any

@@ -330,6 +330,7 @@ func appendFault(dst []byte, ev *llm.Event) []byte {
 	e.Key("error").Open('{')
 	e.Str("type", faultType(ev))
 	e.Str("message", ev.Text)
+	e.Opt("code", ev.ID)
 	e.Close('}')
 	return done(&e)
 }

@@ -120,7 +120,7 @@ func (d *decoder) fragment(_, data []byte) error {
 	if e, _ := splice.Find(data, "error"); len(e) > 0 && e[0] == '{' {
 		usage, _ := splice.Find(data, "usageMetadata")
 		d.count(usage)
-		d.failure(e)
+		d.failure(data)
 		return nil
 	}
 	if f, failed := dialect.EventFault(data); failed {
@@ -168,13 +168,11 @@ func (d *decoder) start(data []byte) {
 }
 
 // failure is an error that Gemini reports in the stream:
-// {"code":503,"message":"…","status":"UNAVAILABLE"}.
-func (d *decoder) failure(raw []byte) {
-	message, _ := splice.Find(raw, "message")
-	status, _ := splice.Find(raw, "status")
-	code, _ := splice.Find(raw, "code")
+// {"error":{"code":503,"message":"…","status":"UNAVAILABLE"}}.
+func (d *decoder) failure(data []byte) {
 	d.ended = true
-	d.send(llm.Event{Kind: llm.EventFault, Text: plainText(message), Name: plainText(status), Status: int(count(code))})
+	f, _ := dialect.EventFault(data)
+	d.send(f)
 }
 
 func (d *decoder) count(raw []byte) {

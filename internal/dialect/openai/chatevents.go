@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -345,11 +344,7 @@ func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
 	w.Str("message", ev.Text)
 	w.Str("type", cmp.Or(ev.Name, "upstream_error"))
 	w.Raw("param", null)
-	if ev.Status != 0 {
-		w.Int("code", int64(ev.Status))
-	} else {
-		w.Raw("code", json.RawMessage(null))
-	}
+	w.StrOrNull("code", ev.ID)
 	w.Close('}')
 	w.Close('}')
 	return append(w.B, "\n\n"...)

@@ -81,7 +81,7 @@ func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
 	}
 	if f, ok := dialect.EventFault(data); ok {
 		failed := f // f itself would be on the heap for each chunk
-		if _, more := splice.Find(data, "choices"); !more {
+		if !hasChoices(data) {
 			d.ended = true
 			d.send(emit, failed)
 			return nil

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"strconv"
 
 	"sluice/internal/dialect"
@@ -29,7 +28,8 @@ func failure(data []byte) (llm.Event, bool) {
 	ev.Text, _ = splice.Unquote(text)
 	ev.Status = statuses[ev.Name]
 	raw, _ := splice.Find(data, "code")
-	if n, err := strconv.Atoi(cmp.Or(ev.Name, string(raw))); err == nil && n >= 400 && n <= 599 {
+	ev.ID = dialect.CodeText(raw)
+	if n, err := strconv.Atoi(ev.ID); err == nil && n >= 400 && n <= 599 {
 		ev.Status = n
 	}
 	return ev, true

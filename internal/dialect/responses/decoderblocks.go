@@ -210,11 +210,13 @@ func unknownFault(e *fields) (llm.Event, bool) {
 // fault tells of an error that the provider reports: {"code":"…","message":"…"}.
 func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
 	d.over = true
-	code := cmp.Or(splice.Text(raw, "code"), splice.Text(raw, "type"))
-	if code == "error" {
-		code = ""
+	id, _ := splice.Find(raw, "code")
+	typ := splice.Text(raw, "type")
+	if typ == "error" {
+		typ = ""
 	}
-	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(code, "server_error"), Status: statusOf(code), Usage: dialect.FaultUsage(e.data)})
+	code := cmp.Or(splice.Text(raw, "code"), typ)
+	d.send(llm.Event{Kind: llm.EventFault, Text: cmp.Or(splice.Text(raw, "message"), otherwise), Name: cmp.Or(typ, code, "server_error"), ID: dialect.CodeText(id), Status: statusOf(code), Usage: dialect.FaultUsage(e.data)})
 }
 
 // statusOf is the status that an error would have had as an answer of its own.

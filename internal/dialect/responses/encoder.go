@@ -133,7 +133,7 @@ func (e *encoder) end(dst []byte) []byte {
 // begun the first is all, so that it can be told from one that has.
 func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w := e.open(dst, "error")
-	w.Str("code", cmp.Or(ev.Name, codeOf(ev)))
+	w.StrOrNull("code", cmp.Or(ev.ID, ev.Name)) // these events have no other field for the type
 	w.Str("message", ev.Text)
 	w.Raw("param", null)
 	dst = shut(&w)
