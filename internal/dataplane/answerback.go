@@ -27,6 +27,9 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if a.isPage(b) {
+		return a.sentPage()
+	}
 	in := &dialect.Incoming{Status: a.status, Header: a.reply.header, Body: b, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	if in.More, err = g.askMore(ctx, a); err != nil {
 		return err

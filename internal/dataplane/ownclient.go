@@ -108,6 +108,9 @@ func (g *Gateway) ownReply(ctx context.Context, a *attempt) error {
 		if err != nil {
 			return err
 		}
+		if a.isPage(b) {
+			return a.sentPage()
+		}
 		if !splice.Valid(b) {
 			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: no JSON object", a.spec.ID)
 		}

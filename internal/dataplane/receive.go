@@ -90,6 +90,9 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
+	if a.isPage(b) {
+		return a.sentPage()
+	}
 	ep := a.x.match.Endpoint
 	d := newDoc()
 	defer docs.Put(d)
@@ -285,8 +288,20 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 		return err
 	}
 	kind := mediaType(a.reply.header.Get("content-type"))
-	if kind == "text/html" {
-		kind = "a web page"
+	if kind == labelPage {
+		return a.sentPage()
 	}
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of an answer", a.spec.ID, clip(kind))
+}
+
+// sentPage is the refusal of an HTML page, which a proxy before the provider sends, or the
+// provider at a wrong address.
+func (a *attempt) sentPage() error {
+	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: an HTML page instead of JSON", a.spec.ID)
+}
+
+// isPage reports whether an answer of success is an HTML page.
+func (a *attempt) isPage(body []byte) bool {
+	kind, _ := dialect.Sniff(body[:min(len(body), dialect.SniffMax)])
+	return kind == dialect.PageBody && a.status < 300
 }
