@@ -1,16 +1,16 @@
 package dataplane
 
-import "sluice/internal/quota"
-
-// openAIProviders are those whose models read text by the vocabularies that are built in.
-var openAIProviders = map[string]bool{"openai": true, "azure-openai": true}
+import (
+	"sluice/internal/provider"
+	"sluice/internal/quota"
+)
 
 // narrow reserves what the call can really use where a budget has no room for the bound by
 // bytes: the input by the vocabulary of the model. Where the bound fits nothing is counted,
 // because it would only cost time.
 func (g *Gateway) narrow(a *attempt) {
 	s := a.stake
-	if !openAIProviders[a.spec.ID] || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.most.Searches > 0 || !g.tight(a) {
+	if a.spec.Tokenizer != provider.TokenizerOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.most.Searches > 0 || !g.tight(a) {
 		return
 	}
 	n, known := g.counter.CountRequest(a.x.match.Endpoint, a.asked(), a.priceName())

@@ -26,7 +26,12 @@ type Spec struct {
 	Docs    string   `json:"docs"`    // the provider's own description of its API; may be empty
 	Notes   []string `json:"notes"`   // what a maintainer should know
 
-	Pricing string            `json:"pricing"` // "free": calls cost nothing unless a price list says otherwise; empty: as the lists say
+	Pricing string `json:"pricing"` // "free": calls cost nothing unless a price list says otherwise; empty: as the lists say
+	// Tokenizer says by which vocabularies its models read text, so that a call can be counted
+	// exactly before it is sent: "openai" for those that are built in, chosen by the model; empty
+	// where they are not known.
+	Tokenizer string `json:"tokenizer"`
+
 	Dialect Dialect           `json:"dialect"`
 	BaseURL string            `json:"base_url"` // "https://{workspace}.example.com/v1"; a custom host replaces it
 	Bases   map[string]string `json:"bases"`    // further bases, chosen by Endpoint.Base

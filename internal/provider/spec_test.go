@@ -41,6 +41,24 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
+// The vocabularies of OpenAI's models are built in, and count at the providers that serve these.
+func TestTokenizersOfProviders(t *testing.T) {
+	t.Parallel()
+	table, err := table()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, s := range table.All() {
+		if s.Tokenizer == provider.TokenizerOpenAI {
+			ids = append(ids, s.ID)
+		}
+	}
+	if !slices.Equal(ids, []string{"azure-openai", "openai"}) {
+		t.Errorf("the tokenizer of %v is OpenAI's", ids)
+	}
+}
+
 func checkSpec(t *testing.T, s *provider.Spec) {
 	t.Helper()
 	if !strings.HasPrefix(s.BaseURL, "https://") && !strings.HasPrefix(s.BaseURL, "{custom_host}") && !strings.HasPrefix(s.BaseURL, "{azure_foundry_url}") && !strings.HasPrefix(s.BaseURL, "http://localhost:") {
@@ -105,6 +123,8 @@ func TestLoadIsStrict(t *testing.T) {
 		{"unknown endpoint", `"chatComplete"`, `"chat"`, `endpoint "chat"`},
 		{"unknown class", `"label"`, `"zone"`, "class"},
 		{"unknown scheme", `"none"`, `"magic"`, "auth scheme"},
+		{"unknown pricing", `"error": "openai"`, `"error": "openai", "pricing": "cheap"`, "pricing"},
+		{"unknown tokenizer", `"error": "openai"`, `"error": "openai", "tokenizer": "abacus"`, "tokenizer"},
 		{"unknown framing", `"sse"`, `"morse"`, "framing"},
 		{"undeclared placeholder", `/chat`, `/{no}/chat`, "{no}"},
 		{"broken placeholder", `/chat`, `/{zone/chat`, "malformed"},

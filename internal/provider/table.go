@@ -84,6 +84,9 @@ func (t *Table) Free() (ids []string) {
 // pricingFree is the Pricing of a provider that runs on own machines.
 const pricingFree = "free"
 
+// TokenizerOpenAI is the Tokenizer of providers that serve the models of OpenAI.
+const TokenizerOpenAI = "openai"
+
 func parse(raw []byte) (*Spec, error) {
 	s := new(Spec)
 	if err := strict(raw, s); err != nil {
@@ -91,6 +94,9 @@ func parse(raw []byte) (*Spec, error) {
 	}
 	if s.Pricing != "" && s.Pricing != pricingFree {
 		return nil, fmt.Errorf("pricing is %q; it is free, or left out", s.Pricing)
+	}
+	if s.Tokenizer != "" && s.Tokenizer != TokenizerOpenAI {
+		return nil, fmt.Errorf("tokenizer is %q; it is %s, or left out", s.Tokenizer, TokenizerOpenAI)
 	}
 	return s, s.compile()
 }
