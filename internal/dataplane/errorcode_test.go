@@ -116,3 +116,26 @@ func errorAt(t *testing.T, surface string, s surface, f failing, code, at string
 	}
 	return whole.Error
 }
+
+// A turn of Gemini's that failed before it began is an error with its status, whole and streamed,
+// on every surface, although it comes with usage.
+func TestFailedTurnBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	for name, s := range surfaces {
+		for word, status := range map[string]int{"MALFORMED_FUNCTION_CALL": 502, "MISSING_THOUGHT_SIGNATURE": 400} {
+			body := `{"candidates":[{"content":{},"finishReason":"` + word + `","finishMessage":"REASON"}],"usageMetadata":{"promptTokenCount":4,"totalTokenCount":4}}`
+			r := newRig(t)
+			p := speakers[2]
+			r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(body))))
+			r.up.On(p.stream, upstream.Always(events("data: "+body+"\n\n")))
+			for _, call := range []string{s.body, strings.Replace(s.body, "{", `{"stream":true,`, 1)} {
+				a := r.call("POST", s.path, call, r.as(p)...)
+				var whole struct{ Error map[string]any }
+				_ = json.Unmarshal([]byte(a.Text), &whole)
+				if a.StatusCode != status || whole.Error["code"] != nil || name != "messages" && whole.Error["type"] != word || !strings.Contains(fmt.Sprint(whole.Error["message"]), "REASON") {
+					t.Errorf("%s, %s: %d %s", name, word, a.StatusCode, a.Text)
+				}
+			}
+		}
+	}
+}

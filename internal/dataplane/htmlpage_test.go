@@ -74,3 +74,53 @@ func TestHTMLPageIsNamedForEveryProvider(t *testing.T) {
 		t.Errorf("%d providers were reached", len(reached))
 	}
 }
+
+// A redirect is relayed whatever its body is; where it would have to be translated it is named.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	for name, s := range surfaces {
+		for _, p := range append([]speaker{responseSpeaker}, speakers...) {
+			if p.id == "openai" && name != "responses" {
+				continue
+			}
+			native := p.id == "openai" || p.id == "cerebras" && name == "chat" || p.id == "anthropic" && name == "messages"
+			for _, body := range []string{"", "<html>Moved</html>", `{"moved":true}`} {
+				for _, label := range []string{"", "text/html", "application/json"} {
+					r := newRig(t)
+					moved := labelled(label, body)
+					moved.Status = 307
+					r.up.Script(upstream.Always(moved))
+					a := r.call("POST", s.path, s.body, r.as(p)...)
+					if native && (a.StatusCode != 307 || a.Text != body) || !native && (a.StatusCode != 502 || !strings.Contains(a.Text, "a redirect (status 307) instead of JSON")) {
+						t.Errorf("%s to %s, %q labelled %q: %d %s", name, p.id, body, label, a.StatusCode, a.Text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An answer that is labelled as a stream and ends without an event is no stream: nothing of it is
+// relayed, so that another target may be tried. A last line without its end counts.
+func TestStreamWithoutEvents(t *testing.T) {
+	t.Parallel()
+	for name, s := range surfaces {
+		for _, p := range append([]speaker{responseSpeaker}, speakers...) {
+			if p.id == "openai" && name != "responses" {
+				continue
+			}
+			r := newRig(t)
+			for _, body := range []string{"plain words", "<Error>no</Error>", "[]", ": ping\n\n", "event: x\n\n"} {
+				r.up.Script(upstream.Always(events(body)))
+				a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
+				if a.StatusCode != 502 || strings.Contains(a.Text, body) {
+					t.Errorf("%s to %s, %q: %d %s", name, p.id, body, a.StatusCode, a.Text)
+				}
+			}
+			r.up.Script(upstream.Always(events(strings.TrimRight(p.events[0], "\n"))))
+			if a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...); a.StatusCode != 200 {
+				t.Errorf("%s to %s, one event without its end: %d %s", name, p.id, a.StatusCode, a.Text)
+			}
+		}
+	}
+}

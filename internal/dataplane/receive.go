@@ -32,6 +32,11 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return g.normalise(ctx, a)
 	case a.isOwn():
 		return g.ownReply(ctx, a)
+	case a.status >= 300 && a.speech.translates():
+		return g.redirected(ctx, a)
+	case a.status >= 300:
+		a.reply.live = true
+		return nil
 	case a.speech.translates():
 		return g.translated(ctx, a)
 	case a.first != nil:
@@ -41,7 +46,7 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return nil
 	case strings.Contains(kind, "json") || kind == "":
 		return g.holdReply(ctx, a)
-	case strings.HasPrefix(kind, "text/html"), a.status < 300 && !otherThanJSON[a.x.match.Endpoint]:
+	case a.status < 300 && (mediaType(kind) == labelPage || !otherThanJSON[a.x.match.Endpoint]):
 		return g.unusable(ctx, a)
 	}
 	a.reply.live = true
@@ -226,7 +231,7 @@ func (a *attempt) reported(body []byte, no error) error {
 	switch f := fault.From(no); {
 	case told:
 		return a.failedWith(status, body)
-	case f.Code == fault.UpstreamFailed:
+	case f.Code == fault.UpstreamFailed, f.Wire != "":
 		return a.modelFailed(f)
 	}
 	return no
@@ -240,6 +245,7 @@ func (a *attempt) modelFailed(found *fault.Error) error {
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", found.Text())
+	w.Opt("type", found.Wire)
 	w.Close('}')
 	w.Close('}')
 	f.Shape, f.Body = "openai", w.B
@@ -294,6 +300,14 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of an answer", a.spec.ID, clip(kind))
 }
 
+// redirected refuses a redirect, which is never followed, where the answer had to be translated.
+func (g *Gateway) redirected(ctx context.Context, a *attempt) error {
+	if _, err := g.readReply(ctx, a, errorBodyMax); err != nil {
+		return err
+	}
+	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a redirect (status %d) instead of JSON; check the address of the provider", a.spec.ID, a.status)
+}
+
 // sentPage is the refusal of an HTML page, which a proxy before the provider sends, or the
 // provider at a wrong address.
 func (a *attempt) sentPage() error {
@@ -303,5 +317,5 @@ func (a *attempt) sentPage() error {
 // isPage reports whether an answer of success is an HTML page.
 func (a *attempt) isPage(body []byte) bool {
 	kind, _ := dialect.Sniff(body[:min(len(body), dialect.SniffMax)])
-	return kind == dialect.PageBody && a.status < 300
+	return kind == dialect.PageBody
 }

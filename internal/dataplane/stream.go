@@ -31,7 +31,7 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		buf = buf[:len(buf)+n]
 		over := errors.Is(err, io.EOF)
 		switch {
-		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && len(buf) > 0:
+		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && dialect.FirstEvent(append(buf, "\n\n"...)):
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
 				return cmp.Or(a.talk.told(), status), nil // the caller's words may have none for it

@@ -52,6 +52,10 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		w.over = true
 		return appendFault(dst, ev)
 	}
+	if ev.Kind == llm.EventUsage && !w.started { // an error may follow, before which nothing shall come
+		w.usage = *ev.Usage
+		return dst
+	}
 	if ev.Kind == llm.EventStart {
 		w.id, w.model = messageID(ev.ID, w.a), cmp.Or(ev.Model, w.model)
 		if ev.Usage != nil {

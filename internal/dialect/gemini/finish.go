@@ -5,6 +5,7 @@ import (
 
 	"sluice/internal/fault"
 	"sluice/internal/llm"
+	"sluice/internal/splice"
 )
 
 // finishes are Gemini's reasons to end. What is not here counts as the usual end.
@@ -38,6 +39,19 @@ const (
 	finishMessage    = "finish_message"
 	finishMessageMax = 500
 )
+
+// failsAtOnce reports whether a fragment says of every candidate in it that it failed, and has
+// nothing else of them: the answer has not begun, so that another target may be tried.
+func failsAtOnce(fragment []byte) (fails bool) {
+	candidates, _ := splice.Find(fragment, "candidates")
+	for c := range splice.Elements(candidates) {
+		parts, _ := splice.Find(c, "content", "parts")
+		if _, fails = failures[splice.Text(c, "finishReason")]; !fails || len(parts) > len("[]") {
+			return false
+		}
+	}
+	return fails
+}
 
 // failureOf is the error that ends a candidate, whose reason, and what the provider says of it,
 // are its text: "the model made a tool call that cannot be read: MALFORMED_FUNCTION_CALL: …".

@@ -128,7 +128,9 @@ func (d *decoder) fragment(_, data []byte) error {
 		d.send(f)
 		return nil
 	}
-	d.start(data)
+	if d.begun || !failsAtOnce(data) {
+		d.start(data)
+	}
 	var feedback, usage []byte
 	for name, val := range splice.Members(data) {
 		switch string(name) {
@@ -241,7 +243,7 @@ func (d *decoder) candidate(raw []byte, i int) error {
 			if n == finishMessage {
 				d.choices[i].message = plainText(val)
 			}
-			if ok {
+			if ok && d.begun {
 				d.send(llm.Event{Kind: llm.EventExtra, Choice: i, Name: n, Raw: val})
 			}
 		}
