@@ -70,6 +70,9 @@ func TestErrorCodes(t *testing.T) {
 								want = nil
 							}
 						}
+						if typ, _ := e["type"].(string); typ != "" && typ[0] >= '0' && typ[0] <= '9' {
+							t.Errorf("type %q is a number", typ)
+						}
 						if e["code"] != want {
 							t.Errorf("code %#v, want %#v", e["code"], want)
 						}

@@ -205,7 +205,9 @@ func (t *talk) failure() []byte {
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", t.fault.Text)
-	w.Opt("type", t.fault.Name)
+	if t.fault.Name != t.fault.ID {
+		w.Opt("type", t.fault.Name)
+	}
 	w.Opt("code", t.fault.ID)
 	w.Close('}')
 	w.Close('}')

@@ -46,8 +46,8 @@ func FirstEventFailure(p []byte) []byte {
 		return nil
 	}
 	typ := f.kind()
-	if f.typ == errorName && typ == "" && !isNumber([]byte(f.code)) {
-		typ = f.code
+	if f.typ == errorName && typ == "" {
+		typ = f.named()
 	}
 	var w JSON
 	w.Open('{')

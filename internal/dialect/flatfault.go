@@ -2,7 +2,7 @@ package dialect
 
 import (
 	"bytes"
-	"encoding/json"
+	"strings"
 
 	"sluice/internal/splice"
 )
@@ -59,8 +59,11 @@ var otherMessages = [...]string{"aws", "detail_str", "detail_list", "error_str",
 // otherMessage is the text of an error in a shape that is known by its members alone; empty
 // for all others.
 func otherMessage(raw []byte) string {
-	var m object
-	if len(raw) > errorBodyMax || json.Unmarshal(raw, &m) != nil {
+	if len(raw) > errorBodyMax {
+		return ""
+	}
+	m := decoded(strings.TrimSpace(string(raw))) // numbers stay as they are written
+	if m == nil {
 		return ""
 	}
 	for _, name := range otherMessages {

@@ -398,3 +398,12 @@ func TestErrorEvent(t *testing.T) {
 		}
 	}
 }
+
+// The number of an error in a list is in its text.
+func TestListedErrorKeepsItsNumber(t *testing.T) {
+	t.Parallel()
+	ev, ok := dialect.EventFault([]byte(`{"errors":[{"code":3030,"message":"boom"}],"success":false}`))
+	if !ok || ev.Text != "Error 3030:boom" || ev.ID != "" {
+		t.Errorf("%v %+v", ok, ev)
+	}
+}

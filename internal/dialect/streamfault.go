@@ -99,6 +99,14 @@ func (f *streamFault) kind() string {
 	return cmp.Or(f.typ, f.word)
 }
 
+// named is the code where it is a name.
+func (f *streamFault) named() string {
+	if isNumber([]byte(f.code)) {
+		return ""
+	}
+	return f.code
+}
+
 // CodeText is the code of an error as a string: a number becomes the same number as text, and
 // anything else than a string or a number is "".
 func CodeText(raw []byte) string {
@@ -181,7 +189,7 @@ func EventFault(data []byte) (llm.Event, bool) {
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.code), ID: f.code, Status: f.status(), Usage: FaultUsage(data)}, true
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.named()), ID: f.code, Status: f.status(), Usage: FaultUsage(data)}, true
 }
 
 // FaultUsage is the usage in an event or a body that reports an error, in the words of any
