@@ -17,8 +17,8 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
-	remote := "invite " + identity.PlaceOf(c.Remote())
-	done, err := k.slowDown(ctx, c, remote)
+	remote := identity.PlaceOf(c.Remote())
+	_, done, err := k.slowDown(ctx, c, k.Invites, remote)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	invited, err := k.inviteOf(ctx, c)
 	if err != nil {
 		if fault.Has(err, fault.NotFound) {
-			k.Pace.Failed(c.Now, remote)
+			k.Invites.Failed(c.Now, remote)
 		}
 		return nil, err
 	}

@@ -52,7 +52,8 @@ type Parts struct {
 	MCPURL     string
 	LocalLogin bool // people sign in with e-mail and password
 	Passwords  *identity.Passwords
-	Pace       *identity.Pace
+	Pace       *identity.Pace  // of logins
+	Invites    *identity.Pace  // of acceptances of invitations
 	Features   map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
 	Specs      Specs
 	Guard      Guard

@@ -97,3 +97,51 @@ func TestGuessesCountForANetworkOfIPv6(t *testing.T) {
 		}
 	}
 }
+
+// Guesses in parallel from one address are refused when too many wait, whether or not it
+// failed before, and do not keep a correct password from another slow address waiting. The
+// acceptance of invitations is apart from logins.
+func TestParallelGuessesDelayNoOtherAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	w.signIn(t, "ada@acme.example", "member", "")
+	post := func(path, from, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+		r.RemoteAddr = from + ":40000"
+		rec := httptest.NewRecorder()
+		w.admin.Handler().ServeHTTP(rec, r)
+		return rec
+	}
+	guess := func(from string, i int) *httptest.ResponseRecorder {
+		return post("/v1/auth/login", from, fmt.Sprintf(`{"email":"u%d@acme.example","password":"s3cr3t-guess-1"}`, i))
+	}
+	for i := range 10 {
+		guess("198.51.100.9", i)
+	}
+	const guesses = 60
+	for _, from := range []string{"198.51.100.9", "198.51.100.10"} { // slow already, and not yet
+		answers := make(chan *httptest.ResponseRecorder, guesses)
+		for i := range guesses {
+			go func() { answers <- guess(from, 100+i) }()
+		}
+		refused := 0
+		for range guesses {
+			if a := <-answers; a.Code == http.StatusTooManyRequests {
+				if refused++; a.Header().Get("Retry-After") == "" {
+					t.Errorf("%s: refused without Retry-After: %s", from, a.Body)
+				}
+			} else if a.Code != http.StatusUnauthorized {
+				t.Errorf("%s: a guess: %d %s", from, a.Code, a.Body)
+			}
+		}
+		if refused < guesses/3 {
+			t.Errorf("%s: %d of %d parallel guesses are refused", from, refused, guesses)
+		}
+		if code := post("/v1/auth/login", from, `{"email":"ada@acme.example","password":"correct horse battery"}`).Code; code != http.StatusOK {
+			t.Errorf("%s: a correct password after them: %d", from, code)
+		}
+	}
+	if code := post("/v1/admin/users/invites/guess/accept", "198.51.100.9", `{"password":"s3cr3t-guess-1"}`).Code; code != http.StatusNotFound {
+		t.Errorf("an invitation: %d", code)
+	}
+}

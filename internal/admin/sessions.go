@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -91,15 +92,55 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
 	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.PlaceOf(c.Remote())
-	allowed := func() error { return k.Pace.Allow(c.Now, account, pair) }
-	if err := allowed(); err != nil {
+	if err := k.Pace.Allow(c.Now, account, pair); err != nil {
 		return nil, err
 	}
-	done, err := k.slowDown(ctx, c, remote)
+	user, err := k.authenticate(ctx, c, email, remote, account, pair)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	k.Pace.Passed(account)
+	k.Pace.Passed(pair)
+	return k.open(ctx, c, user)
+}
+
+// authenticate finds the user whose e-mail address and password were sent, slowly where the
+// place failed too often. Names are what the login is at; a failure counts for them and the
+// place. Others may have guessed by the time that the attempt has its turn: then it is
+// refused, or made slowly after all.
+func (k kinds) authenticate(ctx context.Context, c *resource.Call, email, place string, names ...string) (*resource.Row[tenant.User], error) {
+	for {
+		slow, done, err := k.slowDown(ctx, c, k.Pace, place, names...)
+		if err != nil {
+			return nil, err
+		}
+		user, err := k.tryLogin(ctx, c, email, func() error {
+			if !slow && k.Pace.IsSlow(c.Now, place) {
+				return errSlow
+			}
+			return k.Pace.Allow(c.Now, names...)
+		})
+		if errors.Is(err, errWrong) {
+			k.Pace.Failed(c.Now, append(names, place)...)
+			err = wrong()
+		}
+		done()
+		if !errors.Is(err, errSlow) {
+			return user, err
+		}
+	}
+}
+
+var (
+	// errSlow ends an attempt that was not slow when it began, when by its turn the place
+	// failed too often.
+	errSlow  = errors.New("the attempt must be slow")
+	errWrong = errors.New("the e-mail address or the password is wrong")
+)
+
+// tryLogin tries the password that was sent: errWrong, or the error of allowed, which is
+// asked when the attempt has its turn.
+func (k kinds) tryLogin(ctx context.Context, c *resource.Call, email string, allowed func() error) (*resource.Row[tenant.User], error) {
 	user, login, err := k.findLogin(ctx, c, email)
 	if err != nil {
 		return nil, err
@@ -107,20 +148,16 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	hash := ""
 	if login != nil {
 		hash = login.Value.Hash
+	}
+	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"), allowed)
+	if login != nil && !errors.Is(err, errSlow) {
 		c.Become(&access.Principal{Kind: access.BySession, OrgID: user.OrgID, UserID: user.ID, Name: email})
 		c.Target(user.Record)
 	}
-	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"), allowed) // others may have guessed by then
-	if err != nil {
-		return nil, err
+	if err == nil && !ok {
+		err = errWrong
 	}
-	if !ok {
-		k.Pace.Failed(c.Now, account, pair, remote)
-		return nil, wrong()
-	}
-	k.Pace.Passed(account)
-	k.Pace.Passed(pair)
-	return k.open(ctx, c, user)
+	return user, err
 }
 
 // slowHashes is how many passwords are hashed in vain before one from a place of the
@@ -130,18 +167,21 @@ const slowHashes = 4
 // slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
 // that guessing at many accounts costs time and a correct password still gets through.
 // Done ends the attempt.
-func (k kinds) slowDown(ctx context.Context, c *resource.Call, place string) (done func(), err error) {
-	slow, done, err := k.Pace.Slowly(ctx, c.Now, place)
+func (k kinds) slowDown(ctx context.Context, c *resource.Call, by *identity.Pace, place string, names ...string) (slow bool, done func(), err error) {
+	slow, done, err = by.Slowly(ctx, c.Now, place, names...)
+	if fault.Has(err, fault.RateLimited) {
+		return slow, nil, err
+	}
 	if err != nil {
-		return nil, fault.Wrap(fault.ClientGone, err)
+		return slow, nil, fault.Wrap(fault.ClientGone, err)
 	}
 	for i := 0; slow && i < slowHashes; i++ {
-		if _, err := k.Passwords.Matches(ctx, "", sealed.New(place), func() error { return nil }); err != nil {
+		if _, err := k.Passwords.Matches(ctx, "", sealed.New(place), nil); err != nil {
 			done()
-			return nil, err
+			return slow, nil, err
 		}
 	}
-	return done, nil
+	return slow, done, nil
 }
 
 // findLogin finds the user of an address and the password; nil for none, for one whose

@@ -76,6 +76,7 @@ func (a *App) buildAdmin(context.Context) error {
 		LocalLogin: a.set.People.AuthMode != "SSO",
 		Passwords:  identity.NewPasswords(),
 		Pace:       identity.NewPace(),
+		Invites:    identity.NewPace(),
 	}
 	a.admin = admin.New(parts)
 	return a.buildWorker(parts)

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,11 +26,12 @@ const (
 // (PairOf), or a hundred of an account (AccountOf), in a quarter of an hour it allows no
 // more. A place alone (PlaceOf) locks nobody out, because many people may share it behind a
 // proxy: after ten failures its attempts are made one after the other and cost more
-// (Slowly). It knows the logins at this node. Safe for concurrent use.
+// (Slowly), which does not delay those of other places. It knows the logins at this node.
+// Safe for concurrent use.
 type Pace struct {
-	lane chan struct{} // holds the one attempt of a slow place that is made
-	mu   sync.Mutex    // guards seen
-	seen map[string]failures
+	mu    sync.Mutex // guards the following
+	seen  map[string]failures
+	lanes map[string]*lane // of the slow places from which an attempt is made, by place
 }
 
 type failures struct {
@@ -38,7 +40,9 @@ type failures struct {
 }
 
 // NewPace makes one that remembers nothing.
-func NewPace() *Pace { return &Pace{lane: make(chan struct{}, 1), seen: make(map[string]failures)} }
+func NewPace() *Pace {
+	return &Pace{seen: make(map[string]failures), lanes: make(map[string]*lane)}
+}
 
 const accountKind = "account:"
 
@@ -50,21 +54,33 @@ func AccountOf(email string) string { return accountKind + email }
 func PairOf(email, remote string) string { return "pair:" + email + " " + PlaceOf(remote) }
 
 // Slowly reports whether a place failed so often that its next attempt must be slow. It
-// then waits until no other slow attempt is made; done ends it, and must be called. The
-// error is that of ctx.
-func (p *Pace) Slowly(ctx context.Context, now time.Time, place string) (slow bool, done func(), err error) {
-	p.mu.Lock()
-	f := p.seen[place]
-	p.mu.Unlock()
-	if f.count < maxFailures || now.Sub(f.since) >= window {
+// then waits until no other slow attempt of the place is made; done ends it, and must be
+// called. Names are what the attempt is at: without a failure of one of them it goes before
+// attempts that have some. The error is fault.RateLimited when too many attempts of the
+// place wait, else that of ctx.
+func (p *Pace) Slowly(ctx context.Context, now time.Time, place string, names ...string) (slow bool, done func(), err error) {
+	if !p.IsSlow(now, place) {
 		return false, func() {}, nil
 	}
-	select {
-	case p.lane <- struct{}{}:
-		return true, func() { <-p.lane }, nil
-	case <-ctx.Done():
-		return true, func() {}, ctx.Err()
+	prio := highPriority
+	if slices.ContainsFunc(names, func(name string) bool { return p.recent(now, name) > 0 }) {
+		prio = lowPriority
 	}
+	done, err = p.enter(ctx, place, prio)
+	return true, done, err
+}
+
+// IsSlow reports whether a place failed so often that its next attempt must be slow.
+func (p *Pace) IsSlow(now time.Time, place string) bool { return p.recent(now, place) >= maxFailures }
+
+// recent returns the failures of a name in the window.
+func (p *Pace) recent(now time.Time, name string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if f := p.seen[name]; now.Sub(f.since) < window {
+		return f.count
+	}
+	return 0
 }
 
 // most is how many failures of a name there may be.
