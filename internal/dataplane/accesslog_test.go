@@ -47,6 +47,14 @@ func TestAccessLine(t *testing.T) {
 	r.call("POST", "/v1/admin/users/invites/"+invitation+"/acept", `{"password":"s3cr3t-passw0rd"}`) // a slip, and no route
 	assert.NotContains(t, string(<-written), invitation)
 
+	const key = "sk-live-0123456789abcdef"
+	r.call("GET", "/v1/configs/"+key, "", r.custom()...) // a slip, which goes to the provider
+	assert.NotContains(t, string(<-written), key)
+	rows := r.journal.all()
+	last := rows[len(rows)-1]
+	assert.Equal(t, "/v1/configs/***", last.Path)
+	assert.NotContains(t, last.UpstreamURL+last.SpanName, key)
+
 	quiet := newRig(t)
 	for range 2 { // with the second answer the first request is over
 		quiet.call("POST", "/v1/chat/completions", hello, quiet.custom()...)

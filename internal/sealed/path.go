@@ -1,8 +1,10 @@
 package sealed
 
 import (
-	"slices"
+	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The beginnings of secrets that this gateway makes for people and directories, by which
@@ -13,23 +15,156 @@ const (
 	SCIMPrefix    = "scim_"
 )
 
-var prefixes = []string{SessionPrefix, InvitePrefix, SCIMPrefix}
+// A keyForm is how secrets of one kind begin, and their minimum length with the beginning.
+type keyForm struct {
+	prefix string
+	min    int
+}
 
-// leastSecret is how long one of them is at least, its beginning included.
-const leastSecret = 32
+// keyForms are the secrets of this gateway and keys of providers and other services that
+// say what they are. Source: the pattern lists of secret scanners, read 2026-11.
+var keyForms = []keyForm{
+	{SessionPrefix, 32}, {InvitePrefix, 32}, {SCIMPrefix, 32},
+	{"sk-", minKey}, {"sk_", 20}, {"rk_", 20}, {"pk-lf-", 20}, // OpenAI and many more, this gateway by default, Stripe, Langfuse
+	{"AKIA", 20}, {"ASIA", 20}, {"ABSK", 40}, // AWS, Bedrock
+	{"AIza", 35}, {"ya29.", 20}, // Google
+	{"xoxb-", 20}, {"xoxp-", 20}, {"xoxa-", 20}, {"xoxr-", 20}, {"xoxs-", 20}, {"xoxe-", 20}, {"xoxe.", 20}, {"xapp-", 20}, // Slack
+	{"ghp_", 20}, {"gho_", 20}, {"ghu_", 20}, {"ghs_", 20}, {"ghr_", 20}, {"github_pat_", 20}, {"glpat-", 20}, // GitHub, GitLab
+	{"gsk_", 20}, {"xai-", 20}, {"pplx-", 20}, {"hf_", 20}, {"r8_", 20}, {"nvapi-", 20}, {"tvly-", 20}, {"jina_", 20}, {"csk-", 20}, {"fw_", 20}, {"dapi", 36}, // further providers
+	{"Bearer ", minKey}, {"bearer ", minKey}, {"Basic ", minKey}, {"basic ", minKey}, // the whole value of a header line
+}
+
+const (
+	minKey       = 12 // the shortest segment that is looked at
+	minToken     = 30 // of a JSON web token
+	issuedRandom = 32 // letters and digits at the end of an API key of this gateway
+	maxPrefix    = 32 // of what is before them (API_KEY_PREFIX)
+)
 
 // Path is the path of a request as logs may show it, "/v1/admin/users/invites/***/accept":
-// segments that have the form of a secret are masked, also where no route has a place for
-// one, since a mistyped path is logged like any other. It does not undo escapes.
+// segments that look like a secret are masked, also where no route has a parameter for
+// one, since a mistyped path is logged like any other. A query after it stays. Without a
+// secret it is path itself.
 func Path(path string) string {
-	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.Contains(path, p) }) {
-		return path
+	end := strings.IndexByte(path, '?')
+	if end < 0 {
+		end = len(path)
 	}
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		if len(s) >= leastSecret && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) }) {
-			segments[i] = Mask
+	for start := 0; start < end; {
+		length := strings.IndexByte(path[start:end], '/')
+		if length < 0 {
+			length = end - start
+		}
+		if length >= minKey && LooksSecret(path[start:start+length]) {
+			path = path[:start] + Mask + path[start+length:]
+			end += len(Mask) - length
+			length = len(Mask)
+		}
+		start += length + 1
+	}
+	return path
+}
+
+// Name is the name of a field or parameter as logs may show it: *** for one that looks like
+// a secret, because a caller may send {"sk-live-…": 1}.
+func Name(name string) string {
+	if LooksSecret(name) {
+		return Mask
+	}
+	return Path(name)
+}
+
+// Prose is a text for people with the words masked that look like a secret, for example an
+// error that names an unknown field.
+func Prose(text string) string {
+	word := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r)
+	}
+	var out strings.Builder
+	for rest := text; rest != ""; {
+		end := strings.IndexFunc(rest, func(r rune) bool { return !word(r) })
+		if end < 0 {
+			end = len(rest)
+		}
+		out.WriteString(proseWord(rest[:end]))
+		if rest = rest[end:]; rest != "" {
+			_, size := utf8.DecodeRuneInString(rest)
+			out.WriteString(rest[:size])
+			rest = rest[size:]
 		}
 	}
-	return strings.Join(segments, "/")
+	return out.String()
+}
+
+// proseWord is a word of a text, which may be the path of a field: "rate_limits.sk-live-…".
+func proseWord(word string) string {
+	if plain := strings.TrimRight(word, "."); LooksSecret(plain) {
+		return Mask + word[len(plain):]
+	}
+	parts := strings.Split(word, ".")
+	for i, part := range parts {
+		if LooksSecret(part) {
+			parts[i] = Mask
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// LooksSecret reports whether a text, such as a path segment, is an API key, an access
+// token or a JSON web token by its form: "sk-live-…", "AKIA…", "Bearer …". Escapes as in a
+// URL are read.
+func LooksSecret(text string) bool {
+	if len(text) < minKey {
+		return false
+	}
+	if strings.IndexByte(text, '%') >= 0 {
+		if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
+	}
+	for _, f := range keyForms {
+		if len(text) >= f.min && strings.HasPrefix(text, f.prefix) {
+			return true
+		}
+	}
+	return isWebToken(text) || isIssued(text)
+}
+
+// isWebToken reports whether a text is a JSON web token, or the beginning of one.
+// Source: RFC 7519.
+func isWebToken(text string) bool {
+	return len(text) >= minToken && strings.HasPrefix(text, "eyJ") && strings.IndexByte(text, '.') > 0
+}
+
+// isIssued reports whether a text has the form of API keys that this gateway issues under
+// any API_KEY_PREFIX: the prefix and 32 random letters and digits.
+func isIssued(text string) bool {
+	at := len(text) - issuedRandom
+	if at < 1 || at > maxPrefix {
+		return false
+	}
+	var lowers, uppers, digits int
+	for _, c := range []byte(text[at:]) {
+		switch {
+		case 'a' <= c && c <= 'z':
+			lowers++
+		case 'A' <= c && c <= 'Z':
+			uppers++
+		case '0' <= c && c <= '9':
+			digits++
+		default:
+			return false
+		}
+	}
+	return lowers > 0 && uppers > 0 && digits > 0 && isPrefix(text[:at])
+}
+
+// isPrefix reports whether a text may be an API_KEY_PREFIX.
+func isPrefix(text string) bool {
+	for _, c := range []byte(text) {
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (lower(c) < 'a' || lower(c) > 'z') {
+			return false
+		}
+	}
+	return true
 }
