@@ -46,6 +46,39 @@ func TestTrailHasNoSecretInAMistypedField(t *testing.T) {
 	}
 }
 
+// TestTrailHasNoSecretAsAName: a key in the place of a name, of a field at any depth, of a tag
+// or of a parameter, and in the path, is masked, whether the call is refused or not.
+func TestTrailHasNoSecretAsAName(t *testing.T) {
+	t.Parallel()
+	const key = "sk-live-0123456789abcdef"
+	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	for _, call := range []string{
+		`POST /v1/integrations {"name":"A","ai_provider_id":"openai","key":"k","S":1,"configurations":{"S":"x","deep":[{"S":1}]}}`,
+		`POST /v1/configs {"workspace_id":"ws-main","name":"B","config":"{\"provider\":\"openai\",\"S\":1}"}`,
+		`POST /v1/configs {"workspace_id":"ws-main","name":"C","config":{"provider":"openai","metadata":{"S":"x"},"override_params":{"S":1}}}`,
+		`POST /v1/prompts {"workspace_id":"ws-main","name":"D","string":"x","parameters":{"S":"x"},"virtual_key":"","model":"m"}`,
+		`POST /v1/api-keys/organisation/service {"name":"E","scopes":["configs.read"],"S":1,"defaults":{"metadata":{"S":"x"}}}`,
+		`PUT /v1/api-keys/S?S=1 {"name":"F"}`,
+		`DELETE /v1/configs/S {}`,
+	} {
+		for _, strict := range []string{"false", "true"} {
+			method, rest, _ := strings.Cut(strings.ReplaceAll(call, "S?", key+"?"), " ")
+			path, body, _ := strings.Cut(rest, " ")
+			path = strings.ReplaceAll(strings.ReplaceAll(path, "/S", "/"+key), "?S", "?"+key)
+			w.raw(t, "admin", method, path, strings.NewReplacer(`"S"`, `"`+key+`"`, `S\"`, key+`\"`).Replace(body), "x-gateway-strict", strict)
+		}
+	}
+	trail := string(w.trail(t))
+	for line := range strings.Lines(trail) {
+		if strings.Contains(line, key[:12]) {
+			t.Error(line)
+		}
+	}
+	if !strings.Contains(trail, `"***":`) || !strings.Contains(trail, "/v1/api-keys/***") {
+		t.Errorf("the trail lacks the calls: %s", trail)
+	}
+}
+
 // TestTrailHasNoSecretInAnyUnknownField sends each operation with a body an unknown field.
 func TestTrailHasNoSecretInAnyUnknownField(t *testing.T) {
 	t.Parallel()

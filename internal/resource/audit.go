@@ -12,6 +12,7 @@ import (
 	"sluice/internal/access"
 	"sluice/internal/fault"
 	"sluice/internal/ident"
+	"sluice/internal/sealed"
 )
 
 // audit adds the row of a call to the trail.
@@ -51,7 +52,7 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if on, set := e.Features[featureAudit]; c.op.Audited == "" || set && !on {
 		return nil, nil
 	}
-	details := AuditDetails{Query: c.asked(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: refusal}
+	details := AuditDetails{Query: c.asked(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: sealed.Prose(refusal)}
 	if body := c.maskedBody(); body != nil {
 		request, err := json.Marshal(body)
 		if err != nil {

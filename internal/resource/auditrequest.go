@@ -34,7 +34,7 @@ func auditHeaders(h http.Header) map[string]string {
 		case slices.Contains(keptHeaders, name):
 			m[name] = cut(strings.Join(values, ", "))
 		case SecretField(name, "") && len(m) < maxAsked && len(name) <= maxAskedBytes:
-			m[name] = sealed.Mask
+			m[sealed.Name(name)] = sealed.Mask
 		}
 	}
 	return m
@@ -55,7 +55,7 @@ func (c *Call) asked() map[string]string {
 		case SecretField(name, ""), !c.op.knowsParam(name):
 			v = sealed.Mask
 		}
-		m[cut(sealed.Path(name))] = cut(sealed.Address(v))
+		m[cut(sealed.Name(name))] = cut(sealed.Address(v))
 	}
 	return m
 }

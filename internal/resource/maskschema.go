@@ -33,14 +33,14 @@ func (m *masker) object(s *huma.Schema, in, list string, fields map[string]any) 
 	for name, v := range fields {
 		of := m.member(s, in, name)
 		if of == nil {
-			out[sealed.Path(name)] = blank(v)
+			out[sealed.Name(name)] = blank(v)
 			continue
 		}
 		member := name
 		if _, object := v.(map[string]any); object && in == prices {
 			member = "" // "request_token" is a price there
 		}
-		out[name] = m.value(of, member, list, v)
+		out[sealed.Name(name)] = m.value(of, member, list, v)
 	}
 	return out
 }
