@@ -48,10 +48,15 @@ const maxTextDepth = 3
 // maskedText is Body for anything but forms. The path of the first credential that is
 // masked already goes to found, if there is one.
 func maskedText(contentType string, b []byte, depth int, found *string) []byte {
+	return maskedZone(contentType, b, depth, inBody, found)
+}
+
+// maskedZone is maskedText for a body that is a part of a zone.
+func maskedZone(contentType string, b []byte, depth int, zone bodyZone, found *string) []byte {
 	if depth > maxTextDepth || opaque(contentType) && !startsJSON(b) || !mayHoldCredential(b) {
 		return b
 	}
-	w := bodyWalk{b: b, nested: depth, found: found, events: !startsJSON(b)}
+	w := bodyWalk{b: b, nested: depth, zone: zone, found: found, events: !startsJSON(b)}
 	w.run()
 	if w.out == nil {
 		return b

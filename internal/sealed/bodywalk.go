@@ -12,10 +12,11 @@ import (
 // between other text, too. It belongs to one goroutine.
 type bodyWalk struct {
 	b      []byte
-	out    []byte // what is masked so far; nil before something was
-	copied int    // bytes of b that are in out
-	nested int    // texts around this one
-	events bool   // lines of a stream of events: each ends strings, an empty one ends an event
+	out    []byte   // what is masked so far; nil before something was
+	copied int      // bytes of b that are in out
+	nested int      // texts around this one
+	zone   bodyZone // of the whole body
+	events bool     // lines of a stream of events: each ends strings, an empty one ends an event
 	found  *string
 
 	few     [fewLevels]bodyLevel
@@ -34,6 +35,9 @@ type bodyLevel struct {
 	list  bool
 	index int  // of the value that comes next in a list
 	whole bool // every value in it is masked
+
+	headers bool // an object of header lines
+	zone    bodyZone
 }
 
 // run goes through the body.
@@ -83,10 +87,16 @@ func emptyLine(b []byte) bool { return len(b) > 0 && (b[0] == '\n' || b[0] == '\
 
 // open begins an object or a list.
 func (w *bodyWalk) open(list bool) {
-	l := bodyLevel{list: list, whole: w.whole()}
+	l := bodyLevel{list: list, whole: w.whole() || list && w.headerLine(), zone: w.zoneOf(!list)}
 	if w.hasName {
 		l.name = w.name
-		l.whole = l.whole || w.rule() == maskAll && !w.inSchema()
+		switch rule := w.rule(); {
+		case w.inSchema():
+		case rule == maskAll:
+			l.whole = true
+		case rule == maskHeaders:
+			l.headers = !list
+		}
 	}
 	if w.hasName = false; w.depth < fewLevels {
 		w.few[w.depth] = l
@@ -94,6 +104,40 @@ func (w *bodyWalk) open(list bool) {
 		w.more = append(w.more[:w.depth-fewLevels], l)
 	}
 	w.depth++
+}
+
+// around is the zone of the innermost level.
+func (w *bodyWalk) around() bodyZone {
+	if w.depth == 0 {
+		return w.zone
+	}
+	return w.level(w.depth - 1).zone
+}
+
+// zoneOf is the zone of the value that comes next. "Input" is the arguments of a tool in the
+// content of messages; outside of it, an object is a part of the body.
+func (w *bodyWalk) zoneOf(object bool) bodyZone {
+	zone := w.around()
+	if !w.hasName || zone == inData {
+		return zone
+	}
+	var flat [maxParam]byte
+	name := flatName(&flat, w.name)
+	switch {
+	case string(name) != "input":
+		return max(zone, zoneNames[string(name)])
+	case zone == inContent:
+		return inData
+	case object:
+		return zone
+	}
+	return inContent
+}
+
+// headerLine reports whether the member that comes next is a header line that may have a
+// secret.
+func (w *bodyWalk) headerLine() bool {
+	return w.hasName && w.depth > 0 && w.level(w.depth-1).headers && !openBelow(flatText(w.name))
 }
 
 // level is one of those that have begun, the outermost being 0.
@@ -120,12 +164,20 @@ func (w *bodyWalk) inSchema() bool {
 // rule is how the member that comes next is masked, 0 when it is not.
 func (w *bodyWalk) rule() maskRule {
 	var flat [maxParam]byte
+	zone := w.around()
 	for _, f := range fieldsByName[string(flatName(&flat, w.name))] {
-		if w.under(f.names[:len(f.names)-1]) {
+		if around := f.names[:len(f.names)-1]; zone <= f.last && w.under(around) && (!f.top || w.isTop(w.depth-len(around))) {
 			return f.rule
 		}
 	}
 	return 0
+}
+
+// isTop reports whether members below so many levels are those of the body itself, of an
+// entry of a list of bodies, or of the body in a line of a batch. Those of events are not:
+// some servers stream a "token".
+func (w *bodyWalk) isTop(depth int) bool {
+	return !w.events && (depth == 1 || depth == 2 && (w.level(0).list || flatText(w.level(1).name) == "body"))
 }
 
 // under reports whether the innermost members that have begun have those names.
@@ -168,6 +220,9 @@ func (w *bodyWalk) text(i int) int {
 // endOfText is where the string that begins at i ends: at its quote, or without one at the
 // end of the line or of the body.
 func (w *bodyWalk) endOfText(i int) (end int, closed bool) {
+	if n := bytes.IndexByte(w.b[i:], '"'); n >= 0 && !w.events && bytes.IndexByte(w.b[i:i+n], '\\') < 0 {
+		return i + n, true
+	}
 	for ; i < len(w.b); i++ {
 		switch c := w.b[i]; {
 		case c == '"':
@@ -187,7 +242,7 @@ func (w *bodyWalk) scalar(i int) int {
 	for end < len(w.b) && strings.IndexByte(" \t\r\n,:{}[]\"", w.b[end]) < 0 {
 		end++
 	}
-	if word := w.b[i:end]; w.depth > 0 && string(word) != "null" && (w.whole() || w.hasName && w.rule() == maskAll) {
+	if word := w.b[i:end]; w.depth > 0 && string(word) != "null" && (w.whole() || w.headerLine() || w.hasName && w.rule() == maskAll) {
 		w.replace(i, end, []byte(`"`+Mask+`"`))
 	}
 	w.hasName = false
@@ -200,7 +255,7 @@ func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
 	if w.hasName {
 		rule = w.rule()
 	}
-	if w.whole() {
+	if w.whole() || w.headerLine() {
 		rule = maskAll
 	}
 	switch rule {
@@ -211,11 +266,27 @@ func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
 			return w.hidden(text)
 		}
 	case maskAddress:
-		return w.address(text, Address)
+		if mayHaveLogin(text) {
+			return w.address(text, Address)
+		}
 	case maskHook:
 		return w.address(text, Webhook)
+	case maskHeaders: // of an object
 	}
 	return w.inner(text)
+}
+
+// maxScheme is how much of a URL is looked at for the end of its scheme.
+const maxScheme = 32
+
+// mayHaveLogin reports whether a text may be a URL with a user or a parameter in it, as far
+// as that is seen without a copy: most pictures are megabytes of a data URL.
+func mayHaveLogin(text []byte) bool {
+	begin := text[:min(len(text), maxScheme)]
+	if bytes.HasPrefix(begin, []byte("data:")) || !bytes.Contains(begin, []byte("://")) && bytes.IndexByte(begin, '\\') < 0 {
+		return false
+	}
+	return bytes.ContainsAny(text, `?@#\\`)
 }
 
 // hidden is the mask of a text that is not empty.
@@ -241,15 +312,21 @@ func (w *bodyWalk) address(text []byte, mask func(string) string) ([]byte, bool)
 
 // inner is a text that is JSON, or a stream of events, with its credentials masked.
 func (w *bodyWalk) inner(text []byte) ([]byte, bool) {
-	if bytes.IndexByte(text, '\\') < 0 || !mayHoldCredential(text) {
+	if bytes.IndexByte(text, '\\') < 0 || !mayBeJSON(text) || !mayHoldCredential(text) {
 		return nil, false
 	}
 	plain, ok := unquoted(text)
 	if !ok || !startsJSON([]byte(plain)) && !strings.HasPrefix(plain, "data:") && !strings.HasPrefix(plain, "event:") {
 		return nil, false // prose may show what it likes
 	}
-	shown := maskedText("", []byte(plain), w.nested+1, w.found)
+	shown := maskedZone("", []byte(plain), w.nested+1, w.zoneOf(false), w.found)
 	return quoted(string(shown)), string(shown) != plain
+}
+
+// mayBeJSON reports whether the text of a JSON string may begin like JSON or like an event.
+func mayBeJSON(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\ufeff")
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[' || text[0] == '\\' || bytes.HasPrefix(text, []byte("data:")) || bytes.HasPrefix(text, []byte("event:")))
 }
 
 // replace puts other bytes in the place of b[start:end].
