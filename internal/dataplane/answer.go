@@ -78,6 +78,12 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	x := a.x
 	x.status = a.status
+	switch {
+	case a.reply.live:
+		a.hideKey()
+	case a.failing != 0: // an error in an answer of success
+		a.reply.body = a.withoutKey(a.reply.body)
+	}
 	h := g.replyHeader(x, a.reply.header)
 	if a.reply.live {
 		return g.relay(ctx, a, h)

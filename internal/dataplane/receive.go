@@ -274,6 +274,7 @@ func (a *attempt) failure() dialect.Failure {
 
 // failed answers with an error in the shape of the surface.
 func (a *attempt) failed(f *dialect.Failure) {
+	f.Body = a.withoutKey(f.Body)
 	if a.reply.body = f.Normalised(); a.x.surface() == fault.Messages {
 		a.reply.body = f.ForMessages()
 	}

@@ -38,6 +38,9 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	if o == record.ClientGone && g.stopped.Load() { // it was not the client who left
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
 	}
+	if r.Outcome != record.OK {
+		a.hideKeyOnRecord(r)
+	}
 	r.MaskCredentials(g.set.BodyLogBytes)
 	if err := g.Journal.Append(r); err != nil {
 		g.unrecorded(r, err)

@@ -133,6 +133,9 @@ func (p *passing) pass(b []byte, end bool) error {
 	if len(b) == 0 {
 		return nil
 	}
+	if p.hidesKey() {
+		b = a.withoutKey(b)
+	}
 	if err := a.x.give(b, p.flush && !end); err != nil {
 		if !a.recorded && a.outlives.left() {
 			return nil
@@ -141,6 +144,16 @@ func (p *passing) pass(b []byte, end bool) error {
 	}
 	a.committed = true
 	return nil
+}
+
+// hidesKey reports whether the credential is masked in what is relayed: in an error that comes
+// as events. Frames of Amazon have a checksum, and a length once said must be kept.
+func (p *passing) hidesKey() bool {
+	if p.watch == nil || p.frame != nil || p.a.resp.Length >= 0 {
+		return false
+	}
+	_, _, failed := p.watch.Failure()
+	return failed || p.a.status >= 400
 }
 
 // failure notes an error that the provider put into its stream.

@@ -132,6 +132,9 @@ func (s *relayer) pass(p []byte, last bool) error {
 	if len(out) == 0 {
 		return nil
 	}
+	if _, _, failed := s.watch.Failure(); failed {
+		out = s.a.withoutKey(out)
+	}
 	err := s.a.x.give(out, !last)
 	if err != nil && !s.a.recorded && s.a.outlives.left() {
 		return nil
@@ -173,6 +176,9 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	}
 	if whole {
 		s.ended()
+	}
+	if end.Failed {
+		tail = s.a.withoutKey(tail)
 	}
 	if len(tail) > 0 {
 		if _, werr := out.Write(tail); werr != nil {
