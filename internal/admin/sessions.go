@@ -139,7 +139,7 @@ var (
 )
 
 // tryLogin tries the password that was sent: errWrong, or the error of allowed, which is
-// asked when the attempt has its turn.
+// called when the attempt has its turn.
 func (k kinds) tryLogin(ctx context.Context, c *resource.Call, email string, allowed func() error) (*resource.Row[tenant.User], error) {
 	user, login, err := k.findLogin(ctx, c, email)
 	if err != nil {

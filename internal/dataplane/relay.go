@@ -133,7 +133,7 @@ func (p *passing) pass(b []byte, end bool) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if p.hidesKey() {
+	if p.needsKeyMask() {
 		b = a.withoutKey(b)
 	}
 	if err := a.x.give(b, p.flush && !end); err != nil {
@@ -146,9 +146,9 @@ func (p *passing) pass(b []byte, end bool) error {
 	return nil
 }
 
-// hidesKey reports whether the credential is masked in what is relayed: in an error that comes
-// as events. Frames of Amazon have a checksum, and a length once said must be kept.
-func (p *passing) hidesKey() bool {
+// needsKeyMask reports whether the credential is masked in what is relayed: in an error that comes
+// as events. Frames of Amazon have a checksum, and a length that was sent must hold.
+func (p *passing) needsKeyMask() bool {
 	if p.watch == nil || p.frame != nil || p.a.resp.Length >= 0 {
 		return false
 	}

@@ -109,7 +109,7 @@ func TestSlowly_LoginsWithoutFailuresGoFirst(t *testing.T) {
 }
 
 // An attempt whose caller leaves gives up its position, also when it has its turn by then.
-func TestSlowly_CallersThatLeaveBlockNobody(t *testing.T) {
+func TestSlowly_CallersThatLeaveFreeTheirPosition(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := slowPace("ip:1")

@@ -22,7 +22,7 @@ const (
 type bodyZone int
 
 const (
-	inBody    bodyZone = iota // what callers and providers say
+	inBody    bodyZone = iota // parameters and everything else
 	inContent                 // messages and other content
 	inData                    // arguments and results of tools, and JSON schemas
 )

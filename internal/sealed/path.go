@@ -55,7 +55,7 @@ func Path(path string) string {
 		if length < 0 {
 			length = end - start
 		}
-		if length >= minKey && LooksSecret(path[start:start+length]) {
+		if length >= minKey && HasKeyForm(path[start:start+length]) {
 			path = path[:start] + Mask + path[start+length:]
 			end += len(Mask) - length
 			length = len(Mask)
@@ -68,7 +68,7 @@ func Path(path string) string {
 // Name is the name of a field or parameter as logs may show it: *** for one that looks like
 // a secret, because a caller may send {"sk-live-…": 1}.
 func Name(name string) string {
-	if LooksSecret(name) {
+	if HasKeyForm(name) {
 		return Mask
 	}
 	return Path(name)
@@ -98,22 +98,22 @@ func Prose(text string) string {
 
 // proseWord is a word of a text, which may be the path of a field: "rate_limits.sk-live-…".
 func proseWord(word string) string {
-	if plain := strings.TrimRight(word, "."); LooksSecret(plain) {
+	if plain := strings.TrimRight(word, "."); HasKeyForm(plain) {
 		return Mask + word[len(plain):]
 	}
 	parts := strings.Split(word, ".")
 	for i, part := range parts {
-		if LooksSecret(part) {
+		if HasKeyForm(part) {
 			parts[i] = Mask
 		}
 	}
 	return strings.Join(parts, ".")
 }
 
-// LooksSecret reports whether a text, such as a path segment, is an API key, an access
+// HasKeyForm reports whether a text, such as a path segment, is an API key, an access
 // token or a JSON web token by its form: "sk-live-…", "AKIA…", "Bearer …". Escapes as in a
 // URL are read.
-func LooksSecret(text string) bool {
+func HasKeyForm(text string) bool {
 	if len(text) < minKey {
 		return false
 	}
