@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sluice/internal/dialect"
-	"sluice/internal/provider"
 	"sluice/internal/record"
 	"sluice/internal/sealed"
 )
@@ -13,8 +12,6 @@ import (
 const (
 	// errorTextMax is how much of the message of a provider's error is recorded, in bytes.
 	errorTextMax = 1 << 10
-	// leastMasked is the shortest credential that is looked for in a message, in bytes.
-	leastMasked = 8
 )
 
 // providerError is what a record says of an error that the provider answered with:
@@ -45,26 +42,6 @@ func (a *attempt) providerError(r *record.Attempt) string {
 	text := providerError + ": " + message
 	if code != "" {
 		text += " (" + clip(code) + ")"
-	}
-	return text
-}
-
-// withoutSecrets is a text of the provider with the credentials masked that the call was sent
-// with: some providers quote a key that they refuse.
-func (a *attempt) withoutSecrets(text string) string {
-	if a.spec == nil || text == "" {
-		return text
-	}
-	mask := func(name string) {
-		if v := a.values[name]; len(v) >= leastMasked {
-			text = strings.ReplaceAll(text, v, sealed.Mask)
-		}
-	}
-	mask(provider.Key)
-	for i := range a.spec.Fields {
-		if f := &a.spec.Fields[i]; f.Secret {
-			mask(f.Name)
-		}
 	}
 	return text
 }

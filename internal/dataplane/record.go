@@ -29,7 +29,6 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = a.providerError(r)
 	}
-	r.Error = a.withoutSecrets(r.Error)
 	g.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
