@@ -5,7 +5,8 @@ import "strings"
 // aliased finds the entry of a model that a list does not have by its own name, under the
 // name that it stands for:
 //
-//	ft:gpt-4o-mini:acme::id     the model that it was tuned from
+//	ft:gpt-4o-mini:acme::id     ft:gpt-4o-mini, which has the prices of all that were tuned from
+//	                            that model, else the model itself
 //	claude-opus-4-1-20250805    its name without the date: -20250805, -2025-08-05, @20250805
 //	claude-opus-4-1@default     its name without that
 //	claude-opus-4-1-latest      its name without that, else its newest dated name
@@ -13,6 +14,21 @@ import "strings"
 //
 // Dated are the newest dated names by those without a date.
 func aliased[T any](all, dated map[string]T, provider, model string) (T, bool) {
+	from, tuned := tunedFrom(model)
+	if !tuned {
+		return aliasedPlain(all, dated, provider, model)
+	}
+	if v, ok := find(all, provider, model); ok {
+		return v, true
+	}
+	if v, ok := aliasedPlain(all, dated, provider, tunedPrefix+from); ok {
+		return v, true
+	}
+	return aliasedPlain(all, dated, provider, from)
+}
+
+// aliasedPlain is aliased of a name, whatever it was tuned from.
+func aliasedPlain[T any](all, dated map[string]T, provider, model string) (T, bool) {
 	for range aliasSteps {
 		if v, ok := find(all, provider, model); ok {
 			return v, true
@@ -28,15 +44,27 @@ func aliased[T any](all, dated map[string]T, provider, model string) (T, bool) {
 	return none, false
 }
 
-// aliasSteps is how many names are tried: those of "ft:gpt-4o-2024-08-06:acme::id" are three.
+// aliasSteps is how many names are tried.
 const aliasSteps = 4
+
+const tunedPrefix = "ft:" // of the names of tuned models
+
+// tunedFrom is the model that another one was tuned from, by its name.
+func tunedFrom(model string) (from string, tuned bool) {
+	rest, tuned := strings.CutPrefix(model, tunedPrefix)
+	from, _, _ = strings.Cut(rest, ":")
+	return from, tuned && from != ""
+}
+
+// tunedPrices reports whether a name of a list is that of the prices of tuned models, and
+// not of a model that can be called: "ft:gpt-4o-mini".
+func tunedPrices(name string) bool {
+	from, tuned := tunedFrom(name)
+	return tuned && name == tunedPrefix+from
+}
 
 // base is the name that an alias stands for; empty for what is no alias.
 func base(model string) string {
-	if rest, tuned := strings.CutPrefix(model, "ft:"); tuned {
-		name, _, _ := strings.Cut(rest, ":")
-		return name
-	}
 	for _, suffix := range [...]string{"-latest", "@latest", "@default"} {
 		if name, ok := strings.CutSuffix(model, suffix); ok {
 			return name

@@ -30,8 +30,11 @@ func (l *list) told(provider string, can content) {
 	l.can, l.reach, l.retires = can.sum, can.generals.reach(provider, own.generals), can.generals.retirements()
 }
 
-// sold reports whether a model is still to be had.
+// sold reports whether a name is that of a model that is still to be had.
 func (l *list) sold(model string, now time.Time) bool {
+	if tunedPrices(model) {
+		return false
+	}
 	day, known := l.retires[model]
 	return !known || now.Before(day)
 }
