@@ -10,7 +10,13 @@ import (
 // and counting tokens is free, also to callers whose budgets are used up.
 // Source: contract/identity-and-governance.md section 6, dataplane.md 4.8.
 func metered(m llm.Match, method, path string) bool {
-	return m.Endpoint == llm.Realtime || !free[m.Endpoint] && !reads[method] && !cancelsWork(path)
+	switch {
+	case m.Endpoint == llm.Realtime:
+		return true
+	case free[m.Endpoint], reads[method], cancelsWork(path):
+		return false
+	}
+	return m.Endpoint != llm.Proxy || !countsTokens(path)
 }
 
 // free are the endpoints that change what they are sent to and still cost nothing.

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"sluice/internal/catalog"
@@ -20,7 +19,12 @@ func (g *Gateway) checkPriced(a *attempt) error {
 	}
 	s := a.stake
 	at := slices.IndexFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
-	if at < 0 || a.billsNothing() {
+	switch {
+	case at < 0:
+		return nil
+	case a.x.match.Endpoint == llm.Proxy && !s.tariff.Free() && usageElsewhere(pathSegments(a.x.path)):
+		return uncounted(a, &s.holds[at])
+	case a.billsNothing():
 		return nil
 	}
 	if !s.tariff.Prices(&s.most) {
@@ -47,40 +51,33 @@ func unpriced(a *attempt, model string, t *catalog.Tariff, h *quota.Hold) error 
 	case model == "":
 		what = "this call of " + a.spec.ID
 	}
-	who := "a record"
-	if h.Of != nil {
-		who = "the " + ownerName(h.Of)
-	}
-	return fault.New(fault.ModelUnpriced, what+" has no price for what it may use, and "+who+" has a cost budget; set pricing_config or base_model_slug of the model in the integration, "+
+	return fault.New(fault.ModelUnpriced, what+" has no price for what it may use, and "+budgetOwner(h)+" has a cost budget; set pricing_config or base_model_slug of the model in the integration, "+
 		`or add it to the price files (MODEL_CONFIGS_PRICING_LOCAL_PATH); where calls cost nothing set "pricing": "free" on the integration or provider; UNPRICED_MODELS=allow lets such calls through`).
 		At("model").WithAgain(fault.AgainNever)
+}
+
+// uncounted is the refusal of a call whose cost the gateway does not learn, whatever its model.
+func uncounted(a *attempt, h *quota.Hold) error {
+	return fault.New(fault.ModelUnpriced, "this call of "+a.spec.ID+" begins work whose usage does not come through the gateway, and "+budgetOwner(h)+" has a cost budget; "+
+		"call /v1/responses or another endpoint that answers with its usage, or use a key without a cost budget; UNPRICED_MODELS=allow lets such calls through").
+		WithAgain(fault.AgainNever)
+}
+
+// budgetOwner is whose budget a hold is of, in texts for callers.
+func budgetOwner(h *quota.Hold) string {
+	if h.Of == nil {
+		return "a record"
+	}
+	return "the " + ownerName(h.Of)
 }
 
 // unbilled are the endpoints whose calls are not billed by a model: what they begin is
 // billed elsewhere or costs nothing.
 var unbilled = map[llm.Endpoint]bool{llm.UploadFile: true, llm.CreateBatch: true, llm.CreateFinetune: true}
 
-// stores are the resources of providers that keep something and have no model work.
-var stores = map[string]bool{
-	"files": true, "uploads": true, "vector_stores": true, "cachedContents": true, "collections": true, "containers": true, "conversations": true,
-	"batches": true, "fine_tuning": true, "operations": true, "assistants": true, "upload": true,
-}
-
-// billsNothing reports whether the call names no model and is none that has one work: an
-// upload, or a call that is passed through with neither a model nor a path that takes one.
+// billsNothing reports whether the call has no model work, nor anything else that a provider
+// bills: an upload, or a call that is passed through to a path that is known to cost nothing.
 func (a *attempt) billsNothing() bool {
-	switch {
-	case unbilled[a.x.match.Endpoint]:
-		return true
-	case a.x.match.Endpoint != llm.Proxy || a.priceName() != "":
-		return false
-	case !a.byPath:
-		return true
-	}
-	for name := range strings.SplitSeq(a.x.path, "/") {
-		if stores[name] {
-			return true
-		}
-	}
-	return false
+	ep := a.x.match.Endpoint
+	return unbilled[ep] || ep == llm.Proxy && costsNothing(a.spec.ID, pathSegments(a.x.path))
 }

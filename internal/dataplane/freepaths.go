@@ -1,0 +1,121 @@
+package dataplane
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// pathSegments are the segments of an escaped path without what need not be in it, in lower
+// case: some providers do not tell capitals apart.
+func pathSegments(escaped string) []string {
+	plain, err := url.PathUnescape(escaped)
+	if err != nil {
+		plain = escaped
+	}
+	return strings.Split(strings.ToLower(strings.Trim(path.Clean("/"+plain), "/")), "/")
+}
+
+// freePaths are the ends of paths at which providers keep, change or stop something and have
+// no model work, and bill nothing for the call: an asterisk stands for an id. What is not here
+// may cost something.
+//
+// Source: the API references of OpenAI, Azure, Anthropic, Google, Amazon Bedrock, Mistral,
+// Together, Fireworks, Cohere, xAI, OpenRouter and Replicate, read 2026-11.
+var freePaths = splitAll(
+	// files
+	"files", "files/*", "uploads", "uploads/*", "uploads/*/parts", "uploads/*/complete",
+	"containers/*/files", "datasets", "datasets/*", "datasets/*/upload", "skills", "skills/*", "skills/*/versions",
+	// what searches and conversations read
+	"vector_stores", "vector_stores/*", "vector_stores/*/files", "vector_stores/*/files/*", "vector_stores/*/file_batches",
+	"vector_stores/*/search", "collections", "collections/*", "cachedcontents/*",
+	"assistants", "assistants/*", "threads", "threads/*", "threads/*/messages", "threads/*/messages/*", "threads/*/runs/*", "chat/completions/*",
+	// jobs that began before
+	"batches/*", "batches/*/cancel", "batch/jobs/*/cancel", "fine_tuning/jobs/*", "fine_tuning/jobs/*/pause", "fine_tuning/jobs/*/resume", "fine_tuning/jobs/*/start",
+	"fine_tuning/checkpoints/*/permissions", "fine_tuning/alpha/graders/validate", "fine_tuning/models/*", "fine_tuning/models/*/archive",
+	"evals", "evals/*", "evals/*/runs/*", "tunedmodels/*", "tunedmodels/*/permissions", "tunedmodels/*/permissions/*", "operations/*",
+)
+
+// countVerbs end the paths of calls that count tokens, freeVerbs those of others that cost
+// nothing, wherever they stand. Google has them after a colon: "models/gemini-2.5-flash:countTokens".
+var (
+	countVerbs = []string{"count_tokens", "count-tokens", "input_tokens", ":counttokens", ":computetokens", ":countmessagetokens"}
+	freeVerbs  = []string{
+		"cancel", "stop", "tokenize", "detokenize",
+		":cancel", ":wait", ":register", ":transferownership", ":upload", ":getuploadendpoint", ":validateupload",
+	}
+)
+
+// openAIPaths are free at OpenAI and Azure alone: Mistral answers in its conversations.
+var openAIPaths = splitAll("conversations", "conversations/*", "conversations/*/items")
+
+// elsewherePaths begin work whose usage no answer through the gateway tells: tokens by which a
+// caller reaches the provider itself, and runs of threads that end later.
+var elsewherePaths = splitAll(
+	"realtime/sessions", "realtime/client_secrets", "realtime/transcription_sessions", "realtime/calls", "realtime/calls/*/accept", "chatkit/sessions", "auth_tokens", "auth/grant",
+	"threads/runs", "threads/*/runs", "threads/*/runs/*/submit_tool_outputs",
+)
+
+func splitAll(paths ...string) (list [][]string) {
+	for _, p := range paths {
+		list = append(list, strings.Split(p, "/"))
+	}
+	return list
+}
+
+// countsTokens reports whether a call that is passed through to a path only counts tokens.
+func countsTokens(escaped string) bool { return endsWith(countVerbs, pathSegments(escaped)) }
+
+// costsNothing reports whether a call that is passed through to a path is known to cost nothing.
+func costsNothing(provider string, segments []string) bool {
+	return endsWith(freeVerbs, segments) || isPath(freePaths, segments) || openAIProviders[provider] && isPath(openAIPaths, segments)
+}
+
+// endsWith reports whether the last segment of a path, after another one, is or has one of
+// some verbs.
+func endsWith(verbs, segments []string) bool {
+	last := segments[len(segments)-1]
+	if at := strings.LastIndexByte(last, ':'); at > 0 {
+		return slices.Contains(verbs, last[at:])
+	}
+	return len(segments) > 1 && slices.Contains(verbs, last)
+}
+
+// usageElsewhere reports whether a call that is passed through to a path begins work of which
+// the gateway does not learn what it used.
+func usageElsewhere(segments []string) bool { return isPath(elsewherePaths, segments) }
+
+// isPath reports whether a path is one of some, after what stands before the paths of the
+// provider: a version, or the names of an account, a project or a deployment.
+func isPath(paths [][]string, segments []string) bool {
+	native := trimBases(segments)
+	return slices.ContainsFunc(paths, func(p []string) bool {
+		return slices.EqualFunc(p, native, func(want, got string) bool { return want == got || want == "*" && isID(got) })
+	})
+}
+
+// isID reports whether a segment can be an id, and is not one with a verb or a parameter.
+func isID(s string) bool { return s != "" && !strings.ContainsAny(s, ":;?# ") }
+
+// bases are the segments that may stand before the paths of a provider, with how many belong
+// together: "projects/p", "openai".
+var bases = map[string]int{"openai": 1, "api": 1, "upload": 1, "projects": 2, "locations": 2, "accounts": 2, "deployments": 2}
+
+// trimBases are the segments of a path without such ones before it.
+func trimBases(segments []string) []string {
+	for len(segments) > 1 {
+		n := bases[segments[0]]
+		if isVersion(segments[0]) {
+			n = 1
+		}
+		if n == 0 || len(segments) <= n {
+			break
+		}
+		segments = segments[n:]
+	}
+	return segments
+}
+
+// isVersion reports whether a segment is a version of an API: "v1beta".
+func isVersion(s string) bool { return len(s) > 1 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' }
