@@ -104,17 +104,13 @@ func (a *attempt) added() (n int64) {
 	return n
 }
 
-// cap is how long the caller, or the target's config, lets an answer become, in tokens; 0
-// where nobody says.
-func (a *attempt) cap() int64 {
-	var most int64
-	for _, name := range [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens"} {
-		most = max(most, tokensOf(a.param(name))) // which of two counts is the provider's choice
+// allow notes how long the caller, or the target's config, lets an answer become, and how many
+// there may be.
+func (s *stake) allow(l length) {
+	s.responses = l.responses
+	if s.cap = l.tokens(); s.cap > 0 {
+		s.cap = max(s.cap, s.falls.cap)
 	}
-	if most > 0 {
-		most = max(most, a.stake.falls.cap)
-	}
-	return most
 }
 
 // tokensOf is a number of tokens; 0 for what is none.
@@ -310,7 +306,7 @@ func (a *attempt) region() string {
 // priceName is the model as price lists name it: behind a profile the model that it
 // stands for.
 func (a *attempt) priceName() string {
-	if a.plan == nil {
+	if a.plan == nil || a.byPath {
 		return a.model
 	}
 	return cmp.Or(a.plan.Underlying, a.plan.Model, a.model)

@@ -12,10 +12,11 @@ import (
 const pathNames = 16
 
 // nameByPath finds the model of a call that is passed through, where its provider takes it
-// from the path: the first name there that has a price. Limits go by it, and the bill where the
-// answer names none. What is sent stays as it is.
+// from the path: the first name there that has a price, else the one that stands where a model
+// does beside another in the body, which the provider does not read. Limits go by it, and the
+// bill where the answer names none. What is sent stays as it is.
 func (g *Gateway) nameByPath(a *attempt) {
-	if a.model != "" || a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
+	if a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
 		return
 	}
 	a.byPath = true
@@ -27,7 +28,7 @@ func (g *Gateway) nameByPath(a *attempt) {
 	for range pathNames {
 		_, after, more := strings.Cut(rest, "/")
 		if rest = after; !more {
-			return
+			break
 		}
 		for _, name := range namesAt(rest) {
 			if name != "" && g.Prices.Has(a.spec.ID, name, terms) {
@@ -36,6 +37,21 @@ func (g *Gateway) nameByPath(a *attempt) {
 			}
 		}
 	}
+	if name := modelAt(path.Clean(plain)); a.model != "" && name != "" {
+		a.model = name
+	}
+}
+
+// modelAt is the segment in which providers have the model in a path: "m" of "/model/m/invoke"
+// and "/v1beta/models/m:generateContent"; empty for a path without one.
+func modelAt(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments[:len(segments)-1] {
+		if s == "models" || s == "model" {
+			return namesAt(strings.Join(segments[i+1:], "/"))[2]
+		}
+	}
+	return ""
 }
 
 // namesAt are the names that a path may begin with: all of it, as those of models have slashes,

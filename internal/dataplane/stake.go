@@ -39,20 +39,21 @@ type prices interface {
 // for that, and the line of the ledger that says so. A line is reserved before each call
 // of the provider and closed by what the call came to.
 type stake struct {
-	tariff *catalog.Tariff
-	early  bool // the price list of the provider was not read yet: built-in prices stand in
-	falls  fallbacks
-	later  bool      // a job: rates count its tokens when it is settled
-	own    [1]string // room of attempt.models for a call that names no other
-	most   catalog.Limits
-	cap    int64 // tokens that the caller lets the answer become; 0: not said
-	bound  int64 // what the most costs, in nano-dollars
-	line   ledger.Line
-	open   bool         // the line is reserved and not closed
-	holds  []quota.Hold // budgets, then rates
-	rates  int          // where the rates begin
-	moved  bool         // what is held of budgets and rates of tokens belongs to another attempt now
-	owed   owed         // what the attempt came to, once its line is closed
+	tariff    *catalog.Tariff
+	early     bool // the price list of the provider was not read yet: built-in prices stand in
+	falls     fallbacks
+	later     bool      // a job: rates count its tokens when it is settled
+	own       [1]string // room of attempt.models for a call that names no other
+	most      catalog.Limits
+	cap       int64 // tokens that the caller lets an answer become; 0: not said
+	responses int64 // to one prompt that the caller asks for
+	bound     int64 // what the most costs, in nano-dollars
+	line      ledger.Line
+	open      bool         // the line is reserved and not closed
+	holds     []quota.Hold // budgets, then rates
+	rates     int          // where the rates begin
+	moved     bool         // what is held of budgets and rates of tokens belongs to another attempt now
+	owed      owed         // what the attempt came to, once its line is closed
 }
 
 // staked is the stake of an attempt that is metered.
@@ -87,7 +88,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if s.falls, err = g.fallbacks(a); err != nil {
 		return err
 	}
-	s.cap = a.cap()
+	s.allow(a.length())
 	s.most = g.most(a)
 	s.bound = s.dearest()
 	s.holds, s.rates = g.gather(a)

@@ -23,8 +23,8 @@ func (a *attempt) outputMost(reach catalog.Reach) int64 {
 	if n <= 0 {
 		n = cmp.Or(reach.Output, outputMost)
 	}
-	n *= min(max(a.count("n"), a.count("best_of")), wantedMost)
-	if a.x.match.Endpoint != llm.Complete {
+	n *= min(max(a.stake.responses, 1), wantedMost)
+	if ep := a.x.match.Endpoint; ep != llm.Complete && ep != llm.Proxy {
 		return n
 	}
 	prompts := a.prompts()
@@ -32,13 +32,18 @@ func (a *attempt) outputMost(reach catalog.Reach) int64 {
 }
 
 // prompts are those of a call that may have several, each with answers of its own:
-// {"prompt":["a","b"]} has two, and so has one of tokens, {"prompt":[[1,2],[3]]}.
+// {"prompt":["a","b"]} has two, and so has one of tokens, {"prompt":[[1,2],[3]]}. Vertex AI
+// calls them instances.
 func (a *attempt) prompts() (n int64) {
 	raw, _ := paramOf(a, "prompt")
 	for p := range splice.Elements(raw) {
 		if p[0] == '"' || p[0] == '[' {
 			n++
 		}
+	}
+	if a.x.match.Endpoint == llm.Proxy {
+		instances, _ := paramOf(a, "instances")
+		n = max(n, int64(len(gjson.ParseBytes(instances).Array())))
 	}
 	return max(n, 1)
 }
