@@ -2,8 +2,9 @@ package catalog
 
 // Limits are the most that a call may use, as far as it is known before it is sent.
 type Limits struct {
-	Region    string    // one without prices of its own, or none: it may be any, and the dearest counts
-	Execution Execution // empty: it may be any, and the dearest counts
+	Region      string    // one without prices of its own, or none: it may be any, and the dearest counts
+	Execution   Execution // empty: it may be any, and the dearest counts
+	Alternative Execution // the provider may choose this one by itself; empty: none
 
 	Input         int64    // tokens, whatever they are
 	Largest       int64    // of several requests the input of the largest, which chooses the context tier; 0: there is one
@@ -40,10 +41,13 @@ func (t *Tariff) Bound(l *Limits) int64 {
 
 // bound is the most over the modes in which a call may be executed.
 func (m *modes) bound(l *Limits) int64 {
-	if l.Execution != "" {
-		return m.of(l.Execution).bound(l)
-	}
 	most := int64(0)
+	if l.Alternative != "" {
+		most = m.of(l.Alternative).bound(l)
+	}
+	if l.Execution != "" {
+		return max(most, m.of(l.Execution).bound(l))
+	}
 	for i := range m {
 		most = max(most, m[i].bound(l))
 	}

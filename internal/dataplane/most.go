@@ -10,7 +10,6 @@ import (
 	"sluice/internal/catalog"
 	"sluice/internal/dialect"
 	"sluice/internal/llm"
-	"sluice/internal/provider"
 	"sluice/internal/routing"
 	"sluice/internal/splice"
 	"sluice/internal/tokens"
@@ -33,7 +32,8 @@ const (
 // what the caller or else the model allows. What it costs is what budgets reserve.
 func (g *Gateway) most(a *attempt) catalog.Limits {
 	x, reach := a.x, g.reach(a)
-	l := catalog.Limits{Region: a.region(), Execution: a.execution(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.toolsMost()}
+	l := catalog.Limits{Region: a.region(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.toolsMost()}
+	l.Execution, l.Alternative = a.executions()
 	switch {
 	case x.match.Endpoint == llm.Realtime:
 		l.Input, l.Output = cmp.Or(reach.Input, realtimeInput), cmp.Or(reach.Output, realtimeOutput)
@@ -279,22 +279,6 @@ func (a *attempt) pagesMost() int64 {
 		return int64(len(v.Array()))
 	}
 	return documentMost
-}
-
-// execution is how the call asks to be executed.
-func (a *attempt) execution() catalog.Execution {
-	tier := a.text("service_tier")
-	switch {
-	case a.x.match.Endpoint == llm.CreateBatch:
-		return catalog.Batch
-	case tier == "flex", tier == "priority":
-		return catalog.Execution(tier)
-	case tier == "fast" && a.plan != nil && a.plan.Endpoint != nil && a.plan.Endpoint.Dialect == provider.OpenAI:
-		return catalog.Priority // which OpenAI calls it in its answers
-	case tier == "fast", a.text("speed") == "fast":
-		return catalog.Fast
-	}
-	return catalog.Standard
 }
 
 // region is where the provider is asked to execute the call, where its price depends on

@@ -15,6 +15,7 @@ const small = `{"model":"gpt-4o-mini","max_tokens":3,"messages":[{"role":"user",
 // A small call passes a budget that has room for what it can really use, and for no less.
 func TestSmallCallsFitWhatIsLeft(t *testing.T) {
 	t.Parallel()
+	standard := strings.Replace(small, "{", `{"service_tier":"default",`, 1)
 	for _, c := range []struct {
 		name, body string
 		limit      quota.Budget
@@ -23,8 +24,10 @@ func TestSmallCallsFitWhatIsLeft(t *testing.T) {
 		{"tokens", small, budget(quota.TokenCount, 15), true},
 		{"one token too few", small, budget(quota.TokenCount, 12), false},
 		{"just enough", small, budget(quota.TokenCount, 13), true},
-		{"dollars", small, budget(quota.Cost, 0.000005), true}, // ten tokens of input and three of answer are $0.0000033
-		{"dollars, too few", small, budget(quota.Cost, 0.000003), false},
+		{"dollars", small, budget(quota.Cost, 0.000006), true}, // ten tokens of input and three of answer are $0.0000055 at the priority price
+		{"dollars, too few", small, budget(quota.Cost, 0.000005), false},
+		{"dollars at the standard price", standard, budget(quota.Cost, 0.000005), true}, // $0.0000033
+		{"dollars at the standard price, too few", standard, budget(quota.Cost, 0.000003), false},
 		{"a model whose vocabulary is not known", strings.Replace(small, "gpt-4o-mini", "gpt-oss-120b", 1), budget(quota.TokenCount, 15), false},
 		{"tools", strings.Replace(small, `"max_tokens"`, `"tools":[{"type":"function","function":{"name":"f"}}],"max_tokens"`, 1), budget(quota.TokenCount, 15), false},
 	} {

@@ -60,3 +60,51 @@ func TestTierSetsThePrice(t *testing.T) {
 		})
 	}
 }
+
+// A call is held at the dearest tier in which its provider may execute it, and costs what the
+// tier costs that the provider names.
+func TestEveryTierThatAProviderMayChooseIsHeld(t *testing.T) {
+	t.Parallel()
+	const standard, priority, flex = 15_000, 30_000, 7_500 // nano-dollars a token of gpt-5.4's answers
+	const chat, messages = "/v1/chat/completions", "/v1/messages"
+	for name, c := range map[string]struct {
+		provider, path, tier, served string
+		held, cost                   int64
+	}{
+		"none":                     {"openai", chat, ``, "default", priority, standard},
+		"none, and priority":       {"openai", chat, ``, "priority", priority, priority},
+		"auto":                     {"openai", chat, `"service_tier":"auto",`, "priority", priority, priority},
+		"null":                     {"openai", chat, `"service_tier":null,`, "priority", priority, priority},
+		"none, and not named":      {"openai", chat, ``, "", priority, standard},
+		"default":                  {"openai", chat, `"service_tier":"default",`, "default", standard, standard},
+		"flex":                     {"openai", chat, `"service_tier":"flex",`, "flex", standard, flex},
+		"priority":                 {"openai", chat, `"service_tier":"priority",`, "priority", priority, priority},
+		"of messages, not carried": {"openai", messages, `"service_tier":"standard_only",`, "priority", priority, priority},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.up.On(chat, upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"id":"c","object":"chat.completion","model":"gpt-5.4","service_tier":%q,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":1000,"total_tokens":1000}}`, c.served))))
+			body := `{` + c.tier + `"model":"gpt-5.4","max_tokens":1000,"messages":[{"role":"user","content":"x"}]}`
+			if a := r.call("POST", c.path, body, r.as(speaker{id: c.provider, base: "/v1"})...); a.StatusCode != 200 {
+				t.Fatal(a.StatusCode, a.Text)
+			}
+			s := r.journal.one(t).Spend
+			if s.Cost != 1000*c.cost || s.Bound < 1000*c.held || s.Bound > 1150*c.held {
+				t.Errorf("a cost of %d where %d were reserved, want %d and %d", s.Cost, s.Bound, 1000*c.cost, 1000*c.held)
+			}
+		})
+	}
+}
+
+// The tier counts that a call asks for on a route of its provider's own.
+func TestTierOfAProvidersOwnRouteIsHeld(t *testing.T) {
+	t.Parallel()
+	const path = "/v1beta/models/gemini-3.5-flash:generateContent"
+	r := newRig(t)
+	r.up.On(path, upstream.Always(upstream.JSON(200, []byte(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":1000,"totalTokenCount":1000,"serviceTier":"priority"}}`))))
+	a := r.call("POST", path, `{"contents":[],"serviceTier":"priority","generationConfig":{"maxOutputTokens":1000}}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
+	if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.Cost != 1000*9000*18/10 || s.Bound < s.Cost {
+		t.Errorf("%d: a cost of %d where %d were reserved", a.StatusCode, s.Cost, s.Bound)
+	}
+}

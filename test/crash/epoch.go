@@ -38,7 +38,7 @@ func (c *call) body(epoch int) []byte {
 	if c.stream {
 		stream = `,"stream":true,"stream_options":{"include_usage":true}`
 	}
-	return fmt.Appendf(nil, `{"model":"@%s/%s","user":"%d","max_tokens":%d%s,"messages":[{"role":"user","content":"go on"}]}`,
+	return fmt.Appendf(nil, `{"model":"@%s/%s","user":"%d","service_tier":"default","max_tokens":%d%s,"messages":[{"role":"user","content":"go on"}]}`,
 		upstreamSlug, model, epoch, c.number*lengthStep, stream)
 }
 

@@ -79,7 +79,7 @@ func TestGivenUpAnswerOverKills(t *testing.T) {
 // by its caller. It returns when all are read on.
 func giveUp(t *testing.T, g *gateway, calls *atomic.Int64, key string) {
 	t.Helper()
-	const body = `{"model":"gpt-4o-mini","max_tokens":400,"messages":[{"role":"user","content":"Hello there"}]}`
+	const body = `{"model":"gpt-4o-mini","service_tier":"default","max_tokens":400,"messages":[{"role":"user","content":"Hello there"}]}`
 	as := "x-gateway-api-key: " + key
 	g.call("POST", "/v1/chat/completions", body, as, "x-gateway-provider: @main", "x-gateway-request-timeout: 100").want(t, 408)
 	const fallback = `{"request_timeout":100,"strategy":{"mode":"fallback","on_status_codes":[408]},"targets":[{"provider":"@main"},{"provider":"@main"}]}`

@@ -54,7 +54,7 @@ func spenders(t *testing.T, n int, s *redistest.Server, set store.Settings, up *
 	return p
 }
 
-const spending = `{"model":"@main/gpt-4o","max_tokens":1000,"messages":[{"role":"user","content":"Hello there"}]}`
+const spending = `{"model":"@main/gpt-4o","service_tier":"default","max_tokens":1000,"messages":[{"role":"user","content":"Hello there"}]}`
 
 var canUse = regexp.MustCompile(`can use up to ([0-9.]+) US dollars`)
 

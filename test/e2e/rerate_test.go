@@ -107,7 +107,7 @@ func (d *dearCalls) prepare(up *upstream.Server) {
 
 // spend makes a call and returns its status.
 func (d *dearCalls) spend() int {
-	return d.call("POST", "/v1/chat/completions", `{"model":"@main/gpt-4o","max_tokens":900,"messages":[{"role":"user","content":"Hi"}]}`, "x-gateway-api-key: "+d.key).Status
+	return d.call("POST", "/v1/chat/completions", `{"model":"@main/gpt-4o","service_tier":"default","max_tokens":900,"messages":[{"role":"user","content":"Hi"}]}`, "x-gateway-api-key: "+d.key).Status
 }
 
 func (d *dearCalls) order(dry bool) string {

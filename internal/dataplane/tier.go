@@ -1,0 +1,69 @@
+package dataplane
+
+import (
+	"cmp"
+	"strings"
+
+	"sluice/internal/catalog"
+	"sluice/internal/llm"
+	"sluice/internal/provider"
+	"sluice/internal/splice"
+)
+
+// tiered are the providers whose projects and deployments can be set to priority: a call that
+// names no tier, or auto, has that one then.
+// Source: https://platform.openai.com/docs/guides/priority-processing,
+// https://learn.microsoft.com/azure/foundry/openai/concepts/priority-processing, read 2026-11.
+var tiered = map[string]bool{"openai": true, "azure-openai": true}
+
+// tierHeaders are the headers by which providers' own routes are asked for a tier.
+// Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo,
+// https://docs.aws.amazon.com/bedrock/latest/userguide/service-tiers-inference.html, read 2026-11.
+var tierHeaders = [...]string{"x-vertex-ai-llm-shared-request-type", "x-amzn-bedrock-service-tier"}
+
+// executions are how the call asks to be executed, and another way that the provider may
+// choose by itself; empty for none.
+func (a *attempt) executions() (requested, other catalog.Execution) {
+	if a.x.match.Endpoint == llm.CreateBatch {
+		return catalog.Batch, ""
+	}
+	tier := a.tier()
+	switch requested = a.executionOf(tier); {
+	case requested == catalog.Flex: // which may not be given
+		return requested, catalog.Standard
+	case requested == catalog.Standard && tiered[a.spec.ID] && tier != "default":
+		return requested, catalog.Priority
+	}
+	return requested, ""
+}
+
+// tier is the tier of service that the call asks for, in lower case; empty where it names none.
+// OpenAI is not told that of messages, which mean something else by it.
+func (a *attempt) tier() string {
+	if a.x.match.Endpoint == llm.Messages && tiered[a.spec.ID] {
+		return ""
+	}
+	tier := a.text("service_tier")
+	if tier == "" && a.x.match.Endpoint == llm.Proxy {
+		own, _ := paramOf(a, "serviceTier") // of Gemini a text, of Bedrock {"type":"priority"}
+		name, _ := splice.Unquote(own)
+		tier = cmp.Or(name, splice.Text(own, "type"))
+		for _, header := range tierHeaders {
+			tier = cmp.Or(tier, a.header.Get(header))
+		}
+	}
+	return strings.ToLower(tier)
+}
+
+// executionOf is how a call of a tier is executed.
+func (a *attempt) executionOf(tier string) catalog.Execution {
+	switch {
+	case tier == "flex", tier == "priority":
+		return catalog.Execution(tier)
+	case tier == "fast" && a.plan != nil && a.plan.Endpoint != nil && a.plan.Endpoint.Dialect == provider.OpenAI:
+		return catalog.Priority // which OpenAI calls it in its answers
+	case tier == "fast", a.text("speed") == "fast":
+		return catalog.Fast
+	}
+	return catalog.Standard
+}
