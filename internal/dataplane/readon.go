@@ -57,7 +57,7 @@ func (g *Gateway) apart(a *attempt) *attempt {
 	plan := *a.plan
 	b := &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
-		model: a.model, plan: &plan, speech: a.speech, header: a.header.Clone(0), beside: true,
+		model: a.model, byPath: a.byPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, beside: true,
 	}
 	*b.staked() = *a.stake
 	b.stake.holds, b.stake.open = withoutSpent(nil, a.stake.holds), false
@@ -102,6 +102,9 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if resp.Status >= 400 {
 		r.Usage = b.errorUsage(body)
 		return true
+	}
+	if b.job != nil { // it has a usage when it has ended; its id is known as the provider has it
+		return !b.speech.translates()
 	}
 	if r.Usage, r.ReplyModel = dialect.Usage(b.x.match.Endpoint, body, g.replyRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
 		r.Usage = b.errorUsage(body) // in the words of whatever provider
