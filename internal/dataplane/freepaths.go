@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"sluice/internal/provider"
 )
 
 // pathSegments are the segments of an escaped path without what need not be in it, in lower
@@ -68,8 +70,8 @@ func splitAll(paths ...string) (list [][]string) {
 func countsTokens(escaped string) bool { return endsWith(countVerbs, pathSegments(escaped)) }
 
 // costsNothing reports whether a call that is passed through to a path is known to cost nothing.
-func costsNothing(provider string, segments []string) bool {
-	return endsWith(freeVerbs, segments) || isPath(freePaths, segments) || openAIProviders[provider] && isPath(openAIPaths, segments)
+func costsNothing(platform string, segments []string) bool {
+	return endsWith(freeVerbs, segments) || isPath(freePaths, segments) || platform == provider.PlatformOpenAI && isPath(openAIPaths, segments)
 }
 
 // endsWith reports whether the last segment of a path, after another one, is or has one of

@@ -10,7 +10,7 @@ import (
 // because it would only cost time.
 func (g *Gateway) narrow(a *attempt) {
 	s := a.stake
-	if a.spec.Tokenizer != provider.TokenizerOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.most.Searches > 0 || !g.tight(a) {
+	if a.spec.Platform != provider.PlatformOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.most.Searches > 0 || !g.tight(a) {
 		return
 	}
 	n, known := g.counter.CountRequest(a.x.match.Endpoint, a.asked(), a.priceName())

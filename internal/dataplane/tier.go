@@ -10,19 +10,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// tiered are the providers whose projects and deployments can be set to priority: a call that
-// names no tier, or auto, has that one then.
-// Source: https://platform.openai.com/docs/guides/priority-processing,
-// https://learn.microsoft.com/azure/foundry/openai/concepts/priority-processing, read 2026-11.
-var tiered = map[string]bool{"openai": true, "azure-openai": true}
-
 // tierHeaders are the headers by which providers' own routes are asked for a tier.
 // Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/service-tiers-inference.html, read 2026-11.
 var tierHeaders = [...]string{"x-vertex-ai-llm-shared-request-type", "x-amzn-bedrock-service-tier"}
 
 // executions are how the call asks to be executed, and another way that the provider may
-// choose by itself; empty for none.
+// choose; empty for none. Projects at OpenAI and deployments at Azure can be set to priority,
+// which a call has then that names no tier, or auto.
+// Source: https://platform.openai.com/docs/guides/priority-processing,
+// https://learn.microsoft.com/azure/foundry/openai/concepts/priority-processing, read 2026-11.
 func (a *attempt) executions() (requested, other catalog.Execution) {
 	if a.x.match.Endpoint == llm.CreateBatch {
 		return catalog.Batch, ""
@@ -31,7 +28,7 @@ func (a *attempt) executions() (requested, other catalog.Execution) {
 	switch requested = a.executionOf(tier); {
 	case requested == catalog.Flex: // which may not be given
 		return requested, catalog.Standard
-	case requested == catalog.Standard && tiered[a.spec.ID] && tier != "default":
+	case requested == catalog.Standard && a.spec.Platform == provider.PlatformOpenAI && tier != "default":
 		return requested, catalog.Priority
 	}
 	return requested, ""
@@ -40,7 +37,7 @@ func (a *attempt) executions() (requested, other catalog.Execution) {
 // tier is the tier of service that the call asks for, in lower case; empty where it names none.
 // OpenAI is not told that of messages, which mean something else by it.
 func (a *attempt) tier() string {
-	if a.x.match.Endpoint == llm.Messages && tiered[a.spec.ID] {
+	if a.x.match.Endpoint == llm.Messages && a.spec.Platform == provider.PlatformOpenAI {
 		return ""
 	}
 	tier := a.text("service_tier")

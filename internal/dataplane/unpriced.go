@@ -79,5 +79,5 @@ var unbilled = map[llm.Endpoint]bool{llm.UploadFile: true, llm.CreateBatch: true
 // bills: an upload, or a call that is passed through to a path that is known to cost nothing.
 func (a *attempt) billsNothing() bool {
 	ep := a.x.match.Endpoint
-	return unbilled[ep] || ep == llm.Proxy && costsNothing(a.spec.ID, pathSegments(a.x.path))
+	return unbilled[ep] || ep == llm.Proxy && costsNothing(a.spec.Platform, pathSegments(a.x.path))
 }

@@ -34,22 +34,12 @@ func KindOf(ep llm.Endpoint, method, escaped string) Kind {
 	plain = strings.ToLower(path.Clean("/" + plain)) // capitals are the same path to some providers, as Azure
 	last := plain[strings.LastIndexByte(plain, '/')+1:]
 	if _, verb, ok := strings.Cut(last, ":"); ok {
-		return folded(byVerb, verb)
+		return byVerb[verb]
 	}
-	if k := folded(byCollection, last); k != "" {
+	if k := byCollection[last]; k != "" {
 		return k
 	}
-	return byPath(strings.ToLower(plain))
-}
-
-// folded is the kind of a name in any capitals: some providers do not tell them apart.
-func folded(kinds map[string]Kind, name string) Kind {
-	for known, k := range kinds {
-		if strings.EqualFold(known, name) {
-			return k
-		}
-	}
-	return ""
+	return byPath(plain)
 }
 
 // byVerb are Google's verbs after the name of a model, in small letters.

@@ -16,7 +16,6 @@ func TestKindOf_NamesEveryCallThatBeginsAJob(t *testing.T) {
 		"/fine-tunes": jobs.Finetune, "/fine_tuning/jobs": jobs.Finetune, "/accounts/a/supervisedFineTuningJobs": jobs.Finetune, "/finetuning/finetuned-models": jobs.Finetune,
 		"/videos": jobs.Video, "/videos/video_1/remix": jobs.Video, "/videos/generations": jobs.Video, "/video/generations/jobs": jobs.Video, "/v1beta/models/veo-3:predictLongRunning": jobs.Video, "/image_to_video": jobs.Video,
 		"/evals/e1/runs": jobs.Eval, "/fine_tuning/alpha/graders/run": jobs.Eval, "/async-invoke": jobs.Unknown,
-		"/Batches": jobs.Batch, "/BATCH/Jobs": jobs.Batch, "/Fine_Tuning/Jobs": jobs.Finetune, "/models/m:BatchGenerateContent": jobs.Batch, "/Videos/generations": jobs.Video,
 		"/chat/completions": "", "/batches/b1/cancel": "", "/fine_tuning/jobs/j1/cancel": "", "/evals": "", "/threads/t/runs": "", "/models/gemini:generateContent": "", "/models/m:batchEmbedContents": "", "/": "", "": "",
 	} {
 		if got := jobs.KindOf(llm.Proxy, "POST", path); got != want {

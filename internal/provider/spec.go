@@ -27,10 +27,10 @@ type Spec struct {
 	Notes   []string `json:"notes"`   // what a maintainer should know
 
 	Pricing string `json:"pricing"` // "free": calls cost nothing unless a price list says otherwise; empty: as the lists say
-	// Tokenizer says by which vocabularies its models read text, so that a call can be counted
-	// exactly before it is sent: "openai" for those that are built in, chosen by the model; empty
-	// where they are not known.
-	Tokenizer string `json:"tokenizer"`
+	// Platform is the platform whose rules of use and billing the provider shares: "openai" for
+	// OpenAI and Azure, whose models read text by the built-in vocabularies, whose projects may
+	// be set to the priority tier and whose conversations only store messages. Empty for others.
+	Platform string `json:"platform"`
 
 	Dialect Dialect           `json:"dialect"`
 	BaseURL string            `json:"base_url"` // "https://{workspace}.example.com/v1"; a custom host replaces it

@@ -41,8 +41,8 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// The vocabularies of OpenAI's models are built in, and count at the providers that serve these.
-func TestTokenizersOfProviders(t *testing.T) {
+// Azure serves the models of OpenAI by the same rules; other providers do not.
+func TestPlatform_IsOpenAIForOpenAIAndAzure(t *testing.T) {
 	t.Parallel()
 	table, err := table()
 	if err != nil {
@@ -50,12 +50,12 @@ func TestTokenizersOfProviders(t *testing.T) {
 	}
 	var ids []string
 	for _, s := range table.All() {
-		if s.Tokenizer == provider.TokenizerOpenAI {
+		if s.Platform == provider.PlatformOpenAI {
 			ids = append(ids, s.ID)
 		}
 	}
 	if !slices.Equal(ids, []string{"azure-openai", "openai"}) {
-		t.Errorf("the tokenizer of %v is OpenAI's", ids)
+		t.Errorf("got platform openai for %v, want azure-openai and openai", ids)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestLoadIsStrict(t *testing.T) {
 		{"unknown class", `"label"`, `"zone"`, "class"},
 		{"unknown scheme", `"none"`, `"magic"`, "auth scheme"},
 		{"unknown pricing", `"error": "openai"`, `"error": "openai", "pricing": "cheap"`, "pricing"},
-		{"unknown tokenizer", `"error": "openai"`, `"error": "openai", "tokenizer": "abacus"`, "tokenizer"},
+		{"unknown platform", `"error": "openai"`, `"error": "openai", "platform": "abacus"`, "platform"},
 		{"unknown framing", `"sse"`, `"morse"`, "framing"},
 		{"undeclared placeholder", `/chat`, `/{no}/chat`, "{no}"},
 		{"broken placeholder", `/chat`, `/{zone/chat`, "malformed"},

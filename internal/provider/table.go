@@ -84,8 +84,8 @@ func (t *Table) Free() (ids []string) {
 // pricingFree is the Pricing of a provider that runs on own machines.
 const pricingFree = "free"
 
-// TokenizerOpenAI is the Tokenizer of providers that serve the models of OpenAI.
-const TokenizerOpenAI = "openai"
+// PlatformOpenAI is the Platform of OpenAI and of Azure, which serves its models.
+const PlatformOpenAI = "openai"
 
 func parse(raw []byte) (*Spec, error) {
 	s := new(Spec)
@@ -95,8 +95,8 @@ func parse(raw []byte) (*Spec, error) {
 	if s.Pricing != "" && s.Pricing != pricingFree {
 		return nil, fmt.Errorf("pricing is %q; it is free, or left out", s.Pricing)
 	}
-	if s.Tokenizer != "" && s.Tokenizer != TokenizerOpenAI {
-		return nil, fmt.Errorf("tokenizer is %q; it is %s, or left out", s.Tokenizer, TokenizerOpenAI)
+	if s.Platform != "" && s.Platform != PlatformOpenAI {
+		return nil, fmt.Errorf("platform is %q; it must be %s or absent", s.Platform, PlatformOpenAI)
 	}
 	return s, s.compile()
 }
