@@ -4,6 +4,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -221,6 +222,52 @@ func TestTwinsOfFieldsOfProviders(t *testing.T) {
 	c.is(made, map[string]string{"success": "true", "data.slug": made.Get("slug").Raw, "data.version_id": made.Get("version_id").Raw})
 	c.is(c.ok("GET", "/configs/"+made.Get("slug").String(), ""), map[string]string{"is_default": "1"})
 	c.is(c.ok("PUT", "/configs/"+made.Get("slug").String(), `{"isDefault":0,"slug":"`+made.Get("slug").String()+`"}`), map[string]string{"is_default": "0", "name": `"C"`})
+}
+
+func TestTwinsOfDeploymentsAtAzure(t *testing.T) {
+	c := newClient(t)
+	const entries = `[{"azure_api_version":"2024-10-21","azure_deployment_name":"d","azure_model_slug":"gpt-4o","is_default":true}]`
+	for i, sent := range []string{
+		`"azureDeploymentConfig":[{"azureApiVersion":"2024-10-21","azureDeploymentName":"d","azureModelSlug":"gpt-4o","isDefault":true}]`,
+		`"azure_deployment_config":[{"api_version":"2024-10-21","deployment_name":"d","model_slug":"gpt-4o","is_default":true}]`,
+		`"deployment_config":[{"apiVersion":"2024-10-21","deploymentName":"d","modelSlug":"gpt-4o","isDefault":true}]`,
+		`"deploymentConfig":` + entries,
+	} {
+		path := "/integrations/az" + strconv.Itoa(i)
+		c.ok("POST", "/integrations", `{"name":"A","slug":"`+path[14:]+`","ai_provider_id":"azure-openai","key":"s3cr3t-x","configurations":{"azureAuthMode":"default","resourceName":"res",`+sent+`}}`)
+		c.is(c.ok("GET", path, ""), map[string]string{"configurations.azure_deployment_config": entries, "configurations.azure_resource_name": `"res"`})
+	}
+	for _, name := range []string{"deployment_name", "deploymentName", "azureDeploymentName", "azure_deployment_id", "deploymentId"} {
+		c.ok("PUT", "/integrations/az0", `{"configurations":{"azureResourceName":"res","azureApiVersion":"2024-10-21","`+name+`":"dep"}}`)
+		c.is(c.ok("GET", "/integrations/az0", ""), map[string]string{"configurations.azure_deployment_id": `"dep"`, "configurations.azure_deployment_config": ""})
+	}
+	const vk = `{"name":"V","slug":"vk","provider":"azure-openai","key":"s3cr3t-x","workspace_id":"ws-main","resource_name":"res","deployment_config":[{"api_version":"2024-10-21","deployment_name":"d","isDefault":1}]}`
+	c.ok("POST", "/virtual-keys", vk)
+	c.is(c.ok("GET", "/virtual-keys/vk?workspace_id=ws-main", ""), map[string]string{"model_config.azure_deployment_config": `[{"azure_api_version":"2024-10-21","azure_deployment_name":"d","is_default":true}]`})
+}
+
+// Fields within objects and lists have twins too.
+func TestTwinsAtEveryDepth(t *testing.T) {
+	c := newClient(t)
+	id := c.ok("POST", "/api-keys/workspace/service", keyBody+`,"usageLimits":{"creditLimit":10,"alertThreshold":5,"periodicReset":"weekly"},"rotationPolicy":{"rotationPeriod":"weekly"},"defaults":{"allowConfigOverride":false}}`).Get("id").String()
+	c.is(c.ok("GET", "/api-keys/"+id, ""), map[string]string{
+		"usage_limits.credit_limit": "10", "usage_limits.alert_threshold": "5", "usage_limits.periodic_reset": `"weekly"`, "rotation_policy.rotation_period": `"weekly"`,
+	})
+	ws := c.ok("POST", "/admin/workspaces", `{"name":"W","usage_limits":[{"creditLimit":10}]}`).Get("id").String()
+	c.is(c.ok("GET", "/admin/workspaces/"+ws, ""), map[string]string{"usage_limits.0.credit_limit": "10"})
+	c.refused(400, "usage_limits[0].creditLimit", "PUT", "/admin/workspaces/"+ws, `{"usage_limits":[{"creditLimit":10,"credit_limit":20}]}`)
+}
+
+// Null within an object counts as not sent where it cannot be null.
+func TestNullWithinObjects(t *testing.T) {
+	c := newClient(t)
+	id := c.ok("POST", "/api-keys/workspace/service", keyBody+`,"usage_limits":{"type":null,"credit_limit":10,"mode":null},"defaults":{"metadata":null}}`).Get("id").String()
+	c.is(c.ok("GET", "/api-keys/"+id, ""), map[string]string{"usage_limits.credit_limit": "10", "usage_limits.mode": `"strict"`})
+	c.refused(400, "usage_limits.credit_limit", "PUT", "/api-keys/"+id, `{"usage_limits":{"credit_limit":null}}`)
+	c.ok("POST", "/virtual-keys", `{"name":"V","slug":"az","provider":"azure-openai","key":"s3cr3t-x","workspace_id":"ws-main","resourceName":"res","deploymentName":"dep","apiVersion":"2024-10-21"}`)
+	c.is(c.ok("PUT", "/virtual-keys/az?workspace_id=ws-main", `{"workspace_id":"ws-main","key":null,"resourceName":null,"awsRegion":null}`), map[string]string{"model_config.azure_resource_name": `"res"`, "masked_api_key": `"*****"`})
+	c.ok("POST", "/integrations", `{"name":"I","slug":"in","ai_provider_id":"openai","key":"s3cr3t-x","configurations":{"openai_project":"p","openai_organization":null}}`)
+	c.is(c.ok("PUT", "/integrations/in", `{"configurations":{"openai_project":null}}`), map[string]string{"configurations.openai_project": "", "masked_key": `"*****"`})
 }
 
 func TestNullClearsWhereTheContractSaysSo(t *testing.T) {

@@ -12,7 +12,7 @@ type integrationIn struct {
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
 	AIProviderID   string            `json:"ai_provider_id" doc:"id of the provider, for example openai"`
 	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
-	Key            *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Key            string            `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; makes it an integration of that workspace"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"fields of the provider, for example openai_project; custom_host and custom_headers for any"`
@@ -30,7 +30,7 @@ type integrationIn struct {
 // integrationPatch is the body of an update.
 type integrationPatch struct {
 	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key            *string           `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Key            string            `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty takes it away"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Configurations map[string]any    `json:"configurations,omitempty" doc:"replaces the fields; secret ones that are left out stay"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`

@@ -98,7 +98,7 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 		return err
 	}
 	if _, sent := ch.Sent["configurations"]; sent {
-		if err := s.replace(values, fields, ch.Sent.Cleared("configurations")); err != nil {
+		if err := s.replace(values, fields, in.Mappings); err != nil {
 			return err
 		}
 	}

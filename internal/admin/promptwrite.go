@@ -46,7 +46,7 @@ func preparePrompt(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	if err := checkVirtualKey(ctx, c, ch.New.WorkspaceID); err != nil {
 		return err
 	}
-	patch := string(ch.Sent["patch"]) == "true"
+	patch := string(ch.Sent["patch"]) == "true" || content && !slices.ContainsFunc(promptContents, ch.Sent.Has) // nulls alone clear fields of the newest version
 	if ch.Old != nil && !content && !patch {
 		return noteOnVersion(ctx, c, ch)
 	}

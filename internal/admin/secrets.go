@@ -113,12 +113,13 @@ type kept struct {
 	mappings    *[]sealed.Mapping
 }
 
-// takeKey takes the main secret of a body.
+// takeKey takes the main secret of a body; an empty one takes it away.
 func (s secrets) takeKey(v values, sent resource.Sent) {
 	switch {
-	case sent.Cleared("key"), sent.Has("key") && sent.Secret("key").Empty():
+	case !sent.Has("key"):
+	case sent.Secret("key").Empty():
 		delete(v, provider.Key)
-	case sent.Has("key"):
+	default:
 		v[provider.Key] = sent["key"]
 	}
 }
@@ -126,26 +127,44 @@ func (s secrets) takeKey(v values, sent resource.Sent) {
 // replace puts the fields that were sent in the place of the present ones. Secret
 // ones that were left out stay, unless all are cleared: nobody can send back what
 // answers never show.
-func (s secrets) replace(v values, sent map[string]json.RawMessage, clear bool) error {
+func (s secrets) replace(v values, sent map[string]json.RawMessage, mappings []sealed.Mapping) error {
+	nulled := make(map[string]bool)
+	for name, raw := range sent {
+		if f, known := s.find(name); known && string(raw) == "null" {
+			nulled[f] = true // add decides about it
+		}
+	}
 	for name := range v {
-		if name != provider.Key && (clear || !s.secret(name)) {
+		if name != provider.Key && !s.secret(name) && !nulled[name] {
 			delete(v, name)
 		}
 	}
-	return s.add(v, sent)
+	return s.add(v, sent, mappings)
 }
 
-// add puts the fields that were sent beside the present ones; null takes one away.
-func (s secrets) add(v values, sent map[string]json.RawMessage) error {
+// add puts the fields that were sent beside the present ones. Null takes away what the
+// provider can do without, and changes nothing else.
+func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []sealed.Mapping) error {
+	var nulled []string
 	for name, raw := range sent {
 		f, known := s.find(name)
 		switch {
+		case string(raw) == "null" && known:
+			nulled = append(nulled, f)
+		case string(raw) == "null":
 		case !known:
 			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).At(s.at(name))
-		case string(raw) == "null":
-			delete(v, f)
+		case f == deploymentsField:
+			v[f] = plainDeployments(raw)
 		default:
 			v[f] = raw
+		}
+	}
+	slices.Sort(nulled)
+	for _, f := range nulled {
+		stored, there := v[f]
+		if delete(v, f); there && s.check(v.stand(mappings)) != nil {
+			v[f] = stored
 		}
 	}
 	return nil

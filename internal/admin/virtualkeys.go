@@ -68,7 +68,7 @@ type virtualKeyIn struct {
 	VirtualKeyFields
 	Name        string              `json:"name" minLength:"1" maxLength:"255"`
 	Provider    string              `json:"provider" doc:"id of the provider, for example openai"`
-	Key         *string             `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
@@ -109,7 +109,7 @@ type deploymentIn struct {
 type virtualKeyPatch struct {
 	VirtualKeyFields
 	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key         *string             `json:"key,omitempty" nullable:"true" maxLength:"16384" writeOnly:"true"`
+	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty takes it away"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
 	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
@@ -228,7 +228,7 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 	}
 	before := maps.Clone(v)
 	s.takeKey(v, ch.Sent)
-	if err := s.add(v, fields); err != nil {
+	if err := s.add(v, fields, vk.Mappings); err != nil {
 		return err
 	}
 	if ch.Old != nil {

@@ -186,10 +186,10 @@ func (s *schema) check(sent Sent) []Problem {
 	return problems
 }
 
-// fits reports whether a field may have a value.
-func (s *schema) fits(field string, v any) bool {
+// fits reports whether a field of the schema of may have a value.
+func (s *schema) fits(of *huma.Schema, v any) bool {
 	var found huma.ValidateResult
-	huma.Validate(s.registry, s.of.Properties[field], huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
+	huma.Validate(s.registry, of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
 	return len(found.Errors) == 0
 }
 

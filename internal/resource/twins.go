@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"sluice/internal/fault"
 )
 
@@ -49,14 +51,31 @@ func (c *Call) renameTwins(s *schema) error {
 	if s == nil || s.open() {
 		return nil
 	}
-	known := append(slices.Sorted(maps.Keys(s.of.Properties)), places...)
 	if c.Sent != nil {
-		return renameTwins(c.Sent, known, func(name string) string { return name })
+		return s.renameTwins(c.Sent, func(name string) string { return name })
 	}
 	for i, item := range c.Items {
-		if err := renameTwins(item, known, func(name string) string { return c.ItemField(i, name) }); err != nil {
+		if err := s.renameTwins(item, func(name string) string { return c.ItemField(i, name) }); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// renameTwins does that in an object of the body and in the objects within it.
+func (s *schema) renameTwins(sent Sent, path func(string) string) error {
+	known := append(slices.Sorted(maps.Keys(s.of.Properties)), places...)
+	if err := renameTwins(sent, known, path); err != nil {
+		return err
+	}
+	for name, raw := range sent {
+		inner, err := s.objects(s.of.Properties[name], raw, path(name), func(of *huma.Schema, object Sent, path string) error {
+			return renameTwins(object, slices.Sorted(maps.Keys(of.Properties)), func(name string) string { return path + "." + name })
+		})
+		if err != nil {
+			return err
+		}
+		sent[name] = inner
 	}
 	return nil
 }

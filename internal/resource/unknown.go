@@ -79,17 +79,20 @@ func (c *Call) unknownParameters(values url.Values) error {
 // Source: contract/identity-and-governance.yaml, conventions; that unknown fields are ignored
 // is ours, for clients that send more than we know.
 func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, []Problem) {
-	if s.open() {
-		return sent, nil
-	}
 	known := slices.Sorted(maps.Keys(s.of.Properties))
 	left := make(Sent, len(sent))
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if _, ok := s.of.Properties[name]; ok {
-			if !s.unset(name, sent[name]) {
-				left[name] = sent[name]
+		if of, ok := s.of.Properties[name]; ok {
+			if s.unset(name, sent[name]) {
+				c.unset = true
+				continue
 			}
+			left[name] = s.withoutNulls(of, sent[name])
+			continue
+		}
+		if s.open() {
+			left[name] = sent[name]
 			continue
 		}
 		if problem := c.unknownField(name, sent[name], known); problem != "" {
@@ -97,12 +100,6 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 		}
 	}
 	return left, problems
-}
-
-// unset reports whether a field was sent as null although it cannot be null: it counts as not
-// sent, so that an update leaves it unchanged.
-func (s *schema) unset(name string, raw []byte) bool {
-	return string(raw) == "null" && !s.fits(name, nil)
 }
 
 // unknownField decides about a field that the schema does not have. It returns why the field

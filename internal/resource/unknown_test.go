@@ -157,7 +157,7 @@ func TestNullClearsOrLeavesUnchanged(t *testing.T) {
 	r.want(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null,"api_version":null,"depth":null}`)
 	r.want(t, 200, `{"name":"a","api_version":"v1"}`, "GET", "/drawers/one", "")
 	r.want(t, 400, `"path":"name","message":"required"`, "POST", "/drawers", `{"name":null}`)
-	r.want(t, 400, "no field to change", "PUT", "/drawers/one", `{"name":null}`)
+	r.want(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null}`)
 }
 
 func TestTextsThatAreNoneAreRefused(t *testing.T) {

@@ -217,14 +217,15 @@ func (c *Call) Version(r Record) { c.etag = etag(r) }
 // before, and are no part of a record.
 var places = []string{"workspace_id", "organisation_id"}
 
-// changes reports whether a field was sent that can change something.
+// changes reports whether a field was sent that can change something, be it as a null that
+// does not.
 func (c *Call) changes() bool {
 	for name := range c.Sent {
-		if !slices.Contains(places, name) {
+		if isContent(name) {
 			return true
 		}
 	}
-	return false
+	return c.unset
 }
 
 // settle makes the new body of what was sent, lets the kind prepare it, and checks

@@ -1,0 +1,117 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// A null in the place of something that cannot be null counts as not sent: an update leaves
+// the field unchanged, and a creation takes its default. Source: contract/identity-and-
+// governance.yaml, legend.triple_state_put; that it is not refused is ours, for clients that
+// send all fields they know.
+
+// unset reports whether a field was sent as null although it cannot be null.
+func (s *schema) unset(name string, raw []byte) bool {
+	return string(raw) == "null" && !s.fits(s.of.Properties[name], nil)
+}
+
+// withoutNulls takes such nulls out of the objects within a value. The value is returned as it
+// is when there are none.
+func (s *schema) withoutNulls(of *huma.Schema, raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte("null")) {
+		return raw
+	}
+	out, _ := s.objects(of, raw, "", func(of *huma.Schema, object Sent, _ string) error {
+		maps.DeleteFunc(object, func(name string, v json.RawMessage) bool {
+			field, known := of.Properties[name]
+			return known && string(v) == "null" && !s.fits(field, nil)
+		})
+		return nil
+	})
+	return out
+}
+
+// objects calls f for each object within a value that has a schema of its own, the inner ones
+// first. F may change the members of an object; path is what refusals call it. What f does not
+// change keeps its bytes.
+func (s *schema) objects(of *huma.Schema, raw json.RawMessage, path string, f func(of *huma.Schema, object Sent, path string) error) (json.RawMessage, error) {
+	of = s.within(of, raw)
+	switch {
+	case of == nil:
+		return raw, nil
+	case of.Items != nil:
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			return raw, nil // the schema refuses it
+		}
+		changed := false
+		for i, v := range list {
+			next, err := s.objects(of.Items, v, path+"["+strconv.Itoa(i)+"]", f)
+			if err != nil {
+				return raw, err
+			}
+			changed = changed || !bytes.Equal(next, v)
+			list[i] = next
+		}
+		return encodeChanged(changed, raw, list), nil
+	case len(of.Properties) > 0:
+		var object Sent
+		if json.Unmarshal(raw, &object) != nil {
+			return raw, nil
+		}
+		before := maps.Clone(object)
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			next, err := s.objects(of.Properties[name], object[name], path+"."+name, f)
+			if err != nil {
+				return raw, err
+			}
+			object[name] = next
+		}
+		if err := f(of, object, path); err != nil {
+			return raw, err
+		}
+		same := maps.EqualFunc(before, object, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+		return encodeChanged(!same, raw, object), nil
+	}
+	return raw, nil
+}
+
+func encodeChanged(changed bool, raw json.RawMessage, v any) json.RawMessage {
+	if !changed {
+		return raw
+	}
+	return encoded(v)
+}
+
+// within is the schema of an object or list: the one of several alternatives that has members
+// or elements where the value does. It is nil for other values.
+func (s *schema) within(of *huma.Schema, raw json.RawMessage) *huma.Schema {
+	for of != nil && of.Ref != "" {
+		of = s.registry.SchemaFromRef(of.Ref)
+	}
+	if of == nil || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		return nil
+	}
+	for _, alternative := range slices.Concat(of.OneOf, of.AnyOf) {
+		if found := s.within(alternative, raw); found != nil {
+			return found
+		}
+	}
+	if raw[0] == '{' && len(of.Properties) > 0 || raw[0] == '[' && of.Items != nil {
+		return of
+	}
+	return nil
+}
+
+// OnlyNulls reports whether fields were sent, and all of them as nulls that change nothing.
+func (c *Call) OnlyNulls() bool {
+	return c.unset && !slices.ContainsFunc(slices.Collect(maps.Keys(c.Sent)), isContent)
+}
+
+// isContent reports whether a field is one of the record, and does not name where it belongs.
+func isContent(name string) bool { return !slices.Contains(places, name) }
