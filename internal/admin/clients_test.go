@@ -425,6 +425,32 @@ func TestTheTrailShowsNames(t *testing.T) {
 	})
 }
 
+func TestWorkspacesAreNamedByIDSlugOrName(t *testing.T) {
+	c := newClient(t)
+	made := c.ok("POST", "/admin/workspaces", `{"name":"Data team","icon":"🚀","slug":"ws-data"}`)
+	id := made.Get("id").String()
+	for _, name := range []string{id, "ws-data", "Data%20team", url.PathEscape(made.Get("name").String())} {
+		path := "/admin/workspaces/" + name
+		c.is(c.ok("GET", path, ""), map[string]string{"id": `"` + id + `"`})
+		c.ok("PUT", path, `{"description":"d"}`)
+		c.ok("DELETE", path, `{"name":"Data team"}`)
+		c.refused(404, "", "GET", path, "")
+		c.refused(404, "", "PUT", path, `{"description":"d"}`)
+		c.is(c.ok("PUT", path, `{"status":"active"}`), map[string]string{"id": `"` + id + `"`, "slug": `"ws-data"`, "status": `"active"`})
+	}
+	c.ok("POST", "/admin/workspaces", `{"name":"Data team"}`)
+	c.refused(400, "workspaceId", "PUT", "/admin/workspaces/Data%20team", `{"description":"d"}`)
+	c.refused(404, "", "GET", "/admin/workspaces/Data", "")
+	if rec := c.raw(t, "service", "GET", "/v1/admin/workspaces/Data%20team", ""); rec.Code != 404 {
+		t.Errorf("a key of another workspace learns of the name: %d %s", rec.Code, rec.Body)
+	}
+	for range 2 {
+		c.ok("POST", "/admin/workspaces", `{"name":"Twin","slug":"ws-twin"}`)
+		c.ok("DELETE", "/admin/workspaces/ws-twin", `{"name":"Twin"}`)
+	}
+	c.refused(400, "workspaceId", "PUT", "/admin/workspaces/ws-twin", `{"status":"active"}`)
+}
+
 // A budget shows as used up as soon as its usage is, before a job notes it.
 func TestStatusesFollowUsage(t *testing.T) {
 	c := newClient(t)

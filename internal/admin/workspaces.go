@@ -26,6 +26,7 @@ func (k kinds) workspaces() resource.Resource {
 			resource.NameFilter("name"),
 			{Param: resource.Param{Name: "exact_name"}, Index: nameEntry},
 		},
+		Called:  workspacesCalled,
 		Bare:    true,
 		Views:   []resource.Param{{Name: "name_format", Enum: []string{"display", "plain"}, Default: "display", Doc: "display puts the icon before the name"}},
 		Prepare: k.prepareWorkspace,
@@ -50,6 +51,16 @@ func (k kinds) workspaces() resource.Resource {
 
 // nameEntry is the index entry of a name that lists can ask for as a whole.
 const nameEntry = "name"
+
+// workspacesCalled finds workspaces by their names, with and without the icon that answers
+// show before it.
+func workspacesCalled(name string, q *resource.Query) func(*tenant.Workspace) []string {
+	q.OneOf = []resource.IndexEntry{{Name: nameEntry, Value: shortened(name)}}
+	if _, plain, ok := strings.Cut(name, " "); ok {
+		q.OneOf = append(q.OneOf, resource.IndexEntry{Name: nameEntry, Value: shortened(plain)})
+	}
+	return func(w *tenant.Workspace) []string { return []string{w.Name, displayName(w)} }
+}
 
 // workspaceStatuses reads the status filter. What is archived only those see who may
 // name any workspace.

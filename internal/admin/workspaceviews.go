@@ -27,7 +27,7 @@ type workspacePatch struct {
 	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji; empty takes it away"`
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
-	Status      string               `json:"status,omitempty" enum:"active" doc:"brings an archived workspace back, named by its id, with its members and its default collection; keys and what was deleted with it stay deleted"`
+	Status      string               `json:"status,omitempty" enum:"active" doc:"brings an archived workspace back, named by its id, its slug or its name, with its members and its default collection; keys and what was deleted with it stay deleted"`
 	Security    *securityIn          `json:"security_settings,omitempty" doc:"in sections that the organisation opened"`
 	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
 	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"replaces all; usage goes on where measure and period stay"`

@@ -59,6 +59,10 @@ type Kind[T, V any] struct {
 	Archived bool
 	// Restorable lets an update with the status "active" bring an archived record back.
 	Restorable bool
+	// Called narrows a query to the records that may have a name, by their index entries, and
+	// returns what names such a record has. Paths then take a name where neither an id nor a
+	// slug fits; nil takes ids and slugs alone.
+	Called func(name string, q *Query) (names func(*T) []string)
 	// Bare says that nothing of a record which lists show stands in its index entries, so
 	// that lists leave them out. Not together with SlugPerPlace.
 	Bare bool

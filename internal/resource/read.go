@@ -228,7 +228,62 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 	if k.ByID {
 		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").At(k.Param)
 	}
-	return Look(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+	rec, err := Look(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+	if !fault.Has(err, fault.NotFound) {
+		return rec, err
+	}
+	return k.findCalled(ctx, c, name)
+}
+
+// findCalled looks up an archived record that is to be restored by the slug that it had, and
+// any record by its name: fault.InvalidParameter where several have it.
+func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Record, error) {
+	all := Query{Kind: k.Name, OrgID: c.OrgID, Statuses: k.visible(c), Limit: maxCalled}
+	if k.Home == IsWorkspace && !c.Principal.Roams() {
+		all.IDs = c.ownPlaces()
+	}
+	if k.Restorable && slices.Contains(all.Statuses, Archived) {
+		q := all
+		q.Statuses, q.Index = []string{Archived}, []IndexEntry{{Name: slugEntry, Value: name}}
+		if rows, err := c.Reader.List(ctx, q); err != nil || len(rows) > 0 {
+			return k.only(rows, err)
+		}
+	}
+	if k.Called == nil {
+		return Record{}, fault.New(fault.NotFound, "")
+	}
+	names := k.Called(name, &all)
+	rows, err := c.Reader.List(ctx, all)
+	if err != nil {
+		return Record{}, err
+	}
+	var found []Record
+	for _, rec := range rows {
+		r, err := Decode[T](rec)
+		if err != nil {
+			return Record{}, err
+		}
+		if slices.Contains(names(&r.Value), name) {
+			found = append(found, rec)
+		}
+	}
+	return k.only(found, nil)
+}
+
+// maxCalled bounds how many records of a name are looked at: more than one are refused.
+const maxCalled = 100
+
+// only is the one record that was found.
+func (k *Kind[T, V]) only(rows []Record, err error) (Record, error) {
+	switch {
+	case err != nil:
+		return Record{}, err
+	case len(rows) == 0:
+		return Record{}, fault.New(fault.NotFound, "")
+	case len(rows) > 1:
+		return Record{}, fault.Newf(fault.InvalidParameter, "several %s are called so; name one by its id", plural(k.Title)).At(k.Param)
+	}
+	return rows[0], nil
 }
 
 // visible are the statuses that this call may see.
