@@ -363,6 +363,19 @@ func TestEveryListIsSearched(t *testing.T) {
 	c.refused(400, "name", "GET", "/configs?search=a&name=b", "")
 }
 
+// The name of a policy is optional: an empty one counts as none.
+func TestPoliciesWithEmptyNames(t *testing.T) {
+	c := newClient(t)
+	for path, more := range map[string]string{"/policies/usage-limits": `"type":"cost","credit_limit":10}`, "/policies/rate-limits": `"type":"requests","unit":"rpm","value":10}`} {
+		id := c.ok("POST", path, `{"name":"","workspace_id":"ws-main","conditions":[{"key":"model","value":"*"}],`+more).Get("id").String()
+		c.is(c.ok("GET", path+"/"+id, ""), map[string]string{"name": "null"})
+		c.is(c.ok("PUT", path+"/"+id, `{"name":"P"}`), map[string]string{"name": `"P"`})
+		c.is(c.ok("PUT", path+"/"+id, `{"name":""}`), map[string]string{"name": "null"})
+		c.refused(400, "name", "PUT", path+"/"+id, `{"name":"  "}`)
+		c.refused(400, "name", "PUT", path+"/"+id, `{"name":"a\u202eb"}`)
+	}
+}
+
 func TestConditionsNameWhatExists(t *testing.T) {
 	c := newClient(t)
 	c.ok("POST", "/virtual-keys", `{"name":"V","slug":"vk","provider":"openai","key":"s3cr3t-x","workspace_id":"ws-main"}`)

@@ -5,6 +5,7 @@ var (
 	WellFormed = wellFormed
 	NewSlug    = newSlug
 	NewRecall  = newRecall
+	CheckName  = checkName
 )
 
 // MaskOpen masks a body that takes any field; known says whether each of them is known.

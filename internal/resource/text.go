@@ -8,20 +8,66 @@ import (
 )
 
 // checkName says what is wrong with the value of a field that names something for people
-// ("name", "first_name"), "" when nothing is: a name has a visible character and no control
-// characters. Whether it may be empty says the schema.
+// ("name", "first_name"), "" when nothing is: a name has a visible character, no control
+// characters and none that hide or reorder its text. Whether it may be empty says the schema.
 func checkName(field string, v any) string {
 	text, ok := v.(string)
 	if !ok || text == "" || field != "name" && !strings.HasSuffix(field, "_name") {
 		return ""
 	}
-	if strings.IndexFunc(text, unicode.IsControl) >= 0 {
+	if strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }) >= 0 {
 		return "a name has no line breaks or other control characters"
+	}
+	if hidden(text) {
+		return "a name has no invisible characters, such as those that change the direction of text (U+202E) or a zero-width space (U+200B)"
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) < 0 {
 		return "a name has at least one visible character"
 	}
 	return ""
+}
+
+// hidden reports whether a text has characters that nobody sees: two names that look alike
+// could differ by them, or one could read as another. Joiners stay where scripts and emoji need
+// them, and tags within flags.
+func hidden(text string) bool {
+	runes := []rune(text)
+	flag := false
+	for i, r := range runes {
+		switch {
+		case r == blackFlag:
+			flag = true
+			continue
+		case flag && r >= tagSpace && r <= tagEnd:
+			continue
+		case r == zeroWidthJoiner || r == zeroWidthNonJoiner:
+			if i == 0 || !joins(runes[i-1]) {
+				return true
+			}
+		case unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+			return true
+		}
+		flag = false
+	}
+	return false
+}
+
+// Characters that hidden looks at one by one.
+const (
+	zeroWidthNonJoiner = '\u200C'
+	zeroWidthJoiner    = '\u200D'
+	blackFlag          = '\U0001F3F4' // begins the flags of regions, which tags name
+	tagSpace           = '\U000E0020'
+	tagEnd             = '\U000E007F'
+)
+
+// joins reports whether a joiner after a character shows: after an emoji, and after letters and
+// marks of scripts whose letters join.
+func joins(r rune) bool {
+	if unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) {
+		return false
+	}
+	return r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSymbol(r))
 }
 
 // loneSurrogate reports whether a text in JSON has half of a surrogate pair, as \ud83d

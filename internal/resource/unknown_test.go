@@ -174,6 +174,7 @@ func TestTextsThatAreNoneAreRefused(t *testing.T) {
 		"a name of spaces":                  {"/drawers", `{"name":"   "}`, "visible"},
 		"a name of characters without form": {"/drawers", `{"name":"\u200b\u2060"}`, "visible"},
 		"a name with a line break":          {"/drawers", `{"name":"a\nb"}`, "control characters"},
+		"a name read backwards":             {"/drawers", `{"name":"a\u202eb"}`, "invisible"},
 		"a name with NUL":                   {"/drawers", `{"name":"a\u0000"}`, "control characters"},
 		"a slug that means the caller":      {"/drawers", `{"name":"a","slug":"self"}`, `"path":"slug"`},
 	} {
