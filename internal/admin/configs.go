@@ -6,6 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/tidwall/gjson"
+
+	"sluice/internal/fault"
 	"sluice/internal/guard"
 	"sluice/internal/provider"
 	"sluice/internal/resource"
@@ -44,19 +48,39 @@ func (k kinds) configs() resource.Resource {
 
 // configIn is the body of a creation.
 type configIn struct {
-	Name        string         `json:"name" minLength:"1" maxLength:"255"`
-	Config      map[string]any `json:"config" doc:"the gateway config"`
-	IsDefault   flag           `json:"isDefault,omitempty"`
-	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Name        string     `json:"name" minLength:"1" maxLength:"255"`
+	Config      configText `json:"config" doc:"the gateway config, as an object or as its JSON text"`
+	IsDefault   flag       `json:"isDefault,omitempty"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
 }
 
 // configPatch is the body of an update.
 type configPatch struct {
-	Name        string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Config      map[string]any `json:"config,omitempty" doc:"the gateway config; a new text makes a new version; a secret may be sent back as the mask that was shown"`
-	Status      string         `json:"status,omitempty" enum:"active,archived"`
-	IsDefault   flag           `json:"isDefault,omitempty"`
-	WorkspaceID string         `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Name        string     `json:"name,omitempty" minLength:"1" maxLength:"255"`
+	Config      configText `json:"config,omitempty" doc:"the gateway config, as an object or as its JSON text; a new text makes a new version; a secret may be sent back as the mask that was shown"`
+	Status      string     `json:"status,omitempty" enum:"active,archived"`
+	IsDefault   flag       `json:"isDefault,omitempty"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+}
+
+// configText is a config in a body: an object, or its text as answers show it.
+type configText struct{}
+
+// Schema describes it.
+func (configText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}}}
+}
+
+// sentConfig is the document of a config that was sent in either form.
+func sentConfig(sent json.RawMessage) (json.RawMessage, error) {
+	var text string
+	if json.Unmarshal(sent, &text) != nil {
+		return sent, nil
+	}
+	if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
+		return nil, fault.New(fault.InvalidParameter, "the text is not a JSON object").At("config")
+	}
+	return json.RawMessage(text), nil
 }
 
 // configReceipt is the answer to a creation: flat, and the same within data for clients that
@@ -132,6 +156,9 @@ func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource
 	}
 	old, err := k.storedConfig(ch.Old)
 	if err != nil {
+		return err
+	}
+	if sent, err = sentConfig(sent); err != nil {
 		return err
 	}
 	doc, err := unmaskConfig(withoutSpace(sent), old)

@@ -97,6 +97,9 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 	if err := ch.Sent.Into("configurations", &fields); err != nil {
 		return err
 	}
+	if fields, err = withoutMasks(fields, s.shown(before), s.field); err != nil {
+		return err
+	}
 	if _, sent := ch.Sent["configurations"]; sent {
 		if err := s.replace(values, fields, in.Mappings); err != nil {
 			return err

@@ -103,7 +103,7 @@ func (k kinds) viewModelConfigurations(id string, m *credential.Model) (map[stri
 		out[customHost] = in.Host
 	}
 	if len(in.Headers) > 0 {
-		out["masked_"+customHeaders] = maskedHeaders(in.Headers)
+		out[maskPrefix+customHeaders] = maskedHeaders(in.Headers)
 	}
 	return out, nil
 }

@@ -95,13 +95,7 @@ func (k kinds) viewSecretReference(ctx context.Context, c *resource.Call, r reso
 	if err != nil {
 		return v, err
 	}
-	v.AuthConfig = make(map[string]string, len(auth))
-	for name, value := range auth {
-		if credential.HidesAuth(name) {
-			name, value = "masked_"+name, keys.Mask(value)
-		}
-		v.AuthConfig[name] = value
-	}
+	v.AuthConfig = shownAuth(auth)
 	for _, id := range s.Workspaces {
 		place, err := c.Reader.Find(ctx, "workspace", id)
 		if fault.Has(err, fault.NotFound) {
@@ -115,4 +109,16 @@ func (k kinds) viewSecretReference(ctx context.Context, c *resource.Call, r reso
 	v.OrganisationID, v.Description, v.SecretPath, v.SecretKey = r.OrgID, orNull(s.Description), s.Path, orNull(s.Key)
 	v.AllowAll, v.Tags, v.CreatedBy = &s.All, s.Tags, s.CreatedBy
 	return v, nil
+}
+
+// shownAuth is a sign-in as answers show it: a secret masked, as masked_<name>.
+func shownAuth(auth map[string]string) map[string]string {
+	out := make(map[string]string, len(auth))
+	for name, value := range auth {
+		if credential.HidesAuth(name) {
+			name, value = maskPrefix+name, keys.Mask(value)
+		}
+		out[name] = value
+	}
+	return out
 }

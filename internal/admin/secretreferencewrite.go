@@ -71,9 +71,9 @@ func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error 
 		return err
 	}
 	before := maps.Clone(auth)
-	var sent map[string]*string
-	if raw, given := ch.Sent["auth_config"]; given && json.Unmarshal(raw, &sent) != nil {
-		return fault.New(fault.InvalidParameter, "the value is an object of texts").At("auth_config")
+	sent, err := sentAuth(ch.Sent["auth_config"], before)
+	if err != nil {
+		return err
 	}
 	var named []string
 	for name, v := range sent {
@@ -102,6 +102,28 @@ func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error 
 	}
 	s.Auth, err = k.Box.Seal(encode(auth), credential.ReferenceContext(ch.New.ID))
 	return err
+}
+
+// sentAuth reads the fields of a sign-in that were sent, without the masks of stored ones.
+func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*string, err error) {
+	if raw == nil {
+		return nil, nil
+	}
+	var fields map[string]json.RawMessage
+	shown := make(map[string]any, len(stored))
+	for name, v := range shownAuth(stored) {
+		shown[name] = v
+	}
+	if json.Unmarshal(raw, &fields) == nil {
+		if fields, err = withoutMasks(fields, shown, "auth_config"); err != nil {
+			return nil, err
+		}
+		raw = encode(fields)
+	}
+	if json.Unmarshal(raw, &sent) != nil {
+		return nil, fault.New(fault.InvalidParameter, "the value is an object of texts").At("auth_config")
+	}
+	return sent, nil
 }
 
 // checkManagerURL keeps the gateway from private addresses, and its own identity from

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"sluice/internal/fault"
 	"sluice/internal/keys"
@@ -87,8 +89,12 @@ func (s secrets) shut(v values) (key, fields []byte, err error) {
 // who may save them, and seals them into a record. Prefix is that of the targets of mappings,
 // and before are the values that were stored.
 func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, before, v values, to kept) (err error) {
+	mapped := keyMapped(*to.mappings)
 	if *to.mappings, err = s.mappings(ctx, c, sent, place, prefix, *to.mappings); err != nil {
 		return err
+	}
+	if keyMapped(*to.mappings) && !mapped && sent.Secret("key").Empty() { // it takes the place of the stored one
+		delete(v, provider.Key)
 	}
 	if err := s.check(v.stand(*to.mappings)); err != nil {
 		return err
@@ -104,6 +110,11 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 	*to.masked = s.masked(v)
 	*to.key, *to.fields, err = s.shut(v)
 	return err
+}
+
+// keyMapped reports whether a mapping brings the main secret.
+func keyMapped(mappings []sealed.Mapping) bool {
+	return slices.ContainsFunc(mappings, func(m sealed.Mapping) bool { return m.Field == provider.Key })
 }
 
 // kept points at what a record keeps of its credentials.
@@ -122,6 +133,31 @@ func (s secrets) takeKey(v values, sent resource.Sent) {
 	default:
 		v[provider.Key] = sent["key"]
 	}
+}
+
+// maskPrefix begins the names under which answers show secrets.
+const maskPrefix = "masked_"
+
+// withoutMasks is an object of a body without the masks that it repeats from the answer shown.
+// At is where it stands.
+func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, at string) (map[string]json.RawMessage, error) {
+	out := make(map[string]json.RawMessage, len(sent))
+	for name, raw := range sent {
+		mask, there := shown[name]
+		switch {
+		case !there || !strings.HasPrefix(name, maskPrefix):
+			out[name] = raw
+		case !sameJSON(raw, mask):
+			return nil, fault.Newf(fault.InvalidParameter, "shows what is stored, masked, and cannot be changed; send %s itself", strings.TrimPrefix(name, maskPrefix)).At(at + "." + name)
+		}
+	}
+	return out, nil
+}
+
+// sameJSON reports whether a value has the JSON of another one.
+func sameJSON(raw json.RawMessage, v any) bool {
+	var a, b any
+	return json.Unmarshal(raw, &a) == nil && json.Unmarshal(encode(v), &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // replace puts the fields that were sent in the place of the present ones. Secret
@@ -177,7 +213,7 @@ func (s secrets) leftBehind(v values, sent resource.Sent, fields map[string]json
 	if _, remapped := sent["secret_mappings"]; !remapped && len(mappings) > 0 {
 		return "secret_mappings"
 	}
-	given := map[string]bool{provider.Key: sent.Has("key")}
+	given := map[string]bool{provider.Key: !sent.Secret("key").Empty()}
 	for name := range fields {
 		if f, known := s.find(name); known {
 			given[f] = true
@@ -303,9 +339,9 @@ func (s secrets) shown(v values) map[string]any {
 		switch {
 		case name == provider.Key:
 		case name == customHeaders:
-			out["masked_"+name] = maskedHeaders(raw)
+			out[maskPrefix+name] = maskedHeaders(raw)
 		case s.secret(name):
-			out["masked_"+name] = keys.Mask(text(raw))
+			out[maskPrefix+name] = keys.Mask(text(raw))
 		default:
 			out[name] = raw
 		}

@@ -245,12 +245,16 @@ func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
 			return err
 		}
 		changed = u
-		if u.Value.Role == role {
+		switch same := u.Value.Role == role; {
+		case same && c.RepeatsPath(): // the record as it was read
+			return nil
+		case same:
 			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).At("role")
 		}
 		u.Value.Role = role
 		rec := u.Record
 		rec.Body, rec.Index, rec.Updated = encode(u.Value), UserIndex(u.OrgID, &u.Value), c.Now
+		changed.Updated = c.Now
 		if err := tx.Update(ctx, rec); err != nil || role != access.Member {
 			return err
 		}
@@ -259,7 +263,6 @@ func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed.Updated = c.Now
 	return viewUser(changed), nil
 }
 

@@ -109,7 +109,7 @@ type deploymentIn struct {
 type virtualKeyPatch struct {
 	VirtualKeyFields
 	Name        string              `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty takes it away"`
+	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty, as reads show it, changes nothing"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
 	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
@@ -227,7 +227,9 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 		return err
 	}
 	before := maps.Clone(v)
-	s.takeKey(v, ch.Sent)
+	if !ch.Sent.Secret("key").Empty() { // empty, as reads show it
+		s.takeKey(v, ch.Sent)
+	}
 	if err := s.add(v, fields, vk.Mappings); err != nil {
 		return err
 	}

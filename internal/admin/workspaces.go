@@ -86,6 +86,10 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 		return err
 	}
 	w := &ch.New.Value
+	if ch.Old != nil && ch.Sent.Text("name") == displayName(&ch.Old.Value) { // as it was shown
+		w.Name = ch.Old.Value.Name
+		ch.New.Name = w.Name
+	}
 	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.Roams() {
 		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").At("status")
 	}

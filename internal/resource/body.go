@@ -35,6 +35,7 @@ const (
 type schema struct {
 	registry huma.Registry
 	of       *huma.Schema
+	shown    *huma.Schema // what a read shows at the path of an update; nil for nothing
 }
 
 // readBody takes the body apart into its fields. An operation without one ignores

@@ -65,7 +65,7 @@ func (e *Engine) describe(op Operation) *schema {
 			of = oneOrMany(of, op.Many)
 		}
 		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(of)}
-		body = &schema{reg, reg.Schema(t, false, "")}
+		body = &schema{registry: reg, of: reg.Schema(t, false, "")}
 	}
 	if op.Takes != "" {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: rawContent(op.Takes)}

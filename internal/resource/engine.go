@@ -102,19 +102,28 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 		after:    semaphore.NewWeighted(mostAfterwards),
 		bodies:   semaphore.NewWeighted(mostBodies),
 	}
+	answers, bodies := make(map[string]*schema), make(map[string]*schema)
 	for _, r := range resources {
 		for kind, u := range r.refers() {
 			e.users[kind] = append(e.users[kind], u)
 		}
 		for _, op := range r.operations() {
-			e.mount(op)
+			e.mount(op, answers, bodies)
 		}
 	}
+	e.learnAnswers(answers, bodies)
 	return e
 }
 
-func (e *Engine) mount(op Operation) {
+// mount serves an operation. It notes the answers of reads and the bodies of updates by path.
+func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 	body := e.describe(op)
+	if answer := e.answerOf(op); op.Method == http.MethodGet && answer != nil {
+		answers[op.Path] = answer
+	}
+	if op.Method == http.MethodPut && body != nil {
+		bodies[op.Path] = body
+	}
 	e.segments[firstSegment(op.Path)] = true
 	if op.Elsewhere {
 		return

@@ -144,7 +144,7 @@ func (m *masker) element(s *huma.Schema, name, list string, secret bool, v any) 
 // text masks what a text holds: the members of JSON, and the credentials of a URL.
 func (m *masker) text(s *huma.Schema, text string) any {
 	inner := strings.TrimSpace(text)
-	takesObject := s.Type == huma.TypeObject
+	takesObject := s.Type == huma.TypeObject || len(s.OneOf) > 0 && s.OneOf[0].Type == huma.TypeObject // the text of one
 	if !strings.HasPrefix(inner, "{") && !strings.HasPrefix(inner, "[") {
 		if takesObject && text != "" {
 			return sealed.Mask

@@ -112,8 +112,12 @@ type Call struct {
 	held   int64 // bytes of Engine.bodies
 	trail  trail
 	etag   string
-	unset  bool        // a field was sent as a null that changes nothing
-	header http.Header // further fields of the answer
+	echoes []echo // read-only fields that were sent back
+	// compared says that they were held against the record.
+	compared bool
+	repeats  bool        // the body repeats what the path names
+	unset    bool        // a field was sent as a null that changes nothing
+	header   http.Header // further fields of the answer
 	// whole are the objects of the body as they were sent, once Sent and Items have lost
 	// what is ignored of them; warnings name that.
 	whole    []Sent

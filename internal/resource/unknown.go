@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice/internal/fault"
+	"sluice/internal/ident"
 )
 
 // The headers about fields and parameters that an operation does not know.
@@ -37,7 +38,18 @@ func (c *Call) warn(what, name string) {
 	if len(name) > maxWarningBytes {
 		name = name[:maxWarningBytes] + "..."
 	}
-	text := "unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored"
+	c.addWarning("unknown " + what + " " + strconv.QuoteToASCII(name) + " ignored")
+}
+
+// warnReadOnly names a field in HeaderWarnings that reads show and no update changes.
+func (c *Call) warnReadOnly(path string) {
+	if len(path) > maxWarningBytes {
+		path = path[:maxWarningBytes] + "..."
+	}
+	c.addWarning("read-only field " + strconv.QuoteToASCII(path) + " ignored")
+}
+
+func (c *Call) addWarning(text string) {
 	if len(c.warnings) < maxWarnings && !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}
@@ -45,6 +57,11 @@ func (c *Call) warn(what, name string) {
 
 // warningHeader puts the warnings into the header of an answer.
 func (c *Call) warningHeader(h http.Header) {
+	if !c.compared {
+		for _, e := range c.echoes {
+			c.warnReadOnly(e.at)
+		}
+	}
 	if len(c.warnings) > 0 {
 		h.Set(HeaderWarnings, strings.Join(c.warnings, ", "))
 	}
@@ -88,7 +105,7 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 				c.unset = true
 				continue
 			}
-			left[name] = s.withoutNulls(of, sent[name])
+			left[name] = s.withoutNulls(of, c.withoutEchoes(s, of, s.read(name), sent[name], []string{name}, path(name)))
 			continue
 		}
 		if s.open() {
@@ -122,6 +139,10 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 	return ""
 }
 
+// RepeatsPath reports whether the body repeats what the path names, as a record does that is
+// sent back as it was read.
+func (c *Call) RepeatsPath() bool { return c.repeats }
+
 // repeatsPath reports whether a field repeats what the path already names: by the name of
 // its placeholder, or as id or slug with the same value. A placeholder with another value
 // than the path has is a problem.
@@ -131,9 +152,14 @@ func (c *Call) repeatsPath(name string, raw []byte) (problem string, repeats boo
 		same := value == c.Path(p.Name)
 		switch {
 		case same && (name == "id" || name == "slug"):
+			c.repeats = true
 			return "", true
 		case SnakeName(name) != SnakeName(p.Name):
 		case same:
+			c.repeats = true
+			return "", true
+		case name == "slug" && ident.ValidID(c.Path(p.Name)): // the path has the id, see compareEchoes
+			c.echoes = append(c.echoes, echo{[]string{name}, name, raw})
 			return "", true
 		default:
 			return "differs from that of the path", true

@@ -120,6 +120,9 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
 	}
 	ch, err := k.rewrite(ctx, c, "update", func(tx Tx, ch *Edit[T]) error {
+		if err := k.compareEchoes(ctx, c, ch.Old); err != nil {
+			return err
+		}
 		if s := c.Sent.Text("status"); s != "" {
 			ch.New.Status = s
 		}
