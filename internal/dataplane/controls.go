@@ -1,9 +1,11 @@
 package dataplane
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sluice/internal/wire"
 )
@@ -132,6 +134,31 @@ func (c *controls) own(name string) *string {
 		return &c.fetchIntegrated
 	}
 	return nil
+}
+
+// garbledHeader is the name of a header of which metadata or fields of the log are made and
+// whose value is not valid UTF-8; "" where all are.
+func (g *Gateway) garbledHeader(x *exchange) string {
+	c := &x.ctl
+	baggage, err := url.PathUnescape(c.baggage)
+	if err != nil {
+		baggage = c.baggage // readMetadata leaves out what cannot be unescaped
+	}
+	for _, h := range [...]struct{ name, value string }{
+		{prefix + "metadata", c.metadata}, {prefix + "trace-id", c.traceID}, {prefix + "span-id", c.spanID}, {prefix + "span-name", c.spanName},
+		{prefix + "parent-span-id", c.parentSpan}, {traceparentHeader, c.traceparent}, {"baggage", baggage},
+		{prefix + "runtime", c.runtime}, {prefix + "runtime-version", c.runtimeVersion}, {prefix + "package-version", c.packageVersion},
+	} {
+		if !utf8.ValidString(h.value) {
+			return h.name
+		}
+	}
+	for _, from := range g.set.MetadataFrom {
+		if !utf8.ValidString(x.in.Header.Get(from.Header)) {
+			return from.Header
+		}
+	}
+	return ""
 }
 
 // asksFor reports whether the caller opts in to a feature by its name in x-gateway-beta, a

@@ -24,6 +24,9 @@ func (g *Gateway) identify(x *exchange) error {
 	if n := x.ctl.twice; n != "" {
 		return fault.Newf(fault.InvalidRequest, "%s came twice with different values; whoever stands in between could have read the other one", n).At(n)
 	}
+	if n := g.garbledHeader(x); n != "" {
+		return fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; what it says is put on record, and would be another text there", n).At(n)
+	}
 	raw := x.ctl.credential()
 	if raw != "" {
 		x.forget(raw)

@@ -35,6 +35,27 @@ func TestMetadataCut(t *testing.T) {
 	}
 }
 
+// What becomes metadata or a field of the log is refused where it is not valid UTF-8, instead of
+// being put on record as another text.
+func TestHeadersThatAreNotUTF8AreRefused(t *testing.T) {
+	t.Parallel()
+	for header, value := range map[string]string{
+		"x-gateway-metadata": "{\"team\":\"a\xff\"}", "x-gateway-trace-id": "t\xff", "x-gateway-span-id": "s\xff", "x-gateway-span-name": "n\xff",
+		"x-gateway-parent-span-id": "p\xff", "baggage": "team=a\xff", "x-team": "a\xff", "x-gateway-runtime": "r\xff",
+	} {
+		r := newRig(t, func(s *dataplane.Settings) {
+			s.MetadataFrom = []dataplane.MetadataHeader{{Header: "x-team", Key: "team"}}
+		})
+		a := r.call("POST", "/v1/chat/completions", hello, r.custom(header+": "+value)...)
+		if body := a.Text; a.StatusCode != 400 || !strings.Contains(body, header) || !strings.Contains(body, "UTF-8") || len(r.up.Seen()) > 0 {
+			t.Errorf("%s: %d %s", header, a.StatusCode, body)
+		}
+		if a := r.call("POST", "/v1/chat/completions", hello, r.custom(header+": "+strings.ReplaceAll(value, "\xff", "é"))...); a.StatusCode != 200 {
+			t.Errorf("%s: %d %s", header, a.StatusCode, a.Text)
+		}
+	}
+}
+
 // A caller of an alias lists its own names.
 func TestSensitiveHeadersOfAnAlias(t *testing.T) {
 	t.Parallel()
