@@ -52,6 +52,7 @@ func auditFilters() []resource.Param {
 		ownOrganisation,
 		{Name: "method", Enum: []string{"POST", "PUT", "DELETE"}},
 		{Name: "uri", Doc: "part of the path"},
+		{Name: "search", Doc: "part of the path, the action or the resource type", MaxLength: 255},
 		{Name: "request_id"},
 		{Name: "user_id", Doc: "id of the user or API key"},
 		{Name: "user_type", Enum: []string{resource.ActorUser, resource.ActorKey, resource.ActorSystem}},
@@ -156,7 +157,7 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 		return q, err
 	}
 	q = audit.Query{
-		OrgID: c.OrgID, From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time")), Method: c.Query("method"), URI: c.Query("uri"),
+		OrgID: c.OrgID, From: timeOf(c.Query("start_time")), To: timeOf(c.Query("end_time")), Method: c.Query("method"), URI: c.Query("uri"), Search: c.Query("search"),
 		RequestID: c.Query("request_id"), ActorID: c.Query("user_id"), ActorKind: c.Query("user_type"), WorkspaceID: c.Query("workspace_id"),
 		Status: c.Int("response_status_code"), Resource: c.Query("resource_type"), Action: c.Query("action"), ClientIP: c.Query("client_ip"),
 		Limit: c.Int("page_size"),

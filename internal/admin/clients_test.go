@@ -360,6 +360,38 @@ func TestEveryListIsSearched(t *testing.T) {
 			t.Errorf("%s: %s", path, got.Raw)
 		}
 	}
+	c.ok("POST", "/integrations", `{"name":"S","slug":"all","ai_provider_id":"openai","key":"s3cr3t-x"}`)
+	c.ok("PUT", "/integrations/all/workspaces", `{"workspaces":[{"id":"ws-main","enabled":true},{"id":"ws-two","enabled":true}]}`)
+	c.ok("POST", "/mcp-integrations", `{"name":"M","slug":"mcp","url":"https://mcp.example.com/mcp","auth_type":"none","transport":"http"}`)
+	c.ok("PUT", "/mcp-integrations/mcp/workspaces", `{"workspaces":[{"id":"ws-main","enabled":true},{"id":"ws-two","enabled":true}]}`)
+	c.ok("PUT", "/mcp-integrations/mcp/capabilities", `{"capabilities":[{"name":"find_needle","type":"tool","enabled":false},{"name":"other","type":"tool","enabled":false}]}`)
+	c.ok("POST", "/admin/users/invites", `{"email":"needle@acme.example","role":"member"}`)
+	c.ok("POST", "/admin/users/invites", `{"email":"other@acme.example","role":"member"}`)
+	partial := c.ok("POST", "/prompts/partials", `{"name":"P","workspace_id":"ws-main","string":"a","version_description":"the needle"}`).Get("id").String()
+	c.ok("PUT", "/prompts/partials/"+partial+"?workspace_id=ws-main", `{"string":"b","version_description":"other"}`)
+	config := c.ok("POST", "/configs", `{"name":"Old needle","workspace_id":"ws-two","config":{"retry":{"attempts":1}}}`).Get("id").String()
+	c.ok("PUT", "/configs/"+config, `{"name":"New","config":{"retry":{"attempts":2}}}`)
+	c.ok("PUT", "/configs/"+config, `{"config":{"retry":{"attempts":3}}}`)
+	for path, want := range map[string]int64{
+		"/integrations/all/workspaces?search=SECOND": 1, "/integrations/all/workspaces?name=workspace": 2, "/integrations/all/workspaces?search=none": 0,
+		"/mcp-integrations/mcp/workspaces?search=ws-two": 1, "/mcp-integrations/mcp/workspaces?name=none": 0,
+		"/mcp-integrations/mcp/capabilities?search=Needle": 1, "/mcp-integrations/mcp/capabilities?name=other&type=tool": 1, "/mcp-integrations/mcp/capabilities?search=none": 0,
+		"/admin/users/invites?name=Needle": 1, "/admin/users/invites?search=none": 0, "/outbox?search=INVITE": 2, "/outbox?search=none": 0,
+		"/prompts/partials/" + partial + "/versions?search=Needle": 1, "/prompts/partials/" + partial + "/versions?search=none": 0, "/prompts/partials/" + partial + "/versions?search=2": 1,
+		"/configs/" + config + "/versions?search=NEEDLE": 1, "/configs/" + config + "/versions?name=new": 2,
+		"/audit-logs?start_time=2026-11-20T00:00:00Z&end_time=2026-11-21T00:00:00Z&search=MCP-integrations": 3,
+		"/audit-logs?start_time=2026-11-20T00:00:00Z&end_time=2026-11-21T00:00:00Z&search=user_invites":     2,
+		"/audit-logs?start_time=2026-11-20T00:00:00Z&end_time=2026-11-21T00:00:00Z&search=none":             0,
+	} {
+		if got := c.ok("GET", path, ""); got.Get("total").Int() != want {
+			t.Errorf("%s: %s", path, got.Raw)
+		}
+	}
+	for _, page := range []string{"pageSize=1&currentPage=1", "page_size=1&current_page=1"} {
+		if got := c.ok("GET", "/admin/users/invites?"+page, ""); got.Get("data.#").Int() != 1 || got.Get("data.0.email").String() != "needle@acme.example" {
+			t.Errorf("%s: %s", page, got.Raw)
+		}
+	}
 	c.refused(400, "name", "GET", "/configs?search=a&name=b", "")
 }
 

@@ -41,7 +41,7 @@ func (k kinds) configs() resource.Resource {
 		Done:    &resource.Receipt[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
 		Actions: []resource.Action[routing.Saved]{{
 			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
-			Answer: resource.ListOf[configView]{}, Read: k.listVersions,
+			Query: searchParams("part of the name that the config had"), Answer: resource.ListOf[configView]{}, Read: k.listVersions,
 		}},
 	}
 }

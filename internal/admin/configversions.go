@@ -158,13 +158,24 @@ func (k kinds) listVersions(ctx context.Context, c *resource.Call, r resource.Ro
 	if err != nil {
 		return nil, err
 	}
-	out := resource.ListOf[configView]{Object: "list", Total: versions[0].number, Data: make([]configView, len(versions))}
+	text, err := searched(c)
+	if err != nil {
+		return nil, err
+	}
+	out := resource.ListOf[configView]{Object: "list", Total: versions[0].number, Data: make([]configView, 0, len(versions))}
 	for i := range versions {
 		cv := &versions[i]
 		cv.record.Slug = r.Slug
-		if out.Data[i], err = k.withText(bareConfig(cv.record, cv.saved), cv); err != nil {
+		v, err := k.withText(bareConfig(cv.record, cv.saved), cv)
+		if err != nil {
 			return nil, err
 		}
+		if hasText(text, v.Name) {
+			out.Data = append(out.Data, v)
+		}
+	}
+	if text != "" {
+		out.Total = len(out.Data)
 	}
 	return out, nil
 }

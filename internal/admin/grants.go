@@ -21,7 +21,7 @@ func (k kinds) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "listIntegrationWorkspaces", Summary: "List the workspaces that may use an integration",
-			Answer: grantsView{}, Read: k.viewGrants,
+			Query: searchParams("part of the name or slug of the workspace"), Answer: grantsView{}, Read: k.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "updateIntegrationWorkspaces",

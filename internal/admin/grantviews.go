@@ -50,7 +50,14 @@ func (k kinds) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[
 	if err != nil {
 		return nil, err
 	}
+	text, err := searched(c)
+	if err != nil {
+		return nil, err
+	}
 	for _, place := range places {
+		if !hasText(text, place.Name, place.ShownSlug()) {
+			continue
+		}
 		limits := r.Value.Limits[place.ID]
 		shown, err := limitsOn(meters, limits.UsageLimits, limits.RateLimits)
 		if err != nil {

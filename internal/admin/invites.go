@@ -27,8 +27,8 @@ func (k kinds) invites() resource.Resource {
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
-			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
-				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
+			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
+				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "name", Doc: "the same as search", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
 			Answer: resource.ListOf[InviteView]{}, Run: k.listInvites,
 		},
 		{
@@ -258,8 +258,12 @@ func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	if v := c.Query("status"); v != "" {
 		q.Statuses = []string{v}
 	}
-	q.Search = c.Query("search")
-	return listed(ctx, c, q, camelPage, func(r *resource.Row[tenant.Invite]) InviteView { return viewInvite(c, r) })
+	text, err := searched(c)
+	if err != nil {
+		return nil, err
+	}
+	q.Search = text
+	return listed(ctx, c, q, peoplePage, func(r *resource.Row[tenant.Invite]) InviteView { return viewInvite(c, r) })
 }
 
 // inviteNamed is the invitation that the path names.

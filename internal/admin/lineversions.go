@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"sluice/internal/fault"
 	"sluice/internal/resource"
@@ -61,6 +62,7 @@ func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind,
 // versionPaging are the parameters of a list of versions.
 func versionPaging() []resource.Param {
 	return []resource.Param{
+		{Name: "search", Doc: "part of the description, or the number", MaxLength: 255},
 		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
 		{Name: "page_size", Doc: "rows of a page; of large ones fewer are shown, 8 MiB together", Type: "integer", Default: "100", Min: 1, Max: 1000},
 	}
@@ -73,30 +75,65 @@ const (
 	versionsAtOnce  = 16
 )
 
-// listedVersions answers a page of the versions of a prompt or partial, newest first.
-func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, view func(*resource.Row[T]) V) (any, error) {
+// listedVersions answers a page of the versions of a prompt or partial, newest first. Says are
+// the texts of a version that the parameter search looks at.
+func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, says func(*T) []string, view func(*resource.Row[T]) V) (any, error) {
 	q := versionsOf(kind, lineID)
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	versionPage(c, &q)
 	out := resource.ListOf[V]{Object: "list", Total: total, Data: []V{}}
+	text := strings.ToLower(c.Query("search"))
+	if text == "" {
+		versionPage(c, &q)
+		err := eachVersion(ctx, c, q, func(r *resource.Row[T], bytes int) bool {
+			if bytes > maxVersionBytes && len(out.Data) > 0 {
+				return false
+			}
+			out.Data = append(out.Data, view(r))
+			return true
+		})
+		return out, err
+	}
+	var page resource.Query
+	versionPage(c, &page)
+	out.Total = 0
+	for q.Offset = 0; q.Offset < total; q.Offset += q.Limit {
+		err := eachVersion(ctx, c, q, func(r *resource.Row[T], _ int) bool {
+			if !hasText(text, says(&r.Value)...) {
+				return true
+			}
+			if out.Total >= page.Offset && len(out.Data) < page.Limit {
+				out.Data = append(out.Data, view(r))
+			}
+			out.Total++
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// eachVersion calls f for the versions of a query, with the bytes of all so far, until it
+// returns false.
+func eachVersion[T any](ctx context.Context, c *resource.Call, q resource.Query, f func(r *resource.Row[T], bytes int) bool) error {
 	bytes := 0
 	for rec, err := range resource.Rows(ctx, c.Reader, q, versionsAtOnce) {
 		if err != nil {
-			return nil, err
-		}
-		if bytes += len(rec.Body); bytes > maxVersionBytes && len(out.Data) > 0 {
-			break
+			return err
 		}
 		r, err := resource.Decode[T](rec)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out.Data = append(out.Data, view(r))
+		if bytes += len(rec.Body); !f(r, bytes) {
+			return nil
+		}
 	}
-	return out, nil
+	return nil
 }
 
 func versionPage(c *resource.Call, q *resource.Query) {

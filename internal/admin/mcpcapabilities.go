@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
@@ -67,7 +68,7 @@ func (n *capabilityCounts) of(t mcp.CapabilityType) *capabilityCount {
 
 func capabilityQuery() []resource.Param {
 	types := each(mcp.CapabilityTypes(), func(t mcp.CapabilityType) string { return string(t) })
-	return append(pagesFrom1(), resource.Param{Name: "type", Enum: types})
+	return slices.Concat(pagesFrom1(), searchParams("part of the name or title"), []resource.Param{{Name: "type", Enum: types}})
 }
 
 func (k kinds) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
@@ -86,7 +87,7 @@ func (k kinds) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 						v.CreatedAt, v.LastUpdatedAt = resource.StampOf(&created), resource.StampOf(&updated)
 					}
 					return v.Enabled
-				}), nil
+				})
 			},
 		},
 		{
@@ -123,12 +124,15 @@ func (k kinds) listServerCapabilities(ctx context.Context, c *resource.Call, r r
 	return listCapabilities(c, mcp.Listed(found.Capabilities, in.Value.Off, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
 		v.Enabled, v.IntegrationEnabled = switchesShown(c, !in.Value.Off.Has(one.Type, one.Name), !r.Value.Off.Has(one.Type, one.Name))
 		return mcp.Enabled(&in.Value, &r.Value, one.Type, one.Name)
-	}), nil
+	})
 }
 
 // listCapabilities shows a page of capabilities; show says whether one may be used.
-func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capability, *capabilityView) bool) capabilityList {
-	var out capabilityList
+func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capability, *capabilityView) bool) (out capabilityList, err error) {
+	text, err := searched(c)
+	if err != nil {
+		return out, err
+	}
 	views := make([]capabilityView, 0, len(all))
 	for _, one := range all {
 		v := viewCapability(one)
@@ -136,12 +140,20 @@ func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capa
 		if n.Total++; show(one, &v) {
 			n.Enabled++
 		}
-		if t := c.Query("type"); t == "" || t == v.Type {
+		if t := c.Query("type"); (t == "" || t == v.Type) && hasText(text, v.Name, textOf(v.Title)) {
 			views = append(views, v)
 		}
 	}
 	out.MoreOf = pageOf(c, views)
-	return out
+	return out, nil
+}
+
+// textOf is a text that may be null.
+func textOf(v *string) string {
+	if v == nil {
+		return ""
+	}
+	return *v
 }
 
 // viewCapability takes out of a server's own description what the view shows.

@@ -9,6 +9,7 @@ import (
 	"sluice/internal/fault"
 	"sluice/internal/mcp"
 	"sluice/internal/resource"
+	"sluice/internal/tenant"
 )
 
 // entryServer is the index entry by which the connections to a server are found.
@@ -42,7 +43,7 @@ func (k kinds) connectionActions() []resource.Action[mcp.Server] {
 		{
 			Name: "read", Method: http.MethodGet, Path: "/connections", ID: "listMcpServerConnections", Summary: "List the users who are signed in at the upstream of a server",
 			Query: []resource.Param{
-				whose, {Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
+				whose, personSearch("search"), personSearch("name"), {Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
 				{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
 			},
 			Answer: resource.MoreOf[connectionView]{}, Read: listConnections,
@@ -81,6 +82,9 @@ func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.S
 		return nil, err
 	}
 	q := connectionsOf(r.Record, userID)
+	if err := searchConnections(ctx, c, &q); err != nil {
+		return nil, err
+	}
 	out := resource.MoreOf[connectionView]{ListOf: resource.ListOf[connectionView]{Object: "list", Data: []connectionView{}}}
 	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
 		return nil, err
@@ -93,6 +97,25 @@ func listConnections(ctx context.Context, c *resource.Call, r resource.Row[mcp.S
 	}
 	out.HasMore = q.Offset+q.Limit < out.Total
 	return out, err
+}
+
+// searchConnections narrows a query of connections to those of the users whom search and name
+// select.
+func searchConnections(ctx context.Context, c *resource.Call, q *resource.Query) error {
+	if text, err := searched(c); text == "" || err != nil {
+		return err
+	}
+	connections := make(map[string]string) // ids by those of users
+	err := eachPage(ctx, c.Reader, *q, func(rows []*resource.Row[mcp.Connection]) error {
+		for _, r := range rows {
+			connections[r.Value.UserID] = r.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return searchPeople(ctx, c, q, func(r *resource.Row[tenant.User]) (string, error) { return connections[r.ID], nil })
 }
 
 func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {

@@ -52,9 +52,9 @@ func (k kinds) outbox() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/outbox", ID: "listOutbox", Summary: "List the mails of the organisation, the newest first", Tag: "Outbox",
-			Scopes: []access.Scope{settingsRead}, Query: append(camelPages(),
+			Scopes: []access.Scope{settingsRead}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "status", Enum: []string{mail.Pending, mail.Sending, mail.Sent, mail.Failed}},
-				resource.Param{Name: "template", Enum: mail.Templates()}),
+				resource.Param{Name: "template", Enum: mail.Templates()}, resource.Param{Name: "search", Doc: "part of the template's name", MaxLength: 255}),
 			Answer: resource.ListOf[mailView]{}, Run: k.listOutbox,
 		},
 		{
@@ -96,7 +96,8 @@ func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 	if v := c.Query("template"); v != "" {
 		q.Index = []resource.IndexEntry{{Name: templateEntry, Value: v}}
 	}
-	return listed(ctx, c, q, camelPage, viewMail)
+	q.Search = c.Query("search")
+	return listed(ctx, c, q, peoplePage, viewMail)
 }
 
 func (k kinds) getOutbox(ctx context.Context, c *resource.Call) (any, error) {

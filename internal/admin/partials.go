@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -226,7 +227,7 @@ func viewPartial(ctx context.Context, c *resource.Call, r resource.Row[prompt.Pa
 }
 
 func listPartialVersions(ctx context.Context, c *resource.Call, r resource.Row[prompt.Partial]) (any, error) {
-	return listedVersions(ctx, c, prompt.PartialVersionKind, r.ID, func(row *resource.Row[prompt.PartialVersion]) partialVersionView {
+	return listedVersions(ctx, c, prompt.PartialVersionKind, r.ID, func(v *prompt.PartialVersion) []string { return []string{v.Description, strconv.Itoa(v.Number)} }, func(row *resource.Row[prompt.PartialVersion]) partialVersionView {
 		v := &row.Value
 		return partialVersionView{
 			PartialID: r.ID, VersionID: row.ID, Slug: r.Slug, Version: v.Number, String: v.String, Description: orNull(v.Description),

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"sluice/internal/fault"
 	"sluice/internal/ident"
@@ -68,7 +69,7 @@ func firstOf(ids []string) *string {
 }
 
 func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[prompt.Prompt]) (any, error) {
-	return listedVersions(ctx, c, prompt.VersionKind, r.ID, func(row *resource.Row[prompt.Version]) promptVersionView {
+	return listedVersions(ctx, c, prompt.VersionKind, r.ID, func(v *prompt.Version) []string { return []string{v.Description, strconv.Itoa(v.Number)} }, func(row *resource.Row[prompt.Version]) promptVersionView {
 		v := &row.Value
 		labels := r.Value.LabelsOf(v.Number)
 		return promptVersionView{

@@ -65,7 +65,7 @@ func (f *family[I, S]) grantActions(word string) []resource.Action[I] {
 	return []resource.Action[I]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + word + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
-			Query: []resource.Param{{Name: "version", Doc: "any value: the list stands in data"}}, Answer: upstreamGrantsView{}, Read: f.viewGrants,
+			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "any value: the list stands in data"}), Answer: upstreamGrantsView{}, Read: f.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + word + "Workspaces",
@@ -168,10 +168,17 @@ func (f *family[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resou
 	if err != nil {
 		return nil, err
 	}
-	list := make([]grantView, len(places))
-	for i, place := range places {
-		list[i] = viewGrant(place)
-		list[i].ID = place.ID
+	text, err := searched(c)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]grantView, 0, len(places))
+	for _, place := range places {
+		if hasText(text, place.Name, place.ShownSlug()) {
+			v := viewGrant(place)
+			v.ID = place.ID
+			list = append(list, v)
+		}
 	}
 	out := upstreamGrantsView{Global: globalOf(*f.of(&r.Value).global), Total: len(list)}
 	if c.Query("version") != "" {

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/mail"
@@ -23,7 +22,7 @@ func (k kinds) users() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
-			Query: append(camelPages(), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
+			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/{userId}", ID: "getUser", Summary: "Read one user with their workspaces", Tag: "Users", Params: one,
@@ -157,18 +156,10 @@ func usersOf(ctx context.Context, from resource.Reader, orgID string, members []
 	return usersByID(ctx, from, orgID, each(members, func(m *resource.Row[tenant.Member]) string { return m.Value.UserID }))
 }
 
-// camelPages are the paging parameters of users and invites, in both spellings.
-func camelPages() []resource.Param {
-	return []resource.Param{
-		{Name: "currentPage", Doc: "page number, from 0", Type: "integer", Max: 1_000_000}, {Name: "pageSize", Doc: "rows of a page; 0 or absent means 50", Type: "integer", Max: 1000},
-		{Name: "current_page", Hidden: true, Doc: "the same as currentPage", Type: "integer", Max: 1_000_000}, {Name: "page_size", Hidden: true, Doc: "the same as pageSize", Type: "integer", Max: 1000},
-	}
-}
-
-// camelPage puts the page that was asked for into a query.
-func camelPage(c *resource.Call, q *resource.Query) {
-	q.Limit = orUsual(cmp.Or(c.Int("pageSize"), c.Int("page_size")), 50)
-	q.Offset = cmp.Or(c.Int("currentPage"), c.Int("current_page")) * q.Limit
+// peoplePage puts the page that was asked for into a query.
+func peoplePage(c *resource.Call, q *resource.Query) {
+	q.Limit = orUsual(c.Int("page_size"), 50)
+	q.Offset = c.Int("current_page") * q.Limit
 }
 
 func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
@@ -182,7 +173,7 @@ func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	if err := searchPeople(ctx, c, &q, func(r *resource.Row[tenant.User]) (string, error) { return r.ID, nil }); err != nil {
 		return nil, err
 	}
-	return listed(ctx, c, q, camelPage, viewUser)
+	return listed(ctx, c, q, peoplePage, viewUser)
 }
 
 // listed answers a page of records that are shown as they are; page puts the one that was

@@ -10,6 +10,7 @@ type Query struct {
 	From, To    time.Time // From is in, To is not; the zero time is no limit
 	Method      string    // "PUT"
 	URI         string    // part of the path, in any case
+	Search      string    // part of the path, the action or the type of what was acted on, in any case
 	RequestID   string
 	ActorID     string
 	ActorKind   string // "api_key"

@@ -74,6 +74,10 @@ func auditFilter(sel *bun.SelectQuery, q audit.Query) *bun.SelectQuery {
 	if q.URI != "" {
 		sel = sel.Where("LOWER(a.path) LIKE ? ESCAPE '!'", "%"+wildcards.Replace(strings.ToLower(q.URI))+"%")
 	}
+	if q.Search != "" {
+		text := "%" + wildcards.Replace(strings.ToLower(q.Search)) + "%"
+		sel = sel.Where("(LOWER(a.path) LIKE ? ESCAPE '!' OR LOWER(a.action) LIKE ? ESCAPE '!' OR LOWER(a.kind) LIKE ? ESCAPE '!')", text, text, text)
+	}
 	return sel
 }
 
