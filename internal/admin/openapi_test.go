@@ -18,6 +18,7 @@ import (
 	"sluice/internal/admin"
 	"sluice/internal/apidoc"
 	"sluice/internal/ident"
+	"sluice/internal/resource"
 )
 
 const published = "../../api/openapi.json"
@@ -215,5 +216,23 @@ func TestOpenAPI_ExamplesFitTheirSchemas(t *testing.T) {
 	}
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Parameters of queries have one spelling.
+func TestOpenAPI_ParametersAreInSnakeCase(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(buildDescription(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for _, p := range op.Parameters {
+				if p.Value.In == "query" && p.Value.Name != resource.SnakeName(p.Value.Name) {
+					t.Errorf("%s %s has the parameter %s", method, path, p.Value.Name)
+				}
+			}
+		}
 	}
 }
