@@ -20,6 +20,7 @@ func TestNothingBeginsWhileTheDiskTakesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	synctest.Test(t, func(t *testing.T) {
 		o := small(dir)
+		o.SegmentBytes, o.MaxBytes = 256<<10, 4<<20 // all entries fit into the segments that exist already
 		o.Sync = time.Second
 		j := open(t, o)
 		ctx, cancel := context.WithCancel(t.Context())
