@@ -16,36 +16,39 @@ const (
 	ClickHouse = "clickhouse"
 )
 
-// Analytics says where the rows of the request log are, which analytics are worked out from.
-// See docs/logs.md.
+// Analytics sets where the rows of the request log are stored. Analytics are computed from
+// these rows. See docs/logs.md.
 type Analytics struct {
-	// Store is where rows are: `duckdb`, a file of each node in `DATA_DIR`, or `clickhouse`,
-	// a server that all nodes share. Without it `ANALYTICS_STORE_URL` means `clickhouse`.
+	// Store is the location of rows: `duckdb`, a file of each node in `DATA_DIR`, or
+	// `clickhouse`, a server that all nodes share. If it is not set, the gateway uses
+	// `clickhouse` when `ANALYTICS_STORE_URL` is set.
 	Store string `env:"ANALYTICS_STORE" envDefault:"duckdb" oneof:"duckdb,clickhouse"`
 
-	// URL is the HTTP interface of ClickHouse, `https://clickhouse.internal:8443`.
+	// URL is the address of the HTTP interface of ClickHouse, such as
+	// `https://clickhouse.internal:8443`.
 	URL string `env:"ANALYTICS_STORE_URL" also:"ANALYTICS_STORE_ENDPOINT" check:"server-url"`
 
-	// User is the name to log in to ClickHouse with.
+	// User is the user name for ClickHouse.
 	User string `env:"ANALYTICS_STORE_USER" envDefault:"default"`
 
 	// Password is the password of `ANALYTICS_STORE_USER`.
 	Password sealed.String `env:"ANALYTICS_STORE_PASSWORD"`
 
-	// Database is the database on the server. It is made when it is missing and the user may
-	// do that; its tables are made.
+	// Database is the name of the database on the server. If it is missing, the gateway
+	// creates it, provided that the user has the right to. The gateway also creates the
+	// tables.
 	Database string `env:"ANALYTICS_STORE_DATABASE" envDefault:"sluice" check:"plain-database"`
 
-	// CA holds the certificate authorities to check ClickHouse against, PEM. Empty means
-	// those of the operating system.
+	// CA contains the certificate authorities that verify ClickHouse, in PEM form. If it is
+	// empty, the gateway uses those of the operating system.
 	CA string `env:"ANALYTICS_STORE_CA" check:"certificates"`
 
-	// Timeout is how long ClickHouse may take for one statement.
+	// Timeout is the time limit of one statement in ClickHouse.
 	Timeout time.Duration `env:"ANALYTICS_STORE_TIMEOUT" envDefault:"30000" range:"1000..600000"`
 
-	// MemoryMB is about how much memory the log takes for rows, sums and questions, in MiB.
-	// DuckDB is given less of it, since it needs more than it counts. A question that needs
-	// more is refused, and others are answered.
+	// MemoryMB is the approximate memory that the log uses for rows, rollups and queries,
+	// in MiB. The limit inside DuckDB is lower, because DuckDB uses more memory than it
+	// counts. A query that needs more is rejected; other queries still work.
 	MemoryMB int `env:"ANALYTICS_MEMORY_MB" envDefault:"512" range:"128..1048576"`
 }
 

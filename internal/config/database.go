@@ -9,65 +9,70 @@ const (
 	MySQL    = "mysql" // and MariaDB
 )
 
-// Database says where organisations, keys, configs and providers are kept.
+// Database sets where organisations, keys, configs and providers are stored.
 type Database struct {
-	// Type is the engine; `mysql` serves MariaDB too. When only `DB_HOST` and
-	// `DB_PORT` are set it follows from the port: 5432 is `postgres`, 3306 `mysql`.
+	// Type is the database engine. `mysql` includes MariaDB. If you set only `DB_HOST` and
+	// `DB_PORT`, the port determines the engine: 5432 means `postgres`, 3306 means `mysql`.
 	Type string `env:"DB_TYPE" envDefault:"sqlite" oneof:"sqlite,postgres,mysql"`
 
-	// Host is the host name or IP address of the writer. With `sqlite` it stays empty
-	// and the database is a file in `DATA_DIR`.
+	// Host is the host name or IP address of the writer. Leave it empty for `sqlite`, whose
+	// database is a file in `DATA_DIR`.
 	Host string `env:"DB_HOST" check:"host"`
 
-	// Port is the port of the writer. 0 stands for the engine's own, 5432 or 3306.
+	// Port is the port of the writer. 0 means the default port of the engine, 5432 or 3306.
 	Port int `env:"DB_PORT" envDefault:"0" range:"0..65535"`
 
-	// User is the name to log in with.
+	// User is the user name for the database.
 	User string `env:"DB_USER"`
 
 	// Pass is the password of `DB_USER`.
 	Pass sealed.String `env:"DB_PASS"`
 
-	// Name is the database on the server. It must exist; its tables are made.
+	// Name is the name of the database on the server. The database must exist; the gateway
+	// creates its tables.
 	Name string `env:"DB_NAME" envDefault:"sluice" check:"database"`
 
-	// PoolSize is the most connections that one process opens to the writer, and
-	// again to the reader.
+	// PoolSize is the maximum number of connections that one gateway opens to the writer.
+	// The reader has the same maximum of its own.
 	PoolSize int `env:"DB_POOL_SIZE" envDefault:"12" range:"1..1000"`
 
-	// HADR set to `ON` keeps model traffic and reads going while the writer is away:
-	// health says `degraded`, writes are answered 503, and the gateway reconnects by
-	// itself. `OFF` stops the start when the writer cannot be reached.
+	// HADR lets model traffic and reads continue while the writer is unavailable. The
+	// health check then reports `degraded`, writes return 503, and the gateway reconnects
+	// automatically. When `OFF`, the gateway does not start if it cannot reach the writer.
 	HADR bool `env:"DB_WRITER_HADR_MODE" envDefault:"OFF"`
 
-	// ReaderHost is the host of a replica that serves reads. Empty means that the
-	// writer serves them.
+	// ReaderHost is the host name or IP address of a replica for reads. If it is empty, the
+	// writer serves reads.
 	ReaderHost string `env:"DB_READER_HOST" check:"host"`
 
-	// ReaderPort is the port of the replica. 0 stands for the writer's.
+	// ReaderPort is the port of the replica. 0 means the port of the writer.
 	ReaderPort int `env:"DB_READER_PORT" envDefault:"0" range:"0..65535"`
 
-	// ReaderUser is the name to log in to the replica with. Empty means `DB_USER`.
+	// ReaderUser is the user name for the replica. If it is empty, the gateway uses
+	// `DB_USER`.
 	ReaderUser string `env:"DB_READER_USER"`
 
-	// ReaderPass is the password of `DB_READER_USER`. Empty means `DB_PASS`.
+	// ReaderPass is the password of `DB_READER_USER`. If it is empty, the gateway uses
+	// `DB_PASS`.
 	ReaderPass sealed.String `env:"DB_READER_PASS"`
 
-	// SSL is how connections to the database are protected. `PREFERRED` encrypts when
-	// the server can, `REQUIRED` always but without checking who answers, `VERIFY_CA`
-	// checks the chain of the server's certificate, `VERIFY_IDENTITY` its host name
-	// too, and `AMAZON_RDS` does the same against the certificate bundle of that
-	// managed service, which is built in.
+	// SSL sets how database connections are protected. `PREFERRED` encrypts if the server
+	// supports it. `REQUIRED` always encrypts, but does not verify the server. `VERIFY_CA`
+	// also verifies the certificate chain of the server. `VERIFY_IDENTITY` also verifies
+	// its host name. `AMAZON_RDS` works like `VERIFY_IDENTITY`, with the built-in
+	// certificate bundle of Amazon RDS.
 	SSL string `env:"DB_SSL" envDefault:"PREFERRED" oneof:"DISABLED,PREFERRED,REQUIRED,VERIFY_CA,VERIFY_IDENTITY,AMAZON_RDS"`
 
-	// SSLCA holds the certificate authorities to check the server against, PEM. Empty
-	// means those of the operating system, or of the managed service.
+	// SSLCA contains the certificate authorities that verify the server, in PEM form. If it
+	// is empty, the gateway uses those of the operating system, or the built-in bundle with
+	// `AMAZON_RDS`.
 	SSLCA string `env:"DB_SSL_CA" check:"certificates"`
 
-	// SSLCert is the client certificate for the database, PEM. It needs `DB_SSL_KEY`.
+	// SSLCert is the client certificate for the database in PEM form. It requires
+	// `DB_SSL_KEY`.
 	SSLCert string `env:"DB_SSL_CERT" check:"certificates"`
 
-	// SSLKey is the private key of `DB_SSL_CERT`, PEM, not encrypted.
+	// SSLKey is the private key of `DB_SSL_CERT` in PEM form, not encrypted.
 	SSLKey sealed.String `env:"DB_SSL_KEY" check:"private-key"`
 }
 

@@ -14,63 +14,66 @@ const (
 	GoogleLogStore = "gcs"
 )
 
-// LogStore says where request and response bodies are kept. See docs/logs.md.
+// LogStore sets where request and response bodies are stored. See docs/logs.md.
 type LogStore struct {
-	// Store is where bodies are: `local`, in files under `DATA_DIR`; `s3`, in a bucket of
-	// Amazon S3 or of a store that speaks as it does; `gcs`, in one of Google Cloud Storage
-	// with the gateway's own identity there (`GCP_AUTH_MODE`, `CLOUD_WIF_AUDIENCE`). Nodes
-	// that share a bucket read the bodies of each other.
+	// Store is the location of bodies. `local` means files in `DATA_DIR`. `s3` means a
+	// bucket of Amazon S3 or of an S3-compatible store. `gcs` means a bucket of Google
+	// Cloud Storage, with the gateway's own identity there (`GCP_AUTH_MODE`,
+	// `CLOUD_WIF_AUDIENCE`). Nodes that share a bucket can read each other's bodies.
 	Store string `env:"LOG_STORE" envDefault:"local" oneof:"local,s3,gcs"`
 
-	// Bucket is the bucket. It must be there.
+	// Bucket is the name of the bucket. The bucket must exist.
 	Bucket string `env:"LOG_STORE_BUCKET" check:"bucket" also:"LOG_STORE_GENERATIONS_BUCKET"`
 
-	// Prefix is what the keys of all objects begin with, for example `gateway/`.
+	// Prefix is the beginning of all object keys, for example `gateway/`.
 	Prefix string `env:"LOG_STORE_PREFIX" check:"stored-path"`
 
 	// Region is the region of the bucket.
 	Region string `env:"LOG_STORE_REGION" envDefault:"us-east-1"`
 
-	// Endpoint is the address of a store other than that of AWS or Google, for example
-	// `https://minio.internal:9000`. It is the operator's own and may be private.
+	// Endpoint is the address of a store other than AWS or Google, for example
+	// `https://minio.internal:9000`. The address can be private.
 	Endpoint string `env:"LOG_STORE_ENDPOINT" check:"web-url" also:"LOG_STORE_BASEPATH"`
 
-	// PathStyle set to `ON` puts the bucket into the path of addresses instead of the host
-	// name. Without it `LOG_STORE_ENDPOINT` means `ON`.
+	// PathStyle puts the bucket name into the path of addresses instead of the host name.
+	// If it is not set, it is `ON` when `LOG_STORE_ENDPOINT` is set.
 	PathStyle bool `env:"LOG_STORE_PATH_STYLE" envDefault:"OFF"`
 
-	// AccessKey is the access key for the bucket. Empty means the identity of the machine,
-	// or the role of `LOG_STORE_AWS_ROLE_ARN`.
+	// AccessKey is the access key for the bucket. If it is empty, the gateway uses the role
+	// `LOG_STORE_AWS_ROLE_ARN`, or the identity of the machine.
 	AccessKey string `env:"LOG_STORE_ACCESS_KEY"`
 
 	// SecretKey is the secret of `LOG_STORE_ACCESS_KEY`.
 	SecretKey sealed.String `env:"LOG_STORE_SECRET_KEY"`
 
-	// RoleARN is the role that is assumed for the bucket, by the identity that assumes
-	// roles (`AWS_ASSUME_ROLE_ACCESS_KEY_ID`).
+	// RoleARN is the role that the gateway assumes for the bucket, with the identity that
+	// assumes roles (`AWS_ASSUME_ROLE_ACCESS_KEY_ID`).
 	RoleARN string `env:"LOG_STORE_AWS_ROLE_ARN" check:"role-arn"`
 
 	// ExternalID is the external id for `LOG_STORE_AWS_ROLE_ARN`.
 	ExternalID string `env:"LOG_STORE_AWS_EXTERNAL_ID"`
 
-	// CA holds further certificate authorities to check the store against, PEM.
+	// CA contains additional certificate authorities that verify the store, in PEM form.
 	CA string `env:"LOG_STORE_CA" check:"certificates"`
 
-	// Format is how bodies become objects: `blocks` puts those of many logs into one;
-	// `v1` makes `30/<org>/<log-id>.json` of each log and `v2`
-	// `30/<org>/<workspace-slug>/<yyyy>/<mm>/<dd>/<hh>/<log-id>.json`. What was written
-	// before a change stays where it is and is read from there.
+	// Format sets how bodies become objects. `blocks` puts the bodies of many logs into one
+	// object. `v1` writes `30/<org>/<log-id>.json` for each log, and `v2` writes
+	// `30/<org>/<workspace-slug>/<yyyy>/<mm>/<dd>/<hh>/<log-id>.json`. A change does not
+	// affect bodies that are already stored; they remain readable.
 	Format string `env:"LOG_STORE_FILE_PATH_FORMAT" envDefault:"blocks" oneof:"blocks,v1,v2"`
 
-	// Failures is how many failures in a row make the gateway leave the store alone for
-	// `LOG_STORE_CONNECTION_BACKOFF_MS`. Records wait in the journal meanwhile.
+	// Failures is the number of failures in a row after which the gateway pauses for
+	// `LOG_STORE_CONNECTION_BACKOFF_MS` before it calls the store again. Records wait in
+	// the journal meanwhile.
 	Failures int `env:"LOG_STORE_CONNECTION_FAILURE_THRESHOLD" envDefault:"5" range:"1..1000"`
 
-	// Backoff is for how long the store is left alone then.
+	// Backoff is the length of the pause after `LOG_STORE_CONNECTION_FAILURE_THRESHOLD`
+	// failures in a row.
 	Backoff time.Duration `env:"LOG_STORE_CONNECTION_BACKOFF_MS" envDefault:"60000" range:"100..3600000"`
 
-	// Timeout is for how long nothing of a call of the store may move before it counts as
-	// failed. A large object on a slow line may take longer, as long as it comes on.
+	// Timeout is how long a transfer to or from the store can stall before it counts as
+	// failed. A large object on a slow connection can take longer, as long as it makes
+	// progress.
 	Timeout time.Duration `env:"LOG_STORE_CONNECTION_TIMEOUT_MS" envDefault:"15000" range:"100..600000"`
 }
 

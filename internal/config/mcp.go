@@ -1,8 +1,8 @@
 package config
 
-// MCP says how clients reach tool servers that speak the Model Context Protocol.
+// MCP sets how clients reach servers that use the Model Context Protocol.
 type MCP struct {
-	// GatewayURL is the address under which clients reach tool servers:
-	// `https://mcp.example.com`. Without it that of the gateway itself is used.
+	// GatewayURL is the address at which clients reach MCP servers, for example
+	// `https://mcp.example.com`. If it is empty, clients use the address of the gateway.
 	GatewayURL string `env:"MCP_GATEWAY_BASE_URL" check:"web-url"`
 }

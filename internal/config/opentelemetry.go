@@ -6,55 +6,55 @@ import (
 	"sluice/internal/sealed"
 )
 
-// OpenTelemetry is about what is sent to a collector. docs/telemetry.md
-// says what is in them.
+// OpenTelemetry sets what the gateway sends to a collector. docs/telemetry.md describes the
+// content.
 type OpenTelemetry struct {
-	// Push sends the figures of `GET /metrics` to `OTEL_ENDPOINT`, and the histograms of
+	// Push sends the metrics of `GET /metrics` to `OTEL_ENDPOINT`, with the histograms of
 	// the GenAI conventions.
 	Push bool `env:"OTEL_PUSH_ENABLED" envDefault:"OFF"`
 
-	// Interval is how often figures are sent.
+	// Interval is how often metrics are sent.
 	Interval time.Duration `env:"OTEL_METRIC_EXPORT_INTERVAL" envDefault:"60000" range:"1000..3600000"`
 
-	// Endpoint is the collector, such as `http://collector:4318`. The paths `/v1/metrics`
-	// and `/v1/traces` are added; with `grpc` there is none, and `http://` stands for a
-	// connection without TLS.
+	// Endpoint is the address of the collector, such as `http://collector:4318`. The
+	// gateway appends `/v1/metrics` and `/v1/traces`. With `grpc` it appends no path, and
+	// `http://` means a connection without TLS.
 	Endpoint string `env:"OTEL_ENDPOINT" check:"web-url"`
 
-	// Headers are sent along, as `name=value` pairs with commas between, values
-	// percent-encoded.
+	// Headers are headers to send to the collector, as comma-separated `name=value` pairs
+	// with percent-encoded values.
 	Headers sealed.String `env:"OTEL_EXPORTER_OTLP_HEADERS" check:"pairs"`
 
-	// Protocol is how the collector is spoken to.
+	// Protocol is the protocol for the collector.
 	Protocol string `env:"OTEL_EXPORTER_OTLP_PROTOCOL" envDefault:"http/protobuf" oneof:"http/protobuf,http/json,grpc"`
 
-	// ServiceName is what the collector knows the gateway by (`service.name`).
+	// ServiceName is the name of the gateway in the collector (`service.name`).
 	ServiceName string `env:"OTEL_SERVICE_NAME" envDefault:"sluice"`
 
-	// ResourceAttributes are further attributes of the gateway, as `name=value` pairs with
-	// commas between.
+	// ResourceAttributes are additional attributes of the gateway, as comma-separated
+	// `name=value` pairs.
 	ResourceAttributes string `env:"OTEL_RESOURCE_ATTRIBUTES" check:"pairs"`
 
-	// Traces sends a span of each call to a provider, after it ended.
+	// Traces sends a span for each provider call, after the call has ended.
 	Traces bool `env:"EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED" envDefault:"OFF"`
 
-	// TracesEndpoint is the collector of spans. Empty means `OTEL_ENDPOINT`.
+	// TracesEndpoint is the address of the collector for spans. If it is empty, the gateway
+	// uses `OTEL_ENDPOINT`.
 	TracesEndpoint string `env:"EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT" check:"web-url"`
 
-	// TracesHeaders are sent along with spans. Empty means `OTEL_EXPORTER_OTLP_HEADERS`
-	// when spans go to `OTEL_ENDPOINT`.
+	// TracesHeaders are headers to send with spans. If it is empty and spans go to
+	// `OTEL_ENDPOINT`, the gateway uses `OTEL_EXPORTER_OTLP_HEADERS`.
 	TracesHeaders sealed.String `env:"EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_HEADERS" check:"pairs"`
 
-	// TracesAttributes are the further attributes in place of `OTEL_RESOURCE_ATTRIBUTES`
-	// with spans.
+	// TracesAttributes are attributes for spans that replace `OTEL_RESOURCE_ATTRIBUTES`.
 	TracesAttributes string `env:"EXPERIMENTAL_GEN_AI_OTEL_RESOURCE_ATTRIBUTES" check:"pairs"`
 
-	// ToProviders sends `traceparent` with each call to a provider, the span of the attempt
-	// as the parent, and the caller's `tracestate`.
+	// ToProviders sends `traceparent` with each provider call, with the span of the attempt
+	// as the parent. It also sends the caller's `tracestate`.
 	ToProviders bool `env:"TRACE_CONTEXT_TO_PROVIDERS" envDefault:"OFF"`
 
-	// CaptureContent puts the beginning of request and response bodies into spans. They
-	// hold what users wrote.
+	// CaptureContent adds the beginning of request and response bodies to spans. Bodies
+	// contain what users wrote.
 	CaptureContent bool `env:"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT" envDefault:"OFF"`
 }
 

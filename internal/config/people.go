@@ -1,15 +1,16 @@
 package config
 
-// People says how people sign in.
+// People sets how users sign in.
 type People struct {
-	// AuthMode is `LOCAL` (e-mail and password, kept here). `NO_AUTH` is read as `LOCAL`:
-	// nobody gets in unknown. `SSO` (an identity provider alone) is refused at the start:
-	// sign-in through an identity provider does not run yet, so nobody could sign in.
+	// AuthMode is the way to sign in. With `LOCAL` users sign in with an email address and
+	// a password that the gateway stores. `NO_AUTH` works like `LOCAL`; it does not allow
+	// anonymous access. `SSO` (only an identity provider) stops the start, because sign-in
+	// through an identity provider is not implemented yet.
 	AuthMode string `env:"AUTH_MODE" envDefault:"LOCAL" oneof:"LOCAL,SSO,NO_AUTH"`
 
-	// ConsoleURL is the address under which people reach this gateway with a browser,
-	// for links in mails: `https://gateway.example.com`. Without it the address that
-	// it listens on is used.
+	// ConsoleURL is the address at which users reach this gateway with a browser, for links
+	// in emails: `https://gateway.example.com`. If it is empty, links use the address of
+	// the listener.
 	ConsoleURL string `env:"CONTROL_PLANE_URL" check:"web-url"`
 }
 

@@ -18,54 +18,56 @@ const (
 	RedisStore  = "redis"
 )
 
-// Redis says where nodes keep what they share: the counters of limits. See
-// docs/limits.md.
+// Redis sets where nodes store the counters of limits. See docs/limits.md.
 type Redis struct {
-	// Store is where the counters of limits are: `memory` of each node, or `redis`, where
-	// they hold over all nodes. Without it `REDIS_URL`, `REDIS_HOST` or
-	// `REDIS_CLUSTER_ENDPOINTS` mean `redis`.
+	// Store is the store for limit counters. With `memory` each node counts separately.
+	// With `redis` limits apply across all nodes. If it is not set, the gateway uses
+	// `redis` when `REDIS_URL`, `REDIS_HOST` or `REDIS_CLUSTER_ENDPOINTS` is set.
 	Store string `env:"CACHE_STORE" envDefault:"memory" oneof:"memory,redis"`
 
-	// URL is where Redis is, in one: `redis://name:password@host:6379/0`, or `rediss://`
-	// for TLS. It beats `REDIS_HOST` and `REDIS_PORT`; a name and password of its own beat
-	// theirs.
+	// URL is the complete address of Redis: `redis://name:password@host:6379/0`, or
+	// `rediss://` for TLS. It overrides `REDIS_HOST` and `REDIS_PORT`. A user name and
+	// password in it override `REDIS_USERNAME` and `REDIS_PASSWORD`.
 	URL sealed.String `env:"REDIS_URL" check:"redis-url"`
 
-	// Host is the host name or IP address of the Redis server, or of one of a cluster.
+	// Host is the host name or IP address of the Redis server, or of one server of a
+	// cluster.
 	Host string `env:"REDIS_HOST" check:"host"`
 
 	// Port is the port of the Redis server.
 	Port int `env:"REDIS_PORT" envDefault:"6379" range:"1..65535"`
 
-	// Mode is `single` for one server, behind which there may be replicas, or `cluster`
-	// for a Redis Cluster.
+	// Mode is `single` for one server, with or without replicas, or `cluster` for a Redis
+	// Cluster.
 	Mode string `env:"REDIS_MODE" envDefault:"single" oneof:"single,cluster"`
 
-	// Endpoints are further servers of the cluster that are asked for the rest of it,
-	// `host:port` each.
+	// Endpoints are additional servers of the cluster, each as `host:port`. The gateway
+	// discovers the rest of the cluster from them.
 	Endpoints []string `env:"REDIS_CLUSTER_ENDPOINTS" check:"endpoint"`
 
-	// TLS set to `ON` encrypts connections to Redis and checks its certificate and host
-	// name.
+	// TLS encrypts connections to Redis and verifies the certificate and host name of the
+	// server.
 	TLS bool `env:"REDIS_TLS_ENABLED" envDefault:"OFF"`
 
-	// CA holds the certificate authorities to check Redis against, PEM. Empty means those
-	// of the operating system.
+	// CA contains the certificate authorities that verify Redis, in PEM form. If it is
+	// empty, the gateway uses those of the operating system.
 	CA string `env:"REDIS_TLS_CA" check:"certificates"`
 
-	// Username is the user of Redis's access control lists. Empty means its default user.
+	// Username is the Redis user (access control list). If it is empty, the gateway uses
+	// the default user of Redis.
 	Username string `env:"REDIS_USERNAME"`
 
-	// Password is the password to log in to Redis with.
+	// Password is the password for Redis.
 	Password sealed.String `env:"REDIS_PASSWORD"`
 
-	// Timeout is how long a question to Redis may take before it counts as failed.
+	// Timeout is the time limit of one query to Redis. A query that takes longer counts as
+	// failed.
 	Timeout time.Duration `env:"REDIS_TIMEOUT" envDefault:"1000" range:"10..60000"`
 
-	// Without is what becomes of calls with limits while Redis cannot be asked: `refuse`
-	// answers them 503, `local` has each node go on by what it knows, so that together
-	// they may use up to once more per node what was left. Calls without limits are served
-	// either way.
+	// Without decides what happens to calls with limits while Redis is unavailable.
+	// `refuse` rejects them with 503. `local` lets each node continue with its own data, so
+	// N nodes can use up to N times the remaining limit. Calls without limits are always
+	// served.
 	Without string `env:"LIMITS_WITHOUT_REDIS" envDefault:"refuse" oneof:"refuse,local"`
 }
 

@@ -17,83 +17,85 @@ import (
 // Settings is not usable: start from Default or Load. Secrets are sealed, so that
 // printing or logging a Settings shows none.
 type Settings struct {
-	Server      Server      `title:"Listening"`
+	Server      Server      `title:"Server"`
 	TLS         TLS         `title:"TLS of the listener"`
-	CORS        CORS        `title:"Browsers"`
-	Data        Data        `title:"Files"`
+	CORS        CORS        `title:"Browser access (CORS)"`
+	Data        Data        `title:"Data directory"`
 	Database    Database    `title:"Control-plane database"`
-	Redis       Redis       `title:"Limits over many nodes"`
-	Security    Security    `title:"Keys and trust"`
+	Redis       Redis       `title:"Limits across nodes"`
+	Security    Security    `title:"Security"`
 	Bootstrap   Bootstrap   `title:"First start"`
-	People      People      `title:"People"`
-	Mail        Mail        `title:"Mail"`
-	MCP         MCP         `title:"Tool servers"`
+	People      People      `title:"Sign-in"`
+	Mail        Mail        `title:"Email"`
+	MCP         MCP         `title:"MCP servers"`
 	Features    Features    `title:"Features"`
 	Deployments Deployments `title:"Gateway deployments"`
-	Requests    Requests    `title:"Requests"`
+	Requests    Requests    `title:"Client requests"`
 	Routing     Routing     `title:"Routing configs"`
-	Upstream    Upstream    `title:"Upstream calls"`
+	Upstream    Upstream    `title:"Provider calls"`
 	Cloud       Cloud       `title:"Cloud identities"`
 	Logs        Logs        `title:"Request log"`
-	LogStore    LogStore    `title:"Bodies of the request log"`
-	Analytics   Analytics   `title:"Rows of the request log"`
+	LogStore    LogStore    `title:"Request log bodies"`
+	Analytics   Analytics   `title:"Request log rows"`
 	Models      Models      `title:"Model catalog"`
 	Audit       Audit       `title:"Audit log"`
-	Telemetry   Telemetry   `title:"Program log and metrics"`
+	Telemetry   Telemetry   `title:"Server log and metrics"`
 
 	OpenTelemetry OpenTelemetry `title:"OpenTelemetry"`
 }
 
-// Server says where and how the gateway listens.
+// Server configures the listener, the limits of administration requests, and shutdown.
 type Server struct {
-	// Listen is the host name or IP address to listen on: `127.0.0.1` for this
-	// machine alone, `0.0.0.0` or `::` for every interface. A port may follow, as in
-	// `0.0.0.0:80` and `[::1]:80`, or stand alone, as in `:80`, for every interface; it
-	// beats a `PORT` of the same or a weaker place: `--port` beats a `LISTEN` of the
-	// environment.
+	// Listen is the host name or IP address to listen on: `127.0.0.1` for this machine
+	// only, `0.0.0.0` or `::` for all interfaces. You can add a port, as in `0.0.0.0:80`
+	// and `[::1]:80`. `:80` means that port on all interfaces. The port overrides a `PORT`
+	// from the same source or a weaker one. For example, it does not override `--port` if
+	// `LISTEN` is in the environment.
 	Listen string `env:"LISTEN" envDefault:"127.0.0.1" check:"listen"`
 
-	// Port is the TCP port to listen on. 0 takes a free one and logs it.
+	// Port is the TCP port to listen on. With 0 the gateway uses a free port and logs it.
 	Port int `env:"PORT" envDefault:"8787" range:"0..65535"`
 
-	// UnusedPerClient is how many connections from one address, or from one /64 network of
-	// IPv6, may be open that have not sent a complete request: a further one closes the oldest
-	// of them. A connection that has sent one does not count, so that many clients behind one
-	// proxy can call. 0 means half of the connections that the limit of open files allows,
-	// and at most 4,096.
+	// UnusedPerClient is the maximum number of open connections without a complete request,
+	// for each client address or IPv6 /64 network. A further connection closes the oldest
+	// of them. Connections that have sent a complete request do not count, so many clients
+	// can share one proxy. 0 means half of the connections that the limit of open files
+	// allows, and at most 4,096.
 	UnusedPerClient int `env:"CONNECTIONS_WITHOUT_REQUEST_PER_CLIENT" envDefault:"0" range:"0..1000000"`
 
-	// AdminPerMinute is how many requests to the administration interface each API key or
-	// signed-in person may make in a minute at this instance: a fifth of them at once, the
-	// others at an even pace. One with a body of more than 16 KiB counts once for each
-	// 16 KiB that it begins. 0 means no limit.
+	// AdminPerMinute is the maximum number of administration requests a minute for each API
+	// key or signed-in user, on each node. One fifth of them can come at once; the rest is
+	// spread evenly over the minute. A body counts as one request for each 16 KiB or part
+	// of it. 0 disables the limit.
 	AdminPerMinute int `env:"ADMIN_REQUESTS_PER_MINUTE" envDefault:"300" range:"0..1000000"`
 
-	// StrictAdmin refuses requests of the administration with fields or query parameters that
-	// it does not know. When `OFF` they are ignored and named in the answer's header
-	// `x-gateway-warnings`, unless the request has the header `x-gateway-strict: true`.
+	// StrictAdmin rejects administration requests with unknown fields or query parameters.
+	// When `OFF`, the gateway ignores them and lists them in the response header
+	// `x-gateway-warnings`. Requests with the header `x-gateway-strict: true` are always
+	// checked.
 	StrictAdmin bool `env:"STRICT_ADMIN_REQUESTS" envDefault:"OFF"`
 
-	// RecordsPerKind is how many records of one kind, such as API keys, configs or prompts,
-	// a workspace may have, or the organisation where they belong to it alone. Records that
-	// are deleted do not count. 0 means no limit.
+	// RecordsPerKind is the maximum number of records of each kind, such as API keys,
+	// configs or prompts, in a workspace. The same limit applies to records that belong to
+	// the organisation alone. Deleted records do not count. 0 disables the limit.
 	RecordsPerKind int `env:"RECORDS_PER_KIND" envDefault:"100000" range:"0..10000000"`
 
-	// IngestPerMinute is how many entries of feedback, custom logs, spans and logs of
-	// applications each workspace may send in a minute at this instance, whatever keys it
-	// sends them with: a fifth of them at once, the others at an even pace. What is longer
-	// than 16 KiB counts once for each 16 KiB that it begins, and a prompt that is rendered
-	// counts as one. 0 means no limit.
+	// IngestPerMinute is the maximum number of entries that each workspace can send a
+	// minute to each node, with all its API keys together. Entries are feedback, custom
+	// logs, spans and application logs. One fifth of them can come at once; the rest is
+	// spread evenly over the minute. An entry counts once for each 16 KiB or part of it. A
+	// rendered prompt counts as one entry. 0 disables the limit.
 	IngestPerMinute int `env:"INGEST_ENTRIES_PER_MINUTE" envDefault:"300000" range:"0..100000000"`
 
-	// DrainDelay is how long a gateway that is told to stop goes on taking calls, each the
-	// last of its connection, while its health is 503 already: as long as load balancers
-	// need to send callers elsewhere. With 0 it takes no more connections at once.
+	// DrainDelay is how long a stopping gateway continues to accept calls while its health
+	// check returns 503. Each connection closes after its call. Set it to the time that
+	// load balancers need to send callers elsewhere. With 0 the gateway stops accepting
+	// connections at once.
 	DrainDelay time.Duration `env:"DRAIN_DELAY" envDefault:"0" range:"0..3600000"`
 
-	// DrainTimeout is how long a stopping gateway waits for running requests and
-	// streams before it ends them. Their callers are told so, and have another second to
-	// take that. So long it waits for responses in the background that it follows, too.
+	// DrainTimeout is how long a stopping gateway waits for running requests and streams.
+	// Then it ends them with an error, and their clients have one more second to receive
+	// it. For the same time the gateway continues to poll background responses.
 	DrainTimeout time.Duration `env:"DRAIN_TIMEOUT" envDefault:"30000" range:"0..3600000"`
 }
 
@@ -129,20 +131,21 @@ func splitListen(text string) (host string, port int, ok bool) {
 // every interface, whether or not the machine has IPv6.
 func (s Server) Address() string { return net.JoinHostPort(s.Listen, strconv.Itoa(s.Port)) }
 
-// Data says where the gateway keeps its files.
+// Data sets where the gateway stores its files.
 type Data struct {
-	// Dir is the directory of the SQLite database, the journal, the request log and
-	// the generated encryption key. It is made with mode 0700 when it is missing.
+	// Dir is the directory of the SQLite database, the journal, the request log and the
+	// generated encryption key. If it is missing, the gateway creates it with mode 0700.
 	Dir string `env:"DATA_DIR" envDefault:"./data"`
 }
 
-// Bootstrap fixes what the first start would otherwise make up.
+// Bootstrap sets values that the first start otherwise generates.
 type Bootstrap struct {
-	// AdminKey is the value of the Admin API key made at the first start. Without it
-	// a random key is made and printed once. Later starts ignore it.
+	// AdminKey is the value of the Admin API key that the first start creates. If it is
+	// empty, the gateway generates a random key and prints it once. Later starts ignore
+	// this setting.
 	AdminKey sealed.String `env:"BOOTSTRAP_ADMIN_KEY" check:"gateway-key"`
 
-	// WorkspaceKey is the value of the workspace service key made at the first start,
+	// WorkspaceKey is the value of the workspace service key that the first start creates,
 	// in the same way. It must differ from `BOOTSTRAP_ADMIN_KEY`.
 	WorkspaceKey sealed.String `env:"BOOTSTRAP_WORKSPACE_KEY" check:"gateway-key"`
 }

@@ -7,26 +7,27 @@ import (
 	"sluice/internal/sealed"
 )
 
-// TLS holds the gateway's own certificate. Without one it speaks plain HTTP.
+// TLS sets the certificate of the gateway. Without a certificate the gateway uses plain
+// HTTP.
 type TLS struct {
-	// Cert is the certificate shown to clients, PEM, followed by intermediates if
-	// there are any. It needs `TLS_KEY`.
+	// Cert is the certificate for clients in PEM form, followed by any intermediate
+	// certificates. It requires `TLS_KEY`.
 	Cert string `env:"TLS_CERT" check:"certificates"`
 
-	// Key is the private key of `TLS_CERT`, PEM, not encrypted.
+	// Key is the private key of `TLS_CERT` in PEM form, not encrypted.
 	Key sealed.String `env:"TLS_KEY" check:"private-key"`
 
-	// CA holds further certificates, PEM, that complete the chain shown to clients.
-	// It does not ask clients for certificates of their own.
+	// CA contains additional certificates in PEM form that complete the chain sent to
+	// clients. The gateway does not request client certificates.
 	CA string `env:"TLS_CA" check:"certificates"`
 
-	// CertPath is a file to read `TLS_CERT` from.
+	// CertPath is the path of a file that contains `TLS_CERT`.
 	CertPath string `env:"TLS_CERT_PATH" loads:"TLS_CERT"`
 
-	// KeyPath is a file to read `TLS_KEY` from.
+	// KeyPath is the path of a file that contains `TLS_KEY`.
 	KeyPath string `env:"TLS_KEY_PATH" loads:"TLS_KEY"`
 
-	// CAPath is a file to read `TLS_CA` from.
+	// CAPath is the path of a file that contains `TLS_CA`.
 	CAPath string `env:"TLS_CA_PATH" loads:"TLS_CA"`
 }
 
@@ -65,23 +66,24 @@ func checkPair(report reporter, prefix, cert string, key sealed.String) {
 	}
 }
 
-// CORS says which web pages may call the gateway from a browser.
+// CORS sets which web pages can call the gateway from a browser.
 type CORS struct {
-	// Enabled answers preflight requests and adds the CORS headers. Credentials such
-	// as cookies are never allowed.
+	// Enabled allows calls from browsers: the gateway responds to preflight requests and
+	// adds CORS headers. Credentials such as cookies are never allowed.
 	Enabled bool `env:"ENABLE_CORS" envDefault:"OFF"`
 
-	// AllowedOrigins are the origins of the pages that may call; `*` stands for all.
+	// AllowedOrigins are the origins of pages that can call the gateway. `*` allows all.
 	AllowedOrigins []string `env:"CORS_ALLOWED_ORIGINS" envDefault:"*" check:"origin"`
 
-	// AllowedMethods are the methods that a page may use.
+	// AllowedMethods are the HTTP methods that a page can use.
 	AllowedMethods []string `env:"CORS_ALLOWED_METHODS" envDefault:"GET,POST,PUT,PATCH,DELETE,OPTIONS" check:"method"`
 
-	// AllowedHeaders are the request headers that a page may send; `*` allows
-	// whatever the browser asks for.
+	// AllowedHeaders are the request headers that a page can send. `*` allows every header
+	// that the browser requests.
 	AllowedHeaders []string `env:"CORS_ALLOWED_HEADERS" envDefault:"*" check:"header-or-star"`
 
-	// ExposeHeaders are the response headers that a page may read; `*` stands for all.
-	// Clients in a page go by some of the provider's (retry-after) as by some of ours.
+	// ExposeHeaders are the response headers that a page can read. `*` exposes all. Clients
+	// in a page need some headers of the gateway and some of the provider, such as
+	// `retry-after`.
 	ExposeHeaders []string `env:"CORS_ALLOWED_EXPOSE_HEADERS" envDefault:"*" check:"header-or-star"`
 }
