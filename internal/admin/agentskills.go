@@ -98,7 +98,7 @@ func switchSkills(c *resource.Call, off *agent.Switches) (any, error) {
 	if err := c.Sent.Into("skills", &sent); err != nil {
 		return nil, err
 	}
-	if len(sent) == 0 && !c.OnlyNulls() {
+	if len(sent) == 0 && !c.ChangesNothing() {
 		return nil, fault.New(fault.InvalidRequest, "name the skills that are to be switched").At("skills")
 	}
 	next := *off

@@ -81,7 +81,7 @@ func (l grantLinks) asked(ctx context.Context, tx resource.Tx, c *resource.Call,
 	if err := json.Unmarshal(encode(c.Sent), body); err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
 	}
-	if !asks() && !c.OnlyNulls() {
+	if !asks() && !c.ChangesNothing() {
 		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
 	}
 	return l.of(ctx, tx, in.ID)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"sluice/internal/resource"
 	"sluice/internal/store/storetest"
 )
 
@@ -78,6 +79,40 @@ func (w *accessWorld) stays(t *testing.T, l *rightsOf, field string) {
 		if now, ok := shown[name]; ok && !slices.Contains(stamps, name) && !reflect.DeepEqual(now, was) {
 			t.Errorf("%s with %s null: %s was %v and is %v", l, field, name, was, now)
 		}
+	}
+}
+
+// A PUT whose only field is unknown succeeds, changes nothing and names the field.
+func TestUpdateOfOnlyUnknownFieldsChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newAccessWorld(t, storetest.Open(t, storetest.SQLite(t)))
+	held := 0
+	for _, l := range w.lines {
+		if l.mode != "" || l.method != http.MethodPut {
+			continue
+		}
+		schema := w.bodySchema(t, l)
+		if schema == nil || len(schema.Required) > 0 {
+			continue
+		}
+		held++
+		call, was := *l, w.recordOf(t, l)
+		call.body = `{"zyxwvutsrq":1}`
+		rec := w.based(t, &call, "")
+		if rec.Code != 200 || rec.Header().Get(resource.HeaderWarnings) != `unknown field "zyxwvutsrq" ignored` {
+			t.Errorf("%s: %d %.300s, warnings %q", l, rec.Code, rec.Body, rec.Header().Get(resource.HeaderWarnings))
+		}
+		for name, now := range w.recordOf(t, l) {
+			if !slices.Contains(stamps, name) && !reflect.DeepEqual(now, was[name]) {
+				t.Errorf("%s: %s was %v and is %v", l, name, was[name], now)
+			}
+		}
+		if rec := w.based(t, &call, "", resource.HeaderStrict, "true"); rec.Code != 400 || !strings.Contains(rec.Body.String(), "unknown field") {
+			t.Errorf("%s in a strict call: %d %.300s", l, rec.Code, rec.Body)
+		}
+	}
+	if held < 15 {
+		t.Errorf("only %d operations were held", held)
 	}
 }
 

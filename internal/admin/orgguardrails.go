@@ -66,7 +66,7 @@ func (k kinds) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, err
 				fields[name] = v
 			}
 		}
-		if len(fields) == 0 && !c.OnlyNulls() {
+		if len(fields) == 0 && !c.ChangesNothing() {
 			return fault.New(fault.InvalidRequest, "the body has no field to change")
 		}
 		if err := lay(fields, &o.Defaults); err != nil {

@@ -130,7 +130,7 @@ func (f *family[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *reso
 	if err := c.Sent.Into("user_access", &sent); err != nil {
 		return nil, err
 	}
-	if len(sent) == 0 && !c.Sent.Has("default_user_access") && !c.OnlyNulls() {
+	if len(sent) == 0 && !c.Sent.Has("default_user_access") && !c.ChangesNothing() {
 		return nil, fault.New(fault.InvalidRequest, "name users, or set default_user_access").At("user_access")
 	}
 	users, err := memberUsers(ctx, c.Reader, c.OrgID, ch.New.WorkspaceID)

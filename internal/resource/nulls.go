@@ -108,9 +108,10 @@ func (s *schema) within(of *huma.Schema, raw json.RawMessage) *huma.Schema {
 	return nil
 }
 
-// OnlyNulls reports whether fields were sent, and all of them as nulls that change nothing.
-func (c *Call) OnlyNulls() bool {
-	return c.unset && !slices.ContainsFunc(slices.Collect(maps.Keys(c.Sent)), isContent)
+// ChangesNothing reports whether fields were sent, and all of them are nulls or unknown fields
+// that the call ignores. It is false for an empty body.
+func (c *Call) ChangesNothing() bool {
+	return c.idle && !slices.ContainsFunc(slices.Collect(maps.Keys(c.Sent)), isContent)
 }
 
 // isContent reports whether a field is one of the record, and does not name where it belongs.

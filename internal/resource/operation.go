@@ -116,7 +116,7 @@ type Call struct {
 	// compared says that they were held against the record.
 	compared bool
 	repeats  bool        // the body repeats what the path names
-	unset    bool        // a field was sent as a null that changes nothing
+	idle     bool        // a field was sent that changes nothing: a null, or one that is ignored
 	header   http.Header // further fields of the answer
 	// whole are the objects of the body as they were sent, once Sent and Items have lost
 	// what is ignored of them; warnings name that.

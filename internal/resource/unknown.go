@@ -102,7 +102,7 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if of, ok := s.of.Properties[name]; ok {
 			if s.unset(name, sent[name]) {
-				c.unset = true
+				c.idle = true
 				continue
 			}
 			left[name] = s.withoutNulls(of, c.withoutEchoes(s, of, s.read(name), sent[name], []string{name}, path(name)))
@@ -136,6 +136,7 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 		return unknownField
 	}
 	c.warn("field", name)
+	c.idle = true
 	return ""
 }
 

@@ -119,6 +119,9 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if !c.changes() {
 		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
 	}
+	if c.ChangesNothing() {
+		return k.leave(ctx, c)
+	}
 	ch, err := k.rewrite(ctx, c, "update", func(tx Tx, ch *Edit[T]) error {
 		if err := k.compareEchoes(ctx, c, ch.Old); err != nil {
 			return err
@@ -132,6 +135,26 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 			}
 		}
 		return k.settle(ctx, c, ch)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k.changed(ctx, c, ch)
+}
+
+// leave answers an update that changes nothing: the record keeps its version and its times.
+func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
+	var ch *Edit[T]
+	err := c.engine.change(ctx, c, func(Tx) error {
+		r, err := k.named(ctx, c, "update")
+		if err != nil {
+			return err
+		}
+		if err := c.Unchanged(r.Record); err != nil {
+			return err
+		}
+		ch = &Edit[T]{Old: r, New: r, Sent: c.Sent}
+		return k.compareEchoes(ctx, c, r)
 	})
 	if err != nil {
 		return nil, err
@@ -220,15 +243,15 @@ func (c *Call) Version(r Record) { c.etag = etag(r) }
 // before, and are no part of a record.
 var places = []string{"workspace_id", "organisation_id"}
 
-// changes reports whether a field was sent that can change something, be it as a null that
-// does not.
+// changes reports whether a field of the record was sent, be it one that changes nothing: a
+// null, or an unknown field that is ignored.
 func (c *Call) changes() bool {
 	for name := range c.Sent {
 		if isContent(name) {
 			return true
 		}
 	}
-	return c.unset
+	return c.idle
 }
 
 // settle makes the new body of what was sent, lets the kind prepare it, and checks
