@@ -117,6 +117,7 @@ type Call struct {
 	compared bool
 	repeats  bool        // the body repeats what the path names
 	idle     bool        // a field was sent that changes nothing: a null, or one that is ignored
+	strict   bool        // unknown fields and parameters are refused
 	header   http.Header // further fields of the answer
 	// whole are the objects of the body as they were sent, once Sent and Items have lost
 	// what is ignored of them; warnings name that.

@@ -32,6 +32,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 	steps := [...]func() error{
 		func() error { return e.identify(c) },
 		func() error { return e.allowed(c) },
+		c.readHeaders,
 		c.readQuery,
 		func() error { return c.readBody(ctx, body) },
 		func() error { return c.renameTwins(body) },

@@ -14,7 +14,7 @@ import (
 
 // The headers about fields and parameters that an operation does not know.
 const (
-	// HeaderStrict, sent as "true", makes a call refuse what it otherwise ignores.
+	// HeaderStrict, sent as "true", "1", "on" or "yes", makes a call refuse what it otherwise ignores.
 	HeaderStrict = "X-Gateway-Strict"
 	// HeaderWarnings of an answer names what was ignored:
 	// `unknown field "colour" ignored, unknown parameter "sort" ignored`.
@@ -27,9 +27,23 @@ const (
 	maxWarningBytes = 64 // of a name
 )
 
-// strict reports whether the call refuses unknown fields and parameters.
-func (c *Call) strict() bool {
-	return c.engine.Strict || strings.EqualFold(c.r.Header.Get(HeaderStrict), "true")
+// readHeaders reads from the headers whether the call refuses unknown fields and parameters.
+func (c *Call) readHeaders() error {
+	on, err := boolHeader(c.r.Header, HeaderStrict)
+	c.strict = on || c.engine.Strict
+	return err
+}
+
+// boolHeader reads a header that is true, 1, on or yes, or else false, 0, off, no, empty or
+// absent, in any case. Every other value is an error that names the header.
+func boolHeader(h http.Header, name string) (bool, error) {
+	switch strings.ToLower(strings.Join(h.Values(name), ", ")) {
+	case "true", "1", "on", "yes":
+		return true, nil
+	case "", "false", "0", "off", "no":
+		return false, nil
+	}
+	return false, fault.New(fault.InvalidParameter, "the value must be true or false").At(strings.ToLower(name))
 }
 
 // warn names something of the request in HeaderWarnings that was ignored: what is "field" or
@@ -82,7 +96,7 @@ func (c *Call) unknownParameters(values url.Values) error {
 		switch {
 		case near != "":
 			return fault.Newf(fault.InvalidParameter, "there is no such parameter here, did you mean %s?", near).At(name)
-		case c.strict():
+		case c.strict:
 			return fault.New(fault.InvalidParameter, "there is no such parameter here").At(name)
 		}
 		c.warn("parameter", name)
@@ -132,7 +146,7 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 	switch {
 	case near != "":
 		return unknownField + ", did you mean " + near + "?"
-	case c.strict():
+	case c.strict:
 		return unknownField
 	}
 	c.warn("field", name)

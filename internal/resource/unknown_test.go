@@ -11,8 +11,13 @@ import (
 
 // strictly makes a call with the header that refuses what is unknown.
 func (r *rig) strictly(method, path, body string) *httptest.ResponseRecorder {
+	return r.called(method, path, body, "true")
+}
+
+// called makes a call with a value in the header that refuses what is unknown.
+func (r *rig) called(method, path, body, strict string) *httptest.ResponseRecorder {
 	req := httptest.NewRequest(method, "/v1"+path, strings.NewReader(body))
-	req.Header.Set(resource.HeaderStrict, "true")
+	req.Header.Set(resource.HeaderStrict, strict)
 	rec := httptest.NewRecorder()
 	r.engine.Handler().ServeHTTP(rec, req)
 	return rec
@@ -128,6 +133,35 @@ func TestUpdateOfOnlyUnknownFieldsChangesNothing(t *testing.T) {
 	}
 	r.want(t, 200, `{"name":"a","depth":4}`, "GET", "/drawers/one", "")
 	r.want(t, 400, "no field to change", "PUT", "/drawers/one", `{}`)
+}
+
+func TestStrictHeaderTakesWordsForOnAndOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, drawers())
+	for value, c := range map[string]struct {
+		status int
+		says   string
+	}{
+		"true": {400, "unknown field"}, "TRUE": {400, "unknown field"}, "1": {400, "unknown field"}, "on": {400, "unknown field"}, "Yes": {400, "unknown field"},
+		"false": {200, "slug"}, "0": {200, "slug"}, "Off": {200, "slug"}, "no": {200, "slug"}, "": {200, "slug"},
+		"strict": {400, `"path":"x-gateway-strict"`}, "2": {400, `"path":"x-gateway-strict"`}, "true, false": {400, `"path":"x-gateway-strict"`},
+	} {
+		rec := r.called("POST", "/drawers", `{"name":"a","flavour":1}`, value)
+		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.says) {
+			t.Errorf("%q: %d %s", value, rec.Code, rec.Body)
+		}
+	}
+	for name, c := range map[string]struct{ method, path, body string }{
+		"an operation without a body":    {"GET", "/drawers", ""},
+		"a body without unknown fields":  {"POST", "/drawers", `{"name":"a"}`},
+		"a deployment that is strict":    {"GET", "/drawers", ""},
+		"a query with unknown parameter": {"GET", "/drawers?flavour=1", ""},
+	} {
+		r.engine.Strict = name == "a deployment that is strict"
+		if rec := r.called(c.method, c.path, c.body, "maybe"); rec.Code != 400 || !strings.Contains(rec.Body.String(), `"path":"x-gateway-strict","message":"the value must be true or false"`) {
+			t.Errorf("%s: %d %s", name, rec.Code, rec.Body)
+		}
+	}
 }
 
 func TestTwinsOfKnownFieldsCount(t *testing.T) {
