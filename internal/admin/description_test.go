@@ -90,7 +90,8 @@ func plainAdmin() *admin.Admin {
 	return admin.New(admin.Parts{Clock: ident.System{}, Version: "1.0.0"})
 }
 
-// Every mounted route and every model route is described, and the reverse.
+// Every mounted route and every model route is described, and the reverse: of the paths that
+// pass through to a provider without a type only that of compaction.
 func TestRoutesAndDescriptionAgree(t *testing.T) {
 	t.Parallel()
 	a := plainAdmin()
@@ -108,6 +109,7 @@ func TestRoutesAndDescriptionAgree(t *testing.T) {
 	for _, p := range admin.TelemetryPaths() { // the program serves them itself
 		mounted = append(mounted, "POST "+p.Path)
 	}
+	mounted = append(mounted, "GET /health", "POST /responses/compact")
 	for _, r := range llm.Routes {
 		mounted = append(mounted, r.Method+" "+r.Path)
 	}

@@ -37,6 +37,10 @@ type modelRoute struct {
 	Binary   string   `json:"binary"`  // content type of a response that is not JSON
 	Query    []string `json:"query"`   // parameters
 	Upgrade  bool     `json:"upgrade"` // to a WebSocket
+	Public   bool     `json:"public"`  // needs no credential and takes no headers
+	Bare     bool     `json:"bare"`    // also served without /v1
+	// Unavailable says when a public route responds with 503 and the schema Response.
+	Unavailable string `json:"unavailable"`
 }
 
 // The scopes of model routes. Source: contract/dataplane.md 6.1.
@@ -109,6 +113,9 @@ func (e modelError) response() object {
 }
 
 func (r modelRoute) operation(src modelSource) object {
+	if r.Public {
+		return r.publicOperation(src)
+	}
 	scopes := []any{modelScope}
 	if r.Tag == "Models" {
 		scopes = append(scopes, listScope)
@@ -122,6 +129,26 @@ func (r modelRoute) operation(src modelSource) object {
 	}
 	if content := r.requestContent(src); content != nil {
 		op["requestBody"] = object{"required": true, "content": content}
+	}
+	return op
+}
+
+// publicOperation describes a route that everybody may call.
+func (r modelRoute) publicOperation(src modelSource) object {
+	content := object{"application/json": object{"schema": schemaRef(r.Response), "example": src.Schemas[r.Response]["example"]}}
+	responses := object{
+		"200": object{"description": "The response of the gateway.", "content": content},
+		"431": object{"description": "The headers of the request are too large."},
+	}
+	if r.Unavailable != "" {
+		responses["503"] = object{"description": r.Unavailable, "content": object{"application/json": object{"schema": schemaRef(r.Response)}}}
+	}
+	op := object{
+		"operationId": r.ID, "summary": r.Summary, "tags": []any{r.Tag}, "description": "Needs no credential.",
+		"x-required-scopes": []any{}, "security": []any{}, "responses": responses,
+	}
+	if r.Bare {
+		op["servers"] = []any{object{"url": "/v1"}, object{"url": "/"}}
 	}
 	return op
 }

@@ -8,9 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"sluice/api"
 	"sluice/internal/config"
 	"sluice/internal/dataplane/front"
 	"sluice/internal/ident"
@@ -169,6 +173,30 @@ func TestEdgeTurnsPanicsInto500(t *testing.T) {
 	edge(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }), discard).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 || w.Body.Len() == 0 {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// The answer of the health routes is the one that the API description promises.
+func TestHealthFitsItsDescription(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(api.Description("1.0.0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := doc.Paths.Value("/health").Get
+	a, _ := opened(t, freshSettings(t))
+	for status, leaving := range map[int]bool{200: false, 503: true} {
+		a.leaving.Store(leaving)
+		w := httptest.NewRecorder()
+		a.health(w, nil)
+		var body any
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != status {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		schema := op.Responses.Value(strconv.Itoa(status)).Value.Content.Get("application/json").Schema.Value
+		if err := schema.VisitJSON(body, openapi3.EnableJSONSchema2020()); err != nil {
+			t.Errorf("%s: %v", w.Body, err)
+		}
 	}
 }
 
