@@ -23,6 +23,7 @@ func TestVertexAddresses(t *testing.T) {
 		body   string // model in it
 	}{
 		{"a region", "gemini-2.5-pro", false, provider.Values{"vertex_region": "europe-west4", "vertex_project_id": "p"}, "europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent", "gemini-2.5-pro"},
+		{"a model as Google's clients write it", "models/gemini-2.5-pro", false, provider.Values{"vertex_region": "europe-west4", "vertex_project_id": "p"}, "europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/publishers/google/models/gemini-2.5-pro:generateContent", "gemini-2.5-pro"},
 		{"the whole world", "google.gemini-2.5-pro", true, provider.Values{"vertex_region": "global", "vertex_project_id": "p"}, "aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse", "gemini-2.5-pro"},
 		{"a continent", "anthropic.claude-sonnet-4-5", true, provider.Values{"vertex_region": "eu", "vertex_project_id": "p"}, "aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict", "claude-sonnet-4-5"},
 		{"the project of the account wins", "mistralai.codestral-2", false, provider.Values{"vertex_region": "us-central1", "vertex_project_id": "p", "vertex_service_account_json": account}, "us-central1-aiplatform.googleapis.com/v1/projects/robots/locations/us-central1/publishers/mistralai/models/codestral-2:rawPredict", "codestral-2"},
