@@ -181,6 +181,7 @@ func TestModelList_FaultsOfOneProviderLeaveTheOthers(t *testing.T) {
 			if a.StatusCode != 200 || !strings.Contains(a.Text, "@good/m") || strings.Contains(a.Text, "@bad/") {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
 			}
+			until(t, "the fault to be logged", func() bool { return strings.Contains(r.log.String(), "provider=@bad") })
 			if text := r.log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "provider=@bad") || !strings.Contains(text, c.log) {
 				t.Errorf("log: %s", text)
 			}

@@ -86,10 +86,11 @@ func (r *rig) visit(t *testing.T, p speaker, host, path, body string) {
 	}
 }
 
-// until waits for something that other goroutines bring about.
+// until waits for something that other goroutines bring about. The limit is long, because
+// tests in parallel can take all processors for many seconds.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 2000 {
+	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); {
 		if ok() {
 			return
 		}
