@@ -66,10 +66,16 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 	return nil
 }
 
+// takes reports whether the model takes a thought back, or a sealed one: Claude its own. Other
+// models refuse a signature, or the thought altogether. What an ARN stands for is not known, and
+// does without.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
+func (w *callWriter) takes(p *llm.Part) bool { return w.family == claude && dialect.OfClaude(p) }
+
 // thought writes a thought with its signature, without which no model takes it back, or a
 // sealed one.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
-	if !dialect.OfClaude(p) {
+	if !w.takes(p) {
 		w.t.Lose(w.c.Path(m, p.Index))
 		return
 	}

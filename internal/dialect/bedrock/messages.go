@@ -84,7 +84,7 @@ func (w *callWriter) messages(ctx context.Context) error {
 // turn writes the messages of one side that list begins with and returns how many they
 // are, those of the system and those that say nothing in between included.
 func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err error) {
-	role := speaker(list)
+	role := w.speaker(list)
 	before := w.JSON
 	w.Open('{')
 	w.Str("role", role)
@@ -96,7 +96,7 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 		if m.Role.Instructs() {
 			continue
 		}
-		if side(m) != role && !silent(m) {
+		if side(m) != role && !w.silent(m) {
 			break
 		}
 		w.loseName(m)
@@ -134,9 +134,9 @@ func side(m *llm.Message) string {
 }
 
 // speaker is the side of the first message that says something.
-func speaker(list []llm.Message) string {
+func (w *callWriter) speaker(list []llm.Message) string {
 	for i := range list {
-		if m := &list[i]; !m.Role.Instructs() && !silent(m) {
+		if m := &list[i]; !m.Role.Instructs() && !w.silent(m) {
 			return side(m)
 		}
 	}
@@ -144,13 +144,13 @@ func speaker(list []llm.Message) string {
 }
 
 // silent reports whether nothing is left of a message.
-func silent(m *llm.Message) bool {
+func (w *callWriter) silent(m *llm.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			return !dialect.Blank(p.Text)
 		case llm.ThoughtPart, llm.SealedPart:
-			return dialect.OfClaude(&p)
+			return w.takes(&p)
 		case llm.OpaquePart:
 			return m.Role != llm.RoleAssistant // and is refused
 		default:

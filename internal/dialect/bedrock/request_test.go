@@ -160,6 +160,34 @@ func TestEncodeMessages(t *testing.T) {
 	}
 }
 
+// Models other than Claude refuse a thought with a signature, or any. An imported model may be any.
+func TestThoughtsOfClaudeGoToClaudeOnly(t *testing.T) {
+	t.Parallel()
+	const chat = `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"sig="},` +
+		`{"type":"redacted_thinking","data":"AAEC"},{"type":"thinking","thinking":"other"},{"type":"text","text":"b"}]},{"role":"user","content":"c"},` +
+		`{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"sig="}]},{"role":"user","content":"d"}]}`
+	const want = `"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"text":"b"}]},{"role":"user","content":[{"text":"c"},{"text":"d"}]}]`
+	lost := []string{"messages[1].content[0]", "messages[1].content[1]", "messages[1].content[2]", "messages[3].content[0]"}
+	for _, model := range []string{
+		nova, "openai.gpt-oss-120b-1:0", "us.meta.llama4-maverick-17b-instruct-v1:0", "us.deepseek.r1-v1:0", "qwen.qwen3-32b-v1:0",
+		"arn:aws:bedrock:us-east-1:1:imported-model/abc",
+	} {
+		out, err := encode(t, &dialect.Target{Model: model, Value: values(nil)}, chat)
+		if err != nil {
+			t.Fatalf("%s: %v", model, err)
+		}
+		if !strings.Contains(string(out.Body), want) || !slices.Equal(out.Lost, lost) {
+			t.Errorf("%s: sent %s, dropped %q", model, out.Body, out.Lost)
+		}
+	}
+	for _, model := range []string{opus, "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1"} {
+		out, err := encode(t, &dialect.Target{Model: model, Value: values(nil)}, chat)
+		if err != nil || strings.Count(string(out.Body), `"reasoningContent"`) != 3 {
+			t.Errorf("%s: %v, sent %+v", model, err, out)
+		}
+	}
+}
+
 // Models that keep no prompts refuse a call with cache points.
 func TestCachePoints(t *testing.T) {
 	t.Parallel()
