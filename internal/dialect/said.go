@@ -33,8 +33,8 @@ type Said struct {
 // Nothing reports whether there is nothing to send.
 func (s *Said) Nothing() bool { return len(s.Thoughts)+len(s.Texts)+len(s.Calls) == 0 }
 
-// ReadSaid takes a message of an assistant apart. Sealed thoughts, marks and the
-// signatures of calls are told to t as lost; what else there may be is refused as by
+// ReadSaid takes a message of an assistant apart. Sealed thoughts, those without text, which Claude
+// may sign without showing them, marks and the signatures of calls are told to t as lost; what else there may be is refused as by
 // CannotCarry.
 func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
 	for i := range m.Parts {
@@ -43,11 +43,11 @@ func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
 		switch {
 		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
 			s.Texts = append(s.Texts, p.Text)
+		case p.Kind == llm.SealedPart, p.Kind == llm.ThoughtPart && p.Text == "":
+			t.Lose(c.Path(m, p.Index))
+			continue
 		case p.Kind == llm.ThoughtPart:
 			s.Thoughts = append(s.Thoughts, p)
-			continue
-		case p.Kind == llm.SealedPart:
-			t.Lose(c.Path(m, p.Index))
 			continue
 		case p.Kind == llm.CallPart && !p.Call.Custom:
 			s.Calls = append(s.Calls, readableCall(t, c, m, p))

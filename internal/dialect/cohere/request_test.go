@@ -84,6 +84,11 @@ func TestEncodeCall(t *testing.T) {
 			`{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"y"}]}]}`,
 			[]string{"messages[1].content[1]", "messages[1].content[0].signature"},
 		},
+		{
+			"thoughts that were signed without being shown", `"messages":[{"role":"user","content":"x"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"","signature":"s"},{"type":"text","text":"y"}]},{"role":"user","content":"z"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"","signature":"s"}]}]`,
+			`{"role":"user","content":"x"},{"role":"assistant","content":"y"},{"role":"user","content":"z"}]}`,
+			[]string{"messages[1].content[0]", "messages[3].content[0]"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := upstream().EncodeCall(context.Background(), chatCall(t, c.call), target)

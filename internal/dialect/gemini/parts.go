@@ -22,13 +22,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		w.begin(role)
 		w.text(p.Text, signature, false)
 	case llm.ThoughtPart:
-		signature := p.Signature
-		if signature != "" && !dialect.Knows(shapeName, p) {
-			w.t.Lose(dialect.SignatureAt(w.c, m, p))
-			signature = ""
-		}
-		w.begin(role)
-		w.text(p.Text, signature, true)
+		w.thought(role, m, p)
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
 		return w.media(role, at, p)
 	case llm.OpaquePart:
@@ -46,6 +40,25 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		w.t.Lose(at) // thoughts that another provider sealed, and what has no place here
 	}
 	return nil
+}
+
+// thought writes a thought, with its signature where Gemini signed it. One with neither a text
+// nor such a signature is left out.
+func (w *writer) thought(role string, m *llm.Message, p *llm.Part) {
+	signature := p.Signature
+	foreign := signature != "" && !dialect.Knows(shapeName, p)
+	if foreign {
+		signature = ""
+	}
+	switch {
+	case p.Text == "" && signature == "":
+		w.t.Lose(w.c.Path(m, p.Index))
+		return
+	case foreign:
+		w.t.Lose(dialect.SignatureAt(w.c, m, p))
+	}
+	w.begin(role)
+	w.text(p.Text, signature, true)
 }
 
 // loseMarks names the marks that Gemini has no words for. It caches by itself, or what

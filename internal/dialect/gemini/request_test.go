@@ -112,6 +112,12 @@ func TestEncode(t *testing.T) {
 			lost: []string{"messages[0].content[1].signature", "messages[0].content[2]"},
 		},
 		{
+			name: "thoughts without text that others signed are left out",
+			chat: `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"","signature":"__thought__anthropic:c2ln"},{"type":"thinking","thinking":""},{"type":"text","text":"x"}]},{"role":"user","content":"y"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"","signature":"c2ln"}]}]}`,
+			want: `{"contents":[{"role":"model","parts":[{"text":"x"}]},{"role":"user","parts":[{"text":"y"}]}]}`,
+			lost: []string{"messages[0].content[0]", "messages[0].content[1]", "messages[2].content[0]"},
+		},
+		{
 			name: "settings",
 			chat: `{` + hi + `,"temperature":0,"top_p":0.5,"top_k":4,"n":2,"seed":7,"presence_penalty":0.1,"frequency_penalty":0.2,"logprobs":true,"top_logprobs":3,"max_tokens":5,"max_completion_tokens":6,"stop":"x",` +
 				`"media_resolution":"MEDIA_RESOLUTION_LOW","modalities":["text","image"],"image_config":{"aspect_ratio":"16:9","image_size":"2K"},"safety_settings":[{"category":"C","threshold":"T"}],"cached_content":"cachedContents/1","labels":{"a":"b"},"user":"u","logit_bias":{"1":2}}`,

@@ -80,6 +80,29 @@ func thoughtful(messages []byte, place string) []byte {
 	return w.B
 }
 
+// thoughtsLost are the places of the thoughts in content_blocks that thoughtful leaves out: those that
+// are sealed, and those without text, and all where the provider has no place for any.
+func thoughtsLost(messages []byte, place string) (lost []string) {
+	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
+		return nil
+	}
+	none := place == "" || place == dialect.ThoughtsInDetails
+	i := 0
+	for m := range splice.Elements(messages) {
+		blocks, _ := splice.Find(m, "content_blocks")
+		k := 0
+		for b := range splice.Elements(blocks) {
+			p, err := readPart(b, "")
+			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ThoughtPart && (none || p.Text == "")) {
+				lost = append(lost, dialect.Index(dialect.Index("messages", i)+".content_blocks", k))
+			}
+			k++
+		}
+		i++
+	}
+	return lost
+}
+
 // thoughtMessage writes a message with content_blocks in the provider's words.
 func thoughtMessage(w *dialect.JSON, m []byte, parts []llm.Part, place string) {
 	var thoughts, text strings.Builder

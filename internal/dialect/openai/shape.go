@@ -65,6 +65,7 @@ func (b *shaper) turns(ep llm.Endpoint) {
 	raw, _ := b.doc.Raw(name)
 	turns := dialect.Unsigned(raw)
 	if ep == llm.ChatComplete {
+		b.lost = append(b.lost, thoughtsLost(raw, b.rules.Thoughts)...)
 		if turns != nil {
 			raw = turns
 		}

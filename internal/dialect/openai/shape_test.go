@@ -114,6 +114,25 @@ func TestShapeOfNothingDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// What has no place of the thoughts that callers of chat give back is named.
+func TestShapeTellsWhichThoughtsItDrops(t *testing.T) {
+	t.Parallel()
+	const body = `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"b","content_blocks":[{"type":"thinking","thinking":"","signature":"s"},` +
+		`{"type":"redacted_thinking","data":"d"},{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}]}]}`
+	for place, want := range map[string][]int{
+		"": {0, 1, 2}, dialect.ThoughtsBeside: {0, 1}, dialect.ThoughtsInContent: {0, 1}, dialect.ThoughtsInDetails: {0, 1, 2},
+	} {
+		var lost []string
+		for _, i := range want {
+			lost = append(lost, dialect.Index("messages[1].content_blocks", i))
+		}
+		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: place}}).Lost
+		if !slices.Equal(got, lost) {
+			t.Errorf("%q: dropped %q, want %q", place, got, lost)
+		}
+	}
+}
+
 // What the provider refuses is named where the caller says it, unless that says nothing, the
 // config drops it anyway, or it is the model, which stands elsewhere.
 func TestShapeTellsWhatItDrops(t *testing.T) {
