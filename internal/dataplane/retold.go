@@ -3,6 +3,7 @@ package dataplane
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"sluice/internal/dialect"
@@ -33,7 +34,7 @@ func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept}
+		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept, surface: a.call.Surface}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
@@ -115,6 +116,9 @@ type talk struct {
 	names  *dialect.Names
 	texts  *dialect.Texts
 	signer *dialect.Signer
+
+	surface llm.Endpoint // of the caller
+
 	dst    []byte
 	kept   *conversation
 	usage  llm.Usage
@@ -176,7 +180,9 @@ func (t *talk) event(ev *llm.Event) {
 // because nothing is read after an error.
 func (t *talk) failed(ev *llm.Event) {
 	failed := *ev
+	failed.Raw = slices.Clone(ev.Raw)
 	t.fault = &failed
+	dialect.FaultWords(t.surface, ev)
 	if ev.Usage == nil {
 		return
 	}
@@ -209,6 +215,7 @@ func (t *talk) failure() []byte {
 		w.Opt("type", t.fault.Name)
 	}
 	w.Opt("code", t.fault.ID)
+	w.ErrorExtra(t.fault.Raw)
 	w.Close('}')
 	w.Close('}')
 	return w.B

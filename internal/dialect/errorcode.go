@@ -1,6 +1,10 @@
 package dialect
 
-import "sluice/internal/splice"
+import (
+	"bytes"
+
+	"sluice/internal/splice"
+)
 
 // The code of an error is a string on every surface: the code that the provider sent, a number
 // as the same number in digits. Where the provider sent none it is null (messages leave it
@@ -37,14 +41,14 @@ func TextCode(data []byte) []byte {
 	return data
 }
 
-// withTextCode is an event that reports an error with its code as a string, and how many of its
-// first bytes are those of the event; nil where nothing changes.
-func withTextCode(all []byte, e event) (with []byte, same int) {
+// withCode is an event that reports an error with its code, and how many of its first bytes are
+// those of the event; nil where nothing changes.
+func (s *Stream) withCode(all []byte, e event) (with []byte, same int) {
 	if e.end == 0 || len(e.data) == 0 {
 		return nil, 0
 	}
-	data := TextCode(e.data)
-	if len(data) == len(e.data) {
+	data := withCode(s.opt.Endpoint, e.name, e.data)
+	if bytes.Equal(data, e.data) {
 		return nil, 0
 	}
 	with = append(with, all[:e.off]...)

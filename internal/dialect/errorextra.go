@@ -68,9 +68,9 @@ func unwrapped(body []byte) []byte {
 	return body
 }
 
-// contextCode is the error code of a conversation that is too long for the model, whatever its
+// ContextCode is the error code of a conversation that is too long for the model, whatever its
 // provider calls it. Source: https://platform.openai.com/docs/guides/error-codes, read 2026-11.
-const contextCode = "context_length_exceeded"
+const ContextCode = "context_length_exceeded"
 
 // tooLongPrompt is how Anthropic says it; coding agents look for the words, and shorten the
 // conversation. Source: https://docs.anthropic.com/en/api/errors, read 2026-11.
@@ -126,12 +126,18 @@ func (d *details) aboutContext(status int) bool {
 // tooLong is the message of such an error in Anthropic's words, with the numbers where the
 // provider gives them: "prompt is too long: 5012 tokens > 4096 maximum".
 func (d *details) tooLong(provider string) string {
-	if strings.Contains(strings.ToLower(d.message), tooLongPrompt) {
-		return d.message
-	}
 	rest := strings.TrimPrefix(d.message, provider+" error: ")
+	return provider + " error: " + inTooLongWords(rest, d.extra)
+}
+
+// inTooLongWords is a message with the words "prompt is too long" before it, and the numbers where
+// extra has them. It is the message itself where they are in it.
+func inTooLongWords(message string, extra []llm.Param) string {
+	if strings.Contains(strings.ToLower(message), tooLongPrompt) {
+		return message
+	}
 	var used, most string
-	for _, p := range d.extra {
+	for _, p := range extra {
 		switch p.Name {
 		case "n_prompt_tokens":
 			used = string(p.Raw)
@@ -140,7 +146,7 @@ func (d *details) tooLong(provider string) string {
 		}
 	}
 	if used != "" && most != "" {
-		rest = used + " tokens > " + most + " maximum: " + rest
+		message = used + " tokens > " + most + " maximum: " + message
 	}
-	return provider + " error: " + tooLongPrompt + ": " + rest
+	return tooLongPrompt + ": " + message
 }

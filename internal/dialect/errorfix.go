@@ -36,7 +36,7 @@ func (s *Stream) fix(all []byte, e event) {
 		f.with = s.inShape(e)
 	}
 	if f.with == nil {
-		f.with, f.same = withTextCode(all, e)
+		f.with, f.same = s.withCode(all, e)
 	}
 	if f.with != nil {
 		s.fixes = append(s.fixes, f)
@@ -49,6 +49,7 @@ func (s *Stream) inShape(e event) []byte {
 	raw, _ := splice.Find(e.data, "error")
 	typ := splice.Text(e.data, "type")
 	f, _ := findFault(e)
+	f.tooLong(s.opt.Endpoint, e.data)
 	switch s.opt.Endpoint {
 	case llm.Messages:
 		if typ == errorName && string(e.name) == errorName && isObject(raw) && messagesTypes[splice.Text(raw, "type")] {
@@ -80,6 +81,7 @@ func chatError(data []byte, f streamFault) []byte {
 	w.Str("type", cmp.Or(f.kind(), "server_error"))
 	w.Raw("param", nullJSON)
 	w.StrOrNull("code", f.code)
+	w.params(f.extra)
 	w.Close('}')
 	var out JSON
 	out.Open('{')
@@ -106,6 +108,7 @@ func messagesError(f streamFault, typ string) []byte {
 	w.Str("type", typ)
 	w.Str("message", f.message)
 	w.Opt("code", f.code)
+	w.params(f.extra)
 	w.Close('}')
 	w.Close('}')
 	return namedError(w.B)
@@ -121,6 +124,7 @@ func responsesError(f streamFault, number int64) []byte {
 	w.Str("message", f.message)
 	w.Raw("param", nullJSON)
 	w.Int("sequence_number", number)
+	w.params(f.extra)
 	w.Close('}')
 	return namedError(w.B)
 }
@@ -212,7 +216,7 @@ func (s *Stream) lastHeld(all []byte, e event, whole bool) {
 			s.out = append(s.out, with...)
 			return
 		}
-		if with, _ := withTextCode(all, e); with != nil {
+		if with, _ := s.withCode(all, e); with != nil {
 			all = with
 		}
 	}

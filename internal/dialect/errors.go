@@ -60,13 +60,17 @@ func (f Failure) Normalised() []byte {
 	w.Str("message", d.message)
 	w.StrOrNull("param", d.param)
 	w.StrOrNull("type", d.typ)
-	for _, p := range d.extra {
-		w.Named(p.Name, p.Raw)
-	}
+	w.params(d.extra)
 	w.Close('}')
 	w.Str("provider", f.Provider)
 	w.Close('}')
 	return w.B
+}
+
+func (w *JSON) params(list []llm.Param) {
+	for _, p := range list {
+		w.Named(p.Name, p.Raw)
+	}
 }
 
 // Told is the message of the error, which names the provider, and its code or, without one, its
@@ -110,9 +114,7 @@ func (f Failure) ForMessages() []byte {
 	w.Str("message", d.message)
 	w.Opt("code", d.code)
 	w.Opt("param", d.param)
-	for _, p := range d.extra {
-		w.Named(p.Name, p.Raw)
-	}
+	w.params(d.extra)
 	w.Close('}')
 	w.Opt("request_id", f.Request)
 	w.Str("provider", f.Provider)
@@ -134,7 +136,7 @@ func (f Failure) details() details {
 	d.typ = cmp.Or(d.typ, f.Type)
 	d.extra = errorExtra(unwrapped(f.Body))
 	if d.context = conversing[f.Endpoint] && d.aboutContext(f.Status); d.context {
-		d.code = contextCode
+		d.code = ContextCode
 	}
 	d.message = f.Provider + " error: " + d.message
 	return d

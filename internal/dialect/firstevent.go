@@ -55,9 +55,7 @@ func FirstEventFailure(p []byte) []byte {
 	w.Str("message", f.message)
 	w.Opt("type", typ)
 	w.Opt("code", f.code)
-	for _, p := range errorExtra(e.data) {
-		w.Named(p.Name, p.Raw)
-	}
+	w.params(errorExtra(e.data))
 	w.Close('}')
 	w.Close('}')
 	return w.B

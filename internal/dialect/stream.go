@@ -128,7 +128,7 @@ func (s *Stream) relay(ev []byte, e event) {
 	}
 	data, drop := s.change.data(e)
 	if s.watch.fresh && s.corrects() && e.end > 0 {
-		drop, data = false, TextCode(orData(data, e))
+		drop, data = false, withCode(s.opt.Endpoint, e.name, orData(data, e))
 	}
 	switch {
 	case len(s.fixes) > 0 && s.watch.fresh && s.fixes[len(s.fixes)-1].same == 0:

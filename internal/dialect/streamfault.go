@@ -17,6 +17,8 @@ type streamFault struct {
 	code    string
 	word    string // the status as a name: "UNAVAILABLE"
 	number  int    // HTTP status that the error names; 0 for none
+
+	extra []llm.Param // what else a conversation that is too long is told with
 }
 
 // faultTextMax bounds the text of an upstream's error.
@@ -189,7 +191,7 @@ func EventFault(data []byte) (llm.Event, bool) {
 	if !ok {
 		return llm.Event{}, false
 	}
-	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.named()), ID: f.code, Status: f.status(), Usage: FaultUsage(data)}, true
+	return llm.Event{Kind: llm.EventFault, Text: f.message, Name: cmp.Or(f.kind(), f.named()), ID: f.code, Status: f.status(), Usage: FaultUsage(data), Raw: data}, true
 }
 
 // FaultUsage is the usage in an event or a body that reports an error, in the words of any

@@ -23,7 +23,7 @@ const (
 	EventBlockEnd                   // Block
 	EventFinish                     // Finish, Text: the provider's word, Name: the stop sequence
 	EventUsage                      // Usage: totals so far
-	EventFault                      // Text: message, Name: type, or else a code that is a name, ID: the code as the provider sent it, "" for none, Status: 0 when not known, Usage: that of the error, nil where it has none
+	EventFault                      // Text: message, Name: type, or else a code that is a name, ID: the code as the provider sent it, "" for none, Status: 0 when not known, Usage: that of the error, nil where it has none, Raw: the event it came in, nil where it is not known
 	EventEnd
 )
 

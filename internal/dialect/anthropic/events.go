@@ -335,6 +335,7 @@ func appendFault(dst []byte, ev *llm.Event) []byte {
 	e.Str("type", faultType(ev))
 	e.Str("message", ev.Text)
 	e.Opt("code", ev.ID)
+	e.ErrorExtra(ev.Raw)
 	e.Close('}')
 	return done(&e)
 }

@@ -142,8 +142,8 @@ func TestStreamEnds(t *testing.T) {
 		{"the prompt is blocked", sse(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":2,"totalTokenCount":2}}`),
 			"usage 0/0 2+0=2\nextra 0/0 promptFeedback {\"blockReason\":\"PROHIBITED_CONTENT\"}\nfinish 0/0 PROHIBITED_CONTENT content_filter\nend 0/0\n"},
 		{"an error", sse(first, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, `{"candidates":[{"finishReason":"STOP"}]}`),
-			"text 0/0 a\nfault 0/0 503 UNAVAILABLE The model is overloaded. 503\n"},
-		{"an error first", sse(`{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`), "fault 0/0 400 INVALID_ARGUMENT no 400\n"},
+			"text 0/0 a\nfault 0/0 503 UNAVAILABLE The model is overloaded. " + `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}` + " 503\n"},
+		{"an error first", sse(`{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`), "fault 0/0 400 INVALID_ARGUMENT no " + `{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}` + " 400\n"},
 	} {
 		events, err := dialecttest.Read(decoder(), c.stream)
 		if got := show(events); err != nil || !strings.HasSuffix(got, c.want) {

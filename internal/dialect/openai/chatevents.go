@@ -345,6 +345,7 @@ func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
 	w.Str("type", cmp.Or(ev.Name, "upstream_error"))
 	w.Raw("param", null)
 	w.StrOrNull("code", ev.ID)
+	w.ErrorExtra(ev.Raw)
 	w.Close('}')
 	w.Close('}')
 	return append(w.B, "\n\n"...)

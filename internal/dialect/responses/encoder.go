@@ -136,6 +136,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w.StrOrNull("code", cmp.Or(ev.ID, ev.Name)) // these events have no other field for the type
 	w.Str("message", ev.Text)
 	w.Raw("param", null)
+	w.ErrorExtra(ev.Raw)
 	dst = shut(&w)
 	if !e.begun {
 		e.over = true

@@ -125,9 +125,13 @@ func (o *outcome) failure(w *dialect.JSON) {
 	w.Close('}')
 }
 
-// codeOf is the code of a failed response: one of the few that OpenAI has.
+// codeOf is the code of a failed response: one of the few that OpenAI has, or that of a
+// conversation that is too long, for which coding agents look.
 func codeOf(ev *llm.Event) string {
-	if ev.Status == 429 {
+	switch {
+	case ev.ID == dialect.ContextCode:
+		return ev.ID
+	case ev.Status == 429:
 		return "rate_limit_exceeded"
 	}
 	return "server_error"
