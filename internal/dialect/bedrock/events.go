@@ -18,7 +18,9 @@ type streamReader struct {
 	started  bool
 	finished bool
 	ended    bool
-	blocks   int // begun so far
+	useful   bool   // there is more than thoughts and blank texts
+	failing  string // the reason why a turn without such ended; "" for none
+	blocks   int    // begun so far
 	open     []openBlock
 	usage    llm.Usage
 	halves   dialect.Halves
@@ -70,7 +72,15 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 	if !splice.Valid(f.Payload) {
 		return fault.New(fault.UpstreamInvalid, "the provider's event stream has an event that is no JSON object")
 	}
-	d.start(emit)
+	if string(f.Name) == "messageStart" { // nothing is said before it is known to be an answer
+		return nil
+	}
+	if string(f.Name) == "messageStop" && !d.useful && d.fails(f.Payload) {
+		return nil
+	}
+	if d.failing == "" {
+		d.start(emit)
+	}
 	switch string(f.Name) {
 	case "contentBlockStart":
 		return d.blockStart(f.Payload, emit)
@@ -84,6 +94,17 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 		d.metadata(f.Payload, emit)
 	}
 	return nil
+}
+
+// fails reports whether the end of a turn without content says that it failed. The error waits for
+// the usage, which comes behind it.
+func (d *streamReader) fails(raw []byte) bool {
+	word := splice.Text(raw, "stopReason")
+	if failures[word] == "" {
+		return false
+	}
+	d.failing, d.finished = word, true
+	return true
 }
 
 func (d *streamReader) start(emit func(*llm.Event)) {
@@ -133,6 +154,7 @@ func (d *streamReader) begin(at int, ev llm.Event, emit func(*llm.Event)) (*open
 	}
 	d.open = append(d.open, openBlock{index: at, block: d.blocks, part: ev.Part})
 	ev.Kind, ev.Block = llm.EventBlock, d.blocks
+	d.useful = d.useful || ev.Part != llm.TextPart && ev.Part != llm.ThoughtPart && ev.Part != llm.SealedPart
 	d.blocks++
 	d.send(emit, ev)
 	return &d.open[len(d.open)-1], nil
@@ -197,6 +219,7 @@ func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw 
 	}
 	if s := dialect.Piece(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
+		d.useful = d.useful || part == llm.TextPart && !dialect.Blank(s)
 		if kind == llm.EventSignature {
 			ev.Name = dialect.ClaudeSigner
 		}
@@ -260,7 +283,7 @@ func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
 		d.usage.Tier = dialect.Tier(tier)
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
-	if tiered {
+	if tiered && d.failing == "" {
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: "service_tier", Raw: tier})
 	}
 	if d.finished {
@@ -269,7 +292,12 @@ func (d *streamReader) metadata(raw []byte, emit func(*llm.Event)) {
 }
 
 func (d *streamReader) end(emit func(*llm.Event)) {
-	if !d.ended {
+	switch {
+	case d.ended:
+	case d.failing != "":
+		d.ended = true
+		d.send(emit, dialect.EmptyTurnEvent(d.failing, failures[d.failing]))
+	default:
 		d.ended = true
 		d.send(emit, llm.Event{Kind: llm.EventEnd})
 	}

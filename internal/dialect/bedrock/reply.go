@@ -44,7 +44,17 @@ func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
 	if !said || !r.Whole() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
 	}
+	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
+		return nil, dialect.EmptyTurn(c.Raw, text)
+	}
 	return reply, nil
+}
+
+// failures are reasons why a turn without content failed.
+// Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, read 2026-11.
+var failures = map[string]string{
+	"malformed_model_output": "the model gave an answer that cannot be read",
+	"malformed_tool_use":     "the model made a tool call that cannot be read",
 }
 
 // readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether

@@ -59,9 +59,37 @@ func TestFinishReasons(t *testing.T) {
 		"end_turn": llm.FinishStop, "tool_use": llm.FinishToolCalls, "max_tokens": llm.FinishLength, "model_context_window_exceeded": llm.FinishLength,
 		"guardrail_intervened": llm.FinishFilter, "content_filtered": llm.FinishFilter, "malformed_tool_use": llm.FinishStop, "something_new": llm.FinishStop,
 	} {
-		r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":[]}},"stopReason":"`+word+`"}`)
+		r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"`+word+`"}`)
 		if err != nil || r.Choices[0].Finish != want || r.Choices[0].Raw != word {
 			t.Errorf("%s: %+v, %v", word, r, err)
+		}
+	}
+}
+
+// A turn that failed and has nothing to use is an error, before anything is said of it, so that
+// another target may be tried.
+func TestFailedTurnsWithoutContentAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"malformed_tool_use", "malformed_model_output"} {
+		for _, content := range []string{`[]`, `[{"text":""}]`, `[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"s"}}}]`} {
+			r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":`+content+`}},"stopReason":"`+word+`"}`)
+			if f := fault.From(err); err == nil || f.HTTPStatus() != 502 || f.Wire != word {
+				t.Errorf("%s, %s: %+v, %v", word, content, r, err)
+			}
+		}
+		for _, usage := range []bool{true, false} {
+			stream := events("messageStart", `{"role":"assistant"}`, "messageStop", `{"stopReason":"`+word+`"}`)
+			if usage {
+				stream = append(stream, events("metadata", `{"usage":{"inputTokens":4,"outputTokens":2},"serviceTier":{"type":"flex"}}`)...)
+			}
+			all, _, err := kinds(t, stream)
+			last := all[len(all)-1]
+			if err != nil || last.Kind != llm.EventFault || last.Status != 502 || last.Name != word || !strings.HasSuffix(last.Text, word) {
+				t.Errorf("%s streamed: %+v, %v", word, all, err)
+			}
+			if usage && (len(all) != 2 || all[0].Kind != llm.EventUsage) || !usage && len(all) != 1 {
+				t.Errorf("%s: something was said before the error: %+v", word, all)
+			}
 		}
 	}
 }

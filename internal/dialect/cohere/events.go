@@ -19,8 +19,10 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{
 // contract/provider-transforms.md 6.3.
 type events struct {
 	in      dialect.EventReader
+	id      string
 	started bool
 	ended   bool
+	useful  bool         // there is more than thoughts and blank texts
 	blocks  int          // begun so far
 	open    bool         // the block at blocks-1 holds text or thoughts and is open
 	part    llm.PartKind // of it
@@ -41,6 +43,9 @@ func (d *events) Close(emit func(*llm.Event)) error {
 }
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
+	if ev.Kind == llm.EventBlock || ev.Kind == llm.EventLogprobs {
+		d.start(emit)
+	}
 	d.ev = ev
 	d.halves.Event(&d.ev, emit)
 }
@@ -54,10 +59,9 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	}
 	kind, _ := splice.Find(data, "type")
 	message, _ := splice.Find(data, "delta", "message")
-	if d.known(string(kind)) {
-		d.start(data, emit)
-	}
 	switch string(kind) {
+	case `"message-start"`:
+		d.id = splice.Text(data, "id")
 	case `"content-start"`, `"content-delta"`:
 		d.content(message, emit)
 		d.logprobs(data, emit)
@@ -82,19 +86,11 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	return nil
 }
 
-// known reports whether an event belongs to an answer, so that the answer has begun.
-func (d *events) known(kind string) bool {
-	switch kind {
-	case `"message-start"`, `"content-start"`, `"content-delta"`, `"tool-plan-delta"`, `"tool-call-start"`, `"message-end"`:
-		return true
-	}
-	return false
-}
-
-func (d *events) start(data []byte, emit func(*llm.Event)) {
+// start begins the answer, once something is said: an error may come first.
+func (d *events) start(emit func(*llm.Event)) {
 	if !d.started {
 		d.started = true
-		d.send(emit, llm.Event{Kind: llm.EventStart, ID: splice.Text(data, "id")})
+		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id})
 	}
 }
 
@@ -122,6 +118,7 @@ func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm
 		d.blocks++
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.blocks - 1, Part: part})
 	}
+	d.useful = d.useful || part == llm.TextPart && !dialect.Blank(s)
 	d.send(emit, llm.Event{Kind: llm.EventText, Block: d.blocks - 1, Part: part, Text: s})
 }
 
@@ -148,6 +145,7 @@ func (d *events) call(place int, message []byte, emit func(*llm.Event)) {
 	if d.calls == nil {
 		d.calls = map[int]int{}
 	}
+	d.useful = true
 	d.calls[place] = d.blocks
 	d.blocks++
 	id, name, arguments := readCall(one(message, "tool_calls"))
@@ -190,17 +188,25 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	}
 	d.ended = true
 	delta, _ := splice.Find(data, "delta")
+	word, reason := splice.Text(delta, "finish_reason"), splice.Text(delta, "error")
+	text, failed := failures[word]
+	failed = failed && !d.useful
+	if !failed && reason == "" {
+		d.start(emit)
+	}
 	spent, _ := splice.Find(delta, "usage")
 	if d.usage = usage(spent); d.usage.Reported {
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}
-	if text := splice.Text(delta, "error"); text != "" {
-		d.send(emit, llm.Event{Kind: llm.EventFault, Text: text, Status: 500})
-		return
+	switch {
+	case reason != "":
+		d.send(emit, llm.Event{Kind: llm.EventFault, Text: reason, Status: 500})
+	case failed:
+		d.send(emit, dialect.EmptyTurnEvent(word, text))
+	default:
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word})
+		d.send(emit, llm.Event{Kind: llm.EventEnd})
 	}
-	word := splice.Text(delta, "finish_reason")
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word})
-	d.send(emit, llm.Event{Kind: llm.EventEnd})
 }
 
 // callMax is more calls than a model makes at a time; what is numbered beyond counts

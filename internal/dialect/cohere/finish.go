@@ -10,6 +10,13 @@ var finishes = map[string]llm.Finish{
 	"TOOL_CALL":  llm.FinishToolCalls,
 }
 
+// failures are reasons why a turn without content failed.
+// Source: https://docs.cohere.com/reference/chat, read 2026-11.
+var failures = map[string]string{
+	"ERROR":   "the model failed",
+	"TIMEOUT": "the model took too long",
+}
+
 func finishOf(word string) llm.Finish {
 	if f, ok := finishes[word]; ok {
 		return f

@@ -37,6 +37,9 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
 	}
 	readMessage(c, message)
+	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
+		return nil, dialect.EmptyTurn(c.Raw, text)
+	}
 	return r, nil
 }
 

@@ -79,3 +79,22 @@ func TestDecodeReply(t *testing.T) {
 		}
 	}
 }
+
+// A turn that failed and has nothing to use is an error, before anything is said of it, so that
+// another target may be tried.
+func TestFailedTurnsWithoutContentAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"ERROR", "TIMEOUT"} {
+		for _, content := range []string{`[]`, `""`, `[{"type":"text","text":""}]`, `[{"type":"thinking","thinking":"hm"}]`} {
+			r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"id":"1","finish_reason":"` + word + `","message":{"role":"assistant","content":` + content + `}}`), To: target})
+			if f := fault.From(err); err == nil || f.HTTPStatus() != 502 || f.Wire != word {
+				t.Errorf("%s, %s: %+v, %v", word, content, r, err)
+			}
+		}
+		all, err := dialecttest.Read(newDecoder(), []byte(`data: {"type":"message-start","id":"1","delta":{"message":{"role":"assistant"}}}`+"\n\n"+
+			`data: {"type":"message-end","delta":{"finish_reason":"`+word+`","usage":{"tokens":{"input_tokens":4,"output_tokens":2}}}}`+"\n\n"))
+		if err != nil || len(all) != 2 || all[0].Kind != llm.EventUsage || all[1].Kind != llm.EventFault || all[1].Status != 502 || all[1].Name != word {
+			t.Errorf("%s streamed: %+v, %v", word, all, err)
+		}
+	}
+}
