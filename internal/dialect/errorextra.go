@@ -78,15 +78,15 @@ const tooLongPrompt = "prompt is too long"
 
 // contextWords are types and codes of such errors, and contextTexts pieces of their messages, in
 // lower case: of OpenAI and those who copy it, Anthropic, Amazon Bedrock, Gemini, Mistral, xAI,
-// Groq, Kimi, MiniMax, llama.cpp, vLLM, SGLang, TGI, LM Studio and Ollama.
+// Groq, Kimi, MiniMax, llama.cpp, vLLM, SGLang, TGI, LM Studio, Ollama, GitHub Models, DashScope and Zhipu.
 // Source: the providers' documentation and the source of the servers, read 2026-11.
 var (
-	contextWords = [...]string{"context_length", "context_window", "exceed_context_size"}
+	contextWords = [...]string{"context_length", "context_window", "exceed_context_size", "tokens_limit_reached"}
 	contextTexts = [...]string{
 		tooLongPrompt, "exceed context limit", "maximum context length", "context length exceeded", "context window",
 		"context size", "model's context length", "than the context length", "with context length of", "input is too long", "input length and `max_tokens` exceed",
 		"exceeds the maximum number of tokens allowed", "maximum prompt length", "exceeded model token limit", "maximum model length",
-		"reduce the length of the messages", "prompt too long", "input length exceeds", "too many tokens", "longer than the maximum",
+		"reduce the length of the messages", "prompt too long", "input length exceeds", "range of input length should be", "prompt exceeds max length", "too many tokens", "longer than the maximum",
 	}
 )
 

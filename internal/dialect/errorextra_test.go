@@ -34,6 +34,9 @@ var tooLongErrors = map[string]struct {
 	"LM Studio":      {"openai", 400, `{"error":"The number of tokens to keep from the initial prompt is greater than the context length."}`},
 	"LM Studio, new": {"openai", 400, `{"error":{"message":"Trying to keep the first 5012 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"}}`},
 	"Ollama":         {"openai_msg_type", 400, `{"error":{"message":"prompt too long; exceeded max context length by 916 tokens","type":"invalid_request_error","param":null,"code":null}}`},
+	"GitHub Models":  {"openai", 413, `{"error":{"code":"tokens_limit_reached","message":"Request body too large for gpt-4o model. Max size: 8000 tokens.","details":"Request body too large for gpt-4o model. Max size: 8000 tokens."}}`},
+	"DashScope":      {"openai", 400, `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]","type":"invalid_request_error","param":null,"code":"invalid_parameter_error"}}`},
+	"Zhipu":          {"openai", 400, `{"error":{"code":"1261","message":"Prompt exceeds max length"}}`},
 	"behind a proxy": {"openai", 400, `{"detail":"{\"error\":{\"code\":400,\"message\":\"request (5012 tokens) exceeds the available context size (4096 tokens)\",\"type\":\"exceed_context_size_error\"}}"}`},
 }
 
