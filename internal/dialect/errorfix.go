@@ -52,7 +52,7 @@ func (s *Stream) inShape(e event) []byte {
 	f.tooLong(s.opt.Endpoint, e.data)
 	switch s.opt.Endpoint {
 	case llm.Messages:
-		if typ == errorName && string(e.name) == errorName && isObject(raw) && messagesTypes[splice.Text(raw, "type")] {
+		if !e.bare && typ == errorName && string(e.name) == errorName && isObject(raw) && messagesTypes[splice.Text(raw, "type")] {
 			return nil
 		}
 		inner := f.typ
@@ -61,12 +61,12 @@ func (s *Stream) inShape(e event) []byte {
 		}
 		return messagesError(f, inner)
 	case llm.CreateModelResponse:
-		if typ == errorName || typ == responseFailed {
+		if !e.bare && (typ == errorName || typ == responseFailed) {
 			return nil
 		}
 		return responsesError(f, s.watch.sequence-1)
 	default:
-		if isObject(raw) && splice.Text(raw, "message") != "" {
+		if !e.bare && isObject(raw) && splice.Text(raw, "message") != "" {
 			return nil
 		}
 		return chatError(e.data, f)
@@ -174,7 +174,7 @@ func (s *Stream) corrected(from int, p []byte) []byte {
 // errorBeginnings is how events begin that are named "error", or whose data is an error,
 // without the space after the colon.
 var errorBeginnings = [...]string{
-	"event:error", `data:{"error`, `data:{"object":"error"`, `data:{"type":"error`, `data:{"code":`, `data:{"status`, `data:{"message":"`, `data:{"detail":`, `data:{"errors":`,
+	"event:error", `error:{"`, `{"error`, `data:{"error`, `data:{"object":"error"`, `data:{"type":"error`, `data:{"code":`, `data:{"status`, `data:{"message":"`, `data:{"detail":`, `data:{"errors":`,
 }
 
 // mayBeError reports whether an event, of which the end may be missing, begins like an error.

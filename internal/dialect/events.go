@@ -62,7 +62,8 @@ func lineEnd(b []byte, from int) (stop, after int) {
 type event struct {
 	name     []byte
 	data     []byte
-	off, end int // where the value of a single data line lies; both 0 when there were several
+	off, end int  // where the value of a single data line lies; both 0 when there were several
+	bare     bool // data is an error that stands in no line of data
 }
 
 // parse reads an event. Joined is a buffer for data of several lines.
@@ -91,6 +92,12 @@ func parse(ev []byte, joined *[]byte) event {
 			e.data, e.off, e.end = *joined, 0, 0
 		case bytes.HasPrefix(line, nameField):
 			e.name = value(line[len(nameField):])
+		case lines == 0 && bytes.HasPrefix(line, errorField):
+			v := value(line[len(errorField):])
+			e.data, e.off, e.end, e.bare = v, stop-len(v), stop, true
+			e.name = errorField[:len(errorName)]
+		case lines == 0 && bytes.HasPrefix(line, errorLine):
+			e.data, e.off, e.end, e.bare = line, at, stop, true
 		}
 		at = after
 	}
@@ -100,6 +107,9 @@ func parse(ev []byte, joined *[]byte) event {
 var (
 	dataField = []byte("data:")
 	nameField = []byte("event:")
+
+	errorField = []byte("error:")   // of llama.cpp
+	errorLine  = []byte(`{"error"`) // of servers that forget the field
 
 	byteOrder = []byte("\xef\xbb\xbf") // may stand at the beginning of a stream
 )

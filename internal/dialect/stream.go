@@ -255,6 +255,12 @@ func (s *Stream) last(pc piece) {
 		s.lastHeld(pc.all, e, whole)
 		return
 	}
+	if s.fixes = s.fixes[:0]; s.holds() && whole && s.watch.fresh {
+		if s.fix(pc.all, e); len(s.fixes) > 0 && s.fixes[0].same == 0 {
+			s.out, s.mid = append(s.out, s.fixes[0].with...), false
+			return
+		}
+	}
 	if s.holds() && (whole || len(e.data) == 0) {
 		s.relay(pc.all, e)
 		s.mid = len(s.out) > 0
