@@ -21,13 +21,14 @@ const (
 )
 
 // judge gives an answer of success on a typed route the content type of what its first bytes
-// show it to be, because many servers label a correct answer wrongly or not at all. Everything
+// show it to be, because many servers label a correct answer wrongly or not at all; an empty one is
+// a text where one was asked for. Everything
 // after it, the client included, goes by the new label. What is passed through stays as it came.
 // Scratch reports whether the scratch space of the exchange is free for it.
 // Source: the rule on labels in docs/upstream-faults.md (ours), in place of the last row of
 // contract/dataplane.md 6.5.
 func (a *attempt) judge(resp *transport.Response, scratch bool) {
-	if resp.Status < 200 || resp.Status > 299 || resp.Status == 204 || resp.Length == 0 || !a.unified() {
+	if resp.Status < 200 || resp.Status > 299 || resp.Status == 204 || resp.Length == 0 && !a.asksText() || !a.unified() {
 		return
 	}
 	label := resp.Header.Get("content-type")

@@ -245,6 +245,9 @@ func TestTranscriptsAreText(t *testing.T) {
 				if a := r.judged(c, label, "  <!-- gone --><HTML lang=en>"); a.StatusCode != 502 {
 					t.Errorf("a web page labelled %q for %s: %d %s", label, format, a.StatusCode, a.Text)
 				}
+				if a := r.judged(c, label, ""); a.StatusCode != 200 || a.Text != "" || a.Header.Get("content-type") != want {
+					t.Errorf("a silent recording labelled %q for %s: %d %q %s", label, format, a.StatusCode, a.Header.Get("content-type"), a.Text)
+				}
 				if a := r.judged(c, label, `{ and so it began`); a.StatusCode != 200 || a.Text != `{ and so it began` {
 					t.Errorf("a text like JSON labelled %q for %s: %d %s", label, format, a.StatusCode, a.Text)
 				}
