@@ -15,6 +15,7 @@ import (
 	"sluice/internal/audit"
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/deployment"
 	"sluice/internal/fault"
 	"sluice/internal/identity"
@@ -82,9 +83,18 @@ func (a *App) buildAdmin(context.Context) error {
 	return a.buildWorker(parts)
 }
 
-// identify finds out who calls the administration: a person by their session, else
-// whose key it is.
+// identify is the principal of authenticate. The caller's body may then come slowly.
 func (a *App) identify(r *http.Request) (*access.Principal, error) {
+	p, err := a.authenticate(r)
+	if err == nil {
+		h1.MarkAuthenticated(r.Context())
+	}
+	return p, err
+}
+
+// authenticate finds out who calls the administration: a person by their session, else
+// whose key it is.
+func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 	p, signedIn, err := admin.Session(r.Context(), a.store, a.hasher, a.clock, admin.Browsers{Console: a.consoleURL(), Proxies: a.proxies}, r)
 	if signedIn {
 		return p, err

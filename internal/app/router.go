@@ -7,6 +7,7 @@ import (
 
 	"sluice/internal/dataplane"
 	"sluice/internal/dataplane/front"
+	"sluice/internal/dataplane/front/h1"
 	"sluice/internal/fault"
 	"sluice/internal/llm"
 	"sluice/internal/wire"
@@ -136,6 +137,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.EscapedPath()
 	by := r.owner(req.Method, path, func() dataplane.Selection { return front.Selected(req.Header, r.aliases) })
 	if by == aModel {
+		h1.MarkAuthenticated(req.Context()) // the gateway refuses a caller by the head
 		r.model.ServeHTTP(w, req)
 		return
 	}

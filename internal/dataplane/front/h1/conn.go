@@ -49,11 +49,13 @@ type conn struct {
 
 	// What follows belongs to Server.evictions, which guards it.
 	inSilent, inClient *list.Element // nil unless it counts as silent
+	silentSince        time.Time     // when it began to
 	evicted            bool          // and still holds its slot
 	gone               bool          // has ended
 	http2              bool          // served elsewhere, several requests at once
 	streams            bool          // likewise, and net/http knows of an open stream
 	handlers           int           // requests that are being served elsewhere
+	waiting            int           // and those whose body has not come (bodyWait)
 
 	bounded bool // tcp itself bounds how long a write waits
 

@@ -20,7 +20,7 @@ const (
 	// evictAfter is how long a connection is silent or idle before it is evicted for want of
 	// a slot: clients need some time for their handshake.
 	evictAfter = 250 * time.Millisecond
-	// unreadFor is how long after its start a connection is spared because bytes have come
+	// unreadFor is how long after it became silent a connection is spared because bytes have come
 	// that were not read yet: its goroutine had no turn.
 	unreadFor = 5 * time.Second
 	// silentFraction is which part of all slots silent connections hold when idle ones stay
@@ -38,7 +38,8 @@ const (
 // which a request is being served is never among them.
 //
 // A silent connection has not sent a complete request: it sends nothing, or a head that does
-// not end, or it does not finish TLS, or it opens HTTP/2 without a stream.
+// not end, or it does not finish TLS, or it opens HTTP/2 without a stream, or it holds back the
+// body of a request whose caller is not authenticated (bodyWait).
 type evictions struct {
 	mu      sync.Mutex                // guards what follows, and what connections mark with it
 	silent  list.List                 // of *conn, the oldest first
@@ -102,6 +103,13 @@ func clientOf(nc net.Conn) netip.Addr {
 func (e *evictions) add(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.addLocked(c)
+}
+
+func (e *evictions) addLocked(c *conn) {
+	if c.inSilent != nil || c.gone {
+		return
+	}
 	if e.clients == nil {
 		e.clients = map[netip.Addr]*list.List{}
 	}
@@ -110,6 +118,7 @@ func (e *evictions) add(c *conn) {
 		l = list.New()
 		e.clients[c.client] = l
 	}
+	c.silentSince = time.Now()
 	c.inSilent, c.inClient = e.silent.PushBack(c), l.PushBack(c)
 }
 
@@ -173,10 +182,10 @@ func (e *evictions) evictOldest(l *list.List, before time.Time) *conn {
 	n := 0
 	for el := l.Front(); el != nil && n < maxEvictionChecks; el = el.Next() {
 		c := el.Value.(*conn)
-		if c.since.After(before) {
+		if c.silentSince.After(before) {
 			return nil // and so did those that follow
 		}
-		if n++; now.Sub(c.since) < unreadFor && c.hasUnread() {
+		if n++; now.Sub(c.silentSince) < unreadFor && c.hasUnread() {
 			continue
 		}
 		if e.markEvicted(c, now) {

@@ -21,30 +21,76 @@ func (e *evictions) addRest(c *conn) {
 	e.rest[c] = struct{}{}
 }
 
-// beginRequest records that a handler begins. It reports false when the connection is being
-// closed.
-func (c *conn) beginRequest() bool {
+// beginRequest records that a handler begins; it waits for a body if waits. It reports false
+// when the connection is being closed.
+func (c *conn) beginRequest(waits bool) bool {
 	e := &c.s.evictions
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c.state.Load() == closed {
 		return false
 	}
-	e.removeLocked(c)
-	c.handlers++
-	c.state.Store(active)
+	if waits {
+		c.waiting++
+	} else {
+		c.handlers++
+	}
+	c.updateUse()
 	return true
 }
 
-// endRequest records that a handler has ended. While net/http waits for the rest of its body
-// or for the next request the connection may be evicted.
-func (c *conn) endRequest() {
+// serveWaiting records that a handler does not wait for a body any more. It reports false when
+// the connection is being closed.
+func (c *conn) serveWaiting() bool {
 	e := &c.s.evictions
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if c.handlers--; c.handlers == 0 {
+	c.waiting--
+	c.handlers++
+	if c.state.Load() == closed {
+		return false
+	}
+	c.updateUse()
+	return true
+}
+
+// endRequest records that a handler has ended; wait is its wait for a body, nil when it had
+// none. While net/http waits for the rest of its body or for the next request the connection
+// may be evicted.
+func (c *conn) endRequest(wait *bodyWait) {
+	waits := wait != nil && !wait.isDone()
+	if waits {
+		wait.finish(false)
+	}
+	e := &c.s.evictions
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if waits {
+		c.waiting--
+	} else {
+		c.handlers--
+	}
+	if c.state.Load() != closed {
+		c.updateUse()
+	}
+}
+
+// updateUse sets the state of an open connection by its requests: it is served, or it has not
+// sent the body of one, or it is idle. The caller holds the mutex of the evictions.
+func (c *conn) updateUse() {
+	e := &c.s.evictions
+	switch {
+	case c.handlers > 0:
+		e.removeLocked(c)
+		c.state.Store(active)
+	case c.waiting > 0:
 		c.idleSince.Store(time.Now().UnixNano())
-		c.state.CompareAndSwap(active, reading) // not unused, which a shutdown closes at once
+		e.addLocked(c)
+		c.state.Store(reading)
+	default:
+		e.removeLocked(c)
+		c.idleSince.Store(time.Now().UnixNano())
+		c.state.Store(reading) // not unused, which a shutdown closes at once
 	}
 }
 

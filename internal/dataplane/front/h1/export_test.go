@@ -61,3 +61,15 @@ func (s *Server) Idle() (n int) {
 	})
 	return n
 }
+
+// Waiting is how many connections hold back the body of a request of an unauthenticated caller.
+func (s *Server) Waiting() (n int) {
+	s.evictions.mu.Lock()
+	defer s.evictions.mu.Unlock()
+	for c := range s.evictions.rest {
+		if c.waiting > 0 && !c.evicted {
+			n++
+		}
+	}
+	return n
+}

@@ -18,10 +18,17 @@ const preface = "PRI"
 func (s *Server) lastAnswer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r.Context()); c != nil {
-			if !c.beginRequest() {
+			var wait *bodyWait
+			ok := false
+			if r.ContentLength == 0 { // of an unknown length it is -1
+				ok = c.beginRequest(false)
+			} else {
+				r, wait, ok = c.awaitBody(w, r)
+			}
+			if !ok {
 				panic(http.ErrAbortHandler) // the connection is being closed
 			}
-			defer c.endRequest()
+			defer c.endRequest(wait)
 		}
 		if r.ProtoMajor == 1 || r.Method == preface || s.leaving.Load() {
 			w.Header().Set("Connection", "close") // who accepts an upgrade replaces it; HTTP/2 sends GOAWAY

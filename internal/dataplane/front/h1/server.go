@@ -44,6 +44,9 @@ type Server struct {
 	// of IPv6, may be open that have not sent a complete request. A further one closes the
 	// oldest of them. 0 means half of Most, at least 8 and at most 4,096.
 	MaxSilentPerClient int
+	// MaxUnauthenticatedBody is how long the body of a request may take that Rest serves,
+	// unless its handler calls MarkAuthenticated. 0 means 10 seconds.
+	MaxUnauthenticatedBody time.Duration
 
 	dates     dates
 	crowd     crowd
