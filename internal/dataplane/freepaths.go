@@ -85,8 +85,10 @@ func endsWith(verbs, segments []string) bool {
 }
 
 // usageElsewhere reports whether a call that is passed through to a path begins work of which
-// the gateway does not learn what it used.
-func usageElsewhere(segments []string) bool { return isPath(elsewherePaths, segments) }
+// the gateway does not learn what it used. Perplexity has all such paths below /async.
+func usageElsewhere(segments []string) bool {
+	return trimBases(segments)[0] == "async" || isPath(elsewherePaths, segments)
+}
 
 // isPath reports whether a path is one of some, after what stands before the paths of the
 // provider: a version, or the names of an account, a project or a deployment.

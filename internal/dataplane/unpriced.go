@@ -22,7 +22,7 @@ func (g *Gateway) checkPriced(a *attempt) error {
 	switch {
 	case at < 0:
 		return nil
-	case a.x.match.Endpoint == llm.Proxy && !s.tariff.Free() && usageElsewhere(pathSegments(a.x.path)):
+	case !s.tariff.Free() && a.answersWithoutUsage():
 		return uncounted(a, &s.holds[at])
 	case a.billsNothing():
 		return nil
