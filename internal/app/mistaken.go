@@ -48,8 +48,16 @@ const (
 	vendorDeployments = "deployments"
 )
 
+// apiPrefix is a first segment that some clients have before the version: "/api/v1/configs".
+const apiPrefix = "api"
+
+// isVersion reports whether a segment is the version of an interface: "v3", "v1beta1".
+func isVersion(segment string) bool {
+	return len(segment) > 1 && segment[0] == 'v' && '0' <= segment[1] && segment[1] <= '9'
+}
+
 // firstOf is the first segment after the versions, of which some clients send two, and after
-// /openai, in lower case. Empty segments do not count; a backslash ends a segment, as it does
+// /api and /openai, in lower case. Empty segments do not count; a backslash ends a segment, as it does
 // for some servers, and so does every byte that no name has: of "logs.json", "logs;a=b" and
 // "logs&a=b" the segment is "logs".
 func firstOf(p string) string {
@@ -57,7 +65,7 @@ func firstOf(p string) string {
 	for segment := range strings.SplitSeq(strings.ReplaceAll(p, `\`, "/"), "/") {
 		segment = nameOf(strings.ToLower(strings.TrimSpace(segment)))
 		switch {
-		case segment == "", segment == "v1", segment == "v2":
+		case segment == "", segment == apiPrefix, isVersion(segment):
 		case segment == vendorPrefix && !vendor:
 			vendor = true
 		case segment == vendorDeployments && vendor:

@@ -33,7 +33,7 @@ type router struct {
 	model    http.Handler
 	admin    http.Handler
 	routes   administration
-	segments map[string]string // that administration paths begin with, by their nameOf: "openapi" is "openapi.json"
+	segments map[string]string // that administration paths begin with, by their nameOf, with hyphens and with underscores: "openapi" is "openapi.json", "api_keys" is "api-keys"
 	aliases  []string          // prefixes that count as x-gateway-
 	pages    map[string]http.HandlerFunc
 	cors     bool                            // browsers get headers of their own, which net/http adds
@@ -59,6 +59,9 @@ func newRouter(routes administration) *router {
 	r := &router{routes: routes, segments: make(map[string]string)}
 	for _, s := range routes.Segments() {
 		r.segments[nameOf(s)] = s
+		if other := strings.ReplaceAll(nameOf(s), "-", "_"); r.segments[other] == "" {
+			r.segments[other] = s
+		}
 	}
 	return r
 }
@@ -93,7 +96,7 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 		return aModel
 	case r.routes.Matches(method, path):
 		return anAdmin
-	case isVendorRoute(method, path):
+	case isVendorRoute(method, path), at.first == at.written && hasVendorModel(method, path):
 		return aModel
 	case r.looksAdministrative(at, path, sel.Provider):
 		return mistaken
@@ -108,6 +111,13 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 func isVendorRoute(method, path string) bool {
 	at := llm.Locate(method, path)
 	return at.Alias.Foreign() && at.Alias.Below == "" && llm.Lookup(method, at.Rest).Endpoint != llm.Proxy
+}
+
+// hasVendorModel reports whether a path is one of a vendor's that names a model:
+// "/v1beta/models/gemini-2.5-flash:generateContent".
+func hasVendorModel(method, path string) bool {
+	at := llm.Locate(method, path)
+	return at.Alias.Foreign() && at.Alias.Models != "" && strings.HasPrefix(path, at.Alias.Models)
 }
 
 // collections is the first segment that the administration shares with vector databases.

@@ -216,6 +216,25 @@ func TestMistypedRoutesStayHere(t *testing.T) {
 				refused(t, "below "+prefix+path, by, w, http.StatusNotFound)
 			}
 		}
+		for _, s := range selecting {
+			if s.collections == "model" && strings.Contains(path, "collections") {
+				continue
+			}
+			for _, prefix := range []string{"/v3", "/v10", "/v1beta", "/v1alpha1", "/api/v1", "/API/v2", "/api", "/v1/api", "/api/openai/v1"} {
+				if prefix == "/api/openai/v1" && strings.HasPrefix(path, "/deployments") {
+					continue // Azure has paths of that name
+				}
+				by, w := r.ask(method, prefix+path, s.lines...)
+				refused(t, prefix+path+strings.Join(s.lines, ", "), by, w, http.StatusNotFound)
+			}
+			if first := firstOf(path); strings.Contains(first, "-") {
+				spelling := "/v1/" + strings.ReplaceAll(first, "-", "_") + strings.TrimPrefix(path, "/"+first)
+				by, w := r.ask(method, spelling, s.lines...)
+				if by != "admin" || !r.router.routes.Matches(method, spelling) { // one of them has both spellings
+					refused(t, spelling+strings.Join(s.lines, ", "), by, w, http.StatusNotFound)
+				}
+			}
+		}
 		if by, w := r.ask(method, path, "x-gateway-provider: @x"); !strings.Contains(path, "collections") && !strings.HasPrefix(path, "/model-configs/") {
 			refused(t, "without a version "+path, by, w, http.StatusNotFound)
 		}
