@@ -11,13 +11,14 @@ var secretParams = map[string]bool{
 	"key": true, "apikey": true, "token": true, "auth": true, "authorization": true, "code": true, "sig": true, "jwt": true, "pass": true, "pwd": true,
 	"session": true, "sessionid": true, "sid": true, "sas": true, "bearer": true, "ticket": true, "assertion": true, "clientassertion": true, "samlresponse": true,
 	"accesskeyid": true, "awsaccesskeyid": true, "googleaccessid": true, "passphrase": true, "secretid": true, "connectionstring": true,
+	"tokens": true, "keys": true, "pat": true, "pats": true, "otp": true, "totp": true,
 }
 
 // secretParamEnds are how further names of them end: "tavilyApiKey", "X-Goog-Signature".
-// "pageToken" is none, nor is "idempotency_key".
+// "pageToken" is none, nor is "idempotency_key". Each counts in the plural as well.
 var secretParamEnds = []string{
 	"apikey", "accesskey", "secretkey", "privatekey", "subscriptionkey", "accesstoken", "authtoken", "apitoken", "bearertoken", "refreshtoken", "idtoken",
-	"sessiontoken", "securitytoken", "sastoken", "secret", "password", "passwd", "signature", "credential", "credentials",
+	"sessiontoken", "securitytoken", "sastoken", "privatetoken", "jobtoken", "bottoken", "secret", "password", "passwd", "signature", "credential", "credentials",
 }
 
 // maxParam is how much of the end of a name is looked at.
@@ -155,10 +156,18 @@ func secretParam(name string) bool {
 	if secretParams[string(flat[at:])] {
 		return true
 	}
+	last := len(flat)
+	if at < last && flat[last-1] == 's' {
+		last--
+	}
 	for _, end := range secretParamEnds {
-		if n := len(flat) - len(end); n >= at && string(flat[n:]) == end {
+		if hasSuffix(flat[at:], end) || hasSuffix(flat[at:last], end) {
 			return true
 		}
 	}
 	return false
+}
+
+func hasSuffix(name []byte, end string) bool {
+	return len(name) >= len(end) && string(name[len(name)-len(end):]) == end
 }
