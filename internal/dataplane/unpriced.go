@@ -46,6 +46,8 @@ func unpriced(a *attempt, model string, t *catalog.Tariff, h *quota.Hold) error 
 	}
 	what := "the model " + strconv.Quote(clip(model)) + " of " + a.spec.ID
 	switch {
+	case model == "" && a.x.unread && a.x.ctl.nitro != "true":
+		what = "the model of this body, which is not read because it is passed through and is not a JSON object,"
 	case model == "" && a.x.unread:
 		what = "the model of a body that is not read (x-gateway-nitro-mode)"
 	case model == "":

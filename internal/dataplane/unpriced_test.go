@@ -55,6 +55,19 @@ func TestUnpricedModelsAreRefused(t *testing.T) {
 	}
 }
 
+// TestUnpricedModelOfAFormIsNotBlamedOnNitro: the refusal of a form that is passed through names
+// why its model is not known, and no header that was not sent.
+func TestUnpricedModelOfAFormIsNotBlamedOnNitro(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
+	form := strings.ReplaceAll("--b~Content-Disposition: form-data; name=\"model\"~~dall-e-2~--b--~", "~", "\r\n")
+	a := r.call("POST", "/v1/images/variations", form, append(r.custom(), "content-type: multipart/form-data; boundary=b")...)
+	if a.StatusCode != 412 || strings.Contains(a.Text, "nitro") || !strings.Contains(a.Text, "not a JSON object, has no price") {
+		t.Errorf("%d %s", a.StatusCode, a.Text)
+	}
+}
+
 // TestUnpricedModelsPassWithoutACostBudget: budgets of tokens and rates know what to count.
 func TestUnpricedModelsPassWithoutACostBudget(t *testing.T) {
 	t.Parallel()
