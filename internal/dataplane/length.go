@@ -43,68 +43,105 @@ var lengthHolders = map[string]bool{
 // longestName is how many letters a name of these has at most.
 const longestName = len("additionalmodelrequestfields")
 
-// reader is where a provider reads the limit of an answer.
+// reader is where a provider reads the limit of an answer, letter for letter: servers pass over
+// a member that is spelled in any other way, and answer at full length.
 type reader struct {
-	holder string   // a member in lengthHolders; empty: at the top
-	names  []string // empty: any of lengthNames, anywhere where holder is empty
+	holders []string // the spellings of the member that has it; none: it stands at the top
+	names   []string
 }
 
-// readers are those of the typed endpoints; any other reads any name.
-var readers = map[llm.Endpoint]reader{
-	llm.ChatComplete:        {names: []string{"maxtokens", "maxcompletiontokens"}},
-	llm.Complete:            {names: []string{"maxtokens"}},
-	llm.Messages:            {names: []string{"maxtokens"}},
-	llm.CreateModelResponse: {names: []string{"maxoutputtokens"}},
+var (
+	chatReader     = reader{names: []string{"max_tokens", "max_completion_tokens"}}
+	limitReader    = reader{names: []string{"max_tokens"}}
+	responseReader = reader{names: []string{"max_output_tokens"}}
+)
+
+// readers are those of the typed endpoints.
+var readers = map[llm.Endpoint][]reader{
+	llm.ChatComplete:        {chatReader},
+	llm.Complete:            {limitReader},
+	llm.Messages:            {limitReader},
+	llm.CreateModelResponse: {responseReader},
 }
 
-// nativeReaders are those of providers' own routes, by the end of the path.
-// Source: https://ai.google.dev/api/generate-content,
+// nativeReaders are those of other routes, by the end of the path: at the providers whose route
+// it is, or at any where none is named.
+// Source: https://ai.google.dev/api/generate-content, https://ai.google.dev/api/interactions-api,
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html,
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html,
 // https://docs.ollama.com/api, read 2026-11.
-var nativeReaders = []struct{ end, holder string }{
-	{":generatecontent", "generationconfig"}, {":streamgeneratecontent", "generationconfig"},
-	{"/converse", "inferenceconfig"}, {"/converse-stream", "inferenceconfig"},
-	{"/api/chat", "options"}, {"/api/generate", "options"},
+var nativeReaders = []struct {
+	ends, providers []string
+	read            []reader
+}{
+	{[]string{":generatecontent", ":streamgeneratecontent"}, []string{"google", "vertex-ai"}, []reader{
+		{[]string{"generationConfig", "generation_config"}, []string{"maxOutputTokens", "max_output_tokens"}},
+	}},
+	{[]string{"/interactions"}, []string{"google", "vertex-ai"}, []reader{{[]string{"generation_config"}, []string{"max_output_tokens"}}}},
+	{[]string{":predict"}, []string{"google", "vertex-ai"}, []reader{{[]string{"parameters"}, []string{"maxOutputTokens"}}}},
+	{[]string{"/converse", "/converse-stream"}, []string{"bedrock"}, []reader{{[]string{"inferenceConfig"}, []string{"maxTokens"}}}},
+	{[]string{"/invoke", "/invoke-with-response-stream"}, []string{"bedrock"}, []reader{
+		{names: []string{"max_tokens", "max_completion_tokens", "max_tokens_to_sample", "max_gen_len"}},
+		{[]string{"inferenceConfig"}, []string{"maxTokens", "max_new_tokens"}},
+		{[]string{"textGenerationConfig"}, []string{"maxTokenCount"}},
+	}},
+	{[]string{"/api/chat", "/api/generate"}, []string{"ollama"}, []reader{{[]string{"options"}, []string{"num_predict"}}}},
+	{[]string{"/generate", "/generate_stream"}, []string{"huggingface", "predibase"}, []reader{{[]string{"parameters"}, []string{"max_new_tokens"}}}},
+	{[]string{"/chat/completions"}, nil, []reader{chatReader}},
+	{[]string{"/completions", "/messages", ":rawpredict", ":streamrawpredict"}, nil, []reader{limitReader}},
+	{[]string{"/responses"}, nil, []reader{responseReader}},
 }
 
-// reader is where the provider of the attempt reads the limit of an answer.
-func (a *attempt) reader() reader {
+// anyReader is that of a route that nobody here knows.
+var anyReader = []reader{{names: []string{"max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample"}}}
+
+// readers are where the provider of the attempt reads the limit of an answer.
+func (a *attempt) readers() []reader {
 	if ep := a.x.match.Endpoint; ep != llm.Proxy {
 		return readers[ep]
 	}
 	path := "/" + strings.Join(pathSegments(a.x.path), "/")
-	for _, native := range nativeReaders {
-		if strings.HasSuffix(path, native.end) {
-			return reader{holder: native.holder}
+	ends := func(end string) bool { return strings.HasSuffix(path, end) }
+	for i := range nativeReaders {
+		n := &nativeReaders[i]
+		if (n.providers == nil || slices.Contains(n.providers, a.spec.ID)) && slices.ContainsFunc(n.ends, ends) {
+			return n.read
 		}
 	}
-	return reader{}
+	return anyReader
 }
 
-// reads reports whether a limit of that name in a member, empty for the top, is read.
-func (r *reader) reads(holder, name string) bool {
-	switch {
-	case r.holder != "":
-		return holder == r.holder
-	case len(r.names) > 0:
-		return holder == "" && slices.Contains(r.names, name)
+// reads reports whether a limit of that name in a member, nil for the top, is read.
+func (r *reader) reads(holder, name []byte) bool {
+	return isOne(r.holders, holder) && isOne(r.names, name)
+}
+
+// isOne reports whether a name, raw or not, is one of a list, and nil whether the list is empty.
+func isOne(list []string, name []byte) bool {
+	if name == nil {
+		return len(list) == 0
 	}
-	return true
+	for _, one := range list {
+		if string(name) == one || name[0] == '"' && splice.IsName(name, one) {
+			return true
+		}
+	}
+	return false
 }
 
 // length finds how much of an answer the call asks for, in its parameters as the provider gets
 // them: the target's config may replace those of the caller, add some, or take some out.
 func (a *attempt) length() length {
-	l, r, t := length{responses: 1}, a.reader(), a.target
+	l, r, t := length{responses: 1}, a.readers(), a.target
 	for i := range t.Override {
 		if p := &t.Override[i]; !slices.Contains(t.Drop, p.Key) {
-			l.set(&r, p)
+			l.set(r, p)
 		}
 	}
 	for i := range t.Default {
 		p := &t.Default[i]
 		if _, set := setBy(t.Override, p.Key); !set && !slices.Contains(t.Drop, p.Key) && (a.x.doc == nil || !a.x.doc.Has(p.Key)) {
-			l.set(&r, p)
+			l.set(r, p)
 		}
 	}
 	if a.x.doc == nil {
@@ -114,7 +151,7 @@ func (a *attempt) length() length {
 	for k := range a.x.doc.Len() {
 		name, val := a.x.doc.Member(k)
 		if plain := plainName(key[:0], name); len(plain) > 0 && !a.replaced(name) {
-			l.take(&r, "", plain, val)
+			l.take(r, nil, name, plain, val)
 		}
 	}
 	return l
@@ -131,23 +168,25 @@ func (a *attempt) replaced(name []byte) bool {
 }
 
 // set takes a parameter of the target's config.
-func (l *length) set(r *reader, p *routing.Param) {
+func (l *length) set(r []reader, p *routing.Param) {
 	var key [longestName]byte
-	l.take(r, "", plainName(key[:0], []byte(p.Key)), p.Raw)
+	name := []byte(p.Key)
+	l.take(r, nil, name, plainName(key[:0], name), p.Raw)
 }
 
-// take takes a parameter at the top, or in the member holder, by its plain name.
-func (l *length) take(r *reader, holder string, name, val []byte) {
+// take takes a parameter at the top, or in the member holder, by its name and that in plain. A
+// name that is only like one that is read makes the most larger, and never smaller.
+func (l *length) take(r []reader, holder, name, plain, val []byte) {
 	switch {
-	case lengthNames[string(name)]:
-		l.limitTo(r.reads(holder, string(name)), val)
-	case responseNames[string(name)]:
+	case len(plain) == 0:
+	case lengthNames[string(plain)]:
+		l.limitTo(slices.ContainsFunc(r, func(r reader) bool { return r.reads(holder, name) }), val)
+	case responseNames[string(plain)]:
 		l.responses = max(l.responses, countIn(val))
-	case holder == "" && lengthHolders[string(name)]:
-		holder = string(name)
+	case holder == nil && lengthHolders[string(plain)]:
 		var key [longestName]byte
-		for name, val := range splice.Members(val) {
-			l.take(r, holder, plainName(key[:0], name), val)
+		for below, val := range splice.Members(val) {
+			l.take(r, name, below, plainName(key[:0], below), val)
 		}
 	}
 }

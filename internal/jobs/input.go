@@ -53,7 +53,7 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 		return fmt.Errorf("line %d is not a JSON object", in.Lines+1)
 	}
 	in.Lines++
-	body, to, flat, err := requestOf(line)
+	body, to, field, err := requestOf(line)
 	if err != nil {
 		return fmt.Errorf("line %d: %w", in.Lines, err)
 	}
@@ -83,7 +83,7 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 	if ep == llm.ImageGenerate {
 		g.Images = plus(g.Images, max(1, numberAt(body, "n")))
 	}
-	g.addOutput(body, limitOf(ep, body, flat))
+	g.addOutput(body, limitOf(ep, body, field))
 	return nil
 }
 
@@ -171,21 +171,56 @@ func (g *Group) addOutput(body []byte, limit int64) {
 	}
 }
 
-// limitOf is how long the response to a request may become; 0 where it does not say it. Of a
-// request in the formats of OpenAI and Anthropic, which are flat, only the names of its own
-// endpoint count: providers that copy these formats pass over others, and answer at length.
-func limitOf(ep llm.Endpoint, body []byte, flat bool) (limit int64) {
-	switch {
-	case flat && ep == llm.CreateModelResponse:
-		return numberAt(body, "max_output_tokens")
-	case flat:
-		return max(numberAt(body, "max_tokens"), numberAt(body, "max_completion_tokens"))
+// limitOf is how long the response to a request may become; 0 where it does not say it in the
+// very words that the endpoint reads: servers pass over any others, and answer at full length.
+// What is only like such a limit can make it larger.
+func limitOf(ep llm.Endpoint, body []byte, field string) (limit int64) {
+	for _, path := range limitPaths(ep, body, field) {
+		if raw, ok := splice.Find(body, path...); ok {
+			limit = max(limit, numberOf(raw))
+		}
+	}
+	if limit == 0 {
+		return 0
 	}
 	for _, name := range limitNames {
 		limit = max(limit, deepNumber(body, name))
 	}
 	return limit
 }
+
+// limitPaths are where the limit of a request can stand that a field of its line holds.
+func limitPaths(ep llm.Endpoint, body []byte, field string) [][]string {
+	switch {
+	case field == "modelInput":
+		return modelInputLimits
+	case field == "request" && has(body, "contents"):
+		return geminiLimits
+	case ep == llm.CreateModelResponse:
+		return responseLimits
+	}
+	return chatLimits
+}
+
+var (
+	chatLimits     = [][]string{{"max_tokens"}, {"max_completion_tokens"}}
+	responseLimits = [][]string{{"max_output_tokens"}}
+	geminiLimits   = [][]string{
+		{"generationConfig", "maxOutputTokens"},
+		{"generationConfig", "max_output_tokens"},
+		{"generation_config", "maxOutputTokens"},
+		{"generation_config", "max_output_tokens"},
+	}
+	modelInputLimits = [][]string{
+		{"max_tokens"},
+		{"max_completion_tokens"},
+		{"max_tokens_to_sample"},
+		{"max_gen_len"},
+		{"inferenceConfig", "maxTokens"},
+		{"inferenceConfig", "max_new_tokens"},
+		{"textGenerationConfig", "maxTokenCount"},
+	}
+)
 
 // limitNames are the names that providers have for the maximum length of a response.
 var limitNames = [...]string{"max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample", "maxTokenCount", "max_gen_len", "max_new_tokens"}
@@ -232,10 +267,10 @@ func (in *Input) Requests() (n int64) {
 }
 
 // requestOf returns the request in a line of a batch, the line itself where there is none,
-// the address that the line names, and whether the request is flat. It refuses a line of
+// the address that the line names, and the field that has the request, empty for the line. It refuses a line of
 // which readers of JSON may read different requests: one with two requests or addresses, or
 // whose request names a field of cost twice.
-func requestOf(line []byte) (body []byte, to string, flat bool, err error) {
+func requestOf(line []byte) (body []byte, to, field string, err error) {
 	body, found, addresses := line, 0, 0
 	for name, raw := range splice.Members(line) {
 		if isField(name, "url") {
@@ -244,21 +279,18 @@ func requestOf(line []byte) (body []byte, to string, flat bool, err error) {
 		}
 		at := slices.IndexFunc(requestFields[:], func(field string) bool { return isField(name, field) })
 		if at >= 0 && len(raw) > 0 && raw[0] == '{' {
-			body, flat = raw, at < flatFields
+			body, field = raw, requestFields[at]
 			found++
 		}
 	}
 	if found > 1 || addresses > 1 {
-		return nil, "", false, errTwice
+		return nil, "", "", errTwice
 	}
-	return body, to, flat, splice.Scan(body, new(splice.Doc))
+	return body, to, field, splice.Scan(body, new(splice.Doc))
 }
 
-// requestFields have the request in a line; flatFields is how many of them have one whose
-// limits stand at its top.
+// requestFields have the request in a line.
 var requestFields = [...]string{"body", "params", "modelInput", "request"}
-
-const flatFields = 2
 
 // errTwice is why a line is not counted.
 var errTwice = errors.New("it has more than one request or url; send one of each")

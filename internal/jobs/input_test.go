@@ -42,19 +42,25 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 		line string
 		want jobs.Group
 	}{
-		"OpenAI":          {`{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
-		"several answers": {`{"url":"/v1/chat/completions","body":{"model":"m","max_completion_tokens":5,"n":3}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 15}},
-		"without a limit": {`{"url":"/v1/responses","body":{"model":"m","input":"x","previous_response_id":"r","tools":[{"type":"web_search"}]}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Open: 1, Context: 1, Searches: 1}},
-		"embeddings":      {`{"url":"/v1/embeddings","body":{"model":"e","input":"x"}}`, jobs.Group{Model: "e", Endpoint: llm.Embed}},
-		"a wrong address": {`{"recordId":"1","url":"/v1/moderations","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.Moderate, Output: 8}},
-		"images":          {`{"url":"/v1/images/generations","body":{"model":"i","prompt":"x","n":2}}`, jobs.Group{Model: "i", Endpoint: llm.ImageGenerate, Open: 2, Images: 2}},
-		"Anthropic":       {`{"custom_id":"1","params":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
-		"Bedrock":         {`{"recordId":"1","modelInput":{"anthropic_version":"bedrock-2023-05-31","max_tokens":7,"messages":[]}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 7}},
-		"Nova":            {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 8}},
-		"Gemini":          {`{"request":{"contents":[],"generation_config":{"max_output_tokens":9,"candidate_count":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
-		"a larger limit":  {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8,"max_new_tokens":80}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 80}},
-		"a foreign limit": {`{"body":{"model":"m","messages":[],"max_gen_len":1,"parameters":{"max_tokens":1}}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Open: 1}},
-		"Vertex AI":       {`{"request":{"contents":[],"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
+		"OpenAI":                  {`{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
+		"several answers":         {`{"url":"/v1/chat/completions","body":{"model":"m","max_completion_tokens":5,"n":3}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 15}},
+		"without a limit":         {`{"url":"/v1/responses","body":{"model":"m","input":"x","previous_response_id":"r","tools":[{"type":"web_search"}]}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Open: 1, Context: 1, Searches: 1}},
+		"embeddings":              {`{"url":"/v1/embeddings","body":{"model":"e","input":"x"}}`, jobs.Group{Model: "e", Endpoint: llm.Embed}},
+		"a wrong address":         {`{"recordId":"1","url":"/v1/moderations","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.Moderate, Output: 8}},
+		"images":                  {`{"url":"/v1/images/generations","body":{"model":"i","prompt":"x","n":2}}`, jobs.Group{Model: "i", Endpoint: llm.ImageGenerate, Open: 2, Images: 2}},
+		"Anthropic":               {`{"custom_id":"1","params":` + chat + `}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
+		"Bedrock":                 {`{"recordId":"1","modelInput":{"anthropic_version":"bedrock-2023-05-31","max_tokens":7,"messages":[]}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 7}},
+		"Nova":                    {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 8}},
+		"Gemini":                  {`{"request":{"contents":[],"generation_config":{"max_output_tokens":9,"candidate_count":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
+		"a larger limit":          {`{"recordId":"1","modelInput":{"messages":[],"inferenceConfig":{"maxTokens":8,"max_new_tokens":80}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 80}},
+		"a foreign limit":         {`{"body":{"model":"m","messages":[],"max_gen_len":1,"parameters":{"max_tokens":1}}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Open: 1}},
+		"another spelling":        {`{"body":{"model":"m","messages":[],"maxTokens":1,"MAX_TOKENS":1,"max-tokens":1,"maxCompletionTokens":1}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Open: 1}},
+		"spelled beside null":     {`{"params":{"model":"m","messages":[],"maxTokens":1,"max_tokens":null}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Open: 1}},
+		"spelled as a response's": {`{"url":"/v1/responses","body":{"model":"m","input":"x","maxOutputTokens":1,"max_tokens":1}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Open: 1}},
+		"spelled, and larger":     {`{"body":{"model":"m","messages":[],"max_tokens":5,"maxTokens":50}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 50}},
+		"a foreign holder":        {`{"request":{"contents":[],"max_tokens":1,"inferenceConfig":{"maxTokens":1}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Open: 1}},
+		"Claude on Vertex AI":     {`{"request":{"anthropic_version":"v","messages":[],"max_tokens":6}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 6}},
+		"Vertex AI":               {`{"request":{"contents":[],"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
