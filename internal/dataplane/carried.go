@@ -35,15 +35,22 @@ func (a *attempt) asked() []byte {
 // carriedMost bounds the tokens that the provider reads beside the call: what the response
 // before came to, where this gateway remembers it, else as much as the model reads.
 func (g *Gateway) carriedMost(a *attempt, reach catalog.Reach) int64 {
-	if a.x.match.Endpoint != llm.CreateModelResponse || a.kept != nil || a.restored != nil {
+	unknown := cmp.Or(reach.Input, carriedUnknown)
+	if a.brings() {
+		return unknown
+	}
+	if ep := a.x.match.Endpoint; ep != llm.CreateModelResponse && ep != llm.Proxy || a.kept != nil {
 		return 0
 	}
-	talk, named := paramOf(a, "conversation")
-	input, _ := paramOf(a, "input")
-	if named && string(talk) != "null" || refers(input) {
-		return cmp.Or(reach.Input, carriedUnknown)
+	for _, name := range [...]string{"conversation", "prompt"} {
+		if raw := a.putBack(name); len(raw) > 0 && (raw[0] == '{' || raw[0] == '"' && name == "conversation") {
+			return unknown
+		}
 	}
-	raw, _ := paramOf(a, "previous_response_id")
+	if hasReferences(a.putBack("input")) {
+		return unknown
+	}
+	raw := a.putBack("previous_response_id")
 	id, named := splice.Unquote(raw)
 	if !named || id == "" || responses.IsID(id) {
 		return 0
@@ -51,7 +58,17 @@ func (g *Gateway) carriedMost(a *attempt, reach catalog.Reach) int64 {
 	if n := g.contexts.find(a, raw); n > 0 {
 		return n
 	}
-	return cmp.Or(reach.Input, carriedUnknown)
+	return unknown
+}
+
+// putBack is a parameter of a call as it is sent, with what the gateway put back into it.
+func (a *attempt) putBack(name string) []byte {
+	if _, replaced := setBy(a.target.Override, name); a.restored != nil && !replaced {
+		raw, _ := splice.Find(a.restored, name)
+		return raw
+	}
+	raw, _ := paramOf(a, name)
+	return raw
 }
 
 // contexts remember how many tokens the last responses came to that providers keep, so that

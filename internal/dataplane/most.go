@@ -207,10 +207,10 @@ func (a *attempt) toolsMost() (list []catalog.Other) {
 	if !ok {
 		return nil
 	}
-	contained := splice.Mentions(raw, "container")
+	contained := a.hasProviderTool(raw, "container")
 	for _, t := range toolWords {
 		switch {
-		case !a.stake.pays(t.unit) || !splice.Mentions(raw, t.word):
+		case !a.stake.pays(t.unit) || !a.hasProviderTool(raw, t.word):
 		case t.unit == catalog.CodeExecution && t.word != t.unit && contained:
 			list = append(list, catalog.Other{Name: catalog.CodeExecutionIn(memory(raw)), Count: containersMost})
 		default:
@@ -234,29 +234,6 @@ func memory(tools []byte) (most string) {
 	}
 	return most
 }
-
-func (a *attempt) speaksOfSearching() bool {
-	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
-		for i := range params {
-			if strings.Contains(params[i].Key, "search") || splice.Mentions(params[i].Raw, "search") {
-				return true
-			}
-		}
-	}
-	if a.x.doc == nil {
-		return false
-	}
-	for k := range a.x.doc.Len() {
-		name, val := a.x.doc.Member(k)
-		if !told[string(name)] && (splice.Mentions(name, "search") || splice.Mentions(val, "search")) {
-			return true
-		}
-	}
-	return false
-}
-
-// told are the members of a body that say what, not how.
-var told = map[string]bool{`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true}
 
 // pages are pages of a document by the name that price lists have for them; those that are
 // annotated have another price.

@@ -18,6 +18,25 @@ const itemReference = "item_reference"
 // refers reports whether there may be a reference in a text.
 func refers(text []byte) bool { return bytes.Contains(text, []byte(itemReference)) }
 
+// hasReferences reports whether a list of items has one that stands for another: by its type, or
+// without one as {"id":"msg_1"}.
+func hasReferences(items []byte) bool {
+	for item := range splice.Elements(items) {
+		kind, typed := splice.Find(item, "type")
+		switch {
+		case typed && !splice.IsNull(kind):
+			if splice.IsName(kind, itemReference) {
+				return true
+			}
+		case splice.Text(item, "id") != "":
+			if _, said := splice.Find(item, "content"); !said {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mostReferred is to how many responses the items of one call may refer.
 const mostReferred = 256
 

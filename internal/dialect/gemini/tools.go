@@ -108,6 +108,12 @@ var builtins = func() map[string]builtin {
 	return out
 }()
 
+// IsBuiltin reports whether a function of that name is one that Google runs.
+func IsBuiltin(name string) bool {
+	_, ok := builtinOf(&llm.Tool{Type: llm.Function, Name: name})
+	return ok
+}
+
 func builtinOf(t *llm.Tool) (builtin, bool) {
 	name := t.Type
 	if t.Type == llm.Function {

@@ -1,0 +1,225 @@
+package dataplane
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"sluice/internal/dialect/gemini"
+	"sluice/internal/routing"
+	"sluice/internal/splice"
+)
+
+// A call may have its provider bring in what stands in no body: what its tools find, fetch or are
+// answered, and what it keeps. The model reads that, and it is paid as input.
+
+// told are the members of a body that say what, not how, and those of tools that the caller
+// runs: they begin no search.
+var told = map[string]bool{
+	`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true, `"contents"`: true,
+	`"systemInstruction"`: true, `"system_instruction"`: true, `"functions"`: true, `"tool_choice"`: true, `"response_format"`: true, `"metadata"`: true,
+}
+
+// bringers are the members beside tools by which a provider brings in input, in the words of all
+// providers, without capitals and underscores.
+// Source: https://platform.claude.com/docs/en/agents-and-tools/mcp-connector,
+// https://openrouter.ai/docs/guides/features/plugins/overview, https://openrouter.ai/docs/guides/features/presets,
+// https://ai.google.dev/gemini-api/docs/caching, https://ai.google.dev/gemini-api/docs/interactions,
+// https://learn.microsoft.com/azure/foundry/openai/references/on-your-data,
+// https://docs.x.ai/docs/guides/live-search, read 2026-11.
+var bringers = map[string]bool{
+	"mcpservers": true, "plugins": true, "preset": true, "websearch": true, "websearchoptions": true, "searchparameters": true,
+	"enablesearch": true, "connectors": true, "datasources": true, "cachedcontent": true, "previousinteractionid": true,
+}
+
+// bringerHolders are the members in which libraries send further ones.
+var bringerHolders = map[string]bool{"extrabody": true, "google": true, "parameters": true}
+
+// brings reports whether the provider may bring in input by itself.
+func (a *attempt) brings() bool {
+	if a.spec.ID == "openrouter" && (strings.Contains(a.model, "@preset/") || strings.HasSuffix(a.model, ":online")) {
+		return true
+	}
+	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+		for i := range params {
+			if p := &params[i]; !slices.Contains(a.target.Drop, p.Key) && a.bringsBy([]byte(p.Key), p.Raw, 0) {
+				return true
+			}
+		}
+	}
+	if a.x.doc == nil {
+		return false
+	}
+	for k := range a.x.doc.Len() {
+		if name, val := a.x.doc.Member(k); !told[string(name)] && !a.replaced(name) && a.bringsBy(name, val, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// bringsBy is brings of a parameter, whose name may be raw.
+func (a *attempt) bringsBy(name, val []byte, depth int) bool {
+	var key [longestName]byte
+	plain := plainName(key[:0], name)
+	switch {
+	case string(plain) == "tools":
+		return a.hasProviderTool(val, "")
+	case string(plain) == "toolconfig": // of Converse, whose tools are the caller's or the system's
+		return bytes.Contains(val, []byte(`"systemTool"`))
+	case bringers[string(plain)]:
+		return asks(val)
+	case depth < 2 && bringerHolders[string(plain)]:
+		for name, below := range splice.Members(val) {
+			if a.bringsBy(name, below, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asks reports whether a value asks for something: {} does, of a tool without settings.
+func asks(val []byte) bool {
+	switch string(val) {
+	case "", "null", "false", `""`, "[]":
+		return false
+	}
+	return true
+}
+
+// hasProviderTool reports whether a raw list has a tool that the provider runs, or may run, in
+// which a word stands; an empty word stands in each.
+func (a *attempt) hasProviderTool(tools []byte, word string) bool {
+	if len(tools) > 0 && tools[0] == '{' {
+		return speaksOf(tools, word)
+	}
+	for tool := range splice.Elements(tools) {
+		if speaksOf(tool, word) && !a.callerRuns(tool, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// callerTools are how the types of tools begin that the caller runs, of Anthropic with a date
+// after them. Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
+// https://platform.openai.com/docs/guides/tools, read 2026-11.
+var callerTools = [...]string{"bash_", "text_editor_", "memory_", "computer", "local_shell", "apply_patch"}
+
+// callerRuns reports whether the caller runs a tool, or every tool of a group: what it found
+// comes with the next call.
+func (a *attempt) callerRuns(tool []byte, depth int) bool {
+	raw, typed := splice.Find(tool, "type")
+	if typed && (splice.IsName(raw, "function") || splice.IsName(raw, "custom")) {
+		return !a.runsItself(tool)
+	}
+	switch kind, _ := splice.Unquote(raw); kind {
+	case "":
+		return a.callerRunsUntyped(tool)
+	case "namespace":
+		group, _ := splice.Find(tool, "tools")
+		for one := range splice.Elements(group) {
+			if depth > 2 || !a.callerRuns(one, depth+1) {
+				return false
+			}
+		}
+		return true
+	case "shell":
+		return splice.Text(tool, "environment", "type") == "local"
+	default:
+		return slices.ContainsFunc(callerTools[:], func(begin string) bool { return strings.HasPrefix(kind, begin) })
+	}
+}
+
+// callerRunsUntyped is callerRuns of a tool without a type: of Anthropic {"name":…,"input_schema":…},
+// of Gemini {"functionDeclarations":[…]}, of Converse {"toolSpec":…}.
+func (a *attempt) callerRunsUntyped(tool []byte) bool {
+	for name, val := range splice.Members(tool) {
+		var key [longestName]byte
+		switch string(plainName(key[:0], name)) {
+		case "functiondeclarations", "toolspec", "cachepoint", "function", "name", "description", "inputschema", "parameters", "strict", "cachecontrol":
+		default:
+			if asks(val) {
+				return false
+			}
+		}
+	}
+	return !a.runsItself(tool)
+}
+
+// runsItself reports whether Google runs what is called as a function of the caller's.
+func (a *attempt) runsItself(tool []byte) bool {
+	if a.spec.ID != "google" && a.spec.ID != "vertex-ai" {
+		return false
+	}
+	return gemini.IsBuiltin(splice.Text(tool, "name")) || gemini.IsBuiltin(splice.Text(tool, "function", "name"))
+}
+
+// speaksOfSearching reports whether what stands beside the conversation speaks of searching,
+// but for tools that the caller runs.
+func (a *attempt) speaksOfSearching() bool {
+	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
+		for i := range params {
+			if a.searchesBy([]byte(params[i].Key), params[i].Raw) {
+				return true
+			}
+		}
+	}
+	if a.x.doc == nil {
+		return false
+	}
+	for k := range a.x.doc.Len() {
+		if name, val := a.x.doc.Member(k); !told[string(name)] && a.searchesBy(name, val) {
+			return true
+		}
+	}
+	return false
+}
+
+// searchesBy is speaksOfSearching of a parameter.
+func (a *attempt) searchesBy(name, val []byte) bool {
+	var key [longestName]byte
+	if string(plainName(key[:0], name)) != "tools" {
+		return speaksOf(name, "search") || speaksOf(val, "search")
+	}
+	return a.hasProviderTool(val, "search")
+}
+
+// speaksOf reports whether a word stands in a raw value or name, however it is spelled:
+// "googleSearch" speaks of search, and "codeExecution" of code_execution. The word has no capitals.
+func speaksOf(raw []byte, word string) bool {
+	if word == "" {
+		return true
+	}
+	if bytes.Contains(raw, []byte(`\u`)) {
+		raw = splice.AppendUnquoted(nil, raw)
+	}
+	return speaksPlainlyOf(raw, strings.ReplaceAll(word, "_", ""))
+}
+
+// speaksPlainlyOf is speaksOf without regard to capitals, underscores and hyphens.
+func speaksPlainlyOf(raw []byte, word string) bool {
+	for at := range raw {
+		if spelt(raw[at:], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// spelt reports whether a text begins with a word, whatever its capitals, underscores and hyphens.
+func spelt(text []byte, word string) bool {
+	for _, c := range text {
+		switch {
+		case word == "":
+			return true
+		case c == '_' || c == '-':
+			continue
+		case c|0x20 != word[0]:
+			return false
+		}
+		word = word[1:]
+	}
+	return word == ""
+}
