@@ -40,7 +40,14 @@ func BoundRequest(ep llm.Endpoint, body []byte, models ...string) int64 {
 		}
 	}
 	weighRequest(&b, ep, body)
-	return b.sum()
+	n := b.sum()
+	if ep == llm.Proxy {
+		n = boundBytes(body)
+	}
+	if namesUnseen(ep, body) {
+		n = max(n, window)
+	}
+	return n
 }
 
 // boundPlain bounds a body that holds no medium by its bytes, and the tools and forms in
@@ -48,19 +55,24 @@ func BoundRequest(ep llm.Endpoint, body []byte, models ...string) int64 {
 // nothing.
 func boundPlain(body []byte) (n int64, ok bool) {
 	m := mentioned(body)
-	if m == beyond {
+	switch m {
+	case beyond:
 		return 0, false
+	case nothing:
+		return int64(len(body)) + replyMost, true
 	}
-	n = int64(len(body)) + replyMost
-	if m == nothing {
-		return n, true
-	}
+	return boundBytes(body), true
+}
+
+// boundBytes is boundPlain of any body.
+func boundBytes(body []byte) int64 {
+	n := int64(len(body)) + replyMost
 	for name, raw := range splice.Members(body) {
 		if rewritten[string(name)] {
 			n += 2*int64(len(raw)) + toolsetMost
 		}
 	}
-	return n, true
+	return n
 }
 
 // mention is what the names in a body may have in it.
@@ -74,7 +86,9 @@ const (
 
 // words begin the names of what is not only words, by their first letter.
 var words = func() (by [256][]word) {
-	for _, name := range [...]string{"image", "input_image", "input_audio", "input_file", "file", "document", "encrypted"} {
+	for _, name := range [...]string{"image", "input_image", "input_audio", "input_file", "file", "document", "encrypted",
+		`video"`, "video_", "videoU", `audio"`, "audio_", "audioU", "input_video", "s3", "gs://", "gcs", `uri"`, `url"`,
+	} {
 		by[name[0]] = append(by[name[0]], word{name, beyond})
 	}
 	for name := range rewritten {

@@ -1,0 +1,114 @@
+package tokens
+
+import (
+	"bytes"
+	"net/url"
+	"path"
+	"strings"
+
+	"sluice/internal/llm"
+	"sluice/internal/splice"
+)
+
+// namers are the members that name a file, a recording or a film by its place or id, in the words
+// of all surfaces, without capitals and underscores. Nobody here has seen what is there.
+// Source: https://ai.google.dev/api/caching#FileData,
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_S3Location.html,
+// https://docs.mistral.ai/capabilities/document_ai/document_qna,
+// https://openrouter.ai/docs/guides/overview/multimodal/videos, read 2026-11.
+var namers = names("fileuri filedata s3location s3uri gcsuri documenturl videourl audiourl fileurl videouri audiouri")
+
+// ownWords are the members below which is text to a model, whatever it is called: arguments and
+// results of tools that the caller runs, and their schemas.
+var ownWords = names("tools functions responseformat text toolconfig args arguments response json metadata parameters inputschema")
+
+// namesUnseen reports whether a request body names something by its place or id that a model
+// reads at a length that nobody here knows. A picture that is named, and a document of a typed
+// endpoint, are a medium: see mediumIn.
+func namesUnseen(ep llm.Endpoint, body []byte) bool {
+	for name, raw := range splice.Members(body) {
+		if key := folded(name); !ownWords[key] && unseen(ep, key, raw, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// unseen is namesUnseen of a member by its folded name.
+func unseen(ep llm.Endpoint, key string, raw []byte, depth int) bool {
+	if len(raw) == 0 || depth > 2*depthMax {
+		return false
+	}
+	switch raw[0] {
+	case '"':
+		return unseenText(ep, key, raw)
+	case '[':
+		for el := range splice.Elements(raw) {
+			if unseen(ep, key, el, depth+1) {
+				return true
+			}
+		}
+	case '{':
+		for name, val := range splice.Members(raw) {
+			below := folded(name)
+			if ownWords[below] && below != "text" || below == "input" && depth > 0 {
+				continue
+			}
+			if below == "url" && key == "imageurl" {
+				below = key
+			}
+			if namers[key] && (below == "url" || below == "uri") && placed(val) || unseen(ep, below, val, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unseenText is unseen of a text.
+func unseenText(ep llm.Endpoint, key string, raw []byte) bool {
+	switch {
+	case namers[key]:
+		return key != "filedata" && placed(raw)
+	case key == "video" || key == "audio" || key == "inputvideo":
+		return bytes.Contains(raw, []byte("://"))
+	case ep == llm.Proxy && (key == "fileid" || key == "url" || key == "uri"):
+		return placed(raw)
+	case key == "url" || key == "uri" || key == "imageurl":
+		place, _ := splice.Unquote(raw)
+		return elsewhere(place)
+	}
+	return false
+}
+
+// placed reports whether a raw text names something that it does not hold.
+func placed(raw []byte) bool {
+	place, _ := splice.Unquote(raw)
+	return place != "" && !strings.HasPrefix(place, "data:")
+}
+
+// elsewhere reports whether an address is not that of a picture: of a store of files, of a site of
+// films, or of a file of another type.
+func elsewhere(place string) bool {
+	at, err := url.Parse(strings.TrimSpace(place))
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(at.Scheme) {
+	case "gs", "s3":
+		return true
+	case "http", "https":
+		host := strings.TrimPrefix(strings.ToLower(at.Hostname()), "www.")
+		return host == "youtu.be" || host == "youtube.com" || strings.HasSuffix(host, ".youtube.com") || notPictures[strings.ToLower(path.Ext(at.Path))]
+	}
+	return false
+}
+
+// notPictures are the ends of names of recordings, films and documents.
+var notPictures = names(".mp4 .m4v .mov .webm .mkv .avi .mpg .mpeg .mpegps .wmv .flv .3gp .3gpp .mp3 .wav .ogg .oga .opus .flac .aac .aiff .m4a .pdf .doc .docx .txt .csv .html")
+
+// folded is a raw name without its quotes, capitals and underscores.
+func folded(raw []byte) string {
+	name, _ := splice.Unquote(raw)
+	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
+}
