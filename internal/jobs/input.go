@@ -160,14 +160,11 @@ func (g *Group) addOutput(body []byte, limit int64) {
 	} else {
 		g.Open = plus(g.Open, responses)
 	}
-	if has(body, "previous_response_id") || has(body, "conversation") || has(body, "prompt", "id") {
+	if bringsIn(body) {
 		g.Context++
 	}
-	for name, val := range splice.Members(body) {
-		if (splice.IsName(name, "tools") || splice.IsName(name, "web_search_options")) && (splice.Mentions(val, "search") || splice.Mentions(name, "search")) {
-			g.Searches++
-			break
-		}
+	if searches(body) {
+		g.Searches++
 	}
 }
 

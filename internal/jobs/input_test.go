@@ -60,6 +60,11 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 		"spelled, and larger":     {`{"body":{"model":"m","messages":[],"max_tokens":5,"maxTokens":50}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 50}},
 		"a foreign holder":        {`{"request":{"contents":[],"max_tokens":1,"inferenceConfig":{"maxTokens":1}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Open: 1}},
 		"Claude on Vertex AI":     {`{"request":{"anthropic_version":"v","messages":[],"max_tokens":6}}`, jobs.Group{Model: "job", Endpoint: llm.Messages, Output: 6}},
+		"googleSearch":            {`{"request":{"contents":[],"tools":[{"functionDeclarations":[]},{"googleSearch":{}}],"generationConfig":{"maxOutputTokens":9}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 9, Context: 1, Searches: 1}},
+		"functions that search":   {`{"body":{"model":"m","messages":[],"max_tokens":5,"tools":[{"type":"function","function":{"name":"search"}},{"name":"search","input_schema":{}}]}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5}},
+		"web_fetch":               {`{"params":{"model":"m","messages":[],"max_tokens":5,"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}}`, jobs.Group{Model: "m", Endpoint: llm.ChatComplete, Output: 5, Context: 1}},
+		"a cache":                 {`{"request":{"contents":[],"cachedContent":"c","generationConfig":{"maxOutputTokens":9}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 9, Context: 1}},
+		"an item":                 {`{"url":"/v1/responses","body":{"model":"m","max_output_tokens":5,"input":[{"type":"item_reference","id":"m"}]}}`, jobs.Group{Model: "m", Endpoint: llm.CreateModelResponse, Output: 5, Context: 1}},
 		"Vertex AI":               {`{"request":{"contents":[],"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}}`, jobs.Group{Model: "job", Endpoint: llm.ChatComplete, Output: 18}},
 	} {
 		t.Run(name, func(t *testing.T) {
