@@ -264,11 +264,15 @@ func (a *attempt) region() string {
 	return cmp.Or(a.values["aws_region"], a.values["vertex_region"])
 }
 
-// priceName is the model as price lists name it: behind a profile the model that it
-// stands for.
+// priceName is the model as price lists name it: of a profile the model that it stands for, and
+// the provider's own choice where the call names none.
 func (a *attempt) priceName() string {
-	if a.plan == nil || a.byPath {
-		return a.model
+	named := a.model
+	if a.plan != nil && !a.byPath {
+		named = cmp.Or(a.plan.Underlying, a.plan.Model, a.model)
 	}
-	return cmp.Or(a.plan.Underlying, a.plan.Model, a.model)
+	if named == "" {
+		return a.defaultModel()
+	}
+	return named
 }

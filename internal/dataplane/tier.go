@@ -49,7 +49,7 @@ func (a *attempt) tier() string {
 			tier = cmp.Or(tier, a.header.Get(header))
 		}
 	}
-	return strings.ToLower(tier)
+	return strings.TrimPrefix(strings.ToLower(tier), "service_tier_") // Gemini's SERVICE_TIER_PRIORITY
 }
 
 // executionOf is how a call of a tier is executed.

@@ -101,10 +101,12 @@ func TestEveryTierThatAProviderMayChooseIsHeld(t *testing.T) {
 func TestTierOfAProvidersOwnRouteIsHeld(t *testing.T) {
 	t.Parallel()
 	const path = "/v1beta/models/gemini-3.5-flash:generateContent"
-	r := newRig(t)
-	r.up.On(path, upstream.Always(upstream.JSON(200, []byte(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":1000,"totalTokenCount":1000,"serviceTier":"priority"}}`))))
-	a := r.call("POST", path, `{"contents":[],"serviceTier":"priority","generationConfig":{"maxOutputTokens":1000}}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
-	if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.Cost != 1000*9000*18/10 || s.Bound < s.Cost {
-		t.Errorf("%d: a cost of %d where %d were reserved", a.StatusCode, s.Cost, s.Bound)
+	for _, tier := range []string{"priority", "SERVICE_TIER_PRIORITY"} {
+		r := newRig(t)
+		r.up.On(path, upstream.Always(upstream.JSON(200, []byte(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":1000,"totalTokenCount":1000,"serviceTier":"`+tier+`"}}`))))
+		a := r.call("POST", path, `{"contents":[],"serviceTier":"`+tier+`","generationConfig":{"maxOutputTokens":1000}}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
+		if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.Cost != 1000*9000*18/10 || s.Bound < s.Cost {
+			t.Errorf("%s: %d: a cost of %d where %d were reserved", tier, a.StatusCode, s.Cost, s.Bound)
+		}
 	}
 }

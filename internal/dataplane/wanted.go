@@ -21,7 +21,7 @@ const tokensMost = 1 << 50
 func (a *attempt) outputMost(reach catalog.Reach) int64 {
 	n := a.stake.cap
 	if n <= 0 {
-		n = cmp.Or(reach.Output, outputMost)
+		n = cmp.Or(a.drawn(), reach.Output, outputMost)
 	}
 	n *= min(max(a.stake.responses, 1), wantedMost)
 	if ep := a.x.match.Endpoint; ep != llm.Complete && ep != llm.Proxy {
