@@ -68,6 +68,8 @@ func unseen(ep llm.Endpoint, key string, raw []byte, depth int) bool {
 // unseenText is unseen of a text.
 func unseenText(ep llm.Endpoint, key string, raw []byte) bool {
 	switch {
+	case bytes.HasPrefix(raw, []byte(`"data:`)): // and may be long
+		return false
 	case namers[key]:
 		return key != "filedata" && placed(raw)
 	case key == "video" || key == "audio" || key == "inputvideo":
