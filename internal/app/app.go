@@ -83,7 +83,7 @@ type App struct {
 	engine    *routing.Engine
 	client    *transport.Client
 	secrets   *secretref.Reader
-	states    *dataplane.StateKeeper
+	states    *dataplane.ResponseStore
 	jobs      *jobs.Tracker
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry

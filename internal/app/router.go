@@ -151,7 +151,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.model.ServeHTTP(w, req)
 		return
 	}
-	front.Patiently(r.others(by, path), front.Usual()).ServeHTTP(w, req)
+	front.WithTimeouts(r.others(by, path), front.Usual()).ServeHTTP(w, req)
 }
 
 // others is the handler of a request that is not model traffic.

@@ -20,17 +20,17 @@ import (
 func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
-	slug, at := x.account, place{field: "model"}
+	slug, at := x.account, credentialField{field: "model"}
 	if own, ok := modelOf(t.Override); ok {
 		slug, a.model = x.splitModel(own)
-		at = place{t.Path, "override_params.model"}
+		at = credentialField{t.Path, "override_params.model"}
 	} else if slug != "" && x.locked && (t.Provider != "" || t.VirtualKey != "") {
 		return lockedConfig("the provider in the model field", "model")
 	}
 	if own, ok := modelOf(t.Default); ok && a.model == "" {
 		named, model := x.splitModel(own)
 		if a.model = model; named != "" {
-			slug, at = named, place{t.Path, "default_params.model"}
+			slug, at = named, credentialField{t.Path, "default_params.model"}
 		}
 	}
 	switch {
@@ -39,21 +39,21 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	case slug != "":
 		return g.saved(ctx, a, slug, at)
 	case strings.HasPrefix(t.Provider, "@"):
-		return g.saved(ctx, a, t.Provider[1:], place{t.Path, "provider"})
+		return g.saved(ctx, a, t.Provider[1:], credentialField{t.Path, "provider"})
 	case t.VirtualKey != "":
-		return g.saved(ctx, a, t.VirtualKey, place{t.Path, "virtual_key"})
+		return g.saved(ctx, a, t.VirtualKey, credentialField{t.Path, "virtual_key"})
 	case t.Provider != "":
-		return g.inline(a, t.Provider, t, place{t.Path, "provider"})
+		return g.inline(a, t.Provider, t, credentialField{t.Path, "provider"})
 	}
 	return g.fromRequest(ctx, a)
 }
 
-// place is where a provider was named: in a target of the config, or in a field of the
+// credentialField is where a provider was named: in a target of the config, or in a field of the
 // request when within is empty.
-type place struct{ within, field string }
+type credentialField struct{ within, field string }
 
 // String is the place as refusals name it: "config.targets[1].provider".
-func (p place) String() string {
+func (p credentialField) String() string {
 	if p.within == "" {
 		return p.field
 	}
@@ -72,20 +72,20 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	c := &a.x.ctl
 	switch {
 	case strings.HasPrefix(c.provider, "@"):
-		return g.saved(ctx, a, c.provider[1:], place{field: "x-gateway-provider"})
+		return g.saved(ctx, a, c.provider[1:], credentialField{field: "x-gateway-provider"})
 	case c.virtualKey != "":
-		return g.saved(ctx, a, strings.TrimPrefix(c.virtualKey, "@"), place{field: "x-gateway-virtual-key"})
+		return g.saved(ctx, a, strings.TrimPrefix(c.virtualKey, "@"), credentialField{field: "x-gateway-virtual-key"})
 	case c.provider != "":
-		return g.inline(a, c.provider, a.target, place{field: "x-gateway-provider"})
+		return g.inline(a, c.provider, a.target, credentialField{field: "x-gateway-provider"})
 	case a.x.prompt.provider() != "":
-		return g.saved(ctx, a, a.x.prompt.provider(), place{field: "prompt"})
+		return g.saved(ctx, a, a.x.prompt.provider(), credentialField{field: "prompt"})
 	}
 	return fault.New(fault.InvalidRequest, "the target names no provider; set provider in the config or send x-gateway-provider").At("x-gateway-provider")
 }
 
 // saved takes the credentials of a provider or virtual key of the workspace, which is named
 // at a field.
-func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at place) error {
+func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at credentialField) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
 		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).At(at.String())
@@ -100,8 +100,8 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at place) 
 	if err := hiddenModels(acct, spec, a); err != nil {
 		return err
 	}
-	a.lasting = len(acct.Secrets) == 0
-	if !a.lasting {
+	a.cacheable = len(acct.Secrets) == 0
+	if !a.cacheable {
 		filled, err := g.withSecrets(ctx, acct)
 		if err != nil {
 			return err
@@ -111,13 +111,13 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at place) 
 	a.account, a.spec, a.values = acct, spec, acct.Values
 	own := acct.Overrides[a.model]
 	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) || own != nil {
-		a.values, a.lasting = a.x.room.fresh(), false
+		a.values, a.cacheable = a.x.room.fresh(), false
 		maps.Copy(a.values, acct.Values)
 		maps.Copy(a.values, own)
 		spec.FromTarget(a.target.Fields, a.values)
 		spec.ReadHeaders(a.x.in.Header, a.values)
 	}
-	return g.guardStored(a)
+	return g.checkStoredCredentials(a)
 }
 
 // hasOwnFields reports whether the provider has credential fields beside the key
@@ -139,7 +139,7 @@ func hasOwnFields(s *provider.Spec, a *attempt) bool {
 // for the model. Whether it is used up is asked of the bank, when the call is reserved:
 // its status, exhausted, is for people and comes and goes with the worker's rounds.
 // Source: contract/identity-and-governance.md section 6.
-func usableNow(acct *credential.Account, a *attempt, at place) error {
+func usableNow(acct *credential.Account, a *attempt, at credentialField) error {
 	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
 		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
 	}
@@ -160,7 +160,7 @@ func target(code fault.Code, wireCode, typ, text string) error {
 }
 
 // inline takes a provider by name, as a field has it, with the credentials of the target or headers.
-func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at place) error {
+func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at credentialField) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
 		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).At(at.String())
@@ -170,13 +170,13 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at place) e
 		a.values[provider.Key] = k
 	}
 	spec.FromTarget(t.Fields, a.values)
-	a.lasting = t.Provider != "" && (len(t.Fields) > 0 || !t.APIKey.Empty())
-	if !a.lasting {
+	a.cacheable = t.Provider != "" && (len(t.Fields) > 0 || !t.APIKey.Empty())
+	if !a.cacheable {
 		if err := g.fromHeaders(a); err != nil {
 			return err
 		}
 	}
-	return g.guardStored(a)
+	return g.checkStoredCredentials(a)
 }
 
 // fromHeaders adds the credentials that the client sent with the request. They

@@ -18,7 +18,7 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	switch {
 	case !acct.Restricted():
 		return nil
-	case x.unread:
+	case x.bodyNotParsed:
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json, a JSON object", acct.Slug).At("model")
 	case x.match.Endpoint == llm.Proxy && x.in.Method != "GET" && spec.ModelsInPaths():
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and takes them from paths, which this call passes through; call one of the gateway's own endpoints, such as /v1/chat/completions", acct.Slug).At("model")
@@ -59,25 +59,25 @@ func listAllowed(acct *credential.Account, a *attempt, name string) error {
 	forced, _ := setBy(a.target.Override, name)
 	usual, _ := setBy(a.target.Default, name)
 	for _, list := range [...][]byte{sent, forced, usual} {
-		if model, ok := strayFallback(acct, list); !ok {
+		if model, ok := firstDisallowedFallback(acct, list); !ok {
 			return notAllowed(acct, model, name)
 		}
 	}
 	return nil
 }
 
-// strayFallback finds a model in a name, an object that has one, or a list of either, that
+// firstDisallowedFallback finds a model in a name, an object that has one, or a list of either, that
 // is not allowed; ok is true when there is none.
-func strayFallback(acct *credential.Account, raw []byte) (model string, ok bool) {
+func firstDisallowedFallback(acct *credential.Account, raw []byte) (model string, ok bool) {
 	if model, named := splice.Unquote(raw); named {
 		return model, acct.Allows(model)
 	}
 	for one := range splice.Elements(raw) {
-		if model, ok := strayFallback(acct, one); !ok {
+		if model, ok := firstDisallowedFallback(acct, one); !ok {
 			return model, false
 		}
 	}
-	return strayModel(acct, raw)
+	return firstDisallowedModel(acct, raw)
 }
 
 // batchAllowed refuses a batch whose requests stand in the body, each with a model of its
@@ -89,7 +89,7 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 			continue
 		}
 		for r := range splice.Elements(requests) {
-			if model, ok := strayWithin(acct, r, "params"); !ok {
+			if model, ok := firstDisallowedInBody(acct, r, "params"); !ok {
 				return notAllowed(acct, model, "requests")
 			}
 		}
@@ -97,23 +97,23 @@ func batchAllowed(acct *credential.Account, body []byte) error {
 	return nil
 }
 
-// strayWithin is strayModel for what a request of a batch, or a line of its file, asks for:
+// firstDisallowedInBody is firstDisallowedModel for what a request of a batch, or a line of its file, asks for:
 // an object in a member of that name.
-func strayWithin(acct *credential.Account, request []byte, member string) (model string, ok bool) {
+func firstDisallowedInBody(acct *credential.Account, request []byte, member string) (model string, ok bool) {
 	for name, asks := range splice.Members(request) {
 		if !splice.IsName(name, member) {
 			continue
 		}
-		if model, ok := strayModel(acct, asks); !ok {
+		if model, ok := firstDisallowedModel(acct, asks); !ok {
 			return model, false
 		}
 	}
 	return "", true
 }
 
-// strayModel finds a model that an object names, or falls back to, and that is not allowed;
+// firstDisallowedModel finds a model that an object names, or falls back to, and that is not allowed;
 // ok is true when there is none.
-func strayModel(acct *credential.Account, object []byte) (model string, ok bool) {
+func firstDisallowedModel(acct *credential.Account, object []byte) (model string, ok bool) {
 	for name, val := range splice.Members(object) {
 		if model, named := splice.Unquote(val); named && splice.IsName(name, "model") && !acct.Allows(model) {
 			return model, false
@@ -122,7 +122,7 @@ func strayModel(acct *credential.Account, object []byte) (model string, ok bool)
 			if !splice.IsName(name, list) {
 				continue
 			}
-			if model, ok := strayFallback(acct, val); !ok {
+			if model, ok := firstDisallowedFallback(acct, val); !ok {
 				return model, false
 			}
 		}

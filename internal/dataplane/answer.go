@@ -17,9 +17,9 @@ import (
 // last attempt, or the answer in hand.
 func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
 	switch {
-	case x.headSent && x.unfinished != nil:
-		g.supersede(x.last) // what came instead of the rest of the stream is not given
-		return x.sayUnfinished()
+	case x.headSent && x.streamError != nil:
+		g.discard(x.last) // what came instead of the rest of the stream is not given
+		return x.writeStreamError()
 	case x.headSent:
 		return nil // a stream was relayed to its end, or to a client that left
 	case err != nil:
@@ -88,12 +88,12 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	if a.reply.live {
 		return g.relay(ctx, a, h)
 	}
-	if a.outlives.lingers() { // nobody waits for the answer, of which all is known now
+	if a.outlives.isDetached() { // nobody waits for the answer, of which all is known now
 		a.drained = true
 		return g.left(a, errLeft)
 	}
-	g.keepGiven(a)
-	g.record(a, a.outcome())
+	g.captureClientResponse(a)
+	g.record(a, a.recordedOutcome())
 	x.headSent = true
 	body := x.legible(a.reply.body)
 	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {
@@ -116,9 +116,9 @@ func (x *exchange) hand(body []byte) error {
 	return nil
 }
 
-// outcome is how an answer in hand ended for the log, the metrics and the breakers. An answer
+// recordedOutcome is how an answer in hand ended for the log, the metrics and the breakers. An answer
 // of success may say that the call failed.
-func (a *attempt) outcome() record.Outcome {
+func (a *attempt) recordedOutcome() record.Outcome {
 	if a.failing != 0 || a.status >= 400 {
 		return record.Failed
 	}

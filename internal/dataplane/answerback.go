@@ -35,7 +35,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		return err
 	}
 	if a.speech.unified != nil {
-		if given, err := g.followed(ctx, a, in); given || err != nil {
+		if given, err := g.fetchFollowUps(ctx, a, in); given || err != nil {
 			return err
 		}
 		return a.restated(in)
@@ -138,7 +138,7 @@ func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 		a.body = wire.Bytes(body)
 		resp, err := g.call(ctx, a, nil)
 		if err != nil {
-			return nil, gone(ctx, err)
+			return nil, clientGone(ctx, err)
 		}
 		b, err := wholePart(a, resp, left, "a part of the request")
 		if err != nil {

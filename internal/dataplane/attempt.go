@@ -18,17 +18,17 @@ import (
 
 // attempt is one try of one target.
 type attempt struct {
-	x       *exchange
-	target  *routing.Target
-	number  int
-	started time.Time
-	called  time.Time // when its first call was sent; zero before
-	held    time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
+	x          *exchange
+	target     *routing.Target
+	number     int
+	started    time.Time
+	called     time.Time // when its first call was sent; zero before
+	bodyReadAt time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
 
 	spec        *provider.Spec
 	account     *credential.Account // the saved provider, nil for inline credentials
 	values      provider.Values
-	lasting     bool // they are those of the target or the account alone, nothing came with the request
+	cacheable   bool // they are those of the target or the account alone, nothing came with the request
 	model       string
 	strict      bool          // finish reasons are brought into the shape of the surface
 	askedUsage  bool          // stream_options.include_usage was added by us
@@ -36,62 +36,62 @@ type attempt struct {
 	leftOut     dialect.Added // those that it does not add, because the host refuses them
 	resent      bool          // the request was made again without one of them
 
-	plan     *provider.Plan
-	speech   speech           // how the call is translated; zero when both sides speak one shape
-	shaped   []byte           // of a translated call that is kept: the client's body with the changes of the config
-	lost     []string         // fields of the caller that the target cannot carry
-	call     *llm.Call        // a translated conversation
-	names    *dialect.Names   // of its tools, where the provider gets others
-	texts    *dialect.Texts   // its tools that take free text, where the provider has functions only
-	sent     *dialect.Request // or another request
-	to       *dialect.Target  // of either
-	more     [][]byte         // bodies of further calls that the request takes
-	extra    wire.Header      // lines that the translation needs
-	kept     *conversation    // of a response that the gateway keeps
-	restored []byte           // what is sent, where what was said before was put into it that the gateway keeps
-	talk     *talk            // the stream of a translated conversation
-	header   wire.Header      // to send, without the credential
-	body     wire.Payload     // to send
-	stream   bool
+	plan        *provider.Plan
+	speech      translation       // how the call is translated; zero when both sides speak one shape
+	shaped      []byte            // of a translated call that is kept: the client's body with the changes of the config
+	unsupported []string          // fields of the caller that the target cannot carry
+	call        *llm.Call         // a translated conversation
+	names       *dialect.Names    // of its tools, where the provider gets others
+	texts       *dialect.Texts    // its tools that take free text, where the provider has functions only
+	sent        *dialect.Request  // or another request
+	to          *dialect.Target   // of either
+	more        [][]byte          // bodies of further calls that the request takes
+	extra       wire.Header       // lines that the translation needs
+	kept        *conversation     // of a response that the gateway keeps
+	restored    []byte            // what is sent, where what was said before was put into it that the gateway keeps
+	talk        *streamTranslator // the stream of a translated conversation
+	header      wire.Header       // to send, without the credential
+	body        wire.Payload      // to send
+	stream      bool
 
-	job       *jobPlan // of a call that begins a job at its provider; nil for all others
-	stake     *stake   // nil where the call is not metered
-	seen      bool     // the call may have reached the provider
-	answers   uint64   // id of the response that answers, as contexts know it; 0 where there is none
-	atWork    string   // id of the response that the provider goes on working on; empty for none
-	fate      ending   // handed or unheard, of a call or work that ended so; else the outcome tells
-	beside    bool     // it is no try of a target, but of work that a provider does beside a call or after it
-	speaks    *stretch // of a conversation, which the attempt transcribes; nil for all others
-	unguarded bool     // refused because a guardrail that binds it does not run
-	estimated bool     // the answer is our own estimate: nothing is sent
-	byPath    bool     // its model stands in the path, if anywhere
+	job          *jobPlan      // of a call that begins a job at its provider; nil for all others
+	stake        *reservation  // nil where the call is not metered
+	sentUpstream bool          // the call may have reached the provider
+	answers      uint64        // id of the response that answers, as contexts know it; 0 where there is none
+	backgroundID string        // id of the response that the provider goes on working on; empty for none
+	outcome      outcome       // handed or unheard, of a call or work that ended so; else the outcome tells
+	auxiliary    bool          // it is no try of a target, but of work that a provider does beside a call or after it
+	segment      *audioSegment // of a conversation, which the attempt transcribes; nil for all others
+	unguarded    bool          // refused because a guardrail that binds it does not run
+	estimated    bool          // the answer is our own estimate: nothing is sent
+	modelInPath  bool          // its model stands in the path, if anywhere
 
-	retries   int // further tries made
-	retried   int // what x-gateway-retry-attempt-count says
-	resp      *transport.Response
-	outlives  *outliving              // the call that resp is of; nil where it ends with its caller
-	untake    context.CancelCauseFunc // ends the context of whileTaken; nil where there is none
-	drained   bool                    // the caller left, and the answer was read to its end
-	counted   bool                    // the provider ended the answer with an error, and counted what was used
-	failing   int                     // status that stands for the failure in an answer of success; 0 for none
-	spooled   *wire.Spool             // the reply's body, when it was held
-	first     []byte                  // the first bytes of a stream
-	got       wire.Header             // of resp, as the upstream sent it
-	raw       capture                 // a stream as the upstream sent it, where it is put in other words and bodies are kept
-	reply     reply
-	status    int
-	fault     *fault.Error
-	id        string // of its record; see recordID
-	upstream  int32  // as record.Attempt has it, and so the next four
-	firstByte time.Duration
-	queue     time.Duration
-	connect   time.Duration
-	dropped   string
-	continued bool
-	written   *record.Attempt // see log
-	recorded  bool
-	committed bool // bytes of it reached the client
-	carried   bool // another target can go on with it
+	retries      int // further tries made
+	retried      int // what x-gateway-retry-attempt-count says
+	resp         *transport.Response
+	outlives     *detachedCall           // the call that resp is of; nil where it ends with its caller
+	cancelUpload context.CancelCauseFunc // ends the context of cancelOnStalledUpload; nil where there is none
+	drained      bool                    // the caller left, and the answer was read to its end
+	counted      bool                    // the provider ended the answer with an error, and counted what was used
+	failing      int                     // status that stands for the failure in an answer of success; 0 for none
+	spooled      *wire.Spool             // the reply's body, when it was held
+	first        []byte                  // the first bytes of a stream
+	got          wire.Header             // of resp, as the upstream sent it
+	raw          capture                 // a stream as the upstream sent it, where it is put in other words and bodies are kept
+	reply        reply
+	status       int
+	fault        *fault.Error
+	id           string // of its record; see recordID
+	upstream     int32  // as record.Attempt has it, and so the next four
+	firstByte    time.Duration
+	queue        time.Duration
+	connect      time.Duration
+	dropped      string
+	continued    bool
+	written      *record.Attempt // see log
+	recorded     bool
+	committed    bool // bytes of it reached the client
+	carried      bool // another target can go on with it
 }
 
 // reply is the answer in hand: its head, and its body in memory or still to be
@@ -140,9 +140,9 @@ func (a *attempt) close() {
 		a.spooled = nil
 	}
 	a.raw.free()
-	if a.untake != nil {
-		a.untake(nil)
-		a.untake = nil
+	if a.cancelUpload != nil {
+		a.cancelUpload(nil)
+		a.cancelUpload = nil
 	}
 	a.outlives.release()
 	a.outlives = nil

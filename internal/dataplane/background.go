@@ -34,20 +34,20 @@ type backgrounded struct {
 	id       string        // "resp_AbC"
 	input    int64         // tokens of the request, counted here
 	refused  int           // looks that the provider refused, one after the other
-	soon     chan looked   // has a place for a look that is asked for while another one is made, or none yet
+	soon     chan pollDone // has a place for a look that is asked for while another one is made, or none yet
 	ended    chan struct{} // closed when it is on record
 }
 
-// noteWork notes of an answer with a response that its provider goes on working on it, or
+// detectBackgroundJob notes of an answer with a response that its provider goes on working on it, or
 // that it does so no longer.
-func (g *Gateway) noteWork(a *attempt, response []byte) {
+func (g *Gateway) detectBackgroundJob(a *attempt, response []byte) {
 	switch a.x.match.Endpoint {
 	case llm.CreateModelResponse:
 		a.answers = g.contexts.key(a, response)
 		a.works(response)
 	case llm.GetModelResponse:
 		if status := splice.Text(response, "status"); status != "" && !working(status) {
-			g.tellSoon(a.x)
+			g.requestPoll(a.x)
 		}
 	default:
 	}
@@ -55,13 +55,13 @@ func (g *Gateway) noteWork(a *attempt, response []byte) {
 
 func (a *attempt) works(response []byte) {
 	if a.x.metered && working(splice.Text(response, "status")) {
-		a.atWork = splice.Text(response, "id")
+		a.backgroundID = splice.Text(response, "id")
 	}
 }
 
-// worksOn is works of a stream, by its first event. Only a response in the background is
+// detectStreamJob is works of a stream, by its first event. Only a response in the background is
 // worked on when nobody reads the stream.
-func (g *Gateway) worksOn(a *attempt, first []byte) {
+func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 	if a.x.match.Endpoint != llm.CreateModelResponse {
 		return
 	}
@@ -75,37 +75,37 @@ func (g *Gateway) worksOn(a *attempt, first []byte) {
 // errFollowed is why a further response is not followed.
 var errFollowed = errors.New("as many are followed as may be (BACKGROUND_RESPONSES_MAX)")
 
-// handOver moves what an attempt holds of limits on to one that follows the response which
+// handToBackground moves what an attempt holds of limits on to one that follows the response which
 // the provider works on. Nil where there is none, or where nobody can follow it: then the
 // attempt counts with its bound.
-func (g *Gateway) handOver(a *attempt) *backgrounded {
-	if a.atWork == "" || !a.stake.reserved() {
+func (g *Gateway) handToBackground(a *attempt) *backgrounded {
+	if a.backgroundID == "" || !a.stake.reserved() {
 		return nil
 	}
-	b, err := g.successor(a)
+	b, err := g.backgroundAttempt(a)
 	if err != nil {
-		a.fate = unheard
-		g.Log.Warn("a response in the background cannot be followed, and counts with the bound of its cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.atWork, "error", err.Error())
+		a.outcome = abandonedBackground
+		g.Log.Warn("a response in the background cannot be followed, and counts with the bound of its cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
-	a.fate, a.stake.holds, a.stake.rates = handed, nil, 0
+	a.outcome, a.stake.holds, a.stake.rates = handedToBackground, nil, 0
 	return b
 }
 
-// successor is the attempt that follows the response of another, ready to ask for it, and on
+// backgroundAttempt is the attempt that follows the response of another, ready to ask for it, and on
 // the ledger.
-func (g *Gateway) successor(a *attempt) (*backgrounded, error) {
-	if !g.followers.room(g.set.Background.Responses) {
+func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
+	if !g.followers.hasCapacity(g.set.Background.Responses) {
 		return nil, errFollowed
 	}
 	b := g.backgrounded(a)
-	if err := g.aim(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET"); err != nil {
+	if err := g.setAddress(b.attempt, &dialect.Next{Endpoint: llm.GetModelResponse, ID: b.id}, "GET"); err != nil {
 		return nil, err
 	}
-	if err := g.putLine(b.attempt, g.Clock.Now(), b.recordID()); err != nil {
+	if err := g.appendEntry(b.attempt, g.Clock.Now(), b.recordID()); err != nil {
 		return nil, err // what it would hold is the call's still
 	}
-	b.seen = true // with the call
+	b.sentUpstream = true // with the call
 	return b, nil
 }
 
@@ -115,11 +115,11 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 	whole := a.x
 	x := whole.detach()
 	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
-	b := &backgrounded{id: a.atWork, soon: make(chan looked, 1), ended: make(chan struct{})}
+	b := &backgrounded{id: a.backgroundID, soon: make(chan pollDone, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{
-		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, beside: true, answers: a.answers,
+		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true, answers: a.answers,
 	}
-	*b.staked() = *a.stake
+	*b.newReservation() = *a.stake
 	b.stake.holds, b.stake.open = slices.Clone(a.stake.holds), false
 	if whole.doc != nil {
 		b.input = g.counter.Request(llm.CreateModelResponse, whole.doc.Source(), a.priceName()).Tokens
@@ -130,7 +130,7 @@ func (g *Gateway) backgrounded(a *attempt) *backgrounded {
 // detach returns a copy of the exchange for a further attempt that outlasts it: it has what is
 // needed of the request, and nothing of its body, its client or its limits.
 func (x *exchange) detach() *exchange {
-	r := &room{}
+	r := &scratch{}
 	x.attempts++
 	r.exchange = *x
 	d := &r.exchange
@@ -139,7 +139,7 @@ func (x *exchange) detach() *exchange {
 	d.room, d.in, d.out, d.last = r, &in, nil, nil
 	d.spool, d.doc, d.form, d.made, d.direct, d.passes = nil, nil, nil, nil, nil, nil
 	d.match.Body, d.holds = llm.NoBody, nil
-	d.replay = x.replay.again()
+	d.replay = x.replay.forDetached()
 	return d
 }
 

@@ -27,7 +27,7 @@ func fileAllowed(a *attempt) error {
 			}
 			return nil
 		}
-		if model, ok := strayWithin(a.account, line, "body"); !ok {
+		if model, ok := firstDisallowedInBody(a.account, line, "body"); !ok {
 			return fault.Newf(fault.ModelNotAllowed, "line %d of the file names the model %q, for which the provider @%s may not be asked", n, clip(model), a.account.Slug).At("file")
 		}
 		return nil

@@ -144,7 +144,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.in.Method, x.path) == jobs.Video {
 		return g.readForm(x) // its fields say what it costs
 	}
-	x.unread = true
+	x.bodyNotParsed = true
 	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
 		return g.leave(x)
 	}
@@ -165,7 +165,7 @@ func (g *Gateway) readOpaque(x *exchange) error {
 		}
 		return nil
 	}
-	x.doc, x.unread = d, false
+	x.doc, x.bodyNotParsed = d, false
 	return g.readFields(x)
 }
 
@@ -174,7 +174,7 @@ func (g *Gateway) leave(x *exchange) error {
 	if x.in.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
-	x.passes = &bounded{r: x.in.Body, left: g.set.MaxUploadBytes}
+	x.passes = &limitedBody{r: x.in.Body, left: g.set.MaxUploadBytes}
 	p := wire.Stream(x.passes, x.in.Length)
 	x.direct = &p
 	return nil

@@ -13,9 +13,9 @@ import (
 // A call may have its provider bring in what stands in no body: what its tools find, fetch or are
 // answered, and what it keeps. The model reads that, and it is paid as input.
 
-// told are the members of a body that say what, not how, and those of tools that the caller
+// contentFields are the members of a body that say what, not how, and those of tools that the caller
 // runs: they begin no search.
-var told = map[string]bool{
+var contentFields = map[string]bool{
 	`"messages"`: true, `"input"`: true, `"prompt"`: true, `"system"`: true, `"instructions"`: true, `"contents"`: true,
 	`"systemInstruction"`: true, `"system_instruction"`: true, `"functions"`: true, `"tool_choice"`: true, `"response_format"`: true, `"metadata"`: true,
 }
@@ -51,7 +51,7 @@ func (a *attempt) brings() bool {
 		return false
 	}
 	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !told[string(name)] && !a.replaced(name) && a.bringsBy(name, val, 0) {
+		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && !a.replaced(name) && a.bringsBy(name, val, 0) {
 			return true
 		}
 	}
@@ -170,7 +170,7 @@ func (a *attempt) speaksOfSearching() bool {
 		return false
 	}
 	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !told[string(name)] && a.searchesBy(name, val) {
+		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && a.searchesBy(name, val) {
 			return true
 		}
 	}

@@ -32,9 +32,9 @@ func (a *attempt) asked() []byte {
 	return a.x.doc.Source()
 }
 
-// carriedMost bounds the tokens that the provider reads beside the call: what the response
+// maxContextTokens bounds the tokens that the provider reads beside the call: what the response
 // before came to, where this gateway remembers it, else as much as the model reads.
-func (g *Gateway) carriedMost(a *attempt, reach catalog.Reach) int64 {
+func (g *Gateway) maxContextTokens(a *attempt, reach catalog.Reach) int64 {
 	unknown := cmp.Or(reach.Input, carriedUnknown)
 	if a.brings() {
 		return unknown

@@ -12,10 +12,10 @@ const (
 	chargesMin  = 8   // budgets from which on a line has a set in place of charges
 )
 
-// chargeBook has the ledger's sets of the budgets that calls meet again and again, so that
+// chargeCache has the ledger's sets of the budgets that calls meet again and again, so that
 // their lines need not name each of them. Each list has the one place that its hash gives
 // it. The zero value is empty. Safe for concurrent use.
-type chargeBook [chargesSeen]atomic.Pointer[chargeSet]
+type chargeCache [chargesSeen]atomic.Pointer[chargeSet]
 
 // chargeSet is a list of budgets by their places. Of one that was met once only the hash
 // is known: most of those never come again.
@@ -25,8 +25,8 @@ type chargeSet struct {
 	set    *ledger.Set
 }
 
-// of is the set of a list of budgets; nil when the line is to name them itself.
-func (b *chargeBook) of(budgets []quota.Hold) *ledger.Set {
+// lookup is the set of a list of budgets; nil when the line is to name them itself.
+func (b *chargeCache) lookup(budgets []quota.Hold) *ledger.Set {
 	if len(budgets) < chargesMin {
 		return nil
 	}
@@ -91,7 +91,7 @@ func countsOf(m quota.Measure) ledger.Counts {
 
 // charge gives the line of an attempt the charges of its budgets: what is held of each
 // while it is reserved, and what was used, o, once it is closed.
-func (s *stake) charge(r *room, o *owed) {
+func (s *reservation) charge(r *scratch, o *charge) {
 	if s.line.Set == nil {
 		s.line.Charges = r.charged(s.holds[:s.rates], o)
 		return

@@ -9,17 +9,17 @@ import (
 	"sluice/internal/record"
 )
 
-// uncode takes the content encoding off the answer of a typed call, which is read here:
+// decodeBody takes the content encoding off the answer of a typed call, which is read here:
 // none is asked for, but some servers encode all the same, and callers may have
 // Accept-Encoding forwarded. One that is not known makes an answer of success invalid,
 // unless the endpoint's answers may be anything.
 // Source: RFC 9110 sections 8.4 and 12.5.3.
-func (a *attempt) uncode(resp *transport.Response) error {
+func (a *attempt) decodeBody(resp *transport.Response) error {
 	encoding := resp.Header.Get("content-encoding")
 	if encoding == "" || encoding == "identity" || !a.unified() {
 		return nil
 	}
-	body := &uncoded{Body: resp.Body}
+	body := &decodedBody{Body: resp.Body}
 	switch body.plain = record.Uncode((*encodedBody)(body), encoding); {
 	case resp.Length == 0:
 	case body.plain != nil:
@@ -34,15 +34,15 @@ func (a *attempt) uncode(resp *transport.Response) error {
 	return nil
 }
 
-// uncoded is the body of an answer without its content encoding.
-type uncoded struct {
+// decodedBody is the body of an answer without its content encoding.
+type decodedBody struct {
 	transport.Body
 	plain *record.Uncoded
 	err   error // of the transport
 }
 
 // encodedBody is the body as the provider sent it.
-type encodedBody uncoded
+type encodedBody decodedBody
 
 // Read notes how the transport ended.
 func (e *encodedBody) Read(p []byte) (int, error) {
@@ -52,7 +52,7 @@ func (e *encodedBody) Read(p []byte) (int, error) {
 }
 
 // Read implements transport.Body. Errors of the transport are before those of decoding.
-func (u *uncoded) Read(p []byte) (int, error) {
+func (u *decodedBody) Read(p []byte) (int, error) {
 	n, err := u.plain.Read(p)
 	switch {
 	case err == nil, err == io.EOF:
@@ -66,7 +66,7 @@ func (u *uncoded) Read(p []byte) (int, error) {
 }
 
 // Close implements transport.Body.
-func (u *uncoded) Close() error {
+func (u *decodedBody) Close() error {
 	u.plain.Close()
 	return u.Body.Close()
 }

@@ -51,7 +51,7 @@ func lockedConfig(what, field string) error {
 // checkLocked refuses a body that is not read where a config that may not be overridden
 // would change it.
 func checkLocked(x *exchange) error {
-	if !x.locked || !x.unread || x.config == nil {
+	if !x.locked || !x.bodyNotParsed || x.config == nil {
 		return nil
 	}
 	for _, t := range x.config.Leaves() {

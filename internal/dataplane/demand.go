@@ -46,7 +46,7 @@ func (a *attempt) tokenDemand() (n int64, unknown bool) {
 	l, x := &a.stake.most, a.x
 	input := l.Input
 	switch {
-	case x.match.Endpoint == llm.Realtime, a.speaks != nil, x.form != nil:
+	case x.match.Endpoint == llm.Realtime, a.segment != nil, x.form != nil:
 		return max(input+l.Output, 1), true
 	case x.doc == nil:
 		return max(input/unreadBytes+l.Output, 1), true
@@ -62,9 +62,9 @@ func (g *Gateway) takeAgain(ctx context.Context, now time.Time, a *attempt) erro
 	again := withoutSpent(r.both[:0], s.holds)
 	r.both = again
 	if !s.moved {
-		g.Bank.Settle(now, again, r.amounts(again, &s.owed))
+		g.Bank.Settle(now, again, r.usedUnits(again, &s.owed))
 	}
-	s.moved, a.fate = false, answered
+	s.moved, a.outcome = false, answered
 	for i := range again {
 		if again[i].Rest {
 			a.demand(&again[i])

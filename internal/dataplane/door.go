@@ -14,13 +14,13 @@ import (
 // ownLimits are the limits of a caller.
 type ownLimits struct{ key, place *quota.Plan }
 
-// entry is how far the limits of a caller were asked.
-type entry uint8
+// limitStage is how far the limits of a caller were asked.
+type limitStage uint8
 
 const (
-	entered entry = iota // what they let through is taken, or there are none
-	waiting              // they are asked together with those of the first attempt
-	counted              // so they were, and the target's refused: requests are used, nothing is held
+	entered limitStage = iota // what they let through is taken, or there are none
+	waiting                   // they are asked together with those of the first attempt
+	counted                   // so they were, and the target's refused: requests are used, nothing is held
 )
 
 // limitCaller refuses a caller whose key or workspace has used up a budget or a rate of
@@ -48,11 +48,11 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 		x.entry = waiting
 		return nil
 	}
-	return g.enterAlone(ctx, x, x.started)
+	return g.checkCallerOnly(ctx, x, x.started)
 }
 
-// enterAlone asks the limits of a caller and no others.
-func (g *Gateway) enterAlone(ctx context.Context, x *exchange, now time.Time) error {
+// checkCallerOnly asks the limits of a caller and no others.
+func (g *Gateway) checkCallerOnly(ctx context.Context, x *exchange, now time.Time) error {
 	x.entry = entered
 	if err := g.take(ctx, now, x.room.caller, atDoor); err != nil {
 		return err
@@ -61,26 +61,26 @@ func (g *Gateway) enterAlone(ctx context.Context, x *exchange, now time.Time) er
 	return nil
 }
 
-// enterLate asks limits of a caller that still wait when the call is over: one that is
+// checkDeferred asks limits of a caller that still wait when the call is over: one that is
 // refused before it comes to the limits of a target is a request too. What they say is
 // before err, which is how the call went.
-func (g *Gateway) enterLate(ctx context.Context, x *exchange, err error) error {
+func (g *Gateway) checkDeferred(ctx context.Context, x *exchange, err error) error {
 	if x.entry != waiting {
 		return err
 	}
-	refused := g.enterAlone(ctx, x, g.Clock.Now())
+	refused := g.checkCallerOnly(ctx, x, g.Clock.Now())
 	if refused == nil {
 		return err
 	}
 	if x.last != nil {
-		g.supersede(x.last)
+		g.discard(x.last)
 	}
 	return refused
 }
 
-// enterWith takes the holds of an attempt and with them, unless they are taken, those of
+// checkWithTarget takes the holds of an attempt and with them, unless they are taken, those of
 // its caller: all or none, in one question. A refusal of the caller's own limits is final.
-func (g *Gateway) enterWith(ctx context.Context, x *exchange, now time.Time, holds []quota.Hold) error {
+func (g *Gateway) checkWithTarget(ctx context.Context, x *exchange, now time.Time, holds []quota.Hold) error {
 	if x.entry == entered {
 		return g.take(ctx, now, holds, atTarget)
 	}

@@ -31,7 +31,7 @@ func (g *Gateway) planEstimate(a *attempt, call provider.Call, lacks error) (*pr
 		call.Endpoint, call.Path = ep, ""
 		p, err := g.planFor(a, call, surface)
 		if err == nil {
-			a.speech, a.estimated = speech{}, true
+			a.speech, a.estimated = translation{}, true
 			return p, nil
 		}
 		if !fault.Has(err, fault.NotSupported) {
@@ -62,7 +62,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	a.reply.body = g.countAnswer(a, g.counter.Call(call, model).Tokens)
 	a.reply.header = wire.Header{{Name: "content-type", Value: "application/json"}}
 	a.log().BytesOut = int64(len(a.reply.body))
-	a.log().Response = g.keep("application/json", a.reply.body, a.log().BytesOut)
+	a.log().Response = g.truncateBody("application/json", a.reply.body, a.log().BytesOut)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	if err := g.Dialect.Check(a.x.match.Endpoint, a.x.doc, s); err != nil {
 		return nil, err
 	}
-	body := g.asked(a, s)
+	body := g.requestedCall(a, s)
 	if a.x.match.Endpoint != llm.CountResponseInputTokens {
 		return body, nil
 	}

@@ -23,7 +23,7 @@ import (
 // its attempts belong to the goroutine that serves the request, until that is served.
 type exchange struct {
 	g        *Gateway
-	room     *room
+	room     *scratch
 	in       *wire.Request
 	out      wire.Responder
 	dir      Directory
@@ -43,17 +43,17 @@ type exchange struct {
 	place    *tenant.Scope
 	metadata map[string]string
 
-	spool  *wire.Spool   // the whole body, when it was held
-	doc    *splice.Doc   // its top level, when it is a JSON object
-	form   *splice.Form  // its parts, when it is a form
-	made   []*wire.Spool // bodies that were made of it
-	direct *wire.Payload // the body as it comes, when it is not held
-	passes *bounded      // what direct reads
-	unread bool          // there is a body, and nobody knows what model it names
-	asked  bool          // the model stands in the query
+	spool         *wire.Spool   // the whole body, when it was held
+	doc           *splice.Doc   // its top level, when it is a JSON object
+	form          *splice.Form  // its parts, when it is a form
+	made          []*wire.Spool // bodies that were made of it
+	direct        *wire.Payload // the body as it comes, when it is not held
+	passes        *limitedBody  // what direct reads
+	bodyNotParsed bool          // there is a body, and nobody knows what model it names
+	asked         bool          // the model stands in the query
 
-	replay *replaying  // what it repeats, nil for a caller's own request
-	prompt *invocation // the saved prompt that is run, nil for other requests
+	replay *replayContext // what it repeats, nil for a caller's own request
+	prompt *invocation    // the saved prompt that is run, nil for other requests
 
 	config   *routing.Config
 	configID string      // slug of a saved config, "inline", or empty for headers alone
@@ -67,19 +67,19 @@ type exchange struct {
 
 	metered bool         // held against limits, and put on the ledger
 	limits  ownLimits    // those of its caller
-	entry   entry        // how far these were asked
+	entry   limitStage   // how far these were asked
 	holds   []quota.Hold // taken from the limits of the caller
 
-	attempts   int
-	carry      *carry       // what an earlier target's stream said before it died
-	unfinished *fault.Error // why a stream that the client has a part of is not whole
-	midEvent   bool         // that part ends inside an event
-	sequence   int64        // number of the next event of that part, where events are numbered
-	broken     *talk        // that part in the caller's words; nil when it came in them
-	last       *attempt     // whose answer is given
-	refusal    *fault.Error
-	headSent   bool
-	status     int
+	attempts       int
+	carry          *partialResponse  // what an earlier target's stream said before it died
+	streamError    *fault.Error      // why a stream that the client has a part of is not whole
+	cutInsideEvent bool              // that part ends inside an event
+	sequence       int64             // number of the next event of that part, where events are numbered
+	partialStream  *streamTranslator // that part in the caller's words; nil when it came in them
+	last           *attempt          // whose answer is given
+	refusal        *fault.Error
+	headSent       bool
+	status         int
 }
 
 func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
@@ -87,7 +87,7 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	if len(g.set.TrustedProxies) > 0 {
 		in.Remote = g.set.TrustedProxies.Client(in.Remote, in.Header.Values("x-forwarded-for")...)
 	}
-	r, now := enter(), g.Clock.Now()
+	r, now := acquireScratch(), g.Clock.Now()
 	x := &r.exchange
 	x.g, x.room, x.in, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
 	at := llm.Locate(in.Method, in.Path)
@@ -99,7 +99,7 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 		}
 	}
 	x.ctl.read(in.Header, g.set.HeaderAliases)
-	x.own = x.own || x.speaksOwn()
+	x.own = x.own || x.isNativeClient()
 	x.shown = sealed.Path(in.Path)
 	x.trace = readTrace(&x.ctl, in.Method, x.shown, x.id)
 	return x

@@ -1,10 +1,10 @@
 package dataplane
 
-// facts are what the conditions of a config look at, read only when asked for.
-type facts struct{ x *exchange }
+// conditionInputs are what the conditions of a config look at, read only when asked for.
+type conditionInputs struct{ x *exchange }
 
 // Metadata returns a value of the request's metadata.
-func (f facts) Metadata(key string) (string, bool) {
+func (f conditionInputs) Metadata(key string) (string, bool) {
 	v, ok := f.x.metadata[key]
 	return v, ok
 }
@@ -12,7 +12,7 @@ func (f facts) Metadata(key string) (string, bool) {
 // Param returns a decoded field of a JSON body, unless it is a list or object. Forms and
 // other bodies have none.
 // Source: contract/dataplane.md 4.6.
-func (f facts) Param(key string) (any, bool) {
+func (f conditionInputs) Param(key string) (any, bool) {
 	if f.x.doc == nil {
 		return nil, false
 	}
@@ -23,7 +23,7 @@ func (f facts) Param(key string) (any, bool) {
 }
 
 // Path is the path of the request with its version segment, whatever stood in its place.
-func (f facts) Path() string {
+func (f conditionInputs) Path() string {
 	if f.x.alias.Foreign() {
 		return "/v1" + f.x.path
 	}

@@ -91,7 +91,7 @@ func wider(a, b int64) int64 {
 
 // dearest is what the most of an attempt costs with the dearest model by which it may be
 // answered.
-func (s *stake) dearest() int64 {
+func (s *reservation) dearest() int64 {
 	most := s.tariff.Bound(&s.most)
 	for i := range s.falls.list {
 		most = max(most, s.falls.list[i].tariff.Bound(&s.most))
@@ -104,8 +104,8 @@ func (s *stake) dearest() int64 {
 // in a body that is not read, the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
 	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
-	unread := own == "" && a.x.unread
-	if !s.falls.may && !a.byPath && !unread || answered == "" {
+	unread := own == "" && a.x.bodyNotParsed
+	if !s.falls.may && !a.modelInPath && !unread || answered == "" {
 		return own, s.tariff
 	}
 	like, best := fallback{own, s.tariff}, likeness(own, answered)

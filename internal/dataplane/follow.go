@@ -43,10 +43,10 @@ func (g *Gateway) FollowBackground(ctx context.Context) error {
 	return nil
 }
 
-// attend has a response followed by whoever does that.
-func (g *Gateway) attend(b *backgrounded) {
+// enqueue has a response followed by whoever does that.
+func (g *Gateway) enqueue(b *backgrounded) {
 	if b != nil && !g.followers.enter(b) {
-		g.lose(b, record.Interrupted, "the gateway stopped before the response ended")
+		g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 	}
 }
 
@@ -54,11 +54,11 @@ func (g *Gateway) attend(b *backgrounded) {
 // ends it looks once more, as long as looks goes on.
 func (g *Gateway) follow(ctx, looks context.Context, b *backgrounded) {
 	defer g.followers.leave(b)
-	defer g.fallen(b)
+	defer g.failJob(b)
 	for pause := g.set.Background.Pause; ; pause = min(pause+pause/2, g.set.Background.MaxPause) {
 		over := b.await(ctx, pause)
 		last := ctx.Err() != nil
-		end := g.look(looks, b)
+		end := g.pollOnce(looks, b)
 		if over != nil {
 			close(over)
 		}
@@ -66,20 +66,20 @@ func (g *Gateway) follow(ctx, looks context.Context, b *backgrounded) {
 		case end:
 			return
 		case last:
-			g.lose(b, record.Interrupted, "the gateway stopped before the response ended")
+			g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 			return
 		case b.refused >= refusedLooks:
-			g.lose(b, record.Unreachable, "the provider does not tell of the response any more")
+			g.abandonJob(b, record.Unreachable, "the provider does not tell of the response any more")
 			return
 		case g.Clock.Now().Sub(b.started) >= g.set.Background.Time:
-			g.lose(b, record.Timeout, "the response did not end within BACKGROUND_RESPONSE_TIMEOUT")
+			g.abandonJob(b, record.Timeout, "the response did not end within BACKGROUND_RESPONSE_TIMEOUT")
 			return
 		}
 	}
 }
 
 // await returns when it is time for a look. Who asked for it is told when that is over.
-func (b *backgrounded) await(ctx context.Context, pause time.Duration) looked {
+func (b *backgrounded) await(ctx context.Context, pause time.Duration) pollDone {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
@@ -91,8 +91,8 @@ func (b *backgrounded) await(ctx context.Context, pause time.Duration) looked {
 	return nil
 }
 
-// look asks the provider for the response, and puts it on record when it has ended.
-func (g *Gateway) look(ctx context.Context, b *backgrounded) (end bool) {
+// pollOnce asks the provider for the response, and puts it on record when it has ended.
+func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 	select {
 	case g.followers.looks <- struct{}{}:
 		defer func() { <-g.followers.looks }()
@@ -118,14 +118,14 @@ func (g *Gateway) look(ctx context.Context, b *backgrounded) (end bool) {
 	if b.refused = 0; working(status) {
 		return false
 	}
-	g.heardOf(b, body, resp, status)
+	g.recordResult(b, body, resp, status)
 	return true
 }
 
-// heardOf puts a response that has ended on record.
-func (g *Gateway) heardOf(b *backgrounded, body []byte, resp *transport.Response, status string) {
+// recordResult puts a response that has ended on record.
+func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Response, status string) {
 	r, size := b.log(), int64(len(body))
-	r.Response = g.keep(resp.Header.Get("content-type"), body, size)
+	r.Response = g.truncateBody(resp.Header.Get("content-type"), body, size)
 	r.Usage, r.ReplyModel = dialect.Usage(llm.CreateModelResponse, body, "")
 	if b.status = resp.Status; status == "failed" {
 		b.status, r.Error = 502, splice.Text(body, "error", "message")
@@ -138,17 +138,17 @@ func (g *Gateway) heardOf(b *backgrounded, body []byte, resp *transport.Response
 	g.record(b.attempt, record.OK)
 }
 
-// lose puts a response on record whose end nobody will hear of.
-func (g *Gateway) lose(b *backgrounded, o record.Outcome, why string) {
+// abandonJob puts a response on record whose end nobody will hear of.
+func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
 	g.Log.Warn("a response in the background is followed no longer, and counts with the bound of its cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
-	b.fate, b.status, b.log().Error = unheard, 504, why
+	b.outcome, b.status, b.log().Error = abandonedBackground, 504, why
 	g.record(b.attempt, o)
 }
 
-// fallen puts a response on record whose follower panicked.
-func (g *Gateway) fallen(b *backgrounded) {
+// failJob puts a response on record whose follower panicked.
+func (g *Gateway) failJob(b *backgrounded) {
 	if panicked := recover(); panicked != nil {
 		g.Log.Error("following a response panicked", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())
-		g.lose(b, record.Failed, "the gateway failed to follow the response")
+		g.abandonJob(b, record.Failed, "the gateway failed to follow the response")
 	}
 }

@@ -18,10 +18,10 @@ import (
 // list of files and the files.
 const followMost = 32
 
-// followed makes the further calls of an answer that stands in several places. Their
+// fetchFollowUps makes the further calls of an answer that stands in several places. Their
 // answers are gathered in in; given says that the last of them, in the caller's words, is
 // the answer in hand already.
-func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming) (given bool, err error) {
+func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, in *dialect.Incoming) (given bool, err error) {
 	f, ok := a.speech.unified.(dialect.Follower)
 	if !ok {
 		return false, nil
@@ -50,10 +50,10 @@ func (g *Gateway) followed(ctx context.Context, a *attempt, in *dialect.Incoming
 func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next) error {
 	resp, err := g.askAt(ctx, a, n, cmp.Or(n.Method, "GET"))
 	if err != nil {
-		return gone(ctx, err)
+		return clientGone(ctx, err)
 	}
 	a.close()
-	a.held = time.Time{}
+	a.bodyReadAt = time.Time{}
 	a.resp, a.status, a.reply = resp, resp.Status, reply{header: resp.Header, live: resp.Status < 400}
 	if a.reply.live {
 		return nil
@@ -72,7 +72,7 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 		resp, err := g.askURL(ctx, &dialect.Next{URL: url}, "GET")
 		switch {
 		case err != nil:
-			return nil, gone(ctx, err)
+			return nil, clientGone(ctx, err)
 		case resp.Status >= 400:
 			_ = resp.Body.Close()
 			return nil, fault.Newf(fault.UpstreamFailed, "%s answered for a further file of this answer with status %d", a.spec.ID, resp.Status)
@@ -86,10 +86,10 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 	return nil
 }
 
-// elsewhere gives the file that an answer names, as the provider's spec says, for example
+// resolveFollowUp gives the file that an answer names, as the provider's spec says, for example
 // the output of a batch. When it names none, a field of the answer is given instead.
 // Source: contract/providers.yaml, getBatchOutput.
-func (g *Gateway) elsewhere(ctx context.Context, a *attempt, body []byte) error {
+func (g *Gateway) resolveFollowUp(ctx context.Context, a *attempt, body []byte) error {
 	f := a.plan.Endpoint.Follow
 	if id := firstText(body, f.Fields); id != "" {
 		return g.followedLive(ctx, a, &dialect.Next{Endpoint: f.Endpoint, ID: id})
@@ -116,7 +116,7 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 	method := cmp.Or(n.Method, "GET")
 	resp, err := g.askAt(ctx, a, n, method)
 	if err != nil {
-		return nil, gone(ctx, err)
+		return nil, clientGone(ctx, err)
 	}
 	return wholePart(a, resp, g.set.MaxReplyBytes, "a further call of this request")
 }
@@ -124,7 +124,7 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 // wholePart reads what a provider answered to a part of a request.
 func wholePart(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
 	b, err := readAll(resp, limit)
-	a.held = a.x.g.Clock.Now()
+	a.bodyReadAt = a.x.g.Clock.Now()
 	if err != nil {
 		return nil, err
 	}
@@ -138,14 +138,14 @@ func (g *Gateway) askAt(ctx context.Context, a *attempt, n *dialect.Next, method
 	if n.URL != "" {
 		return g.askURL(ctx, n, method)
 	}
-	if err := g.aim(a, n, method); err != nil {
+	if err := g.setAddress(a, n, method); err != nil {
 		return nil, err
 	}
 	return g.call(ctx, a, nil)
 }
 
-// aim makes a further call the one that the attempt makes next.
-func (g *Gateway) aim(a *attempt, n *dialect.Next, method string) error {
+// setAddress makes a further call the one that the attempt makes next.
+func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 	plan, err := a.spec.Plan(provider.Call{Endpoint: n.Endpoint, Method: method, ID: url.PathEscape(n.ID), Model: a.model, CustomHost: a.customHost()}, a.values)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*
 }
 
 // lines gives a dialect the shapes that it meets in the lines of files.
-func (t tongues) lines() *dialect.FileLines {
+func (t dialectSet) lines() *dialect.FileLines {
 	l := &dialect.FileLines{Client: t.clients[llm.ChatComplete]}
 	if d := t.dialects["anthropic"]; d != nil {
 		l.Messages = d.Upstreams[llm.Messages]

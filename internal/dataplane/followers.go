@@ -7,11 +7,11 @@ import (
 	"sluice/internal/llm"
 )
 
-// looked is closed when a look that was asked for is over.
-type looked chan struct{}
+// pollDone is closed when a look that was asked for is over.
+type pollDone chan struct{}
 
-// followers are the responses that are followed, by workspace and id. Safe for concurrent use.
-type followers struct {
+// backgroundPoller are the responses that are followed, by workspace and id. Safe for concurrent use.
+type backgroundPoller struct {
 	looks chan struct{} // a place for each look
 	bell  chan struct{}
 
@@ -22,19 +22,19 @@ type followers struct {
 	closed bool
 }
 
-func newFollowers() *followers {
-	return &followers{looks: make(chan struct{}, looksAtOnce), bell: make(chan struct{}, 1), of: map[string]*backgrounded{}}
+func newFollowers() *backgroundPoller {
+	return &backgroundPoller{looks: make(chan struct{}, looksAtOnce), bell: make(chan struct{}, 1), of: map[string]*backgrounded{}}
 }
 
-// room reports whether one of most has a place.
-func (f *followers) room(most int) bool {
+// hasCapacity reports whether one of most has a place.
+func (f *backgroundPoller) hasCapacity(most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.closed && f.number < most
 }
 
 // enter has b followed; false when nobody will do that any more.
-func (f *followers) enter(b *backgrounded) bool {
+func (f *backgroundPoller) enter(b *backgrounded) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -50,7 +50,7 @@ func (f *followers) enter(b *backgrounded) bool {
 }
 
 // begun are those that entered since the last time.
-func (f *followers) begun() []*backgrounded {
+func (f *backgroundPoller) begun() []*backgrounded {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fresh := f.fresh
@@ -58,7 +58,7 @@ func (f *followers) begun() []*backgrounded {
 	return fresh
 }
 
-func (f *followers) leave(b *backgrounded) {
+func (f *backgroundPoller) leave(b *backgrounded) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.number--; f.of[b.place()] == b {
@@ -68,13 +68,13 @@ func (f *followers) leave(b *backgrounded) {
 }
 
 // close lets no more in.
-func (f *followers) close() {
+func (f *backgroundPoller) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
 }
 
-func (f *followers) find(workspace, id string) *backgrounded {
+func (f *backgroundPoller) find(workspace, id string) *backgrounded {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.of[workspace+"/"+id]
@@ -90,19 +90,19 @@ func (g *Gateway) Background() int {
 	return g.followers.number
 }
 
-// tellSoon has a response that is followed looked at at once: a caller heard of its end.
-func (g *Gateway) tellSoon(x *exchange) {
+// requestPoll has a response that is followed looked at at once: a caller heard of its end.
+func (g *Gateway) requestPoll(x *exchange) {
 	if b := g.followers.find(x.key.Principal.WorkspaceID, x.match.ID); b != nil {
 		select {
-		case b.soon <- make(looked):
+		case b.soon <- make(pollDone):
 		default: // another one asked before
 		}
 	}
 }
 
-// tellBefore has a response that is followed looked at before a caller deletes it, since
+// pollBefore has a response that is followed looked at before a caller deletes it, since
 // nobody can hear of its end afterwards.
-func (g *Gateway) tellBefore(ctx context.Context, x *exchange) {
+func (g *Gateway) pollBefore(ctx context.Context, x *exchange) {
 	if x.match.Endpoint != llm.DeleteModelResponse {
 		return
 	}
@@ -112,7 +112,7 @@ func (g *Gateway) tellBefore(ctx context.Context, x *exchange) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastLookTime)
 	defer cancel()
-	over := make(looked)
+	over := make(pollDone)
 	select {
 	case b.soon <- over:
 	case <-b.ended:

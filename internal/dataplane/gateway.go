@@ -67,11 +67,11 @@ type Parts struct {
 	Dialect   *dialect.Dialect   // OpenAI's, which callers speak
 	Dialects  []*dialect.Dialect // all shapes that callers and providers speak
 	Jobs      *jobs.Tracker      // of batches, fine-tuning jobs and videos; nil follows none
-	States    *StateKeeper       // of responses for providers that keep none; nil keeps nothing
+	States    *ResponseStore     // of responses for providers that keep none; nil keeps nothing
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
-	Bank      bank
+	Bank      limiter
 	Prices    prices
 	Tokens    refusals // of JWTs; nil where refused JWTs are of no interest
 	Metrics   *Metrics
@@ -126,23 +126,23 @@ type Gateway struct {
 	rules    ruleBook
 	urls     *cache[string, struct{}] // that the guard has let pass
 	plans    plans
-	charges  chargeBook
+	charges  chargeCache
 	profiles *cache[profileKey, profiled]
-	tongues  tongues
+	tongues  dialectSet
 	lines    *dialect.FileLines
 	counter  *tokens.Counter
 	// secretHeaders are the names of headers in which providers take credentials.
 	secretHeaders map[string]bool
 	open          atomic.Int64 // requests being served
-	lingering     lingering
-	answersLeft   lingering // whole answers
-	followers     *followers
+	lingering     detachedStreams
+	answersLeft   detachedStreams // whole answers
+	followers     *backgroundPoller
 	contexts      *contexts
 	jobFiles      *cache[string, *jobs.Input]                                             // of files for jobs, by fileKey
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
 	modelLists    *providerModels
-	lost          unrecorded
+	lost          droppedRecords
 	refusedParams refusedParams
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself

@@ -13,22 +13,22 @@ func metered(m llm.Match, method, path string) bool {
 	switch {
 	case m.Endpoint == llm.Realtime:
 		return true
-	case free[m.Endpoint], reads[method], cancelsWork(path):
+	case freeEndpoints[m.Endpoint], readMethods[method], cancelsWork(path):
 		return false
 	}
 	return m.Endpoint != llm.Proxy || !countsTokens(path)
 }
 
-// free are the endpoints that change what they are sent to and still cost nothing.
-var free = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountResponseInputTokens: true, llm.CancelBatch: true, llm.CancelFinetune: true}
+// freeEndpoints are the endpoints that change what they are sent to and still cost nothing.
+var freeEndpoints = map[llm.Endpoint]bool{llm.MessagesCountTokens: true, llm.CountResponseInputTokens: true, llm.CancelBatch: true, llm.CancelFinetune: true}
 
-// reads are the methods that have nobody work.
-var reads = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
+// readMethods are the methods that have nobody work.
+var readMethods = map[string]bool{"GET": true, "HEAD": true, "DELETE": true, "OPTIONS": true}
 
-// gather lists what the attempt takes from every limit that binds it, in the order in
+// collectHolds lists what the attempt takes from every limit that binds it, in the order in
 // which they are checked: budgets first, then, from the index on, rates.
 // Source: contract/identity-and-governance.md section 7.
-func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
+func (g *Gateway) collectHolds(a *attempt) (holds []quota.Hold, rates int) {
 	x, p := a.x, &a.x.key.Principal
 	integration, account := quota.NoPlan(), quota.NoPlan()
 	if a.account != nil {
@@ -39,7 +39,7 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 	*call = a.policyCall()
 	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
 	h = append(append(h, x.limits.place.Budgets...), x.limits.key.Budgets...)
-	paces := append(append(x.room.paces[:0], integration.Rates...), account.Rates...)
+	paces := append(append(x.room.rateHolds[:0], integration.Rates...), account.Rates...)
 	paces = tokenRates(tokenRates(paces, x.limits.place), x.limits.key)
 	h, paces = policies.Match(call, h, paces)
 	rates = len(h)
@@ -48,7 +48,7 @@ func (g *Gateway) gather(a *attempt) (holds []quota.Hold, rates int) {
 		h[i].Org = p.OrgID
 		a.demand(&h[i])
 	}
-	x.room.holds, x.room.paces = h, paces
+	x.room.holds, x.room.rateHolds = h, paces
 	return h, rates
 }
 

@@ -219,8 +219,8 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 		if a.estimated && a.reply.body != nil {
 			h = append(h, wire.Field{Name: prefix + "estimated", Value: "true"})
 		}
-		if len(a.lost) > 0 {
-			h = append(h, wire.Field{Name: prefix + "dropped-params", Value: droppedParams(a.lost)})
+		if len(a.unsupported) > 0 {
+			h = append(h, wire.Field{Name: prefix + "dropped-params", Value: droppedParams(a.unsupported)})
 		}
 	}
 	if e := x.refusal; e != nil && e.Exception() {

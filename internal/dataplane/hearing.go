@@ -21,12 +21,12 @@ const (
 // transcription begins the types of events that tell of one.
 const transcription = "conversation.item.input_audio_transcription."
 
-// hearing is the money of what the provider of a conversation transcribes of the caller's
+// transcriptionMeter is the money of what the provider of a conversation transcribes of the caller's
 // speech, by a model of its own. Each stretch of speech that the provider takes from its
 // buffer is an attempt of its own under the same request: held against limits and on the
 // ledger when it is taken, on record when its text is there. The session guards it.
 // Source: docs/money.md; https://platform.openai.com/docs/api-reference/realtime, read 2026-11.
-type hearing struct {
+type transcriptionMeter struct {
 	s       *session
 	model   string // that transcribes, "gpt-4o-transcribe"; empty while none does
 	rate    int64  // bytes of a second
@@ -34,22 +34,22 @@ type hearing struct {
 	under   []*attempt
 }
 
-// stretch is the speech of an attempt that transcribes one.
-type stretch struct {
+// audioSegment is the speech of an attempt that transcribes one.
+type audioSegment struct {
 	item  string // of the conversation: "item_AbC"
 	milli int64
 	words []byte // that came of it
 }
 
 // send notes speech that the caller sends.
-func (h *hearing) send(data []byte) {
+func (h *transcriptionMeter) send(data []byte) {
 	audio, _ := splice.Find(data, "audio")
 	h.waiting += int64(len(audio)) * 3 / 4 // it is in base64
 }
 
 // note takes an event of the provider; its error is that a limit refuses the
 // transcription that begins with it.
-func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
+func (h *transcriptionMeter) note(ctx context.Context, kind string, data []byte) error {
 	switch kind {
 	case "session.created", "session.updated", "transcription_session.created", "transcription_session.updated":
 		h.learn(data)
@@ -58,8 +58,8 @@ func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
 	case "input_audio_buffer.committed":
 		return h.begin(ctx, splice.Text(data, "item_id"))
 	case transcription + "delta":
-		if a := h.of(data); a != nil && len(a.speaks.words) < wordsMost {
-			a.speaks.words = append(a.speaks.words, splice.Text(data, "delta")...)
+		if a := h.of(data); a != nil && len(a.segment.words) < maxEventBytes {
+			a.segment.words = append(a.segment.words, splice.Text(data, "delta")...)
 		}
 	case transcription + "completed", transcription + "failed":
 		if a := h.of(data); a != nil {
@@ -70,7 +70,7 @@ func (h *hearing) note(ctx context.Context, kind string, data []byte) error {
 }
 
 // learn reads what the session says of speech, in the words of today or of the beta.
-func (h *hearing) learn(data []byte) {
+func (h *transcriptionMeter) learn(data []byte) {
 	h.model = cmp.Or(splice.Text(data, "session", "audio", "input", "transcription", "model"), splice.Text(data, "session", "input_audio_transcription", "model"))
 	switch cmp.Or(splice.Text(data, "session", "audio", "input", "format", "type"), splice.Text(data, "session", "input_audio_format")) {
 	case "audio/pcm", "pcm16", "":
@@ -81,7 +81,7 @@ func (h *hearing) learn(data []byte) {
 }
 
 // begin reserves what it may cost to transcribe the speech that was in the buffer.
-func (h *hearing) begin(ctx context.Context, item string) error {
+func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 	milli := h.waiting * 1000 / max(h.rate, phoneRate)
 	h.waiting = 0
 	if h.model == "" {
@@ -90,34 +90,34 @@ func (h *hearing) begin(ctx context.Context, item string) error {
 	if len(h.under) == stretchesMost {
 		h.drop(h.under[0])
 	}
-	a := h.attempt(&stretch{item: item, milli: milli})
+	a := h.attempt(&audioSegment{item: item, milli: milli})
 	if err := h.s.g.reserve(ctx, a); err != nil {
 		a.x.room.leave()
 		return err
 	}
-	a.seen = true
+	a.sentUpstream = true
 	h.under = append(h.under, a)
 	return nil
 }
 
 // attempt is one for a stretch of speech. It has a room of its own, since the holds of the
 // conversation stay taken meanwhile.
-func (h *hearing) attempt(of *stretch) *attempt {
-	whole, r, now := h.s.a, enter(), h.s.g.Clock.Now()
+func (h *transcriptionMeter) attempt(of *audioSegment) *attempt {
+	whole, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
 	whole.x.attempts++
 	r.exchange = *whole.x
 	x := &r.exchange
 	x.room, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
 	return &attempt{
 		x: x, target: whole.target, number: x.attempts - 1, started: now, called: now, stream: true,
-		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, speaks: of, beside: true,
+		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, segment: of, auxiliary: true,
 	}
 }
 
 // of is the attempt that an event tells of; nil for none that is under way.
-func (h *hearing) of(data []byte) *attempt {
+func (h *transcriptionMeter) of(data []byte) *attempt {
 	item := splice.Text(data, "item_id")
-	i := slices.IndexFunc(h.under, func(a *attempt) bool { return a.speaks.item == item })
+	i := slices.IndexFunc(h.under, func(a *attempt) bool { return a.segment.item == item })
 	if i < 0 {
 		return nil
 	}
@@ -125,34 +125,34 @@ func (h *hearing) of(data []byte) *attempt {
 }
 
 // done puts a transcription on record that the provider ended.
-func (h *hearing) done(a *attempt, failed bool, event []byte) {
+func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 	size := int64(len(event))
-	a.log().Response = h.s.g.keep("application/json", event, size)
+	a.log().Response = h.s.g.truncateBody("application/json", event, size)
 	if failed { // what it sends of that is no part of an answer
 		a.log().Error = splice.Text(event, "error", "message")
 		h.close(a, record.Failed)
 		return
 	}
 	a.status, a.upstream, a.log().BytesOut = 200, 200, size
-	a.speaks.words = append(a.speaks.words[:0], splice.Text(event, "transcript")...)
+	a.segment.words = append(a.segment.words[:0], splice.Text(event, "transcript")...)
 	a.log().Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
 	h.close(a, record.OK)
 }
 
 // drop gives a transcription up whose end nobody will hear.
-func (h *hearing) drop(a *attempt) {
+func (h *transcriptionMeter) drop(a *attempt) {
 	a.committed = true
 	h.close(a, record.Truncated)
 }
 
-func (h *hearing) close(a *attempt, o record.Outcome) {
+func (h *transcriptionMeter) close(a *attempt, o record.Outcome) {
 	h.s.g.record(a, o)
 	a.x.room.leave()
 	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
 }
 
 // end gives up what is under way: the conversation is over.
-func (h *hearing) end() {
+func (h *transcriptionMeter) end() {
 	for len(h.under) > 0 {
 		h.drop(h.under[0])
 	}

@@ -170,12 +170,12 @@ func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
 	}
 	place := g.Directory().FindWorkspace(j.WorkspaceID)
 	if len(b.doc) > 0 && (place == nil || !place.MetricsOnly) {
-		r.Response = g.keep("application/json", b.doc, int64(len(b.doc)))
+		r.Response = g.truncateBody("application/json", b.doc, int64(len(b.doc)))
 	}
 	n := b.tokens()
 	return &jobs.Result{Cost: b.cost, Tokens: n, Record: func() {
 		if err := g.Journal.Append(r); err != nil {
-			g.unrecorded(r, err)
+			g.droppedRecords(r, err)
 		}
 		g.Metrics.spent(j.Provider, &r.Spend)
 		g.Metrics.attempt(r, false)

@@ -37,7 +37,7 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	costs := slices.ContainsFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 	if s.tariff.Free() {
 		s.bound = 0
-		s.holds, s.rates = g.gather(a)
+		s.holds, s.rates = g.collectHolds(a)
 		return nil
 	}
 	var err error
@@ -56,7 +56,7 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	if free := (errUnpriced{}); err != nil && costs && (!g.set.AllowUnpriced || !errors.As(err, &free)) {
 		return jobRefusal(kind, err)
 	}
-	s.holds, s.rates = g.gather(a)
+	s.holds, s.rates = g.collectHolds(a)
 	return nil
 }
 
@@ -158,7 +158,7 @@ func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
 func (g *Gateway) jobBody(a *attempt) []byte {
 	switch {
 	case a.x.doc != nil:
-		return g.asked(a, a.shaping())
+		return g.requestedCall(a, a.shaping())
 	case a.x.form == nil:
 		return nil
 	}

@@ -21,11 +21,11 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 	if a.job == nil || !a.stake.reserved() {
 		return
 	}
-	switch a.ending(o) {
+	switch a.outcomeFor(o) {
 	case abandoned, broken: // the provider may work on it, and nobody knows under which name
-		a.fate = unheard
+		a.outcome = abandonedBackground
 	case answered:
-		a.fate = unheard
+		a.outcome = abandonedBackground
 		if a.job.kind == jobs.Eval { // its price is that of a run
 			return
 		}
@@ -33,7 +33,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 		if j := g.newJob(a); j != nil {
 			err := g.openJob(a, j)
 			if err == nil {
-				a.fate = parked
+				a.outcome = parked
 				return
 			}
 			why = err.Error()
@@ -76,7 +76,7 @@ func readPath(x *exchange, id string) string {
 }
 
 // charges are what budgets are charged with for a job: what the call holds of them.
-func (s *stake) charges() (list []jobs.Charge) {
+func (s *reservation) charges() (list []jobs.Charge) {
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
 		list = append(list, jobs.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})

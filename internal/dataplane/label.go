@@ -41,7 +41,7 @@ func (a *attempt) judge(resp *transport.Response, scratch bool) {
 	}
 	kind := body.open(resp)
 	var right string
-	if a.stream || a.x.unread || a.asksSpeechEvents() {
+	if a.stream || a.x.bodyNotParsed || a.asksSpeechEvents() {
 		right = a.streamLabel(kind, label)
 	} else {
 		right = a.wholeLabel(kind, label, body.head)
@@ -62,7 +62,7 @@ func plainEncoding(h wire.Header) bool {
 // is judged by its decoder.
 func (a *attempt) doubts(label string) bool {
 	switch {
-	case a.stream, a.x.unread:
+	case a.stream, a.x.bodyNotParsed:
 		return true
 	case a.speech.translates():
 		return false

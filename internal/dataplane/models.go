@@ -40,16 +40,16 @@ func wantsCatalogue(x *exchange) bool {
 // answerCatalogue answers GET /models and GET /models/{id} without a provider.
 // Source: contract/dataplane.md 6.1.
 func (g *Gateway) answerCatalogue(ctx context.Context, x *exchange) error {
-	body, err := g.catalogue(ctx, x)
+	body, err := g.modelList(ctx, x)
 	if err != nil {
 		return err
 	}
-	return g.answerOwn(x, body)
+	return g.respondLocally(x, body)
 }
 
-// catalogue is the body of that answer, in the shape that the caller reads;
+// modelList is the body of that answer, in the shape that the caller reads;
 // fault.NotFound for a model that is not in it.
-func (g *Gateway) catalogue(ctx context.Context, x *exchange) ([]byte, error) {
+func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 	rows := g.modelRows(ctx, x)
 	if x.match.Endpoint == llm.RetrieveModel {
 		row, err := x.rowNamed(rows)
@@ -156,7 +156,7 @@ func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 				add(m.Slug)
 			}
 		}
-		for _, list := range [...][]string{g.sold(a, x.started), g.deployed(a), own[a.Slug]} {
+		for _, list := range [...][]string{g.pricedModels(a, x.started), g.deployed(a), own[a.Slug]} {
 			for _, name := range list {
 				if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
 					add(name)
@@ -177,12 +177,12 @@ func (g *Gateway) deployed(a *credential.Account) []string {
 	return spec.Deployments(a.Values)
 }
 
-// sold are the models that the price list of a saved provider has now, where all may be asked
+// pricedModels are the models that the price list of a saved provider has now, where all may be asked
 // for.
 // What stands at a host of its own, or was deployed for it, the list does not tell; see
 // ownModels and deployed.
 // Source: contract/identity-and-governance.md section 12.
-func (g *Gateway) sold(a *credential.Account, now time.Time) []string {
+func (g *Gateway) pricedModels(a *credential.Account, now time.Time) []string {
 	spec, ok := g.Specs.Find(a.Spec)
 	if !ok || !a.AllModels || a.Values["custom_host"] != "" || spec.Deploys() {
 		return nil

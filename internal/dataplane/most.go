@@ -32,25 +32,25 @@ const (
 // what the caller or else the model allows. What it costs is what budgets reserve.
 func (g *Gateway) most(a *attempt) catalog.Limits {
 	x, reach := a.x, g.reach(a)
-	l := catalog.Limits{Region: a.region(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.toolsMost()}
+	l := catalog.Limits{Region: a.region(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.maxToolCalls()}
 	l.Execution, l.Alternative = a.executions()
 	switch {
 	case x.match.Endpoint == llm.Realtime:
 		l.Input, l.Output = cmp.Or(reach.Input, realtimeInput), cmp.Or(reach.Output, realtimeOutput)
-	case a.speaks != nil:
-		heardMost(&l, a.speaks.milli+slackMilli)
+	case a.segment != nil:
+		maxTranscriptionUsage(&l, a.segment.milli+slackMilli)
 	case x.form != nil:
-		a.formMost(&l, reach)
+		a.maxFormUsage(&l, reach)
 	case x.doc == nil:
 		l.Input, l.Output = max(a.body.Len(), 0), outputMost
 	case x.match.Endpoint == llm.CreateSpeech:
-		a.spokenMost(&l)
+		a.maxSpeechUsage(&l)
 	case x.match.Endpoint == llm.OCR:
-		l.Input, l.Other = a.inputMost(), a.pages(a.pagesMost())
+		l.Input, l.Other = a.maxInputTokens(), a.pages(a.maxPages())
 	case silent[x.match.Endpoint]:
-		l.Input = a.inputMost()
+		l.Input = a.maxInputTokens()
 	default:
-		l.Input, l.Output = a.inputMost()+g.carriedMost(a, reach), a.outputMost(reach)
+		l.Input, l.Output = a.maxInputTokens()+g.maxContextTokens(a, reach), a.maxOutputTokens(reach)
 	}
 	if reach.Input > 0 {
 		l.Input = min(l.Input, reach.Input)
@@ -58,16 +58,16 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	return l
 }
 
-// formMost are the limits of a call that is a form: of a recording, or of pictures to be
+// maxFormUsage are the limits of a call that is a form: of a recording, or of pictures to be
 // edited. Files that are merely kept use nothing.
-func (a *attempt) formMost(l *catalog.Limits, reach catalog.Reach) {
+func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.Reach) {
 	f, text := a.x.form, int64(0)
 	if p := f.Part("prompt"); p != nil {
 		text = p.Len
 	}
 	switch ep := a.x.match.Endpoint; {
 	case heard[ep]:
-		heardMost(l, f.Payload().Len()*1000/leastAudioRate)
+		maxTranscriptionUsage(l, f.Payload().Len()*1000/leastAudioRate)
 		l.Input += text
 	case ep == llm.ImageEdit:
 		for i := range f.Parts {
@@ -76,16 +76,16 @@ func (a *attempt) formMost(l *catalog.Limits, reach catalog.Reach) {
 			}
 		}
 		l.Input += text
-		l.Output = a.outputMost(reach) * l.Images[0].Count
+		l.Output = a.maxOutputTokens(reach) * l.Images[0].Count
 	}
 }
 
 // silent are the endpoints whose answers are no words of a model.
 var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Moderate: true, llm.CreateBatch: true, llm.CreateFinetune: true}
 
-// inputMost bounds the tokens of the input, with what the target's config and the turns
+// maxInputTokens bounds the tokens of the input, with what the target's config and the turns
 // before this one add.
-func (a *attempt) inputMost() int64 {
+func (a *attempt) maxInputTokens() int64 {
 	body := a.asked()
 	return cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body))) + a.added()
 }
@@ -106,7 +106,7 @@ func (a *attempt) added() (n int64) {
 
 // allow notes how long the caller, or the target's config, lets an answer become, and how many
 // there may be.
-func (s *stake) allow(l length) {
+func (s *reservation) allow(l length) {
 	s.responses = l.responses
 	if s.cap = l.tokens(); s.cap > 0 {
 		s.cap = max(s.cap, s.falls.cap)
@@ -199,10 +199,10 @@ var toolWords = [...]struct {
 	{"container_reference", catalog.CodeExecution, containersMost},
 }
 
-// toolsMost are the calls of such tools that the model may make, as far as they cost anything:
+// maxToolCalls are the calls of such tools that the model may make, as far as they cost anything:
 // none unless the request has them. Code of OpenAI's runs in a container, by whose memory it
 // costs.
-func (a *attempt) toolsMost() (list []catalog.Other) {
+func (a *attempt) maxToolCalls() (list []catalog.Other) {
 	raw, ok := paramOf(a, "tools")
 	if !ok {
 		return nil
@@ -221,7 +221,7 @@ func (a *attempt) toolsMost() (list []catalog.Other) {
 }
 
 // pays reports whether a unit has a price with one of the models that may answer.
-func (s *stake) pays(unit string) bool {
+func (s *reservation) pays(unit string) bool {
 	return s.tariff.Pays(unit) || slices.ContainsFunc(s.falls.list, func(f fallback) bool { return f.tariff.Pays(unit) })
 }
 
@@ -249,9 +249,9 @@ func (a *attempt) pages(n int64) []catalog.Other {
 	return []catalog.Other{{Name: "pages", Count: n}}
 }
 
-// pagesMost are the pages that the call may have read: those that it lists, else as many
+// maxPages are the pages that the call may have read: those that it lists, else as many
 // as a document may have.
-func (a *attempt) pagesMost() int64 {
+func (a *attempt) maxPages() int64 {
 	if v := a.param("pages"); v.IsArray() {
 		return int64(len(v.Array()))
 	}
@@ -268,7 +268,7 @@ func (a *attempt) region() string {
 // the provider's own choice where the call names none.
 func (a *attempt) priceName() string {
 	named := a.model
-	if a.plan != nil && !a.byPath {
+	if a.plan != nil && !a.modelInPath {
 		named = cmp.Or(a.plan.Underlying, a.plan.Model, a.model)
 	}
 	if named == "" {

@@ -17,7 +17,7 @@ func (g *Gateway) readUnread(x *exchange) error {
 	if x.in.Body == nil {
 		return nil
 	}
-	x.unread = true
+	x.bodyNotParsed = true
 	return g.leave(x)
 }
 

@@ -9,19 +9,19 @@ import (
 	"sluice/internal/record"
 )
 
-// keepsBodies reports whether bodies and header lines are put on record: as the workspace
+// capturesBodies reports whether bodies and header lines are put on record: as the workspace
 // wants it, unless the caller's x-gateway-debug says otherwise and the organisation lets it.
 // Source: contract/content-and-observability.md 3.2.
-func (x *exchange) keepsBodies() bool {
+func (x *exchange) capturesBodies() bool {
 	if x.place != nil && x.place.Enforced {
 		return !x.place.MetricsOnly
 	}
 	return x.ctl.debug == "true" || x.ctl.debug != "false" && (x.place == nil || !x.place.MetricsOnly)
 }
 
-// keepAsked keeps the client's own JSON body where another one was sent for it, and what
+// captureClientRequest keeps the client's own JSON body where another one was sent for it, and what
 // lies between the two.
-func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
+func (g *Gateway) captureClientRequest(a *attempt, r *record.Attempt) {
 	x := a.x
 	doc := x.doc
 	if x.prompt != nil {
@@ -32,32 +32,32 @@ func (g *Gateway) keepAsked(a *attempt, r *record.Attempt) {
 	}
 	own := doc.Source()
 	if sent, ok := a.body.Memory(); ok && !sameBytes(own, sent) && !bytes.Equal(own, sent) {
-		r.ClientRequest = g.keep(cmp.Or(x.ctl.contentType, "application/json"), own, int64(len(own)))
+		r.ClientRequest = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), own, int64(len(own)))
 		r.Translated = a.shaped != nil
 		if b := a.shaped; b != nil && !sameBytes(own, b) && !bytes.Equal(own, b) {
-			r.Reshaped = g.keep("application/json", b, int64(len(b)))
+			r.Reshaped = g.truncateBody("application/json", b, int64(len(b)))
 		}
 	}
 }
 
-// keepGiven keeps the answer in hand where it is another one than the upstream's. That
+// captureClientResponse keeps the answer in hand where it is another one than the upstream's. That
 // the provider's id was put into it is noted alone: it would be all of most answers again.
-func (g *Gateway) keepGiven(a *attempt) {
+func (g *Gateway) captureClientResponse(a *attempt) {
 	b := a.reply.body
-	if a.log().Named || !a.x.keepsBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
+	if a.log().Named || !a.x.capturesBodies() || sameBytes(b, a.log().Response.Bytes) && int64(len(b)) == a.log().Response.Size {
 		return
 	}
-	a.log().ClientResponse = g.keep(a.reply.header.Get("content-type"), b, int64(len(b)))
+	a.log().ClientResponse = g.truncateBody(a.reply.header.Get("content-type"), b, int64(len(b)))
 }
 
-// keepFault keeps the error of the gateway that the client gets for an attempt, if none
+// captureError keeps the error of the gateway that the client gets for an attempt, if none
 // follows it.
-func (g *Gateway) keepFault(a *attempt) {
-	if a.committed || a.fault.Code == fault.ClientGone || !a.x.keepsBodies() {
+func (g *Gateway) captureError(a *attempt) {
+	if a.committed || a.fault.Code == fault.ClientGone || !a.x.capturesBodies() {
 		return
 	}
 	b := a.x.errorBody(a.fault)
-	a.log().ClientResponse = g.keep("application/json", b, int64(len(b)))
+	a.log().ClientResponse = g.truncateBody("application/json", b, int64(len(b)))
 }
 
 // sameBytes reports whether two bodies begin at the same place in memory: one is the

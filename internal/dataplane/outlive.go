@@ -35,28 +35,28 @@ type limits struct {
 // errLeft is what ends the reading on of a stream.
 var errLeft = errors.New("the caller left")
 
-// lingering are the streams, or the whole answers, that are read on. Safe for concurrent use.
-type lingering struct {
+// detachedStreams are the streams, or the whole answers, that are read on. Safe for concurrent use.
+type detachedStreams struct {
 	mu     sync.Mutex // guards what follows
-	calls  map[*outliving]struct{}
+	calls  map[*detachedCall]struct{}
 	closed bool
 }
 
 // enter takes a place for o, of most; false when there is none.
-func (l *lingering) enter(o *outliving, most int) bool {
+func (l *detachedStreams) enter(o *detachedCall, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.calls) >= most {
 		return false
 	}
 	if l.calls == nil {
-		l.calls = make(map[*outliving]struct{})
+		l.calls = make(map[*detachedCall]struct{})
 	}
 	l.calls[o] = struct{}{}
 	return true
 }
 
-func (l *lingering) leave(o *outliving) {
+func (l *detachedStreams) leave(o *detachedCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, o)
@@ -85,7 +85,7 @@ func (g *Gateway) CancelAbandoned() {
 	g.answersLeft.cancel()
 }
 
-func (l *lingering) cancel() {
+func (l *detachedStreams) cancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -94,11 +94,11 @@ func (l *lingering) cancel() {
 	}
 }
 
-// outliving is a call of a provider that may outlast the stay of its caller. Its context
+// detachedCall is a call of a provider that may outlast the stay of its caller. Its context
 // ends with the caller's unless its answer is whole, or a stream has begun, and it may be read
 // on. Nil is a call that never does. Methods may be called by several goroutines.
-type outliving struct {
-	calls  *lingering
+type detachedCall struct {
+	calls  *detachedStreams
 	bounds limits
 	cancel context.CancelFunc
 	unhook func() bool
@@ -113,17 +113,17 @@ type outliving struct {
 type phase uint8
 
 const (
-	awaited  phase = iota // no stream has begun: the call ends with its caller
-	streamed              // a stream has begun or the answer is whole, and the caller is there
-	lingers               // the caller left, and the answer is read on
+	awaited    phase = iota // no stream has begun: the call ends with its caller
+	streamed                // a stream has begun or the answer is whole, and the caller is there
+	isDetached              // the caller left, and the answer is read on
 	ended
 )
 
-// outlive makes the context of a call of a provider whose answer does not come at once.
-func (g *Gateway) outlive(ctx context.Context, a *attempt) context.Context {
+// detach makes the context of a call of a provider whose answer does not come at once.
+func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
 	a.outlives.release()
 	a.outlives = nil
-	o := &outliving{calls: &g.lingering, bounds: limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}}
+	o := &detachedCall{calls: &g.lingering, bounds: limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}}
 	if !a.wantsStream() && a.stake.reserved() {
 		w := &g.set.AbandonedAnswers
 		o.calls, o.bounds, o.phase = &g.answersLeft, limits{w.Max, w.Bytes, w.Time}, streamed
@@ -139,11 +139,11 @@ func (g *Gateway) outlive(ctx context.Context, a *attempt) context.Context {
 }
 
 // answersWhole reports whether the call is one of a whole answer.
-func (o *outliving) answersWhole(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
+func (o *detachedCall) answersWhole(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
 
 // detach has the call go on without its caller, who does not wait any longer for the answer;
 // false where it may not be read on.
-func (o *outliving) detach() bool {
+func (o *detachedCall) detach() bool {
 	if o == nil {
 		return false
 	}
@@ -153,14 +153,14 @@ func (o *outliving) detach() bool {
 
 // begin notes that a stream is in hand, whose end may bring a usage. One that was taken for a
 // whole answer, because the request does not say, has the bounds of streams from now on.
-func (o *outliving) begin(g *Gateway) {
+func (o *detachedCall) begin(g *Gateway) {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case o.phase >= lingers:
+	case o.phase >= isDetached:
 	case o.calls == &g.lingering:
 		o.phase = streamed
 	default:
@@ -172,7 +172,7 @@ func (o *outliving) begin(g *Gateway) {
 }
 
 // left notes that the caller left, and reports whether the stream is read on.
-func (o *outliving) left() bool {
+func (o *detachedCall) left() bool {
 	if o == nil {
 		return false
 	}
@@ -180,28 +180,28 @@ func (o *outliving) left() bool {
 	defer o.mu.Unlock()
 	switch {
 	case o.phase == streamed && o.calls.enter(o, o.bounds.max):
-		o.phase = lingers
+		o.phase = isDetached
 		o.timer = time.AfterFunc(o.bounds.time, o.cancel)
-	case o.phase < lingers:
+	case o.phase < isDetached:
 		o.phase = ended
 		o.cancel()
 	}
-	return o.phase == lingers
+	return o.phase == isDetached
 }
 
-// lingers reports whether the caller left and the stream is read on.
-func (o *outliving) lingers() bool {
+// isDetached reports whether the caller left and the stream is read on.
+func (o *detachedCall) isDetached() bool {
 	if o == nil {
 		return false
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.phase == lingers
+	return o.phase == isDetached
 }
 
 // took counts what was read of a stream that is read on; its error is that this was
 // enough.
-func (o *outliving) took(n int) error {
+func (o *detachedCall) took(n int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.bytes += int64(n); o.bytes >= o.bounds.bytes {
@@ -212,14 +212,14 @@ func (o *outliving) took(n int) error {
 
 // release ends the call's context and gives its place back. The body must have been
 // closed or read to its end.
-func (o *outliving) release() {
+func (o *detachedCall) release() {
 	if o == nil {
 		return
 	}
 	o.unhook()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.phase == lingers {
+	if o.phase == isDetached {
 		o.timer.Stop()
 		o.calls.leave(o)
 	}

@@ -11,43 +11,43 @@ import (
 	"sluice/internal/tokens"
 )
 
-// owed is what a call came to.
-type owed struct {
+// charge is what a call came to.
+type charge struct {
 	state ledger.State
 	usage llm.Usage
 	basis catalog.Basis
 	bill  catalog.Bill
 }
 
-// ending is how a call of a provider ended, as far as money is concerned. There is one
+// outcome is how a call of a provider ended, as far as money is concerned. There is one
 // rule for each; docs/money.md has them in a table.
-type ending uint8
+type outcome uint8
 
 const (
-	answered  ending = iota // whole, with a status of success
-	refused                 // with an error of the provider
-	unsent                  // before the provider could have seen it
-	abandoned               // sent, and nothing usable came back
-	broken                  // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
-	handed                  // with a response on which the provider works; another attempt follows that
-	unheard                 // with an answer or a response of which nobody will hear what it comes to
-	parked                  // with a job, whose row has charged the budgets
+	answered            outcome = iota // whole, with a status of success
+	refused                            // with an error of the provider
+	unsent                             // before the provider could have seen it
+	abandoned                          // sent, and nothing usable came back
+	broken                             // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
+	handedToBackground                 // with a response on which the provider works; another attempt follows that
+	abandonedBackground                // with an answer or a response of which nobody will hear what it comes to
+	parked                             // with a job, whose row has charged the budgets
 )
 
-// ending is how the attempt ended.
-func (a *attempt) ending(o record.Outcome) ending {
+// outcomeFor is how the attempt ended.
+func (a *attempt) outcomeFor(o record.Outcome) outcome {
 	switch {
-	case !a.seen:
+	case !a.sentUpstream:
 		return unsent
-	case a.fate != answered:
-		return a.fate
+	case a.outcome != answered:
+		return a.outcome
 	case a.drained && a.upstream >= 400:
 		return refused
 	case o == record.OK, a.drained, a.counted:
 		return answered
 	case a.unknowable(a.fault):
-		return unheard
-	case !a.committed && !a.held.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // whole, and of no use but for its usage
+		return abandonedBackground
+	case !a.committed && !a.bodyReadAt.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // whole, and of no use but for its usage
 		return answered
 	case a.failing != 0 && len(a.reply.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
@@ -69,42 +69,42 @@ func (a *attempt) answeredSome() bool {
 	return a.x.g.counter.Answer(a.x.match.Endpoint, a.reply.body, a.priceName()).Tokens > 0
 }
 
-// given is how a call ended that was given up for another try.
-func (a *attempt) given(err error) ending {
+// retryOutcome is how a call ended that was given up for another try.
+func (a *attempt) retryOutcome(err error) outcome {
 	switch {
-	case !a.seen:
+	case !a.sentUpstream:
 		return unsent
-	case a.fate != answered:
-		return a.fate
+	case a.outcome != answered:
+		return a.outcome
 	case err == nil:
 		return refused
 	case a.job != nil: // which may have begun
-		return unheard
+		return abandonedBackground
 	case a.unknowable(fault.From(err)):
-		return unheard
+		return abandonedBackground
 	}
 	return abandoned
 }
 
-// owed works out what a call came to. What the provider counted counts, however the call
+// charge works out what a call came to. What the provider counted counts, however the call
 // ended. Where it counted nothing, an answer is counted here; a call that brought none
 // cost its input, unless the provider refused it or never saw it.
-func (g *Gateway) owed(a *attempt, e ending) owed {
+func (g *Gateway) charge(a *attempt, e outcome) charge {
 	g.priceAgain(a)
-	o := owed{state: ledger.Settled, usage: a.log().Usage.Bounded()}
+	o := charge{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
-	case e == unsent, e == handed, e == parked, e == refused && !o.usage.Reported:
-		return owed{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
-	case e == unheard:
-		return a.stake.whole()
+	case e == unsent, e == handedToBackground, e == parked, e == refused && !o.usage.Reported:
+		return charge{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
+	case e == abandonedBackground:
+		return a.stake.maxCharge()
 	case !o.usage.Reported && heard[a.x.match.Endpoint]:
-		o.state, o.usage = ledger.Estimated, g.reckonHeard(a, e != abandoned)
+		o.state, o.usage = ledger.Estimated, g.estimateTranscription(a, e != abandoned)
 	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.SpokenByTokens():
-		o.state, o.usage = ledger.Estimated, g.reckonSpeech(a, e != abandoned)
+		o.state, o.usage = ledger.Estimated, g.estimateSpeech(a, e != abandoned)
 	case e == broken:
-		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, true)
-	case !o.usage.Reported && a.wording() != "":
-		o.state, o.usage = ledger.Estimated, g.reckoned(a, o.usage, e != abandoned)
+		o.state, o.usage = ledger.Estimated, g.estimatedUsage(a, o.usage, true)
+	case !o.usage.Reported && a.countableEndpoint() != "":
+		o.state, o.usage = ledger.Estimated, g.estimatedUsage(a, o.usage, e != abandoned)
 	}
 	model, tariff := g.billed(a)
 	o.basis = catalog.NewBasis(a.x.match.Endpoint, model, a.model, &a.stake.most, &o.usage)
@@ -120,28 +120,28 @@ func (g *Gateway) owed(a *attempt, e ending) owed {
 	return o
 }
 
-// whole is the bound of a call: what it came to as far as limits are concerned where nobody
+// maxCharge is the bound of a call: what it came to as far as limits are concerned where nobody
 // can say.
-func (s *stake) whole() owed {
+func (s *reservation) maxCharge() charge {
 	most := llm.Usage{InputTokens: s.most.Input, OutputTokens: s.most.Output}
-	return owed{state: ledger.Unknown, usage: most, bill: catalog.Bill{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
+	return charge{state: ledger.Unknown, usage: most, bill: catalog.Bill{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
 }
 
-// reckoned is a usage with what the provider did not count counted here. Of a stream that
+// estimatedUsage is a usage with what the provider did not count counted here. Of a stream that
 // broke the larger count holds: a provider that counts as it goes may not have come to
 // the end.
-func (g *Gateway) reckoned(a *attempt, u llm.Usage, answer bool) llm.Usage {
-	ep, model := a.wording(), a.priceName()
+func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, answer bool) llm.Usage {
+	ep, model := a.countableEndpoint(), a.priceName()
 	switch {
-	case ep == "" || a.x.doc == nil && !a.x.unread:
+	case ep == "" || a.x.doc == nil && !a.x.bodyNotParsed:
 		return u
-	case u.InputTokens == 0 && a.x.unread:
+	case u.InputTokens == 0 && a.x.bodyNotParsed:
 		u.InputTokens = a.x.sent() / unreadBytes
 	case u.InputTokens == 0:
 		u.InputTokens = g.counter.Request(ep, a.asked(), model).Tokens
 	}
 	if answer {
-		said := g.said(a, ep, model)
+		said := g.countOutput(a, ep, model)
 		if most := a.stake.most.Output; most > 0 { // an estimate does not pass what was held
 			said = min(said, most)
 		}
@@ -159,9 +159,9 @@ const unreadBytes = 4
 // An event of a stream has more and brings one.
 const unkeptBytes = 64
 
-// said counts the answer: as the caller gets it or else as far as it is kept; of a longer
+// countOutput counts the answer: as the caller gets it or else as far as it is kept; of a longer
 // one the rest counts alike.
-func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
+func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 	if len(a.reply.body) > 0 {
 		if eventStream(a.reply.header) { // of an answer that came whole
 			return g.counter.Text(tokens.Spoken(a.reply.body), model).Tokens
@@ -176,7 +176,7 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 		return told.Size / unkeptBytes
 	}
 	var n int64
-	if b := told.Plain(usageMost); a.tellsEvents() {
+	if b := told.Plain(usageMost); a.hasEventBody() {
 		n = g.counter.Text(tokens.Spoken(b), model).Tokens
 	} else {
 		n = g.counter.Answer(ep, b, model).Tokens
@@ -188,7 +188,7 @@ func (g *Gateway) said(a *attempt, ep llm.Endpoint, model string) int64 {
 }
 
 // spend is what the record of the attempt says.
-func (s *stake) spend(r *room) record.Spend {
+func (s *reservation) spend(r *scratch) record.Spend {
 	o := &s.owed
 	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version, Unpriced: o.bill.Lacks(), Basis: o.basis.Text()}
 	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
@@ -222,8 +222,8 @@ func writeTerms(b []byte, terms []catalog.Term) []byte {
 	return w.B
 }
 
-// amounts are what was used, in the units of each hold.
-func (r *room) amounts(holds []quota.Hold, o *owed) []int64 {
+// usedUnits are what was used, in the units of each hold.
+func (r *scratch) usedUnits(holds []quota.Hold, o *charge) []int64 {
 	r.used = r.used[:0]
 	for i := range holds {
 		r.used = append(r.used, o.amount(holds[i].Measure))
@@ -232,7 +232,7 @@ func (r *room) amounts(holds []quota.Hold, o *owed) []int64 {
 }
 
 // amount is what was used of a measure.
-func (o *owed) amount(m quota.Measure) int64 {
+func (o *charge) amount(m quota.Measure) int64 {
 	switch {
 	case o.state == ledger.Released:
 		return 0
@@ -246,7 +246,7 @@ func (o *owed) amount(m quota.Measure) int64 {
 
 // charged are the charges of budgets: what is held of each while the line is reserved,
 // and what was used once it is closed.
-func (r *room) charged(budgets []quota.Hold, o *owed) []ledger.Charge {
+func (r *scratch) charged(budgets []quota.Hold, o *charge) []ledger.Charge {
 	r.charges = r.charges[:0]
 	for i := range budgets {
 		h := &budgets[i]

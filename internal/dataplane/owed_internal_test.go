@@ -20,10 +20,10 @@ func TestEndingOfASpoiledBody(t *testing.T) {
 		}
 		for _, c := range []struct {
 			seen bool
-			want ending
+			want outcome
 		}{{true, abandoned}, {false, unsent}} {
-			a := &attempt{seen: c.seen, upstream: 200, fault: f}
-			if got := a.ending(record.Failed); got != c.want {
+			a := &attempt{sentUpstream: c.seen, upstream: 200, fault: f}
+			if got := a.outcomeFor(record.Failed); got != c.want {
 				t.Errorf("%v, seen %v: it ended as %d, want %d", cause, c.seen, got, c.want)
 			}
 		}

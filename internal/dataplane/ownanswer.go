@@ -6,8 +6,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// answerOwn answers with a JSON body of the gateway's own making.
-func (g *Gateway) answerOwn(x *exchange, body []byte) error {
+// respondLocally answers with a JSON body of the gateway's own making.
+func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 	x.status, x.headSent = 200, true
 	h := append(g.ownHeader(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
 	if err := x.out.Head(200, h, int64(len(body))); err != nil {
@@ -17,11 +17,11 @@ func (g *Gateway) answerOwn(x *exchange, body []byte) error {
 	return err
 }
 
-// answerKept answers a call for a response that the gateway keeps.
-func (g *Gateway) answerKept(ctx context.Context, x *exchange) error {
+// serveStoredResponse answers a call for a response that the gateway keeps.
+func (g *Gateway) serveStoredResponse(ctx context.Context, x *exchange) error {
 	body, err := g.States.answer(ctx, x.key.Principal.WorkspaceID, x.match, x.in.RawQuery)
 	if err != nil {
 		return err
 	}
-	return g.answerOwn(x, body)
+	return g.respondLocally(x, body)
 }

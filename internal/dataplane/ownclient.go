@@ -38,15 +38,15 @@ func lookupOwn(method, path string) (m llm.Match, ok bool) {
 // shared are the endpoints whose paths both kinds of clients call.
 var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm.DeleteFile, llm.RetrieveFileContent, llm.ListModels, llm.RetrieveModel}
 
-// speaksOwn reports whether a caller of a path that both share is a client of Anthropic's.
-func (x *exchange) speaksOwn() bool {
+// isNativeClient reports whether a caller of a path that both share is a client of Anthropic's.
+func (x *exchange) isNativeClient() bool {
 	return slices.Contains(shared, x.match.Endpoint) && x.in.Header.Has("anthropic-version")
 }
 
-// planOwn plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
+// planNative plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
 // endpoint for it, the call is passed through. Targets that speak another shape are
 // refused, but for models and their lists, which callers get as the target gives them to all.
-func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error) {
+func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, error) {
 	call.Endpoint = a.x.match.Endpoint
 	p, err := a.spec.Plan(call, a.values)
 	if fault.Has(err, fault.NotSupported) && a.spec.Dialect == anthropic {
@@ -65,8 +65,8 @@ func (g *Gateway) planOwn(a *attempt, call provider.Call) (*provider.Plan, error
 	return p, nil
 }
 
-// isOwn reports whether the call goes to its target as Anthropic's client made it.
-func (a *attempt) isOwn() bool {
+// isNative reports whether the call goes to its target as Anthropic's client made it.
+func (a *attempt) isNative() bool {
 	return a.x.own && (a.plan.Endpoint.Dialect == anthropic || a.plan.Endpoint.Dialect == provider.Through)
 }
 
@@ -95,10 +95,10 @@ func (g *Gateway) ownBody(a *attempt, edits []splice.Edit) error {
 	return nil
 }
 
-// ownReply gives the answer as it came. Files and results are relayed; the address of
+// nativeResponse gives the answer as it came. Files and results are relayed; the address of
 // results, to which Anthropic's clients would send the key of this gateway, becomes that
 // of the route here.
-func (g *Gateway) ownReply(ctx context.Context, a *attempt) error {
+func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 	switch ep := a.x.match.Endpoint; ep {
 	case llm.RetrieveFileContent, llm.GetBatchOutput:
 		a.reply.live = true

@@ -11,15 +11,15 @@ import (
 // pathNames bounds the places of a path in which a model is looked for.
 const pathNames = 16
 
-// nameByPath finds the model of a call that is passed through, where its provider takes it
+// setModelFromPath finds the model of a call that is passed through, where its provider takes it
 // from the path: the first name there that has a price, else the one that stands where a model
 // does beside another in the body, which the provider does not read. Limits go by it, and the
 // bill where the answer names none. What is sent stays as it is.
-func (g *Gateway) nameByPath(a *attempt) {
+func (g *Gateway) setModelFromPath(a *attempt) {
 	if a.x.match.Endpoint != llm.Proxy || !a.spec.ModelsInPaths() {
 		return
 	}
-	a.byPath = true
+	a.modelInPath = true
 	plain, err := url.PathUnescape(a.x.path)
 	if err != nil {
 		return
@@ -30,7 +30,7 @@ func (g *Gateway) nameByPath(a *attempt) {
 		if rest = after; !more {
 			break
 		}
-		for _, name := range namesAt(rest) {
+		for _, name := range modelCandidates(rest) {
 			if name != "" && g.Prices.Has(a.spec.ID, name, terms) {
 				a.model = name
 				return
@@ -48,15 +48,15 @@ func modelAt(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments[:len(segments)-1] {
 		if s == "models" || s == "model" {
-			return namesAt(strings.Join(segments[i+1:], "/"))[2]
+			return modelCandidates(strings.Join(segments[i+1:], "/"))[2]
 		}
 	}
 	return ""
 }
 
-// namesAt are the names that a path may begin with: all of it, as those of models have slashes,
+// modelCandidates are the names that a path may begin with: all of it, as those of models have slashes,
 // its first segment, and that without the verb behind it: "gemini-2.5-flash:generateContent".
-func namesAt(path string) [3]string {
+func modelCandidates(path string) [3]string {
 	segment, _, _ := strings.Cut(path, "/")
 	name := segment
 	if at := strings.LastIndexByte(segment, ':'); at >= 0 {
@@ -71,20 +71,20 @@ func namesAt(path string) [3]string {
 func (x *exchange) accountInPath() {
 	switch {
 	case x.match.Endpoint == llm.RetrieveModel:
-		x.match.ID = x.takeAccount(x.match.ID)
+		x.match.ID = x.useAccount(x.match.ID)
 	case x.match.Endpoint == llm.Proxy && x.alias != nil && x.alias.Models != "":
 		name, ok := strings.CutPrefix(x.path, x.alias.Models)
 		if !ok { // some clients take a name with a slash for a whole one, "models/x" or "tunedModels/x"
 			name, _ = strings.CutPrefix(x.path, x.alias.Below+"/")
 		}
-		if rest := x.takeAccount(name); rest != name {
+		if rest := x.useAccount(name); rest != name {
 			x.path = x.alias.Models + rest
 		}
 	}
 }
 
-// takeAccount is an escaped name without the saved provider before it, which is the call's.
-func (x *exchange) takeAccount(escaped string) string {
+// useAccount is an escaped name without the saved provider before it, which is the call's.
+func (x *exchange) useAccount(escaped string) string {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {
 		return escaped

@@ -21,7 +21,7 @@ type plans struct {
 // planned is where a call goes, and in whose words. It is shared and must not be changed.
 type planned struct {
 	plan   provider.Plan
-	speech speech
+	speech translation
 }
 
 // planKey is all that a plan depends on: who is called, with which credentials, and for
@@ -45,7 +45,7 @@ const (
 // a plan made now may be kept: not when it depends on credentials that came with the
 // request, or on more of the request than its model.
 func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, kept *planned, lasts bool) {
-	if !a.lasting || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
+	if !a.cacheable || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
 		return k, nil, false
 	}
 	k = planKey{a.spec, a.target, a.account, surface, call}

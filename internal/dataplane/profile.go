@@ -53,9 +53,9 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	}
 	answer, err := g.ask(ctx, a, &next)
 	a.plan, a.body, a.extra, a.header, a.upstream, a.firstByte = nil, wire.Payload{}, nil, nil, 0, 0
-	a.called, a.held, a.queue, a.connect = time.Time{}, time.Time{}, 0, 0
+	a.called, a.bodyReadAt, a.queue, a.connect = time.Time{}, time.Time{}, 0, 0
 	if ctx.Err() != nil {
-		return "", gone(ctx, err)
+		return "", clientGone(ctx, err)
 	}
 	p := profiled{model: d.Profiles.Underlying(answer), until: g.Clock.Now().Add(profileTime)}
 	if p.model == "" {

@@ -32,7 +32,7 @@ func (a *attempt) providerError(r *record.Attempt) string {
 	message, code := "the provider responded with status "+strconv.Itoa(a.status), ""
 	if len(f.Body) > 0 {
 		var told string
-		if told, code = f.Told(); a.x.keepsBodies() {
+		if told, code = f.Told(); a.x.capturesBodies() {
 			message = told
 		}
 	}

@@ -14,13 +14,13 @@ import (
 // left.
 type readOn struct {
 	transport.Body
-	call *outliving
+	call *detachedCall
 }
 
 // Read implements io.Reader.
 func (r *readOn) Read(p []byte) (int, error) {
 	n, err := r.Body.Read(p)
-	if err == nil && r.call.lingers() {
+	if err == nil && r.call.isDetached() {
 		err = r.call.took(n)
 	}
 	return n, err
@@ -29,7 +29,7 @@ func (r *readOn) Read(p []byte) (int, error) {
 // mayGoOn reports whether a call whose time is over may be read on without the request: one of
 // a whole answer, on the ledger, that is made by one call of the provider.
 func (a *attempt) mayGoOn() bool {
-	return a.stake.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.beside
+	return a.stake.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
 }
 
 // goOn has a call go on that did not answer in time: its reservation moves on to an attempt of
@@ -40,11 +40,11 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 		return false
 	}
 	b := g.apart(a)
-	if g.putLine(b, g.Clock.Now(), b.recordID()) != nil {
+	if g.appendEntry(b, g.Clock.Now(), b.recordID()) != nil {
 		return false // the call is cancelled, and counts at its maximum
 	}
-	b.seen, b.outlives = true, a.outlives
-	a.outlives, a.fate, a.stake.moved = nil, handed, true
+	b.sentUpstream, b.outlives = true, a.outlives
+	a.outlives, a.outcome, a.stake.moved = nil, handedToBackground, true
 	g.open.Add(1)
 	go g.readPending(b, p)
 	return true
@@ -57,9 +57,9 @@ func (g *Gateway) apart(a *attempt) *attempt {
 	plan := *a.plan
 	b := &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
-		model: a.model, byPath: a.byPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, beside: true,
+		model: a.model, modelInPath: a.modelInPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, auxiliary: true,
 	}
-	*b.staked() = *a.stake
+	*b.newReservation() = *a.stake
 	b.stake.holds, b.stake.open = withoutSpent(nil, a.stake.holds), false
 	b.stake.falls.list = slices.Clone(b.stake.falls.list)
 	b.id = ident.NewIDAt(g.Clock.Now())
@@ -73,7 +73,7 @@ func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
 	b.status = 408
 	b.log().Error = "the answer came after the time allowed"
 	if !g.receivePending(b, p) {
-		b.fate = unheard
+		b.outcome = abandonedBackground
 		b.log().Error = "the answer did not come within the time allowed, nor was it read to its end after that"
 	}
 	g.record(b, record.Timeout)
@@ -88,7 +88,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	resp.Body = &readOn{resp.Body, b.outlives}
 	b.upstream, b.got = int32(resp.Status), resp.Header
 	b.firstByte = g.Clock.Now().Sub(b.started)
-	if err := b.uncode(resp); err != nil {
+	if err := b.decodeBody(resp); err != nil {
 		_ = resp.Body.Close() // nobody can read it
 		return false
 	}
@@ -97,7 +97,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 		return false
 	}
 	r := b.log()
-	r.Response, r.BytesOut = g.keep(resp.Header.Get("content-type"), body, int64(len(body))), int64(len(body))
+	r.Response, r.BytesOut = g.truncateBody(resp.Header.Get("content-type"), body, int64(len(body))), int64(len(body))
 	b.drained = true
 	if resp.Status >= 400 {
 		r.Usage = b.errorUsage(body)

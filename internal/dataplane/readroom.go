@@ -11,9 +11,9 @@ const (
 	fastBytes = 64 << 10
 )
 
-// readRoom is where a body is read into: small at first and while it comes in small
+// readBuffer is where a body is read into: small at first and while it comes in small
 // pieces, large once it fills the small one. Zero is ready; free gives it back.
-type readRoom struct {
+type readBuffer struct {
 	slow, fast *[]byte
 	small      int // reads in a row that would have fitted the small one
 }
@@ -21,20 +21,20 @@ type readRoom struct {
 // fastPatience is how many small reads in a row end the use of the large room.
 const fastPatience = 16
 
-// newRoom is a small room for the beginning of a body.
-func newRoom() []byte { return *wire.Lend(slowBytes) }
+// newReadBuffer is a small room for the beginning of a body.
+func newReadBuffer() []byte { return *wire.Lend(slowBytes) }
 
 // roomAround makes the room of a beginning, which is used by now, that of the rest.
-func roomAround(b []byte) readRoom {
+func roomAround(b []byte) readBuffer {
 	if cap(b) != slowBytes {
-		return readRoom{}
+		return readBuffer{}
 	}
 	b = b[:slowBytes]
-	return readRoom{slow: &b}
+	return readBuffer{slow: &b}
 }
 
 // bytes is where the next read shall go.
-func (r *readRoom) bytes() []byte {
+func (r *readBuffer) bytes() []byte {
 	if r.fast != nil {
 		return *r.fast
 	}
@@ -45,7 +45,7 @@ func (r *readRoom) bytes() []byte {
 }
 
 // took notes how much the last read brought. The bytes must have been used by now.
-func (r *readRoom) took(n int) {
+func (r *readBuffer) took(n int) {
 	switch {
 	case r.fast == nil && n == slowBytes:
 		r.free()
@@ -61,12 +61,12 @@ func (r *readRoom) took(n int) {
 }
 
 // free gives the room back.
-func (r *readRoom) free() {
+func (r *readBuffer) free() {
 	if r.slow != nil {
 		wire.GiveBack(r.slow)
 	}
 	if r.fast != nil {
 		wire.GiveBack(r.fast)
 	}
-	*r = readRoom{}
+	*r = readBuffer{}
 }

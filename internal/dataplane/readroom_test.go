@@ -5,7 +5,7 @@ import "testing"
 // The room grows when a read fills it and shrinks when reads have been small for long.
 func TestReadRoom(t *testing.T) {
 	t.Parallel()
-	var r readRoom
+	var r readBuffer
 	defer r.free()
 	step := func(took, want int) {
 		t.Helper()

@@ -49,7 +49,7 @@ type Dialer interface {
 // Source: contract/dataplane.md 6.6.
 func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client) (err error) {
 	x := g.newExchange(in, client)
-	defer func() { err = g.settle(ctx, x, recover(), err) }()
+	defer func() { err = g.finishRequest(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake} {
 		if err := step(ctx, x); err != nil {
 			return g.answerFault(x, err)
@@ -108,7 +108,7 @@ func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, within ti
 	case err == nil:
 		return up, nil
 	case ctx.Err() != nil:
-		return nil, gone(ctx, err)
+		return nil, clientGone(ctx, err)
 	case own.Err() != nil:
 		return nil, fault.Wrap(fault.UpstreamTimeout, err)
 	}

@@ -18,7 +18,7 @@ import (
 // provider did not begin, or that failed with the request's own body, is no such call.
 func (a *attempt) unknowable(f *fault.Error) bool {
 	switch {
-	case f == nil, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400, a.beside, a.x.match.Endpoint == llm.Realtime:
+	case f == nil, ofBody(f), errors.Is(f, errNotTaken), a.upstream >= 400, a.auxiliary, a.x.match.Endpoint == llm.Realtime:
 		return false
 	case f.Code == fault.ClientGone, f.Code == fault.UpstreamTimeout:
 	case a.upstream >= 200 && f.Code == fault.UpstreamFailed:

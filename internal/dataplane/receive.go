@@ -30,8 +30,8 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 		return nil
 	case a.status >= 400:
 		return g.normalise(ctx, a)
-	case a.isOwn():
-		return g.ownReply(ctx, a)
+	case a.isNative():
+		return g.nativeResponse(ctx, a)
 	case a.status >= 300 && a.speech.translates():
 		return g.redirected(ctx, a)
 	case a.status >= 300:
@@ -64,7 +64,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	a.spooled = &a.x.room.reply
 	a.spooled.Open(g.set.SpoolDir)
 	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
-	a.held = g.Clock.Now()
+	a.bodyReadAt = g.Clock.Now()
 	switch {
 	case g.unsent(err) != nil: // first, since a request's body can be too large, too
 		return nil, g.unsent(err)
@@ -72,7 +72,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	case errors.Is(err, wire.ErrTooLarge):
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", limit)
 	case err != nil && ctx.Err() != nil:
-		return nil, gone(ctx, err)
+		return nil, clientGone(ctx, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").Because(err)
 	case err != nil:
@@ -85,7 +85,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 		return nil, fault.Wrap(fault.Internal, err)
 	}
 	a.log().BytesOut = a.spooled.Len()
-	a.log().Response = g.keep(a.reply.header.Get("content-type"), b, a.spooled.Len())
+	a.log().Response = g.truncateBody(a.reply.header.Get("content-type"), b, a.spooled.Len())
 	return dialect.TrimMark(b), nil
 }
 
@@ -105,7 +105,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
-	g.noteWork(a, b)
+	g.detectBackgroundJob(a, b)
 	if status, message, failed := dialect.FailedReply(ep, b); failed && !errorAlone(d) {
 		a.failing, a.log().Error = status, message
 	}
@@ -115,7 +115,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		}
 	}
 	if a.plan.Endpoint.Follow != nil {
-		return g.elsewhere(ctx, a, b)
+		return g.resolveFollowUp(ctx, a, b)
 	}
 	if a.reply.body = r.Apply(ep, b); a.failing != 0 {
 		a.reply.body = dialect.TextCode(a.reply.body)
@@ -169,7 +169,7 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
-		a.log().Response = g.keep(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
+		a.log().Response = g.truncateBody(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
 		f.Shape = "openai"
 		if f.Body = a.talk.failure(); f.Body == nil {
 			f.Body = dialect.FirstEventFailure(a.first)

@@ -22,17 +22,17 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	a.recorded = true
 	r := a.log()
 	r.Outcome, r.Usage = o, r.Usage.Bounded()
-	goesOn := g.handOver(a)
+	goesOn := g.handToBackground(a)
 	g.parkJob(a, o)
 	g.noteJob(a, o)
-	g.account(a, r)
+	g.closeReservation(a, r)
 	if a.fault == nil && r.Error == "" && a.status >= 400 {
 		r.Error = a.providerError(r)
 	}
 	g.describe(a, r)
 	if a.fault != nil {
 		r.Error = a.fault.Error()
-		g.keepFault(a)
+		g.captureError(a)
 	}
 	if o == record.ClientGone && g.stopped.Load() { // it was not the client who left
 		r.Outcome, r.Error = record.Interrupted, "the gateway stopped before the call ended"
@@ -42,12 +42,12 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	}
 	r.MaskCredentials(g.set.BodyLogBytes)
 	if err := g.Journal.Append(r); err != nil {
-		g.unrecorded(r, err)
+		g.droppedRecords(r, err)
 	}
 	a.x.replay.keep(r)
 	g.settleStake(a)
-	g.Metrics.attempt(r, a.number > 0 && !a.beside)
-	g.attend(goesOn)
+	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
+	g.enqueue(goesOn)
 }
 
 // recordRefusal puts a request on record that was refused before it came to a
@@ -118,28 +118,28 @@ func (a *attempt) recordID() string {
 func (g *Gateway) describeBody(a *attempt, r *record.Attempt) {
 	x := a.x
 	r.BytesIn = a.body.Len()
-	if !x.keepsBodies() {
+	if !x.capturesBodies() {
 		r.Request, r.Response, r.ClientRequest, r.ClientResponse = record.Body{}, record.Body{Size: r.Response.Size}, record.Body{}, record.Body{}
 		return
 	}
 	defer g.describeHeads(a, r)
-	g.keepAsked(a, r)
+	g.captureClientRequest(a, r)
 	switch {
 	case x.form != nil:
 		r.Request = record.Body{Type: "application/json", Bytes: formFields(x.form), Size: a.body.Len()}
 	case x.match.Body != llm.NoBody:
 		if b, ok := a.body.Memory(); ok {
-			r.Request = g.keep(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
+			r.Request = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
 		} else if x.spool != nil {
 			if b, err := x.spool.Bytes(); err == nil {
-				r.Request = g.keep(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
+				r.Request = g.truncateBody(cmp.Or(x.ctl.contentType, "application/json"), b, int64(len(b)))
 			}
 		}
 	}
 }
 
-// keep cuts a body to what the deployment keeps of one.
-func (g *Gateway) keep(typ string, b []byte, size int64) record.Body {
+// truncateBody cuts a body to what the deployment keeps of one.
+func (g *Gateway) truncateBody(typ string, b []byte, size int64) record.Body {
 	k := record.Body{Type: typ, Bytes: b, Size: size}
 	if len(b) > g.set.BodyLogBytes {
 		k.Bytes, k.Truncated = b[:g.set.BodyLogBytes], true

@@ -12,12 +12,12 @@ import (
 	"sluice/internal/wire"
 )
 
-// door is where a limit was found to refuse.
-type door uint8
+// limitScope is where a limit was found to refuse.
+type limitScope uint8
 
 const (
-	atDoor   door = iota // before a target is chosen: the caller's own limits
-	atTarget             // inside the attempt at one target, of which others may be tried
+	atDoor   limitScope = iota // before a target is chosen: the caller's own limits
+	atTarget                   // inside the attempt at one target, of which others may be tried
 )
 
 // retrySoon is when a call may try again that was refused because others hold what is
@@ -36,7 +36,7 @@ var exhaustTypes = map[string]string{
 
 // refusal is the answer of a limit that does not let a call through: what it is of, what
 // is left of it, and whether and when a retry can help.
-func refusal(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.Error {
+func refusal(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *fault.Error {
 	who := h.Of
 	if who == nil {
 		who = &quota.Owner{}
@@ -62,7 +62,7 @@ func refusal(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.
 
 // refused is the refusal of a limit that does not let a call through. What others hold of a
 // rate of tokens may come back at once, long before the window ends.
-func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where door) *fault.Error {
+func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *fault.Error {
 	f := refusal(h, left, anew, now, where)
 	if h.Unit == "" || h.Spent || f.Again != fault.AgainHelps {
 		return f
@@ -77,11 +77,11 @@ func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where 
 	return f
 }
 
-func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fault.Error {
-	text := "the " + ownerName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureWords[h.Measure]
+func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
+	text := "the " + subjectName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureWords[h.Measure]
 	if left > 0 {
 		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureWords[h.Measure] + ", and " + h.Measure.Text(left) +
-			" is left in the budget of the " + ownerName(who) + "; set max_tokens lower, or wait for calls under way to end"
+			" is left in the budget of the " + subjectName(who) + "; set max_tokens lower, or wait for calls under way to end"
 	}
 	switch {
 	case where == atDoor:
@@ -94,8 +94,8 @@ func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fau
 
 // rateRefusal has one form for the limits of the caller, wherever they refuse: of tokens they
 // are asked at the target, which says how many the call can use.
-func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where door) *fault.Error {
-	text := "the " + ownerName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureWords[h.Measure] + " " + unitWords[h.Unit]
+func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
+	text := "the " + subjectName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureWords[h.Measure] + " " + unitWords[h.Unit]
 	if where == atTarget && !h.Spent && !h.Rest && h.Amount > 0 {
 		text += "; this call can use up to " + h.Measure.Text(h.Amount) + ", and " + h.Measure.Text(left) + " are left; set max_tokens lower, or wait"
 	}
@@ -119,7 +119,7 @@ var kindWords = map[string]string{
 	credential.ProviderKind: "provider", credential.VirtualKeyKind: "virtual key", quota.UsageLimitKind: "usage-limit policy", quota.RateLimitKind: "rate-limit policy",
 }
 
-func ownerName(who *quota.Owner) string {
+func subjectName(who *quota.Owner) string {
 	if who.Name == "" {
 		return kindWords[who.Kind]
 	}

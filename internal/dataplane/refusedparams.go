@@ -119,7 +119,7 @@ func (a *attempt) isRefused(resp *transport.Response) bool {
 func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
 	_ = resp.Body.Close() // it is not an answer to the caller's request
 	a.first, a.talk = nil, nil
-	if err := g.renew(ctx, a, nil); err != nil {
+	if err := g.reserveRetry(ctx, a, nil); err != nil {
 		return err
 	}
 	a.resent = true

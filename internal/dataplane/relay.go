@@ -20,9 +20,9 @@ import (
 // piece waits for the record, so that no answered call is lost. An upstream that fails
 // before it sent any of the body is an error as it is on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
-	var room readRoom
+	var room readBuffer
 	defer room.free()
-	p := &passing{g: g, a: a, head: h, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	p := &relay{g: g, a: a, head: h, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
 	defer a.forget(&p.keep)
 	if p.watch != nil {
 		a.outlives.begin(g)
@@ -33,7 +33,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 		n, err := a.resp.Body.Read(buf)
 		end := p.read(buf[:n], err)
 		switch {
-		case a.outlives.lingers():
+		case a.outlives.isDetached():
 			if a.drained = end; end || err != nil || !a.outlives.answersWhole(g) && a.outlives.took(n) != nil {
 				return p.left(errLeft)
 			}
@@ -53,7 +53,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 }
 
 // begin sends the head, once.
-func (p *passing) begin() error {
+func (p *relay) begin() error {
 	x := p.a.x
 	if x.headSent {
 		return nil
@@ -75,8 +75,8 @@ func announced(h wire.Header) int64 {
 	return n
 }
 
-// passing is a body on its way to the client.
-type passing struct {
+// relay is a body on its way to the client.
+type relay struct {
 	g     *Gateway
 	a     *attempt
 	head  wire.Header
@@ -88,17 +88,17 @@ type passing struct {
 }
 
 // read notes what one read brought, and reports whether it is the end.
-func (p *passing) read(b []byte, err error) (end bool) {
-	p.sift(b)
+func (p *relay) read(b []byte, err error) (end bool) {
+	p.scanUsage(b)
 	p.keep.take(b)
 	if p.watch != nil {
-		p.see(b)
+		p.inspect(b)
 	}
 	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.keep.size == p.a.resp.Length
 }
 
-// see has the events watched.
-func (p *passing) see(b []byte) {
+// inspect has the events watched.
+func (p *relay) inspect(b []byte) {
 	if p.frame == nil {
 		p.watch.Feed(b)
 		return
@@ -106,8 +106,8 @@ func (p *passing) see(b []byte) {
 	p.frame.events(b, p.watch)
 }
 
-// sift looks for the usage in JSON that gets longer than what is kept of it.
-func (p *passing) sift(b []byte) {
+// scanUsage looks for the usage in JSON that gets longer than what is kept of it.
+func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
 		h := p.a.reply.header
 		if p.keep.size+int64(len(b)) <= int64(p.keep.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
@@ -120,12 +120,12 @@ func (p *passing) sift(b []byte) {
 }
 
 // pass gives the client a piece; the last one is on record before.
-func (p *passing) pass(b []byte, end bool) error {
+func (p *relay) pass(b []byte, end bool) error {
 	a := p.a
 	if end {
 		p.account()
 		p.failure()
-		p.g.record(a, a.outcome())
+		p.g.record(a, a.recordedOutcome())
 	}
 	if err := p.begin(); err != nil {
 		return p.left(err)
@@ -148,7 +148,7 @@ func (p *passing) pass(b []byte, end bool) error {
 
 // needsKeyMask reports whether the credential is masked in what is relayed: in an error that comes
 // as events. Frames of Amazon have a checksum, and a length that was sent must hold.
-func (p *passing) needsKeyMask() bool {
+func (p *relay) needsKeyMask() bool {
 	if p.watch == nil || p.frame != nil || p.a.resp.Length >= 0 {
 		return false
 	}
@@ -157,7 +157,7 @@ func (p *passing) needsKeyMask() bool {
 }
 
 // failure notes an error that the provider put into its stream.
-func (p *passing) failure() {
+func (p *relay) failure() {
 	if p.watch == nil {
 		return
 	}
@@ -167,13 +167,13 @@ func (p *passing) failure() {
 }
 
 // account hands the record what came through so far.
-func (p *passing) account() {
+func (p *relay) account() {
 	p.a.keepReply(p.g, &p.keep)
 	p.readUsage()
 }
 
 // left is Gateway.left with what came through until then.
-func (p *passing) left(err error) error {
+func (p *relay) left(err error) error {
 	p.account()
 	return p.g.left(p.a, err)
 }
@@ -200,7 +200,7 @@ const usageMost = 8 << 20
 
 // readUsage takes what a relayed answer says it used: from its events, or from a JSON body.
 // What came encoded is decoded for that, at its end.
-func (p *passing) readUsage() {
+func (p *relay) readUsage() {
 	r, ep, h := p.a.log(), p.a.x.match.Endpoint, p.a.reply.header
 	watch := p.watch
 	switch {
@@ -216,7 +216,7 @@ func (p *passing) readUsage() {
 	case isJSON(h):
 		body := plainOf(h, &p.keep)
 		r.Usage, r.ReplyModel = dialect.Usage(ep, body, "")
-		p.g.noteWork(p.a, body)
+		p.g.detectBackgroundJob(p.a, body)
 		return
 	default:
 		return
@@ -288,7 +288,7 @@ func (a *attempt) keepReply(g *Gateway, c *capture) {
 }
 
 func (g *Gateway) captured(h wire.Header, c *capture) record.Body {
-	b := g.keep(h.Get("content-type"), c.bytes(), c.size)
+	b := g.truncateBody(h.Get("content-type"), c.bytes(), c.size)
 	b.Encoding = h.Get("content-encoding")
 	return b
 }

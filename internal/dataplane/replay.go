@@ -33,11 +33,11 @@ func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.C
 	}
 	out := &collected{}
 	x := g.newExchange(in, out)
-	told := &replaying{of: call.Of}
+	told := &replayContext{of: call.Of}
 	x.replay = told
 	switch err := g.serve(ctx, x); {
 	case err != nil && ctx.Err() != nil:
-		return nil, gone(ctx, err)
+		return nil, clientGone(ctx, err)
 	case err != nil:
 		return nil, fault.Wrap(fault.UpstreamFailed, err)
 	case told.refusal != nil && told.record.Upstream == 0 && (told.attempts == 0 || told.record.Outcome == record.Refused):
@@ -46,39 +46,39 @@ func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.C
 	return &replay.Outcome{Status: out.status, Type: out.kind, Body: out.body, Cut: out.cut, Record: told.record}, nil
 }
 
-// replaying is what a replay must know of its exchange when that is over.
-type replaying struct {
+// replayContext is what a replay must know of its exchange when that is over.
+type replayContext struct {
 	of       string         // id of the attempt that is repeated
 	record   record.Attempt // the last one
 	attempts int
 	refusal  *fault.Error
 }
 
-// again is for an attempt that outlasts the exchange: it is marked alike, and nobody is told
+// forDetached is for an attempt that outlasts the exchange: it is marked alike, and nobody is told
 // of it.
-func (r *replaying) again() *replaying {
+func (r *replayContext) forDetached() *replayContext {
 	if r == nil {
 		return nil
 	}
-	return &replaying{of: r.of}
+	return &replayContext{of: r.of}
 }
 
 // mark marks the record of an attempt as one of a replay.
-func (r *replaying) mark(a *record.Attempt) {
+func (r *replayContext) mark(a *record.Attempt) {
 	if r != nil {
 		a.Source, a.ReplayOf = record.FromReplay, r.of
 	}
 }
 
 // markLine marks the ledger line of a call as one of a replay.
-func (r *replaying) markLine(l *ledger.Line) {
+func (r *replayContext) markLine(l *ledger.Line) {
 	if r != nil {
 		l.ReplayOf = r.of
 	}
 }
 
 // keep notes a record that was written.
-func (r *replaying) keep(a *record.Attempt) {
+func (r *replayContext) keep(a *record.Attempt) {
 	if r == nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (r *replaying) keep(a *record.Attempt) {
 }
 
 // end notes how the exchange ended.
-func (r *replaying) end(x *exchange) {
+func (r *replayContext) end(x *exchange) {
 	if r != nil {
 		r.attempts, r.refusal = x.attempts, x.refusal
 	}

@@ -13,36 +13,36 @@ import (
 	"sluice/internal/wire"
 )
 
-// retold is a provider's stream in the words of the caller: each read of the provider
+// translatedStream is a provider's stream in the words of the caller: each read of the provider
 // becomes one read of the relay. It belongs to one goroutine.
-type retold struct {
+type translatedStream struct {
 	transport.Body
 	to   dialect.Restream
-	room readRoom
+	room readBuffer
 	raw  *capture // keeps what the provider sent; nil where nobody wants it
 	out  []byte   // translated, not yet read
 	at   int
 	err  error // after out
 }
 
-// retellStream makes the answer's stream one in the caller's words, where it is not already.
+// translateStream makes the answer's stream one in the caller's words, where it is not already.
 // Inlined it would have each call that waits keep its variables on the stack.
 //
 //go:noinline
-func (g *Gateway) retellStream(a *attempt, resp *transport.Response) {
+func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	in := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	var to dialect.Restream
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &talk{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept, surface: a.call.Surface}
+		a.talk = &streamTranslator{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept, surface: a.call.Surface}
 		to = a.talk
 	case s != nil:
 		to = s.NewStream(in)
 	default:
 		return
 	}
-	words := &retold{Body: resp.Body, to: to}
-	if a.x.keepsBodies() {
+	words := &translatedStream{Body: resp.Body, to: to}
+	if a.x.capturesBodies() {
 		a.raw.free()
 		a.raw = capture{max: g.set.BodyLogBytes}
 		words.raw = &a.raw
@@ -66,7 +66,7 @@ func eventHeader(h wire.Header) wire.Header {
 }
 
 // Read returns what the next events are to the caller.
-func (r *retold) Read(p []byte) (int, error) {
+func (r *translatedStream) Read(p []byte) (int, error) {
 	for r.at == len(r.out) && r.err == nil {
 		r.out, r.at = r.out[:0], 0
 		r.next()
@@ -80,7 +80,7 @@ func (r *retold) Read(p []byte) (int, error) {
 }
 
 // next translates what one read of the provider brings.
-func (r *retold) next() {
+func (r *translatedStream) next() {
 	buf := r.room.bytes()
 	n, err := r.Body.Read(buf)
 	if n > 0 {
@@ -104,13 +104,13 @@ func (r *retold) next() {
 }
 
 // Close lets go of the stream.
-func (r *retold) Close() error {
+func (r *translatedStream) Close() error {
 	r.room.free()
 	return r.Body.Close()
 }
 
-// talk is the stream of a conversation on its way from one shape to another.
-type talk struct {
+// streamTranslator is the stream of a conversation on its way from one shape to another.
+type streamTranslator struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
 	names  *dialect.Names
@@ -133,28 +133,28 @@ type talk struct {
 const blocksMax = 16384
 
 // Append appends what the provider's next bytes are to the caller.
-func (t *talk) Append(dst, p []byte) ([]byte, error) {
+func (t *streamTranslator) Append(dst, p []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Feed(p, t.event)
 	return t.dst, t.bounded(err)
 }
 
 // Close tells the decoder that nothing follows.
-func (t *talk) Close(dst []byte) ([]byte, error) {
+func (t *streamTranslator) Close(dst []byte) ([]byte, error) {
 	t.dst = dst
 	err := t.dec.Close(t.event)
 	return t.dst, t.bounded(err)
 }
 
 // bounded is err, or that there were too many blocks.
-func (t *talk) bounded(err error) error {
+func (t *streamTranslator) bounded(err error) error {
 	if t.blocks > blocksMax {
 		return fault.Newf(fault.UpstreamInvalid, "the provider's answer has more than %d blocks", blocksMax)
 	}
 	return err
 }
 
-func (t *talk) event(ev *llm.Event) {
+func (t *streamTranslator) event(ev *llm.Event) {
 	switch ev.Kind {
 	case llm.EventStart:
 		t.model = ev.Model
@@ -178,7 +178,7 @@ func (t *talk) event(ev *llm.Event) {
 
 // failed notes an error of the provider. The usage that comes with it is handed on before it,
 // because nothing is read after an error.
-func (t *talk) failed(ev *llm.Event) {
+func (t *streamTranslator) failed(ev *llm.Event) {
 	failed := *ev
 	failed.Raw = slices.Clone(ev.Raw)
 	t.fault = &failed
@@ -193,8 +193,8 @@ func (t *talk) failed(ev *llm.Event) {
 	t.put(&llm.Event{Kind: llm.EventUsage, Usage: &t.usage})
 }
 
-// told is the status of an error that the provider put into the stream, 0 where it did not say.
-func (t *talk) told() int {
+// contentFields is the status of an error that the provider put into the stream, 0 where it did not say.
+func (t *streamTranslator) contentFields() int {
 	if t == nil || t.fault == nil {
 		return 0
 	}
@@ -203,7 +203,7 @@ func (t *talk) told() int {
 
 // failure is that error as an answer of its own, in the provider's words, because the events of
 // some surfaces have no field for its type; nil where there is none.
-func (t *talk) failure() []byte {
+func (t *streamTranslator) failure() []byte {
 	if t == nil || t.fault == nil {
 		return nil
 	}
@@ -221,6 +221,6 @@ func (t *talk) failure() []byte {
 	return w.B
 }
 
-func (t *talk) sign(ev *llm.Event) { t.signer.Event(ev, t.put) }
+func (t *streamTranslator) sign(ev *llm.Event) { t.signer.Event(ev, t.put) }
 
-func (t *talk) put(ev *llm.Event) { t.dst = t.enc.Append(t.dst, ev) }
+func (t *streamTranslator) put(ev *llm.Event) { t.dst = t.enc.Append(t.dst, ev) }

@@ -13,11 +13,11 @@ import (
 // A room that is given back holds nothing of its request: no key, no text, no body.
 func TestNothingIsLeftInARoom(t *testing.T) {
 	t.Parallel()
-	r := enter()
+	r := acquireScratch()
 	r.exchange = exchange{room: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
 	r.attempt = attempt{x: &r.exchange, model: "m", recorded: true, committed: true}
 	r.attempt.log().Metadata = r.exchange.metadata
-	r.stake = &stake{bound: 1, open: true}
+	r.stake = &reservation{bound: 1, open: true}
 	r.values["key"] = "sk-secret"
 	lines := func() wire.Header {
 		return append(make(wire.Header, 0, 9), wire.Field{Name: "authorization", Value: "sk-secret"})

@@ -21,7 +21,7 @@ type Secrets interface {
 func (g *Gateway) withSecrets(ctx context.Context, acct *credential.Account) (*credential.Account, error) {
 	read, err := g.Secrets.Read(ctx, acct.Secrets)
 	if err != nil {
-		return nil, gone(ctx, err)
+		return nil, clientGone(ctx, err)
 	}
 	filled := *acct
 	filled.Values = make(map[string]string, len(acct.Values)+len(read))

@@ -19,12 +19,12 @@ import (
 // ends with a response head in a.resp, or with why there is none.
 // Source: contract/dataplane.md 4.1.
 func (g *Gateway) send(ctx context.Context, a *attempt) error {
-	g.tellBefore(ctx, a.x)
+	g.pollBefore(ctx, a.x)
 	var waited time.Duration
 	for n := 0; ; n++ {
 		resp, err := g.call(ctx, a, &a.x.room.answer)
 		if err != nil && ctx.Err() != nil {
-			return gone(ctx, err)
+			return clientGone(ctx, err)
 		}
 		if err == nil && a.isRefused(resp) {
 			if err := g.resend(ctx, a, resp); err != nil {
@@ -61,9 +61,9 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 		g.Metrics.retry(a)
 		waited += wait
 		if err := background.Sleep(ctx, wait); err != nil {
-			return gone(ctx, err)
+			return clientGone(ctx, err)
 		}
-		if err := g.renew(ctx, a, err); err != nil {
+		if err := g.reserveRetry(ctx, a, err); err != nil {
 			return err
 		}
 		a.log().Usage = llm.Usage{} // that of the try before is on the ledger
@@ -108,7 +108,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	switch {
 	case in == nil || a != &r.attempt:
 	case a.x.passes != nil && !a.body.Replayable(): // the time to take the body ends the call, too
-		ctx = g.outlive(ctx, a)
+		ctx = g.detach(ctx, a)
 	default:
 		r.request.Detach = r.detach
 		if r.request.HeadTimeout > 0 && a.mayGoOn() {
@@ -118,17 +118,17 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	if a.called.IsZero() {
 		a.called = g.Clock.Now()
 	}
-	ctx, answered := g.whileTaken(ctx, a)
+	ctx, answered := g.cancelOnStalledUpload(ctx, a)
 	resp, err := g.Client.Do(ctx, &r.request)
 	err = answered(err)
-	a.seen = a.seen || reached(err) // a request may take several calls
+	a.sentUpstream = a.sentUpstream || reached(err) // a request may take several calls
 	if own := g.unsent(err); own != nil {
 		return nil, own
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := a.uncode(resp); err != nil {
+	if err := a.decodeBody(resp); err != nil {
 		_ = resp.Body.Close() // nobody can read it
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*tr
 	}
 	a.noteRetryInfo(resp)
 	a.judge(resp, in != nil)
-	a.stream = a.stream || a.x.unread && a.unified() && eventStream(resp.Header) // what asked for it was not read
+	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // what asked for it was not read
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
-		g.retellStream(a, resp)
+		g.translateStream(a, resp)
 		if resp.Status, err = g.peek(a, resp); err != nil {
 			_ = resp.Body.Close() // there was no answer in it
 			return nil, err

@@ -22,13 +22,13 @@ func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responde
 }
 
 func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
-	defer func() { err = g.settle(ctx, x, recover(), err) }()
+	defer func() { err = g.finishRequest(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake, g.walk} {
 		if err = step(ctx, x); err != nil {
 			break
 		}
 	}
-	return g.reply(ctx, x, g.enterLate(ctx, x, err))
+	return g.reply(ctx, x, g.checkDeferred(ctx, x, err))
 }
 
 // admit finds out who calls and whether they may, before a byte of the body is read.
@@ -91,8 +91,8 @@ func (g *Gateway) try(ctx context.Context, a *attempt) (err error) {
 	return nil
 }
 
-// settle closes what the request held open and turns a panic into an answer.
-func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err error) error {
+// finishRequest closes what the request held open and turns a panic into an answer.
+func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, err error) error {
 	if panicked != nil {
 		err = fmt.Errorf("panic while serving %s: %v", x.match.Endpoint, panicked)
 		g.Log.Error("a request panicked", "request_id", x.id, "trace_id", x.trace.id, "error", err.Error(), "stack", stack())
@@ -105,7 +105,7 @@ func (g *Gateway) settle(ctx context.Context, x *exchange, panicked any, err err
 			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
 		}
 	}
-	_ = g.enterLate(ctx, x, nil) // behind a panic: whatever they say, the request counts
+	_ = g.checkDeferred(ctx, x, nil) // behind a panic: whatever they say, the request counts
 	g.settleCaller(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())

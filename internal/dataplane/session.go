@@ -33,25 +33,25 @@ type session struct {
 	g *Gateway
 	a *attempt
 
-	mu    sync.Mutex // guards what follows, and the stake of the attempt
-	under int        // responses under way
-	used  llm.Usage  // of those that are done, of the line that is open
-	last  int64      // tokens of input of the last one that was done
-	words []byte     // events of text since the last one
-	all   llm.Usage  // of closed lines
-	spend record.Spend
-	terms []catalog.Term
-	ears  hearing
+	mu            sync.Mutex // guards what follows, and the stake of the attempt
+	openResponses int        // responses under way
+	used          llm.Usage  // of those that are done, of the line that is open
+	last          int64      // tokens of input of the last one that was done
+	words         []byte     // events of text since the last one
+	all           llm.Usage  // of closed lines
+	spend         record.Spend
+	terms         []catalog.Term
+	transcription transcriptionMeter
 }
 
 func newSession(g *Gateway, a *attempt) *session {
 	s := &session{g: g, a: a}
-	s.ears.s = s
+	s.transcription.s = s
 	return s
 }
 
-// wordsMost bounds the events that are kept for counting a response that breaks off.
-const wordsMost = 256 << 10
+// maxEventBytes bounds the events that are kept for counting a response that breaks off.
+const maxEventBytes = 256 << 10
 
 // fromClient notes an event of the caller; its error is that a limit refuses the response
 // that it asks for.
@@ -63,7 +63,7 @@ func (s *session) fromClient(ctx context.Context, data []byte) error {
 	case "response.create":
 		return s.reserve(ctx)
 	case "input_audio_buffer.append":
-		s.ears.send(data)
+		s.transcription.send(data)
 	}
 	return nil
 }
@@ -76,21 +76,21 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 	s.a.log().BytesOut += int64(len(data))
 	switch kind := splice.Text(data, "type"); kind {
 	case "response.created":
-		s.under++
+		s.openResponses++
 		return s.reserve(ctx)
 	case "response.done":
 		u, model := dialect.Usage(llm.Realtime, data, "response.usage")
 		s.a.log().ReplyModel = cmp.Or(model, s.a.log().ReplyModel)
 		s.used, s.last = s.used.Add(u), u.InputTokens
-		if s.under = max(s.under-1, 0); s.under == 0 {
+		if s.openResponses = max(s.openResponses-1, 0); s.openResponses == 0 {
 			s.close(answered)
 		}
 	case "response.output_text.delta", "response.text.delta", "response.output_audio_transcript.delta", "response.audio_transcript.delta":
-		if len(s.words)+len(data) < wordsMost {
+		if len(s.words)+len(data) < maxEventBytes {
 			s.words = append(append(append(s.words, "data: "...), data...), '\n')
 		}
 	default:
-		return s.ears.note(ctx, kind, data)
+		return s.transcription.note(ctx, kind, data)
 	}
 	return nil
 }
@@ -101,19 +101,19 @@ func (s *session) reserve(ctx context.Context) error {
 		return nil
 	}
 	err := s.g.reserve(ctx, s.a)
-	s.a.seen = err == nil
+	s.a.sentUpstream = err == nil
 	return err
 }
 
 // close closes the line with what was used under it.
-func (s *session) close(e ending) {
+func (s *session) close(e outcome) {
 	st, a := s.a.stake, s.a
 	if !st.reserved() {
 		return
 	}
 	a.log().Usage = s.used
-	st.owed = s.g.owed(a, e)
-	s.g.closing(a)
+	st.owed = s.g.charge(a, e)
+	s.g.buildClosingEntry(a)
 	if err := s.g.Journal.AppendLine(&st.line); err != nil {
 		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
@@ -123,7 +123,7 @@ func (s *session) close(e ending) {
 }
 
 // sum adds a closed line to what the record of the conversation says.
-func (s *session) sum(st *stake) {
+func (s *session) sum(st *reservation) {
 	one, o := st.spend(s.a.x.room), &st.owed
 	s.g.Metrics.spent(s.a.spec.ID, &one)
 	s.all = s.all.Add(o.usage)
@@ -148,14 +148,14 @@ func (s *session) sum(st *stake) {
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ears.end()
+	s.transcription.end()
 	switch {
-	case s.under > 0:
+	case s.openResponses > 0:
 		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.Spoken(s.words), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(broken)
 	default:
-		s.a.seen = false
+		s.a.sentUpstream = false
 		s.close(unsent)
 	}
 	s.spend.Terms = string(writeTerms(nil, s.terms))

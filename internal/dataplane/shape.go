@@ -28,7 +28,7 @@ func (g *Gateway) shape(ctx context.Context, a *attempt) error {
 	if a.estimated {
 		return g.estimate(ctx, a)
 	}
-	if err := g.checkThread(a); err != nil {
+	if err := g.rejectStatefulThread(a); err != nil {
 		return err
 	}
 	if err := g.shapeBody(ctx, a); err != nil {
@@ -98,7 +98,7 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 		s.Model = a.plan.Model
 	}
 	switch {
-	case a.isOwn():
+	case a.isNative():
 		return g.shapeOwn(a, s)
 	case a.speech.translates():
 		if s.Rules = nil; x.deployed == "" {

@@ -37,13 +37,13 @@ const (
 // heard are the endpoints that write down what is said.
 var heard = map[llm.Endpoint]bool{llm.CreateTranscription: true, llm.CreateTranslation: true}
 
-// heardMost are the limits of a transcription of so many milliseconds.
-func heardMost(l *catalog.Limits, milli int64) {
+// maxTranscriptionUsage are the limits of a transcription of so many milliseconds.
+func maxTranscriptionUsage(l *catalog.Limits, milli int64) {
 	l.AudioMilli, l.Input, l.Output = milli, milli*audioTokens/1000, milli*audioTokens/1000
 }
 
-// spokenMost are the limits of speech that is made.
-func (a *attempt) spokenMost(l *catalog.Limits) {
+// maxSpeechUsage are the limits of speech that is made.
+func (a *attempt) maxSpeechUsage(l *catalog.Limits) {
 	text, milli := a.text("input"), int64(signMilli)
 	for _, r := range text {
 		if l.Characters++; unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsSpace(r) {
@@ -53,31 +53,31 @@ func (a *attempt) spokenMost(l *catalog.Limits) {
 		}
 	}
 	l.Input = int64(len(text) + len(a.text("instructions")))
-	l.Output = a.slowed(milli) * audioTokens / 1000
+	l.Output = a.adjustForSpeed(milli) * audioTokens / 1000
 }
 
-// slowed is how long speech lasts, or how many tokens it has, at the pace that is asked for.
+// adjustForSpeed is how long speech lasts, or how many tokens it has, at the pace that is asked for.
 // Not all models speak faster when they shall.
-func (a *attempt) slowed(n int64) int64 {
+func (a *attempt) adjustForSpeed(n int64) int64 {
 	if v := a.param("speed"); v.Type == gjson.Number && v.Num < 1 {
 		return int64(float64(n) / max(v.Num, speedLeast))
 	}
 	return n
 }
 
-// reckonHeard is what a transcription used, where the provider does not say, as it never does
+// estimateTranscription is what a transcription used, where the provider does not say, as it never does
 // in one that is a plain text: the speech by its length and, of an answer, the words that came,
 // both within what was held.
-func (g *Gateway) reckonHeard(a *attempt, answer bool) (u llm.Usage) {
+func (g *Gateway) estimateTranscription(a *attempt, answer bool) (u llm.Usage) {
 	var words, milli int64
 	most := &a.stake.most
-	if of := a.speaks; of != nil {
+	if of := a.segment; of != nil {
 		words, milli = g.counter.Text(string(of.words), a.priceName()).Tokens, of.milli
 	} else {
 		if answer {
-			words = g.said(a, a.x.match.Endpoint, a.priceName())
+			words = g.countOutput(a, a.x.match.Endpoint, a.priceName())
 		}
-		milli = min(max(a.recordingMilli(), words*1000/fastestWords, tokens.SubtitlesMilli(a.told())), most.AudioMilli)
+		milli = min(max(a.recordingMilli(), words*1000/fastestWords, tokens.SubtitlesMilli(a.contentFields())), most.AudioMilli)
 	}
 	if u.AudioSeconds = float64(milli) / 1000; !a.stake.tariff.HeardByTokens() {
 		return u
@@ -103,21 +103,21 @@ func (a *attempt) recordingMilli() int64 {
 	return tokens.SoundMilli(head[:n], part.Len)
 }
 
-// told is the answer as far as it is at hand.
-func (a *attempt) told() []byte {
+// contentFields is the answer as far as it is at hand.
+func (a *attempt) contentFields() []byte {
 	if len(a.reply.body) > 0 {
 		return a.reply.body
 	}
 	return a.log().Response.Plain(usageMost)
 }
 
-// reckonSpeech is what making speech used, where that is billed by tokens and the provider
+// estimateSpeech is what making speech used, where that is billed by tokens and the provider
 // does not say: those of the text and, of an answer, of the time that it takes to read it out.
-func (g *Gateway) reckonSpeech(a *attempt, answer bool) (u llm.Usage) {
+func (g *Gateway) estimateSpeech(a *attempt, answer bool) (u llm.Usage) {
 	text, model := a.text("input"), a.priceName()
 	u.InputTokens = min(g.counter.Text(text, model).Tokens+g.counter.Text(a.text("instructions"), model).Tokens, a.stake.most.Input)
 	if answer {
-		u.OutputTokens = a.slowed(int64(len(text)) * madeTokens / minuteText)
+		u.OutputTokens = a.adjustForSpeed(int64(len(text)) * madeTokens / minuteText)
 		u.OutputAudioTokens = u.OutputTokens
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens

@@ -7,25 +7,25 @@ import (
 	"sluice/internal/provider"
 )
 
-// speech is how an attempt's call is put to its provider. The zero value leaves it in
+// translation is how an attempt's call is put to its provider. The zero value leaves it in
 // the caller's own words, because the provider speaks them too.
-type speech struct {
+type translation struct {
 	client   dialect.Client   // a conversation: the caller's side
 	upstream dialect.Upstream // and the provider's
 	unified  dialect.Unified  // any other endpoint
 }
 
 // translates reports whether the call goes out in other words than it came.
-func (s *speech) translates() bool { return s.upstream != nil || s.unified != nil }
+func (s *translation) translates() bool { return s.upstream != nil || s.unified != nil }
 
-// tongues are all dialects. They never change.
-type tongues struct {
+// dialectSet are all dialects. They never change.
+type dialectSet struct {
 	dialects map[provider.Dialect]*dialect.Dialect // by the names that provider specs use
 	clients  map[llm.Endpoint]dialect.Client       // what callers speak on a surface; of several the first that is listed
 }
 
-func newTongues(list []*dialect.Dialect) tongues {
-	t := tongues{make(map[provider.Dialect]*dialect.Dialect, len(list)), map[llm.Endpoint]dialect.Client{}}
+func newTongues(list []*dialect.Dialect) dialectSet {
+	t := dialectSet{make(map[provider.Dialect]*dialect.Dialect, len(list)), map[llm.Endpoint]dialect.Client{}}
 	for _, d := range list {
 		t.dialects[provider.Dialect(d.Name)] = d
 		for ep, c := range d.Clients {
@@ -50,8 +50,8 @@ var instead = map[llm.Endpoint][]llm.Endpoint{
 // Source: contract/dataplane.md 1.1; contract/provider-transforms.md section 9.
 const responsesBeta = "use-responses-api-2026-07-30"
 
-// others are the endpoints to try for a conversation of a surface, beside its own.
-func (x *exchange) others(surface llm.Endpoint) []llm.Endpoint {
+// otherEndpoints are the endpoints to try for a conversation of a surface, beside its own.
+func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 	list := instead[surface]
 	if !x.ctl.asksFor(responsesBeta) || surface == llm.CreateModelResponse {
 		return list
@@ -67,7 +67,7 @@ func (x *exchange) others(surface llm.Endpoint) []llm.Endpoint {
 func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
 	if a.x.own {
-		return g.planOwn(a, call)
+		return g.planNative(a, call)
 	}
 	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
 		there := call
@@ -84,7 +84,7 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 	if counts[surface] != "" {
 		return g.planEstimate(a, call, err)
 	}
-	for _, ep := range a.x.others(surface) {
+	for _, ep := range a.x.otherEndpoints(surface) {
 		call.Endpoint, call.Path, call.RawQuery = ep, "", ""
 		if other, otherErr := g.planFor(a, call, surface); otherErr == nil || !fault.Has(otherErr, fault.NotSupported) {
 			return other, otherErr
@@ -111,7 +111,7 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	if err != nil {
 		return nil, err
 	}
-	s, ok := g.tongues.speech(p.Endpoint.Dialect, call.Endpoint, surface)
+	s, ok := g.tongues.translation(p.Endpoint.Dialect, call.Endpoint, surface)
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
 	}
@@ -127,9 +127,9 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	return p, nil
 }
 
-// speech says how a call of a surface is put to an endpoint in that dialect; ok is
+// translation says how a call of a surface is put to an endpoint in that dialect; ok is
 // false when it cannot be.
-func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s speech, ok bool) {
+func (t dialectSet) translation(name provider.Dialect, ep, surface llm.Endpoint) (s translation, ok bool) {
 	d := t.dialects[name]
 	switch {
 	case name == provider.Through:
@@ -137,11 +137,11 @@ func (t tongues) speech(name provider.Dialect, ep, surface llm.Endpoint) (s spee
 	case d == nil:
 		return s, false
 	case d.Unified[ep] != nil:
-		return speech{unified: d.Unified[ep]}, true
+		return translation{unified: d.Unified[ep]}, true
 	case ep == surface && (name == provider.OpenAI || d.Clients[ep] != nil || ep == llm.MessagesCountTokens && d.Clients[llm.Messages] != nil):
 		return s, true
 	case d.Upstreams[ep] != nil:
-		s = speech{client: t.clients[surface], upstream: d.Upstreams[ep]}
+		s = translation{client: t.clients[surface], upstream: d.Upstreams[ep]}
 		return s, s.client != nil
 	}
 	return s, false

@@ -14,9 +14,9 @@ import (
 	"sluice/internal/record"
 )
 
-// bank holds the counters of limits: *quota.Bank those of one node, *redis.Bank those
+// limiter holds the counters of limits: *quota.Bank those of one node, *redis.Bank those
 // that nodes share.
-type bank interface {
+type limiter interface {
 	// Reserve takes all holds or none; its error is that nobody can say whether they fit.
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	// Defers reports whether holds are better reserved together with later ones of the same
@@ -35,10 +35,10 @@ type prices interface {
 	Reach(provider, model string) catalog.Reach
 }
 
-// stake is the money of one attempt: what it may cost at most, what was taken from limits
+// reservation is the money of one attempt: what it may cost at most, what was taken from limits
 // for that, and the line of the ledger that says so. A line is reserved before each call
 // of the provider and closed by what the call came to.
-type stake struct {
+type reservation struct {
 	tariff    *catalog.Tariff
 	early     bool // the price list of the provider was not read yet: built-in prices stand in
 	falls     fallbacks
@@ -53,26 +53,26 @@ type stake struct {
 	holds     []quota.Hold // budgets, then rates
 	rates     int          // where the rates begin
 	moved     bool         // what is held of budgets and rates of tokens belongs to another attempt now
-	owed      owed         // what the attempt came to, once its line is closed
+	owed      charge       // what the attempt came to, once its line is closed
 }
 
-// staked is the stake of an attempt that is metered.
-func (a *attempt) staked() *stake {
+// newReservation is the stake of an attempt that is metered.
+func (a *attempt) newReservation() *reservation {
 	if a.stake != nil { // of the response before, in a conversation
 		return a.stake
 	}
 	r := a.x.room
 	if r.stake == nil {
-		r.stake = new(stake)
+		r.stake = new(reservation)
 	}
-	*r.stake = stake{}
+	*r.stake = reservation{}
 	a.stake = r.stake
 	return a.stake
 }
 
 // reserved reports whether a line is reserved and not closed. A nil stake is one that holds
 // nothing.
-func (s *stake) reserved() bool { return s != nil && s.open }
+func (s *reservation) reserved() bool { return s != nil && s.open }
 
 // reserve takes what the attempt may use at most from all limits that bind it, or refuses
 // it, and puts a line on the ledger that outlives the process, before anything is sent.
@@ -81,8 +81,8 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if !a.x.metered {
 		return nil
 	}
-	s := a.staked()
-	g.nameByPath(a)
+	s := a.newReservation()
+	g.setModelFromPath(a)
 	s.early = !g.Prices.Loaded(a.spec.ID)
 	s.tariff = g.priceOf(a, a.priceName())
 	if s.falls, err = g.fallbacks(a); err != nil {
@@ -91,7 +91,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	s.allow(a.length())
 	s.most = g.most(a)
 	s.bound = s.dearest()
-	s.holds, s.rates = g.gather(a)
+	s.holds, s.rates = g.collectHolds(a)
 	if err := g.reserveMax(ctx, a); err != nil {
 		s.holds = nil
 		return err
@@ -100,7 +100,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if s.line.ID != "" { // the next response of a conversation
 		id = ident.NewIDAt(now)
 	}
-	if err := g.enterWith(ctx, a.x, now, s.holds); err != nil {
+	if err := g.checkWithTarget(ctx, a.x, now, s.holds); err != nil {
 		s.holds = nil
 		return err
 	}
@@ -141,7 +141,7 @@ func (g *Gateway) priceAgain(a *attempt) {
 }
 
 // take takes all holds, or refuses the call.
-func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, where door) error {
+func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, where limitScope) error {
 	i, left, retry, err := g.Bank.Reserve(ctx, now, holds)
 	switch {
 	case err != nil:
@@ -154,20 +154,20 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 
 // enter puts the line of one call on the ledger, or gives back what was taken for it.
 func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
-	err := g.putLine(a, now, id)
+	err := g.appendEntry(a, now, id)
 	if err != nil {
 		g.Bank.Settle(now, a.stake.holds, nil)
 	}
 	return err
 }
 
-// putLine puts the line of one call on the ledger.
-func (g *Gateway) putLine(a *attempt, now time.Time, id string) error {
+// appendEntry puts the line of one call on the ledger.
+func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	s, p := a.stake, &a.x.key.Principal
 	s.line = ledger.Line{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
-		Amount: s.bound, Unpriced: s.tariff.Reason() != "" && s.bound == 0, Set: g.charges.of(s.holds[:s.rates]),
+		Amount: s.bound, Unpriced: s.tariff.Reason() != "" && s.bound == 0, Set: g.charges.lookup(s.holds[:s.rates]),
 	}
 	s.charge(a.x.room, nil)
 	if a.account != nil {
@@ -180,18 +180,18 @@ func (g *Gateway) putLine(a *attempt, now time.Time, id string) error {
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
 	}
-	s.open, a.seen = true, false
+	s.open, a.sentUpstream = true, false
 	return nil
 }
 
-// renew closes the line of a call that was given up for another try, and reserves that.
-func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
+// reserveRetry closes the line of a call that was given up for another try, and reserves that.
+func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error {
 	s := a.stake
 	if !s.reserved() {
 		return nil
 	}
-	s.owed = g.owed(a, a.given(err))
-	g.closing(a)
+	s.owed = g.charge(a, a.retryOutcome(err))
+	g.buildClosingEntry(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
@@ -208,23 +208,23 @@ func (g *Gateway) renew(ctx context.Context, a *attempt, err error) error {
 	return nil
 }
 
-// closing turns the reserved line into the one that closes it.
-func (g *Gateway) closing(a *attempt) {
+// buildClosingEntry turns the reserved line into the one that closes it.
+func (g *Gateway) buildClosingEntry(a *attempt) {
 	s, o := a.stake, &a.stake.owed
 	s.open = false
 	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
 	s.charge(a.x.room, o)
 }
 
-// account works out what the attempt came to and puts it into its record, together with
+// closeReservation works out what the attempt came to and puts it into its record, together with
 // the closing of its line, so that both are written in one append.
-func (g *Gateway) account(a *attempt, r *record.Attempt) {
+func (g *Gateway) closeReservation(a *attempt, r *record.Attempt) {
 	s := a.stake
 	if !s.reserved() {
 		return
 	}
-	s.owed = g.owed(a, a.ending(r.Outcome))
-	g.closing(a)
+	s.owed = g.charge(a, a.outcomeFor(r.Outcome))
+	g.buildClosingEntry(a)
 	g.contexts.note(a.answers, &s.owed.usage)
 	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
 	if s.owed.state == ledger.Unknown {
@@ -243,6 +243,6 @@ func (g *Gateway) settleStake(a *attempt) {
 	case s.moved: // the rest belongs to the attempt that reads on
 		g.Bank.Settle(g.Clock.Now(), onlySpent(a.x.room.both[:0], s.holds), nil)
 	default:
-		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.amounts(s.holds, &s.owed))
+		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.usedUnits(s.holds, &s.owed))
 	}
 }

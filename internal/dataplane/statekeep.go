@@ -37,26 +37,26 @@ const (
 	keepLast  = 5 * time.Second // to write what waits when the program ends
 )
 
-// StateKeeper keeps responses without a request waiting for the database: what is to
+// ResponseStore keeps responses without a request waiting for the database: what is to
 // be kept waits in memory until Run has written it, and is found there until then. A
 // process that is killed loses what waits, which is the work of milliseconds.
 //
 // While the database takes no writes nothing new is kept. It is safe for concurrent
 // use; a nil one keeps nothing.
-type StateKeeper struct {
+type ResponseStore struct {
 	rows  Responses
 	clock ident.Clock
 	log   *slog.Logger
 	wake  chan struct{}
 
-	mu      sync.Mutex // guards the rest
-	waiting []*kept    // the oldest first
+	mu      sync.Mutex      // guards the rest
+	waiting []*pendingWrite // the oldest first
 	bytes   int
 	away    bool // the database took no write the last time
 }
 
-// kept is a response that waits.
-type kept struct {
+// pendingWrite is a response that waits.
+type pendingWrite struct {
 	workspace, id   string
 	until           time.Time
 	input, response []byte
@@ -64,13 +64,13 @@ type kept struct {
 }
 
 // NewStateKeeper makes a keeper; call Run, or it keeps nothing for long.
-func NewStateKeeper(rows Responses, clock ident.Clock, log *slog.Logger) *StateKeeper {
-	return &StateKeeper{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
+func NewStateKeeper(rows Responses, clock ident.Clock, log *slog.Logger) *ResponseStore {
+	return &ResponseStore{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Run writes what waits, and sweeps what has expired, until ctx ends; then it writes
 // the rest.
-func (k *StateKeeper) Run(ctx context.Context) error {
+func (k *ResponseStore) Run(ctx context.Context) error {
 	retry, sweep := time.NewTicker(keepRetry), time.NewTicker(keepSweep)
 	defer retry.Stop()
 	defer sweep.Stop()
@@ -97,7 +97,7 @@ func (k *StateKeeper) Run(ctx context.Context) error {
 }
 
 // flush writes what waits, until the database is away.
-func (k *StateKeeper) flush(ctx context.Context) {
+func (k *ResponseStore) flush(ctx context.Context) {
 	for {
 		r := k.oldest()
 		if r == nil {
@@ -109,18 +109,18 @@ func (k *StateKeeper) flush(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case fault.Has(err, fault.ReadOnly), fault.Has(err, fault.Overloaded):
-			k.noteAway(err)
+			k.logOutage(err)
 			return
 		default:
 			k.log.Error("a response could not be kept", "response", r.id, "error", fault.From(err).Error())
 		}
-		for forgotten := false; !k.settle(r, forgotten); forgotten = true {
+		for forgotten := false; !k.dequeueWritten(r, forgotten); forgotten = true {
 			k.forget(ctx, r)
 		}
 	}
 }
 
-func (k *StateKeeper) oldest() *kept {
+func (k *ResponseStore) oldest() *pendingWrite {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.waiting) == 0 {
@@ -129,13 +129,13 @@ func (k *StateKeeper) oldest() *kept {
 	return k.waiting[0]
 }
 
-func (k *StateKeeper) count() int {
+func (k *ResponseStore) count() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.waiting)
 }
 
-func (k *StateKeeper) noteAway(err error) {
+func (k *ResponseStore) logOutage(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.away {
@@ -144,31 +144,31 @@ func (k *StateKeeper) noteAway(err error) {
 	k.away = true
 }
 
-// settle takes a response that was written out of the queue. One that was deleted
+// dequeueWritten takes a response that was written out of the queue. One that was deleted
 // meanwhile has to be forgotten first, because as long as it stands here nobody finds it.
-func (k *StateKeeper) settle(r *kept, forgotten bool) (settled bool) {
+func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (settled bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.away = false
 	if r.deleted && !forgotten {
 		return false
 	}
-	k.waiting = slices.DeleteFunc(k.waiting, func(w *kept) bool { return w == r })
+	k.waiting = slices.DeleteFunc(k.waiting, func(w *pendingWrite) bool { return w == r })
 	k.bytes -= r.size()
 	return true
 }
 
-func (k *StateKeeper) forget(ctx context.Context, r *kept) {
+func (k *ResponseStore) forget(ctx context.Context, r *pendingWrite) {
 	err := k.rows.DeleteResponse(ctx, r.workspace, r.id)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		k.log.Error("a deleted response is still kept", "response", r.id, "error", fault.From(err).Error())
 	}
 }
 
-func (r *kept) size() int { return len(r.input) + len(r.response) }
+func (r *pendingWrite) size() int { return len(r.input) + len(r.response) }
 
 // ready reports whether a response would be kept now.
-func (k *StateKeeper) ready() bool {
+func (k *ResponseStore) ready() bool {
 	if k == nil {
 		return false
 	}
@@ -180,8 +180,8 @@ func (k *StateKeeper) ready() bool {
 var errNotKept = errors.New("too much waits to be written")
 
 // keep takes a response in. The slices belong to the keeper from now on.
-func (k *StateKeeper) keep(workspace, id string, input, response []byte) error {
-	r := &kept{workspace: workspace, id: id, until: k.clock.Now().Add(keepFor), input: input, response: response}
+func (k *ResponseStore) keep(workspace, id string, input, response []byte) error {
+	r := &pendingWrite{workspace: workspace, id: id, until: k.clock.Now().Add(keepFor), input: input, response: response}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.away || k.bytes+r.size() > keepBytes {
@@ -197,7 +197,7 @@ func (k *StateKeeper) keep(workspace, id string, input, response []byte) error {
 }
 
 // held returns a response that waits, nil when there is none. Who calls it holds mu.
-func (k *StateKeeper) held(workspace, id string) *kept {
+func (k *ResponseStore) held(workspace, id string) *pendingWrite {
 	for _, r := range k.waiting {
 		if r.workspace == workspace && r.id == id {
 			return r
@@ -206,8 +206,8 @@ func (k *StateKeeper) held(workspace, id string) *kept {
 	return nil
 }
 
-// peek is what held says, to who does not hold mu.
-func (k *StateKeeper) peek(workspace, id string) (r *kept, deleted bool) {
+// findPending is what held says, to who does not hold mu.
+func (k *ResponseStore) findPending(workspace, id string) (r *pendingWrite, deleted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r = k.held(workspace, id)
@@ -216,8 +216,8 @@ func (k *StateKeeper) peek(workspace, id string) (r *kept, deleted bool) {
 
 // find returns a response and its input, from memory or the database; fault.NotFound
 // when the workspace has none of that id.
-func (k *StateKeeper) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
-	switch r, deleted := k.peek(workspace, id); {
+func (k *ResponseStore) find(ctx context.Context, workspace, id string) (input, response []byte, err error) {
+	switch r, deleted := k.findPending(workspace, id); {
 	case deleted:
 		return nil, nil, fault.New(fault.NotFound, "")
 	case r != nil:
@@ -244,7 +244,7 @@ const (
 
 // fresh reports whether the response of that id was made within otherFresh. Its id
 // begins with a time, as UUIDs of version 7 do.
-func (k *StateKeeper) fresh(id string) bool {
+func (k *ResponseStore) fresh(id string) bool {
 	made, ok := strings.CutPrefix(id, responses.ID(""))
 	if !ok || len(made) < 12 {
 		return false
@@ -261,8 +261,8 @@ func (k *StateKeeper) fresh(id string) bool {
 }
 
 // remove deletes a response; fault.NotFound when the workspace has none of that id.
-func (k *StateKeeper) remove(ctx context.Context, workspace, id string) error {
-	if found, again := k.strike(workspace, id); again {
+func (k *ResponseStore) remove(ctx context.Context, workspace, id string) error {
+	if found, again := k.delete(workspace, id); again {
 		return fault.New(fault.NotFound, "")
 	} else if found {
 		return nil
@@ -270,8 +270,8 @@ func (k *StateKeeper) remove(ctx context.Context, workspace, id string) error {
 	return k.rows.DeleteResponse(ctx, workspace, id)
 }
 
-// strike marks a response that waits as deleted. Again: it was so already.
-func (k *StateKeeper) strike(workspace, id string) (found, again bool) {
+// delete marks a response that waits as deleted. Again: it was so already.
+func (k *ResponseStore) delete(workspace, id string) (found, again bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.held(workspace, id)

@@ -90,12 +90,12 @@ func (s *shelf) count() int {
 	return len(s.rows)
 }
 
-func newKeeper(s *shelf) *StateKeeper {
+func newKeeper(s *shelf) *ResponseStore {
 	return NewStateKeeper(s, ident.System{}, slog.New(slog.DiscardHandler))
 }
 
 // running runs a keeper inside a bubble until stop is called.
-func running(t *testing.T, k *StateKeeper) (stop func()) {
+func running(t *testing.T, k *ResponseStore) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -217,7 +217,7 @@ func TestKeeperHasALimit(t *testing.T) {
 	if k.ready() {
 		t.Error("a full keeper is ready")
 	}
-	if (*StateKeeper)(nil).ready() {
+	if (*ResponseStore)(nil).ready() {
 		t.Error("no keeper is ready")
 	}
 }
@@ -317,7 +317,7 @@ func TestKeeperWaitsForOtherNodes(t *testing.T) {
 }
 
 // talkOn makes a call and keeps its answer.
-func talkOn(t *testing.T, k *StateKeeper, body, id, output string) *conversation {
+func talkOn(t *testing.T, k *ResponseStore, body, id, output string) *conversation {
 	t.Helper()
 	c, err := k.begin(t.Context(), "w", []byte(body))
 	if err != nil {
@@ -377,7 +377,7 @@ func TestConversationOfItsOwn(t *testing.T) {
 			t.Errorf("%s: %+v %v", body, c, err)
 		}
 	}
-	c, err := (*StateKeeper)(nil).begin(t.Context(), "w", []byte(`{"input":"x"}`))
+	c, err := (*ResponseStore)(nil).begin(t.Context(), "w", []byte(`{"input":"x"}`))
 	if err != nil || c.store || c.unkept {
 		t.Errorf("without a keeper: %+v %v", c, err)
 	}
@@ -417,7 +417,7 @@ func TestUnkept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.noteAway(fault.New(fault.ReadOnly, "")) // while the provider thinks
+	k.logOutage(fault.New(fault.ReadOnly, "")) // while the provider thinks
 	if got := c.keep([]byte(`{"id":"resp_gw1","store":true,"output":[]}`)); string(got) != `{"id":"resp_gw1","store":false,"output":[]}` {
 		t.Errorf("%s", got)
 	}

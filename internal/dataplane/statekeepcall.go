@@ -16,7 +16,7 @@ import (
 // answer is to be kept. It belongs to the goroutine of its request; a nil one is that
 // of any other call.
 type conversation struct {
-	keeper    *StateKeeper
+	keeper    *ResponseStore
 	workspace string
 	body      []byte // of the call, with what was said before in its input
 	previous  string // previous_response_id
@@ -27,7 +27,7 @@ type conversation struct {
 // begin reads what a call says of responses kept by the gateway: it puts the items of
 // previous_response_id before the input, and items in the place of references to them.
 // Fault.InvalidParameter when there is no such response in the workspace.
-func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
+func (k *ResponseStore) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
 	c := &conversation{keeper: k, workspace: workspace, body: body}
 	store, _ := splice.Find(body, "store")
 	if wanted := string(store) != "false"; wanted && k != nil {
@@ -62,7 +62,7 @@ func (k *StateKeeper) begin(ctx context.Context, workspace string, body []byte) 
 // edits are what makes a call that goes on from a response of the gateway, or refers to
 // items of one, such that a provider with responses of its own can serve it: none for any
 // other call.
-func (k *StateKeeper) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
+func (k *ResponseStore) edits(ctx context.Context, workspace string, ep llm.Endpoint, d *splice.Doc) ([]splice.Edit, error) {
 	if k == nil || ep != llm.CreateModelResponse && ep != llm.CountResponseInputTokens {
 		return nil, nil
 	}

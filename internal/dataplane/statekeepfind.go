@@ -43,7 +43,7 @@ const mostReferred = 256
 // finder puts what the gateway keeps into one call. Plain leaves out what only the provider
 // that said it understands.
 type finder struct {
-	keeper    *StateKeeper
+	keeper    *ResponseStore
 	workspace string
 	plain     bool
 	goesOn    bool

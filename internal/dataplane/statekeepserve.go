@@ -15,7 +15,7 @@ import (
 
 // serves reports whether a call asks for a response that the gateway made: its id says
 // so. All others are their providers' to answer.
-func (k *StateKeeper) serves(m llm.Match) bool {
+func (k *ResponseStore) serves(m llm.Match) bool {
 	switch m.Endpoint {
 	case llm.GetModelResponse, llm.DeleteModelResponse, llm.ListResponseInputItems:
 		return k != nil && responses.IsID(m.ID)
@@ -27,7 +27,7 @@ func (k *StateKeeper) serves(m llm.Match) bool {
 // answer makes the body of the answer. Fault.NotFound when the workspace has no such
 // response, fault.InvalidParameter for a query that cannot be served.
 // Source: https://platform.openai.com/docs/api-reference/responses/get, read 2026-11.
-func (k *StateKeeper) answer(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
+func (k *ResponseStore) answer(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
 	id, err := url.PathUnescape(m.ID)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")

@@ -12,7 +12,7 @@ import (
 	"sluice/internal/provider/sign"
 )
 
-// guardStored keeps a request from turning what administrators stored against them:
+// checkStoredCredentials keeps a request from turning what administrators stored against them:
 // from sending a stored credential to a host of its own choice, and from having a
 // call made with the identity of the gateway's machine.
 //
@@ -23,7 +23,7 @@ import (
 // likes, as far as the address guard allows. A trusted host (TRUSTED_CUSTOM_HOSTS) may be
 // dialled and gets no stored credential because of that; STORED_KEY_HOSTS lists the hosts
 // that may get one.
-func (g *Gateway) guardStored(a *attempt) error {
+func (g *Gateway) checkStoredCredentials(a *attempt) error {
 	if err := a.ownIdentityOnly(); err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func (g *Gateway) guardStored(a *attempt) error {
 		return strayHost(field)
 	}
 	if a.keyWithoutProvider() && !g.savedHost(a) {
-		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").At(place{a.target.Path, "provider"}.String())
+		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").At(credentialField{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
-		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.besideStored(f) && !g.mayReceive(a, v) {
+		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.storedField(f) && !g.mayReceive(a, v) {
 			return strayHost(f.Name)
 		}
 	}
@@ -65,8 +65,8 @@ func (a *attempt) stored(f *provider.Field) string {
 	return firstOf(a.target.Fields, f)
 }
 
-// besideStored is the value of a field that was written together with the credential.
-func (a *attempt) besideStored(f *provider.Field) string {
+// storedField is the value of a field that was written together with the credential.
+func (a *attempt) storedField(f *provider.Field) string {
 	if a.account != nil {
 		return a.ofAccount(f)
 	}
@@ -159,7 +159,7 @@ func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 	if err := a.plan.KeepIdentity(a.values, g.Guard.TakesStoredKeys); err != nil {
 		return err
 	}
-	if err := a.bucketStays(); err != nil {
+	if err := a.checkBucketUnchanged(); err != nil {
 		return err
 	}
 	return g.Signers.Sign(ctx, r, a.plan.Auth, a.values)
@@ -169,10 +169,10 @@ func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
 // by which calls are signed.
 var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_bucket_name"}
 
-// bucketStays keeps files to the bucket that was saved with the provider or config: callers
+// checkBucketUnchanged keeps files to the bucket that was saved with the provider or config: callers
 // name them by bucket and key, and a stored credential may have rights on others. The
 // gateway's machine, which may have some on that of the request log, signs for no other.
-func (a *attempt) bucketStays() error {
+func (a *attempt) checkBucketUnchanged() error {
 	field := bucketOf[a.plan.Auth.Scheme]
 	switch a.plan.Asked {
 	case llm.UploadFile, llm.RetrieveFile, llm.RetrieveFileContent:

@@ -22,7 +22,7 @@ const firstEventMax = 64 << 10
 // retries and fallback see it.
 // Source: contract/dataplane.md 4.3.
 func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err error) {
-	buf := newRoom()[:0]
+	buf := newReadBuffer()[:0]
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
@@ -34,7 +34,7 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && dialect.FirstEvent(append(buf, "\n\n"...)):
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
-				return cmp.Or(a.talk.told(), status), nil // the caller's words may have none for it
+				return cmp.Or(a.talk.contentFields(), status), nil // the caller's words may have none for it
 			}
 			return resp.Status, nil
 		case over:
@@ -56,7 +56,7 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 		return nil
 	}
 	a.outlives.begin(g)
-	g.worksOn(a, a.first)
+	g.detectStreamJob(a, a.first)
 	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
@@ -109,7 +109,7 @@ func (s *relayer) begin() error {
 	x := s.a.x
 	s.a.committed = true
 	if x.carry != nil {
-		s.a.continued, x.unfinished = true, nil
+		s.a.continued, x.streamError = true, nil
 		_, err := x.out.Write(x.carry.mark(s.a.target.Path))
 		return err
 	}
@@ -123,8 +123,8 @@ func (s *relayer) begin() error {
 func (s *relayer) pass(p []byte, last bool) error {
 	s.keep.take(p)
 	out := s.watch.Feed(p)
-	if s.a.outlives.lingers() {
-		return s.watched(len(p))
+	if s.a.outlives.isDetached() {
+		return s.stopReadingOn(len(p))
 	}
 	if s.watch.Done() {
 		s.ended()
@@ -142,8 +142,8 @@ func (s *relayer) pass(p []byte, last bool) error {
 	return err
 }
 
-// watched ends the reading on of a stream when it has told all, or enough was read.
-func (s *relayer) watched(n int) error {
+// stopReadingOn ends the reading on of a stream when it has told all, or enough was read.
+func (s *relayer) stopReadingOn(n int) error {
 	if s.watch.Done() {
 		return errLeft
 	}
@@ -170,7 +170,7 @@ func (s *relayer) end(ctx context.Context, err error) error {
 	if !whole && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
 		tail, whole = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
 	}
-	if s.a.outlives.lingers() {
+	if s.a.outlives.isDetached() {
 		s.over = whole
 		return s.left(errLeft)
 	}
@@ -210,7 +210,7 @@ func (s *relayer) failed(end dialect.StreamEnd) error {
 // failure notes the error that the upstream put into the stream.
 func (s *relayer) failure(message string, status int) {
 	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(message))
-	s.a.failing = cmp.Or(s.a.talk.told(), status) // the caller's words may have none for it
+	s.a.failing = cmp.Or(s.a.talk.contentFields(), status) // the caller's words may have none for it
 }
 
 // ended records a stream to whose end the upstream came. An error may stand in it: that it
@@ -231,7 +231,7 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 	s.record(o)
 	s.unfinished(f, end)
 	if s.a.target.ContinueStream {
-		s.a.x.carryOn(s.a, end)
+		s.a.x.continueStream(s.a, end)
 	}
 	return f
 }
@@ -239,21 +239,21 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 // unfinished notes what is to be said where the stream ends, unless another target goes on
 // with it.
 func (s *relayer) unfinished(f *fault.Error, end dialect.StreamEnd) {
-	s.a.x.unfinished, s.a.x.midEvent, s.a.x.broken = f, end.Mid, s.a.talk
+	s.a.x.streamError, s.a.x.cutInsideEvent, s.a.x.partialStream = f, end.Mid, s.a.talk
 	s.a.x.sequence = end.Sequence
 }
 
-// sayUnfinished ends a stream that no target could finish with an error event, so
+// writeStreamError ends a stream that no target could finish with an error event, so
 // that its caller does not take the part for the whole.
-func (x *exchange) sayUnfinished() error {
-	typ := cmp.Or(x.unfinished.Type, "upstream_error")
+func (x *exchange) writeStreamError() error {
+	typ := cmp.Or(x.streamError.Type, "upstream_error")
 	var ev []byte
-	if t := x.broken; t != nil { // its events are numbered, and some surfaces have more to say
-		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.unfinished.Text(), Name: typ})
+	if t := x.partialStream; t != nil { // its events are numbered, and some surfaces have more to say
+		ev = t.enc.Append(nil, &llm.Event{Kind: llm.EventFault, Text: x.streamError.Text(), Name: typ})
 	} else {
-		ev = dialect.NumberedErrorEvent(x.match.Endpoint, x.unfinished.Text(), typ, x.sequence)
+		ev = dialect.NumberedErrorEvent(x.match.Endpoint, x.streamError.Text(), typ, x.sequence)
 	}
-	if x.midEvent {
+	if x.cutInsideEvent {
 		ev = append([]byte("\n\n"), ev...)
 	}
 	if _, err := x.out.Write(ev); err != nil {
@@ -271,7 +271,7 @@ func (s *relayer) record(o record.Outcome) {
 		s.a.log().Usage, s.a.log().ReplyModel, s.a.counted = t.usage, t.model, t.final
 	}
 	if s.watch.Done() || o == record.Failed {
-		s.a.atWork = "" // it has ended
+		s.a.backgroundID = "" // it has ended
 	}
 	s.a.keepReply(s.g, &s.keep)
 	s.g.record(s.a, o)

@@ -15,10 +15,10 @@ import (
 // errNotTaken is the end of a call whose provider takes no more of a body.
 var errNotTaken = errors.New("the provider stopped taking the body")
 
-// bounded is a body that is sent as it comes. It refuses what is longer than such a body
+// limitedBody is a body that is sent as it comes. It refuses what is longer than such a body
 // may be, and while watched, ends a call whose provider does not come for more of it:
 // nobody reads from the client meanwhile, nor notices that he left.
-type bounded struct {
+type limitedBody struct {
 	r    io.Reader
 	left int64
 	sent atomic.Int64 // of it, in bytes: also asked for by who does not read
@@ -38,7 +38,7 @@ func (x *exchange) sent() int64 {
 }
 
 // Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	b.wait(false)
 	n, err := b.r.Read(p)
 	b.sent.Add(int64(n))
@@ -58,7 +58,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // wait begins the time that the provider has to come for more, or ends it: it is the
 // client who is waited for then.
-func (b *bounded) wait(begin bool) {
+func (b *limitedBody) wait(begin bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -71,7 +71,7 @@ func (b *bounded) wait(begin bool) {
 }
 
 // watch calls late when the provider does not come for more within a time.
-func (b *bounded) watch(idle time.Duration, late func()) {
+func (b *limitedBody) watch(idle time.Duration, late func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.ending {
@@ -80,7 +80,7 @@ func (b *bounded) watch(idle time.Duration, late func()) {
 }
 
 // unwatch ends that.
-func (b *bounded) unwatch() {
+func (b *limitedBody) unwatch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ending = true
@@ -90,15 +90,15 @@ func (b *bounded) unwatch() {
 	}
 }
 
-// whileTaken is the context of a call that ends when its provider stops taking the body
+// cancelOnStalledUpload is the context of a call that ends when its provider stops taking the body
 // before it answers. Answered says that the call has come back, and with what error.
-func (g *Gateway) whileTaken(ctx context.Context, a *attempt) (own context.Context, answered func(error) error) {
+func (g *Gateway) cancelOnStalledUpload(ctx context.Context, a *attempt) (own context.Context, answered func(error) error) {
 	b := a.x.passes
 	if b == nil || a.body.Replayable() || g.set.IdleTimeout <= 0 {
 		return ctx, func(err error) error { return err }
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	a.untake = cancel
+	a.cancelUpload = cancel
 	b.watch(g.set.IdleTimeout, func() { cancel(errNotTaken) })
 	return own, func(err error) error {
 		b.unwatch()

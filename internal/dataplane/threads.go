@@ -7,12 +7,12 @@ import (
 	"sluice/internal/llm"
 )
 
-// checkThread refuses a message of a thread, whose earlier turns the caller left with
+// rejectStatefulThread refuses a message of a thread, whose earlier turns the caller left with
 // Anthropic's servers, where the target's provider keeps none: it would answer the last turn
 // alone, and nobody would know. The code tells Anthropic's clients to send the whole
 // conversation instead, now and from then on.
 // Source: @anthropic-ai/sdk 1.14.0, lib/internal/threads/ThreadState; Claude Code from 2.1.265.
-func (g *Gateway) checkThread(a *attempt) error {
+func (g *Gateway) rejectStatefulThread(a *attempt) error {
 	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.of(a.plan).request.Threads {
 		return nil
 	}

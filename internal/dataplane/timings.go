@@ -17,7 +17,7 @@ func (a *attempt) time(t *record.Timings, took time.Duration) {
 	if !a.called.IsZero() {
 		t.Preparing = a.called.Sub(a.started)
 	}
-	if !a.held.IsZero() {
-		t.Decoding = max(a.started.Add(took).Sub(a.held), 0)
+	if !a.bodyReadAt.IsZero() {
+		t.Decoding = max(a.started.Add(took).Sub(a.bodyReadAt), 0)
 	}
 }

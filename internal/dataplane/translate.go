@@ -18,16 +18,16 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err := a.checkNumbers(); err != nil {
 		return err
 	}
-	body, to := g.asked(a, s), g.target(a)
-	if a.x.keepsBodies() {
+	body, to := g.requestedCall(a, s), g.target(a)
+	if a.x.capturesBodies() {
 		a.shaped = body
 	}
 	var out *dialect.Outgoing
 	var err error
 	if a.speech.unified != nil {
-		out, err = g.restate(ctx, a, body, to)
+		out, err = g.translateBody(ctx, a, body, to)
 	} else {
-		out, err = g.retell(ctx, a, body, to)
+		out, err = g.translateResponse(ctx, a, body, to)
 	}
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 				return err
 			}
 		}
-		a.body = g.ruled(a, a.withoutRefused(out.Body, out.Added))
+		a.body = g.applyRules(a, a.withoutRefused(out.Body, out.Added))
 	}
 	return nil
 }
@@ -75,16 +75,16 @@ func (a *attempt) checkNumbers() error {
 // lose notes what the target does not get of the call; who wants to hear of that before
 // anything is sent is refused.
 func (a *attempt) lose(list []string) error {
-	a.lost, a.dropped = list, lostNames(list)
+	a.unsupported, a.dropped = list, lostNames(list)
 	if len(list) > 0 && a.x.ctl.strictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).At(clip(list[0]))
 	}
 	return nil
 }
 
-// asked is the caller's body with the changes that the target's config asks for; nil when
+// requestedCall is the caller's body with the changes that the target's config asks for; nil when
 // it is no JSON.
-func (g *Gateway) asked(a *attempt, s dialect.Shaping) []byte {
+func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 	x := a.x
 	if x.doc == nil {
 		return nil
@@ -106,8 +106,8 @@ func (g *Gateway) target(a *attempt) *dialect.Target {
 	}
 }
 
-// retell puts a conversation.
-func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+// translateResponse puts a conversation.
+func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	if body == nil {
 		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
 	}
@@ -153,8 +153,8 @@ func (g *Gateway) retell(ctx context.Context, a *attempt, body []byte, to *diale
 	return out, nil
 }
 
-// restate puts a request of a unified endpoint.
-func (g *Gateway) restate(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
+// translateBody puts a request of a unified endpoint.
+func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
 	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
@@ -186,8 +186,8 @@ func (g *Gateway) newSpool(x *exchange) *wire.Spool {
 	return s
 }
 
-// ruled applies what the provider's spec says of the endpoint's requests.
-func (g *Gateway) ruled(a *attempt, body []byte) wire.Payload {
+// applyRules applies what the provider's spec says of the endpoint's requests.
+func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	rules := &g.rules.of(a.plan).request
 	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
 		return wire.Bytes(body)

@@ -46,9 +46,9 @@ func unpriced(a *attempt, model string, t *catalog.Tariff, h *quota.Hold) error 
 	}
 	what := "the model " + strconv.Quote(clip(model)) + " of " + a.spec.ID
 	switch {
-	case model == "" && a.x.unread && a.x.ctl.nitro != "true":
+	case model == "" && a.x.bodyNotParsed && a.x.ctl.nitro != "true":
 		what = "the model of this body, which is not read because it is passed through and is not a JSON object,"
-	case model == "" && a.x.unread:
+	case model == "" && a.x.bodyNotParsed:
 		what = "the model of a body that is not read (x-gateway-nitro-mode)"
 	case model == "":
 		what = "this call of " + a.spec.ID
@@ -70,7 +70,7 @@ func budgetOwner(h *quota.Hold) string {
 	if h.Of == nil {
 		return "a record"
 	}
-	return "the " + ownerName(h.Of)
+	return "the " + subjectName(h.Of)
 }
 
 // unbilled are the endpoints whose calls are not billed by a model: what they begin is

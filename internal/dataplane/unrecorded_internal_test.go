@@ -8,7 +8,7 @@ import (
 // What the log was not told of is in its next line.
 func TestUnrecorded(t *testing.T) {
 	t.Parallel()
-	var u unrecorded
+	var u droppedRecords
 	now := time.Now()
 	for i, c := range []struct {
 		after time.Duration

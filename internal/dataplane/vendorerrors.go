@@ -37,7 +37,7 @@ func (x *exchange) vendorHeader(h wire.Header, f *fault.Error) wire.Header {
 
 // reportCut writes the error of a stream that ended early, where the vendor's protocol has a
 // form for it. The connection is cut after it, as that of every answer that is not complete.
-func (p *passing) reportCut() {
+func (p *relay) reportCut() {
 	a := p.a
 	if a.fault == nil || a.fault.Code == fault.ClientGone || !a.committed || p.watch == nil || a.resp.Length >= 0 {
 		return
@@ -53,7 +53,7 @@ func (p *passing) reportCut() {
 
 // cutEvent is that error in the form of the surface; nil where there is none, or where the
 // stream ended inside a frame.
-func (p *passing) cutEvent(s fault.Surface) []byte {
+func (p *relay) cutEvent(s fault.Surface) []byte {
 	f := p.a.fault
 	if s == fault.Amazon {
 		if p.frame == nil || p.frame.bad || !p.frame.in.AtBoundary() {

@@ -15,7 +15,7 @@ import (
 // is left. What the last one said stays in x.last for reply.
 func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if g.States.serves(x.match) {
-		return g.answerKept(ctx, x)
+		return g.serveStoredResponse(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {
 		return g.answerCatalogue(ctx, x)
@@ -32,7 +32,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if !x.config.Forgets() {
 		scope = x.key.Principal.WorkspaceID + "/" + x.configID
 	}
-	_, err := g.Engine.Walk(ctx, x.config, scope, facts{x}, x.room.visit)
+	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.room.visit)
 	return err
 }
 
@@ -42,10 +42,10 @@ func mayRepeat(c *routing.Config) bool {
 	return t == nil || t.Retry != nil && t.Retry.Attempts > 0
 }
 
-// visit makes one attempt and tells the strategy how it went.
-func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
+// attemptTarget makes one attempt and tells the strategy how it went.
+func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Target) routing.Outcome {
 	if x.last != nil {
-		g.supersede(x.last)
+		g.discard(x.last)
 	}
 	a := &x.room.attempt
 	a.reset() // a literal would be made on the stack, which keeps its size while a stream waits
@@ -58,7 +58,7 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	x.last = a
 	err := g.try(ctx, a)
 	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
-	o.Ended, o.Final = a.committed && !a.carried, a.outlives.lingers()
+	o.Ended, o.Final = a.committed && !a.carried, a.outlives.isDetached()
 	if f := fault.From(err); f != nil {
 		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Garbled = f.Code == fault.UpstreamInvalid
@@ -71,9 +71,9 @@ func (g *Gateway) visit(ctx context.Context, x *exchange, t *routing.Target) rou
 	return o
 }
 
-// supersede ends an attempt whose answer is not given because the walk goes on.
-func (g *Gateway) supersede(a *attempt) {
-	g.record(a, a.outcome())
+// discard ends an attempt whose answer is not given because the walk goes on.
+func (g *Gateway) discard(a *attempt) {
+	g.record(a, a.recordedOutcome())
 	a.close()
 }
 
@@ -109,9 +109,9 @@ func outcomeOf(f *fault.Error) record.Outcome {
 	}
 }
 
-// gone makes the error of a client that left. An upstream failure that came of it
+// clientGone makes the error of a client that left. An upstream failure that came of it
 // is the same thing.
-func gone(ctx context.Context, err error) error {
+func clientGone(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fault.Wrap(fault.ClientGone, err)
 	}

@@ -17,8 +17,8 @@ const wantedMost = 128
 // tokensMost is more than the answers to any call can have.
 const tokensMost = 1 << 50
 
-// outputMost bounds the tokens of all answers to a call.
-func (a *attempt) outputMost(reach catalog.Reach) int64 {
+// maxOutputTokens bounds the tokens of all answers to a call.
+func (a *attempt) maxOutputTokens(reach catalog.Reach) int64 {
 	n := a.stake.cap
 	if n <= 0 {
 		n = cmp.Or(a.drawn(), reach.Output, outputMost)

@@ -10,11 +10,11 @@ import (
 // counted here.
 var worded = map[llm.Endpoint]bool{llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true}
 
-// wording is the endpoint in whose words the call and its answer are counted; empty where
+// countableEndpoint is the endpoint in whose words the call and its answer are counted; empty where
 // they are not billed by words. A call that is passed through is known by its body: it names a
 // model, and has what models read. Pictures and films are made of prompts, too, but not told
 // in events. Redirects are no answers.
-func (a *attempt) wording() llm.Endpoint {
+func (a *attempt) countableEndpoint() llm.Endpoint {
 	ep, doc := a.x.match.Endpoint, a.x.doc
 	switch {
 	case worded[ep]:
@@ -46,8 +46,8 @@ func wordingOf(input []byte) llm.Endpoint {
 	return ""
 }
 
-// tellsEvents reports whether the answer is a stream of events, which its head tells where the
+// hasEventBody reports whether the answer is a stream of events, which its head tells where the
 // body does not: providers have other words for wanting one, and it may not be read.
-func (a *attempt) tellsEvents() bool {
+func (a *attempt) hasEventBody() bool {
 	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.reply.header)
 }

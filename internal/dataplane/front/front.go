@@ -25,7 +25,7 @@ type gateway interface {
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.
 type Handler struct {
 	gateway  gateway
-	patience Patience
+	patience ClientTimeouts
 }
 
 // New makes the handler of a gateway.

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Patience is how long a slow client is waited for. A client that sends or takes
+// ClientTimeouts is how long a slow client is waited for. A client that sends or takes
 // nothing would otherwise hold a request, and a call of the provider, for ever.
-type Patience struct {
-	Idle  time.Duration // for the next bytes of a request body
-	Grace time.Duration // for all of a body, beyond what its size justifies
-	Rate  int64         // bytes a second that a body must come in on average
-	Stall time.Duration // for the client to take what was written
+type ClientTimeouts struct {
+	Idle       time.Duration // for the next bytes of a request body
+	Grace      time.Duration // for all of a body, beyond what its size justifies
+	Rate       int64         // bytes a second that a body must come in on average
+	WriteStall time.Duration // for the client to take what was written
 }
 
 // Usual lets pass the slowest live audio (6 kbit/s) and phones that change cells.
-func Usual() Patience {
-	return Patience{Idle: time.Minute, Grace: 2 * time.Minute, Rate: 64, Stall: 2 * time.Minute}
+func Usual() ClientTimeouts {
+	return ClientTimeouts{Idle: time.Minute, Grace: 2 * time.Minute, Rate: 64, WriteStall: 2 * time.Minute}
 }
 
-// Left is how long the next bytes of a body are waited for, after so many have come and
+// Remaining is how long the next bytes of a body are waited for, after so many have come and
 // so long was waited for them. It may be zero or less.
-func (p *Patience) Left(got int64, waited time.Duration) time.Duration {
+func (p *ClientTimeouts) Remaining(got int64, waited time.Duration) time.Duration {
 	return min(p.Idle, p.Grace+time.Duration(got/p.Rate)*time.Second-waited)
 }
 
@@ -48,7 +48,7 @@ func deadlines(w http.ResponseWriter) conn {
 type upload struct {
 	body     io.Reader
 	conn     conn
-	patience Patience
+	patience ClientTimeouts
 	waited   time.Duration
 	got      int64
 	timed    bool // see timed
@@ -61,7 +61,7 @@ func (u *upload) Read(p []byte) (int, error) {
 		return u.body.Read(p)
 	}
 	start := time.Now()
-	_ = u.conn.SetReadDeadline(start.Add(u.patience.Left(u.got, u.waited))) // fails only when closed, as the read does
+	_ = u.conn.SetReadDeadline(start.Add(u.patience.Remaining(u.got, u.waited))) // fails only when closed, as the read does
 	n, err := u.body.Read(p)
 	u.got += int64(n)
 	u.waited += time.Since(start)
@@ -80,12 +80,12 @@ func timed(r *http.Request) bool { return r.ProtoMajor == 2 }
 // it is set anew from time to time.
 func (o *responder) arm() {
 	now := time.Now()
-	if now.Sub(o.armed) < o.patience.Stall/8 {
+	if now.Sub(o.armed) < o.patience.WriteStall/8 {
 		return
 	}
 	if c := deadlines(o.w); c != nil {
 		o.armed = now
-		_ = c.SetWriteDeadline(now.Add(o.patience.Stall)) // fails only when closed, as the write does
+		_ = c.SetWriteDeadline(now.Add(o.patience.WriteStall)) // fails only when closed, as the write does
 	}
 }
 

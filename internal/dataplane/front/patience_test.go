@@ -28,9 +28,9 @@ func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responde
 func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
 
 // impatient waits a short time.
-var impatient = Patience{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, Stall: 200 * time.Millisecond}
+var impatient = ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: 200 * time.Millisecond}
 
-func serve(t *testing.T, p Patience, s scripted) net.Conn {
+func serve(t *testing.T, p ClientTimeouts, s scripted) net.Conn {
 	t.Helper()
 	srv := httptest.NewServer(&Handler{s, p})
 	t.Cleanup(srv.Close)
@@ -102,7 +102,7 @@ func TestSlowBodies(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	p := impatient
-	p.Stall = time.Second // a client on a slow machine takes a while to read on
+	p.WriteStall = time.Second // a client on a slow machine takes a while to read on
 	ended := make(chan error, 4)
 	stream := func(_ context.Context, in *wire.Request, out wire.Responder) error {
 		if in.Path == "/v1/short" {
@@ -138,6 +138,6 @@ func TestSlowReaders(t *testing.T) {
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
-		time.Sleep(p.Stall + p.Stall/4)
+		time.Sleep(p.WriteStall + p.WriteStall/4)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Patiently serves with a handler that knows nothing of slow clients: a body must keep
+// WithTimeouts serves with a handler that knows nothing of slow clients: a body must keep
 // coming, whether or not the handler reads it, and what is written must be taken. It asks
 // for a ResponseWriter of net/http itself; others have no limits.
-func Patiently(next http.Handler, p Patience) http.Handler {
+func WithTimeouts(next http.Handler, p ClientTimeouts) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		out := &patient{responder{w: w, patience: p, timed: timed(r)}}
+		out := &timeoutWriter{responder{w: w, patience: p, timed: timed(r)}}
 		if c := deadlines(w); c != nil && r.Body != nil && r.Body != http.NoBody {
 			_ = c.SetReadDeadline(time.Now().Add(p.Idle)) // for what net/http reads of it behind the answer
 			body := &upload{body: r.Body, conn: c, patience: p, timed: timed(r)}
@@ -29,20 +29,20 @@ type readCloser struct {
 	io.Closer
 }
 
-// patient is a ResponseWriter whose client must take what is written.
-type patient struct{ responder }
+// timeoutWriter is a ResponseWriter whose client must take what is written.
+type timeoutWriter struct{ responder }
 
 // piece is how much is written within Patience.Stall.
 const piece = 256 << 10
 
 // Header implements http.ResponseWriter.
-func (w *patient) Header() http.Header { return w.w.Header() }
+func (w *timeoutWriter) Header() http.Header { return w.w.Header() }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *patient) WriteHeader(status int) { w.w.WriteHeader(status) }
+func (w *timeoutWriter) WriteHeader(status int) { w.w.WriteHeader(status) }
 
 // Write sends p in pieces.
-func (w *patient) Write(p []byte) (n int, err error) {
+func (w *timeoutWriter) Write(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		var m int
 		m, err = w.responder.Write(p[n:min(len(p), n+piece)])
@@ -52,7 +52,7 @@ func (w *patient) Write(p []byte) (n int, err error) {
 }
 
 // FlushError is what http.ResponseController flushes by.
-func (w *patient) FlushError() error { return w.Flush() }
+func (w *timeoutWriter) FlushError() error { return w.Flush() }
 
 // Unwrap gives http.ResponseController the writer underneath.
-func (w *patient) Unwrap() http.ResponseWriter { return w.w }
+func (w *timeoutWriter) Unwrap() http.ResponseWriter { return w.w }

@@ -34,10 +34,10 @@ func TestPatiently(t *testing.T) {
 	handlers.HandleFunc("/waits", func(w http.ResponseWriter, r *http.Request) { // longer than a client may
 		_, _ = w.Write([]byte("a"))
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(2 * impatient.Stall)
+		time.Sleep(2 * impatient.WriteStall)
 		_, _ = w.Write([]byte("b"))
 	})
-	srv := httptest.NewServer(Patiently(handlers, impatient))
+	srv := httptest.NewServer(WithTimeouts(handlers, impatient))
 	t.Cleanup(srv.Close)
 	dial := func(t *testing.T) net.Conn {
 		c, err := net.Dial("tcp", srv.Listener.Addr().String())
@@ -93,7 +93,7 @@ func TestPatiently(t *testing.T) {
 			if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "ab" {
 				t.Errorf("%q, %v", b, err)
 			}
-			time.Sleep(2 * impatient.Stall) // between two calls it may be silent
+			time.Sleep(2 * impatient.WriteStall) // between two calls it may be silent
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // overBoth runs a test against a gateway over HTTP/1.1 and over HTTP/2.
-func overBoth(t *testing.T, p Patience, s scripted, test func(t *testing.T, c *http.Client, url string)) {
+func overBoth(t *testing.T, p ClientTimeouts, s scripted, test func(t *testing.T, c *http.Client, url string)) {
 	t.Helper()
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
@@ -48,7 +48,7 @@ func proto(t *testing.T, resp *http.Response) {
 func TestSilentProvider(t *testing.T) {
 	t.Parallel()
 	p := Usual()
-	p.Stall = time.Second
+	p.WriteStall = time.Second
 	event := bytes.Repeat([]byte("data: x\n\n"), 10<<10) // more than the client takes before it reads
 	overBoth(t, p, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		if err := out.Head(200, nil, -1); err != nil {
@@ -60,7 +60,7 @@ func TestSilentProvider(t *testing.T) {
 		if err := out.Flush(); err != nil {
 			return err
 		}
-		time.Sleep(2 * p.Stall) // it is the silence itself that is tried
+		time.Sleep(2 * p.WriteStall) // it is the silence itself that is tried
 		return second(out.Write(event))
 	}, func(t *testing.T, c *http.Client, url string) {
 		resp, err := c.Get(url)
@@ -124,7 +124,7 @@ func second[T any](_ T, err error) error { return err }
 func TestClosedWindow(t *testing.T) {
 	t.Parallel()
 	p := Usual()
-	p.Stall = 100 * time.Millisecond
+	p.WriteStall = 100 * time.Millisecond
 	srv := httptest.NewUnstartedServer(&Handler{scripted(func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		return errors.Join(out.Head(200, nil, 5), second(out.Write([]byte("hello"))))
 	}), p})

@@ -12,7 +12,7 @@ import (
 // responder carries an answer over a ResponseWriter.
 type responder struct {
 	w        http.ResponseWriter
-	patience Patience
+	patience ClientTimeouts
 	sent     int       // bytes of the body
 	armed    time.Time // when the limit of writes that is in force was set; zero when none is
 	bare     bool      // the method is HEAD: no body will tell the length

@@ -137,9 +137,9 @@ func (o *answer) finish() error {
 	return o.Flush()
 }
 
-// invite asks a client for a body that it holds back until then.
+// sendContinue asks a client for a body that it holds back until then.
 // Source: RFC 9110 section 10.1.1.
-func (o *answer) invite() error {
+func (o *answer) sendContinue() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.begun {
@@ -152,5 +152,5 @@ func (o *answer) invite() error {
 
 // closing reports whether the answer is to be the connection's last.
 func (c *conn) closing() bool {
-	return !c.keep || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.unwanted()
+	return !c.keep || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.shouldDiscard()
 }

@@ -245,7 +245,7 @@ func TestSlowReaders(t *testing.T) {
 		}
 		ended <- err
 		return err
-	}, func(s *h1.Server) { s.Patience.Stall = 200 * time.Millisecond })
+	}, func(s *h1.Server) { s.Patience.WriteStall = 200 * time.Millisecond })
 	s.dial(t).send(get)
 	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("it ended with %v", err)

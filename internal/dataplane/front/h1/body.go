@@ -140,12 +140,12 @@ func (b *body) decode(dst, src []byte) (n, used int, err error) {
 func (b *body) wait(p []byte) (int, error) {
 	if b.expects {
 		b.expects = false
-		if err := b.c.out.invite(); err != nil {
+		if err := b.c.out.sendContinue(); err != nil {
 			return 0, err
 		}
 	}
 	start, patience := time.Now(), &b.c.s.Patience
-	left := patience.Left(b.got, b.waited)
+	left := patience.Remaining(b.got, b.waited)
 	b.c.arm(start.Add(left), max(0, min(time.Second, left/8)))
 	if b.over.Load() && !b.ours { // finish has set another limit, which this one has replaced
 		return 0, errOver
@@ -164,15 +164,15 @@ func (b *body) wait(p []byte) (int, error) {
 	return 0, err
 }
 
-// here reports whether the input is the rest of the body and nothing else. A gateway that
+// holdsOnlyBody reports whether the input is the rest of the body and nothing else. A gateway that
 // does not read the body of a GET never comes to its end. Nobody reads it at the time.
-func (b *body) here() bool {
+func (b *body) holdsOnlyBody() bool {
 	return !b.chunked && !b.expects && b.c.in != nil && int64(len(b.c.in.unread())) == b.left
 }
 
-// unwanted reports whether so much of the body is still to come that nobody will wait
+// shouldDiscard reports whether so much of the body is still to come that nobody will wait
 // for it. A body that is being read is wanted.
-func (b *body) unwanted() bool {
+func (b *body) shouldDiscard() bool {
 	if !b.mu.TryLock() {
 		return false
 	}

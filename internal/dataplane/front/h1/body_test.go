@@ -194,7 +194,7 @@ func TestExpectBehindALargeAnswer(t *testing.T) {
 			return answer(out, bytes.Repeat([]byte("large"), 40<<10))
 		}
 		return echo(ctx, in, out)
-	}, func(s *h1.Server) { s.Patience.Stall = time.Second })
+	}, func(s *h1.Server) { s.Patience.WriteStall = time.Second })
 	c := s.dial(t).send(get)
 	if got := c.reply("GET"); got.err != nil {
 		t.Fatal(got.err)
@@ -215,7 +215,7 @@ func TestExpectBehindALargeAnswer(t *testing.T) {
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	impatient := func(s *h1.Server) {
-		s.Patience = front.Patience{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, Stall: time.Second}
+		s.Patience = front.ClientTimeouts{Idle: 100 * time.Millisecond, Grace: 400 * time.Millisecond, Rate: 1 << 20, WriteStall: time.Second}
 	}
 	for name, c := range map[string]struct {
 		send  func(io.Writer)

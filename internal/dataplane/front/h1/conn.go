@@ -37,7 +37,7 @@ type conn struct {
 	raw    syscall.RawConn // of tcp, nil when it has none
 	fd     int32           // likewise
 	tls    bool
-	tap    *tap               // between TLS and tcp, nil in the clear
+	tap    *tlsReader         // between TLS and tcp, nil in the clear
 	cancel context.CancelFunc // ends the request at hand; safe for concurrent use
 	remote string             // address without port
 	since  time.Time
@@ -76,7 +76,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1, client: clientOf(nc), silent: true}
-	c.bounded = socket.Stall(nc, s.Patience.Stall)
+	c.bounded = socket.Stall(nc, s.Patience.WriteStall)
 	c.out.c = c
 	if sc, ok := nc.(syscall.Conn); ok {
 		if rc, err := sc.SyscallConn(); err == nil {
@@ -110,7 +110,7 @@ func (c *conn) serve(ctx context.Context) {
 		}
 		if !handed {
 			c.tcp.Close()
-			c.s.leavePlace(c)
+			c.s.release(c)
 		}
 	}()
 	next := serveNext
@@ -125,7 +125,7 @@ func (c *conn) serve(ctx context.Context) {
 		handed = true
 		c.handOver()
 	case lingerOn:
-		c.linger()
+		c.lingeringClose()
 	case serveNext, closeNow:
 	}
 }
@@ -150,7 +150,7 @@ func (c *conn) exchange(ctx context.Context) step {
 		return next
 	}
 	c.out.begin(c.req.Method)
-	if c.body == nil || c.body.here() {
+	if c.body == nil || c.body.holdsOnlyBody() {
 		c.settled()
 	}
 	err = c.s.Gateway.Serve(ctx, &c.req, &c.out)
@@ -163,7 +163,7 @@ func (c *conn) exchange(ctx context.Context) step {
 		return closeNow
 	case !read:
 		return lingerOn
-	case c.keep && c.rest():
+	case c.keep && c.prepareNextRequest():
 		return serveNext
 	case c.in != nil: // further requests, which are not served any more
 		return lingerOn
@@ -171,9 +171,9 @@ func (c *conn) exchange(ctx context.Context) step {
 	return closeNow
 }
 
-// rest makes the connection one that waits for the next request, and reports whether
+// prepareNextRequest makes the connection one that waits for the next request, and reports whether
 // there shall be one.
-func (c *conn) rest() bool {
+func (c *conn) prepareNextRequest() bool {
 	clear(c.header[:cap(c.header)]) // it would hold on to the text
 	c.header, c.req, c.body = c.header[:0], wire.Request{}, nil
 	now := time.Now()
@@ -190,26 +190,26 @@ func (c *conn) rest() bool {
 // settled notes that the request came to its end: from now on the client is looked after,
 // unless its next request is here already. Its own body may still lie in the input.
 func (c *conn) settled() {
-	if c.raw == nil || !c.alone() {
+	if c.raw == nil || !c.hasNoExtraInput() {
 		return
 	}
 	if c.tls {
-		if c.unveil(); !c.alone() {
+		if c.drainTLSBuffer(); !c.hasNoExtraInput() {
 			return
 		}
 	}
 	c.listens.Store(true)
-	c.s.crowd.rouse()
+	c.s.crowd.wakeUp()
 }
 
-// alone reports whether the input holds nothing beyond the request at hand.
-func (c *conn) alone() bool { return c.in == nil || c.body != nil && c.body.here() }
+// hasNoExtraInput reports whether the input holds nothing beyond the request at hand.
+func (c *conn) hasNoExtraInput() bool { return c.in == nil || c.body != nil && c.body.holdsOnlyBody() }
 
 // shakeHands begins TLS. What the client chooses to speak decides who goes on.
 func (c *conn) shakeHands(ctx context.Context) step {
 	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
 	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
-	c.tap = &tap{Conn: c.tcp, c: c}
+	c.tap = &tlsReader{Conn: c.tcp, c: c}
 	secure := tls.Server(c.tap, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if inTheClear(err) {
@@ -253,7 +253,7 @@ func (c *conn) handOver() {
 	c.header, c.req = nil, wire.Request{} // the connection may be open for long
 	c.s.evictions.addRest(c)
 	if !c.s.over.give(nc) {
-		c.s.leavePlace(c)
+		c.s.release(c)
 	}
 }
 
@@ -261,9 +261,9 @@ func (c *conn) handOver() {
 // thrown away. Closing at once would take the answer back. It is net/http's time.
 const lingering = 500 * time.Millisecond
 
-// linger closes the sending side, and returns when the client has closed the other. A
+// lingeringClose closes the sending side, and returns when the client has closed the other. A
 // client that goes on sending finds that it is hardly read any more.
-func (c *conn) linger() {
+func (c *conn) lingeringClose() {
 	if closeWrite(c.nc) != nil {
 		return
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// crowd is the connections that are open, and looks after those whose client waits.
-type crowd struct {
+// connSet is the connections that are open, and looks after those whose client waits.
+type connSet struct {
 	mu    sync.Mutex // guards conns and shut
 	conns []*conn    // each knows its place
 	shut  bool       // takes no more
@@ -18,7 +18,7 @@ type crowd struct {
 	ended  chan struct{} // closed with shut; nil before open
 }
 
-func (w *crowd) open() {
+func (w *connSet) open() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wake, w.ended = make(chan struct{}, 1), make(chan struct{})
@@ -28,7 +28,7 @@ func (w *crowd) open() {
 }
 
 // add takes a connection in, unless everything is being closed.
-func (w *crowd) add(c *conn) bool {
+func (w *connSet) add(c *conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.shut {
@@ -39,7 +39,7 @@ func (w *crowd) add(c *conn) bool {
 	return true
 }
 
-func (w *crowd) remove(c *conn) {
+func (w *connSet) remove(c *conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.conns) - 1
@@ -50,7 +50,7 @@ func (w *crowd) remove(c *conn) {
 }
 
 // each calls see for every connection and returns how many there are.
-func (w *crowd) each(see func(*conn)) int {
+func (w *connSet) each(see func(*conn)) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.conns {
@@ -63,7 +63,7 @@ func (w *crowd) each(see func(*conn)) int {
 const drainEvery = 10 * time.Millisecond
 
 // drain closes connections as soon as they are unused and returns when there are none.
-func (w *crowd) drain(ctx context.Context) error {
+func (w *connSet) drain(ctx context.Context) error {
 	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
 	for {
@@ -80,7 +80,7 @@ func (w *crowd) drain(ctx context.Context) error {
 }
 
 // close cuts all connections and takes no more.
-func (w *crowd) close() {
+func (w *connSet) close() {
 	w.each((*conn).abort)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,10 +103,10 @@ const (
 
 // watch ends the calls of clients that have left. It costs a look at all of them now
 // and then; a look of its own for each request would cost more than reading it.
-func (w *crowd) watch() {
+func (w *connSet) watch() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var look look
+	var look disconnectPoller
 	for vain := 0; ; {
 		select {
 		case <-tick.C:
@@ -133,8 +133,8 @@ func (w *crowd) watch() {
 	}
 }
 
-// rouse has watch go on, because a client waits.
-func (w *crowd) rouse() {
+// wakeUp has watch go on, because a client waits.
+func (w *connSet) wakeUp() {
 	if w.asleep.Load() && w.asleep.CompareAndSwap(true, false) {
 		w.wake <- struct{}{}
 	}

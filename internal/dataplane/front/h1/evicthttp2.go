@@ -108,7 +108,7 @@ func (c *conn) isResponding(now time.Time) bool {
 	if !c.streams || c.inSilent != nil {
 		return false
 	}
-	return now.UnixNano()-c.idleSince.Load() < int64(c.s.Patience.Stall)
+	return now.UnixNano()-c.idleSince.Load() < int64(c.s.Patience.WriteStall)
 }
 
 // connKey is the key of a *conn in the contexts of requests that are served elsewhere.

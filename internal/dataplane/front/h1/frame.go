@@ -136,7 +136,7 @@ func (o *answer) arm() {
 	if o.c.bounded {
 		return
 	}
-	now, stall := time.Now(), o.c.s.Patience.Stall
+	now, stall := time.Now(), o.c.s.Patience.WriteStall
 	if now.Sub(o.armed) < stall/8 {
 		return
 	}

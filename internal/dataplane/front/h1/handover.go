@@ -123,7 +123,7 @@ func handedConn(nc net.Conn) *conn {
 	case *handedTLS:
 		return nc.c
 	case *tls.Conn:
-		if t, ok := nc.NetConn().(*tap); ok {
+		if t, ok := nc.NetConn().(*tlsReader); ok {
 			return t.c
 		}
 	}

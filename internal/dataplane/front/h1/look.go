@@ -7,15 +7,15 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// look finds the clients that have left. It is kept for its room.
-type look struct {
+// disconnectPoller finds the clients that have left. It is kept for its room.
+type disconnectPoller struct {
 	waiting []*conn
-	polls   polls
+	pollSet polls
 }
 
 // at looks at all clients that wait for an answer, cancels the calls of those that have
 // left, and returns how many there were.
-func (l *look) at(w *crowd) int {
+func (l *disconnectPoller) at(w *connSet) int {
 	l.waiting = l.waiting[:0]
 	busy := 0
 	w.each(func(c *conn) {
@@ -27,8 +27,8 @@ func (l *look) at(w *crowd) int {
 			l.waiting = append(l.waiting, c)
 		}
 	})
-	for _, c := range l.polls.left(l.waiting) {
-		if c.atEnd() {
+	for _, c := range l.pollSet.left(l.waiting) {
+		if c.isClosed() {
 			c.listens.Store(false)
 			c.cancel()
 		}
@@ -51,10 +51,10 @@ func (c *conn) hasUnread() bool {
 	return err == nil && unread
 }
 
-// atEnd reports whether nothing more can be read. Behind further requests the end does
+// isClosed reports whether nothing more can be read. Behind further requests the end does
 // not show: those are served first, as net/http does. Under TLS the client's farewell may
 // still stand before the end.
-func (c *conn) atEnd() bool {
+func (c *conn) isClosed() bool {
 	end := false
 	err := c.raw.Control(func(fd uintptr) {
 		var room [longestFarewell]byte
@@ -63,7 +63,7 @@ func (c *conn) atEnd() bool {
 			end = !errors.Is(err, syscall.EAGAIN)
 			return
 		}
-		end = n == 0 || c.tls && farewell(room[:n])
+		end = n == 0 || c.tls && isTLSAlert(room[:n])
 	})
 	return err == nil && end
 }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// places bounds how many connections are open at once, those at Rest included. Each needs a
+// connLimiter bounds how many connections are open at once, those at Rest included. Each needs a
 // descriptor, and one to a provider besides: were all of them given to callers, there would be
 // none for what calls leave behind.
-type places struct {
+type connLimiter struct {
 	taken chan struct{} // has one for each that is open; nil where there is no bound
 	told  time.Time     // when the log was told that there is none; of the goroutine that accepts
 }
 
-func (p *places) open(most int) {
+func (p *connLimiter) open(most int) {
 	if most > 0 {
 		p.taken = make(chan struct{}, most)
 	}
@@ -26,10 +26,10 @@ const (
 	stopLook  = 50 * time.Millisecond // between looks whether anybody is to come at all
 )
 
-// awaitPlace waits for a place for a connection of a client that was accepted; false when
+// acquire waits for a place for a connection of a client that was accepted; false when
 // the server stops. It evicts connections that are not in use. While none can be evicted
 // answers are the last of their connections, so that places change hands.
-func (s *Server) awaitPlace(client netip.Addr) bool {
+func (s *Server) acquire(client netip.Addr) bool {
 	s.evictions.enforceShare(client, s.share())
 	p := &s.places
 	if p.taken == nil {
@@ -56,8 +56,8 @@ func (s *Server) awaitPlace(client netip.Addr) bool {
 	return false
 }
 
-// leavePlace gives the place of a connection back, once for each that had one.
-func (s *Server) leavePlace(c *conn) {
+// release gives the place of a connection back, once for each that had one.
+func (s *Server) release(c *conn) {
 	s.evictions.closed(c)
 	if s.places.taken != nil {
 		<-s.places.taken
@@ -65,15 +65,15 @@ func (s *Server) leavePlace(c *conn) {
 	s.evictions.released(c) // after its slot is free, or another connection would be evicted for it
 }
 
-// elsewhere follows the connections that Rest serves. It gives back the place of one that has
+// releaseOnHandover follows the connections that Rest serves. It gives back the place of one that has
 // ended, or that went over to another protocol, which bounds those itself.
-func (s *Server) elsewhere(nc net.Conn, to http.ConnState) {
+func (s *Server) releaseOnHandover(nc net.Conn, to http.ConnState) {
 	c := handedConn(nc)
 	switch to {
 	case http.StateActive, http.StateIdle:
 		c.setStreams(to == http.StateActive)
 	case http.StateClosed, http.StateHijacked:
-		s.leavePlace(c)
+		s.release(c)
 	case http.StateNew:
 	}
 }

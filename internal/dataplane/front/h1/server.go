@@ -34,8 +34,8 @@ type Server struct {
 	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
 	// protocols in NextProtos. Its ConnState and ConnContext are set here.
 	Rest     *http.Server
-	Patience front.Patience // usually front.Usual()
-	Log      *slog.Logger   // refusals on level debug, panics as errors
+	Patience front.ClientTimeouts // usually front.Usual()
+	Log      *slog.Logger         // refusals on level debug, panics as errors
 	// Most is how many connections may be open at once. For a further one the oldest is
 	// closed that has not sent a complete request, else the one that waits longest for its
 	// next request. While all are being served the further one waits. 0 means no bound.
@@ -49,8 +49,8 @@ type Server struct {
 	MaxUnauthenticatedBody time.Duration
 
 	dates     dates
-	crowd     crowd
-	places    places
+	crowd     connSet
+	places    connLimiter
 	crowded   atomic.Bool // a connection waits for a place
 	evictions evictions
 	over      handover
@@ -74,14 +74,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	go s.crowd.watch()
 	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.lastAnswer(s.Rest.Handler), true
-	s.Rest.ConnState, s.Rest.ConnContext = s.elsewhere, withConn
+	s.Rest.ConnState, s.Rest.ConnContext = s.releaseOnHandover, withConn
 	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
 		nc, err := l.Accept()
 		switch {
-		case err == nil && !s.awaitPlace(clientOf(nc)):
+		case err == nil && !s.acquire(clientOf(nc)):
 			return errors.Join(http.ErrServerClosed, nc.Close())
 		case err == nil:
 			wait = 0
@@ -120,7 +120,7 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	c := newConn(s, socket.Of(nc), cancel)
 	if !s.crowd.add(c) {
 		c.abort()
-		s.leavePlace(c)
+		s.release(c)
 		return
 	}
 	s.evictions.add(c)

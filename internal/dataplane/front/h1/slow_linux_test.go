@@ -30,7 +30,7 @@ func TestNarrowReaders(t *testing.T) {
 				}
 				ended <- err
 				return err
-			}, func(s *h1.Server) { s.Patience.Stall = 200 * time.Millisecond })
+			}, func(s *h1.Server) { s.Patience.WriteStall = 200 * time.Millisecond })
 			_, _ = io.WriteString(narrow.Dial(t, s.addr), get)
 			select {
 			case err := <-ended:

@@ -5,25 +5,25 @@ import (
 	"os"
 )
 
-// tap is what TLS reads from. Closed, it has nothing, as a connection whose deadline has
+// tlsReader is what TLS reads from. Closed, it has nothing, as a connection whose deadline has
 // passed, after which TLS goes on when more comes.
-type tap struct {
+type tlsReader struct {
 	net.Conn
 	c      *conn
 	closed bool // belongs to who reads
 }
 
 // Read implements net.Conn.
-func (t *tap) Read(p []byte) (int, error) {
+func (t *tlsReader) Read(p []byte) (int, error) {
 	if t.closed {
 		return 0, os.ErrDeadlineExceeded
 	}
 	return t.Conn.Read(p)
 }
 
-// unveil takes into the input what TLS has read of the connection and not given out: it
+// drainTLSBuffer takes into the input what TLS has read of the connection and not given out: it
 // reads ahead, and gives out one record at a time. Nothing more is read.
-func (c *conn) unveil() {
+func (c *conn) drainTLSBuffer() {
 	if c.in == nil {
 		c.in = getBuffer()
 	}
@@ -44,8 +44,8 @@ const (
 	longestFarewell = 128
 )
 
-// farewell reports whether the last bytes of a connection are an alert and nothing else.
-func farewell(b []byte) bool {
+// isTLSAlert reports whether the last bytes of a connection are an alert and nothing else.
+func isTLSAlert(b []byte) bool {
 	if len(b) < recordHeader || len(b) != recordHeader+int(b[3])<<8+int(b[4]) {
 		return false
 	}
