@@ -17,7 +17,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 	if a.first != nil {
 		return nil // a stream: what the next step relays is translated as it is read
 	}
-	if f, ok := a.speech.unified.(dialect.Filer); ok {
+	if f, ok := a.speech.unified.(dialect.FileStreamer); ok {
 		if kind, is := f.FileType(a.sent.Endpoint); is {
 			a.relayFile(kind)
 			return nil
@@ -95,12 +95,12 @@ func (a *attempt) answerJSON(body []byte, contentType string) {
 }
 
 // answering is what the answer repeats of the call.
-func (a *attempt) answering() *dialect.Answering {
+func (a *attempt) answering() *dialect.ResponseContext {
 	told := a.spec.ID
 	if a.spec.OmitProvider {
 		told = ""
 	}
-	as := &dialect.Answering{
+	as := &dialect.ResponseContext{
 		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: told, Strict: a.strict,
 	}
 	a.kept.answering(as)
@@ -108,7 +108,7 @@ func (a *attempt) answering() *dialect.Answering {
 }
 
 // replayed answers a call for a stream that the provider answered whole.
-func (a *attempt) replayed(r *llm.Reply) {
+func (a *attempt) replayed(r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })

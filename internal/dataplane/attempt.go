@@ -37,21 +37,21 @@ type attempt struct {
 	resent      bool          // the request was made again without one of them
 
 	plan        *provider.Plan
-	speech      translation       // how the call is translated; zero when both sides speak one shape
-	shaped      []byte            // of a translated call that is kept: the client's body with the changes of the config
-	unsupported []string          // fields of the caller that the target cannot carry
-	call        *llm.Call         // a translated conversation
-	names       *dialect.Names    // of its tools, where the provider gets others
-	texts       *dialect.Texts    // its tools that take free text, where the provider has functions only
-	sent        *dialect.Request  // or another request
-	to          *dialect.Target   // of either
-	more        [][]byte          // bodies of further calls that the request takes
-	extra       wire.Header       // lines that the translation needs
-	kept        *conversation     // of a response that the gateway keeps
-	restored    []byte            // what is sent, where what was said before was put into it that the gateway keeps
-	talk        *streamTranslator // the stream of a translated conversation
-	header      wire.Header       // to send, without the credential
-	body        wire.Payload      // to send
+	speech      translation            // how the call is translated; zero when both sides speak one shape
+	shaped      []byte                 // of a translated call that is kept: the client's body with the changes of the config
+	unsupported []string               // fields of the caller that the target cannot carry
+	call        *llm.Call              // a translated conversation
+	names       *dialect.Names         // of its tools, where the provider gets others
+	texts       *dialect.FreeTextTools // its tools that take free text, where the provider has functions only
+	sent        *dialect.Request       // or another request
+	to          *dialect.Target        // of either
+	more        [][]byte               // bodies of further calls that the request takes
+	extra       wire.Header            // lines that the translation needs
+	kept        *conversation          // of a response that the gateway keeps
+	restored    []byte                 // what is sent, where what was said before was put into it that the gateway keeps
+	talk        *streamTranslator      // the stream of a translated conversation
+	header      wire.Header            // to send, without the credential
+	body        wire.Payload           // to send
 	stream      bool
 
 	job          *jobPlan      // of a call that begins a job at its provider; nil for all others

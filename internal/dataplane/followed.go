@@ -22,7 +22,7 @@ const followMost = 32
 // answers are gathered in in; given says that the last of them, in the caller's words, is
 // the answer in hand already.
 func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, in *dialect.Incoming) (given bool, err error) {
-	f, ok := a.speech.unified.(dialect.Follower)
+	f, ok := a.speech.unified.(dialect.MultiStep)
 	if !ok {
 		return false, nil
 	}

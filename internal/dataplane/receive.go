@@ -124,7 +124,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		a.reply.body = dialect.InBase64(a.reply.body)
 	}
 	same := sameBytes(a.reply.body, b)
-	if err := dialect.HasList(ep, a.reply.body); err != nil && a.failing == 0 {
+	if err := dialect.CheckListMember(ep, a.reply.body); err != nil && a.failing == 0 {
 		return a.reported(b, err)
 	}
 	switch {

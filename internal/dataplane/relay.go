@@ -81,10 +81,10 @@ type relay struct {
 	a     *attempt
 	head  wire.Header
 	keep  capture
-	watch *dialect.Stream // nil where it is no stream of events
-	frame *framed         // nil where events are not in Amazon's frames
-	sieve *dialect.Sieve  // nil where it is no JSON, or no longer than what is kept
-	flush bool            // each piece is sent at once
+	watch *dialect.Stream       // nil where it is no stream of events
+	frame *framed               // nil where events are not in Amazon's frames
+	sieve *dialect.UsageScanner // nil where it is no JSON, or no longer than what is kept
+	flush bool                  // each piece is sent at once
 }
 
 // read notes what one read brought, and reports whether it is the end.
@@ -113,7 +113,7 @@ func (p *relay) scanUsage(b []byte) {
 		if p.keep.size+int64(len(b)) <= int64(p.keep.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
-		p.sieve = new(dialect.Sieve)
+		p.sieve = new(dialect.UsageScanner)
 		p.sieve.Feed(p.keep.bytes())
 	}
 	p.sieve.Feed(b)

@@ -17,7 +17,7 @@ import (
 // becomes one read of the relay. It belongs to one goroutine.
 type translatedStream struct {
 	transport.Body
-	to   dialect.Restream
+	to   dialect.StreamTranscoder
 	room readBuffer
 	raw  *capture // keeps what the provider sent; nil where nobody wants it
 	out  []byte   // translated, not yet read
@@ -31,7 +31,7 @@ type translatedStream struct {
 //go:noinline
 func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
 	in := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
-	var to dialect.Restream
+	var to dialect.StreamTranscoder
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
 		a.talk = &streamTranslator{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept, surface: a.call.Surface}
@@ -114,8 +114,8 @@ type streamTranslator struct {
 	dec    dialect.EventDecoder
 	enc    dialect.EventEncoder
 	names  *dialect.Names
-	texts  *dialect.Texts
-	signer *dialect.Signer
+	texts  *dialect.FreeTextTools
+	signer *dialect.ThoughtSignatures
 
 	surface llm.Endpoint // of the caller
 

@@ -144,7 +144,7 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	if shaped.AskedUsage {
 		a.addedParams = dialect.AddedUsage
 	}
-	if err := a.lose(shaped.Lost); err != nil {
+	if err := a.lose(shaped.Unsupported); err != nil {
 		return err
 	}
 	edits := shaped.Edits

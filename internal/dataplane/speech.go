@@ -10,9 +10,9 @@ import (
 // translation is how an attempt's call is put to its provider. The zero value leaves it in
 // the caller's own words, because the provider speaks them too.
 type translation struct {
-	client   dialect.Client   // a conversation: the caller's side
-	upstream dialect.Upstream // and the provider's
-	unified  dialect.Unified  // any other endpoint
+	client   dialect.Client         // a conversation: the caller's side
+	upstream dialect.Upstream       // and the provider's
+	unified  dialect.OpenAIEndpoint // any other endpoint
 }
 
 // translates reports whether the call goes out in other words than it came.

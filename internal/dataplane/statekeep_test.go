@@ -553,7 +553,7 @@ func TestStreamIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &dialect.Answering{Call: call, ID: "01900000000070008000000000"}
+	a := &dialect.ResponseContext{Call: call, ID: "01900000000070008000000000"}
 	c.answering(a)
 	enc := responses.Client().NewEncoder(a)
 	for _, ev := range []llm.Event{{Kind: llm.EventStart}, {Kind: llm.EventText, Text: "Hi"}, {Kind: llm.EventFinish}, {Kind: llm.EventEnd}} {

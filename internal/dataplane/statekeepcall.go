@@ -81,7 +81,7 @@ func (k *ResponseStore) edits(ctx context.Context, workspace string, ep llm.Endp
 }
 
 // answering tells the encoder of the answer what it says of being kept.
-func (c *conversation) answering(a *dialect.Answering) {
+func (c *conversation) answering(a *dialect.ResponseContext) {
 	if c != nil {
 		a.Store, a.Previous = c.store, c.previous
 	}

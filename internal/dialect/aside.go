@@ -2,26 +2,26 @@ package dialect
 
 import "sluice/internal/llm"
 
-// Aside keeps what the results of tools hold that a shape has no place for in them, until a
+// DeferredContent keeps what the results of tools hold that a shape has no place for in them, until a
 // message of the user may have it: results of calls that were made together must stand
 // together. The zero value is empty. It belongs to one request.
-type Aside struct{ kept []kept }
+type DeferredContent struct{ deferredContent []deferredContent }
 
-type kept struct {
+type deferredContent struct {
 	m     *llm.Message
 	parts []llm.Part
 }
 
 // Keep takes parts of the results in m.
-func (a *Aside) Keep(m *llm.Message, parts []llm.Part) {
+func (a *DeferredContent) Keep(m *llm.Message, parts []llm.Part) {
 	if len(parts) > 0 {
-		a.kept = append(a.kept, kept{m, parts})
+		a.deferredContent = append(a.deferredContent, deferredContent{m, parts})
 	}
 }
 
-// Over goes through a conversation: message writes each of its messages, and beside what the
+// Flush goes through a conversation: message writes each of its messages, and beside what the
 // results before it have left, where they have ended.
-func (a *Aside) Over(list []llm.Message, message func(m *llm.Message) error, beside func(m *llm.Message, parts []llm.Part) error) error {
+func (a *DeferredContent) Flush(list []llm.Message, message func(m *llm.Message) error, beside func(m *llm.Message, parts []llm.Part) error) error {
 	for i := range list {
 		m := &list[i]
 		if m.Role != llm.RoleTool {
@@ -36,9 +36,9 @@ func (a *Aside) Over(list []llm.Message, message func(m *llm.Message) error, bes
 	return a.tell(beside)
 }
 
-func (a *Aside) tell(beside func(m *llm.Message, parts []llm.Part) error) error {
-	list := a.kept
-	a.kept = nil
+func (a *DeferredContent) tell(beside func(m *llm.Message, parts []llm.Part) error) error {
+	list := a.deferredContent
+	a.deferredContent = nil
 	for _, k := range list {
 		if err := beside(k.m, k.parts); err != nil {
 			return err

@@ -5,15 +5,15 @@ import (
 	"sluice/internal/llm"
 )
 
-// AsItIs is the answering half of a Filer all of whose answers are files.
-type AsItIs struct {
+// PassthroughCodec is the answering half of a Filer all of whose answers are files.
+type PassthroughCodec struct {
 	ContentType string // where the provider names none: "application/octet-stream"
 }
 
 // FileType says so.
-func (f AsItIs) FileType(llm.Endpoint) (string, bool) { return f.ContentType, true }
+func (f PassthroughCodec) FileType(llm.Endpoint) (string, bool) { return f.ContentType, true }
 
 // DecodeAnswer has nothing to decode.
-func (AsItIs) DecodeAnswer(*Incoming) (*Answer, error) {
+func (PassthroughCodec) DecodeAnswer(*Incoming) (*Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no file")
 }

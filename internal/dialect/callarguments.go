@@ -32,14 +32,14 @@ func ArgumentsObject(text string) (object []byte, ok bool) {
 
 // ArgumentsText is ArgumentsObject as a text, for providers that want a string and parse it.
 // Arguments that are an object stay as they were written.
-func ArgumentsText(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) string {
+func ArgumentsText(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) string {
 	text := p.Call.Arguments
 	if trimmed := strings.TrimSpace(text); trimmed != "" && splice.Readable([]byte(trimmed)) {
 		return text
 	}
 	object, ok := ArgumentsObject(text)
 	if !ok {
-		t.Lose(ArgumentsPath(c, m, p))
+		t.Drop(ArgumentsPath(c, m, p))
 	}
 	return string(object)
 }

@@ -6,8 +6,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// changer makes the changes of a chat or completion stream, one event at a time.
-type changer struct {
+// eventRewriter makes the changes of a chat or completion stream, one event at a time.
+type eventRewriter struct {
 	on        bool
 	hideUsage bool
 	rules     ReplyRules
@@ -22,35 +22,35 @@ type changer struct {
 
 var nullUsage = []byte("null")
 
-func newChanger(o *StreamOptions) changer {
+func newChanger(o *StreamOptions) eventRewriter {
 	if !completes(o.Endpoint) {
-		return changer{}
+		return eventRewriter{}
 	}
-	c := changer{hideUsage: o.HideUsage, rules: o.Rules, swap: o.Rules.swap()}
+	c := eventRewriter{hideUsage: o.HideUsage, rules: o.Rules, swap: o.Rules.swap()}
 	if o.ID != "" {
 		c.id = splice.Quote(o.ID)
 	}
 	if c.rules.ContentLists {
 		c.blocks = blockCounts{}
 	}
-	c.on = o.HideUsage || !c.steady()
+	c.on = o.HideUsage || !c.isPattern()
 	return c
 }
 
-// steady reports whether the changes of an event are the same whatever its texts say.
-func (c *changer) steady() bool {
+// isPattern reports whether the changes of an event are the same whatever its texts say.
+func (c *eventRewriter) isPattern() bool {
 	return c.id == nil && len(c.swap)+len(c.rules.Extras) == 0 && c.rules.UsagePath == "" && !c.rules.ContentLists
 }
 
 // data returns the event's data as it is to be relayed, nil for unchanged, or says
 // that the whole event is to be left out. The slice is valid until the next call.
-func (c *changer) data(e event) (data []byte, drop bool) {
+func (c *eventRewriter) data(e event) (data []byte, drop bool) {
 	if !c.on || e.end == 0 || len(e.data) == 0 || isDone(e.data) {
 		return nil, false
 	}
 	c.edits = c.edits[:0]
 	if c.hideUsage {
-		if drop = c.hide(e.data); drop {
+		if drop = c.dropUsage(e.data); drop {
 			return nil, true
 		}
 	}
@@ -68,10 +68,10 @@ func (c *changer) data(e event) (data []byte, drop bool) {
 	return c.buf, false
 }
 
-// hide takes usage out that the caller did not ask for. Usage on a chunk that brings a
+// dropUsage takes usage out that the caller did not ask for. Usage on a chunk that brings a
 // choice as well is the provider's own habit and stays.
 // Source: contract/dataplane.md 6.5, usage chunk.
-func (c *changer) hide(data []byte) (drop bool) {
+func (c *eventRewriter) dropUsage(data []byte) (drop bool) {
 	if !bytes.Contains(data, []byte(`"usage"`)) {
 		return false
 	}

@@ -35,7 +35,7 @@ func TestFunctionsOfOld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &dialect.Answering{Call: c, ID: "01", Strict: true}
+	a := &dialect.ResponseContext{Call: c, ID: "01", Strict: true}
 	const called = `"function_call":{"name":"f","arguments":"{\"b\":2}"},"tool_calls":[{"id":"toolu_2","type":"function","function":{"name":"f","arguments":"{}"}}]`
 	whole := string(client.EncodeReply(nil, r, a))
 	if !strings.Contains(whole, called) || !strings.Contains(whole, `"finish_reason":"function_call"`) {

@@ -20,18 +20,18 @@ func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 			c.Mode = mode
 			return c, nil
 		}
-		return c, Refuse("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
+		return c, InvalidField("tool_choice", `must be "auto", "none", "required" or an object that names a function`)
 	}
 	switch splice.Text(raw, "type") {
 	case llm.Function:
 		c.Mode = "tool"
 		if c.Name = splice.Text(raw, name...); c.Name == "" {
-			return c, Refuse("tool_choice."+strings.Join(name, "."), "is missing")
+			return c, InvalidField("tool_choice."+strings.Join(name, "."), "is missing")
 		}
 	case llm.Custom, "allowed_tools":
 		c.Mode = "opaque"
 	default:
-		return c, Refuse("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not speak this shape itself`)
+		return c, InvalidField("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not speak this shape itself`)
 	}
 	return c, nil
 }
@@ -56,11 +56,11 @@ func ReadSchema(f *llm.Format, raw []byte, at string) error {
 		case "schema":
 			f.Schema = val
 		case "strict":
-			f.Strict = Switch(val)
+			f.Strict = ParseBool(val)
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return Refuse(at+".schema", "must be a JSON schema, an object")
+		return InvalidField(at+".schema", "must be a JSON schema, an object")
 	}
 	return nil
 }

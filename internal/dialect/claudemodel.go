@@ -102,23 +102,25 @@ func (m ClaudeModel) MaxOutput() int64 {
 	return outputOldest
 }
 
-// Thinks reports whether the model can be told to think; of one that is not known the
+// SupportsThinking reports whether the model can be told to think; of one that is not known the
 // provider will say.
-func (m ClaudeModel) Thinks() bool { return m.Major == 0 || m.Since(3, 7) }
+func (m ClaudeModel) SupportsThinking() bool { return m.Major == 0 || m.Since(3, 7) }
 
-// Adapts reports whether the model decides by itself how much to think. Budgets are
+// SupportsAdaptiveThinking reports whether the model decides by itself how much to think. Budgets are
 // refused by the newest.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
-func (m ClaudeModel) Adapts() bool { return m.Since(4, 6) }
+func (m ClaudeModel) SupportsAdaptiveThinking() bool { return m.Since(4, 6) }
 
-// Weighs reports whether the model knows output_config.effort.
+// SupportsEffort reports whether the model knows output_config.effort.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
-func (m ClaudeModel) Weighs() bool { return m.Adapts() || m.Family == "opus" && m.Since(4, 5) }
+func (m ClaudeModel) SupportsEffort() bool {
+	return m.SupportsAdaptiveThinking() || m.Family == "opus" && m.Since(4, 5)
+}
 
-// Knows reports whether a word of effort is one of the model's: max came with 4.6 and xhigh with
+// SupportsEffortLevel reports whether a word of effort is one of the model's: max came with 4.6 and xhigh with
 // 4.7, and those before refuse them.
 // Source: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11.
-func (m ClaudeModel) Knows(effort string) bool {
+func (m ClaudeModel) SupportsEffortLevel(effort string) bool {
 	switch effort {
 	case "max":
 		return m.Since(4, 6)
@@ -128,11 +130,11 @@ func (m ClaudeModel) Knows(effort string) bool {
 	return true
 }
 
-// Samples reports whether the model can be told its temperature, top_p and top_k: from 4.7 on
+// SupportsSampling reports whether the model can be told its temperature, top_p and top_k: from 4.7 on
 // it refuses a call with any but its own.
 // Source: https://platform.claude.com/docs/en/about-claude/models/whats-new-claude-4-7,
 // https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11.
-func (m ClaudeModel) Samples() bool { return !m.Since(4, 7) }
+func (m ClaudeModel) SupportsSampling() bool { return !m.Since(4, 7) }
 
 // Continues reports whether the model goes on with what the assistant said last: from 4.6 on it
 // wants the user to speak last.
@@ -140,11 +142,11 @@ func (m ClaudeModel) Samples() bool { return !m.Since(4, 7) }
 // https://github.com/langchain-ai/deepagents/issues/1585, read 2026-11.
 func (m ClaudeModel) Continues() bool { return !m.Since(4, 6) }
 
-// Obeys reports whether the model can be told that it must call a tool: those that always think
+// SupportsForcedTools reports whether the model can be told that it must call a tool: those that always think
 // refuse it.
 // Source: https://platform.claude.com/docs/en/models/opus-5-5/whats-new-opus-5-5 and
 // https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5, read 2026-11.
-func (m ClaudeModel) Obeys() bool {
+func (m ClaudeModel) SupportsForcedTools() bool {
 	switch m.Family {
 	case "opus", "sonnet":
 		return !m.Since(5, 5)
@@ -154,11 +156,11 @@ func (m ClaudeModel) Obeys() bool {
 	return true
 }
 
-// Unthinking is the type of thinking that keeps the model from it as far as it goes: "disabled",
+// DisabledThinkingType is the type of thinking that keeps the model from it as far as it goes: "disabled",
 // or "between_tools" of those that always note something there; "" for those that cannot be kept
 // from it. Models before 5 think when they are told to.
 // Source: as that of Obeys.
-func (m ClaudeModel) Unthinking() string {
+func (m ClaudeModel) DisabledThinkingType() string {
 	switch {
 	case m.Family == "fable", m.Family == "mythos", m.Family == "opus" && m.Since(5, 5):
 		return ""
@@ -170,12 +172,12 @@ func (m ClaudeModel) Unthinking() string {
 
 // Sampled takes the temperature or top_p that the caller wants of the model, or top_k. What the
 // model would refuse is not taken, so that it is named as lost, unless it is the model's own.
-func (m ClaudeModel) Sampled(t *llm.Tally, name string) (json.RawMessage, bool) {
+func (m ClaudeModel) Sampled(t *llm.FieldTracker, name string) (json.RawMessage, bool) {
 	switch {
-	case m.Samples():
-		return t.Take(name)
+	case m.SupportsSampling():
+		return t.Consume(name)
 	case name != "top_k" && between(t, name, 1, 1):
-		t.Take(name)
+		t.Consume(name)
 	}
 	return nil, false
 }

@@ -63,8 +63,8 @@ func TestClaudeKnowsEfforts(t *testing.T) {
 		{"claude-sonnet-4-5@20250929", "high", false, true},
 	} {
 		m := dialect.ClaudeOf(c.model)
-		if m.Weighs() != c.weighs || m.Knows(c.effort) != c.knows {
-			t.Errorf("%s, %s: weighs %v, knows %v", c.model, c.effort, m.Weighs(), m.Knows(c.effort))
+		if m.SupportsEffort() != c.weighs || m.SupportsEffortLevel(c.effort) != c.knows {
+			t.Errorf("%s, %s: weighs %v, knows %v", c.model, c.effort, m.SupportsEffort(), m.SupportsEffortLevel(c.effort))
 		}
 	}
 }

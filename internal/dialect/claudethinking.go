@@ -34,13 +34,13 @@ func (m ClaudeModel) AddsDisplay() Added {
 // AsksForSummary reports whether a call on responses asks for a summary of the reasoning without
 // an effort, and the model can be asked to think for it without refusing the call.
 // It takes no parameter of t. Source: contract/provider-transforms.md 10.1.
-func (m ClaudeModel) AsksForSummary(c *llm.Call, t *llm.Tally) bool {
-	if !m.Adapts() || c.Surface == llm.Messages {
+func (m ClaudeModel) AsksForSummary(c *llm.Call, t *llm.FieldTracker) bool {
+	if !m.SupportsAdaptiveThinking() || c.Surface == llm.Messages {
 		return false
 	}
 	for _, name := range [...]string{"reasoning.summary", "reasoning.generate_summary"} {
 		if _, asked := t.Peek(name); asked {
-			return MayThink(c, t)
+			return AllowsReasoning(c, t)
 		}
 	}
 	return false

@@ -9,12 +9,12 @@ import (
 // urging closes a conversation in which the caller lets the model have the last word.
 const urging = "Go on."
 
-// UserLast is the call for models that want the user to speak last: where the assistant does,
+// EndWithUserTurn is the call for models that want the user to speak last: where the assistant does,
 // and waits for nothing, the user asks it to go on. The call itself stays as it is.
-func UserLast(c *llm.Call) *llm.Call {
+func EndWithUserTurn(c *llm.Call) *llm.Call {
 	last := -1
 	for i := range c.Messages {
-		if m := &c.Messages[i]; !m.Role.Instructs() && speaks(m) {
+		if m := &c.Messages[i]; !m.Role.Instructs() && hasContent(m) {
 			last = i
 		}
 	}

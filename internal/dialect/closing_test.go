@@ -30,7 +30,7 @@ func TestUserLast(t *testing.T) {
 		"the assistant's own blanks": {[]llm.Message{say(llm.RoleUser, text), say(llm.RoleAssistant, llm.Part{Kind: llm.TextPart})}, false},
 	} {
 		in := &llm.Call{Messages: c.messages}
-		out := dialect.UserLast(in)
+		out := dialect.EndWithUserTurn(in)
 		n := len(out.Messages)
 		if urged := n == len(c.messages)+1 && out.Messages[n-1].Role == llm.RoleUser && out.Messages[n-1].Parts[0].Text == "Go on."; urged != c.urged || len(in.Messages) != len(c.messages) {
 			t.Errorf("%s: %+v", name, out.Messages)

@@ -19,10 +19,10 @@ type Client interface {
 	DecodeCall(body []byte) (*llm.Call, error)
 
 	// EncodeReply appends the whole answer to dst.
-	EncodeReply(dst []byte, r *llm.Reply, a *Answering) []byte
+	EncodeReply(dst []byte, r *llm.Response, a *ResponseContext) []byte
 
 	// NewEncoder makes the encoder of one stream. It belongs to one goroutine.
-	NewEncoder(a *Answering) EventEncoder
+	NewEncoder(a *ResponseContext) EventEncoder
 }
 
 // EventEncoder puts the events of one stream on the wire, server-sent events with
@@ -33,8 +33,8 @@ type EventEncoder interface {
 	Append(dst []byte, e *llm.Event) []byte
 }
 
-// Answering is what an answer repeats of its call and of the way it came.
-type Answering struct {
+// ResponseContext is what an answer repeats of its call and of the way it came.
+type ResponseContext struct {
 	Call     *llm.Call
 	ID       string // 26 characters, unique: the codec puts its prefix before it where the provider gave no id
 	Created  int64  // epoch seconds, where the provider gave none
@@ -55,7 +55,7 @@ type Upstream interface {
 
 	// DecodeReply reads a whole answer of success. What is no answer of this shape is
 	// fault.UpstreamInvalid.
-	DecodeReply(in *Incoming) (*llm.Reply, error)
+	DecodeReply(in *Incoming) (*llm.Response, error)
 
 	// NewDecoder makes the decoder of one stream. It belongs to one goroutine.
 	NewDecoder(in *Incoming) EventDecoder
@@ -74,21 +74,21 @@ type EventDecoder interface {
 	Close(emit func(*llm.Event)) error
 }
 
-// Unified is an endpoint that callers know in OpenAI's shape alone (embeddings,
+// OpenAIEndpoint is an endpoint that callers know in OpenAI's shape alone (embeddings,
 // images, rerank, files, batches …): their request becomes the provider's, the
 // provider's answer becomes OpenAI's. Its methods are safe for concurrent use.
-type Unified interface {
+type OpenAIEndpoint interface {
 	// EncodeRequest makes the provider's request; errors as in Upstream.EncodeCall.
 	EncodeRequest(ctx context.Context, r *Request, to *Target) (*Outgoing, error)
 	// DecodeAnswer makes the caller's answer of one of success; errors as in
 	// Upstream.DecodeReply.
-	DecodeAnswer(in *Incoming) (*Answer, error)
+	DecodeAnswer(in *Incoming) (*Response, error)
 }
 
-// Follower is a Unified whose answer stands in several places, for example a batch whose
+// MultiStep is a Unified whose answer stands in several places, for example a batch whose
 // output is in files that its job names.
-type Follower interface {
-	Unified
+type MultiStep interface {
+	OpenAIEndpoint
 	// Follow looks at the answers so far, Incoming.Body and then More, and says which to
 	// get next. It is called until it says that there is none (ok false), DecodeAnswer
 	// after that. An error, for example fault.Conflict of a batch that still runs, is the
@@ -116,10 +116,10 @@ type Next struct {
 	ContentType string   // of what File makes: "application/jsonl"
 }
 
-// Filer is a Unified of which some answers are files: callers get them as they come and as
+// FileStreamer is a Unified of which some answers are files: callers get them as they come and as
 // they are, whatever their size.
-type Filer interface {
-	Unified
+type FileStreamer interface {
+	OpenAIEndpoint
 	// FileType is the content type of such an answer where the provider names none; ok is
 	// false where the answer is to be decoded.
 	FileType(ep llm.Endpoint) (contentType string, ok bool)
@@ -139,16 +139,16 @@ type Profiles interface {
 // Streamer is a Unified whose answers of success may be streams: those of requests
 // with Target.Stream, unless the provider's spec says that it streams nothing.
 type Streamer interface {
-	Unified
+	OpenAIEndpoint
 	// NewStream makes what turns one stream of the provider into the caller's, server-sent
 	// events of the endpoint with their end, for example data: [DONE]. It belongs to one
 	// goroutine.
-	NewStream(in *Incoming) Restream
+	NewStream(in *Incoming) StreamTranscoder
 }
 
-// Restream turns a provider's stream into the caller's as it comes, in pieces of any
+// StreamTranscoder turns a provider's stream into the caller's as it comes, in pieces of any
 // size.
-type Restream interface {
+type StreamTranscoder interface {
 	// Append appends what p, the provider's next bytes, is to the caller; often nothing.
 	// What cannot be read is fault.UpstreamInvalid; an error that the provider reports in
 	// the stream is appended in the caller's words and ends it.
@@ -186,8 +186,8 @@ type FileLines struct {
 	Messages Upstream // Anthropic's messages, which Claude speaks on the clouds too
 }
 
-// Answer is what the caller gets.
-type Answer struct {
+// Response is what the caller gets.
+type Response struct {
 	Body        []byte
 	ContentType string // empty: application/json
 	Usage       llm.Usage

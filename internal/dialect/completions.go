@@ -11,8 +11,8 @@ import (
 
 // Prompt takes the prompt of a text completion for providers that go on from one text:
 // "x" or ["x"]. Several prompts and tokens are fault.InvalidParameter.
-func Prompt(t *llm.Tally) (string, error) {
-	raw, ok := t.Take("prompt")
+func Prompt(t *llm.FieldTracker) (string, error) {
+	raw, ok := t.Consume("prompt")
 	if !ok {
 		return "", fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
 	}
@@ -49,7 +49,7 @@ type CompletionChoice struct {
 }
 
 // Answer writes it; to callers who asked for a stream, as one.
-func (c *Completion) Answer(stream bool) *Answer {
+func (c *Completion) Answer(stream bool) *Response {
 	var w JSON
 	w.Open('{')
 	w.Str("id", cmp.Or(c.ID, ident.NewItem("cmpl-")))
@@ -68,7 +68,7 @@ func (c *Completion) Answer(stream bool) *Answer {
 	w.Close(']')
 	w.Raw("usage", completionUsage(&c.Usage))
 	w.Close('}')
-	a := &Answer{Body: w.B, Usage: c.Usage, Model: c.Model}
+	a := &Response{Body: w.B, Usage: c.Usage, Model: c.Model}
 	if stream {
 		a.Body, a.ContentType = ReplayCompletion(nil, a.Body), "text/event-stream"
 	}

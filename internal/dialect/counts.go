@@ -17,15 +17,15 @@ type counts struct {
 	told  bool // the provider gave the number of searches
 	fee   bool // it asks a price for the search of the call
 
-	through   bool      // the reply is passed through, and may be in words of its provider's own
-	paid      llm.Usage // what Cohere bills of what it counts
-	compacted llm.Usage // of summaries that the provider made on the way
-	tools     int64     // tokens of input that what tools brought has beside InputTokens
-	thoughts  bool      // ReasoningTokens stand beside OutputTokens
-	gemini    bool      // the model is one of Google's
-	grounds   grounds   // of an answer in Google's own words
-	always    bool      // the model searches the web for each answer
-	preview   bool      // it was given OpenAI's first tool for that
+	through   bool              // the reply is passed through, and may be in words of its provider's own
+	paid      llm.Usage         // what Cohere bills of what it counts
+	compacted llm.Usage         // of summaries that the provider made on the way
+	tools     int64             // tokens of input that what tools brought has beside InputTokens
+	thoughts  bool              // ReasoningTokens stand beside OutputTokens
+	gemini    bool              // the model is one of Google's
+	grounds   groundingMetadata // of an answer in Google's own words
+	always    bool              // the model searches the web for each answer
+	preview   bool              // it was given OpenAI's first tool for that
 }
 
 func newCounts(ep llm.Endpoint) counts {
@@ -72,7 +72,7 @@ func (c *counts) field(name, val []byte) bool {
 	case `"iterations"`:
 		c.iterations(val)
 	case `"image_gen"`:
-		return c.drawn(val)
+		return c.imageCount(val)
 	case `"pages_processed"`:
 		return count(val, &c.u.Pages)
 	case `"seconds"`, `"prompt_audio_seconds"`:

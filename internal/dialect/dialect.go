@@ -44,7 +44,7 @@ type Dialect struct {
 	Profiles Profiles
 
 	// Unified are the endpoints that callers know in OpenAI's shape alone.
-	Unified map[llm.Endpoint]Unified
+	Unified map[llm.Endpoint]OpenAIEndpoint
 }
 
 // Param is a body field and its raw JSON value, for example temperature and 0.2.
@@ -66,9 +66,9 @@ type Shaping struct {
 	NoUsage  bool // the host refuses requests for the usage of a stream: none is added
 }
 
-// Brings reports whether the shaping gives the body a field that the caller may have
+// Sets reports whether the shaping gives the body a field that the caller may have
 // left out: a default or an override that is not null, or the model.
-func (s *Shaping) Brings(key string) bool {
+func (s *Shaping) Sets(key string) bool {
 	if key == "model" && s.Model != "" {
 		return true
 	}
@@ -125,9 +125,9 @@ func (r *RequestRules) Any() bool {
 	return len(r.Default)+len(r.Rename)+len(r.Drop)+len(r.Swap) > 0 || r.ThinkingSwitch || r.CallIDs > 0 || r.DocumentURLs
 }
 
-// Drops reports whether the provider refuses what a path of its spec selects, for example "user"
+// Rejects reports whether the provider refuses what a path of its spec selects, for example "user"
 // or "messages[*].name".
-func (r *RequestRules) Drops(path string) bool { return r != nil && slices.Contains(r.Drop, path) }
+func (r *RequestRules) Rejects(path string) bool { return r != nil && slices.Contains(r.Drop, path) }
 
 // Rename gives what a path selects another name, see splice.Rename.
 type Rename struct{ Path, To string }
@@ -146,7 +146,7 @@ type Shaped struct {
 	// AskedUsage says that the edits ask for a usage event that the caller did not ask
 	// for, so that it must be hidden from the caller: StreamOptions.HideUsage.
 	AskedUsage bool
-	// Lost are the places in the caller's body of what the provider does not get because it
+	// Unsupported are the places in the caller's body of what the provider does not get because it
 	// refuses it, where they say something: "messages[2].annotations".
-	Lost []string
+	Unsupported []string
 }

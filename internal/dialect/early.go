@@ -2,10 +2,10 @@ package dialect
 
 import "sluice/internal/fault"
 
-// Early counts what a stream tells of tool calls before their names. Callers of every shape
+// PendingToolCalls counts what a stream tells of tool calls before their names. Callers of every shape
 // hear the name first, so that it waits for the name; a call whose name never comes is none.
 // The zero value is ready; it belongs to one stream.
-type Early struct{ bytes int }
+type PendingToolCalls struct{ bytes int }
 
 // Bounds of what a stream may make the gateway keep of calls without a name.
 const (
@@ -14,7 +14,7 @@ const (
 )
 
 // Keep puts a piece behind those of its call that wait; an empty one is left out.
-func (e *Early) Keep(pieces *[]string, piece string) {
+func (e *PendingToolCalls) Keep(pieces *[]string, piece string) {
 	if piece != "" {
 		*pieces = append(*pieces, piece)
 		e.bytes += len(piece) + pieceRoom
@@ -22,7 +22,7 @@ func (e *Early) Keep(pieces *[]string, piece string) {
 }
 
 // Take returns the pieces of a call whose name has come, and keeps them no longer.
-func (e *Early) Take(pieces *[]string) []string {
+func (e *PendingToolCalls) Take(pieces *[]string) []string {
 	list := *pieces
 	*pieces = nil
 	for _, p := range list {
@@ -32,7 +32,7 @@ func (e *Early) Take(pieces *[]string) []string {
 }
 
 // Bounded is fault.UpstreamInvalid when too much waits.
-func (e *Early) Bounded() error {
+func (e *PendingToolCalls) Bounded() error {
 	if e.bytes > earlyMax {
 		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of tool calls without a name", earlyMax)
 	}

@@ -18,8 +18,8 @@ type EmbedItem struct{ Text, Image []byte }
 // EmbedItems takes the input of an embeddings request: "x", ["x","y"], [{"text":"x"}]
 // or [{"image":{…}}]. Tokens, which mean something to OpenAI's models alone, and
 // anything else are fault.InvalidParameter with Param, for example "input[2]".
-func EmbedItems(t *llm.Tally) ([]EmbedItem, error) {
-	raw, ok := t.Take("input")
+func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
+	raw, ok := t.Consume("input")
 	switch {
 	case !ok:
 		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
@@ -58,7 +58,7 @@ func embedItem(raw []byte, at string) (EmbedItem, error) {
 }
 
 // EmbedTexts is EmbedItems for providers that embed nothing but texts: raw strings.
-func EmbedTexts(t *llm.Tally) ([][]byte, error) {
+func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	items, err := EmbedItems(t)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func EncodeTexts(r *Request, name string, carried ...Rename) (*Outgoing, error) 
 	w.Close(']')
 	w.Carry(t, carried)
 	w.Close('}')
-	return &Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // Embeddings is an answer to /embeddings in OpenAI's shape.
@@ -106,13 +106,13 @@ type Embeddings struct {
 
 // WantsBase64 reports whether a request asks for its vectors in base64, as OpenAI's own
 // clients do unless told otherwise. It takes encoding_format, which the gateway answers.
-func WantsBase64(t *llm.Tally) bool {
-	raw, _ := t.Take("encoding_format")
+func WantsBase64(t *llm.FieldTracker) bool {
+	raw, _ := t.Consume("encoding_format")
 	return string(raw) == `"base64"`
 }
 
 // Answer writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
-func (e *Embeddings) Answer() (*Answer, error) {
+func (e *Embeddings) Answer() (*Response, error) {
 	var w JSON
 	w.OpenList()
 	for i, v := range e.Vectors {
@@ -138,7 +138,7 @@ func (e *Embeddings) Answer() (*Answer, error) {
 	w.Int("total_tokens", e.Usage.TotalTokens)
 	w.Close('}')
 	w.Close('}')
-	return &Answer{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
+	return &Response{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
 }
 
 // packed is a vector as OpenAI puts it in base64: its numbers as 32-bit floats,

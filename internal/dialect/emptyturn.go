@@ -26,7 +26,7 @@ func Useful(parts []llm.Part) bool {
 		switch p := &parts[i]; p.Kind {
 		case llm.ThoughtPart, llm.SealedPart:
 		case llm.TextPart, llm.RefusalPart:
-			if !Blank(p.Text) {
+			if !IsBlank(p.Text) {
 				return true
 			}
 		default:

@@ -25,7 +25,7 @@ func errorExtra(body []byte) []llm.Param {
 	left := errorExtraMax
 	for raw, value := range splice.Members(object) {
 		name, _ := splice.Unquote(raw)
-		if slices.Contains(known, name) || hollow(value) || len(name)+len(value) > left || hasParam(list, name) {
+		if slices.Contains(known, name) || isEmptyDelta(value) || len(name)+len(value) > left || hasParam(list, name) {
 			continue
 		}
 		left -= len(name) + len(value)

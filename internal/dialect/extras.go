@@ -5,10 +5,10 @@ import "sluice/internal/llm"
 // extrasMax is how many extras of a stream are kept for its end.
 const extrasMax = 64
 
-// NoteExtra keeps what else a provider says in a stream, for shapes that tell it at the end:
+// AddUnknownField keeps what else a provider says in a stream, for shapes that tell it at the end:
 // said again, as Perplexity says its sources in each chunk, it takes the place of the former.
 // It copies what it keeps; more than 64 of them are not kept.
-func NoteExtra(list []llm.Param, ev *llm.Event) []llm.Param {
+func AddUnknownField(list []llm.Param, ev *llm.Event) []llm.Param {
 	for i := range list {
 		if p := &list[i]; p.Name == ev.Name {
 			p.Raw = append(p.Raw[:0], ev.Raw...)

@@ -22,7 +22,7 @@ func TestExtrasOfStreams(t *testing.T) {
 		"responses": {llm.CreateModelResponse, responses.Client()},
 		"messages":  {llm.Messages, anthropic.Dialect().Clients[llm.Messages]},
 	} {
-		enc := c.client.NewEncoder(&dialect.Answering{Call: &llm.Call{Surface: c.surface}, ID: "0123456789abcdef0123456789"})
+		enc := c.client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: c.surface}, ID: "0123456789abcdef0123456789"})
 		var out []byte
 		put := func(ev llm.Event) { out = enc.Append(out, &ev) }
 		put(llm.Event{Kind: llm.EventStart})
@@ -43,8 +43,8 @@ func TestNamesOfProviders(t *testing.T) {
 	t.Parallel()
 	extra := llm.Param{Name: `a":1,"forged`, Raw: []byte("1")}
 	for surface, client := range surfaces {
-		a := &dialect.Answering{Call: &llm.Call{Surface: surface}, ID: "0123456789abcdef0123456789"}
-		r := &llm.Reply{Extra: []llm.Param{extra}, Choices: []llm.Choice{{Finish: llm.FinishStop, Extra: []llm.Param{extra}, Parts: []llm.Part{{Text: "hi"}}}}}
+		a := &dialect.ResponseContext{Call: &llm.Call{Surface: surface}, ID: "0123456789abcdef0123456789"}
+		r := &llm.Response{Extra: []llm.Param{extra}, Choices: []llm.Choice{{Finish: llm.FinishStop, Extra: []llm.Param{extra}, Parts: []llm.Part{{Text: "hi"}}}}}
 		out := client.EncodeReply(nil, r, a)
 		enc := client.NewEncoder(a)
 		dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })

@@ -8,7 +8,7 @@ import (
 // Fields begins the account of a request to a unified endpoint: its members are the
 // parameters, so that each is taken by what carries it or named as lost. Nulls say
 // nothing. The model, which Target names, and stream count as taken.
-func Fields(body []byte) *llm.Tally {
+func Fields(body []byte) *llm.FieldTracker {
 	c := &llm.Call{}
 	for raw, val := range splice.Members(body) {
 		name, _ := splice.Unquote(raw)
@@ -17,16 +17,16 @@ func Fields(body []byte) *llm.Tally {
 		}
 	}
 	t := llm.NewTally(c)
-	t.Take("model")
-	t.Take("stream")
+	t.Consume("model")
+	t.Consume("stream")
 	return t
 }
 
 // Carry writes the parameters that t has under the names that the provider has for
 // them: {"top_p", "p"}.
-func (w *JSON) Carry(t *llm.Tally, list []Rename) {
+func (w *JSON) Carry(t *llm.FieldTracker, list []Rename) {
 	for _, n := range list {
-		if raw, ok := t.Take(n.Path); ok {
+		if raw, ok := t.Consume(n.Path); ok {
 			w.Raw(n.To, raw)
 		}
 	}
@@ -40,9 +40,9 @@ type Alias struct {
 }
 
 // Take takes the first of the names that is there; others are taken with it.
-func (a Alias) Take(t *llm.Tally) []byte {
+func (a Alias) Take(t *llm.FieldTracker) []byte {
 	if a.From == nil {
-		raw, _ := t.Take(a.To)
+		raw, _ := t.Consume(a.To)
 		return raw
 	}
 	raw, _ := t.First(a.From...)
@@ -50,7 +50,7 @@ func (a Alias) Take(t *llm.Tally) []byte {
 }
 
 // CarryAny is Carry for parameters with several names.
-func (w *JSON) CarryAny(t *llm.Tally, list []Alias) {
+func (w *JSON) CarryAny(t *llm.FieldTracker, list []Alias) {
 	for _, a := range list {
 		w.Raw(a.To, a.Take(t))
 	}

@@ -18,7 +18,7 @@ func TestCallsThatEndWithStop(t *testing.T) {
 	call := `"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]`
 	for said, want := range map[string]string{call: `"stop_reason":"tool_use"`, `"content":"hi"`: `"stop_reason":"end_turn"`} {
 		in := &dialect.Incoming{Call: &llm.Call{Surface: llm.Messages}}
-		a := &dialect.Answering{Call: in.Call, ID: "01"}
+		a := &dialect.ResponseContext{Call: in.Call, ID: "01"}
 		in.Body = []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",` + said + `}}]}`)
 		r, err := upstream.DecodeReply(in)
 		if err != nil {

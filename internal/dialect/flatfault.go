@@ -30,9 +30,9 @@ func flatFault(data []byte) bool {
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"message"`, `"detail"`:
-			known = known || val[0] == '"' && !hollow(val)
+			known = known || val[0] == '"' && !isEmptyDelta(val)
 		case `"errors"`:
-			known = known || val[0] == '[' && !hollow(val)
+			known = known || val[0] == '[' && !isEmptyDelta(val)
 		case `"object"`:
 			other += notError(val)
 		case `"code"`, `"type"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`, `"param"`, `"success"`, `"result"`, `"messages"`,
@@ -46,7 +46,7 @@ func flatFault(data []byte) bool {
 
 // notError is 1 for an object type that is not "error".
 func notError(val []byte) int {
-	if splice.IsName(val, errorName) || hollow(val) {
+	if splice.IsName(val, errorName) || isEmptyDelta(val) {
 		return 0
 	}
 	return 1

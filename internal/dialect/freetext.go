@@ -8,9 +8,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// Texts are the tools of one call that take free text and were sent as functions with one
+// FreeTextTools are the tools of one call that take free text and were sent as functions with one
 // argument. The nil *Texts has none. It belongs to one stream.
-type Texts struct {
+type FreeTextTools struct {
 	names []string
 	open  map[[2]int]*textArgument // of choices and blocks
 }
@@ -23,11 +23,11 @@ var textSchema = []byte(`{"type":"object","properties":{"` + argument + `":{"typ
 
 // AsFunctions is the call with functions in place of the tools that take free text, for
 // providers that have functions only: {"input":"…"}. The call itself stays as it is.
-func AsFunctions(c *llm.Call) (*llm.Call, *Texts) {
+func AsFunctions(c *llm.Call) (*llm.Call, *FreeTextTools) {
 	if !hasText(c) {
 		return c, nil
 	}
-	t, out := &Texts{}, *c
+	t, out := &FreeTextTools{}, *c
 	out.Tools = slices.Clone(c.Tools)
 	for i := range out.Tools {
 		if f := &out.Tools[i]; f.Type == llm.Custom {
@@ -36,7 +36,7 @@ func AsFunctions(c *llm.Call) (*llm.Call, *Texts) {
 			f.Raw, f.Shape = nil, "" // what the caller wrote is no function
 		}
 	}
-	if name := wishedText(c.Choice.Raw); c.Choice.Mode == "opaque" && name != "" {
+	if name := describeFreeText(c.Choice.Raw); c.Choice.Mode == "opaque" && name != "" {
 		out.Choice.Mode, out.Choice.Name = "tool", name
 	}
 	out.Messages = slices.Clone(c.Messages)
@@ -70,9 +70,9 @@ func describeText(raw []byte) string {
 	return strings.TrimSpace(said)
 }
 
-// wishedText is the tool that a choice names: {"type":"custom","name":"x"}, in chat
+// describeFreeText is the tool that a choice names: {"type":"custom","name":"x"}, in chat
 // {"type":"custom","custom":{"name":"x"}}.
-func wishedText(choice []byte) string {
+func describeFreeText(choice []byte) string {
 	if splice.Text(choice, "type") != llm.Custom {
 		return ""
 	}
@@ -83,7 +83,7 @@ func wishedText(choice []byte) string {
 }
 
 // Reply gives the calls of a whole answer their free text.
-func (t *Texts) Reply(r *llm.Reply) {
+func (t *FreeTextTools) Reply(r *llm.Response) {
 	if t == nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (t *Texts) Reply(r *llm.Reply) {
 }
 
 // Event passes an event of a stream on to put, a call's arguments as free text.
-func (t *Texts) Event(ev *llm.Event, put func(*llm.Event)) {
+func (t *FreeTextTools) Event(ev *llm.Event, put func(*llm.Event)) {
 	if t == nil || ev.Part != llm.CallPart {
 		put(ev)
 		return

@@ -9,7 +9,7 @@ import (
 
 // read gives a call's arguments in two pieces to the tool that takes free text, as a stream
 // does.
-func readText(t *Texts, name string, pieces ...string) (text string) {
+func readText(t *FreeTextTools, name string, pieces ...string) (text string) {
 	put := func(ev *llm.Event) {
 		if ev.Kind == llm.EventArguments {
 			text += ev.Text
@@ -61,7 +61,7 @@ func TestFreeTextComesBack(t *testing.T) {
 		if got := readText(texts, "patch", pieces...); got != want {
 			t.Errorf("%q byte by byte is %q, want %q", said, got, want)
 		}
-		r := &llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{{Kind: llm.CallPart, Call: &llm.ToolCall{Name: "patch", Arguments: said}}}}}}
+		r := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Kind: llm.CallPart, Call: &llm.ToolCall{Name: "patch", Arguments: said}}}}}}
 		texts.Reply(r)
 		if call := r.Choices[0].Parts[0].Call; call.Arguments != want || !call.Custom {
 			t.Errorf("%q is %+v, want %q", said, call, want)

@@ -8,13 +8,13 @@ import (
 // Functions writes the list of tools for shapes that know functions alone: each by write,
 // which is told where it stands in the call, "tools[2]". Tools that providers run are told
 // to t as lost; without a function no list is written.
-func (w *JSON) Functions(t *llm.Tally, c *llm.Call, write func(f *llm.Tool, at string)) {
+func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, at string)) {
 	open := false
 	for i := range c.Tools {
 		f := &c.Tools[i]
-		at := Index("tools", f.Index)
+		at := ElementPath("tools", f.Index)
 		if f.Type != llm.Function {
-			t.Lose(at)
+			t.Drop(at)
 			continue
 		}
 		if !open {
@@ -31,7 +31,7 @@ func (w *JSON) Functions(t *llm.Tally, c *llm.Call, write func(f *llm.Tool, at s
 // ChoiceAmong is the caller's choice among those tools that the target gets, which carried
 // tells. The wish for one that it does not get is told to t as lost, as is that for any where it
 // gets none: providers refuse a choice without tools.
-func ChoiceAmong(t *llm.Tally, c *llm.Call, carried func(*llm.Tool) bool) llm.ToolChoice {
+func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, carried func(*llm.Tool) bool) llm.ToolChoice {
 	some, wished := false, c.Choice.Mode != "tool"
 	for i := range c.Tools {
 		if tool := &c.Tools[i]; carried(tool) {
@@ -44,7 +44,7 @@ func ChoiceAmong(t *llm.Tally, c *llm.Call, carried func(*llm.Tool) bool) llm.To
 	switch c.Choice.Mode {
 	case "", "auto", "none":
 	default:
-		t.Lose(c.Choice.From)
+		t.Drop(c.Choice.From)
 	}
 	return llm.ToolChoice{}
 }
@@ -69,7 +69,7 @@ func IsFunction(t *llm.Tool) bool { return t.Type == llm.Function }
 // ChoiceOfTools is whether tools shall be called, for shapes in the manner of Cohere's
 // that cannot be told which: "NONE", "REQUIRED", or nothing to say. A tool that stands
 // alone is the one that is meant; of several the wish for one is told to t as lost.
-func ChoiceOfTools(t *llm.Tally, c *llm.Call) string {
+func ChoiceOfTools(t *llm.FieldTracker, c *llm.Call) string {
 	switch choice := ChoiceAmong(t, c, IsFunction); choice.Mode {
 	case "", "auto":
 	case "none":
@@ -78,11 +78,11 @@ func ChoiceOfTools(t *llm.Tally, c *llm.Call) string {
 		return "REQUIRED"
 	case "tool":
 		if len(c.Tools) > 1 {
-			t.Lose(Inside(c, c.Choice.From, "function") + ".name")
+			t.Drop(NestedPath(c, c.Choice.From, "function") + ".name")
 		}
 		return "REQUIRED"
 	default:
-		t.Lose(c.Choice.From)
+		t.Drop(c.Choice.From)
 	}
 	return ""
 }

@@ -3,25 +3,25 @@ package dialect
 // FileDeleted is OpenAI's answer for a file that is gone, for providers that say less:
 // {"id":"file-1","object":"file","deleted":true}.
 // Source: https://platform.openai.com/docs/api-reference/files/delete, read 2026-11.
-func FileDeleted(id string) *Answer {
+func FileDeleted(id string) *Response {
 	var w JSON
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "file")
 	w.Bool("deleted", true)
 	w.Close('}')
-	return &Answer{Body: w.B}
+	return &Response{Body: w.B}
 }
 
 // FinetuneCancelled is OpenAI's answer for a fine-tune that was cancelled, for providers
 // that say less: {"id":"ft-1","object":"fine_tuning.job","status":"cancelled"}.
 // Source: https://platform.openai.com/docs/api-reference/fine-tuning/cancel, read 2026-11.
-func FinetuneCancelled(id string) *Answer {
+func FinetuneCancelled(id string) *Response {
 	var w JSON
 	w.Open('{')
 	w.Str("id", id)
 	w.Str("object", "fine_tuning.job")
 	w.Str("status", "cancelled")
 	w.Close('}')
-	return &Answer{Body: w.B}
+	return &Response{Body: w.B}
 }

@@ -66,7 +66,7 @@ func TestGrammarOfStreams(t *testing.T) {
 		stream := "data: " + strings.Join(chunks, "\n\ndata: ") + "\n\ndata: [DONE]\n\n"
 		for surface, client := range surfaces {
 			var out []byte
-			enc := client.NewEncoder(&dialect.Answering{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
+			enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
 			signer := dialect.NewSigner(surface)
 			put := func(ev *llm.Event) { signer.Event(ev, func(ev *llm.Event) { out = enc.Append(out, ev) }) }
 			dec := upstream.NewDecoder(nil)

@@ -10,11 +10,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// Piece is the text of a JSON string that is a piece of a longer text; what is no string is "".
+// DecodeFragment is the text of a JSON string that is a piece of a longer text; what is no string is "".
 // Servers that cut texts by their UTF-16 tell a character in two pieces, "\ud83d" and "\ude00".
 // A half at an end of the piece stays in the text as three bytes that are no UTF-8, for the
 // Halves that the decoder hands its events to; nobody else sees such.
-func Piece(raw []byte) string {
+func DecodeFragment(raw []byte) string {
 	text, _ := splice.Unquote(raw)
 	if n := len(raw); n >= 2+escapeLen {
 		if low := escape(raw[1:]); isLow(low) {
@@ -65,18 +65,18 @@ func halfText(r rune) string {
 	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
 }
 
-// halfAt is the half that text begins with, -1 when it begins with none.
-func halfAt(text string) rune {
+// surrogateAt is the half that text begins with, -1 when it begins with none.
+func surrogateAt(text string) rune {
 	if len(text) < replacementLen || text[0] != 0xED || text[1] < 0xA0 || text[1] > 0xBF || text[2]&0xC0 != 0x80 {
 		return -1
 	}
 	return 0xD000 | rune(text[1]&0x3F)<<6 | rune(text[2]&0x3F)
 }
 
-// Halves joins the halves of characters that came in two events of a stream: the first waits for
+// SurrogateJoiner joins the halves of characters that came in two events of a stream: the first waits for
 // the second, and where that never comes U+FFFD stands for it. A decoder has it in the way of
 // its events. The zero value is ready; it belongs to one goroutine.
-type Halves struct{ waiting []half }
+type SurrogateJoiner struct{ waiting []half }
 
 // halvesMax is how many may wait at a time, one in each block that is open: every event looks
 // through them. Of more U+FFFD is told at once.
@@ -89,7 +89,7 @@ type half struct {
 }
 
 // Event hands an event on to emit, its text in whole characters; one without any is left out.
-func (h *Halves) Event(ev *llm.Event, emit func(*llm.Event)) {
+func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 	switch ev.Kind {
 	case llm.EventText, llm.EventArguments:
 		if !h.join(ev) {
@@ -106,11 +106,11 @@ func (h *Halves) Event(ev *llm.Event, emit func(*llm.Event)) {
 
 // join puts the half that waits before the text of an event and takes the one behind it. It
 // reports whether there is anything left to tell.
-func (h *Halves) join(ev *llm.Event) bool {
+func (h *SurrogateJoiner) join(ev *llm.Event) bool {
 	n := len(ev.Text)
-	low, high := halfAt(ev.Text), rune(-1)
+	low, high := surrogateAt(ev.Text), rune(-1)
 	if n >= replacementLen {
-		high = halfAt(ev.Text[n-replacementLen:])
+		high = surrogateAt(ev.Text[n-replacementLen:])
 	}
 	if len(h.waiting) == 0 && !isLow(low) && !isHigh(high) {
 		return true
@@ -137,7 +137,7 @@ func (h *Halves) join(ev *llm.Event) bool {
 }
 
 // take is the half that waits in the block of an event, -1 when none does.
-func (h *Halves) take(ev *llm.Event) rune {
+func (h *SurrogateJoiner) take(ev *llm.Event) rune {
 	for i := range h.waiting {
 		if w := &h.waiting[i]; w.Choice == ev.Choice && w.Block == ev.Block {
 			high := w.high
@@ -149,7 +149,7 @@ func (h *Halves) take(ev *llm.Event) rune {
 }
 
 // end tells of halves that nothing follows any more.
-func (h *Halves) end(emit func(*llm.Event), of func(*half) bool) {
+func (h *SurrogateJoiner) end(emit func(*llm.Event), of func(*half) bool) {
 	left := h.waiting[:0]
 	for i := range h.waiting {
 		w := h.waiting[i]

@@ -191,7 +191,7 @@ func TestHalvesInWholeAnswers(t *testing.T) {
 			}
 		}
 		for surface, client := range surfaces {
-			if out := client.EncodeReply(nil, r, &dialect.Answering{Call: &llm.Call{Surface: surface}}); !utf8.Valid(out) {
+			if out := client.EncodeReply(nil, r, &dialect.ResponseContext{Call: &llm.Call{Surface: surface}}); !utf8.Valid(out) {
 				t.Errorf("%s: no UTF-8 on %s: %q", name, surface, out)
 			}
 		}
@@ -215,7 +215,7 @@ func TestHalfBeforeAFault(t *testing.T) {
 // the others told at once.
 func TestHalvesThatWaitAreFew(t *testing.T) {
 	t.Parallel()
-	var h dialect.Halves
+	var h dialect.SurrogateJoiner
 	const blocks = 1000
 	told, waited := 0, 0
 	for at := range blocks {
@@ -239,7 +239,7 @@ func TestHalvesThatWaitAreFew(t *testing.T) {
 
 // Events in whole characters, as almost all are, cost nothing more.
 func TestHalvesAllocateNothing(t *testing.T) {
-	var h dialect.Halves
+	var h dialect.SurrogateJoiner
 	ev, emit := llm.Event{Kind: llm.EventText, Text: "Hello, 😀"}, func(*llm.Event) {}
 	if n := testing.AllocsPerRun(100, func() { h.Event(&ev, emit) }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -139,7 +139,7 @@ func TestGrammarOfHostileStreams(t *testing.T) {
 
 // retold is a stream on a surface, and whether it came to its end.
 func retold(upstream dialect.Upstream, client dialect.Client, surface llm.Endpoint, stream string, strict bool) (out []byte, whole bool) {
-	enc := client.NewEncoder(&dialect.Answering{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
+	enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
 	signer, dec := dialect.NewSigner(surface), upstream.NewDecoder(&dialect.Incoming{To: &dialect.Target{}})
 	put := func(ev *llm.Event) {
 		whole = whole || ev.Kind == llm.EventEnd

@@ -25,7 +25,7 @@ type Image struct {
 
 // Answer writes it. An answer without pictures, or with one that is no string, is
 // fault.UpstreamInvalid.
-func (m *Images) Answer() (*Answer, error) {
+func (m *Images) Answer() (*Response, error) {
 	if len(m.Items) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no images")
 	}
@@ -47,13 +47,13 @@ func (m *Images) Answer() (*Answer, error) {
 	}
 	w.Close(']')
 	w.Close('}')
-	return &Answer{Body: w.B, Usage: m.Usage}, nil
+	return &Response{Body: w.B, Usage: m.Usage}, nil
 }
 
 // ImagePrompt takes the prompt of a request for images, raw JSON. Without one, or when
 // it is no text, it is fault.InvalidParameter.
-func ImagePrompt(t *llm.Tally) ([]byte, error) {
-	raw, ok := t.Take("prompt")
+func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
+	raw, ok := t.Consume("prompt")
 	switch {
 	case !ok:
 		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
@@ -65,8 +65,8 @@ func ImagePrompt(t *llm.Tally) ([]byte, error) {
 
 // ImageSize takes size, "1024x768", apart. Both are 0 when the request has none, or
 // "auto"; anything else is fault.InvalidParameter.
-func ImageSize(t *llm.Tally) (width, height int64, err error) {
-	raw, ok := t.Take("size")
+func ImageSize(t *llm.FieldTracker) (width, height int64, err error) {
+	raw, ok := t.Consume("size")
 	if !ok || string(raw) == `"auto"` {
 		return 0, 0, nil
 	}
@@ -81,8 +81,8 @@ func ImageSize(t *llm.Tally) (width, height int64, err error) {
 
 // Base64Only takes response_format where it asks for what comes anyway from a provider
 // that gives no URLs. The wish for URLs stays, and so is lost.
-func Base64Only(t *llm.Tally) {
+func Base64Only(t *llm.FieldTracker) {
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
-		t.Take("response_format")
+		t.Consume("response_format")
 	}
 }

@@ -59,7 +59,7 @@ func TestBase64Only(t *testing.T) {
 	for body, want := range map[string][]string{`{"response_format":"b64_json"}`: nil, `{"response_format":"url"}`: {"response_format"}, `{}`: nil} {
 		tally := dialect.Fields([]byte(body))
 		dialect.Base64Only(tally)
-		if lost := tally.Lost(); !slices.Equal(lost, want) {
+		if lost := tally.Dropped(); !slices.Equal(lost, want) {
 			t.Errorf("%s: lost %q", body, lost)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// listOf is the member of an answer without which it is none of that endpoint: a list
+// listMember is the member of an answer without which it is none of that endpoint: a list
 // that clients walk through without a look at its type. Nil where clients trust in less.
-func listOf(ep llm.Endpoint) []byte {
+func listMember(ep llm.Endpoint) []byte {
 	switch ep {
 	case llm.ChatComplete, llm.Complete:
 		return []byte(`"choices"`)
@@ -25,14 +25,14 @@ func listOf(ep llm.Endpoint) []byte {
 	}
 }
 
-// HasList refuses a JSON answer of success that is a valid object and yet no answer of its
+// CheckListMember refuses a JSON answer of success that is a valid object and yet no answer of its
 // endpoint, with fault.UpstreamInvalid, so that another target may be tried: one whose
 // list of choices, contents, outputs or data is missing or is no list, as of a provider
 // that reports an error with a status of success. Wrong types further below are the
 // provider's own and are relayed. It looks for the name alone first, so that a list of that
 // name further below passes too: the plain case must cost no second walk.
-func HasList(ep llm.Endpoint, body []byte) error {
-	key := listOf(ep)
+func CheckListMember(ep llm.Endpoint, body []byte) error {
+	key := listMember(ep)
 	if key == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func TestHasList(t *testing.T) {
 		{llm.Rerank, `{"results":{}}`, ""},
 		{llm.ListModels, `{}`, ""},
 	} {
-		err := dialect.HasList(c.ep, []byte(c.body))
+		err := dialect.CheckListMember(c.ep, []byte(c.body))
 		if (err != nil) != (c.says != "") || err != nil && (!fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s of %s: %v, want %q", c.ep, c.body, err, c.says)
 		}
@@ -57,7 +57,7 @@ func TestHasListIsSure(t *testing.T) {
 		raw, _ := splice.Find(body, "choices")
 		want := len(raw) > 0 && raw[0] == '['
 		none := !want && !strings.Contains(string(body), "[")
-		if err := dialect.HasList(llm.ChatComplete, body); want && err != nil || none && err == nil {
+		if err := dialect.CheckListMember(llm.ChatComplete, body); want && err != nil || none && err == nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 	})

@@ -6,7 +6,7 @@ import "sluice/internal/llm"
 // one list of messages and a message for each result of a tool. It belongs to one request.
 type Messages struct {
 	W *JSON
-	T *llm.Tally
+	T *llm.FieldTracker
 	C *llm.Call
 	// Turn writes a message of a user or of the system; role is "user" or "system".
 	Turn func(m *llm.Message, role string, parts []llm.Part) error
@@ -15,14 +15,14 @@ type Messages struct {
 	// Named says that results tell the name of their tool.
 	Named bool
 
-	aside Aside
+	aside DeferredContent
 }
 
 // Write writes the member messages. Names of speakers are told as lost; errors are those
 // of Turn, of Assistant and of ReadResult.
 func (s *Messages) Write() error {
 	s.W.Key("messages").Open('[')
-	if err := s.aside.Over(s.C.Messages, s.message, s.beside); err != nil {
+	if err := s.aside.Flush(s.C.Messages, s.message, s.beside); err != nil {
 		return err
 	}
 	s.W.Close(']')
@@ -33,7 +33,7 @@ func (s *Messages) beside(m *llm.Message, parts []llm.Part) error { return s.Tur
 
 func (s *Messages) message(m *llm.Message) error {
 	if m.Name != "" {
-		s.T.Lose(s.C.Path(m, -1) + ".name")
+		s.T.Drop(s.C.Path(m, -1) + ".name")
 	}
 	switch m.Role {
 	case llm.RoleAssistant:

@@ -16,7 +16,7 @@ type ModelWriter func(w *JSON, raw []byte)
 
 // List writes the elements of a raw JSON array as OpenAI's list of models; no array is an
 // empty list.
-func (write ModelWriter) List(models []byte) *Answer {
+func (write ModelWriter) List(models []byte) *Response {
 	var w JSON
 	w.OpenList()
 	for raw := range splice.Elements(models) {
@@ -24,14 +24,14 @@ func (write ModelWriter) List(models []byte) *Answer {
 	}
 	w.Close(']')
 	w.Close('}')
-	return &Answer{Body: w.B}
+	return &Response{Body: w.B}
 }
 
 // One writes one model.
-func (write ModelWriter) One(raw []byte) *Answer {
+func (write ModelWriter) One(raw []byte) *Response {
 	var w JSON
 	write(&w, raw)
-	return &Answer{Body: w.B}
+	return &Response{Body: w.B}
 }
 
 // OneModel retrieves one model from a provider that answers with the model itself. It is
@@ -41,7 +41,7 @@ type OneModel struct {
 	Write ModelWriter
 }
 
-var _ Unified = OneModel{}
+var _ OpenAIEndpoint = OneModel{}
 
 // EncodeRequest asks for nothing beyond the path.
 func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, error) {
@@ -49,7 +49,7 @@ func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, er
 }
 
 // DecodeAnswer writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
-func (m OneModel) DecodeAnswer(in *Incoming) (*Answer, error) {
+func (m OneModel) DecodeAnswer(in *Incoming) (*Response, error) {
 	if splice.Text(in.Body, m.Name) == "" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
 	}

@@ -42,14 +42,14 @@ func InstructionsInPlace(c *llm.Call) map[int]bool {
 
 // LoseOrder names the messages with instructions that a provider gets before the conversation
 // although something was said before them. Those that stay are none of them.
-func LoseOrder(t *llm.Tally, c *llm.Call, stay map[int]bool) {
+func LoseOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
 	spoken := false
 	for i := range c.Messages {
 		switch m := &c.Messages[i]; {
 		case !m.Role.Instructs():
-			spoken = spoken || speaks(m)
-		case spoken && m.Index >= 0 && !stay[i] && speaks(m):
-			t.Lose(c.Path(m, -1))
+			spoken = spoken || hasContent(m)
+		case spoken && m.Index >= 0 && !stay[i] && hasContent(m):
+			t.Drop(c.Path(m, -1))
 		}
 	}
 }
@@ -58,7 +58,7 @@ func LoseOrder(t *llm.Tally, c *llm.Call, stay map[int]bool) {
 // before the i-th (-1) or after it (1); empty for none.
 func speaker(c *llm.Call, i, step int) llm.Role {
 	for k := i + step; k >= 0 && k < len(c.Messages); k += step {
-		if m := &c.Messages[k]; !m.Role.Instructs() && speaks(m) {
+		if m := &c.Messages[k]; !m.Role.Instructs() && hasContent(m) {
 			return m.Role
 		}
 	}

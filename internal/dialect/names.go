@@ -68,7 +68,7 @@ func (n *Names) restore(name *string) {
 }
 
 // Reply gives the calls of a whole answer their long names.
-func (n *Names) Reply(r *llm.Reply) {
+func (n *Names) Reply(r *llm.Response) {
 	if n == nil {
 		return
 	}

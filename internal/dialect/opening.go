@@ -10,10 +10,10 @@ import (
 // do, at providers that want the user to begin.
 const greeting = "Hello."
 
-// Asked is the call for providers that know instructions as something else than messages: where
+// EnsureUserMessage is the call for providers that know instructions as something else than messages: where
 // it has nothing else, what was said last is the user's, because they want to be asked. The call
 // itself stays as it is.
-func Asked(c *llm.Call) *llm.Call {
+func EnsureUserMessage(c *llm.Call) *llm.Call {
 	last := len(c.Messages) - 1
 	if last < 0 || slices.ContainsFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() }) {
 		return c
@@ -24,11 +24,11 @@ func Asked(c *llm.Call) *llm.Call {
 	return &asked
 }
 
-// UserFirst is Asked for providers that want the user to begin, too: where the model does, the
+// StartWithUserTurn is Asked for providers that want the user to begin, too: where the model does, the
 // user greets it before.
-func UserFirst(c *llm.Call) *llm.Call {
-	c = Asked(c)
-	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && speaks(&m) })
+func StartWithUserTurn(c *llm.Call) *llm.Call {
+	c = EnsureUserMessage(c)
+	i := slices.IndexFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() && hasContent(&m) })
 	if i < 0 || c.Messages[i].Role != llm.RoleAssistant {
 		return c
 	}
@@ -38,9 +38,9 @@ func UserFirst(c *llm.Call) *llm.Call {
 	return &greeted
 }
 
-// speaks reports whether a message is more than blank texts, which nobody is sent.
-func speaks(m *llm.Message) bool {
+// hasContent reports whether a message is more than blank texts, which nobody is sent.
+func hasContent(m *llm.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
-		return p.Kind != llm.TextPart || !Blank(p.Text)
+		return p.Kind != llm.TextPart || !IsBlank(p.Text)
 	})
 }

@@ -9,11 +9,11 @@ import (
 
 // What is passed through is in the words of its provider. Elsewhere its dialect reads them.
 
-// ownMember reads a member of a reply, and returns the raw name of the model if it says that.
+// nativeMember reads a member of a reply, and returns the raw name of the model if it says that.
 // Source: https://ai.google.dev/api/generate-content#UsageMetadata,
 // https://ai.google.dev/gemini-api/docs/interactions,
 // https://docs.ollama.com/api/usage, https://docs.cohere.com/reference/chat, read 2026-11.
-func (c *counts) ownMember(name, val []byte) (model []byte) {
+func (c *counts) nativeMember(name, val []byte) (model []byte) {
 	switch string(name) {
 	case `"modelVersion"`:
 		c.grounds.once = bytes.Contains(val, []byte("gemini-1")) || bytes.Contains(val, []byte("gemini-2"))
@@ -67,7 +67,7 @@ func (c *counts) own(name, val []byte) bool {
 	case `"cacheTokensDetails"`:
 		c.u.CachedAudioTokens, c.u.CachedImageTokens = Modality(val, "AUDIO"), Modality(val, "IMAGE")
 	case `"cacheDetails"`:
-		c.u.CacheHourTokens = WrittenForAnHour(val)
+		c.u.CacheHourTokens = CacheWrite1h(val)
 	case `"totalTokenCount"`, `"totalTokens"`:
 		c.total = count(val, &c.u.TotalTokens) || c.total
 		return c.total
@@ -109,11 +109,11 @@ func Modality(list []byte, want string) (sum int64) {
 	return sum
 }
 
-// WrittenForAnHour adds up what Amazon says that went to the cache for an hour:
+// CacheWrite1h adds up what Amazon says that went to the cache for an hour:
 // [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html,
 // read 2026-11.
-func WrittenForAnHour(list []byte) (sum int64) {
+func CacheWrite1h(list []byte) (sum int64) {
 	for e := range splice.Elements(list) {
 		if splice.Text(e, "ttl") == "1h" {
 			tokens, _ := splice.Find(e, "inputTokens")

@@ -11,7 +11,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// Pages is a list of a provider whose pages follow each other by a token of its own, by
+// Pagination is a list of a provider whose pages follow each other by a token of its own, by
 // the number of items before them or by their own number, or which is given whole at once, for
 // callers who go on from the last item that they have, as OpenAI's clients do: limit and
 // after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
@@ -19,7 +19,7 @@ import (
 // the token, next_page_token of a page, as after gets the next page at once.
 //
 // It never changes and is safe for concurrent use.
-type Pages struct {
+type Pagination struct {
 	Items string // member of an answer with the items: "datasets"
 	Token string // and with the token: "nextPageToken"; empty: the token is the number of items before a page
 	Size  string // parameter for the length of a page: "pageSize"; empty: the provider gives the whole list
@@ -54,7 +54,7 @@ type asked struct {
 	rest  url.Values
 }
 
-func (p *Pages) read(query string) (*asked, error) {
+func (p *Pagination) read(query string) (*asked, error) {
 	rest, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
@@ -73,7 +73,7 @@ func (p *Pages) read(query string) (*asked, error) {
 	return a, nil
 }
 
-func (p *Pages) plain(id string) string {
+func (p *Pagination) plain(id string) string {
 	if p.Plain == nil {
 		return id
 	}
@@ -81,7 +81,7 @@ func (p *Pages) plain(id string) string {
 }
 
 // query asks for a page: the first when token is empty.
-func (p *Pages) query(a *asked, token string) string {
+func (p *Pagination) query(a *asked, token string) string {
 	q := url.Values{}
 	if p.Own {
 		q = maps.Clone(a.rest)
@@ -100,20 +100,20 @@ func (p *Pages) query(a *asked, token string) string {
 
 // counted reports whether the token of a page is the number of items before it, whole
 // whether there is but one page.
-func (p *Pages) counted() bool { return p.Token == "" && p.Size != "" && p.Total == "" }
-func (p *Pages) whole() bool   { return p.Token == "" && p.Size == "" }
+func (p *Pagination) counted() bool { return p.Token == "" && p.Size != "" && p.Total == "" }
+func (p *Pagination) whole() bool   { return p.Token == "" && p.Size == "" }
 
 // size is the length of a page of the provider's.
-func (p *Pages) size(a *asked) int {
+func (p *Pagination) size(a *asked) int {
 	if a.walk {
 		return min(p.Most, walkSize)
 	}
 	return a.limit
 }
 
-// Ask makes the request for a list of the caller's query. A limit that is none, or that
+// EncodeRequest makes the request for a list of the caller's query. A limit that is none, or that
 // the provider does not give, is fault.InvalidParameter.
-func (p *Pages) Ask(query string) (*Outgoing, error) {
+func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 	a, err := p.read(query)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (p *Pages) Ask(query string) (*Outgoing, error) {
 // Follow is Follower.Follow of a list: the next page as long as the items that the caller
 // wants are not all there. An id that is not among those of the pages that may be read is
 // fault.InvalidParameter.
-func (p *Pages) Follow(in *Incoming) (Next, bool, error) {
+func (p *Pagination) Follow(in *Incoming) (Next, bool, error) {
 	a, err := p.read(in.Sent.Query)
 	if err != nil || !a.walk {
 		return Next{}, false, err
@@ -163,7 +163,7 @@ type section struct {
 	token string // of the page behind those that were read
 }
 
-func (p *Pages) section(in *Incoming, a *asked) *section {
+func (p *Pagination) section(in *Incoming, a *asked) *section {
 	s := &section{found: !a.walk}
 	s.page(p, in.Body, a)
 	for _, body := range in.More {
@@ -173,13 +173,13 @@ func (p *Pages) section(in *Incoming, a *asked) *section {
 	return s
 }
 
-func (s *section) page(p *Pages, body []byte, a *asked) {
+func (s *section) page(p *Pagination, body []byte, a *asked) {
 	list, _ := splice.Find(body, p.Items)
 	before := s.seen
 	s.token = splice.Text(body, p.Token)
 	for raw := range splice.Elements(list) {
 		if p.counted() && s.seen-before == p.size(a) {
-			s.token = p.behind(a, s.seen)
+			s.token = p.tokenAfter(a, s.seen)
 			break
 		}
 		s.seen++
@@ -207,7 +207,7 @@ func (s *section) page(p *Pages, body []byte, a *asked) {
 
 // nextNumber is the number of the page after so many that were read and the current one, with
 // that body; empty when it is the last.
-func (p *Pages) nextNumber(a *asked, read int, body []byte) string {
+func (p *Pagination) nextNumber(a *asked, read int, body []byte) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		read += n
 	}
@@ -218,9 +218,9 @@ func (p *Pages) nextNumber(a *asked, read int, body []byte) string {
 	return strconv.Itoa(read + 1)
 }
 
-// behind is the token of the page behind so many items that were read, where it is the
+// tokenAfter is the token of the page behind so many items that were read, where it is the
 // number of all items before it.
-func (p *Pages) behind(a *asked, seen int) string {
+func (p *Pagination) tokenAfter(a *asked, seen int) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		seen += n
 	}
@@ -229,7 +229,7 @@ func (p *Pages) behind(a *asked, seen int) string {
 
 // Answer writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
 // Where a page of the provider's is given as it is, next_page_token is its token.
-func (p *Pages) Answer(in *Incoming) (*Answer, error) {
+func (p *Pagination) Answer(in *Incoming) (*Response, error) {
 	a, err := p.read(in.Sent.Query)
 	if err != nil {
 		return nil, err
@@ -248,5 +248,5 @@ func (p *Pages) Answer(in *Incoming) (*Answer, error) {
 		w.Opt("next_page_token", s.token)
 	}
 	w.Close('}')
-	return &Answer{Body: w.B}, nil
+	return &Response{Body: w.B}, nil
 }

@@ -14,8 +14,8 @@ import (
 	"sluice/internal/splice"
 )
 
-func numbered(most int) *dialect.Pages {
-	return &dialect.Pages{
+func numbered(most int) *dialect.Pagination {
+	return &dialect.Pagination{
 		Items: "jobs", Token: "next", Size: "size", After: "token", Usual: 3, Most: most,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "job-") },
 		Write: func(w *dialect.JSON, item []byte) {
@@ -28,12 +28,12 @@ func numbered(most int) *dialect.Pages {
 
 // kinds are a list in pages with tokens, one in counted pages, one in numbered pages and one
 // that is given whole.
-func kinds(most int) map[string]*dialect.Pages {
+func kinds(most int) map[string]*dialect.Pagination {
 	token, counted, whole, pages := numbered(most), numbered(most), numbered(most), numbered(most)
 	pages.Token, pages.Total, pages.After = "", "total", "page"
 	counted.Token, counted.Size, counted.After = "", "limit", "offset"
 	whole.Token, whole.Size, whole.After = "", "", ""
-	return map[string]*dialect.Pages{"token": token, "counted": counted, "whole": whole, "pages": pages}
+	return map[string]*dialect.Pagination{"token": token, "counted": counted, "whole": whole, "pages": pages}
 }
 
 // provider gives the page of a list of so many jobs that a query asks for.
@@ -68,9 +68,9 @@ func provider(t *testing.T, jobs int, query string) []byte {
 }
 
 // list answers a caller's query, and says how many calls that took.
-func list(t *testing.T, p *dialect.Pages, jobs int, query string) (text string, calls int, err error) {
+func list(t *testing.T, p *dialect.Pagination, jobs int, query string) (text string, calls int, err error) {
 	t.Helper()
-	out, err := p.Ask(query)
+	out, err := p.EncodeRequest(query)
 	if err != nil {
 		return "", 0, err
 	}
@@ -103,7 +103,7 @@ func TestPagesGoOnBehindAnItem(t *testing.T) {
 	}
 }
 
-func goesOn(t *testing.T, p *dialect.Pages, jobs int) {
+func goesOn(t *testing.T, p *dialect.Pagination, jobs int) {
 	t.Helper()
 	for after := range jobs {
 		for limit := 1; limit <= 4; limit++ {
@@ -141,7 +141,7 @@ func TestPagesAreWalkedByClients(t *testing.T) {
 	}
 }
 
-func isWalked(t *testing.T, p *dialect.Pages, jobs int) {
+func isWalked(t *testing.T, p *dialect.Pagination, jobs int) {
 	t.Helper()
 	query, seen := "limit=2", 0
 	for range 20 {

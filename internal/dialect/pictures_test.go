@@ -26,7 +26,7 @@ func TestPicturesOfChats(t *testing.T) {
 		"messages":  {llm.Messages, anthropic.Dialect().Clients[llm.Messages], `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}`},
 	} {
 		in := &dialect.Incoming{Call: &llm.Call{Surface: c.surface}}
-		a := &dialect.Answering{Call: in.Call, ID: "0123456789abcdef0123456789"}
+		a := &dialect.ResponseContext{Call: in.Call, ID: "0123456789abcdef0123456789"}
 		in.Body = []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi",` + images + `}}]}`)
 		r, err := upstream.DecodeReply(in)
 		if err != nil {

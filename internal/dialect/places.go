@@ -8,13 +8,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// Index names an element of a list in the caller's body: "tools[2]".
-func Index(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+// ElementPath names an element of a list in the caller's body: "tools[2]".
+func ElementPath(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
 
-// Refuse is the refusal of what stands at a place of the caller's body:
+// InvalidField is the refusal of what stands at a place of the caller's body:
 // fault.InvalidParameter with that place as Param. Says goes on from the place, for
 // example "must be a string".
-func Refuse(at, says string) error { return fault.New(fault.InvalidParameter, at+" "+says).At(at) }
+func InvalidField(at, says string) error {
+	return fault.New(fault.InvalidParameter, at+" "+says).At(at)
+}
 
 // String reads a string that must be one, or refuses what stands at that place.
 func String(raw []byte, at string) (string, error) {
@@ -25,8 +27,8 @@ func String(raw []byte, at string) (string, error) {
 	return s, nil
 }
 
-// Switch reads true or false; nil for null.
-func Switch(raw []byte) *bool {
+// ParseBool reads true or false; nil for null.
+func ParseBool(raw []byte) *bool {
 	if splice.IsNull(raw) {
 		return nil
 	}
@@ -62,11 +64,11 @@ func ReadContent(raw []byte, at string, read func(raw []byte, at string) (llm.Pa
 		return parts, nil
 	}
 	if raw[0] != '[' {
-		return nil, Refuse(at, "must be a string or a list of parts")
+		return nil, InvalidField(at, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := read(val, Index(at, len(parts)))
+		p, err := read(val, ElementPath(at, len(parts)))
 		if err != nil {
 			return nil, err
 		}

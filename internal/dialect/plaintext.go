@@ -12,9 +12,9 @@ import (
 // speakers are told to t as lost. Tool calls and their results, pictures, recordings and
 // documents, without which the conversation has no sense, are fault.InvalidParameter
 // with the place as Param.
-func PlainText(t *llm.Tally, c *llm.Call, m *llm.Message) (string, error) {
+func PlainText(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (string, error) {
 	if m.Name != "" {
-		t.Lose(c.Path(m, -1) + ".name")
+		t.Drop(c.Path(m, -1) + ".name")
 	}
 	var texts []string
 	for i := range m.Parts {
@@ -22,45 +22,45 @@ func PlainText(t *llm.Tally, c *llm.Call, m *llm.Message) (string, error) {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			texts = append(texts, p.Text)
-			LoseMarks(t, c, m, p)
+			DropCacheControl(t, c, m, p)
 		case llm.ThoughtPart, llm.SealedPart:
-			t.Lose(c.Path(m, p.Index))
+			t.Drop(c.Path(m, p.Index))
 		default:
-			return "", CannotCarry(c, m, p)
+			return "", RejectUnsupported(c, m, p)
 		}
 	}
 	return strings.Join(texts, "\n"), nil
 }
 
-// LoseMarks tells t what a provider without prompt caching and citations leaves out of
+// DropCacheControl tells t what a provider without prompt caching and citations leaves out of
 // a part.
-func LoseMarks(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) {
+func DropCacheControl(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
-		t.Lose(c.Path(m, p.Index) + ".cache_control")
+		t.Drop(c.Path(m, p.Index) + ".cache_control")
 	}
 	if len(p.Citations) > 0 {
-		t.Lose(c.Path(m, p.Index) + ".citations")
+		t.Drop(c.Path(m, p.Index) + ".citations")
 	}
 }
 
-// LoseTools tells t that the tools are left out, and what was said of their choice; that
+// DropTools tells t that the tools are left out, and what was said of their choice; that
 // no tool shall be called holds anyway.
-func LoseTools(t *llm.Tally, c *llm.Call) {
+func DropTools(t *llm.FieldTracker, c *llm.Call) {
 	for i := range c.Tools {
-		t.Lose(Index("tools", c.Tools[i].Index))
+		t.Drop(ElementPath("tools", c.Tools[i].Index))
 	}
 	switch c.Choice.Mode {
 	case "", "auto", "none":
 	default:
-		t.Lose(c.Choice.From)
+		t.Drop(c.Choice.From)
 	}
 }
 
-// LoseFormat tells t that the wanted form of the answer is left out; plain text is what
+// DropFormat tells t that the wanted form of the answer is left out; plain text is what
 // comes anyway.
-func LoseFormat(t *llm.Tally, c *llm.Call) {
+func DropFormat(t *llm.FieldTracker, c *llm.Call) {
 	if c.Format != nil && c.Format.Type != "text" {
-		t.Lose(c.Format.From)
+		t.Drop(c.Format.From)
 	}
 }
 
@@ -69,9 +69,9 @@ var partNames = map[llm.PartKind]string{
 	llm.ImagePart: "images", llm.AudioPart: "recordings", llm.FilePart: "files", llm.CallPart: "tool calls", llm.ResultPart: "tool results",
 }
 
-// CannotCarry is the refusal of a part that a provider has no place for, and without
+// RejectUnsupported is the refusal of a part that a provider has no place for, and without
 // which the request has no sense: fault.InvalidParameter with its place as Param.
-func CannotCarry(c *llm.Call, m *llm.Message, p *llm.Part) error {
+func RejectUnsupported(c *llm.Call, m *llm.Message, p *llm.Part) error {
 	at, what := c.Path(m, p.Index), partNames[p.Kind]
 	if what == "" {
 		what = "parts of this kind"

@@ -38,21 +38,21 @@ func Reasons(model string) bool {
 	return !strings.HasPrefix(name, "gpt-3") && !strings.HasPrefix(name, "gpt-4") && !strings.HasPrefix(name, "chatgpt-4")
 }
 
-// MayThink reports whether Claude takes a budget of thoughts with a call. A mere word of
+// AllowsReasoning reports whether Claude takes a budget of thoughts with a call. A mere word of
 // effort is no reason to let it refuse a call that it would answer without: it thinks at no
 // other temperature than its own, when no tool must be called, and amid calls of tools only
 // when it thought before them and the caller gives that back.
 // Source: contract/provider-transforms.md 2.1;
 // https://platform.claude.com/docs/en/build-with-claude/thinking-tool-workflows, read 2026-11.
-func MayThink(c *llm.Call, t *llm.Tally) bool {
+func AllowsReasoning(c *llm.Call, t *llm.FieldTracker) bool {
 	if _, ok := t.Peek("top_k"); ok || c.Choice.Forces() {
 		return false
 	}
-	return between(t, "temperature", 1, 1) && between(t, "top_p", 0.95, 1) && !amidCalls(c.Messages)
+	return between(t, "temperature", 1, 1) && between(t, "top_p", 0.95, 1) && !isInsideToolCalls(c.Messages)
 }
 
 // between reports whether a parameter is absent or between two numbers.
-func between(t *llm.Tally, name string, least, most float64) bool {
+func between(t *llm.FieldTracker, name string, least, most float64) bool {
 	raw, ok := t.Peek(name)
 	if !ok {
 		return true
@@ -61,9 +61,9 @@ func between(t *llm.Tally, name string, least, most float64) bool {
 	return err == nil && n >= least && n <= most
 }
 
-// amidCalls reports whether the conversation waits for an answer to what tools came to that
+// isInsideToolCalls reports whether the conversation waits for an answer to what tools came to that
 // were called without a thought of Claude's before.
-func amidCalls(list []llm.Message) bool {
+func isInsideToolCalls(list []llm.Message) bool {
 	called := false
 	for i := len(list) - 1; i >= 0; i-- {
 		switch m := &list[i]; m.Role {

@@ -87,7 +87,7 @@ func TestRefusalsAreToldOnEverySurface(t *testing.T) {
 		}
 		for surface, client := range clients {
 			in := &dialect.Incoming{Call: &llm.Call{Surface: surface}, To: &dialect.Target{}, Body: []byte(from.whole)}
-			a := &dialect.Answering{Call: in.Call, ID: "01", Strict: true}
+			a := &dialect.ResponseContext{Call: in.Call, ID: "01", Strict: true}
 			r, err := from.upstream.DecodeReply(in)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -15,7 +15,7 @@ const replayPiece = 500
 // when there is none: the provider has no streams, or the answer was kept. Texts come
 // in pieces of 500 characters, usage once, before the end. It keeps nothing of r; the
 // events are valid during the call of emit.
-func Replay(r *llm.Reply, emit func(*llm.Event)) {
+func Replay(r *llm.Response, emit func(*llm.Event)) {
 	p := replayer{emit: emit}
 	start := llm.Event{Kind: llm.EventStart, ID: r.ID, Model: r.Model}
 	if r.Usage.Reported {

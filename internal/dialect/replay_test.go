@@ -12,7 +12,7 @@ import (
 )
 
 // told replays r and puts each event in a line.
-func told(r *llm.Reply) []string {
+func told(r *llm.Response) []string {
 	var out []string
 	dialect.Replay(r, func(e *llm.Event) {
 		line := fmt.Sprintf("%d c%d b%d p%d %s %s %s", e.Kind, e.Choice, e.Block, e.Part, e.ID, e.Name, e.Text)
@@ -32,7 +32,7 @@ func told(r *llm.Reply) []string {
 
 func TestReplayTellsEveryPart(t *testing.T) {
 	t.Parallel()
-	got := told(&llm.Reply{
+	got := told(&llm.Response{
 		ID: "r1", Model: "m",
 		Choices: []llm.Choice{
 			{
@@ -72,7 +72,7 @@ func TestReplayCutsTextIntoPieces(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "a", strings.Repeat("ä", 499), strings.Repeat("ä", 500), strings.Repeat("€", 501), strings.Repeat("a", 2500), "\xff" + strings.Repeat("€", 600)} {
 		whole := ""
-		dialect.Replay(&llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{{Text: text}}}}}, func(e *llm.Event) {
+		dialect.Replay(&llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: text}}}}}, func(e *llm.Event) {
 			if e.Kind != llm.EventText {
 				return
 			}

@@ -28,7 +28,7 @@ type Ranked struct {
 
 // Answer writes it. Documents that the provider did not give back are taken from the
 // request, when that asked for them with return_documents.
-func (r *Ranking) Answer(request []byte) (*Answer, error) {
+func (r *Ranking) Answer(request []byte) (*Response, error) {
 	wanted, _ := splice.Find(request, "return_documents")
 	var documents [][]byte
 	if string(wanted) == "true" {
@@ -64,7 +64,7 @@ func (r *Ranking) Answer(request []byte) (*Answer, error) {
 	}
 	w.Close('}')
 	w.Close('}')
-	return &Answer{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
+	return &Response{Body: w.B, Usage: r.Usage, Model: r.Model}, nil
 }
 
 // writeDocument writes a document as an object, a bare text under text.

@@ -33,16 +33,16 @@ const (
 	ObjectDocuments                  // objects, a text under "text"
 )
 
-var _ Unified = Reranker{}
+var _ OpenAIEndpoint = Reranker{}
 
 // EncodeRequest makes the provider's request.
 func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Outgoing, error) {
 	t := Fields(r.Body)
-	query, ok := t.Take("query")
+	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
 	}
-	documents, ok := t.Take("documents")
+	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
 	}
@@ -51,21 +51,21 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	w.Str("model", to.Model)
 	w.Raw("query", query)
 	k.documents(&w, documents)
-	top, _ := t.Take("top_n")
+	top, _ := t.Consume("top_n")
 	w.Raw(k.Top, top)
-	k.give(&w, t)
+	k.writeDocuments(&w, t)
 	for name, raw := range splice.Members(r.Body) {
-		if key, _ := splice.Unquote(name); k.carries(key) && string(raw) != "null" {
-			t.Take(key)
+		if key, _ := splice.Unquote(name); k.supports(key) && string(raw) != "null" {
+			t.Consume(key)
 			w.rawKey(name).Value(raw)
 		}
 	}
 	w.Close('}')
-	return &Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
-// carries reports whether a member is forwarded as it is.
-func (k Reranker) carries(key string) bool {
+// supports reports whether a member is forwarded as it is.
+func (k Reranker) supports(key string) bool {
 	switch key {
 	case "model", "stream", "query", "documents", "top_n", "return_documents":
 		return false
@@ -73,10 +73,10 @@ func (k Reranker) carries(key string) bool {
 	return k.Extras == nil || slices.Contains(k.Extras, key)
 }
 
-// give says whether the documents shall come back: unless the caller asks for them,
+// writeDocuments says whether the documents shall come back: unless the caller asks for them,
 // they do not.
-func (k Reranker) give(w *JSON, t *llm.Tally) {
-	raw, asked := t.Take("return_documents")
+func (k Reranker) writeDocuments(w *JSON, t *llm.FieldTracker) {
+	raw, asked := t.Consume("return_documents")
 	switch {
 	case asked:
 		w.Raw("return_documents", raw)
@@ -110,7 +110,7 @@ func (k Reranker) documents(w *JSON, list []byte) {
 }
 
 // DecodeAnswer reads the provider's results.
-func (k Reranker) DecodeAnswer(in *Incoming) (*Answer, error) {
+func (k Reranker) DecodeAnswer(in *Incoming) (*Response, error) {
 	list, ok := splice.Find(in.Body, k.Results)
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")

@@ -28,7 +28,7 @@ var coreMembers = map[string]bool{
 // block that means something to another shape alone becomes its text, and is named as lost at
 // the path of the result, the part of m with that index, because its form is. It returns other parts as they are; false for a
 // block without text that is too long to send as JSON.
-func ResultPart(t *llm.Tally, c *llm.Call, m *llm.Message, result int, shape string, p *llm.Part) (*llm.Part, bool) {
+func ResultPart(t *llm.FieldTracker, c *llm.Call, m *llm.Message, result int, shape string, p *llm.Part) (*llm.Part, bool) {
 	if p.Kind != llm.OpaquePart || p.Shape == shape {
 		return p, true
 	}
@@ -36,7 +36,7 @@ func ResultPart(t *llm.Tally, c *llm.Call, m *llm.Message, result int, shape str
 	if text == "" {
 		return p, false
 	}
-	t.Lose(c.Path(m, result))
+	t.Drop(c.Path(m, result))
 	return &llm.Part{Kind: llm.TextPart, Index: p.Index, Text: text, Cache: p.Cache}, true
 }
 
@@ -62,7 +62,7 @@ func gatherCore(raw []byte, depth int, lines *[]string) {
 	}
 	switch raw[0] {
 	case '"':
-		if text, ok := splice.Unquote(raw); ok && !Blank(text) {
+		if text, ok := splice.Unquote(raw); ok && !IsBlank(text) {
 			*lines = append(*lines, text)
 		}
 	case '[':

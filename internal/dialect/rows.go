@@ -12,9 +12,9 @@ import (
 // pieceBytes is how much is made at once of a file that is read in other words.
 const pieceBytes = 32 << 10
 
-// Pieces is a reader of what next appends, piece by piece, until it gives an error; io.EOF
+// ChunkReader is a reader of what next appends, piece by piece, until it gives an error; io.EOF
 // is the end. What came with another error is read before it, so that it can be passed on.
-func Pieces(next func(dst []byte) ([]byte, error)) io.Reader { return &pieces{next: next} }
+func ChunkReader(next func(dst []byte) ([]byte, error)) io.Reader { return &pieces{next: next} }
 
 type pieces struct {
 	next func(dst []byte) ([]byte, error)
@@ -37,13 +37,13 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Rows makes a reader of a file of lines in other words, line by line, so that its length
+// LineReader makes a reader of a file of lines in other words, line by line, so that its length
 // is of no matter. Write appends what a line is to the caller, with the line's end; an
 // error ends the file. Lines that are blank are left out, one over LineMax is
 // fault.UpstreamInvalid.
-func Rows(src io.Reader, write func(dst, line []byte) ([]byte, error)) io.Reader {
+func LineReader(src io.Reader, write func(dst, line []byte) ([]byte, error)) io.Reader {
 	r := rows{src: bufio.NewReaderSize(src, pieceBytes), write: write}
-	return Pieces(r.next)
+	return ChunkReader(r.next)
 }
 
 type rows struct {

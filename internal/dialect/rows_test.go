@@ -49,7 +49,7 @@ func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 			}
 		}
 		pieces := rapid.IntRange(1, 50_000).Draw(t, "pieces")
-		r := dialect.Rows(&cut{file, func(most int) int { return min(most, pieces) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
+		r := dialect.LineReader(&cut{file, func(most int) int { return min(most, pieces) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%q, %v; want %q", got, err, want)
 		}
@@ -61,15 +61,15 @@ func TestRowsEnd(t *testing.T) {
 	bad := errors.New("bad")
 	echo := func(dst, line []byte) ([]byte, error) { return append(dst, line...), nil }
 	broken := io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(bad))
-	if got, err := io.ReadAll(dialect.Rows(broken, echo)); string(got) != "a" || !errors.Is(err, bad) {
+	if got, err := io.ReadAll(dialect.LineReader(broken, echo)); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("of a line that is cut: %q, %v", got, err)
 	}
-	refused := dialect.Rows(strings.NewReader("a\nb\n"), func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad })
+	refused := dialect.LineReader(strings.NewReader("a\nb\n"), func(dst, line []byte) ([]byte, error) { return append(dst, line...), bad })
 	if got, err := io.ReadAll(refused); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("%q, %v", got, err)
 	}
 	endless := &cut{bytes.Repeat([]byte("x"), dialect.LineMax+1), func(most int) int { return most }}
-	if _, err := io.ReadAll(dialect.Rows(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := io.ReadAll(dialect.LineReader(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a line without end: %v", err)
 	}
 }

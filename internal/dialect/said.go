@@ -7,9 +7,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// Words is what a part says that is nothing but words: a text, a refusal, or a document
+// PartText is what a part says that is nothing but words: a text, a refusal, or a document
 // that was sent as it is.
-func Words(p *llm.Part) (text string, ok bool) {
+func PartText(p *llm.Part) (text string, ok bool) {
 	switch {
 	case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
 		return p.Text, true
@@ -19,32 +19,32 @@ func Words(p *llm.Part) (text string, ok bool) {
 	return "", false
 }
 
-// Blank reports whether a text says nothing. Claude and Bedrock refuse such.
-func Blank(text string) bool { return strings.TrimSpace(text) == "" }
+// IsBlank reports whether a text says nothing. Claude and Bedrock refuse such.
+func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// Said is what a message of an assistant comes to for shapes in the manner of chat
+// AssistantMessage is what a message of an assistant comes to for shapes in the manner of chat
 // completions, which keep texts and calls apart.
-type Said struct {
+type AssistantMessage struct {
 	Thoughts []*llm.Part // of kind ThoughtPart: the shape's business to carry or to lose
 	Texts    []string    // refusals among them
 	Calls    []*llm.ToolCall
 }
 
 // Nothing reports whether there is nothing to send.
-func (s *Said) Nothing() bool { return len(s.Thoughts)+len(s.Texts)+len(s.Calls) == 0 }
+func (s *AssistantMessage) Nothing() bool { return len(s.Thoughts)+len(s.Texts)+len(s.Calls) == 0 }
 
-// ReadSaid takes a message of an assistant apart. Sealed thoughts, those without text, which Claude
+// ReadAssistantMessage takes a message of an assistant apart. Sealed thoughts, those without text, which Claude
 // may sign without showing them, marks and the signatures of calls are told to t as lost; what else there may be is refused as by
-// CannotCarry.
-func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
+// RejectUnsupported.
+func ReadAssistantMessage(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (s AssistantMessage, err error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		LoseMarks(t, c, m, p)
+		DropCacheControl(t, c, m, p)
 		switch {
 		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
 			s.Texts = append(s.Texts, p.Text)
 		case p.Kind == llm.SealedPart, p.Kind == llm.ThoughtPart && p.Text == "":
-			t.Lose(c.Path(m, p.Index))
+			t.Drop(c.Path(m, p.Index))
 			continue
 		case p.Kind == llm.ThoughtPart:
 			s.Thoughts = append(s.Thoughts, p)
@@ -52,17 +52,17 @@ func ReadSaid(t *llm.Tally, c *llm.Call, m *llm.Message) (s Said, err error) {
 		case p.Kind == llm.CallPart && !p.Call.Custom:
 			s.Calls = append(s.Calls, readableCall(t, c, m, p))
 		default:
-			return s, CannotCarry(c, m, p)
+			return s, RejectUnsupported(c, m, p)
 		}
 		if p.Signature != "" {
-			t.Lose(c.Path(m, p.Index) + ".signature")
+			t.Drop(c.Path(m, p.Index) + ".signature")
 		}
 	}
 	return s, nil
 }
 
 // readableCall is a call with arguments that whoever parses them can read.
-func readableCall(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) *llm.ToolCall {
+func readableCall(t *llm.FieldTracker, c *llm.Call, m *llm.Message, p *llm.Part) *llm.ToolCall {
 	text := ArgumentsText(t, c, m, p)
 	if text == p.Call.Arguments {
 		return p.Call
@@ -75,8 +75,8 @@ func readableCall(t *llm.Tally, c *llm.Call, m *llm.Message, p *llm.Part) *llm.T
 // ReadResult takes the result of a tool call apart for shapes that put it as one text:
 // the text, with a word before it that the call failed, and the images, for a message
 // behind it.
-func ReadResult(t *llm.Tally, c *llm.Call, m *llm.Message, part *llm.Part) (text string, images []llm.Part, err error) {
-	LoseMarks(t, c, m, part)
+func ReadResult(t *llm.FieldTracker, c *llm.Call, m *llm.Message, part *llm.Part) (text string, images []llm.Part, err error) {
+	DropCacheControl(t, c, m, part)
 	var texts []string
 	for i := range part.Result.Parts {
 		known, _ := ResultPart(t, c, m, part.Index, "", &part.Result.Parts[i])
@@ -91,9 +91,9 @@ func ReadResult(t *llm.Tally, c *llm.Call, m *llm.Message, part *llm.Part) (text
 		case p.Kind == llm.FilePart && p.Media.Plain:
 			texts = append(texts, p.Media.Data)
 		default:
-			return "", nil, CannotCarry(c, m, &p)
+			return "", nil, RejectUnsupported(c, m, &p)
 		}
-		LoseMarks(t, c, m, &p)
+		DropCacheControl(t, c, m, &p)
 	}
 	text = strings.Join(texts, "\n")
 	if part.Result.Error {
@@ -130,9 +130,9 @@ func MediaURL(m *llm.Media) string {
 	return "data:" + cmp.Or(m.MIME, "application/octet-stream") + ";base64," + m.Data
 }
 
-// Inside is a place in the caller's body, of which chat completions have the inside
+// NestedPath is a place in the caller's body, of which chat completions have the inside
 // under a name of its own: tools[0].function, response_format.json_schema.
-func Inside(c *llm.Call, at, name string) string {
+func NestedPath(c *llm.Call, at, name string) string {
 	if c.Surface == llm.ChatComplete {
 		return at + "." + name
 	}

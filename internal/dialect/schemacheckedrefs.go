@@ -13,12 +13,12 @@ import (
 // Source: https://ai.google.dev/api/generate-content#generationconfig, read 2026-11, and Gemini's
 // errors "reference to undefined schema" and "$ref was set alongside unsupported fields".
 func CheckedRefs(schema []byte) []byte {
-	if !splice.Mentions(schema, refMember) {
+	if !splice.ContainsWord(schema, refMember) {
 		return schema
 	}
 	c := refChecker{
 		refs: NewRefs(schema),
-		ids:  splice.Mentions(schema, "$id"), anchors: splice.Mentions(schema, "$anchor"),
+		ids:  splice.ContainsWord(schema, "$id"), anchors: splice.ContainsWord(schema, "$anchor"),
 	}
 	c.value(schema, 0)
 	return c.B

@@ -6,26 +6,26 @@ import (
 	"sluice/internal/splice"
 )
 
-// InPlace is a JSON schema without definitions, in which what references stand for is in their
+// InlineRefs is a JSON schema without definitions, in which what references stand for is in their
 // place, for models that follow none: {"properties":{"to":{"$ref":"#/$defs/address"}}}. What
 // stands beside a reference wins. A reference that leads back to itself says nothing any more:
 // {} takes anything. A schema without references into itself is returned as it is.
-func InPlace(schema []byte) []byte {
-	if !splice.Mentions(schema, refMember) {
+func InlineRefs(schema []byte) []byte {
+	if !splice.ContainsWord(schema, refMember) {
 		return schema
 	}
-	p := placer{refs: NewRefs(schema)}
+	p := refInliner{refs: NewRefs(schema)}
 	p.value(schema, nil, 0)
 	return p.B
 }
 
-type placer struct {
+type refInliner struct {
 	JSON
 	refs *Refs
 }
 
 // value copies one value. Path are the references that led to it.
-func (p *placer) value(raw []byte, path []string, depth int) {
+func (p *refInliner) value(raw []byte, path []string, depth int) {
 	switch {
 	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > SchemaMaxDepth || len(p.B) > SchemaMax:
 		p.Value(raw)
@@ -40,7 +40,7 @@ func (p *placer) value(raw []byte, path []string, depth int) {
 	}
 }
 
-func (p *placer) object(raw []byte, path []string, depth int) {
+func (p *refInliner) object(raw []byte, path []string, depth int) {
 	to, next, ok := p.refs.Follow(raw, path)
 	if ok && to[0] != '{' { // true or false
 		p.Value(to)
@@ -55,7 +55,7 @@ func (p *placer) object(raw []byte, path []string, depth int) {
 }
 
 // members copies the members of a schema, or of what it refers to, but for some.
-func (p *placer) members(raw []byte, but map[string]bool, path []string, depth int) {
+func (p *refInliner) members(raw []byte, but map[string]bool, path []string, depth int) {
 	if depth > SchemaMaxDepth {
 		return
 	}

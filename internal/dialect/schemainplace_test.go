@@ -23,7 +23,7 @@ func TestInPlace(t *testing.T) {
 			`{"properties":{"$ref":{"type":"string"},"$defs":{"enum":["$ref"]},"default":{"default":{"$ref":"x"}}}}`},
 		{"elsewhere", `{"properties":{"a":{"$ref":"https://example.com/a","type":"string"}}}`, `{"properties":{"a":{"type":"string"}}}`},
 	} {
-		if got := string(dialect.InPlace([]byte(c.in))); got != c.want {
+		if got := string(dialect.InlineRefs([]byte(c.in))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestInPlaceIsBounded(t *testing.T) {
 		b.WriteString(`"a` + strings.Repeat("x", i) + `":{"allOf":[` + next + "," + next + "]},")
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := dialect.InPlace([]byte(b.String())); len(got) > 4*dialect.SchemaMax || !json.Valid(got) {
+	if got := dialect.InlineRefs([]byte(b.String())); len(got) > 4*dialect.SchemaMax || !json.Valid(got) {
 		t.Errorf("%d bytes of %d", len(got), b.Len())
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sluice/internal/splice"
 )
 
-// Narrowed is a JSON schema of an answer in the words that Claude and Bedrock keep answers to:
+// RestrictSchema is a JSON schema of an answer in the words that Claude and Bedrock keep answers to:
 // they refuse all others. What the others say stands in the descriptions, which models read:
 // {"type":"integer","minimum":3} is {"type":"integer","description":"{minimum: 3}"}. Objects
 // take no members but those that are named, without which they are refused too. Lose is told
@@ -14,7 +14,7 @@ import (
 // Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
-func Narrowed(schema []byte, at string, lose func(path string)) []byte {
+func RestrictSchema(schema []byte, at string, lose func(path string)) []byte {
 	n := narrower{lose: lose}
 	n.schema(schema, at, 0)
 	return n.B
@@ -47,7 +47,7 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 		return
 	}
 	_, both := splice.Find(raw, "anyOf") // then oneOf is said in the description
-	said, object := n.unkept(raw, at, both)
+	said, object := n.unsupportedKeywords(raw, at, both)
 	described := false
 	n.Open('{')
 	for name, val := range splice.Members(raw) {
@@ -70,7 +70,7 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 			n.Key(schemaLists[key]).Open('[')
 			i := 0
 			for v := range splice.Elements(val) {
-				n.schema(v, Index(at+"."+key, i), depth+1)
+				n.schema(v, ElementPath(at+"."+key, i), depth+1)
 				i++
 			}
 			n.Close(']')
@@ -90,9 +90,9 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 	n.Close('}')
 }
 
-// unkept are the words of a schema that nobody keeps to, as a part of its description, and
+// unsupportedKeywords are the words of a schema that nobody keeps to, as a part of its description, and
 // whether it is one of objects; both says that it has anyOf, beside which oneOf is not kept.
-func (n *narrower) unkept(raw []byte, at string, both bool) (said string, object bool) {
+func (n *narrower) unsupportedKeywords(raw []byte, at string, both bool) (said string, object bool) {
 	var words []string
 	for name, val := range splice.Members(raw) {
 		switch key, _ := splice.Unquote(name); {

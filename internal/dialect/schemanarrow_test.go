@@ -28,11 +28,11 @@ func TestNarrowed(t *testing.T) {
 		{"nothing", `{}`, `{}`, ""},
 	} {
 		var lost []string
-		got := dialect.Narrowed([]byte(c.schema), "s", func(path string) { lost = append(lost, path) })
+		got := dialect.RestrictSchema([]byte(c.schema), "s", func(path string) { lost = append(lost, path) })
 		if string(got) != c.want || strings.Join(lost, " ") != c.lost {
 			t.Errorf("%s: %s, lost %q", c.name, got, lost)
 		}
-		if again := dialect.Narrowed(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {
+		if again := dialect.RestrictSchema(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {
 			t.Errorf("%s: again %s", c.name, again)
 		}
 	}
@@ -45,7 +45,7 @@ func FuzzNarrowed(f *testing.F) {
 		if !json.Valid([]byte(schema)) {
 			return
 		}
-		if got := dialect.Narrowed([]byte(schema), "s", func(string) {}); !json.Valid(got) {
+		if got := dialect.RestrictSchema([]byte(schema), "s", func(string) {}); !json.Valid(got) {
 			t.Errorf("%s became %s", schema, got)
 		}
 	})

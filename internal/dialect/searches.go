@@ -102,10 +102,10 @@ var invoked = map[string]llm.Unit{
 	`"search_images"`: llm.ImageSearches, `"image_search"`: llm.ImageSearches,
 }
 
-// drawn takes what a model of pictures used, which OpenAI's tool asked and which is billed at
+// imageCount takes what a model of pictures used, which OpenAI's tool asked and which is billed at
 // that model's own prices:
 // {"input_tokens":12,"input_tokens_details":{"text_tokens":12,"image_tokens":0},"output_tokens":196}.
-func (c *counts) drawn(raw []byte) bool {
+func (c *counts) imageCount(raw []byte) bool {
 	u := UsageOf(llm.ImageGenerate, raw)
 	shown := min(u.InputImageTokens, u.InputTokens)
 	c.u.Units[llm.DrawingTextInput], c.u.Units[llm.DrawingImageInput], c.u.Units[llm.DrawingOutput] = u.InputTokens-shown, shown, u.OutputTokens

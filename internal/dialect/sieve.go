@@ -18,10 +18,10 @@ var sieved = map[string]bool{
 	`"meta"`: true, `"usage_info"`: true, `"duration"`: true, `"usageMetadata"`: true, `"amazon-bedrock-invocationMetrics"`: true, `"modelVersion"`: true, `"candidates"`: true, `"prompt_eval_count"`: true, `"eval_count"`: true,
 }
 
-// Sieve finds in a JSON reply what the call used while the reply passes by in pieces, of
+// UsageScanner finds in a JSON reply what the call used while the reply passes by in pieces, of
 // whatever size it is: it keeps the members of its top level that may say that, and nothing of
 // what is larger than 64 KiB. The zero value is ready. It belongs to one goroutine.
-type Sieve struct {
+type UsageScanner struct {
 	depth   int
 	text    bool   // inside a text
 	escaped bool   // behind a backslash in it
@@ -31,7 +31,7 @@ type Sieve struct {
 }
 
 // Feed takes the next piece.
-func (s *Sieve) Feed(p []byte) {
+func (s *UsageScanner) Feed(p []byte) {
 	from := 0
 	for i := 0; i < len(p); i++ {
 		if s.text {
@@ -64,7 +64,7 @@ func (s *Sieve) Feed(p []byte) {
 
 // within goes on in a text, and returns where it ends or something has to be looked at, at
 // the latest at the last byte.
-func (s *Sieve) within(p []byte, i int) int {
+func (s *UsageScanner) within(p []byte, i int) int {
 	if s.escaped {
 		s.escaped = false
 		return i
@@ -86,14 +86,14 @@ func (s *Sieve) within(p []byte, i int) int {
 }
 
 // take keeps a part of the member under way.
-func (s *Sieve) take(b []byte) {
+func (s *UsageScanner) take(b []byte) {
 	if s.large = s.large || len(s.member)+len(b) > sieveMember; !s.large {
 		s.member = append(s.member, b...)
 	}
 }
 
 // end keeps a member that is whole, if it may say what is looked for.
-func (s *Sieve) end() {
+func (s *UsageScanner) end() {
 	if !s.large && len(s.kept)+len(s.member) < sieveAll {
 		before := len(s.kept)
 		if before == 0 {
@@ -117,6 +117,6 @@ func nameOf(member []byte) string {
 }
 
 // Usage is what the reply says, as far as it came: see the function of that name.
-func (s *Sieve) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
+func (s *UsageScanner) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
 	return Usage(ep, append(s.kept, '}'), "")
 }

@@ -50,9 +50,9 @@ func standard(word string) string {
 	return word
 }
 
-// SignedText is the signature of a text as that of a thought without words, for surfaces
+// MarkTextSignature is the signature of a text as that of a thought without words, for surfaces
 // whose texts have none.
-func SignedText(signature string) string { return signedMark + signature }
+func MarkTextSignature(signature string) string { return signedMark + signature }
 
 // Signatures puts the signatures that came in the ids of tool calls, and behind texts,
 // where they belong, so that no provider but the one that signed sees them. It is the last
@@ -116,7 +116,7 @@ func behindText(p *llm.Part) (signature string, ok bool) {
 	return signature, ok && !strings.Contains(signature, signersMark)
 }
 
-// Unsigned is the value of messages or of an input without what SignedID, SignedText and a
+// Unsigned is the value of messages or of an input without what SignedID, MarkTextSignature and a
 // Signer put there, for providers that speak the caller's shape; nil when there is nothing of it.
 func Unsigned(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(signedMark)) {
@@ -138,7 +138,7 @@ func unsigned(w *JSON, raw []byte, depth int) {
 	case raw[0] == '[':
 		w.Open('[')
 		for val := range splice.Elements(raw) {
-			if !signedElsewhere(val) && !onlySignedElsewhere(val) {
+			if !signedElsewhere(val) && !hasOnlyForeignSignatures(val) {
 				unsigned(w, val, depth-1)
 			}
 		}
@@ -168,9 +168,9 @@ func isID(name []byte) bool {
 	return false
 }
 
-// onlySignedElsewhere reports whether nothing is left of a message: providers refuse those
+// hasOnlyForeignSignatures reports whether nothing is left of a message: providers refuse those
 // without content.
-func onlySignedElsewhere(message []byte) bool {
+func hasOnlyForeignSignatures(message []byte) bool {
 	content, _ := splice.Find(message, "content")
 	some := false
 	for block := range splice.Elements(content) {

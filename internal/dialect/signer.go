@@ -19,20 +19,20 @@ const ClaudeSigner = "anthropic"
 // Source: contract/provider-transforms.md 1.1, content_blocks.
 var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
-// Signer names who signed the thoughts of one answer, so that they go back to nobody else:
+// ThoughtSignatures names who signed the thoughts of one answer, so that they go back to nobody else:
 // a provider refuses a conversation with a signature that it does not know, or with none.
 // Callers give back "__thought__gemini:CpQB" as they got it, and "__thought__:" of a thought
 // that nobody signed. A Signer belongs to one goroutine.
-type Signer struct {
+type ThoughtSignatures struct {
 	surface  llm.Endpoint
 	thoughts map[[2]int]bool // of a stream, that have said something: whether their signature has begun
 }
 
 // NewSigner makes the Signer of an answer to a caller of that surface.
-func NewSigner(surface llm.Endpoint) *Signer { return &Signer{surface: surface} }
+func NewSigner(surface llm.Endpoint) *ThoughtSignatures { return &ThoughtSignatures{surface: surface} }
 
 // Reply names the signers in a whole answer.
-func (s *Signer) Reply(r *llm.Reply) {
+func (s *ThoughtSignatures) Reply(r *llm.Response) {
 	for i := range r.Choices {
 		for k := range r.Choices[i].Parts {
 			switch p := &r.Choices[i].Parts[k]; p.Kind {
@@ -40,7 +40,7 @@ func (s *Signer) Reply(r *llm.Reply) {
 				if p.Signature != "" || p.Text == "" {
 					p.Signature = s.name(p.Shape, p.Signature)
 				} else {
-					p.Signature = s.nobody()
+					p.Signature = s.unsigned()
 				}
 			case llm.SealedPart:
 				p.Text = s.redact(p.Shape, p.Text)
@@ -52,7 +52,7 @@ func (s *Signer) Reply(r *llm.Reply) {
 
 // Event hands an event of a stream to emit with the name of the signer before the first piece
 // of a signature, and the end of a thought that nobody signed behind a signature that says so.
-func (s *Signer) Event(ev *llm.Event, emit func(*llm.Event)) {
+func (s *ThoughtSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
 	at := [2]int{ev.Choice, ev.Block}
 	signed, said := s.thoughts[at]
 	switch {
@@ -64,20 +64,20 @@ func (s *Signer) Event(ev *llm.Event, emit func(*llm.Event)) {
 	case ev.Kind == llm.EventSignature && !signed:
 		s.note(at, true)
 		ev.Text = s.name(ev.Name, ev.Text)
-	case ev.Kind == llm.EventBlockEnd && said && !signed && s.nobody() != "":
-		emit(&llm.Event{Kind: llm.EventSignature, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: s.nobody()})
+	case ev.Kind == llm.EventBlockEnd && said && !signed && s.unsigned() != "":
+		emit(&llm.Event{Kind: llm.EventSignature, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: s.unsigned()})
 	}
 	emit(ev)
 }
 
-func (s *Signer) note(thought [2]int, signed bool) {
+func (s *ThoughtSignatures) note(thought [2]int, signed bool) {
 	if s.thoughts == nil {
 		s.thoughts = make(map[[2]int]bool)
 	}
 	s.thoughts[thought] = signed
 }
 
-func (s *Signer) name(shape, signature string) string {
+func (s *ThoughtSignatures) name(shape, signature string) string {
 	if signature == "" || shape == "" || shape == nativeSigner[s.surface] {
 		return signature
 	}
@@ -90,16 +90,16 @@ func (s *Signer) name(shape, signature string) string {
 const redactedMark = "/redacted"
 
 // redact is name for thoughts that are sealed: "__thought__anthropic/redacted:EmwK".
-func (s *Signer) redact(shape, data string) string {
+func (s *ThoughtSignatures) redact(shape, data string) string {
 	if s.surface != llm.CreateModelResponse || data == "" || shape == nativeSigner[s.surface] {
 		return s.name(shape, data)
 	}
 	return signedMark + shape + redactedMark + signersMark + data
 }
 
-// nobody is the signature of thoughts without one, where callers give them back to providers
+// unsigned is the signature of thoughts without one, where callers give them back to providers
 // as they are; in chat they do not.
-func (s *Signer) nobody() string {
+func (s *ThoughtSignatures) unsigned() string {
 	if s.surface == llm.ChatComplete {
 		return ""
 	}
@@ -142,8 +142,8 @@ func SignatureAt(c *llm.Call, m *llm.Message, p *llm.Part) string {
 	return c.Path(m, p.Index) + ".signature"
 }
 
-// OfClaude reports whether Claude takes a thought, or a sealed one, for its own.
-func OfClaude(p *llm.Part) bool {
+// IsClaudeReasoning reports whether Claude takes a thought, or a sealed one, for its own.
+func IsClaudeReasoning(p *llm.Part) bool {
 	return (p.Kind == llm.SealedPart || p.Signature != "") && Knows(ClaudeSigner, p)
 }
 

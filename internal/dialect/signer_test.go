@@ -140,7 +140,7 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 		t.Errorf("%s, %s: %q whole and %q in pieces", surface, from.model, got, pieces)
 	}
 	var m map[string]any
-	if err := json.Unmarshal(client.EncodeReply(nil, r, &dialect.Answering{Call: call, ID: "01"}), &m); err != nil {
+	if err := json.Unmarshal(client.EncodeReply(nil, r, &dialect.ResponseContext{Call: call, ID: "01"}), &m); err != nil {
 		t.Fatal(err)
 	}
 	body, err := json.Marshal(given[surface](m))

@@ -11,7 +11,7 @@ import (
 func Stops(raw []byte, blank bool) []byte {
 	keep := func(val []byte) bool {
 		text, isText := splice.Unquote(val)
-		return !isText || text != "" && (blank || !Blank(text))
+		return !isText || text != "" && (blank || !IsBlank(text))
 	}
 	var w JSON
 	w.Open('[')

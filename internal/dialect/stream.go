@@ -33,8 +33,8 @@ type StreamOptions struct {
 type Stream struct {
 	opt    StreamOptions
 	split  splitter
-	watch  watch
-	change changer
+	watch  eventInspector
+	change eventRewriter
 	plain  pattern
 	out    []byte
 	joined []byte
@@ -116,7 +116,7 @@ func (s *Stream) event(pc piece) {
 		s.relay(pc.all, e)
 		relayed = s.out[before:]
 	}
-	if plain && s.change.steady() && s.opt.Framing == SSE {
+	if plain && s.change.isPattern() && s.opt.Framing == SSE {
 		s.plain.learn(pc.all, relayed)
 	}
 }

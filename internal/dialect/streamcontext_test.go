@@ -105,7 +105,7 @@ func TestTranslatedContextErrorsHaveOneCode(t *testing.T) {
 	for surface, client := range surfaces {
 		ev, _ := dialect.EventFault([]byte(data))
 		dialect.FaultWords(surface, &ev)
-		enc := client.NewEncoder(&dialect.Answering{Call: &llm.Call{Surface: surface}, ID: "01"})
+		enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface}, ID: "01"})
 		out := string(enc.Append(enc.Append(nil, &llm.Event{Kind: llm.EventStart}), &ev))
 		if !strings.Contains(out, `"code":"context_length_exceeded"`) || strings.Contains(out, `"server_error"`) || !strings.Contains(out, `"n_prompt_tokens":5012,"n_ctx":4096`) {
 			t.Errorf("%s: %s", surface, out)

@@ -53,7 +53,7 @@ const (
 )
 
 // noError reports whether the value of an "error" member says that there is none.
-func noError(raw []byte) bool { return hollow(raw) || string(raw) == "false" }
+func noError(raw []byte) bool { return isEmptyDelta(raw) || string(raw) == "false" }
 
 func readFault(raw []byte) streamFault {
 	if text, ok := splice.Unquote(raw); ok {
@@ -143,14 +143,14 @@ func clip(s string, n int) string {
 
 // status is the HTTP status that the error would have had as an answer of its own.
 func (f streamFault) status() int {
-	if n, told := f.told(); told {
+	if n, told := f.statusFromText(); told {
 		return n
 	}
 	return 500
 }
 
-// told is that status where the words of the error tell it.
-func (f streamFault) told() (status int, ok bool) {
+// statusFromText is that status where the words of the error tell it.
+func (f streamFault) statusFromText() (status int, ok bool) {
 	if f.number != 0 {
 		return f.number, true
 	}
@@ -174,10 +174,10 @@ func (f streamFault) told() (status int, ok bool) {
 // one that tells: {"error":{"message":"Rate limited","code":429}}.
 func ReplyError(body []byte) (status int, ok bool) {
 	raw, found := splice.Find(body, "error")
-	if !found || hollow(raw) {
+	if !found || isEmptyDelta(raw) {
 		return 0, false
 	}
-	return readFault(raw).told()
+	return readFault(raw).statusFromText()
 }
 
 // EventFault reads the error that the data of an event holds, for decoders of streams:

@@ -90,7 +90,7 @@ data: {"type":"message_stop"}
 	upstream := anthropic.Dialect().Upstreams[llm.ChatComplete]
 	call := &llm.Call{Surface: llm.CreateModelResponse, Model: "claude-opus-5-5"}
 	signer := dialect.NewSigner(call.Surface)
-	encoder := surfaces[call.Surface].NewEncoder(&dialect.Answering{Call: call, ID: "01"})
+	encoder := surfaces[call.Surface].NewEncoder(&dialect.ResponseContext{Call: call, ID: "01"})
 	var sent []byte
 	decoder := upstream.NewDecoder(&dialect.Incoming{Call: call})
 	if err := decoder.Feed([]byte(stream), func(ev *llm.Event) {

@@ -25,13 +25,13 @@ func CheckTools(c *llm.Call) error {
 			continue
 		}
 		if twice(c.Tools[:i], t.Name, seen) {
-			return Refuse(toolName(c, t), "is the name of an earlier tool too")
+			return InvalidField(toolName(c, t), "is the name of an earlier tool too")
 		}
 		wished = wished || t.Name == c.Choice.Name
 		foreign = foreign || t.Type != llm.Function && t.Type != llm.Custom
 	}
 	if c.Choice.Mode == "tool" && !wished && !foreign {
-		return Refuse(Inside(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
+		return InvalidField(NestedPath(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func Served(c *llm.Call) error {
 		return nil
 	}
 	u := &c.Unserved[0]
-	return Refuse(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
+	return InvalidField(u.From+".type", "is "+string(splice.Quote(u.Type))+", "+u.Why)
 }
 
 // twice reports whether a tool before has the name, and notes it in seen where there is one.
@@ -63,9 +63,9 @@ func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
 
 // toolName is where the name of a tool stands: tools[1].function.name.
 func toolName(c *llm.Call, t *llm.Tool) string {
-	at := Index("tools", t.Index)
+	at := ElementPath("tools", t.Index)
 	if t.Type == llm.Function {
-		at = Inside(c, at, "function")
+		at = NestedPath(c, at, "function")
 	}
 	return at + ".name"
 }

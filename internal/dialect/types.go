@@ -113,7 +113,7 @@ func (t Type) elements(at string, raw []byte) error {
 	i := 0
 	for val := range splice.Elements(raw) {
 		if !t.Each.Fit(val) {
-			return t.Each.Refuse(Index(at, i))
+			return t.Each.Refuse(ElementPath(at, i))
 		}
 		i++
 	}
@@ -148,7 +148,7 @@ func (t Type) refuse(at string) error {
 			says = append(says, name.one)
 		}
 	}
-	return Refuse(at, "must be "+strings.Join(says, " or "))
+	return InvalidField(at, "must be "+strings.Join(says, " or "))
 }
 
 // first is the place of the first type of a set in kindNames.

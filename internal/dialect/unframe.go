@@ -26,7 +26,7 @@ type Unframer struct {
 	failed bool
 }
 
-var _ Restream = (*Unframer)(nil)
+var _ StreamTranscoder = (*Unframer)(nil)
 
 // Append appends the events that p completes. What is no such stream is
 // fault.UpstreamInvalid. Behind an exception nothing is read.

@@ -17,13 +17,13 @@ func TestFieldsNamesWhatNobodyTook(t *testing.T) {
 	var w dialect.JSON
 	w.Open('{')
 	w.Carry(tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
-	stop, _ := tally.Take("stop")
+	stop, _ := tally.Consume("stop")
 	w.List("stops", stop)
 	w.Close('}')
 	if got := string(w.B); got != `{"p":0.5,"stops":["x"]}` {
 		t.Errorf("wrote %s", got)
 	}
-	if got := tally.Lost(); !slices.Equal(got, []string{"user"}) {
+	if got := tally.Dropped(); !slices.Equal(got, []string{"user"}) {
 		t.Errorf("lost %q", got)
 	}
 }
@@ -119,17 +119,17 @@ func TestPlainText(t *testing.T) {
 	if _, err := dialect.PlainText(tally, c, &c.Messages[1]); fault.From(err).Param != "messages[1].content[0]" {
 		t.Errorf("an image: %v", err)
 	}
-	dialect.LoseTools(tally, c)
-	dialect.LoseFormat(tally, c)
+	dialect.DropTools(tally, c)
+	dialect.DropFormat(tally, c)
 	want := []string{"messages[0].name", "messages[0].content[0].cache_control", "messages[0].content[1]", "messages[0].content[2].citations", "tools[0]", "tool_choice", "response_format"}
-	if got := tally.Lost(); !slices.Equal(got, want) {
+	if got := tally.Dropped(); !slices.Equal(got, want) {
 		t.Errorf("lost %q, want %q", got, want)
 	}
 	quiet := &llm.Call{Choice: llm.ToolChoice{Mode: "none", From: "tool_choice"}, Format: &llm.Format{Type: "text", From: "response_format"}}
 	tally = llm.NewTally(quiet)
-	dialect.LoseTools(tally, quiet)
-	dialect.LoseFormat(tally, quiet)
-	if got := tally.Lost(); len(got) > 0 {
+	dialect.DropTools(tally, quiet)
+	dialect.DropFormat(tally, quiet)
+	if got := tally.Dropped(); len(got) > 0 {
 		t.Errorf("lost %q of what says nothing", got)
 	}
 }

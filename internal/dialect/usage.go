@@ -100,7 +100,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		}
 	default:
 		if c.through {
-			model = c.ownMember(name, val)
+			model = c.nativeMember(name, val)
 		}
 	}
 	if usagePath != "" {

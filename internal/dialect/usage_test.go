@@ -93,7 +93,7 @@ func TestUsageInOwnWords(t *testing.T) {
 		if u != c.want || model != c.model {
 			t.Errorf("%s: %+v of %q, want %+v", name, u, model, c.want)
 		}
-		var s dialect.Sieve
+		var s dialect.UsageScanner
 		s.Feed([]byte(c.body))
 		if u, model := s.Usage(llm.Proxy); u != c.want || model != c.model {
 			t.Errorf("%s, sieved: %+v of %q", name, u, model)
@@ -135,7 +135,7 @@ func TestUsageOfGeminiPassedThrough(t *testing.T) {
 		if u, _ := dialect.Usage(llm.Proxy, []byte(c.body), ""); u != c.want {
 			t.Errorf("%s: %+v, want %+v", name, u, c.want)
 		}
-		var s dialect.Sieve
+		var s dialect.UsageScanner
 		s.Feed([]byte(c.body))
 		if u, _ := s.Usage(llm.Proxy); u != c.want {
 			t.Errorf("%s, sieved: %+v, want %+v", name, u, c.want)

@@ -11,8 +11,8 @@ import (
 // textMax is how much text of a chat is kept for continuing it: 1 MiB.
 const textMax = 1 << 20
 
-// watch gathers what the events of a stream say.
-type watch struct {
+// eventInspector gathers what the events of a stream say.
+type eventInspector struct {
 	ep        llm.Endpoint
 	usagePath string
 	usageKey  []byte // `"usage"`, or the last name of usagePath
@@ -45,8 +45,8 @@ var (
 	metricsKey  = []byte(`"amazon-bedrock-invocationMetrics"`)
 )
 
-func newWatch(o *StreamOptions) watch {
-	w := watch{ep: o.Endpoint, usagePath: o.Rules.UsagePath, keepText: o.KeepText, usageKey: []byte(`"usage"`)}
+func newWatch(o *StreamOptions) eventInspector {
+	w := eventInspector{ep: o.Endpoint, usagePath: o.Rules.UsagePath, keepText: o.KeepText, usageKey: []byte(`"usage"`)}
 	w.counts = newCounts(o.Endpoint)
 	return w
 }
@@ -54,7 +54,7 @@ func newWatch(o *StreamOptions) watch {
 // event takes one event. Most hold a piece of text and are only searched for the words
 // that would make them interesting; plain says that nothing of interest was in it, and
 // would not be with another text.
-func (w *watch) event(e event) (plain bool) {
+func (w *eventInspector) event(e event) (plain bool) {
 	if w.fresh = false; len(e.data) == 0 {
 		return false
 	}
@@ -101,7 +101,7 @@ func (w *watch) event(e event) (plain bool) {
 }
 
 // first reads what the first events say about the answer.
-func (w *watch) first(data []byte) {
+func (w *eventInspector) first(data []byte) {
 	c := newCounts(w.ep)
 	raw := c.reply(w.ep, data, "")
 	w.model, _ = splice.Unquote(raw)
@@ -119,7 +119,7 @@ func kind(e event) []byte {
 }
 
 // typed notes the events after which nothing comes, and reports whether this is one.
-func (w *watch) typed(kind []byte) bool {
+func (w *eventInspector) typed(kind []byte) bool {
 	switch string(kind) {
 	case "response.completed", "response.failed", "response.incomplete", "response.cancelled",
 		"message_stop", "transcript.text.done", "speech.audio.done",
@@ -173,7 +173,7 @@ func finishes(data []byte) bool {
 }
 
 // fault notes an error that the upstream put into the stream.
-func (w *watch) fault(e event) {
+func (w *eventInspector) fault(e event) {
 	if f, ok := findFault(e); ok {
 		w.fresh = !w.failed
 		w.failed, w.failure, w.status = true, f.message, f.status()
@@ -181,7 +181,7 @@ func (w *watch) fault(e event) {
 }
 
 // passed counts an event that is like those before it and is not looked at.
-func (w *watch) passed() {
+func (w *eventInspector) passed() {
 	w.events++
 	if w.ep == llm.CreateModelResponse {
 		w.sequence++
@@ -190,7 +190,7 @@ func (w *watch) passed() {
 
 // number notes which number the next event of a response has. A provider that leaves the
 // numbers out is counted for.
-func (w *watch) number(data []byte) {
+func (w *eventInspector) number(data []byte) {
 	if w.ep != llm.CreateModelResponse {
 		return
 	}
@@ -207,7 +207,7 @@ func (w *watch) number(data []byte) {
 
 // suspects reports whether an event may be an error. What is only passed through is not
 // judged by its members: a provider may mean anything by them.
-func (w *watch) suspects(e event, typ []byte) bool {
+func (w *eventInspector) suspects(e event, typ []byte) bool {
 	switch {
 	case says(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
 		return true
@@ -220,7 +220,7 @@ func (w *watch) suspects(e event, typ []byte) bool {
 }
 
 // head looks at the beginning of an event that is too large to be kept.
-func (w *watch) head(b []byte, joined *[]byte) {
+func (w *eventInspector) head(b []byte, joined *[]byte) {
 	e := parse(b, joined)
 	w.events++
 	w.noText = true
@@ -233,7 +233,7 @@ func (w *watch) head(b []byte, joined *[]byte) {
 }
 
 // tail looks at the end of such an event; usage is wont to stand there.
-func (w *watch) tail(b []byte) {
+func (w *eventInspector) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
 		w.counts.read(behind(b[i:], w.usageKey))
 	}
@@ -241,7 +241,7 @@ func (w *watch) tail(b []byte) {
 }
 
 // delta gathers text. Anything else that a choice brings rules out continuing it.
-func (w *watch) delta(data []byte) {
+func (w *eventInspector) delta(data []byte) {
 	if w.ep != llm.ChatComplete || len(w.text) > textMax {
 		w.noText = true
 		return
@@ -257,15 +257,15 @@ func (w *watch) delta(data []byte) {
 			switch {
 			case string(name) == `"content"` && val[0] == '"':
 				w.text = splice.AppendUnquoted(w.text, val)
-			case string(name) != `"role"` && !hollow(val):
+			case string(name) != `"role"` && !isEmptyDelta(val):
 				w.noText = true
 			}
 		}
 	}
 }
 
-// hollow reports whether a raw value says nothing.
-func hollow(raw []byte) bool {
+// isEmptyDelta reports whether a raw value says nothing.
+func isEmptyDelta(raw []byte) bool {
 	switch string(raw) {
 	case "null", `""`, "[]", "{}":
 		return true

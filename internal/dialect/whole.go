@@ -5,10 +5,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// WholeDecoder reads an answer that is no stream as one, for providers that answer
+// BufferedDecoder reads an answer that is no stream as one, for providers that answer
 // whole whatever they are asked: it gathers the body, at most 32 MiB, has u read it and
 // tells it by Replay when the connection is closed.
-func WholeDecoder(in *Incoming, u Upstream) EventDecoder { return &wholeDecoder{in: *in, of: u} }
+func BufferedDecoder(in *Incoming, u Upstream) EventDecoder { return &wholeDecoder{in: *in, of: u} }
 
 type wholeDecoder struct {
 	in   Incoming

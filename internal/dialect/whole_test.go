@@ -16,15 +16,15 @@ func (plainReader) EncodeCall(context.Context, *llm.Call, *dialect.Target) (*dia
 	return &dialect.Outgoing{}, nil
 }
 
-func (plainReader) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (plainReader) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	if len(in.Body) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "nothing came")
 	}
-	return &llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{{Text: string(in.Body)}}}}}, nil
+	return &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: string(in.Body)}}}}}, nil
 }
 
 func (r plainReader) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.WholeDecoder(in, r)
+	return dialect.BufferedDecoder(in, r)
 }
 
 func TestWholeDecoder(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"sluice/internal/llm"
 )
 
-// Within is a call of messages with a max_tokens of no more than most, which is all that its
+// ClampMaxTokens is a call of messages with a max_tokens of no more than most, which is all that its
 // model gives; lowered says that it was more. Messages must have the limit, so that their
 // callers send what Claude gives and other models refuse: in other shapes it is the caller's
 // wish. The call itself stays as it is.
-func Within(c *llm.Call, most int64) (within *llm.Call, lowered bool) {
+func ClampMaxTokens(c *llm.Call, most int64) (within *llm.Call, lowered bool) {
 	if c.Surface != llm.Messages || most <= 0 {
 		return c, false
 	}

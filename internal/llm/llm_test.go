@@ -94,10 +94,10 @@ func TestTallyOfManyLosses(t *testing.T) {
 	tally := llm.NewTally(&llm.Call{})
 	for range 2 {
 		for i := range parts {
-			tally.Lose("messages[" + strconv.Itoa(i) + "]")
+			tally.Drop("messages[" + strconv.Itoa(i) + "]")
 		}
 	}
-	if lost := tally.Lost(); len(lost) != parts || lost[7] != "messages[7]" {
+	if lost := tally.Dropped(); len(lost) != parts || lost[7] != "messages[7]" {
 		t.Errorf("%d lost", len(lost))
 	}
 }

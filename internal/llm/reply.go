@@ -2,9 +2,9 @@ package llm
 
 import "slices"
 
-// Reply is the answer to a Call, in the words of no provider. It belongs to who made
+// Response is the answer to a Call, in the words of no provider. It belongs to who made
 // it; its slices point into the provider's body.
-type Reply struct {
+type Response struct {
 	ID      string // the provider's: "msg_01…"; may be empty
 	Model   string // that answered; may be empty
 	Created int64  // epoch seconds; 0: not said
@@ -24,8 +24,8 @@ type Choice struct {
 	Extra    []Param
 }
 
-// Calls reports whether the answer calls tools.
-func (c *Choice) Calls() bool {
+// HasToolCalls reports whether the answer calls tools.
+func (c *Choice) HasToolCalls() bool {
 	return slices.ContainsFunc(c.Parts, func(p Part) bool { return p.Kind == CallPart })
 }
 

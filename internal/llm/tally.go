@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// Tally keeps account of what a dialect carries of a Call. A dialect takes what it
+// FieldTracker keeps account of what a dialect carries of a Call. A dialect takes what it
 // has a word for and says what it had to leave out; whatever nobody took is lost as
 // well. One Tally serves one encoding and one goroutine.
-type Tally struct {
+type FieldTracker struct {
 	call  *Call
 	few   [fewParams]bool
 	taken []bool              // of the call's parameters
@@ -22,16 +22,16 @@ type Tally struct {
 const fewParams = 16
 
 // NewTally begins the account of one encoding of c.
-func NewTally(c *Call) *Tally {
-	t := &Tally{call: c}
+func NewTally(c *Call) *FieldTracker {
+	t := &FieldTracker{call: c}
 	if t.taken = t.few[:]; len(c.Params) > fewParams {
 		t.taken = make([]bool, len(c.Params))
 	}
 	return t
 }
 
-// Take returns the value of the parameter of that name and counts it as carried.
-func (t *Tally) Take(name string) (json.RawMessage, bool) {
+// Consume returns the value of the parameter of that name and counts it as carried.
+func (t *FieldTracker) Consume(name string) (json.RawMessage, bool) {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; p.Name == name {
 			t.taken[i] = true
@@ -42,10 +42,10 @@ func (t *Tally) Take(name string) (json.RawMessage, bool) {
 }
 
 // First takes all of the given names and returns the value of the first that is there.
-func (t *Tally) First(names ...string) (json.RawMessage, bool) {
+func (t *FieldTracker) First(names ...string) (json.RawMessage, bool) {
 	var found json.RawMessage
 	for _, n := range names {
-		if raw, ok := t.Take(n); ok && found == nil {
+		if raw, ok := t.Consume(n); ok && found == nil {
 			found = raw
 		}
 	}
@@ -53,7 +53,7 @@ func (t *Tally) First(names ...string) (json.RawMessage, bool) {
 }
 
 // Peek returns a value without taking it.
-func (t *Tally) Peek(name string) (json.RawMessage, bool) {
+func (t *FieldTracker) Peek(name string) (json.RawMessage, bool) {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; p.Name == name {
 			return p.Raw, true
@@ -64,7 +64,7 @@ func (t *Tally) Peek(name string) (json.RawMessage, bool) {
 
 // Rest returns the parameters that nobody has taken yet and counts them as carried, for
 // dialects that know how the caller means them.
-func (t *Tally) Rest() []Param {
+func (t *FieldTracker) Rest() []Param {
 	var left []Param
 	for i := range t.call.Params {
 		if !t.taken[i] {
@@ -76,7 +76,7 @@ func (t *Tally) Rest() []Param {
 }
 
 // TakeFrom is Take for the Extra of a message, part or tool.
-func (t *Tally) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
+func (t *FieldTracker) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
 	for i := range extra {
 		if p := &extra[i]; p.Name == name {
 			t.carry(p)
@@ -87,7 +87,7 @@ func (t *Tally) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
 }
 
 // TakeAll is Rest for the Extra of a message, part or tool.
-func (t *Tally) TakeAll(extra []Param) []Param {
+func (t *FieldTracker) TakeAll(extra []Param) []Param {
 	var left []Param
 	for i := range extra {
 		p := &extra[i]
@@ -99,15 +99,15 @@ func (t *Tally) TakeAll(extra []Param) []Param {
 	return left
 }
 
-func (t *Tally) carry(p *Param) {
+func (t *FieldTracker) carry(p *Param) {
 	if t.extra == nil {
 		t.extra = make(map[*Param]struct{})
 	}
 	t.extra[p] = struct{}{}
 }
 
-// Lose says that what stands at that place of the caller's body is left out.
-func (t *Tally) Lose(path string) {
+// Drop says that what stands at that place of the caller's body is left out.
+func (t *FieldTracker) Drop(path string) {
 	if _, ok := t.known[path]; ok {
 		return
 	}
@@ -118,13 +118,13 @@ func (t *Tally) Lose(path string) {
 	t.lost = append(t.lost, path)
 }
 
-// Lost lists what the target does not get, as paths into the caller's body: what
+// Dropped lists what the target does not get, as paths into the caller's body: what
 // Lose was told, then every parameter and extra that was not taken and says
 // something. Each stands there once.
-func (t *Tally) Lost() []string {
+func (t *FieldTracker) Dropped() []string {
 	for i := range t.call.Params {
 		if p := &t.call.Params[i]; !t.taken[i] && !neutral(p) {
-			t.Lose(p.From)
+			t.Drop(p.From)
 		}
 	}
 	for i := range t.call.Messages {
@@ -138,7 +138,7 @@ func (t *Tally) Lost() []string {
 	return t.lost
 }
 
-func (t *Tally) parts(list []Part) {
+func (t *FieldTracker) parts(list []Part) {
 	for i := range list {
 		t.rest(list[i].Extra)
 		if r := list[i].Result; r != nil {
@@ -147,11 +147,11 @@ func (t *Tally) parts(list []Part) {
 	}
 }
 
-func (t *Tally) rest(extra []Param) {
+func (t *FieldTracker) rest(extra []Param) {
 	for i := range extra {
 		p := &extra[i]
 		if _, ok := t.extra[p]; !ok && !neutral(p) {
-			t.Lose(p.From)
+			t.Drop(p.From)
 		}
 	}
 }

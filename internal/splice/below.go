@@ -15,7 +15,7 @@ type piece struct {
 // around it, with what change makes of its members or elements, counted from 0. It is raw
 // itself, and false, where nothing changes.
 func rewrite(raw []byte, change func(k int, it item) piece) ([]byte, bool) {
-	c := cutter{src: raw}
+	c := rewriter{src: raw}
 	first, prev, kept := -1, 0, false // where the first begins, where the last ended, whether one stays
 	eachItem(raw, func(k int, it item) {
 		p := change(k, it)
@@ -56,14 +56,14 @@ func eachItem(raw []byte, do func(k int, it item)) {
 	}
 }
 
-// cutter copies a text with pieces of it replaced, from front to back. It has no copy
+// rewriter copies a text with pieces of it replaced, from front to back. It has no copy
 // until the first of them.
-type cutter struct {
+type rewriter struct {
 	src, out []byte
 	done     int // how much of the text is in the copy
 }
 
-func (c *cutter) replace(from, to int, with []byte) {
+func (c *rewriter) replace(from, to int, with []byte) {
 	if c.out == nil {
 		c.out = make([]byte, 0, len(c.src)+len(with))
 	}
@@ -71,7 +71,7 @@ func (c *cutter) replace(from, to int, with []byte) {
 	c.done = to
 }
 
-func (c *cutter) member(it item, p piece) {
+func (c *rewriter) member(it item, p piece) {
 	if p.name != nil {
 		c.replace(it.key, it.keyEnd, p.name)
 	}
@@ -80,7 +80,7 @@ func (c *cutter) member(it item, p piece) {
 	}
 }
 
-func (c *cutter) text() ([]byte, bool) {
+func (c *rewriter) text() ([]byte, bool) {
 	if c.out == nil {
 		return c.src, false
 	}
@@ -99,9 +99,9 @@ func lastNamed(raw []byte, key string) (last int, at item) {
 	return last, at
 }
 
-// walkIn is walk on any value; one that is not the container which the path is about has
+// applyToValue is walk on any value; one that is not the container which the path is about has
 // nothing to select.
-func walkIn(raw []byte, path string, e *Edit) ([]byte, bool) {
+func applyToValue(raw []byte, path string, e *Edit) ([]byte, bool) {
 	st, rest, ok := cut(path)
 	switch {
 	case !ok:
@@ -192,7 +192,7 @@ func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 func added(old []byte, key string, raw []byte) []byte {
 	at, comma := 1, ""
 	eachItem(old, func(_ int, it item) { at, comma = it.end, "," })
-	c := cutter{src: old}
+	c := rewriter{src: old}
 	c.replace(at, at, append(append(AppendQuoted([]byte(comma), key), ':'), raw...))
 	made, _ := c.text()
 	return made

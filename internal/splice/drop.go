@@ -58,7 +58,7 @@ func (dr *draft) dropAll(paths []string) {
 			if !dr.is(k, key) {
 				continue
 			}
-			d := dropper{led: []*selection{s}}
+			d := remover{led: []*selection{s}}
 			if val, changed := d.from(dr.value(k), 0); changed {
 				dr.setValue(k, val)
 			}
@@ -66,14 +66,14 @@ func (dr *draft) dropAll(paths []string) {
 	}
 }
 
-// dropper leaves out what is selected below a value.
-type dropper struct {
+// remover leaves out what is selected below a value.
+type remover struct {
 	led []*selection // to the value at hand, behind those to what it lies in
 }
 
 // from returns a value, to which led[first:] lead, without what they select in it; itself,
 // and false, where that is nothing.
-func (d *dropper) from(raw []byte, first int) ([]byte, bool) {
+func (d *remover) from(raw []byte, first int) ([]byte, bool) {
 	if !container(raw, '{') && !container(raw, '[') {
 		return raw, false
 	}
@@ -81,7 +81,7 @@ func (d *dropper) from(raw []byte, first int) ([]byte, bool) {
 	return rewrite(raw, func(k int, it item) piece {
 		d.led = d.led[:end] // without those to the one before
 		for _, s := range d.led[first:end] {
-			if d.follow(s, raw, k, it) {
+			if d.extendSelection(s, raw, k, it) {
 				return piece{dropped: true}
 			}
 		}
@@ -96,16 +96,16 @@ func (d *dropper) from(raw []byte, first int) ([]byte, bool) {
 	})
 }
 
-// follow adds what leads from a selection to the member or element k of raw, and reports
+// extendSelection adds what leads from a selection to the member or element k of raw, and reports
 // whether that is selected itself.
-func (d *dropper) follow(s *selection, raw []byte, k int, it item) (whole bool) {
+func (d *remover) extendSelection(s *selection, raw []byte, k int, it item) (whole bool) {
 	if raw[0] == '{' {
 		return d.lead(s.member(raw, it))
 	}
 	return d.lead(s.elements[k]) || d.lead(s.elements[every])
 }
 
-func (d *dropper) lead(s *selection) (whole bool) {
+func (d *remover) lead(s *selection) (whole bool) {
 	if s == nil {
 		return false
 	}

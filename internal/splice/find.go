@@ -28,17 +28,17 @@ func Find(b []byte, keys ...string) ([]byte, bool) {
 // Members walks the members of the object b: their names with quotes and their raw
 // values. It ends at the first byte that is no JSON; b need not have been scanned.
 func Members(b []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(name, val []byte) bool) { each(b, '{', yield) }
+	return func(yield func(name, val []byte) bool) { eachMember(b, '{', yield) }
 }
 
 // Elements walks the raw elements of the array b as Members does.
 func Elements(b []byte) iter.Seq[[]byte] {
 	return func(yield func(val []byte) bool) {
-		each(b, '[', func(_, val []byte) bool { return yield(val) })
+		eachMember(b, '[', func(_, val []byte) bool { return yield(val) })
 	}
 }
 
-func each(b []byte, bracket byte, yield func(name, val []byte) bool) {
+func eachMember(b []byte, bracket byte, yield func(name, val []byte) bool) {
 	s := scanner{b: b}
 	i := s.space(0)
 	if s.at(i) != bracket {
@@ -90,9 +90,9 @@ func Text(b []byte, keys ...string) string {
 	return s
 }
 
-// Mentions reports whether a word stands anywhere in a raw value or name, in whatever
+// ContainsWord reports whether a word stands anywhere in a raw value or name, in whatever
 // way its letters are spelled: "se\u0061rch" mentions search.
-func Mentions(raw []byte, word string) bool {
+func ContainsWord(raw []byte, word string) bool {
 	if bytes.Contains(raw, []byte(word)) {
 		return true
 	}

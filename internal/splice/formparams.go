@@ -57,7 +57,7 @@ func (p *Part) refuseStars(params []string) error {
 			return malformed("a part's name is encoded; send it as name=\"…\"")
 		case base == "filename" && !slices.Contains(params, "filename"):
 			return malformed("a part has an encoded file name and no plain filename; send it as filename=\"…\"").At(p.Name)
-		case base == "filename" && guard([]byte(p.Name)) >= 0:
+		case base == "filename" && routingKeyIndex([]byte(p.Name)) >= 0:
 			return malformed("a part that is no file has an encoded file name").At(p.Name)
 		}
 	}

@@ -288,12 +288,12 @@ func cutShort() error { return malformed("it ends before its last boundary") }
 func (f *Form) refuseTwins() error {
 	var seen uint64 // one bit for each of guarded
 	for k := range f.Parts {
-		g := guard([]byte(f.Parts[k].Name))
+		g := routingKeyIndex([]byte(f.Parts[k].Name))
 		if g < 0 {
 			continue
 		}
 		if seen&(1<<g) != 0 {
-			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", guarded[g]).At(guarded[g])
+			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", routingKeys[g]).At(routingKeys[g])
 		}
 		seen |= 1 << g
 	}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// guarded are the names whose repetition is refused, because the gateway decides by them
+// routingKeys are the names whose repetition is refused, because the gateway decides by them
 // who may do what, and what it can cost, or reads them with different readers of its own.
 // Most are fields of the surfaces of OpenAI and Anthropic; models is the list of models to
 // fall back to of OpenRouter, pages and the annotation formats are priced by Mistral; the last
@@ -14,7 +14,7 @@ import (
 // There are at most 64 of them, none has more than guardedMax letters, and none may be a
 // form's field that is meant to come more than once, as image or include[] is.
 // It is the one list of such names: every route refuses them, relayed ones included.
-var guarded = [...]string{
+var routingKeys = [...]string{
 	// who answers
 	"model", "models", "fallbacks", "user", "metadata", "store", "previous_response_id", "conversation",
 	// what is asked
@@ -57,14 +57,14 @@ const guardedMax = len("additionalmodelrequestfields")
 // guardedOf are the indexes of the guarded names by how many letters they have: few have as
 // many as the name of a member.
 var guardedOf = func() (by [guardedMax + 1][]int8) {
-	for k, name := range guarded {
+	for k, name := range routingKeys {
 		by[len(name)] = append(by[len(name)], int8(k))
 	}
 	return by
 }()
 
-// guard returns the index of a name in guarded, or -1.
-func guard(raw []byte) int {
+// routingKeyIndex returns the index of a name in guarded, or -1.
+func routingKeyIndex(raw []byte) int {
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
 			return guardFolded(raw)
@@ -74,7 +74,7 @@ func guard(raw []byte) int {
 		return -1
 	}
 	for _, k := range guardedOf[len(raw)] {
-		if string(raw) == guarded[k] {
+		if string(raw) == routingKeys[k] {
 			return int(k)
 		}
 	}
@@ -87,7 +87,7 @@ func guardFolded(raw []byte) int {
 	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))
 	if n := utf8.RuneCountInString(name); ok && n <= guardedMax {
 		for _, k := range guardedOf[n] {
-			if strings.EqualFold(name, guarded[k]) {
+			if strings.EqualFold(name, routingKeys[k]) {
 				return int(k)
 			}
 		}
@@ -103,7 +103,7 @@ func repeatedWithin(name string, object []byte) string {
 		return ""
 	}
 	seen, repeated := make([]string, 0, 4), ""
-	each(object, '{', func(key, _ []byte) bool {
+	eachMember(object, '{', func(key, _ []byte) bool {
 		field, _ := Unquote(key)
 		if !fields[field] {
 			return true

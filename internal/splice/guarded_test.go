@@ -12,15 +12,15 @@ import (
 // it, and lets another name pass.
 func TestGuarded(t *testing.T) {
 	t.Parallel()
-	if len(guarded) > 64 {
-		t.Fatalf("%d names, and a mask of 64 bits", len(guarded))
+	if len(routingKeys) > 64 {
+		t.Fatalf("%d names, and a mask of 64 bits", len(routingKeys))
 	}
-	for k, name := range guarded {
+	for k, name := range routingKeys {
 		if name != strings.ToLower(name) || len(name) > guardedMax {
 			t.Errorf("%s: must be in lower case and have at most %d letters", name, guardedMax)
 		}
 		for _, twin := range []string{name, strings.ToUpper(name), fmt.Sprintf(`\u%04x%s`, name[0], name[1:]), strings.ReplaceAll(name, "s", "ſ")} {
-			if got := guard([]byte(twin)); got != k {
+			if got := routingKeyIndex([]byte(twin)); got != k {
 				t.Errorf("%s is number %d, want %d", twin, got, k)
 			}
 			var d Doc
@@ -30,8 +30,8 @@ func TestGuarded(t *testing.T) {
 			}
 		}
 		for _, other := range []string{name + "x", "x" + name, name[1:] + "_", ""} {
-			if got := guard([]byte(other)); got >= 0 && guarded[got] != other {
-				t.Errorf("%q is taken for %s", other, guarded[got])
+			if got := routingKeyIndex([]byte(other)); got >= 0 && routingKeys[got] != other {
+				t.Errorf("%q is taken for %s", other, routingKeys[got])
 			}
 		}
 	}

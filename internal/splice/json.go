@@ -44,7 +44,7 @@ func Scan(b []byte, d *Doc) error {
 		return fault.Newf(fault.InvalidRequest, "the body is not valid JSON: %s at byte %d", s.reason, s.off)
 	}
 	d.overflow = s.overflow
-	return d.refuseTwins()
+	return d.rejectDuplicateKeys()
 }
 
 // noObject says what stands at byte i of b, in the place of an object.
@@ -58,22 +58,22 @@ func noObject(b []byte, i int) error {
 	return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: byte %d begins something else", i)
 }
 
-func (d *Doc) refuseTwins() error {
+func (d *Doc) rejectDuplicateKeys() error {
 	var seen uint64 // one bit for each of guarded
 	for k := range d.items {
 		it := &d.items[k]
-		g := guard(d.src[it.key+1 : it.keyEnd-1])
+		g := routingKeyIndex(d.src[it.key+1 : it.keyEnd-1])
 		if g < 0 {
 			continue
 		}
 		if seen&(1<<g) != 0 {
 			d.items = d.items[:0]
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(guarded[g]), it.key).At(spelled(guarded[g]))
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(routingKeys[g]), it.key).At(spelled(routingKeys[g]))
 		}
 		seen |= 1 << g
-		if field := repeatedWithin(guarded[g], d.src[it.val:it.end]); field != "" {
+		if field := repeatedWithin(routingKeys[g], d.src[it.val:it.end]); field != "" {
 			d.items = d.items[:0]
-			at := spelled(guarded[g]) + "." + field
+			at := spelled(routingKeys[g]) + "." + field
 			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", at).At(at)
 		}
 	}

@@ -244,7 +244,7 @@ func TestMentions(t *testing.T) {
 		`[{"type":"web_search"}]`: true, `[{"type":"web_se\u0061rch"}]`: true, `"\u0073\u0065\u0061\u0072\u0063\u0068"`: true, `{"Search":1}`: false,
 		`"\\u0073earch"`: false, `["sear","ch"]`: false, `"\ud83dsearch"`: true, `[]`: false, ``: false, `1`: false, `"\u`: false,
 	} {
-		if got := splice.Mentions([]byte(raw), "search"); got != want {
+		if got := splice.ContainsWord([]byte(raw), "search"); got != want {
 			t.Errorf("%s: %v", raw, got)
 		}
 	}

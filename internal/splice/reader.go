@@ -41,7 +41,7 @@ func (r *Reader) Kind() byte { return r.s.at(r.at) }
 // Raw reads the value to come; nil when there is none.
 func (r *Reader) Raw() []byte {
 	from := r.at
-	if r.goTo(r.s.value(from, 0)) {
+	if r.seek(r.s.value(from, 0)) {
 		return r.s.b[from:r.at]
 	}
 	return nil
@@ -53,11 +53,11 @@ func (r *Reader) Same(as []byte) bool {
 	if len(as) == 0 || !bytes.HasPrefix(r.s.b[r.at:], as) {
 		return false
 	}
-	return r.goTo(r.at + len(as))
+	return r.seek(r.at + len(as))
 }
 
 // Null reads the value to come if it is null, and reports whether it was.
-func (r *Reader) Null() bool { return r.Kind() == 'n' && r.goTo(r.s.literal(r.at, "null")) }
+func (r *Reader) Null() bool { return r.Kind() == 'n' && r.seek(r.s.literal(r.at, "null")) }
 
 // Mark is the place of the value to come, for Since.
 func (r *Reader) Mark() int { return r.at }
@@ -94,7 +94,7 @@ func (r *Reader) members(yield func(name []byte) bool) {
 			r.stop()
 			return
 		}
-		r.pass(value)
+		r.skip(value)
 	}
 }
 
@@ -106,7 +106,7 @@ func (r *Reader) elements(yield func(k int) bool) {
 			r.stop()
 			return
 		}
-		r.pass(value)
+		r.skip(value)
 		k++
 	}
 }
@@ -134,7 +134,7 @@ func (r *Reader) next(closing byte) bool {
 	case closing:
 		r.at++
 	default:
-		r.goTo(r.s.fail(r.at, "a comma or a closing bracket is missing"))
+		r.seek(r.s.fail(r.at, "a comma or a closing bracket is missing"))
 	}
 	return false
 }
@@ -143,7 +143,7 @@ func (r *Reader) next(closing byte) bool {
 func (r *Reader) name() ([]byte, bool) {
 	from := r.at
 	end, value := r.s.name(from)
-	if !r.goTo(value) {
+	if !r.seek(value) {
 		return nil, false
 	}
 	if r.s.escaped {
@@ -152,15 +152,15 @@ func (r *Reader) name() ([]byte, bool) {
 	return r.s.b[from+1 : end-1], true
 }
 
-// pass reads the value that begins there unless that was done.
-func (r *Reader) pass(value int) {
+// skip reads the value that begins there unless that was done.
+func (r *Reader) skip(value int) {
 	if r.at == value {
-		r.goTo(r.s.value(value, 0))
+		r.seek(r.s.value(value, 0))
 	}
 }
 
-// goTo goes on behind what was read, or ends the reading when that was no JSON.
-func (r *Reader) goTo(end int) bool {
+// seek goes on behind what was read, or ends the reading when that was no JSON.
+func (r *Reader) seek(end int) bool {
 	if end < 0 {
 		r.at = len(r.s.b)
 		return false
@@ -170,4 +170,4 @@ func (r *Reader) goTo(end int) bool {
 }
 
 // stop ends the reading.
-func (r *Reader) stop() { r.goTo(r.s.fail(r.at, "it was left early")) }
+func (r *Reader) stop() { r.seek(r.s.fail(r.at, "it was left early")) }

@@ -65,7 +65,7 @@ func (dr *draft) setPath(path string, raw []byte) {
 // through when there is a rest of it: nil when the value goes.
 func (e *Edit) change(val []byte, rest string) (to []byte, changed bool) {
 	if rest != "" {
-		return walkIn(val, next(rest), e)
+		return applyToValue(val, next(rest), e)
 	}
 	switch e.op {
 	case opDrop:

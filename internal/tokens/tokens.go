@@ -68,7 +68,7 @@ func (c *Counter) Request(ep llm.Endpoint, body []byte, model string) Count {
 
 // Reply counts what a provider will count as the output of an answer: what was said,
 // thought and called, in all choices.
-func (c *Counter) Reply(r *llm.Reply, model string) Count {
+func (c *Counter) Reply(r *llm.Response, model string) Count {
 	e := c.estimate(model)
 	for i := range r.Choices {
 		weighParts(e, r.Choices[i].Parts)

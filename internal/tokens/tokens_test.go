@@ -156,7 +156,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
-	r := llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "Hello there"}, {Kind: llm.CallPart, Call: &llm.ToolCall{Name: "Hello there", Arguments: "{}"}}}}}}
+	r := llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "Hello there"}, {Kind: llm.CallPart, Call: &llm.ToolCall{Name: "Hello there", Arguments: "{}"}}}}}}
 	if got := counter.Reply(&r, "gpt-4o").Tokens; got != 2*hello+1 {
 		t.Errorf("reply %d", got)
 	}

@@ -14,7 +14,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "ai21",
 		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
-		Unified:   map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}, llm.Embed: embed{}},
+		Unified:   map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Complete: complete{}, llm.Embed: embed{}},
 	}
 }
 
@@ -27,16 +27,16 @@ var params = []dialect.Rename{
 // penalties stand in objects of their own: {"scale":0.5}.
 var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
 
-func writeParams(w *dialect.JSON, t *llm.Tally) {
+func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 	w.Carry(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)
 	}
-	if raw, ok := t.Take(llm.Stop); ok {
+	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	for _, p := range penalties {
-		if raw, ok := t.Take(p.Path); ok {
+		if raw, ok := t.Consume(p.Path); ok {
 			w.Key(p.To).Open('{')
 			w.Raw("scale", raw)
 			w.Close('}')

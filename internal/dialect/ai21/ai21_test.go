@@ -34,7 +34,7 @@ func checkRequests(t *testing.T, cases []request) {
 
 type answer struct {
 	name, body string
-	want       llm.Reply
+	want       llm.Response
 }
 
 func checkReplies(t *testing.T, cases []answer) {
@@ -68,11 +68,11 @@ func TestReplies(t *testing.T) {
 	t.Parallel()
 	checkReplies(t, []answer{
 		{"texts", `{"id":"3b5a","outputs":[{"text":"Hi","role":"assistant","finishReason":{"reason":"stop","length":null,"sequence":null}},{"text":"","finishReason":{"reason":"length","length":5}}]}`,
-			llm.Reply{ID: "3b5a", Choices: []llm.Choice{
+			llm.Response{ID: "3b5a", Choices: []llm.Choice{
 				{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Hi"}}},
 				{Index: 1, Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{}}},
 			}}},
-		{"a number for an id", `{"id":12,"outputs":[{"text":"Hi"}]}`, llm.Reply{ID: "12", Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
+		{"a number for an id", `{"id":12,"outputs":[{"text":"Hi"}]}`, llm.Response{ID: "12", Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
 	})
 	for _, body := range []string{``, `{"detail":"x"}`} {
 		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
@@ -85,7 +85,7 @@ func TestAnswersAreToldAsStreams(t *testing.T) {
 	t.Parallel()
 	body := []byte(`{"id":"1","outputs":[{"text":"Grüße","finishReason":{"reason":"stop"}}]}`)
 	events := dialecttest.SplitEverywhere(t, body, func() dialect.EventDecoder { return upstream().NewDecoder(&dialect.Incoming{To: target}) })
-	want := llm.Reply{ID: "1", Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Grüße"}}}}}
+	want := llm.Response{ID: "1", Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Grüße"}}}}}
 	for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
 		t.Error(d)
 	}

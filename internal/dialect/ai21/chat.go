@@ -45,12 +45,12 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	w.Close(']')
 	writeParams(&w, t)
 	w.Close('}')
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
-func systemOf(t *llm.Tally, c *llm.Call) (string, error) {
+func systemOf(t *llm.FieldTracker, c *llm.Call) (string, error) {
 	var texts []string
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -67,8 +67,8 @@ func systemOf(t *llm.Tally, c *llm.Call) (string, error) {
 }
 
 // DecodeReply reads {"id":…,"outputs":[{"text":…,"role":"assistant","finishReason":{…}}]}.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{ID: idOf(in.Body)}
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{ID: idOf(in.Body)}
 	outputs, _ := splice.Find(in.Body, "outputs")
 	for o := range splice.Elements(outputs) {
 		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(o, "text")}}}
@@ -83,5 +83,5 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 
 // NewDecoder makes a decoder of what is no stream.
 func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.WholeDecoder(in, c)
+	return dialect.BufferedDecoder(in, c)
 }

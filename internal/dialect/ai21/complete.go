@@ -12,7 +12,7 @@ import (
 // Source: https://docs.ai21.com/docs/j2-complete-api-ref, read 2026-11.
 type complete struct{}
 
-var _ dialect.Unified = complete{}
+var _ dialect.OpenAIEndpoint = complete{}
 
 // EncodeRequest makes a request to /{model}/complete.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -26,12 +26,12 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	w.Str("prompt", prompt)
 	writeParams(&w, t)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"id":…,"prompt":{"tokens":[…]},"completions":[{"data":{"text":…,
 // "tokens":[…]},"finishReason":{…}}]}. The tokens are listed, not counted.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	c := dialect.Completion{ID: idOf(in.Body), Created: in.Created, Model: in.To.Model}
 	c.Usage.InputTokens, c.Usage.Reported = tokens(in.Body, "prompt", "tokens")
 	list, _ := splice.Find(in.Body, "completions")

@@ -12,7 +12,7 @@ import (
 // Source: contract/provider-transforms.md 7.6.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes {"texts":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -20,7 +20,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 }
 
 // DecodeAnswer reads {"results":[{"embedding":[…]}]}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
 	results, _ := splice.Find(in.Body, "results")
 	for r := range splice.Elements(results) {

@@ -74,7 +74,7 @@ func BenchmarkExchange(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					client.EncodeReply(nil, r, &dialect.Answering{Call: c, ID: "x", Strict: true})
+					client.EncodeReply(nil, r, &dialect.ResponseContext{Call: c, ID: "x", Strict: true})
 				}
 			})
 		}
@@ -128,7 +128,7 @@ func BenchmarkEvent(b *testing.B) {
 				b.ReportAllocs()
 				c := &llm.Call{Surface: surface, Model: "m"}
 				dec := up.NewDecoder(&dialect.Incoming{Status: 200, Call: c, To: &dialect.Target{Value: func(string) string { return "" }}})
-				enc := client.NewEncoder(&dialect.Answering{Call: c, ID: "x", Strict: true})
+				enc := client.NewEncoder(&dialect.ResponseContext{Call: c, ID: "x", Strict: true})
 				var out []byte
 				events := 0
 				emit := func(ev *llm.Event) {

@@ -13,7 +13,7 @@ import (
 // Recordings, which it cannot hold either, are left out; pictures are for callers who are not
 // strict, as blocks in the form of a request's.
 // Source: contract/provider-transforms.md 9.2.
-func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+func (messages) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	var c llm.Choice
 	if len(r.Choices) > 0 {
 		c = r.Choices[0]
@@ -35,7 +35,7 @@ func (messages) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []by
 }
 
 // messageID is the id of a message: the provider's when it is one of Anthropic's.
-func messageID(id string, a *dialect.Answering) string {
+func messageID(id string, a *dialect.ResponseContext) string {
 	if strings.HasPrefix(id, "msg_") {
 		return id
 	}
@@ -88,7 +88,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 			w.Open('{')
 			w.Str("type", "thinking")
 			w.Str("thinking", "")
-			w.Str("signature", dialect.SignedText(p.Signature))
+			w.Str("signature", dialect.MarkTextSignature(p.Signature))
 		}
 	case llm.ThoughtPart:
 		w.Open('{')

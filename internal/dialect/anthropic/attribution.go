@@ -20,7 +20,7 @@ func unattributed(parts []llm.Part) []llm.Part {
 	kept := parts[:0]
 	for _, p := range parts {
 		if text := strings.TrimLeft(p.Text, " \t\r\n"); p.Kind == llm.TextPart && strings.HasPrefix(text, attribution) {
-			if _, p.Text, _ = strings.Cut(text, "\n"); dialect.Blank(p.Text) {
+			if _, p.Text, _ = strings.Cut(text, "\n"); dialect.IsBlank(p.Text) {
 				continue
 			}
 		}

@@ -20,35 +20,35 @@ type batches struct{}
 
 // output is the file of results of a batch that has ended: a line for each request, as
 // the provider wrote it.
-type output struct{ dialect.AsItIs }
+type output struct{ dialect.PassthroughCodec }
 
 var (
-	_ dialect.Unified = createBatch{}
-	_ dialect.Unified = batches{}
-	_ dialect.Filer   = output{}
+	_ dialect.OpenAIEndpoint = createBatch{}
+	_ dialect.OpenAIEndpoint = batches{}
+	_ dialect.FileStreamer   = output{}
 )
 
 // EncodeRequest makes a request for a batch.
 func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	requests, ok := t.Take("requests")
+	requests, ok := t.Consume("requests")
 	if !ok || !isList(requests) {
-		return nil, dialect.Refuse("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
+		return nil, dialect.InvalidField("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
-		t.Take("completion_window") // it takes no longer
+		t.Consume("completion_window") // it takes no longer
 	}
 	var w dialect.JSON
 	w.Open('{')
 	w.Raw("requests", requests)
-	options, _ := t.Take("provider_options")
+	options, _ := t.Consume("provider_options")
 	for key, val := range splice.Members(options) {
 		if name := plainName(key); name != "requests" {
 			w.Named(name, val)
 		}
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // EncodeRequest says nothing but which page of the list it shall be.
@@ -61,20 +61,20 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 }
 
 // DecodeAnswer reads a batch, or the list of them.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	if in.Sent.Endpoint == llm.ListBatches {
 		if !splice.Valid(in.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of batches")
 		}
 		writeList(&w, in.Body, func(raw []byte) { writeBatch(&w, raw) })
-		return &dialect.Answer{Body: w.B}, nil
+		return &dialect.Response{Body: w.B}, nil
 	}
 	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no batch")
 	}
 	writeBatch(&w, in.Body)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // writeBatch writes a batch in OpenAI's shape.

@@ -27,12 +27,12 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		case p.Shape == shapeName:
 			w.Value(p.Raw)
 		case m.Role == llm.RoleAssistant:
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 		default:
-			return dialect.CannotCarry(w.c, m, p)
+			return dialect.RejectUnsupported(w.c, m, p)
 		}
 	default:
-		return dialect.CannotCarry(w.c, m, p)
+		return dialect.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -40,8 +40,8 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 // thought writes what Claude thought before, in words or sealed.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 	switch {
-	case !dialect.OfClaude(p):
-		w.t.Lose(w.c.Path(m, p.Index))
+	case !dialect.IsClaudeReasoning(p):
+		w.t.Drop(w.c.Path(m, p.Index))
 		return
 	case p.Kind == llm.SealedPart:
 		w.open("redacted_thinking")
@@ -73,12 +73,12 @@ func (w *callWriter) shut(p *llm.Part) {
 // text writes a text. Blank ones, which Anthropic refuses, say nothing.
 func (w *callWriter) text(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 && p.Shape != shapeName {
-		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
-	if !dialect.Blank(p.Text) {
+	if !dialect.IsBlank(p.Text) {
 		w.textBlock(p)
 	} else if p.Cache != nil {
-		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 	}
 }
 
@@ -94,16 +94,16 @@ func (w *callWriter) textBlock(p *llm.Part) {
 // call writes a tool call.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
-		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
 	w.open("tool_use")
 	w.Str("id", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if p.Call.Custom {
-		return dialect.Refuse(w.c.Path(m, p.Index), "has a call of a tool that takes free text, which this provider does not support")
+		return dialect.InvalidField(w.c.Path(m, p.Index), "has a call of a tool that takes free text, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
-		w.t.Lose(dialect.ArgumentsPath(w.c, m, p))
+		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
 	}
 	w.shut(p)
 	return nil
@@ -124,7 +124,7 @@ func callID(id string) string {
 func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	if r.ID == "" { // the functions of old have none
-		return dialect.Refuse(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
+		return dialect.InvalidField(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
 	}
 	w.open("tool_result")
 	w.Str("tool_use_id", callID(r.ID))

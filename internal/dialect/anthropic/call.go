@@ -59,7 +59,7 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "tool_choice":
 		err = r.choice(val)
 	case "metadata":
-		r.spread(name, val, map[string]string{"user_id": llm.User})
+		r.readObjectParams(name, val, map[string]string{"user_id": llm.User})
 	case "output_config":
 		err = r.output(val)
 	case "output_format": // the first form of output_config.format
@@ -76,9 +76,9 @@ func (r *callReader) param(name, from string, raw []byte) {
 	r.c.Params = append(r.c.Params, llm.Param{Name: name, From: from, Raw: raw})
 }
 
-// spread makes a parameter of each member of an object: "metadata.user_id". Those that
+// readObjectParams makes a parameter of each member of an object: "metadata.user_id". Those that
 // the hub has no word for keep their whole path as name.
-func (r *callReader) spread(name string, raw []byte, known map[string]string) {
+func (r *callReader) readObjectParams(name string, raw []byte, known map[string]string) {
 	for key, val := range splice.Members(raw) {
 		from := name + "." + plainName(key)
 		if !splice.IsNull(val) {
@@ -115,10 +115,10 @@ func (r *callReader) output(raw []byte) (err error) {
 func readFormat(raw []byte, at string) (*llm.Format, error) {
 	schema, _ := splice.Find(raw, "schema")
 	if splice.Text(raw, "type") != "json_schema" {
-		return nil, dialect.Refuse(at+".type", `must be "json_schema"`)
+		return nil, dialect.InvalidField(at+".type", `must be "json_schema"`)
 	}
 	if !isObject(schema) {
-		return nil, dialect.Refuse(at+".schema", "must be a JSON schema, an object")
+		return nil, dialect.InvalidField(at+".schema", "must be a JSON schema, an object")
 	}
 	return &llm.Format{Type: "json_schema", Schema: schema, From: at}, nil
 }

@@ -10,7 +10,7 @@ import (
 // of its own tools and their results, stays as it is.
 func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, err error) {
 	if !isObject(raw) {
-		return p, dialect.Refuse(at, "must be an object")
+		return p, dialect.InvalidField(at, "must be an object")
 	}
 	switch typ := splice.Text(raw, "type"); typ {
 	case "text":
@@ -37,11 +37,11 @@ func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, e
 		err = r.call(&p, raw, at)
 	case "tool_result":
 		if m.Role != llm.RoleUser {
-			return p, dialect.Refuse(at+".type", "may be tool_result only in messages of the user")
+			return p, dialect.InvalidField(at+".type", "may be tool_result only in messages of the user")
 		}
 		err = r.result(m, &p, raw, at)
 	case "":
-		return p, dialect.Refuse(at+".type", "is missing")
+		return p, dialect.InvalidField(at+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -97,7 +97,7 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 			c.Name, _ = splice.Unquote(val)
 		case "input":
 			if c.Arguments = string(val); !isObject(val) {
-				return true, dialect.Refuse(at+".input", "must be an object")
+				return true, dialect.InvalidField(at+".input", "must be an object")
 			}
 		default:
 			return false, nil
@@ -108,9 +108,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 	case err != nil:
 		return err
 	case c.ID == "":
-		return dialect.Refuse(at+".id", "is missing")
+		return dialect.InvalidField(at+".id", "is missing")
 	case c.Name == "":
-		return dialect.Refuse(at+".name", "is missing")
+		return dialect.InvalidField(at+".name", "is missing")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -145,9 +145,9 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) 
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.Refuse(at+".tool_use_id", "is missing")
+		return dialect.InvalidField(at+".tool_use_id", "is missing")
 	case !known:
-		return dialect.Refuse(at+".tool_use_id", "belongs to no tool_use of an earlier message")
+		return dialect.InvalidField(at+".tool_use_id", "belongs to no tool_use of an earlier message")
 	}
 	res.Name = name
 	return nil

@@ -52,7 +52,7 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 	case "content":
 		err = chunks(p, raw, source, at)
 	default:
-		err = dialect.Refuse(at+".type", `must be "base64", "url", "file", "text" or "content"`)
+		err = dialect.InvalidField(at+".type", `must be "base64", "url", "file", "text" or "content"`)
 	}
 	return err
 }
@@ -73,9 +73,9 @@ func inlined(m *llm.Media, source []byte, at string) error {
 	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
 	switch {
 	case m.MIME == "":
-		return dialect.Refuse(at+".media_type", "is missing")
+		return dialect.InvalidField(at+".media_type", "is missing")
 	case m.Data == "":
-		return dialect.Refuse(at+".data", "is missing")
+		return dialect.InvalidField(at+".data", "is missing")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
 		return fault.From(err).At(at + ".data")
@@ -89,7 +89,7 @@ func chunks(p *llm.Part, raw, source []byte, at string) error {
 	content := found(source, "content")
 	whole, ok := splice.Unquote(content)
 	if !ok && !isList(content) {
-		return dialect.Refuse(at+".content", "must be a string or a list of blocks")
+		return dialect.InvalidField(at+".content", "must be a string or a list of blocks")
 	}
 	var text strings.Builder
 	text.WriteString(whole)

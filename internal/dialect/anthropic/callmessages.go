@@ -8,7 +8,7 @@ import (
 
 func (r *callReader) messages(raw []byte) error {
 	if !isList(raw) {
-		return dialect.Refuse("messages", "must be a list with at least one message")
+		return dialect.InvalidField("messages", "must be a list with at least one message")
 	}
 	i := 0
 	for val := range splice.Elements(raw) {
@@ -18,7 +18,7 @@ func (r *callReader) messages(raw []byte) error {
 		i++
 	}
 	if i == 0 {
-		return dialect.Refuse("messages", "must have at least one message")
+		return dialect.InvalidField("messages", "must have at least one message")
 	}
 	return nil
 }
@@ -27,9 +27,9 @@ func (r *callReader) messages(raw []byte) error {
 // message of its own before the rest of the turn.
 // Source: contract/provider-transforms.md 9.1.
 func (r *callReader) message(raw []byte, i int) error {
-	at := dialect.Index("messages", i)
+	at := dialect.ElementPath("messages", i)
 	if !isObject(raw) {
-		return dialect.Refuse(at, "must be an object")
+		return dialect.InvalidField(at, "must be an object")
 	}
 	m := llm.Message{Index: i}
 	var content []byte
@@ -46,7 +46,7 @@ func (r *callReader) message(raw []byte, i int) error {
 	switch m.Role {
 	case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
 	default:
-		return dialect.Refuse(at+".role", `must be "user", "assistant" or "system"`)
+		return dialect.InvalidField(at+".role", `must be "user", "assistant" or "system"`)
 	}
 	parts, err := r.content(&m, content, at+".content")
 	if err != nil {
@@ -88,13 +88,13 @@ func (r *callReader) content(m *llm.Message, raw []byte, at string) ([]llm.Part,
 	}
 	switch {
 	case splice.IsNull(raw):
-		return nil, dialect.Refuse(at, "is missing")
+		return nil, dialect.InvalidField(at, "is missing")
 	case !isList(raw):
-		return nil, dialect.Refuse(at, "must be a string or a list of blocks")
+		return nil, dialect.InvalidField(at, "must be a string or a list of blocks")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := r.block(m, val, dialect.Index(at, len(parts)))
+		p, err := r.block(m, val, dialect.ElementPath(at, len(parts)))
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ func (r *callReader) tools(raw []byte) error {
 // readTool reads a tool that the caller runs, which has no type or "custom", or one
 // that Anthropic has defined: {"type":"web_search_20250305","name":"web_search"}.
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
-	at := dialect.Index("tools", i)
+	at := dialect.ElementPath("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
 	if typ := splice.Text(raw, "type"); typ != "" && typ != llm.Custom {
 		t.Type, t.Name = typ, splice.Text(raw, "name")
@@ -43,7 +43,7 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		case "input_schema":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.Switch(val)
+			t.Strict = dialect.ParseBool(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
@@ -51,7 +51,7 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		}
 	}
 	if t.Name == "" {
-		return t, dialect.Refuse(at+".name", "is missing")
+		return t, dialect.InvalidField(at+".name", "is missing")
 	}
 	return t, nil
 }
@@ -64,9 +64,9 @@ func (r *callReader) choice(raw []byte) error {
 	c := llm.ToolChoice{From: "tool_choice", Raw: raw, Mode: modes[splice.Text(raw, "type")], Name: splice.Text(raw, "name")}
 	switch {
 	case c.Mode == "":
-		return dialect.Refuse("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
+		return dialect.InvalidField("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
 	case c.Mode == "tool" && c.Name == "":
-		return dialect.Refuse("tool_choice.name", "is missing")
+		return dialect.InvalidField("tool_choice.name", "is missing")
 	}
 	r.c.Choice = c
 	const key = "disable_parallel_tool_use"

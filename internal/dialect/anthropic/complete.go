@@ -28,16 +28,16 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Str("prompt", "\n\nHuman: "+prompt+"\n\nAssistant:")
-	if raw, ok := t.Take(llm.MaxTokens); ok {
+	if raw, ok := t.Consume(llm.MaxTokens); ok {
 		w.Raw("max_tokens_to_sample", raw)
 	} else {
 		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
 	}
 	w.Carry(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
-	if raw, ok := t.Take(llm.Stop); ok {
+	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", dialect.Stops(raw, false))
 	}
-	if raw, ok := t.Take(llm.User); ok {
+	if raw, ok := t.Consume(llm.User); ok {
 		w.Key("metadata").Open('{')
 		w.Raw("user_id", raw)
 		w.Close('}')
@@ -46,11 +46,11 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if _, ok := splice.Find(in.Body, "completion"); !ok || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
 	}
@@ -66,7 +66,7 @@ func completionID(raw []byte) string {
 }
 
 // NewStream makes what turns a streamed completion into OpenAI's.
-func (complete) NewStream(in *dialect.Incoming) dialect.Restream {
+func (complete) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	return dialect.CompletionStream(in, &completions{})
 }
 

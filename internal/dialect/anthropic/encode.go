@@ -21,9 +21,9 @@ var carried = [...]string{
 // EncodeCall makes a request for a message.
 func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	model := dialect.ClaudeOf(to.Model)
-	c = dialect.UserFirst(c)
+	c = dialect.StartWithUserTurn(c)
 	if c.Surface != llm.Messages && !model.Continues() {
-		c = dialect.UserLast(c)
+		c = dialect.EndWithUserTurn(c)
 	}
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, model: model}
 	w.Open('{')
@@ -42,13 +42,13 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Lost(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Dropped(), Added: w.added}, nil
 }
 
 type callWriter struct {
 	dialect.JSON
 	c      *llm.Call
-	t      *llm.Tally
+	t      *llm.FieldTracker
 	to     *dialect.Target
 	model  dialect.ClaudeModel // what its name tells
 	tokens []byte              // what the answer may have, as the caller said; nil: not said
@@ -77,11 +77,11 @@ func (w *callWriter) limit() {
 
 func (w *callWriter) params() {
 	for _, name := range carried {
-		if raw, ok := w.t.Take(name); ok {
+		if raw, ok := w.t.Consume(name); ok {
 			w.Raw(name, raw)
 		}
 	}
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", w.stops(raw))
 	}
 	w.sampling()
@@ -110,7 +110,7 @@ func (w *callWriter) sampling() {
 			continue
 		}
 		if _, both := w.t.Peek("temperature"); both && name == "top_p" { // which newer models refuse
-			w.t.Lose(name)
+			w.t.Drop(name)
 			continue
 		}
 		w.Raw(name, raw)
@@ -120,7 +120,7 @@ func (w *callWriter) sampling() {
 // sampled is the value of such a parameter; callers of messages know what their model takes.
 func (w *callWriter) sampled(name string) ([]byte, bool) {
 	if w.native() {
-		return w.t.Take(name)
+		return w.t.Consume(name)
 	}
 	return w.model.Sampled(w.t, name)
 }
@@ -136,12 +136,12 @@ func (w *callWriter) metadata() {
 		}
 		w.Named(name, raw)
 	}
-	if raw, ok := w.t.Take(llm.User); ok {
+	if raw, ok := w.t.Consume(llm.User); ok {
 		put("user_id", raw)
 	}
 	for i := range w.c.Params {
 		if name, ok := strings.CutPrefix(w.c.Params[i].Name, prefix); ok {
-			raw, _ := w.t.Take(w.c.Params[i].Name)
+			raw, _ := w.t.Consume(w.c.Params[i].Name)
 			put(name, raw)
 		}
 	}
@@ -159,7 +159,7 @@ var tiers = map[string][2]string{
 }
 
 func (w *callWriter) tier() {
-	if raw, ok := w.t.Take("speed"); ok {
+	if raw, ok := w.t.Consume("speed"); ok {
 		w.Raw("speed", raw)
 	}
 	raw, ok := w.t.Peek("service_tier")
@@ -167,7 +167,7 @@ func (w *callWriter) tier() {
 		return
 	}
 	if to, known := tiers[string(raw)]; known {
-		w.t.Take("service_tier")
+		w.t.Consume("service_tier")
 		w.Str(to[0], to[1])
 	}
 }
@@ -180,7 +180,7 @@ const filesBeta = "files-api-2025-04-14"
 // caller asked for. Those in the body are sent as well.
 // Source: contract/provider-transforms.md 2.1.
 func (w *callWriter) header() wire.Header {
-	if raw, ok := w.t.Take("anthropic_beta"); ok {
+	if raw, ok := w.t.Consume("anthropic_beta"); ok {
 		if text, isText := splice.Unquote(raw); isText {
 			w.betas = append(w.betas, strings.Split(text, ",")...)
 		}

@@ -17,7 +17,7 @@ func (w *callWriter) tools() {
 		t := &w.c.Tools[i]
 		raw := builtIn(t)
 		if raw == nil && !dialect.IsFunction(t) {
-			w.t.Lose(dialect.Index("tools", t.Index))
+			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			continue
 		}
 		w.beginTools()
@@ -64,7 +64,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	case w.native():
 		w.Bool("strict", *t.Strict)
 	case *t.Strict: // Anthropic takes fewer schemas than OpenAI where it is strict
-		w.t.Lose(strictPath(w.c, t))
+		w.t.Drop(strictPath(w.c, t))
 	}
 	if w.native() {
 		for _, p := range w.t.TakeAll(t.Extra) {
@@ -82,9 +82,9 @@ func (w *callWriter) function(t *llm.Tool) {
 
 func strictPath(c *llm.Call, t *llm.Tool) string {
 	if c.Surface == llm.ChatComplete {
-		return dialect.Index("tools", t.Index) + ".function.strict"
+		return dialect.ElementPath("tools", t.Index) + ".function.strict"
 	}
-	return dialect.Index("tools", t.Index) + ".strict"
+	return dialect.ElementPath("tools", t.Index) + ".strict"
 }
 
 // objectSchema is a schema with its type, which Anthropic wants to be told.
@@ -152,13 +152,13 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 // it must not be said.
 func (w *callWriter) choice() {
 	c := dialect.ChoiceAmong(w.t, w.c, carries)
-	parallel, _ := w.t.Take(llm.ParallelToolCalls)
+	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
 	if w.spent {
 		c = llm.ToolChoice{Mode: "none"}
 	}
-	if c.Forces() && !w.native() && !w.model.Obeys() {
-		w.t.Lose(c.From)
+	if c.Forces() && !w.native() && !w.model.SupportsForcedTools() {
+		w.t.Drop(c.From)
 		c = llm.ToolChoice{Mode: "auto"}
 	}
 	switch {
@@ -168,7 +168,7 @@ func (w *callWriter) choice() {
 		w.Raw("tool_choice", c.Raw)
 		return
 	case c.Mode == "opaque":
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 		if !single {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // NewEncoder makes the encoder of a streamed message.
-func (messages) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
+func (messages) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	return &writer{a: a, id: "msg_" + a.ID, model: a.Call.Model}
 }
 
@@ -16,7 +16,7 @@ func (messages) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
 // to a later one waits until those before it have ended.
 // Source: contract/provider-transforms.md 9.4.
 type writer struct {
-	a       *dialect.Answering
+	a       *dialect.ResponseContext
 	id      string
 	model   string
 	started bool
@@ -74,7 +74,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 		}
 		return w.advance(dst)
 	case llm.EventExtra:
-		w.extra = dialect.NoteExtra(w.extra, ev)
+		w.extra = dialect.AddUnknownField(w.extra, ev)
 	case llm.EventFinish:
 		w.finish.finish, w.finish.raw, w.finish.stop = ev.Finish, ev.Text, ev.Name
 	case llm.EventUsage:
@@ -212,7 +212,7 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 		typ, key = "input_json_delta", "partial_json"
 		b.args.read(ev.Text)
 	case ev.Kind == llm.EventMedia:
-		b.draw(ev.Media)
+		b.writeImage(ev.Media)
 		return dst
 	case ev.Kind == llm.EventSignature && b.part == llm.TextPart:
 		b.signature += ev.Text
@@ -267,12 +267,12 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	s := &outBlock{index: w.next, part: llm.ThoughtPart}
 	w.next++
 	dst = s.begin(dst, &llm.Event{})
-	dst = s.piece(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.SignedText(b.signature)})
+	dst = s.piece(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.MarkTextSignature(b.signature)})
 	return s.stop(dst)
 }
 
-// draw takes a piece of a picture.
-func (b *outBlock) draw(m *llm.Media) {
+// writeImage takes a piece of a picture.
+func (b *outBlock) writeImage(m *llm.Media) {
 	b.picture.MIME, b.picture.URL = cmp.Or(b.picture.MIME, m.MIME), cmp.Or(b.picture.URL, m.URL)
 	b.data = append(b.data, m.Data...)
 }

@@ -119,7 +119,7 @@ func TestPictures(t *testing.T) {
 		}
 		got = got[at:]
 	}
-	reply := &llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{
+	reply := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{
 		{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkhaGkh"}}, {Kind: llm.ImagePart, Media: &llm.Media{URL: "https://x.example/a.png"}}, {Text: "x"},
 	}}}}
 	want := `"content":[` + picture + `,{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}},{"type":"text","text":"x"}]`
@@ -180,7 +180,7 @@ func TestMessagesHoldNoMore(t *testing.T) {
 // TestAnswers: what the parts of other providers' answers come to in a message.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	body := client.EncodeReply(nil, &llm.Reply{
+	body := client.EncodeReply(nil, &llm.Response{
 		ID: "chatcmpl-1", Model: "gpt-4o", Usage: llm.Usage{InputTokens: 9, CacheWriteTokens: 2, OutputTokens: 4, ReasoningTokens: 3, Reported: true},
 		Extra: []llm.Param{{Name: "service_tier", Raw: []byte(`"default"`)}, {Name: "x", Raw: []byte(`1`)}},
 		Choices: []llm.Choice{

@@ -21,12 +21,12 @@ type upload struct{}
 type files struct{}
 
 // content is a file itself.
-type content struct{ dialect.AsItIs }
+type content struct{ dialect.PassthroughCodec }
 
 var (
-	_ dialect.Unified = upload{}
-	_ dialect.Unified = files{}
-	_ dialect.Filer   = content{}
+	_ dialect.OpenAIEndpoint = upload{}
+	_ dialect.OpenAIEndpoint = files{}
+	_ dialect.FileStreamer   = content{}
 )
 
 // EncodeRequest sends the form with the file alone, whose bytes stay where they are.
@@ -48,7 +48,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 }
 
 // DecodeAnswer reads the description of the new file.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	u, err := dialect.ReadUpload(in.Sent)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 }
 
 // DecodeAnswer reads a file's description, the list of them, or that one is gone.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
 		return dialect.FileDeleted(cmp.Or(splice.Text(in.Body, "id"), in.Sent.ID)), nil
@@ -76,19 +76,19 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		}
 		var w dialect.JSON
 		writeList(&w, in.Body, func(raw []byte) { writeFile(&w, raw, "") })
-		return &dialect.Answer{Body: w.B}, nil
+		return &dialect.Response{Body: w.B}, nil
 	default:
 		return describe(in, "")
 	}
 }
 
-func describe(in *dialect.Incoming, purpose string) (*dialect.Answer, error) {
+func describe(in *dialect.Incoming, purpose string) (*dialect.Response, error) {
 	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer describes no file")
 	}
 	var w dialect.JSON
 	writeFile(&w, in.Body, purpose)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // writeFile writes a file's description in OpenAI's shape. Anthropic keeps files for

@@ -21,11 +21,11 @@ func (w *callWriter) format() []byte {
 		return nil
 	}
 	if f.Description != "" {
-		w.t.Lose(descriptionPath(w.c))
+		w.t.Drop(descriptionPath(w.c))
 	}
 	schema := f.Schema
 	if w.c.Surface != llm.Messages { // whose callers write them for Claude
-		schema = dialect.Narrowed(schema, schemaPath(w.c), w.t.Lose)
+		schema = dialect.RestrictSchema(schema, schemaPath(w.c), w.t.Drop)
 	}
 	var out dialect.JSON
 	out.Open('{')
@@ -36,9 +36,9 @@ func (w *callWriter) format() []byte {
 }
 
 func descriptionPath(c *llm.Call) string {
-	return dialect.Inside(c, c.Format.From, "json_schema") + ".description"
+	return dialect.NestedPath(c, c.Format.From, "json_schema") + ".description"
 }
 
 func schemaPath(c *llm.Call) string {
-	return dialect.Inside(c, c.Format.From, "json_schema") + ".schema"
+	return dialect.NestedPath(c, c.Format.From, "json_schema") + ".schema"
 }

@@ -19,7 +19,7 @@ func (w *callWriter) media(m *llm.Message, p *llm.Part) error {
 	typ := "document"
 	switch {
 	case kind == "video" || kind == "audio":
-		return dialect.CannotCarry(w.c, m, p)
+		return dialect.RejectUnsupported(w.c, m, p)
 	case p.Kind == llm.ImagePart && md.MIME != pdf, kind == "image":
 		typ = "image"
 	}
@@ -37,7 +37,7 @@ func (w *callWriter) media(m *llm.Message, p *llm.Part) error {
 		w.document(p)
 	}
 	if md.Detail != "" && md.Detail != "auto" {
-		w.t.Lose(detailPath(w.c, m, p))
+		w.t.Drop(detailPath(w.c, m, p))
 	}
 	w.shut(p)
 	return nil

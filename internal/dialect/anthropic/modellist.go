@@ -13,7 +13,7 @@ import (
 // contract/dataplane.md 6.1.
 type modelList struct{}
 
-var _ dialect.Unified = modelList{}
+var _ dialect.OpenAIEndpoint = modelList{}
 
 // EncodeRequest asks for all models in one page, because OpenAI's clients know of no
 // other; 1000 is the longest.
@@ -26,7 +26,7 @@ func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 }
 
 // DecodeAnswer writes the models in OpenAI's shape.
-func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	models, ok := splice.Find(in.Body, "data")
 	if !ok || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of models")

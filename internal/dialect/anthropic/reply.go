@@ -8,9 +8,9 @@ import (
 )
 
 // DecodeReply reads a message.
-func (messages) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (messages) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	r := splice.NewReader(in.Body)
-	reply := &llm.Reply{Choices: make([]llm.Choice, 1)}
+	reply := &llm.Response{Choices: make([]llm.Choice, 1)}
 	isMessage := false
 	for name := range r.Members() {
 		switch {
@@ -28,7 +28,7 @@ func (messages) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 }
 
 // readMember reads one member of a message.
-func readMember(reply *llm.Reply, name []byte, r *splice.Reader) {
+func readMember(reply *llm.Response, name []byte, r *splice.Reader) {
 	switch c := &reply.Choices[0]; string(name) {
 	case "id":
 		reply.ID, _ = splice.Unquote(r.Raw())

@@ -80,7 +80,7 @@ func TestChatsComeBack(t *testing.T) {
 				c.Params = append(c.Params, llm.Param{Name: llm.MaxTokens, From: "max_tokens", Raw: []byte("8192")})
 			}
 			if c.Format != nil { // one that Claude takes
-				c.Format.Schema = dialect.Narrowed(c.Format.Schema, "", func(string) {})
+				c.Format.Schema = dialect.RestrictSchema(c.Format.Schema, "", func(string) {})
 			}
 			out := encode(t, c, "claude-opus-4-5")
 			back, err := client.DecodeCall(out.Body)

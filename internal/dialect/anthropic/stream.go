@@ -24,7 +24,7 @@ type reader struct {
 	blocks  []openBlock
 	pending int // bytes that wait in blocks
 	usage   llm.Usage
-	halves  dialect.Halves
+	halves  dialect.SurrogateJoiner
 	ev      llm.Event
 }
 

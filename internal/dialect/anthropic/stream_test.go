@@ -27,8 +27,8 @@ func read(t testing.TB, name string) []byte {
 
 func newDecoder() dialect.EventDecoder { return upstream.NewDecoder(&dialect.Incoming{}) }
 
-func answering() *dialect.Answering {
-	return &dialect.Answering{Call: &llm.Call{Surface: llm.Messages, Model: "asked"}, ID: "01hz0000000000000000000000", Created: 1700000000}
+func answering() *dialect.ResponseContext {
+	return &dialect.ResponseContext{Call: &llm.Call{Surface: llm.Messages, Model: "asked"}, ID: "01hz0000000000000000000000", Created: 1700000000}
 }
 
 // TestStreamsAreTheWholeAnswer: however a stream is cut it comes to the whole answer.
@@ -54,7 +54,7 @@ func TestStreamsAreTheWholeAnswer(t *testing.T) {
 
 // extras brings what stands beside an answer into one place and order. The tier is told
 // at the beginning of a stream, where nobody looks for it.
-func extras(r *llm.Reply) {
+func extras(r *llm.Response) {
 	c := &r.Choices[0]
 	c.Extra = append(c.Extra, r.Extra...)
 	r.Extra, r.Usage.Tier = nil, ""
@@ -207,7 +207,7 @@ func TestFinish(t *testing.T) {
 		{llm.FinishFilter, "SAFETY", "", "refusal"},
 		{llm.FinishNone, "", "", "end_turn"},
 	} {
-		body := client.EncodeReply(nil, &llm.Reply{Choices: []llm.Choice{{Finish: c.finish, Raw: c.raw, StopText: c.stop}}}, answering())
+		body := client.EncodeReply(nil, &llm.Response{Choices: []llm.Choice{{Finish: c.finish, Raw: c.raw, StopText: c.stop}}}, answering())
 		if !strings.Contains(string(body), `"stop_reason":"`+c.want+`"`) {
 			t.Errorf("%v %s: %s", c.finish, c.raw, body)
 		}

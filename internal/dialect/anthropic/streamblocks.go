@@ -79,7 +79,7 @@ func (d *reader) given(at int, raw []byte) {
 
 // piece tells a piece of a text, unless it is empty.
 func (d *reader) piece(kind llm.EventKind, at int, raw []byte) {
-	s := dialect.Piece(raw)
+	s := dialect.DecodeFragment(raw)
 	if s == "" {
 		return
 	}

@@ -17,7 +17,7 @@ var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhig
 // get a budget.
 // Source: contract/provider-transforms.md 1.6.
 func (w *callWriter) effort() {
-	thinking, said := w.t.Take(llm.Thinking)
+	thinking, said := w.t.Consume(llm.Thinking)
 	w.Raw("thinking", thinking)
 	raw, ok := w.t.Peek(llm.ReasoningEffort)
 	if !ok {
@@ -28,13 +28,13 @@ func (w *callWriter) effort() {
 	}
 	word, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model.Weighs() && w.model.Knows(word):
+	case w.native(), said && w.model.SupportsEffort() && w.model.SupportsEffortLevel(word):
 		w.level = raw
 	case said:
 		return
 	case word == "none" && !w.model.Since(5, 0): // these think when they are told to
 	case word == "none":
-		still := w.model.Unthinking()
+		still := w.model.DisabledThinkingType()
 		if still == "" {
 			return
 		}
@@ -43,16 +43,16 @@ func (w *callWriter) effort() {
 		w.Close('}')
 	case word == "minimal":
 		return
-	case w.model.Adapts():
+	case w.model.SupportsAdaptiveThinking():
 		w.visible()
-		if !w.model.Knows(word) {
+		if !w.model.SupportsEffortLevel(word) {
 			return
 		}
 		w.level = raw
 	case !w.budget(word):
 		return
 	}
-	w.t.Take(llm.ReasoningEffort)
+	w.t.Consume(llm.ReasoningEffort)
 }
 
 // visible asks a model that decides by itself how much to think for a summary of it.
@@ -69,7 +69,7 @@ func (w *callWriter) budget(word string) bool {
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
 	}
-	if !known || !w.model.Thinks() || tokens >= limit || !dialect.MayThink(w.c, w.t) {
+	if !known || !w.model.SupportsThinking() || tokens >= limit || !dialect.AllowsReasoning(w.c, w.t) {
 		return false
 	}
 	w.Key("thinking").Open('{')
@@ -83,7 +83,7 @@ func (w *callWriter) budget(word string) bool {
 // has put there.
 func (w *callWriter) output() {
 	const prefix = "output_config."
-	given, ok := w.t.Take("output_config") // of callers of other surfaces
+	given, ok := w.t.Consume("output_config") // of callers of other surfaces
 	if !ok || !isObject(given) {
 		given = nil
 	}
@@ -109,7 +109,7 @@ func (w *callWriter) output() {
 	}
 	for i := range w.c.Params {
 		if name := w.c.Params[i].Name; len(name) > len(prefix) && name[:len(prefix)] == prefix {
-			raw, _ := w.t.Take(name)
+			raw, _ := w.t.Consume(name)
 			put(name[len(prefix):], raw)
 		}
 	}

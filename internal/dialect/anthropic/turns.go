@@ -7,7 +7,7 @@ import (
 
 // conversation writes the instructions and the turns.
 func (w *callWriter) conversation() error {
-	w.loseNames()
+	w.dropNames()
 	if !w.native() {
 		if w.model.TakesSystem() {
 			w.stay = dialect.InstructionsInPlace(w.c)
@@ -29,11 +29,11 @@ func (w *callWriter) conversation() error {
 	return nil
 }
 
-// loseNames says that Anthropic knows no speakers by name.
-func (w *callWriter) loseNames() {
+// dropNames says that Anthropic knows no speakers by name.
+func (w *callWriter) dropNames() {
 	for i := range w.c.Messages {
 		if m := &w.c.Messages[i]; m.Name != "" {
-			w.t.Lose(w.c.Path(m, -1) + ".name")
+			w.t.Drop(w.c.Path(m, -1) + ".name")
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	if only == nil || only.Kind != llm.TextPart || only.Index >= 0 || only.Cache != nil {
 		return "", false
 	}
-	return only.Text, !dialect.Blank(only.Text)
+	return only.Text, !dialect.IsBlank(only.Text)
 }
 
 // said writes the blocks of a turn, what tools came to first.

@@ -10,19 +10,19 @@ import (
 	"sluice/internal/splice"
 )
 
-func unified() map[llm.Endpoint]dialect.Unified {
-	return map[llm.Endpoint]dialect.Unified{
+func unified() map[llm.Endpoint]dialect.OpenAIEndpoint {
+	return map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Complete:            complete{},
 		llm.CreateBatch:         createBatch{},
 		llm.ListBatches:         batches{},
 		llm.RetrieveBatch:       batches{},
 		llm.CancelBatch:         batches{},
-		llm.GetBatchOutput:      output{dialect.AsItIs{ContentType: "application/x-jsonl"}},
+		llm.GetBatchOutput:      output{dialect.PassthroughCodec{ContentType: "application/x-jsonl"}},
 		llm.UploadFile:          upload{},
 		llm.ListFiles:           files{},
 		llm.RetrieveFile:        files{},
 		llm.DeleteFile:          files{},
-		llm.RetrieveFileContent: content{dialect.AsItIs{ContentType: "application/octet-stream"}},
+		llm.RetrieveFileContent: content{dialect.PassthroughCodec{ContentType: "application/octet-stream"}},
 		llm.ListModels:          modelList{},
 		llm.RetrieveModel:       oneModel,
 	}

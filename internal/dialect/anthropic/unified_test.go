@@ -126,7 +126,7 @@ func TestBatches(t *testing.T) {
 	if err != nil || out.Query != "after_id=b%26&limit=3" || strings.Join(out.Lost, ",") != "order" {
 		t.Errorf("%v: %+v", err, out)
 	}
-	if kind, ok := anthropic.Dialect().Unified[llm.GetBatchOutput].(dialect.Filer).FileType(llm.GetBatchOutput); !ok || kind != "application/x-jsonl" {
+	if kind, ok := anthropic.Dialect().Unified[llm.GetBatchOutput].(dialect.FileStreamer).FileType(llm.GetBatchOutput); !ok || kind != "application/x-jsonl" {
 		t.Errorf("results are no file: %s, %v", kind, ok)
 	}
 }

@@ -73,13 +73,13 @@ func (w *callWriter) claudes(o *dialect.JSON) {
 	if raw, ok := w.model.Sampled(w.t, "top_k"); ok {
 		o.Raw("top_k", raw)
 	}
-	if raw, ok := w.t.Take(llm.User); ok {
+	if raw, ok := w.t.Consume(llm.User); ok {
 		o.Key("metadata").Open('{')
 		o.Raw("user_id", raw)
 		o.Close('}')
 	}
 	o.Raw("thinking", w.thinking)
-	beta, _ := w.t.Take("anthropic_beta")
+	beta, _ := w.t.Consume("anthropic_beta")
 	writeBetas(o, betas(w.to, beta))
 	if len(w.native) > 0 {
 		o.Key("tools").Open('[')
@@ -96,7 +96,7 @@ func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
 	if _, given := w.t.Peek(to); given {
 		return
 	}
-	if raw, ok := w.t.Take(from); ok {
+	if raw, ok := w.t.Consume(from); ok {
 		o.Key(to).Open('{')
 		o.Raw("scale", raw)
 		o.Close('}')
@@ -106,7 +106,7 @@ func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
 // novas writes what Amazon's own models take in an object of their own.
 // Source: https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html, read 2026-11.
 func (w *callWriter) novas(o *dialect.JSON) {
-	if raw, ok := w.t.Take("top_k"); ok {
+	if raw, ok := w.t.Consume("top_k"); ok {
 		o.Key("inferenceConfig").Open('{')
 		o.Raw("topK", raw)
 		o.Close('}')

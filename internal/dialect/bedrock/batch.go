@@ -23,8 +23,8 @@ type newBatch struct{}
 type batches struct{}
 
 var (
-	_ dialect.Unified  = newBatch{}
-	_ dialect.Follower = batches{}
+	_ dialect.OpenAIEndpoint = newBatch{}
+	_ dialect.MultiStep      = batches{}
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
@@ -44,15 +44,15 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if err != nil {
 		return nil, err
 	}
-	t.Take("endpoint") // the lines say it
+	t.Consume("endpoint") // the lines say it
 	if raw, _ := t.Peek("completion_window"); plain(raw) == "24h" {
-		t.Take("completion_window") // which is the shortest that Bedrock has, and the usual one
+		t.Consume("completion_window") // which is the shortest that Bedrock has, and the usual one
 	}
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("modelId", to.Model)
 	w.Raw("roleArn", role)
-	if raw, ok := t.Take("job_name"); ok {
+	if raw, ok := t.Consume("job_name"); ok {
 		w.Raw("jobName", raw)
 	} else {
 		w.Str("jobName", "batch-"+ident.NewID())
@@ -65,13 +65,13 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Close('}')
 	w.Raw("outputDataConfig", batchOutput(t, input, to))
 	w.Close('}')
-	options, _ := t.Take("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Lost: t.Lost()}, nil
+	options, _ := t.Consume("provider_options")
+	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Lost: t.Dropped()}, nil
 }
 
 // batchOutput writes where the results of a batch go, sealed with the key of the
 // credential when it has one.
-func batchOutput(t *llm.Tally, input place, to *dialect.Target) []byte {
+func batchOutput(t *llm.FieldTracker, input place, to *dialect.Target) []byte {
 	uri := outputConfig(t, input, "output_data_config")
 	if uri[0] == '{' {
 		return uri
@@ -87,7 +87,7 @@ func batchOutput(t *llm.Tally, input place, to *dialect.Target) []byte {
 }
 
 // DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
-func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	arn, err := created(in.Body)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Raw("error_file_id", nullJSON)
 	w.Int("created_at", in.Created)
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }
 
 const chatPath = "/v1/chat/completions"
@@ -118,7 +118,7 @@ var batchesPages = pages("invocationJobSummaries", writeBatch)
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	switch r.Endpoint {
 	case llm.ListBatches:
-		return batchesPages.Ask(r.Query)
+		return batchesPages.EncodeRequest(r.Query)
 	case llm.CancelBatch:
 		return &dialect.Outgoing{Path: jobPath(r.ID) + "/stop"}, nil
 	default:
@@ -138,7 +138,7 @@ func (batches) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 
 // DecodeAnswer reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
 // anything.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.CancelBatch:
 		return cancelled("batch", in.Sent.ID), nil

@@ -20,7 +20,7 @@ func Dialect() *dialect.Dialect {
 			llm.ChatComplete: conversation{},
 			llm.Messages:     conversation{},
 		},
-		Unified: map[llm.Endpoint]dialect.Unified{
+		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.MessagesCountTokens: counting{},
 			llm.Complete:            completion{},
 			llm.Embed:               embedding{},

@@ -17,7 +17,7 @@ func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *t
 	w.loseCitations(m, p)
 	if c := mark(p); c != nil {
 		if len(w.B) == before {
-			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 			return nil
 		}
 		w.cachePoint(c, w.c.Path(m, p.Index))
@@ -42,7 +42,7 @@ func mark(p *llm.Part) *llm.Cache {
 func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		if !dialect.Blank(p.Text) {
+		if !dialect.IsBlank(p.Text) {
 			w.text(p.Text)
 			t.text = true
 		}
@@ -58,10 +58,10 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		return w.result(ctx, m, p)
 	case llm.OpaquePart:
 		if m.Role == llm.RoleAssistant { // what a provider's own tool did
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 			return nil
 		}
-		return dialect.CannotCarry(w.c, m, p)
+		return dialect.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -70,13 +70,15 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 // models refuse a signature, or the thought altogether. What an ARN stands for is not known, and
 // does without.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html, read 2026-11.
-func (w *callWriter) takes(p *llm.Part) bool { return w.family == claude && dialect.OfClaude(p) }
+func (w *callWriter) takes(p *llm.Part) bool {
+	return w.family == claude && dialect.IsClaudeReasoning(p)
+}
 
 // thought writes a thought with its signature, without which no model takes it back, or a
 // sealed one.
 func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 	if !w.takes(p) {
-		w.t.Lose(w.c.Path(m, p.Index))
+		w.t.Drop(w.c.Path(m, p.Index))
 		return
 	}
 	w.Open('{')
@@ -96,7 +98,7 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
 // call writes a call that the model asked for.
 func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	if p.Signature != "" {
-		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
 	w.Open('{')
 	w.Key("toolUse").Open('{')
@@ -106,7 +108,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 		return w.refuse(dialect.ArgumentsPath(w.c, m, p), "has a call of a tool that takes free text, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
-		w.t.Lose(dialect.ArgumentsPath(w.c, m, p))
+		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
 	}
 	w.Close('}')
 	w.Close('}')
@@ -152,13 +154,13 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 		var err error
 		switch part.Kind {
 		case llm.TextPart:
-			if !dialect.Blank(part.Text) && (told || !r.Error) {
+			if !dialect.IsBlank(part.Text) && (told || !r.Error) {
 				w.text(part.Text)
 			}
 		case llm.ImagePart, llm.FilePart:
 			err = w.media(ctx, m, part, &turnState{})
 		default:
-			err = dialect.CannotCarry(w.c, m, part)
+			err = dialect.RejectUnsupported(w.c, m, part)
 		}
 		if err != nil {
 			return err

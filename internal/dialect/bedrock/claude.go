@@ -17,7 +17,7 @@ import (
 // Source: contract/provider-transforms.md 3.6;
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages-request-response.html, read 2026-11.
 func Claude() *dialect.Dialect {
-	return &dialect.Dialect{Name: "bedrock-claude", Unified: map[llm.Endpoint]dialect.Unified{llm.Messages: invocation{}}}
+	return &dialect.Dialect{Name: "bedrock-claude", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Messages: invocation{}}}
 }
 
 // invocation is a message to Claude.
@@ -35,20 +35,20 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 }
 
 // DecodeAnswer gives the answer as it is.
-func (invocation) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (invocation) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no JSON object")
 	}
-	if err := dialect.HasList(llm.Messages, in.Body); err != nil {
+	if err := dialect.CheckListMember(llm.Messages, in.Body); err != nil {
 		return nil, err
 	}
-	a := &dialect.Answer{Body: in.Body}
+	a := &dialect.Response{Body: in.Body}
 	a.Usage, a.Model = dialect.Usage(llm.Messages, in.Body, "")
 	return a, nil
 }
 
 // NewStream takes the events out of Amazon's messages.
-func (invocation) NewStream(*dialect.Incoming) dialect.Restream { return &dialect.Unframer{} }
+func (invocation) NewStream(*dialect.Incoming) dialect.StreamTranscoder { return &dialect.Unframer{} }
 
 // claudeVersion is the version of Anthropic's API that Bedrock speaks.
 const claudeVersion = "bedrock-2023-05-31"

@@ -39,7 +39,7 @@ func claudeTools(tools []byte, model string) toolList {
 	i := 0
 	for tool := range splice.Elements(tools) {
 		if tool[0] == '{' {
-			l.tool(&w, tool, dialect.Index("tools", i), lax)
+			l.tool(&w, tool, dialect.ElementPath("tools", i), lax)
 		} else {
 			w.Value(tool)
 		}

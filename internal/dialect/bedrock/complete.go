@@ -26,17 +26,17 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	if err != nil {
 		return nil, err
 	}
-	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads a whole answer.
-func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	n, err := nativeOf(in.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
 	c := dialect.Completion{ID: answerID(in.Body), Created: in.Created, Model: in.To.Model, Usage: n.usage(in.Header, in.Body)}
-	for _, s := range n.sayings(in.Body) {
+	for _, s := range n.outputTexts(in.Body) {
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: s.text, Finish: wordOf(s.word)})
 	}
 	if len(c.Choices) == 0 {
@@ -46,7 +46,7 @@ func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 }
 
 // NewStream makes what turns the events of a model into chunks of a completion.
-func (completion) NewStream(in *dialect.Incoming) dialect.Restream {
+func (completion) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	n, err := nativeOf(in.To.Underlying())
 	if err != nil { // EncodeRequest refused the model: cannot happen
 		n = natives[cohere]
@@ -67,7 +67,7 @@ func (completion) NewStream(in *dialect.Incoming) dialect.Restream {
 type completionStream struct {
 	in   textStream
 	head []byte // what every chunk begins with
-	held []saying
+	held []outputText
 	out  []byte
 }
 
@@ -85,18 +85,18 @@ func (s *completionStream) Close(dst []byte) ([]byte, error) {
 	return s.out, err
 }
 
-func (s *completionStream) say(t saying) {
+func (s *completionStream) say(t outputText) {
 	if t.text != "" {
-		s.chunk(&saying{choice: t.choice, text: t.text}, nil)
+		s.chunk(&outputText{choice: t.choice, text: t.text}, nil)
 	}
-	if t.word != "" && !slices.ContainsFunc(s.held, func(h saying) bool { return h.choice == t.choice }) {
-		s.held = append(s.held, saying{choice: t.choice, word: t.word})
+	if t.word != "" && !slices.ContainsFunc(s.held, func(h outputText) bool { return h.choice == t.choice }) {
+		s.held = append(s.held, outputText{choice: t.choice, word: t.word})
 	}
 }
 
 func (s *completionStream) end(u llm.Usage) {
 	if len(s.held) == 0 {
-		s.held = []saying{{word: "stop"}}
+		s.held = []outputText{{word: "stop"}}
 	}
 	for i := range s.held {
 		last := i == len(s.held)-1 && u.Reported
@@ -113,7 +113,7 @@ func (s *completionStream) fail(e dialect.Exception) {
 	s.out = append(s.out, dialect.ErrorEvent(llm.Complete, e.Message, e.Name)...)
 }
 
-func (s *completionStream) chunk(t *saying, u *llm.Usage) {
+func (s *completionStream) chunk(t *outputText, u *llm.Usage) {
 	w := dialect.On(append(append(s.out, "data: "...), s.head...))
 	w.Open('{')
 	w.Str("text", t.text)

@@ -23,9 +23,9 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 		return encodeFlat(c, to)
 	}
 	family, model := familyOf(to.Underlying()), dialect.ClaudeOf(to.Underlying())
-	c = dialect.UserFirst(c)
+	c = dialect.StartWithUserTurn(c)
 	if family == claude && !model.Continues() {
-		c = dialect.UserLast(c)
+		c = dialect.EndWithUserTurn(c)
 	}
 	w := callWriter{JSON: dialect.For(c), c: c, t: llm.NewTally(c), to: to, family: family, model: model, caches: caches(to.Underlying())}
 	w.Open('{')
@@ -37,11 +37,11 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	w.output()
 	w.additional()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped(), Added: w.added}, nil
 }
 
 // DecodeReply reads the answer of Converse.
-func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	if isInvoked(in.To.Underlying()) {
 		return decodeFlat(in)
 	}
@@ -60,7 +60,7 @@ func (conversation) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
 type callWriter struct {
 	dialect.JSON
 	c      *llm.Call
-	t      *llm.Tally
+	t      *llm.FieldTracker
 	to     *dialect.Target
 	family string
 	model  dialect.ClaudeModel // of Anthropic's family
@@ -115,7 +115,7 @@ func (w *callWriter) inference() {
 	w.carry("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
 	w.sampled("temperature", "temperature")
 	w.sampled("topP", "top_p")
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stopSequences", dialect.Stops(raw, w.family != claude))
 	}
 	w.close('}', before, empty)
@@ -147,7 +147,7 @@ func (w *callWriter) settings() {
 		w.carry("requestMetadata", "metadata")
 	}
 	if raw, ok := w.t.Peek("service_tier"); ok && tiers[string(raw)] != "" {
-		w.t.Take("service_tier")
+		w.t.Consume("service_tier")
 		w.Key("serviceTier").Open('{')
 		w.Str("type", tiers[string(raw)])
 		w.Close('}')
@@ -186,7 +186,7 @@ func (w *callWriter) answerSchema() []byte {
 	if w.c.Surface == llm.Messages {
 		return f.Schema
 	}
-	return dialect.Narrowed(f.Schema, dialect.Inside(w.c, f.From, "json_schema")+".schema", w.t.Lose)
+	return dialect.RestrictSchema(f.Schema, dialect.NestedPath(w.c, f.From, "json_schema")+".schema", w.t.Drop)
 }
 
 // valueOf is a credential field of the target, "" when there is none.

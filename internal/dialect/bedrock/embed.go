@@ -19,7 +19,7 @@ import (
 // https://docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html, read 2026-11.
 type embedding struct{}
 
-var _ dialect.Unified = embedding{}
+var _ dialect.OpenAIEndpoint = embedding{}
 
 // EncodeRequest makes the native body, or one for each input.
 func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -42,13 +42,13 @@ func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	default:
 		out.Body, out.More, err = e.each(items, e.titan)
 	}
-	out.Lost = t.Lost()
+	out.Lost = t.Dropped()
 	return out, err
 }
 
 // embedWriter writes the bodies of one request.
 type embedWriter struct {
-	t     *llm.Tally
+	t     *llm.FieldTracker
 	model string
 	types []byte // raw: the kinds of vectors that the caller wants of the model, a list
 }
@@ -110,7 +110,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 	}
 	switch {
 	case strings.Contains(e.model, "embed-image"):
-		if raw, ok := e.t.Take("dimensions"); ok {
+		if raw, ok := e.t.Consume("dimensions"); ok {
 			w.Key("embeddingConfig").Open('{')
 			w.Raw("outputEmbeddingLength", raw)
 			w.Close('}')
@@ -119,7 +119,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 	default:
 		w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
 		if e.types != nil {
-			e.t.Take("encoding_format")
+			e.t.Consume("encoding_format")
 			w.Raw("embeddingTypes", e.types)
 		}
 	}
@@ -137,8 +137,8 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	if it.Image != nil {
 		return nil, fault.New(fault.InvalidParameter, "input: this provider takes no images here").At("input")
 	}
-	purpose, _ := e.t.Take("input_type")
-	truncate, cut := e.t.Take("truncate")
+	purpose, _ := e.t.Consume("input_type")
+	truncate, cut := e.t.Consume("truncate")
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("taskType", "SINGLE_EMBEDDING")
@@ -181,7 +181,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	var w dialect.JSON
 	w.Open('{')
 	w.Raw(kind, list.B)
-	if raw, ok := e.t.Take("input_type"); ok {
+	if raw, ok := e.t.Consume("input_type"); ok {
 		w.Raw("input_type", raw)
 	} else if kind == "images" {
 		w.Str("input_type", "image")
@@ -193,7 +193,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 		w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
 	}
 	if e.types != nil {
-		e.t.Take("encoding_format")
+		e.t.Consume("encoding_format")
 		w.Raw("embedding_types", e.types)
 	}
 	w.Close('}')
@@ -201,7 +201,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 }
 
 // DecodeAnswer gathers the vectors of all answers.
-func (embedding) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embedding) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
 	for i, body := range append([][]byte{in.Body}, in.More...) {
 		found := vectors(body)

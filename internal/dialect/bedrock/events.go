@@ -23,7 +23,7 @@ type streamReader struct {
 	blocks   int    // begun so far
 	open     []openBlock
 	usage    llm.Usage
-	halves   dialect.Halves
+	halves   dialect.SurrogateJoiner
 	ev       llm.Event
 }
 
@@ -217,9 +217,9 @@ func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw 
 	if err != nil {
 		return err
 	}
-	if s := dialect.Piece(raw); s != "" {
+	if s := dialect.DecodeFragment(raw); s != "" {
 		ev := llm.Event{Kind: kind, Block: b.block, Part: part, Text: s}
-		d.useful = d.useful || part == llm.TextPart && !dialect.Blank(s)
+		d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
 		if kind == llm.EventSignature {
 			ev.Name = dialect.ClaudeSigner
 		}

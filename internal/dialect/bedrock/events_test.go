@@ -177,7 +177,7 @@ func TestFlatStream(t *testing.T) {
 	stream := chunks(`{"index":0,"is_finished":false,"text":" one"}`, `{"index":1,"is_finished":false,"text":"two"}`, `{"index":1,"is_finished":true,"finish_reason":"MAX_TOKENS"}`,
 		`{"index":0,"is_finished":true,"finish_reason":"COMPLETE","amazon-bedrock-invocationMetrics":{"inputTokenCount":5,"outputTokenCount":7,"invocationLatency":1,"firstByteLatency":1}}`)
 	got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, decoder("cohere.command-text-v14")))
-	want := &llm.Reply{Usage: llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, Reported: true}, Choices: []llm.Choice{
+	want := &llm.Response{Usage: llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, Reported: true}, Choices: []llm.Choice{
 		{Parts: []llm.Part{{Text: " one"}}, Finish: llm.FinishStop, Raw: "COMPLETE"},
 		{Index: 1, Parts: []llm.Part{{Text: "two"}}, Finish: llm.FinishLength, Raw: "MAX_TOKENS"},
 	}}

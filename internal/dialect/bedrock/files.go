@@ -27,8 +27,8 @@ type upload struct{}
 type files struct{}
 
 var (
-	_ dialect.Unified = upload{}
-	_ dialect.Filer   = files{}
+	_ dialect.OpenAIEndpoint = upload{}
+	_ dialect.FileStreamer   = files{}
 )
 
 const tuning = "fine-tune"
@@ -110,14 +110,14 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 }
 
 // DecodeAnswer says where the file is; S3 says nothing.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	f, err := readForm(in.Sent, in.To)
 	if err != nil {
 		return nil, err
 	}
 	var w dialect.JSON
 	writeFile(&w, f.place, f.purpose, f.File.Len, in.Created)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 func writeFile(w *dialect.JSON, p place, purpose string, size, created int64) {
@@ -152,7 +152,7 @@ func (files) FileType(ep llm.Endpoint) (string, bool) {
 }
 
 // DecodeAnswer reads <ObjectSize>12</ObjectSize>.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	p, err := placeOf(in.Sent.ID, "id")
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 	var w dialect.JSON
 	writeFile(&w, p, "batch", size, modified(in))
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // modified is when the object was written, as its header says:

@@ -177,7 +177,7 @@ func TestRetrieveFiles(t *testing.T) {
 	if _, err = answer(llm.RetrieveFile, &dialect.Incoming{Sent: sent, Body: []byte(`<ObjectSize>x</ObjectSize>`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
-	filer := bedrock.Dialect().Unified[llm.RetrieveFileContent].(dialect.Filer)
+	filer := bedrock.Dialect().Unified[llm.RetrieveFileContent].(dialect.FileStreamer)
 	if kind, ok := filer.FileType(llm.RetrieveFileContent); !ok || kind != "application/octet-stream" {
 		t.Errorf("content is no file: %s, %v", kind, ok)
 	}

@@ -23,8 +23,8 @@ type newTuning struct{}
 type tunings struct{}
 
 var (
-	_ dialect.Unified  = newTuning{}
-	_ dialect.Follower = tunings{}
+	_ dialect.OpenAIEndpoint = newTuning{}
+	_ dialect.MultiStep      = tunings{}
 )
 
 // EncodeRequest makes the job. What the caller gives in Amazon's words, in
@@ -44,7 +44,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if err != nil {
 		return nil, err
 	}
-	job, named := t.Take("job_name")
+	job, named := t.Consume("job_name")
 	if !named {
 		job = splice.Quote("job-" + ident.NewID())
 	}
@@ -52,7 +52,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	w.Open('{')
 	w.Str("baseModelIdentifier", to.Model)
 	w.Raw("jobName", job)
-	if raw, ok := t.Take("suffix"); ok {
+	if raw, ok := t.Consume("suffix"); ok {
 		w.Raw("customModelName", raw)
 	} else {
 		w.Raw("customModelName", job)
@@ -86,8 +86,8 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 		w.Str("customizationType", "FINE_TUNING")
 	}
 	w.Close('}')
-	options, _ := t.Take("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Lost: t.Lost()}, nil
+	options, _ := t.Consume("provider_options")
+	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Lost: t.Dropped()}, nil
 }
 
 // hyper are Amazon's names for OpenAI's hyperparameters. How fast Claude learns is a
@@ -111,12 +111,12 @@ func hyper(name, model string) string {
 
 // writeHyper writes the hyperparameters, all as texts: those of the request, or of its
 // method. What shall be chosen automatically is left to Amazon.
-func writeHyper(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
-	raw, given := t.Take("hyperparameters")
+func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
+	raw, given := t.Consume("hyperparameters")
 	if !given {
 		method, _ := t.Peek("method")
 		if raw, given = splice.Find(method, "supervised", "hyperparameters"); given {
-			t.Take("method")
+			t.Consume("method")
 		}
 	}
 	if !given || raw[0] != '{' {
@@ -133,7 +133,7 @@ func writeHyper(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
 }
 
 // DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
-func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	arn, err := created(in.Body)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Raw("finished_at", nullJSON)
 	w.Raw("error", nullJSON)
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }
 
 var tuningsPages = pages("modelCustomizationJobSummaries", writeTuning)
@@ -163,7 +163,7 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 	path := "/model-customization-jobs/" + escape(unescape(r.ID))
 	switch r.Endpoint {
 	case llm.ListFinetunes:
-		return tuningsPages.Ask(r.Query)
+		return tuningsPages.EncodeRequest(r.Query)
 	case llm.CancelFinetune:
 		return &dialect.Outgoing{Path: path + "/stop"}, nil
 	default:
@@ -181,7 +181,7 @@ func (tunings) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 
 // DecodeAnswer reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
 // cancelled, anything.
-func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.CancelFinetune:
 		return cancelled("finetune", in.Sent.ID), nil

@@ -25,20 +25,20 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
-	body := n.encode(t, dialogue(turns), c.Stream)
-	return &dialect.Outgoing{Body: body, Lost: t.Lost()}, nil
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
+	body := n.encode(t, transcriptPrompt(turns), c.Stream)
+	return &dialect.Outgoing{Body: body, Lost: t.Dropped()}, nil
 }
 
 // decodeFlat reads the answer of an old model.
-func decodeFlat(in *dialect.Incoming) (*llm.Reply, error) {
+func decodeFlat(in *dialect.Incoming) (*llm.Response, error) {
 	n, err := nativeOf(in.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Reply{ID: answerID(in.Body), Usage: n.usage(in.Header, in.Body)}
-	for _, s := range n.sayings(in.Body) {
+	r := &llm.Response{ID: answerID(in.Body), Usage: n.usage(in.Header, in.Body)}
+	for _, s := range n.outputTexts(in.Body) {
 		r.Choices = append(r.Choices, llm.Choice{
 			Index: s.choice, Parts: []llm.Part{{Kind: llm.TextPart, Text: s.text}}, Finish: wordOf(s.word), Raw: s.word,
 		})
@@ -97,7 +97,7 @@ func (k flatSink) begin() {
 	}
 }
 
-func (k flatSink) say(s saying) {
+func (k flatSink) say(s outputText) {
 	k.begin()
 	d := k.d
 	for len(d.open) <= s.choice {

@@ -18,17 +18,17 @@ import (
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-stability-diffusion.html, read 2026-11.
 type picture struct{}
 
-var _ dialect.Unified = picture{}
+var _ dialect.OpenAIEndpoint = picture{}
 
 // EncodeRequest makes the native body of the model's family.
 func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	prompt, ok := t.Take("prompt")
+	prompt, ok := t.Consume("prompt")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
 	}
 	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
-		t.Take("response_format") // what comes anyway
+		t.Consume("response_format") // what comes anyway
 	}
 	p := pictureWriter{t: t, prompt: prompt}
 	out := &dialect.Outgoing{}
@@ -43,13 +43,13 @@ func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 			return nil, err
 		}
 	}
-	out.Lost = t.Lost()
+	out.Lost = t.Dropped()
 	return out, nil
 }
 
 type pictureWriter struct {
 	dialect.JSON
-	t      *llm.Tally
+	t      *llm.FieldTracker
 	prompt []byte
 }
 
@@ -61,11 +61,11 @@ func (w *pictureWriter) size() (width, height int, ok bool) {
 	height, herr := strconv.Atoi(right)
 	if werr != nil || herr != nil || width <= 0 || height <= 0 {
 		if plain(raw) == "auto" {
-			w.t.Take("size")
+			w.t.Consume("size")
 		}
 		return 0, 0, false
 	}
-	w.t.Take("size")
+	w.t.Consume("size")
 	return width, height, true
 }
 
@@ -91,7 +91,7 @@ func (w *pictureWriter) amazon(nova bool) []byte {
 	in.Carry(w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
 	if raw, ok := w.t.Peek("quality"); ok {
 		if word := qualities[plain(raw)]; word != "" || plain(raw) == "auto" {
-			w.t.Take("quality")
+			w.t.Consume("quality")
 			in.Opt("quality", word)
 		}
 	}
@@ -111,7 +111,7 @@ func (w *pictureWriter) diffusion() []byte {
 	w.Raw("text", w.prompt)
 	w.Int("weight", 1)
 	w.Close('}')
-	if raw, ok := w.t.Take("negative_prompt"); ok {
+	if raw, ok := w.t.Consume("negative_prompt"); ok {
 		w.Open('{')
 		w.Raw("text", raw)
 		w.Int("weight", -1)
@@ -153,7 +153,7 @@ func (w *pictureWriter) stable() (body []byte, more [][]byte, err error) {
 		{Path: "mode", To: "mode"}, {Path: "output_format", To: "output_format"}, {Path: "image", To: "image"}, {Path: "strength", To: "strength"},
 	})
 	w.Close('}')
-	raw, several := w.t.Take("n")
+	raw, several := w.t.Consume("n")
 	if !several {
 		return w.B, nil, nil
 	}
@@ -187,14 +187,14 @@ func (w *pictureWriter) ratio() {
 		a, b = b, a%b
 	}
 	if word, ok := ratios[[2]int{width / a, height / a}]; ok {
-		w.t.Take("size")
+		w.t.Consume("size")
 		w.Str("aspect_ratio", word)
 	}
 }
 
 // DecodeAnswer gathers the images of all answers: {"images":["…"]} or
 // {"artifacts":[{"base64":"…"}]}.
-func (picture) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (picture) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	w.Open('{')
 	w.Int("created", in.Created)
@@ -213,7 +213,7 @@ func (picture) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	if n == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image"+whyNone(in.Body))
 	}
-	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }
 
 func images(body []byte) func(yield func([]byte) bool) {

@@ -58,8 +58,8 @@ func merged(given, own []byte, ours ...string) []byte {
 }
 
 // fileParam reads the id of a file that a request names.
-func fileParam(t *llm.Tally, param string) (p place, ok bool, err error) {
-	raw, ok := t.Take(param)
+func fileParam(t *llm.FieldTracker, param string) (p place, ok bool, err error) {
+	raw, ok := t.Consume(param)
 	if !ok {
 		return p, false, nil
 	}
@@ -69,8 +69,8 @@ func fileParam(t *llm.Tally, param string) (p place, ok bool, err error) {
 
 // outputConfig writes where the results go: the caller's own object, or the place that
 // it names, or the folder of the input.
-func outputConfig(t *llm.Tally, input place, param string) []byte {
-	raw, ok := t.Take(param)
+func outputConfig(t *llm.FieldTracker, input place, param string) []byte {
+	raw, ok := t.Consume(param)
 	if ok && raw[0] == '{' {
 		return raw
 	}
@@ -81,8 +81,8 @@ func outputConfig(t *llm.Tally, input place, param string) []byte {
 }
 
 // roleARN is the role in which Amazon reads and writes the files.
-func roleARN(t *llm.Tally) ([]byte, error) {
-	raw, ok := t.Take("role_arn")
+func roleARN(t *llm.FieldTracker) ([]byte, error) {
+	raw, ok := t.Consume("role_arn")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "role_arn is missing: send the ARN of a role that may read and write the files").At("role_arn")
 	}
@@ -93,33 +93,33 @@ func roleARN(t *llm.Tally) ([]byte, error) {
 // Amazon's own words, such as statusEquals.
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ListModelInvocationJobs.html
 // and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
-func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pages {
-	return &dialect.Pages{
+func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
+	return &dialect.Pagination{
 		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, Most: 1000, Told: true, Own: true,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "arn:") }, Plain: unescape, Write: write,
 	}
 }
 
 // one writes a job.
-func one(body []byte, write func(w *dialect.JSON, raw []byte)) (*dialect.Answer, error) {
+func one(body []byte, write func(w *dialect.JSON, raw []byte)) (*dialect.Response, error) {
 	if _, err := created(body); err != nil {
 		return nil, err
 	}
 	var w dialect.JSON
 	write(&w, body)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // cancelled is the answer to a cancelled job, of which Bedrock says nothing.
 // Source: contract/provider-transforms.md 12.
-func cancelled(object, id string) *dialect.Answer {
+func cancelled(object, id string) *dialect.Response {
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("status", "success")
 	w.Str("object", object)
 	w.Str("id", escape(unescape(id)))
 	w.Close('}')
-	return &dialect.Answer{Body: w.B}
+	return &dialect.Response{Body: w.B}
 }
 
 // created reads the ARN of a new job.

@@ -145,7 +145,7 @@ func TestRetrieveBatch(t *testing.T) {
 
 func TestBatchOutput(t *testing.T) {
 	t.Parallel()
-	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
+	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.MultiStep)
 	in := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
 	next, ok, err := f.Follow(in)
 	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" || next.ContentType != "application/jsonl" {
@@ -182,7 +182,7 @@ func TestBatchOutputOfFamilies(t *testing.T) {
 		"amazon.titan-text-lite-v1":    `{"inputTextTokenCount":1,"results":[{"tokenCount":2,"outputText":"Hi","completionReason":"FINISHED"}]}`,
 	} {
 		body := strings.Replace(job("Completed", ""), "anthropic.claude-3-haiku-20240307-v1:0", model, 1)
-		f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.Follower)
+		f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.MultiStep)
 		next, _, err := f.Follow(&dialect.Incoming{Body: []byte(body), To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}})
 		if err != nil {
 			t.Fatal(err)

@@ -72,14 +72,14 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	if err != nil {
 		return nil, err
 	}
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
 	body := natives[family].encode(t, prompt, false)
-	return &dialect.Outgoing{Body: body, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: body, Lost: t.Dropped()}, nil
 }
 
 // promptOf writes a conversation as the one text that a model goes on from.
-func promptOf(t *llm.Tally, c *llm.Call, id string) (string, error) {
+func promptOf(t *llm.FieldTracker, c *llm.Call, id string) (string, error) {
 	turns, err := turnsOf(t, c)
 	switch {
 	case err != nil:
@@ -91,5 +91,5 @@ func promptOf(t *llm.Tally, c *llm.Call, id string) (string, error) {
 	case strings.HasPrefix(id, mistr+"."):
 		return mistral(turns), nil
 	}
-	return dialogue(turns), nil
+	return transcriptPrompt(turns), nil
 }

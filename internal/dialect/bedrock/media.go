@@ -44,7 +44,7 @@ func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		return err
 	}
 	if p.Media.Detail != "" && p.Media.Detail != "auto" {
-		w.t.Lose(at + ".image_url.detail")
+		w.t.Drop(at + ".image_url.detail")
 	}
 	if s.mime == "" && p.Kind == llm.FilePart {
 		s.mime = "application/pdf"
@@ -164,7 +164,7 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source
 func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 	at := w.c.Path(m, p.Index)
 	if p.Media == nil || p.Media.Data == "" && m.Role == llm.RoleAssistant {
-		w.t.Lose(at)
+		w.t.Drop(at)
 		return nil
 	}
 	_, sub, _ := strings.Cut(p.Media.MIME, "/")

@@ -31,9 +31,9 @@ func (w *callWriter) system() error {
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			if p.Kind != llm.TextPart {
-				return dialect.CannotCarry(w.c, m, p)
+				return dialect.RejectUnsupported(w.c, m, p)
 			}
-			if !dialect.Blank(p.Text) {
+			if !dialect.IsBlank(p.Text) {
 				begin()
 				w.text(p.Text)
 			}
@@ -43,7 +43,7 @@ func (w *callWriter) system() error {
 			case open:
 				w.cachePoint(p.Cache, w.c.Path(m, p.Index))
 			default:
-				w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+				w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (w *callWriter) silent(m *llm.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
-			return !dialect.Blank(p.Text)
+			return !dialect.IsBlank(p.Text)
 		case llm.ThoughtPart, llm.SealedPart:
 			return w.takes(&p)
 		case llm.OpaquePart:
@@ -161,13 +161,13 @@ func (w *callWriter) silent(m *llm.Message) bool {
 
 func (w *callWriter) loseName(m *llm.Message) {
 	if m.Name != "" {
-		w.t.Lose(w.c.Path(m, -1) + ".name")
+		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 }
 
 func (w *callWriter) loseCitations(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 {
-		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *callWriter) text(s string) {
 // cachePoint writes the mark behind what shall be kept, which stands at that place.
 func (w *callWriter) cachePoint(c *llm.Cache, at string) {
 	if !w.caches {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 		return
 	}
 	w.Open('{')

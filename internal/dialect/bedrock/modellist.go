@@ -14,7 +14,7 @@ import (
 // and API_GetFoundationModel.html there, read 2026-11; contract/dataplane.md 6.1.
 type modelList struct{}
 
-var _ dialect.Unified = modelList{}
+var _ dialect.OpenAIEndpoint = modelList{}
 
 // EncodeRequest asks for all: Amazon gives the list in one piece.
 func (modelList) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
@@ -22,7 +22,7 @@ func (modelList) EncodeRequest(context.Context, *dialect.Request, *dialect.Targe
 }
 
 // DecodeAnswer writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's shape.
-func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	member := "modelSummaries"
 	if in.Sent.Endpoint == llm.RetrieveModel {
 		member = "modelDetails"

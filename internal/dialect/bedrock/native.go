@@ -81,7 +81,7 @@ func nativeOf(model string) (*native, error) {
 }
 
 // encode writes the body that goes on from a text.
-func (n *native) encode(t *llm.Tally, prompt string, stream bool) []byte {
+func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte {
 	var w dialect.JSON
 	w.Open('{')
 	if n.turns {
@@ -103,14 +103,14 @@ func (n *native) encode(t *llm.Tally, prompt string, stream bool) []byte {
 		if _, given := t.Peek(s.To); given {
 			continue
 		}
-		if raw, ok := t.Take(s.Path); ok {
+		if raw, ok := t.Consume(s.Path); ok {
 			w.Key(s.To).Open('{')
 			w.Raw("scale", raw)
 			w.Close('}')
 		}
 	}
 	if n.stop != "" {
-		if raw, ok := t.Take(llm.Stop); ok {
+		if raw, ok := t.Consume(llm.Stop); ok {
 			w.Raw(n.stop, dialect.Stops(raw, true))
 		}
 	}
@@ -124,25 +124,25 @@ func (n *native) encode(t *llm.Tally, prompt string, stream bool) []byte {
 	return w.B
 }
 
-// saying is a text, or a piece of one, and why it ended if it has.
-type saying struct {
+// outputText is a text, or a piece of one, and why it ended if it has.
+type outputText struct {
 	choice int
 	text   string
 	word   string // "endoftext"; empty: it has not ended
 }
 
-// sayings lists what an answer or an event says; nothing when it is neither.
-func (n *native) sayings(body []byte) []saying {
-	var all []saying
+// outputTexts lists what an answer or an event says; nothing when it is neither.
+func (n *native) outputTexts(body []byte) []outputText {
+	var all []outputText
 	list, several := splice.Find(body, n.list)
 	if n.list == "" || !several {
-		if s, ok := n.saying(body, 0); ok {
+		if s, ok := n.outputText(body, 0); ok {
 			all = append(all, s)
 		}
 		return all
 	}
 	for val := range splice.Elements(list) {
-		if s, ok := n.saying(val, len(all)); ok {
+		if s, ok := n.outputText(val, len(all)); ok {
 			all = append(all, s)
 		}
 	}
@@ -152,7 +152,7 @@ func (n *native) sayings(body []byte) []saying {
 // choiceMax bounds the number of an answer; no model gives more.
 const choiceMax = 128
 
-func (n *native) saying(raw []byte, at int) (s saying, ok bool) {
+func (n *native) outputText(raw []byte, at int) (s outputText, ok bool) {
 	s.choice = at
 	text, said := splice.Find(raw, n.text...)
 	word, ended := splice.Find(raw, n.finish...)

@@ -17,7 +17,7 @@ import (
 // https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
 type output struct{}
 
-var _ dialect.Follower = output{}
+var _ dialect.MultiStep = output{}
 
 // EncodeRequest asks for the job.
 func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -38,7 +38,7 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	model := splice.Text(in.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {
-		return dialect.Rows(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil })
+		return dialect.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil })
 	}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }
@@ -47,7 +47,7 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
 // DecodeAnswer has no answer to make: the rows of the file are.
-func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
+func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
 }
 
@@ -91,12 +91,12 @@ func answerOf(said []byte, in *dialect.Incoming, model string) []byte {
 	if err != nil {
 		return said
 	}
-	a := dialect.Answering{Call: &llm.Call{Surface: llm.ChatComplete, Model: model}, ID: newID(), Created: in.Created, Provider: to.Provider, Strict: true}
+	a := dialect.ResponseContext{Call: &llm.Call{Surface: llm.ChatComplete, Model: model}, ID: newID(), Created: in.Created, Provider: to.Provider, Strict: true}
 	return lines.Client.EncodeReply(nil, r, &a)
 }
 
 // replyOf reads the answer of a natively invoked model.
-func replyOf(in *dialect.Incoming, lines *dialect.FileLines) (*llm.Reply, error) {
+func replyOf(in *dialect.Incoming, lines *dialect.FileLines) (*llm.Response, error) {
 	_, conversed := splice.Find(in.Body, "output", "message")
 	switch {
 	case conversed: // Nova's own form is that of Converse

@@ -11,7 +11,7 @@ import (
 type turn struct{ role, text string }
 
 // turnsOf takes a conversation of nothing but texts apart.
-func turnsOf(t *llm.Tally, c *llm.Call) ([]turn, error) {
+func turnsOf(t *llm.FieldTracker, c *llm.Call) ([]turn, error) {
 	turns := make([]turn, 0, len(c.Messages))
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -24,8 +24,8 @@ func turnsOf(t *llm.Tally, c *llm.Call) ([]turn, error) {
 	return turns, nil
 }
 
-// dialogue is a line for each message, and the beginning of the model's own.
-func dialogue(turns []turn) string {
+// transcriptPrompt is a line for each message, and the beginning of the model's own.
+func transcriptPrompt(turns []turn) string {
 	var b strings.Builder
 	for _, t := range turns {
 		b.WriteString(t.role + ": " + t.text + "\n")

@@ -15,8 +15,8 @@ const shapeName = "bedrock"
 
 // decodeConverse reads the answer of Converse.
 // Source: contract/provider-transforms.md 3.4.
-func decodeConverse(in *dialect.Incoming) (*llm.Reply, error) {
-	reply := &llm.Reply{Choices: make([]llm.Choice, 1)}
+func decodeConverse(in *dialect.Incoming) (*llm.Response, error) {
+	reply := &llm.Response{Choices: make([]llm.Choice, 1)}
 	c := &reply.Choices[0]
 	var tier []byte
 	said := false
@@ -114,7 +114,7 @@ func readUsage(raw []byte) llm.Usage {
 		case `"cacheWriteInputTokens"`:
 			count(val, &u.CacheWriteTokens)
 		case `"cacheDetails"`:
-			u.CacheHourTokens = dialect.WrittenForAnHour(val)
+			u.CacheHourTokens = dialect.CacheWrite1h(val)
 		default:
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // decode reads an answer of a model.
-func decode(model, body string, head ...wire.Field) (*llm.Reply, error) {
+func decode(model, body string, head ...wire.Field) (*llm.Response, error) {
 	return bedrock.Dialect().Upstreams[llm.ChatComplete].DecodeReply(&dialect.Incoming{
 		Status: 200, Header: head, Body: []byte(body), To: &dialect.Target{Model: model},
 	})
@@ -32,7 +32,7 @@ func TestDecodeReply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &llm.Reply{
+	want := &llm.Response{
 		Choices: []llm.Choice{{
 			Parts: []llm.Part{
 				{Kind: llm.ThoughtPart, Text: "think", Signature: "EqoB", Shape: "anthropic"},
@@ -123,7 +123,7 @@ func TestFlatChat(t *testing.T) {
 	}
 	r, err := decode("cohere.command-text-v14", `{"generations":[{"finish_reason":"MAX_TOKENS","id":"a","text":" one"},{"finish_reason":"ERROR_TOXIC","text":"two"}],"id":"e7f1","prompt":"p"}`,
 		wire.Field{Name: "x-amzn-bedrock-input-token-count", Value: "5"}, wire.Field{Name: "x-amzn-bedrock-output-token-count", Value: "7"})
-	want := &llm.Reply{ID: "e7f1", Usage: llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, Reported: true}, Choices: []llm.Choice{
+	want := &llm.Response{ID: "e7f1", Usage: llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, Reported: true}, Choices: []llm.Choice{
 		{Parts: []llm.Part{{Text: " one"}}, Finish: llm.FinishLength, Raw: "MAX_TOKENS"},
 		{Index: 1, Parts: []llm.Part{{Text: "two"}}, Finish: llm.FinishFilter, Raw: "ERROR_TOXIC"},
 	}}

@@ -16,16 +16,16 @@ import (
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11.
 type ranking struct{}
 
-var _ dialect.Unified = ranking{}
+var _ dialect.OpenAIEndpoint = ranking{}
 
 // EncodeRequest makes a request of it.
 func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	query, ok := t.Take("query")
+	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
 	}
-	list, ok := t.Take("documents")
+	list, ok := t.Consume("documents")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list: send it in the request body").At("documents")
 	}
@@ -50,8 +50,8 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	w.Close(']')
 	configure(&w, t, to)
 	w.Close('}')
-	t.Take("return_documents") // answered by the gateway
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	t.Consume("return_documents") // answered by the gateway
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // writeSource writes a document: a text, or an object that is nothing but a text, or
@@ -67,7 +67,7 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 			kind = "JSON"
 		}
 	} else if d[0] != '"' {
-		at := dialect.Index("documents", n)
+		at := dialect.ElementPath("documents", n)
 		return fault.New(fault.InvalidParameter, at+" must be a string or an object").At(at)
 	}
 	w.Open('{')
@@ -86,7 +86,7 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 	return nil
 }
 
-func configure(w *dialect.JSON, t *llm.Tally, to *dialect.Target) {
+func configure(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	w.Key("rerankingConfiguration").Open('{')
 	w.Str("type", "BEDROCK_RERANKING_MODEL")
 	w.Key("bedrockRerankingConfiguration").Open('{')
@@ -116,7 +116,7 @@ func arnOf(to *dialect.Target) string {
 }
 
 // DecodeAnswer reads {"results":[{"index":0,"relevanceScore":0.9}]}.
-func (ranking) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (ranking) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(in.Body, "results")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")

@@ -17,7 +17,7 @@ type textStream struct {
 
 // sink takes what a stream says. Behind end and fail nothing comes.
 type sink interface {
-	say(s saying)
+	say(s outputText)
 	end(u llm.Usage) // not Reported where nothing was told
 	fail(e dialect.Exception)
 }
@@ -50,7 +50,7 @@ func (s *textStream) frame(f *dialect.Frame, to sink) (err error) {
 	if s.inner, err = f.Inner(s.inner[:0]); err != nil || len(s.inner) == 0 {
 		return err
 	}
-	for _, said := range s.native.sayings(s.inner) {
+	for _, said := range s.native.outputTexts(s.inner) {
 		s.told = s.told || said.word != ""
 		to.say(said)
 	}

@@ -26,7 +26,7 @@ var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "mediu
 
 // effortOf is the word that the model has for an effort, "" for none.
 func effortOf(model dialect.ClaudeModel, word string) string {
-	if !model.Knows(word) {
+	if !model.SupportsEffortLevel(word) {
 		return ""
 	}
 	return efforts[word]
@@ -41,10 +41,10 @@ func (w *callWriter) think() {
 	model := w.model
 	effort, asked := w.t.Peek(llm.ReasoningEffort)
 	word := plain(effort)
-	if raw, ok := w.t.Take(llm.Thinking); ok {
+	if raw, ok := w.t.Consume(llm.Thinking); ok {
 		w.thinking = raw
-		if level := effortOf(model, word); asked && model.Weighs() && level != "" { // messages: output_config.effort beside thinking
-			w.t.Take(llm.ReasoningEffort)
+		if level := effortOf(model, word); asked && model.SupportsEffort() && level != "" { // messages: output_config.effort beside thinking
+			w.t.Consume(llm.ReasoningEffort)
 			w.effort = level
 		}
 		return
@@ -55,15 +55,15 @@ func (w *callWriter) think() {
 			w.thinking, w.added = model.VisibleThinking(), model.AddsDisplay()
 		}
 		return
-	case !model.Thinks():
+	case !model.SupportsThinking():
 		return
 	case word == "none":
-		still := model.Unthinking()
+		still := model.DisabledThinkingType()
 		if still == "" {
 			return
 		}
 		w.thinking = []byte(`{"type":"` + still + `"}`)
-	case model.Adapts():
+	case model.SupportsAdaptiveThinking():
 		if efforts[word] == "" {
 			return
 		}
@@ -79,13 +79,13 @@ func (w *callWriter) think() {
 			return
 		}
 	}
-	w.t.Take(llm.ReasoningEffort)
+	w.t.Consume(llm.ReasoningEffort)
 }
 
 // budget is the thinking of models that want a number; nil when there is no room for it, or
 // they would refuse the call.
 func (w *callWriter) budget(word string) []byte {
-	if !dialect.MayThink(w.c, w.t) {
+	if !dialect.AllowsReasoning(w.c, w.t) {
 		return nil
 	}
 	tokens := budgets[word]

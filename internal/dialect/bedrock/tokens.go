@@ -16,7 +16,7 @@ import (
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html, read 2026-11.
 type counting struct{}
 
-var _ dialect.Unified = counting{}
+var _ dialect.OpenAIEndpoint = counting{}
 
 // EncodeRequest makes the body of CountTokens.
 func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -55,7 +55,7 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 	if c == nil {
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").At("model")
 	}
-	c = dialect.UserFirst(c)
+	c = dialect.StartWithUserTurn(c)
 	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), model: dialect.ClaudeOf(to.Underlying())}
 	w.Open('{')
 	if err := w.conversation(ctx); err != nil {
@@ -63,11 +63,11 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 	}
 	w.additional()
 	w.Close('}')
-	return w.B, w.t.Lost(), nil
+	return w.B, w.t.Dropped(), nil
 }
 
 // DecodeAnswer reads {"inputTokens":12}.
-func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	raw, _ := splice.Find(in.Body, "inputTokens")
 	n, ok := dialect.Count(raw)
 	if !ok {
@@ -77,5 +77,5 @@ func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Open('{')
 	w.Int("input_tokens", n)
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }

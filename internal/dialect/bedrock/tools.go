@@ -14,7 +14,7 @@ func (w *callWriter) tools() {
 		if len(w.c.Called()) == 0 {
 			return
 		}
-		w.t.Lose(w.c.Choice.From)
+		w.t.Drop(w.c.Choice.From)
 	}
 	before := w.JSON
 	w.Key("toolConfig").Open('{')
@@ -30,8 +30,8 @@ func (w *callWriter) tools() {
 	}
 	written := w.close(']', before, empty)
 	choice := dialect.ChoiceAmong(w.t, w.c, dialect.IsFunction)
-	if choice.Forces() && w.family == claude && !w.model.Obeys() {
-		w.t.Lose(choice.From)
+	if choice.Forces() && w.family == claude && !w.model.SupportsForcedTools() {
+		w.t.Drop(choice.From)
 		choice.Mode = "auto"
 	}
 	if written {
@@ -43,7 +43,7 @@ func (w *callWriter) tools() {
 func (w *callWriter) tool(t *llm.Tool) {
 	if t.Type != llm.Function {
 		if w.family != claude || t.Type == llm.Custom || t.Type == "mcp" {
-			w.t.Lose(dialect.Index("tools", t.Index))
+			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			return
 		}
 		w.native = append(w.native, t)
@@ -53,9 +53,9 @@ func (w *callWriter) tool(t *llm.Tool) {
 	switch {
 	case t.Cache == nil:
 	case w.family == amazon: // refused there
-		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
+		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 	default:
-		w.cachePoint(t.Cache, dialect.Index("tools", t.Index))
+		w.cachePoint(t.Cache, dialect.ElementPath("tools", t.Index))
 	}
 }
 
@@ -83,7 +83,7 @@ func (w *callWriter) strict(t *llm.Tool) {
 	case w.family != claude && w.family != amazon:
 		w.Bool("strict", *t.Strict)
 	case *t.Strict:
-		w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
+		w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
 	}
 }
 
@@ -98,13 +98,13 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 	var o dialect.JSON
 	o.Open('{')
 	o.Str("type", "object")
-	for name, val := range splice.Members(dialect.InPlace(t.Schema)) {
+	for name, val := range splice.Members(dialect.InlineRefs(t.Schema)) {
 		switch n := plain(name); n {
 		case "type", "$schema", "title", "description", "additionalProperties", "$defs", "definitions": // which nothing refers to
 		case "properties", "required":
 			o.Raw(n, val)
 		default:
-			w.t.Lose(w.schemaPath(t) + "." + n)
+			w.t.Drop(w.schemaPath(t) + "." + n)
 		}
 	}
 	o.Close('}')
@@ -112,7 +112,7 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) schemaPath(t *llm.Tool) string {
-	at := dialect.Inside(w.c, dialect.Index("tools", t.Index), "function")
+	at := dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function")
 	if w.c.Surface == llm.Messages {
 		return at + ".input_schema"
 	}
@@ -143,7 +143,7 @@ func (w *callWriter) choice(c llm.ToolChoice) {
 	case "tool":
 		w.chosen("tool", c.Name)
 	default:
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	}
 }
 

@@ -27,7 +27,7 @@ func ask(t testing.TB, ep llm.Endpoint, r *dialect.Request, to *dialect.Target) 
 }
 
 // answer reads what came back.
-func answer(ep llm.Endpoint, in *dialect.Incoming) (*dialect.Answer, error) {
+func answer(ep llm.Endpoint, in *dialect.Incoming) (*dialect.Response, error) {
 	if in.Sent == nil {
 		in.Sent = &dialect.Request{}
 	}

@@ -36,7 +36,7 @@ func checkRequests(t *testing.T, cases []request) {
 
 type answer struct {
 	name, body string
-	want       llm.Reply
+	want       llm.Response
 }
 
 func checkReplies(t *testing.T, cases []answer) {
@@ -57,7 +57,7 @@ func TestRequests(t *testing.T) {
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	hi := llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}
+	hi := llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}
 	checkReplies(t, []answer{
 		{"a message", `{"error":null,"output":{"role":"assistant","content":"Hi"}}`, hi},
 		{"a list", `{"output":{"role":"assistant","content":[{"type":"text","text":"H"},{"type":"text","text":"i"}]}}`, hi},
@@ -95,7 +95,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Hello", "Grüße 日本 😀\n", "half \xf0\x9f\x98"} {
 		events := dialecttest.SplitEverywhere(t, []byte(text), newDecoder)
-		want := llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: text}}}}}
+		want := llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: text}}}}}
 		for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
 			t.Error(d)
 		}

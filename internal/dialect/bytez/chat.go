@@ -48,15 +48,15 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeReply reads {"error":null,"output":{"role":"assistant","content":…}}, of which
 // content is a text or a list of texts, and output itself may be the text. To who asked
 // for a stream the bare text is an answer too.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	output, ok := splice.Find(in.Body, "output")
 	reason, failed := splice.Find(in.Body, "error")
 	var text string
@@ -76,7 +76,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	default:
 		return nil, errNoOutput
 	}
-	return &llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}}}, nil
+	return &llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}}}, nil
 }
 
 var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider's answer has no output")

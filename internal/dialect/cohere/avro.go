@@ -33,7 +33,7 @@ const avroMagic = "Obj\x01"
 // Source: https://avro.apache.org/docs/1.11.1/specification/#object-container-files, read 2026-11.
 func readAvro(src io.Reader, line func(dst, row []byte) []byte) io.Reader {
 	f := &avroFile{all: avroReader{src: bufio.NewReaderSize(src, avroBuffer)}, line: line}
-	return dialect.Pieces(f.next)
+	return dialect.ChunkReader(f.next)
 }
 
 const avroBuffer = 32 << 10

@@ -13,7 +13,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "cohere",
 		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
-		Unified: map[llm.Endpoint]dialect.Unified{
+		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.Embed: embed{}, llm.Complete: generate{}, llm.Rerank: rerank{},
 			llm.UploadFile: upload{}, llm.ListFiles: files{}, llm.RetrieveFile: files{}, llm.DeleteFile: files{},
 			llm.CreateBatch: createJob{}, llm.ListBatches: jobs{}, llm.RetrieveBatch: jobs{}, llm.CancelBatch: jobs{},

@@ -14,7 +14,7 @@ import (
 // Source: https://docs.cohere.com/reference/embed, read 2026-11; contract/provider-transforms.md 6.4.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes a request to /v2/embed. What the vectors are for, which Cohere
 // must know, is search_document unless the caller says something else.
@@ -31,7 +31,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	if err != nil {
 		return nil, err
 	}
-	if raw, ok := t.Take("input_type"); ok {
+	if raw, ok := t.Consume("input_type"); ok {
 		w.Raw("input_type", raw)
 	} else {
 		w.Str("input_type", purpose)
@@ -42,13 +42,13 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	}
 	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // vectorType is the type of vectors to ask for: OpenAI's shape has room for one.
-func vectorType(t *llm.Tally) []byte {
-	format, ok := t.Take("encoding_format")
-	types, some := t.Take("embedding_types")
+func vectorType(t *llm.FieldTracker) []byte {
+	format, ok := t.Consume("encoding_format")
+	types, some := t.Consume("embedding_types")
 	if some && (len(types) == 0 || types[0] != '[') {
 		return types
 	}
@@ -57,7 +57,7 @@ func vectorType(t *llm.Tally) []byte {
 		if n++; n == 1 {
 			format, ok = val, true
 		} else {
-			t.Lose(dialect.Index("embedding_types", n-1))
+			t.Drop(dialect.ElementPath("embedding_types", n-1))
 		}
 	}
 	if !ok {
@@ -79,7 +79,7 @@ func writeInputs(w *dialect.JSON, items []dialect.EmbedItem) (purpose string, er
 			continue
 		}
 		images++
-		if urls[i], err = imageURL(it.Image, dialect.Index("input", i)+".image"); err != nil {
+		if urls[i], err = imageURL(it.Image, dialect.ElementPath("input", i)+".image"); err != nil {
 			return "", err
 		}
 	}
@@ -158,7 +158,7 @@ func imageType(data string) string {
 
 // DecodeAnswer reads {"embeddings":{"float":[[…]]},"meta":{…}}. Embeddings of version 1
 // are a list.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	lists, _ := splice.Find(in.Body, "embeddings")
 	for name, val := range splice.Members(lists) {
 		if lists = val; string(name) == `"float"` {

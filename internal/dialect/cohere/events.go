@@ -28,7 +28,7 @@ type events struct {
 	part    llm.PartKind // of it
 	calls   map[int]int  // places of open tool calls to their blocks
 	usage   llm.Usage
-	halves  dialect.Halves
+	halves  dialect.SurrogateJoiner
 	ev      llm.Event
 }
 
@@ -108,7 +108,7 @@ func (d *events) content(message []byte, emit func(*llm.Event)) {
 // nothing is told.
 func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm.Event)) {
 	val, _ := splice.Find(raw, name)
-	s := dialect.Piece(val)
+	s := dialect.DecodeFragment(val)
 	if s == "" {
 		return
 	}
@@ -118,7 +118,7 @@ func (d *events) text(part llm.PartKind, raw []byte, name string, emit func(*llm
 		d.blocks++
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.blocks - 1, Part: part})
 	}
-	d.useful = d.useful || part == llm.TextPart && !dialect.Blank(s)
+	d.useful = d.useful || part == llm.TextPart && !dialect.IsBlank(s)
 	d.send(emit, llm.Event{Kind: llm.EventText, Block: d.blocks - 1, Part: part, Text: s})
 }
 
@@ -155,7 +155,7 @@ func (d *events) call(place int, message []byte, emit func(*llm.Event)) {
 
 func (d *events) arguments(place int, message []byte, emit func(*llm.Event)) {
 	args, _ := splice.Find(one(message, "tool_calls"), "function", "arguments")
-	d.piece(place, dialect.Piece(args), emit)
+	d.piece(place, dialect.DecodeFragment(args), emit)
 }
 
 func (d *events) piece(place int, s string, emit func(*llm.Event)) {

@@ -90,9 +90,9 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stream string
-		want   llm.Reply
+		want   llm.Response
 	}{
-		{toolStream, llm.Reply{
+		{toolStream, llm.Response{
 			ID: "29f14a5a-11de-4cae-9800-25e4747408ea",
 			Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "TOOL_CALL", Parts: []llm.Part{
 				{Text: `I will use the "tool".`},
@@ -101,7 +101,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 			}}},
 			Usage: llm.Usage{InputTokens: 965, OutputTokens: 83, TotalTokens: 1048, FreeInputTokens: 901, FreeOutputTokens: 44, Reported: true},
 		}},
-		{textStream, llm.Reply{
+		{textStream, llm.Response{
 			ID: "39320989",
 			Choices: []llm.Choice{{
 				Finish: llm.FinishStop, Raw: "COMPLETE",

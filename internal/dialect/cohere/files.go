@@ -17,12 +17,12 @@ import (
 // contract/provider-transforms.md 6.4 and 12.
 type files struct{}
 
-var _ dialect.Follower = files{}
+var _ dialect.MultiStep = files{}
 
 // filePages are the datasets.
 // Source: https://docs.cohere.com/v2/reference/list-datasets, read 2026-11, which names limit
 // and offset and no bounds of them: the lengths are ours.
-var filePages = &dialect.Pages{
+var filePages = &dialect.Pagination{
 	Items: "datasets", Size: "limit", After: "offset", Usual: 100, Most: 1000, IsID: isDataset,
 	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },
 }
@@ -37,7 +37,7 @@ func isDataset(after string) bool {
 // all else.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint == llm.ListFiles {
-		return filePages.Ask(r.Query)
+		return filePages.EncodeRequest(r.Query)
 	}
 	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
 }
@@ -61,7 +61,7 @@ func unknown(query string) (names []string) {
 }
 
 // DecodeAnswer reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
 		return dialect.FileDeleted(in.Sent.ID), nil
@@ -72,14 +72,14 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 }
 
-func answerFile(body []byte) (*dialect.Answer, error) {
+func answerFile(body []byte) (*dialect.Response, error) {
 	raw, ok := splice.Find(body, "dataset")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")
 	}
 	var w dialect.JSON
 	readFile(raw).write(&w)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // file is a file in OpenAI's shape.

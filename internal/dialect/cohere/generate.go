@@ -14,7 +14,7 @@ import (
 // contract/provider-transforms.md 6.4.
 type generate struct{}
 
-var _ dialect.Unified = generate{}
+var _ dialect.OpenAIEndpoint = generate{}
 
 var generateParams = []dialect.Rename{
 	{Path: "max_tokens", To: "max_tokens"}, {Path: "temperature", To: "temperature"}, {Path: "top_p", To: "p"},
@@ -38,15 +38,15 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	if raw, ok := t.First("k", "top_k"); ok {
 		w.Raw("k", raw)
 	}
-	if raw, ok := t.Take("stop"); ok {
+	if raw, ok := t.Consume("stop"); ok {
 		w.List("end_sequences", raw)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"id":…,"generations":[{"text":…}],"meta":{…}}.
-func (generate) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (generate) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	list, _ := splice.Find(in.Body, "generations")
 	meta, _ := splice.Find(in.Body, "meta")
 	c := dialect.Completion{ID: splice.Text(in.Body, "id"), Created: in.Created, Model: in.To.Model, Usage: usage(meta)}

@@ -19,8 +19,8 @@ type jobs struct{}
 type createJob struct{}
 
 var (
-	_ dialect.Follower = jobs{}
-	_ dialect.Unified  = createJob{}
+	_ dialect.MultiStep      = jobs{}
+	_ dialect.OpenAIEndpoint = createJob{}
 )
 
 // embeddings is the only endpoint whose requests Cohere takes in batches.
@@ -36,17 +36,17 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	case to.Model == "":
 		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").At("model")
 	}
-	if raw, ok := t.Take("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
+	if raw, ok := t.Consume("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
 		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+": this provider takes no other batches").At("endpoint")
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
-		t.Take("completion_window") // no promise that Cohere could keep better
+		t.Consume("completion_window") // no promise that Cohere could keep better
 	}
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Raw("dataset_id", id)
-	if raw, ok := t.Take("input_type"); ok {
+	if raw, ok := t.Consume("input_type"); ok {
 		w.Raw("input_type", raw)
 	} else {
 		w.Str("input_type", "search_document")
@@ -54,11 +54,11 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if raw, ok := t.First("name", "job_name"); ok {
 		w.Raw("name", raw)
 	}
-	if raw, ok := t.Take("embedding_types"); ok {
+	if raw, ok := t.Consume("embedding_types"); ok {
 		w.List("embedding_types", raw)
 	}
 	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
-	options, _ := t.Take("provider_options")
+	options, _ := t.Consume("provider_options")
 	for name, val := range splice.Members(options) {
 		key, _ := splice.Unquote(name)
 		if _, said := splice.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !said {
@@ -66,24 +66,24 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 		}
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"job_id":…}, all that Cohere says of a new job.
-func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	b := batch{id: splice.Text(in.Body, "job_id"), status: "validating", input: splice.Text(in.Sent.Body, "input_file_id"), model: in.To.Model, created: in.Created}
 	if b.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
 	}
 	var w dialect.JSON
 	b.write(&w)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // jobPages are the embed jobs, which Cohere lists whole, in embed_jobs. Its client has no
 // parameters for that list.
 // Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
-var jobPages = &dialect.Pages{
+var jobPages = &dialect.Pagination{
 	Items: "embed_jobs", Usual: 20, Most: 100, IsID: anyID, // the lengths are OpenAI's
 	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },
 }
@@ -93,7 +93,7 @@ func anyID(string) bool { return true }
 // EncodeRequest sends nothing: the address says it all.
 func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint == llm.ListBatches {
-		return jobPages.Ask(r.Query)
+		return jobPages.EncodeRequest(r.Query)
 	}
 	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
 }
@@ -107,7 +107,7 @@ func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 }
 
 // DecodeAnswer reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
-func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.CancelBatch:
@@ -125,7 +125,7 @@ func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		}
 		b.write(&w)
 	}
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // batch is a batch in OpenAI's shape.

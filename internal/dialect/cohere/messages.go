@@ -21,7 +21,7 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	if len(parts) == 1 && parts[0].Kind == llm.TextPart {
 		w.Text(parts[0].Text)
 		w.Close('}')
-		dialect.LoseMarks(w.t, w.c, m, &parts[0])
+		dialect.DropCacheControl(w.t, w.c, m, &parts[0])
 		return nil
 	}
 	w.Open('[')
@@ -37,15 +37,15 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 
 // part writes one part of what a user or the system says. Only users have images.
 func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
-	dialect.LoseMarks(w.t, w.c, m, p)
-	text, words := dialect.Words(p)
+	dialect.DropCacheControl(w.t, w.c, m, p)
+	text, words := dialect.PartText(p)
 	switch {
 	case words:
 		w.block("text", text)
 	case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 		w.image(p.Media)
 	default:
-		return dialect.CannotCarry(w.c, m, p)
+		return dialect.RejectUnsupported(w.c, m, p)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (w *writer) image(m *llm.Media) {
 // assistant writes what the model said before. What it says beside its calls is its
 // plan.
 func (w *writer) assistant(m *llm.Message) error {
-	s, err := dialect.ReadSaid(w.t, w.c, m)
+	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
 		return err
 	}
@@ -95,12 +95,12 @@ func (w *writer) assistant(m *llm.Message) error {
 }
 
 // content writes thoughts and texts. Cohere signs no thoughts.
-func (w *writer) content(m *llm.Message, s *dialect.Said) {
+func (w *writer) content(m *llm.Message, s *dialect.AssistantMessage) {
 	w.Key("content").Open('[')
 	for _, p := range s.Thoughts {
 		w.block("thinking", p.Text)
 		if p.Signature != "" {
-			w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+			w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 		}
 	}
 	for _, text := range s.Texts {

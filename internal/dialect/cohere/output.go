@@ -15,7 +15,7 @@ import (
 // Source: contract/provider-transforms.md 6.4.
 type output struct{}
 
-var _ dialect.Follower = output{}
+var _ dialect.MultiStep = output{}
 
 // EncodeRequest asks for the job.
 func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
@@ -50,8 +50,8 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 }
 
 // DecodeAnswer is the answer of a dataset without parts: no lines.
-func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
-	return &dialect.Answer{ContentType: "application/jsonl"}, nil
+func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
+	return &dialect.Response{ContentType: "application/jsonl"}, nil
 }
 
 func appendLine(dst, row []byte) []byte {

@@ -82,7 +82,7 @@ func embedRow(w *avro, text, id string, vector ...float64) *avro {
 // outputOf reads parts, as the dataset names them.
 func outputOf(parts ...[]byte) (string, error) {
 	in := &dialect.Incoming{Body: []byte(`{"status":"complete","output_dataset_id":"d"}`), More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{"url":"https://a"}]}}`)}}
-	next, _, err := unified(llm.GetBatchOutput).(dialect.Follower).Follow(in)
+	next, _, err := unified(llm.GetBatchOutput).(dialect.MultiStep).Follow(in)
 	if err != nil {
 		return "", err
 	}
@@ -182,7 +182,7 @@ func FuzzOutput(f *testing.F) {
 
 func TestFollow(t *testing.T) {
 	t.Parallel()
-	f := unified(llm.GetBatchOutput).(dialect.Follower)
+	f := unified(llm.GetBatchOutput).(dialect.MultiStep)
 	in := &dialect.Incoming{Body: []byte(`{"job_id":"j","status":"complete","output_dataset_id":"d2"}`)}
 	steps := []struct {
 		want dialect.Next

@@ -12,8 +12,8 @@ import (
 )
 
 // DecodeReply reads an answer of /v2/chat.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{Choices: make([]llm.Choice, 1)}
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{Choices: make([]llm.Choice, 1)}
 	c := &r.Choices[0]
 	var message []byte
 	for name, val := range splice.Members(in.Body) {

@@ -13,12 +13,12 @@ func TestDecodeReply(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, body string
-		want       llm.Reply
+		want       llm.Response
 	}{
 		{
 			"a text",
 			`{"id":"c14c80c3-18eb-4519-9460-6c92edd8cfb4","finish_reason":"COMPLETE","message":{"role":"assistant","content":[{"type":"text","text":"LLMs stand for"},{"type":"text","text":" models."}]},"usage":{"billed_units":{"input_tokens":5,"output_tokens":418},"tokens":{"input_tokens":71,"output_tokens":418},"cached_tokens":48}}`,
-			llm.Reply{
+			llm.Response{
 				ID: "c14c80c3-18eb-4519-9460-6c92edd8cfb4",
 				Choices: []llm.Choice{{
 					Finish: llm.FinishStop, Raw: "COMPLETE", Parts: []llm.Part{{Text: "LLMs stand for"}, {Text: " models."}},
@@ -29,7 +29,7 @@ func TestDecodeReply(t *testing.T) {
 		{
 			"thoughts, a plan and calls",
 			`{"id":"1","finish_reason":"TOOL_CALL","message":{"role":"assistant","tool_plan":"I will search.","tool_calls":[{"id":"t1","type":"function","function":{"name":"f","arguments":"{\"q\":1}"}},{"id":"t2","type":"function","function":{"name":"g","arguments":"{}"}}],"content":[{"type":"thinking","thinking":"hm"}]},"usage":{"billed_units":{"input_tokens":20.0,"output_tokens":8}}}`,
-			llm.Reply{
+			llm.Response{
 				ID: "1",
 				Choices: []llm.Choice{{
 					Finish: llm.FinishToolCalls, Raw: "TOOL_CALL",
@@ -45,7 +45,7 @@ func TestDecodeReply(t *testing.T) {
 		{
 			"citations, logprobs and a plan beside a text",
 			`{"id":"1","finish_reason":"MAX_TOKENS","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a b"}],"tool_plan":"p","citations":[{"start":0,"end":1,"text":"a","content_index":1},{"start":2,"content_index":1},{"content_index":9}]},"logprobs":[{"text":"a","token_ids":[1],"logprobs":[-0.25]},{"text":" b","token_ids":[2,3],"logprobs":[-1,-0.5]}]}`,
-			llm.Reply{
+			llm.Response{
 				ID: "1",
 				Choices: []llm.Choice{{
 					Finish: llm.FinishLength, Raw: "MAX_TOKENS",
@@ -60,7 +60,7 @@ func TestDecodeReply(t *testing.T) {
 		},
 		{
 			"an error, as a plain text", `{"finish_reason":"ERROR","message":{"content":"half"}}`,
-			llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "ERROR", Parts: []llm.Part{{Text: "half"}}}}},
+			llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "ERROR", Parts: []llm.Part{{Text: "half"}}}}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,14 +38,14 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
 }
 
 // writer writes one request.
 type writer struct {
 	dialect.JSON
 	c *llm.Call
-	t *llm.Tally
+	t *llm.FieldTracker
 }
 
 func (w *writer) params() {
@@ -56,12 +56,12 @@ func (w *writer) params() {
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("k", raw)
 	}
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", dialect.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
 	if word := splice.Text(raw, "type"); word == "enabled" || word == "disabled" { // any other, such as "adaptive", is refused
-		w.t.Take(llm.Thinking)
+		w.t.Consume(llm.Thinking)
 		w.Raw("thinking", thinking(raw))
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Source: https://docs.cohere.com/reference/rerank, read 2026-11; contract/provider-transforms.md 8.1.
 type rerank struct{}
 
-var _ dialect.Unified = rerank{}
+var _ dialect.OpenAIEndpoint = rerank{}
 
 var rerankParams = []dialect.Rename{
 	{Path: "top_n", To: "top_n"}, {Path: "max_tokens_per_doc", To: "max_tokens_per_doc"}, {Path: "priority", To: "priority"},
@@ -22,15 +22,15 @@ var rerankParams = []dialect.Rename{
 // an object its text is sent, of one without text the whole as JSON.
 func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	query, ok := t.Take("query")
+	query, ok := t.Consume("query")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
 	}
-	documents, ok := t.Take("documents")
+	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
 		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
 	}
-	t.Take("return_documents") // the answer is filled up from the request
+	t.Consume("return_documents") // the answer is filled up from the request
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("model", to.Model)
@@ -42,7 +42,7 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	w.Close(']')
 	w.Carry(t, rerankParams)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 func writeText(w *dialect.JSON, document []byte) {
@@ -58,7 +58,7 @@ func writeText(w *dialect.JSON, document []byte) {
 }
 
 // DecodeAnswer reads {"id":…,"results":[{"index":0,"relevance_score":0.9}],"meta":{…}}.
-func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(in.Body, "results")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")

@@ -28,7 +28,7 @@ func (w *writer) function(t *llm.Tool, at string) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 	}
 }
 
@@ -59,7 +59,7 @@ func (w *writer) strict() {
 func (w *writer) loseStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
-			w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
 		}
 	}
 }
@@ -83,6 +83,6 @@ func (w *writer) format() {
 	}
 	w.Close('}')
 	if f.Description != "" {
-		w.t.Lose(dialect.Inside(w.c, f.From, "json_schema") + ".description")
+		w.t.Drop(dialect.NestedPath(w.c, f.From, "json_schema") + ".description")
 	}
 }

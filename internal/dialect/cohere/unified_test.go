@@ -13,7 +13,7 @@ import (
 	"sluice/internal/splice"
 )
 
-func unified(ep llm.Endpoint) dialect.Unified { return cohere.Dialect().Unified[ep] }
+func unified(ep llm.Endpoint) dialect.OpenAIEndpoint { return cohere.Dialect().Unified[ep] }
 
 func TestUnifiedRequests(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 // contract/provider-transforms.md 6.4.
 type upload struct{}
 
-var _ dialect.Unified = upload{}
+var _ dialect.OpenAIEndpoint = upload{}
 
 // EncodeRequest turns the lines of the caller's file into the rows of a dataset. What
 // separates the caller's lines separates rows made of them.
@@ -85,7 +85,7 @@ func only(list []byte) (val []byte, ok bool) {
 
 // DecodeAnswer reads {"id":…}. What the file was called and for is known from the
 // request.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	f := file{id: splice.Text(in.Body, "id"), created: in.Created, status: "uploaded"}
 	if f.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the dataset")
@@ -97,5 +97,5 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	f.name, f.purpose, f.bytes = u.Name, u.Purpose, u.File.Len
 	var w dialect.JSON
 	f.write(&w)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }

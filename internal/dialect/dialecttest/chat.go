@@ -60,7 +60,7 @@ func (p Chat) Refusals(t *testing.T, messages map[string]string) {
 }
 
 // Reply proves what a provider's answer is read as.
-func (p Chat) Reply(t *testing.T, name, body string, want *llm.Reply) {
+func (p Chat) Reply(t *testing.T, name, body string, want *llm.Response) {
 	t.Helper()
 	r, err := p.Upstream.DecodeReply(&dialect.Incoming{Body: []byte(body), To: p.To})
 	if err != nil {

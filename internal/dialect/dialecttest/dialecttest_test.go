@@ -188,7 +188,7 @@ func TestReplyOf(t *testing.T) {
 		{Kind: llm.EventUsage, Usage: &llm.Usage{InputTokens: 3, Reported: true}},
 		{Kind: llm.EventEnd},
 	})
-	want := &llm.Reply{ID: "id", Model: "m", Usage: llm.Usage{InputTokens: 3, Reported: true}, Choices: []llm.Choice{{
+	want := &llm.Response{ID: "id", Model: "m", Usage: llm.Usage{InputTokens: 3, Reported: true}, Choices: []llm.Choice{{
 		Finish: llm.FinishStop, Raw: "stop_sequence", StopText: "x",
 		Parts: []llm.Part{
 			{Kind: llm.ThoughtPart, Text: "hm", Signature: "s1s2"},

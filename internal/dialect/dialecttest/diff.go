@@ -16,9 +16,9 @@ func Diff(a, b *llm.Call, loose ...Loose) []string {
 
 // DiffReplies does for replies what Diff does for calls, and knows nothing that
 // shapes cannot tell apart but the places of parts.
-func DiffReplies(a, b *llm.Reply) []string {
+func DiffReplies(a, b *llm.Response) []string {
 	a, b = clone(a), clone(b)
-	for _, r := range []*llm.Reply{a, b} {
+	for _, r := range []*llm.Response{a, b} {
 		for i := range r.Choices {
 			places(r.Choices[i].Parts)
 		}

@@ -242,6 +242,6 @@ func ToolShapes(c *llm.Call) {
 // unsaid.
 func Neutrals(c *llm.Call) {
 	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool {
-		return len(llm.NewTally(&llm.Call{Params: []llm.Param{p}}).Lost()) == 0
+		return len(llm.NewTally(&llm.Call{Params: []llm.Param{p}}).Dropped()) == 0
 	})
 }

@@ -22,7 +22,7 @@ func Rest(c *llm.Call, lost []string) *llm.Call {
 	}
 	var tools []llm.Tool
 	for _, t := range c.Tools {
-		at := dialect.Index("tools", t.Index)
+		at := dialect.ElementPath("tools", t.Index)
 		if gone(at) {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 // ReplyOf puts the events of a stream together into the reply that they amount to, to
 // be compared with the answer that the provider gives when it does not stream. A
 // stream that ended in a fault gives what came before.
-func ReplyOf(events []llm.Event) *llm.Reply {
-	b := builder{reply: &llm.Reply{}, parts: map[[2]int]*llm.Part{}}
+func ReplyOf(events []llm.Event) *llm.Response {
+	b := builder{reply: &llm.Response{}, parts: map[[2]int]*llm.Part{}}
 	for i := range events {
 		e := kept(&events[i])
 		b.take(&e)
@@ -29,7 +29,7 @@ func ReplyOf(events []llm.Event) *llm.Reply {
 }
 
 type builder struct {
-	reply *llm.Reply
+	reply *llm.Response
 	parts map[[2]int]*llm.Part // by choice and block
 }
 

@@ -22,7 +22,7 @@ type Asked struct {
 }
 
 // Requests proves what a unified endpoint asks its provider for.
-func Requests(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Asked) {
+func Requests(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []Asked) {
 	t.Helper()
 	for i := range cases {
 		c := &cases[i]
@@ -55,7 +55,7 @@ type Answered struct {
 
 // Answers proves what a unified endpoint makes of its provider's answers. They come at
 // second 1795176000.
-func Answers(t *testing.T, u dialect.Unified, to *dialect.Target, cases []Answered) {
+func Answers(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []Answered) {
 	t.Helper()
 	for i := range cases {
 		c := &cases[i]

@@ -16,21 +16,21 @@ import (
 // contract/provider-transforms.md 7.18 and 12.
 type datasets struct{}
 
-var _ dialect.Follower = datasets{}
+var _ dialect.MultiStep = datasets{}
 
 // EncodeRequest says no more than the address, but of lists which page is wanted.
 func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	if r.Endpoint != llm.ListFiles {
 		return &dialect.Outgoing{}, nil
 	}
-	return datasetsPages.Ask(r.Query)
+	return datasetsPages.EncodeRequest(r.Query)
 }
 
 // pages is a list in a member of that name. Ids are of small letters, digits and dashes,
 // which tokens, being base64, are not.
 // Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
-func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pages {
-	return &dialect.Pages{
+func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
+	return &dialect.Pagination{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, Most: 200,
 		IsID: func(after string) bool { return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }, Write: write,
 	}
@@ -47,7 +47,7 @@ func (datasets) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 }
 
 // DecodeAnswer reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
-func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.DeleteFile:
 		return dialect.FileDeleted(in.Sent.ID), nil
@@ -58,13 +58,13 @@ func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 }
 
-func answerFile(body []byte) (*dialect.Answer, error) {
+func answerFile(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
 	}
 	var w dialect.JSON
 	writeFile(&w, body)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // writeFile writes a dataset as a file. How many bytes it has nobody tells.

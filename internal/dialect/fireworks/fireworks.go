@@ -14,7 +14,7 @@ import (
 
 // Dialect is the shape that provider specs call "fireworks".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "fireworks", Unified: map[llm.Endpoint]dialect.Unified{
+	return &dialect.Dialect{Name: "fireworks", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.ImageGenerate: draw{},
 		llm.UploadFile:    upload{},
 		llm.ListFiles:     datasets{}, llm.RetrieveFile: datasets{}, llm.DeleteFile: datasets{},

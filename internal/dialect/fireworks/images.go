@@ -15,7 +15,7 @@ import (
 // read 2026-11; contract/provider-transforms.md 7.18.
 type draw struct{}
 
-var _ dialect.Unified = draw{}
+var _ dialect.OpenAIEndpoint = draw{}
 
 var drawParams = []dialect.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "cfg_scale"}, {To: "sampler"}, {To: "seed"},
@@ -49,18 +49,18 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	w.CarryAny(t, drawParams)
 	for name := range splice.Members(r.Body) {
 		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
-			raw, _ := t.Take(key)
+			raw, _ := t.Consume(key)
 			w.Raw(key, raw)
 		}
 	}
 	w.Close('}')
 	dialect.Base64Only(t)
 	// without it the answer is a bare picture
-	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created}
 	for raw := range splice.Elements(in.Body) {
 		var it dialect.Image

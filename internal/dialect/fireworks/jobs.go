@@ -20,8 +20,8 @@ type (
 )
 
 var (
-	_ dialect.Unified  = createJob{}
-	_ dialect.Follower = jobs{}
+	_ dialect.OpenAIEndpoint = createJob{}
+	_ dialect.MultiStep      = jobs{}
 )
 
 // jobParams are what a job may be told besides, in OpenAI's way of writing.
@@ -74,12 +74,12 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	writeHyperparameters(&w, t)
 	w.Carry(t, jobParams)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // named takes a name and puts the rest of it before it.
-func named(t *llm.Tally, field, before string) (string, error) {
-	raw, ok := t.Take(field)
+func named(t *llm.FieldTracker, field, before string) (string, error) {
+	raw, ok := t.Consume(field)
 	if !ok {
 		return "", nil
 	}
@@ -99,12 +99,12 @@ func full(name, before string) string {
 
 // writeHyperparameters reads them where OpenAI has them now, method.supervised, and where
 // it had them before.
-func writeHyperparameters(w *dialect.JSON, t *llm.Tally) {
-	old, _ := t.Take("hyperparameters")
-	method, _ := t.Take("method")
+func writeHyperparameters(w *dialect.JSON, t *llm.FieldTracker) {
+	old, _ := t.Consume("hyperparameters")
+	method, _ := t.Consume("method")
 	kind, _ := splice.Find(method, "type")
 	if len(method) > 0 && string(kind) != `"supervised"` {
-		t.Lose("method")
+		t.Drop("method")
 	}
 	now, _ := splice.Find(method, "supervised", "hyperparameters")
 	for _, n := range hyperparameters {
@@ -119,7 +119,7 @@ func writeHyperparameters(w *dialect.JSON, t *llm.Tally) {
 }
 
 // DecodeAnswer reads the new job.
-func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	return answerJob(in.Body)
 }
 
@@ -128,7 +128,7 @@ func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	if r.Endpoint != llm.ListFinetunes {
 		return &dialect.Outgoing{}, nil // a body says nothing that the provider wants to hear
 	}
-	return jobsPages.Ask(r.Query)
+	return jobsPages.EncodeRequest(r.Query)
 }
 
 var jobsPages = pages("supervisedFineTuningJobs", writeJob)
@@ -143,7 +143,7 @@ func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 
 // DecodeAnswer reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
 // cancelled, {}.
-func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.CancelFinetune:
 		return dialect.FinetuneCancelled(in.Sent.ID), nil
@@ -154,13 +154,13 @@ func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 }
 
-func answerJob(body []byte) (*dialect.Answer, error) {
+func answerJob(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no fine-tuning job")
 	}
 	var w dialect.JSON
 	writeJob(&w, body)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 // states are those of a job; every other one is "queued".

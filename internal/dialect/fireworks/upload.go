@@ -22,7 +22,7 @@ import (
 // contract/provider-transforms.md 7.18.
 type upload struct{}
 
-var _ dialect.Follower = upload{}
+var _ dialect.MultiStep = upload{}
 
 // rows is the name under which a dataset holds its only file.
 const rows = "rows.jsonl"
@@ -86,7 +86,7 @@ func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 }
 
 // DecodeAnswer is the file as the caller named it.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	file, err := fileOf(in.Sent)
 	if err != nil {
 		return nil, err
@@ -101,5 +101,5 @@ func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Str("purpose", cmp.Or(file.Purpose, "fine-tune"))
 	w.Str("status", "processed")
 	w.Close('}')
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }

@@ -18,7 +18,7 @@ import (
 // read 2026-11; contract/provider-transforms.md 4.10, section 12.
 type batches struct{}
 
-var _ dialect.Follower = batches{}
+var _ dialect.MultiStep = batches{}
 
 var batchesPages = pages("batchPredictionJobs", writeBatch)
 
@@ -37,7 +37,7 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	case llm.CreateBatch:
 		return createBatch(r.Body, to)
 	case llm.ListBatches:
-		return batchesPages.Ask(r.Query)
+		return batchesPages.EncodeRequest(r.Query)
 	default:
 		return &dialect.Outgoing{}, nil
 	}
@@ -49,8 +49,8 @@ var taken = map[string]bool{"displayName": true, "model": true, "inputConfig": t
 
 func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(body)
-	t.Take("endpoint")          // tells what the lines are, which the upload turned into requests
-	t.Take("completion_window") // is as Google's own, a day
+	t.Consume("endpoint")          // tells what the lines are, which the upload turned into requests
+	t.Consume("completion_window") // is as Google's own, a day
 	if to.Model == "" {
 		return nil, fault.New(fault.InvalidParameter, "model is missing: Vertex AI runs a batch on one model; send it in the request body").At("model")
 	}
@@ -60,7 +60,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	}
 	var w dialect.JSON
 	w.Open('{')
-	if more, ok := t.Take("provider_options"); ok {
+	if more, ok := t.Consume("provider_options"); ok {
 		for name, val := range splice.Members(more) {
 			if !taken[plainText(name)] { // however it is escaped
 				w.Key(string(name[1 : len(name)-1])).Value(val)
@@ -77,7 +77,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	w.Close(']')
 	w.Close('}')
 	w.Close('}')
-	where, _ := t.Take("output_data_config")
+	where, _ := t.Consume("output_data_config")
 	outputConfig(&w, where, input)
 	w.Key("instanceConfig").Open('{')
 	w.Key("excludedFields").Open('[')
@@ -86,7 +86,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	w.Str("instanceType", "object")
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // rowID is the member of a row that tells which it is. It is no part of what the model
@@ -122,7 +122,7 @@ var batchStates = map[string]string{
 func batchState(job []byte) string { return cmp.Or(batchStates[textIn(job, "state")], "validating") }
 
 // DecodeAnswer writes jobs as batches. To a cancellation Google answers nothing.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	switch in.Sent.Endpoint {
 	case llm.CancelBatch:
@@ -139,7 +139,7 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 		}
 		writeBatch(&w, in.Body)
 	}
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 func writeBatch(w *dialect.JSON, job []byte) {

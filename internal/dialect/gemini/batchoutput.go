@@ -17,7 +17,7 @@ import (
 // Source: contract/provider-transforms.md 4.10, section 12.
 type batchOutput struct{}
 
-var _ dialect.Follower = batchOutput{}
+var _ dialect.MultiStep = batchOutput{}
 
 // EncodeRequest asks for the job.
 func (batchOutput) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
@@ -32,14 +32,14 @@ func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
 	o := &outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
-	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.Rows(src, o.row) }, ContentType: "application/jsonl"}, true, nil
+	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 
 // hasOutput are the states of batches that have the results of what was done by then.
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
 // DecodeAnswer has no answer to make: the rows of the file are.
-func (batchOutput) DecodeAnswer(*dialect.Incoming) (*dialect.Answer, error) {
+func (batchOutput) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
 }
 
@@ -99,7 +99,7 @@ func (o *outputWriter) said(response []byte) []byte {
 	if err != nil {
 		return response
 	}
-	a := &dialect.Answering{Call: &llm.Call{Model: o.model}, ID: ident.NewItem(""), Created: o.in.Created, Provider: o.in.To.Provider, Strict: true}
+	a := &dialect.ResponseContext{Call: &llm.Call{Model: o.model}, ID: ident.NewItem(""), Created: o.in.Created, Provider: o.in.To.Provider, Strict: true}
 	return lines.Client.EncodeReply(nil, r, a)
 }
 

@@ -14,7 +14,7 @@ func (d *decoder) part(i int, raw []byte) {
 	switch {
 	case s.empty:
 		return
-	case !c.open || !s.goesOn(c):
+	case !c.open || !s.continuesBlock(c):
 		d.open(i, raw)
 	}
 	d.content(i)
@@ -42,7 +42,7 @@ func signerOf(k llm.PartKind) string {
 func (d *decoder) content(i int) {
 	switch s := &d.said; s.kind {
 	case llm.TextPart, llm.ThoughtPart:
-		if text := dialect.Piece(s.text); text != "" {
+		if text := dialect.DecodeFragment(s.text); text != "" {
 			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
 		}
 	case llm.CallPart:
@@ -53,9 +53,9 @@ func (d *decoder) content(i int) {
 	}
 }
 
-// goesOn reports whether the part belongs to the open block: text after text, audio
+// continuesBlock reports whether the part belongs to the open block: text after text, audio
 // after audio of the same form.
-func (s *said) goesOn(c *choice) bool {
+func (s *candidateContent) continuesBlock(c *choice) bool {
 	return s.continues(c.kind, c.signed) || s.kind == llm.AudioPart && c.kind == s.kind && c.mime == string(s.mime)
 }
 

@@ -23,14 +23,14 @@ func (w *writer) generationConfig() {
 	w.Key("generationConfig").Open('{')
 	empty := len(w.B)
 	for _, f := range plain {
-		if raw, ok := w.t.Take(f.from); ok {
+		if raw, ok := w.t.Consume(f.from); ok {
 			w.Raw(f.to, raw)
 		}
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxOutputTokens", raw)
 	}
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	w.format()
@@ -53,7 +53,7 @@ func (w *writer) format() {
 		return
 	}
 	if w.asksForJSON() {
-		w.t.Lose(f.From)
+		w.t.Drop(f.From)
 		return
 	}
 	w.Str("responseMimeType", "application/json")
@@ -61,7 +61,7 @@ func (w *writer) format() {
 		w.schema("responseSchema", "responseJsonSchema", f.Schema)
 	}
 	if f.Description != "" {
-		w.t.Lose(dialect.Inside(w.c, f.From, "json_schema") + ".description")
+		w.t.Drop(dialect.NestedPath(w.c, f.From, "json_schema") + ".description")
 	}
 }
 
@@ -75,7 +75,7 @@ func (w *writer) wantsJSON() bool {
 // 'application/json' is unsupported".
 // Source: https://ai.google.dev/gemini-api/docs/structured-output, read 2026-11.
 func (w *writer) asksForJSON() bool {
-	return w.wantsJSON() && w.m.instructs() && !w.m.levels() &&
+	return w.wantsJSON() && w.m.supportsSystemInstruction() && !w.m.levels() &&
 		slices.ContainsFunc(w.c.Tools, func(t llm.Tool) bool { return t.Type == llm.Function })
 }
 
@@ -90,7 +90,7 @@ func jsonWanted(f *llm.Format) string {
 
 // modalities writes ["text","image"] as ["TEXT","IMAGE"].
 func (w *writer) modalities() {
-	raw, ok := w.t.Take("modalities")
+	raw, ok := w.t.Consume("modalities")
 	if !ok {
 		return
 	}
@@ -113,11 +113,11 @@ func (w *writer) modalities() {
 // OpenAI's audio.voice. Gemini answers in PCM of 16 bits and 24 kHz whatever is asked.
 // Source: https://ai.google.dev/gemini-api/docs/speech-generation, read 2026-11.
 func (w *writer) speech() {
-	audio, spoken := w.t.Take("audio")
-	if raw, ok := w.t.Take("speech_config"); ok {
+	audio, spoken := w.t.Consume("audio")
+	if raw, ok := w.t.Consume("speech_config"); ok {
 		w.Raw("speechConfig", raw)
 		if spoken {
-			w.t.Lose("audio")
+			w.t.Drop("audio")
 		}
 		return
 	}
@@ -134,13 +134,13 @@ func (w *writer) speech() {
 		w.Close('}')
 	}
 	if f, ok := splice.Find(audio, "format"); ok && string(f) != `"pcm16"` {
-		w.t.Lose("audio.format")
+		w.t.Drop("audio.format")
 	}
 }
 
 // image writes the form of pictures that the model draws.
 func (w *writer) image() {
-	raw, ok := w.t.Take("image_config")
+	raw, ok := w.t.Consume("image_config")
 	if !ok {
 		return
 	}

@@ -35,7 +35,7 @@ type pendingMedia struct {
 // become one content, so that the results of calls made together stand together, as
 // Gemini wants them.
 func (w *writer) conversation() error {
-	if w.m.instructs() {
+	if w.m.supportsSystemInstruction() {
 		if err := w.instructions(); err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (w *writer) instructions() error {
 			p := &m.Parts[k]
 			w.loseMarks(m, p)
 			if p.Kind != llm.TextPart {
-				w.t.Lose(w.c.Path(m, p.Index))
+				w.t.Drop(w.c.Path(m, p.Index))
 				continue
 			}
 			if p.Text != "" {
@@ -96,15 +96,15 @@ func (w *writer) instructions() error {
 
 func (w *writer) message(m *llm.Message) error {
 	if m.Name != "" {
-		w.t.Lose(w.c.Path(m, -1) + ".name")
+		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
-	if !w.m.merges() {
+	if !w.m.mergesSameRole() {
 		w.end()
 	}
 	switch {
 	case m.Role == llm.RoleTool:
 		return w.results(m)
-	case m.Role.Instructs() && w.m.instructs():
+	case m.Role.Instructs() && w.m.supportsSystemInstruction():
 		return nil
 	case m.Role == llm.RoleAssistant:
 		return w.assistant(m)
@@ -189,12 +189,12 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	case p.Call.Custom:
 		args = []byte(freeText(p.Call.Arguments))
 	case !ok:
-		w.t.Lose(w.argumentsAt(m, p, k))
+		w.t.Drop(w.argumentsAt(m, p, k))
 	}
 	w.loseMarks(m, p)
 	w.begin(roleModel)
 	signature := cmp.Or(p.Signature, p.Carried)
-	if signature == "" && !w.at.called && w.m.signs() {
+	if signature == "" && !w.at.called && w.m.requiresSignatures() {
 		signature = unsigned
 	}
 	w.at.called = true
@@ -217,6 +217,6 @@ func (w *writer) argumentsAt(m *llm.Message, p *llm.Part, k int) string {
 	case llm.CreateModelResponse:
 		return w.c.Path(m, -1) + ".arguments"
 	default:
-		return dialect.Index(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
+		return dialect.ElementPath(w.c.Path(m, -1)+".tool_calls", k) + ".function.arguments"
 	}
 }

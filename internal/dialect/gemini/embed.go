@@ -14,7 +14,7 @@ import (
 // contract/provider-transforms.md 4.6.
 type embedContents struct{}
 
-var _ dialect.Unified = embedContents{}
+var _ dialect.OpenAIEndpoint = embedContents{}
 
 // embedSettings are fields of each request.
 var embedSettings = []dialect.Rename{{Path: "task_type", To: "taskType"}, {Path: "title", To: "title"}, {Path: "dimensions", To: "outputDimensionality"}}
@@ -39,7 +39,7 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 	}
 	w.Close(']')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // content writes a raw text as a content.
@@ -54,7 +54,7 @@ func content(w *dialect.JSON, text []byte) {
 }
 
 // DecodeAnswer reads {"embeddings":[{"values":[…]}]}.
-func (embedContents) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embedContents) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
 	list, _ := splice.Find(in.Body, "embeddings")
 	for v := range splice.Elements(list) {

@@ -46,11 +46,11 @@ func (f family) thinks() bool {
 	return !f.known || f.jsonSchema() || strings.Contains(f.name, "thinking")
 }
 
-// least is how little the model can be told to think: not at all, by a budget of nothing, or
+// minThinking is how little the model can be told to think: not at all, by a budget of nothing, or
 // by the word "minimal"; empty when it cannot be told to think less than it does, as those that
 // only work in thinking mode.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
-func (f family) least() (key, value string) {
+func (f family) minThinking() (key, value string) {
 	flash := strings.Contains(f.name, "flash")
 	switch {
 	case !f.known, f.major == 2 && flash:
@@ -61,10 +61,10 @@ func (f family) least() (key, value string) {
 	return "", ""
 }
 
-// most is the largest budget of thoughts that the model takes, in tokens; 0 when that is not
+// maxThinking is the largest budget of thoughts that the model takes, in tokens; 0 when that is not
 // known. Claude's callers may have larger ones.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
-func (f family) most() int64 {
+func (f family) maxThinking() int64 {
 	switch {
 	case !f.known || f.major != 2:
 		return 0
@@ -74,15 +74,15 @@ func (f family) most() int64 {
 	return 32768
 }
 
-// signs reports whether a conversation without the signatures of its calls is refused.
+// requiresSignatures reports whether a conversation without the signatures of its calls is refused.
 // Models of an unknown name are not given the word that stands for a missing one.
-func (f family) signs() bool { return f.known && f.major >= 3 }
+func (f family) requiresSignatures() bool { return f.known && f.major >= 3 }
 
-// instructs reports whether the model knows systemInstruction.
+// supportsSystemInstruction reports whether the model knows systemInstruction.
 // Source: contract/provider-transforms.md 4.1.
-func (f family) instructs() bool {
+func (f family) supportsSystemInstruction() bool {
 	return f.name != "gemini-pro" && f.name != "gemini-pro-vision" && !strings.HasPrefix(f.name, "gemini-1.0-pro")
 }
 
-// merges reports whether neighbouring contents of one role become one.
-func (f family) merges() bool { return !strings.Contains(f.name, "vision") }
+// mergesSameRole reports whether neighbouring contents of one role become one.
+func (f family) mergesSameRole() bool { return !strings.Contains(f.name, "vision") }

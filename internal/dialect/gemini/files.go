@@ -18,7 +18,7 @@ import (
 // contract/provider-transforms.md 4.10, section 12.
 type files struct{}
 
-var _ dialect.Filer = files{}
+var _ dialect.FileStreamer = files{}
 
 // EncodeRequest asks for an object, or for what is known about it.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -35,7 +35,7 @@ func (files) FileType(ep llm.Endpoint) (string, bool) {
 }
 
 // DecodeAnswer writes what the lines in front of the answer say about the object.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	o, ok := readObject(in.Sent.ID)
 	if !ok {
 		return nil, fault.New(fault.Internal, "")
@@ -64,7 +64,7 @@ type file struct {
 	created int64 // epoch seconds
 }
 
-func (f *file) answer() *dialect.Answer {
+func (f *file) answer() *dialect.Response {
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("id", f.id())
@@ -75,5 +75,5 @@ func (f *file) answer() *dialect.Answer {
 	optional(&w, "purpose", f.purpose)
 	w.Str("status", "processed")
 	w.Close('}')
-	return &dialect.Answer{Body: w.B}
+	return &dialect.Response{Body: w.B}
 }

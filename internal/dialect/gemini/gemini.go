@@ -19,7 +19,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      shapeName,
 		Upstreams: upstreams(false),
-		Unified: map[llm.Endpoint]dialect.Unified{
+		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.MessagesCountTokens: countTokens{request: true},
 			llm.Embed:               embedContents{},
 			llm.ListModels:          models{list: "models", query: "pageSize=1000"},
@@ -34,7 +34,7 @@ func Vertex() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "vertex",
 		Upstreams: upstreams(true),
-		Unified: map[llm.Endpoint]dialect.Unified{
+		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.MessagesCountTokens: countTokens{},
 			llm.Embed:               predictEmbed{},
 			llm.ImageGenerate:       imagen{},

@@ -14,7 +14,7 @@ import (
 // read 2026-11; contract/provider-transforms.md 4.9.
 type imagen struct{}
 
-var _ dialect.Unified = imagen{}
+var _ dialect.OpenAIEndpoint = imagen{}
 
 // imageSettings are Imagen's parameters, each with the names that callers may use: the
 // first that is there counts.
@@ -37,7 +37,7 @@ var ratios = map[string]string{
 // EncodeRequest writes each prompt as an instance.
 func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	prompt, ok := t.Take("prompt")
+	prompt, ok := t.Consume("prompt")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
 	}
@@ -60,28 +60,28 @@ func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	w.Close('}')
 	w.Close('}')
 	if raw, ok := t.Peek("response_format"); ok && string(raw) == `"b64_json"` {
-		t.Take("response_format") // Imagen answers in no other form
+		t.Consume("response_format") // Imagen answers in no other form
 	}
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // ratio writes size as an aspect ratio; what Imagen has no ratio for is lost.
-func ratio(w *dialect.JSON, t *llm.Tally) {
+func ratio(w *dialect.JSON, t *llm.FieldTracker) {
 	size, _ := t.Peek("size")
 	_, own := t.Peek("aspectRatio")
 	_, also := t.Peek("aspect_ratio")
 	if r := ratios[plainText(size)]; r != "" && !own && !also {
-		t.Take("size")
+		t.Consume("size")
 		w.Str("aspectRatio", r)
 	}
 }
 
 // outputOptions writes the type of the picture and how much it is compressed: quality
 // is a number, or OpenAI's word.
-func outputOptions(w *dialect.JSON, t *llm.Tally) {
-	quality, compressed := t.Take("quality")
-	mime, typed := t.Take("mimeType")
-	if also, ok := t.Take("mime_type"); ok && !typed {
+func outputOptions(w *dialect.JSON, t *llm.FieldTracker) {
+	quality, compressed := t.Consume("quality")
+	mime, typed := t.Consume("mimeType")
+	if also, ok := t.Consume("mime_type"); ok && !typed {
 		mime, typed = also, true
 	}
 	if !compressed && !typed {
@@ -103,7 +103,7 @@ func outputOptions(w *dialect.JSON, t *llm.Tally) {
 
 // DecodeAnswer reads {"predictions":[{"bytesBase64Encoded":"…"}]}. Pictures that were
 // filtered out are missing; when all were, that is the error.
-func (imagen) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (imagen) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	list, _ := splice.Find(in.Body, "predictions")
 	out := dialect.Images{Created: in.Created}
 	filtered := ""

@@ -13,8 +13,8 @@ import (
 // Source: contract/dataplane.md 6.4;
 // https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.batchPredictionJobs/list,
 // read 2026-11.
-func pages(member string, write func(w *dialect.JSON, job []byte)) *dialect.Pages {
-	return &dialect.Pages{
+func pages(member string, write func(w *dialect.JSON, job []byte)) *dialect.Pagination {
+	return &dialect.Pagination{
 		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, Most: 100,
 		IsID: func(after string) bool { return strings.Trim(after, "0123456789") == "" }, Write: write,
 	}
@@ -55,8 +55,8 @@ func optional(w *dialect.JSON, name, value string) {
 }
 
 // textOf takes a parameter that is a text.
-func textOf(t *llm.Tally, name string) string {
-	raw, _ := t.Take(name)
+func textOf(t *llm.FieldTracker, name string) string {
+	raw, _ := t.Consume(name)
 	return plainText(raw)
 }
 

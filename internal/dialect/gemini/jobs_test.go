@@ -18,7 +18,7 @@ import (
 	"sluice/internal/wire"
 )
 
-func vertex(ep llm.Endpoint) dialect.Unified { return gemini.Vertex().Unified[ep] }
+func vertex(ep llm.Endpoint) dialect.OpenAIEndpoint { return gemini.Vertex().Unified[ep] }
 
 const job = `{"name":"projects/1/locations/us-central1/batchPredictionJobs/77","displayName":"d","model":"publishers/google/models/gemini-2.5-flash",` +
 	`"inputConfig":{"instancesFormat":"jsonl","gcsSource":{"uris":["gs://b/in/rows.jsonl"]}},"outputInfo":{"gcsOutputDirectory":"gs://b/out/prediction-1"},` +
@@ -109,7 +109,7 @@ func TestPages(t *testing.T) {
 
 func TestBatchOutput(t *testing.T) {
 	t.Parallel()
-	u, ok := vertex(llm.GetBatchOutput).(dialect.Follower)
+	u, ok := vertex(llm.GetBatchOutput).(dialect.MultiStep)
 	if !ok {
 		t.Fatal("the output is in one place")
 	}
@@ -305,7 +305,7 @@ func TestFiles(t *testing.T) {
 	if _, err := vertex(llm.RetrieveFile).DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("without a length: %v", err)
 	}
-	filer := vertex(llm.RetrieveFileContent).(dialect.Filer)
+	filer := vertex(llm.RetrieveFileContent).(dialect.FileStreamer)
 	if kind, ok := filer.FileType(llm.RetrieveFileContent); !ok || kind != "application/octet-stream" {
 		t.Errorf("content is no file: %s, %v", kind, ok)
 	}

@@ -18,7 +18,7 @@ type models struct {
 	query string
 }
 
-var _ dialect.Unified = models{}
+var _ dialect.OpenAIEndpoint = models{}
 
 // EncodeRequest asks for as many as one page can hold.
 func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) (*dialect.Outgoing, error) {
@@ -26,7 +26,7 @@ func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target
 }
 
 // DecodeAnswer writes OpenAI's list.
-func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
 	}

@@ -29,15 +29,15 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		switch {
 		case p.Shape == shapeName:
 		case role == roleUser: // what the question is about
-			return dialect.Refuse(at, "is of a kind that Gemini does not know")
+			return dialect.InvalidField(at, "is of a kind that Gemini does not know")
 		default:
-			w.t.Lose(at)
+			w.t.Drop(at)
 			return nil
 		}
 		w.begin(role)
 		w.Value(p.Raw)
 	case llm.SealedPart, llm.CallPart, llm.ResultPart:
-		w.t.Lose(at) // thoughts that another provider sealed, and what has no place here
+		w.t.Drop(at) // thoughts that another provider sealed, and what has no place here
 	}
 	return nil
 }
@@ -52,10 +52,10 @@ func (w *writer) thought(role string, m *llm.Message, p *llm.Part) {
 	}
 	switch {
 	case p.Text == "" && signature == "":
-		w.t.Lose(w.c.Path(m, p.Index))
+		w.t.Drop(w.c.Path(m, p.Index))
 		return
 	case foreign:
-		w.t.Lose(dialect.SignatureAt(w.c, m, p))
+		w.t.Drop(dialect.SignatureAt(w.c, m, p))
 	}
 	w.begin(role)
 	w.text(p.Text, signature, true)
@@ -65,10 +65,10 @@ func (w *writer) thought(role string, m *llm.Message, p *llm.Part) {
 // cachedContent names.
 func (w *writer) loseMarks(m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
-		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 	}
 	if len(p.Citations) > 0 {
-		w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
 }
 
@@ -86,7 +86,7 @@ func (w *writer) text(text, signature string, thought bool) {
 func (w *writer) media(role, at string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
-		return dialect.Refuse(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
+		return dialect.InvalidField(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
 	}
 	w.begin(role)
 	w.Open('{')
@@ -141,10 +141,10 @@ func (w *writer) loseNames(at string, p *llm.Part) {
 		prefix += map[llm.PartKind]string{llm.ImagePart: ".image_url", llm.FilePart: ".file"}[p.Kind]
 	}
 	if d := p.Media.Detail; d != "" && d != "auto" {
-		w.t.Lose(prefix + ".detail")
+		w.t.Drop(prefix + ".detail")
 	}
 	if p.Media.Name != "" {
-		w.t.Lose(prefix + ".filename")
+		w.t.Drop(prefix + ".filename")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // and …/multimodal-embeddings-api, read 2026-11; contract/provider-transforms.md 4.8.
 type predictEmbed struct{}
 
-var _ dialect.Unified = predictEmbed{}
+var _ dialect.OpenAIEndpoint = predictEmbed{}
 
 // EncodeRequest writes the inputs as instances: texts with their task, objects with
 // text, image and video.
@@ -25,11 +25,11 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	t := dialect.Fields(r.Body)
 	dialect.WantsBase64(t)
 	e := embedder{t: t}
-	e.task, _ = t.Take("task_type")
-	e.title, _ = t.Take("title")
-	e.size, _ = t.Take("dimensions")
-	e.more, _ = t.Take("parameters")
-	input, ok := t.Take("input")
+	e.task, _ = t.Consume("task_type")
+	e.title, _ = t.Consume("title")
+	e.size, _ = t.Consume("dimensions")
+	e.more, _ = t.Consume("parameters")
+	input, ok := t.Consume("input")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
 	}
@@ -46,7 +46,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	if err != nil {
 		return nil, err
 	}
-	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Lost: t.Dropped()}, nil
 }
 
 // inputs are the elements of a list, or the one that is none.
@@ -62,7 +62,7 @@ func inputs(raw []byte) (list [][]byte) {
 
 // embedder writes the requests of one call.
 type embedder struct {
-	t                       *llm.Tally
+	t                       *llm.FieldTracker
 	task, title, size, more []byte
 }
 
@@ -71,13 +71,13 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 	var bodies [][]byte
 	for i, input := range list {
 		var w dialect.JSON
-		if err := write(&w, input, dialect.Index("input", i)); err != nil {
+		if err := write(&w, input, dialect.ElementPath("input", i)); err != nil {
 			return nil, err
 		}
 		bodies = append(bodies, w.B)
 	}
 	if len(bodies) == 0 {
-		return nil, dialect.Refuse("input", "must hold something to embed")
+		return nil, dialect.InvalidField("input", "must hold something to embed")
 	}
 	return bodies, nil
 }
@@ -85,14 +85,14 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 // together makes one request of all inputs.
 func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
-		return nil, dialect.Refuse("input", "must hold something to embed")
+		return nil, dialect.InvalidField("input", "must hold something to embed")
 	}
 	var w dialect.JSON
 	media := false
 	w.Open('{')
 	w.Key("instances").Open('[')
 	for i, input := range list {
-		if err := e.instance(&w, input, dialect.Index("input", i)); err != nil {
+		if err := e.instance(&w, input, dialect.ElementPath("input", i)); err != nil {
 			return nil, err
 		}
 		media = media || input[0] == '{'
@@ -128,7 +128,7 @@ func (e *embedder) instance(w *dialect.JSON, input []byte, at string) error {
 	case '{':
 		return e.object(w, input, at)
 	}
-	return dialect.Refuse(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
+	return dialect.InvalidField(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
 }
 
 func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
@@ -146,7 +146,7 @@ func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
 			e.segment(w, val)
 			w.Close('}')
 		default:
-			e.t.Lose(at + "." + key)
+			e.t.Drop(at + "." + key)
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (e *embedder) byContent(w *dialect.JSON, input []byte, at string) error {
 			return err
 		}
 	default:
-		return dialect.Refuse(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
+		return dialect.InvalidField(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
 	}
 	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
 		w.Key("embedContentConfig").Open('{')
@@ -240,7 +240,7 @@ func (e *embedder) contentOf(w *dialect.JSON, input []byte, at string) error {
 				return err
 			}
 		default:
-			e.t.Lose(at + "." + key)
+			e.t.Drop(at + "." + key)
 		}
 	}
 	w.Close(']')
@@ -268,7 +268,7 @@ func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
 		w.Str("mimeType", mime)
 		w.Raw("data", data)
 	default:
-		return dialect.Refuse(at, "needs url or base64")
+		return dialect.InvalidField(at, "needs url or base64")
 	}
 	w.Close('}')
 	w.Close('}')

@@ -14,14 +14,14 @@ import (
 // contract/provider-transforms.md 8.1.
 type rank struct{}
 
-var _ dialect.Unified = rank{}
+var _ dialect.OpenAIEndpoint = rank{}
 
 // EncodeRequest writes the documents as records, with their places as ids.
 func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	documents, ok := t.Take("documents")
+	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, dialect.Refuse("documents", "must be a list of texts")
+		return nil, dialect.InvalidField("documents", "must be a list of texts")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -44,14 +44,14 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 		i++
 	}
 	w.Close(']')
-	t.Take("return_documents") // the documents are known here
+	t.Consume("return_documents") // the documents are known here
 	w.Bool("ignoreRecordDetailsInResponse", true)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"records":[{"id":"1","score":0.9}]}, the best first.
-func (rank) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (rank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	records, ok := splice.Find(in.Body, "records")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no records")

@@ -16,11 +16,11 @@ import (
 
 // DecodeReply reads an answer.
 // Source: contract/provider-transforms.md 4.4.
-func (generate) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (generate) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	if !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
 	}
-	r := &llm.Reply{}
+	r := &llm.Response{}
 	var feedback []byte
 	for name, val := range splice.Members(in.Body) {
 		switch string(name) {
@@ -137,7 +137,7 @@ func extra(name []byte) (string, bool) {
 // readParts reads what was said. Neighbouring texts are one part, unless a signature
 // ends the first.
 func readParts(list []byte) (parts []llm.Part, called bool) {
-	var s said
+	var s candidateContent
 	var text strings.Builder // of the last part, when it has several pieces
 	join := func() {
 		if text.Len() > 0 {
@@ -168,11 +168,11 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 }
 
 // continues reports whether the part goes on with a text of that kind.
-func (s *said) continues(kind llm.PartKind, signed bool) bool {
+func (s *candidateContent) continues(kind llm.PartKind, signed bool) bool {
 	return s.kind == kind && !signed && (kind == llm.TextPart || kind == llm.ThoughtPart)
 }
 
-func (s *said) part(raw []byte) llm.Part {
+func (s *candidateContent) part(raw []byte) llm.Part {
 	p := llm.Part{Kind: s.kind, Index: -1, Signature: plainText(s.signature)}
 	switch s.kind {
 	case llm.TextPart, llm.ThoughtPart:
@@ -190,7 +190,7 @@ func (s *said) part(raw []byte) llm.Part {
 
 // callID is the provider's id of a call, or a new one, because most answers have none;
 // with the signature of the call in it, which must come back.
-func (s *said) callID() string {
+func (s *candidateContent) callID() string {
 	id := plainText(s.id)
 	if id == "" {
 		id = ident.NewItem("call_")

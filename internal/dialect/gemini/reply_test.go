@@ -13,7 +13,7 @@ import (
 
 func upstream() dialect.Upstream { return gemini.Dialect().Upstreams[llm.ChatComplete] }
 
-func decode(t *testing.T, body string) *llm.Reply {
+func decode(t *testing.T, body string) *llm.Response {
 	t.Helper()
 	r, err := upstream().DecodeReply(&dialect.Incoming{Status: 200, Body: []byte(body)})
 	if err != nil {
@@ -22,7 +22,7 @@ func decode(t *testing.T, body string) *llm.Reply {
 	return r
 }
 
-func same(t *testing.T, got, want *llm.Reply) {
+func same(t *testing.T, got, want *llm.Response) {
 	t.Helper()
 	if diff := dialecttest.DiffReplies(got, want); len(diff) > 0 {
 		t.Errorf("got and want:\n%s", strings.Join(diff, "\n"))
@@ -39,7 +39,7 @@ func TestDecodeReply(t *testing.T) {
 		`"usageMetadata":{"promptTokenCount":10,"toolUsePromptTokenCount":2,"candidatesTokenCount":5,"thoughtsTokenCount":7,"totalTokenCount":24,"cachedContentTokenCount":4,"cacheTokensDetails":[{"modality":"TEXT","tokenCount":1},{"modality":"AUDIO","tokenCount":3}],` +
 		`"promptTokensDetails":[{"modality":"TEXT","tokenCount":7},{"modality":"AUDIO","tokenCount":3}],"candidatesTokensDetails":[{"modality":"AUDIO","tokenCount":1},{"modality":"IMAGE","tokenCount":2}]},` +
 		`"modelVersion":"gemini-2.5-pro","responseId":"r1","createTime":"2026-11-20T10:00:00.123456Z"}`
-	same(t, decode(t, body), &llm.Reply{
+	same(t, decode(t, body), &llm.Response{
 		ID: "r1", Model: "gemini-2.5-pro", Created: 1795168800,
 		Choices: []llm.Choice{
 			{
@@ -69,7 +69,7 @@ func TestDecodeReply(t *testing.T) {
 
 func TestDecodeReplyBlocked(t *testing.T) {
 	t.Parallel()
-	same(t, decode(t, `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}`), &llm.Reply{
+	same(t, decode(t, `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}`), &llm.Response{
 		Choices: []llm.Choice{{Finish: llm.FinishFilter, Raw: "SAFETY"}},
 		Extra:   []llm.Param{{Name: "promptFeedback", Raw: []byte(`{"blockReason":"SAFETY"}`)}},
 		Usage:   llm.Usage{InputTokens: 3, TotalTokens: 3, Reported: true},

@@ -29,7 +29,7 @@ func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target)
 	if g.vertex {
 		out.Header = w.sharing()
 	}
-	out.Lost = w.t.Lost()
+	out.Lost = w.t.Dropped()
 	return out, nil
 }
 
@@ -37,7 +37,7 @@ func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target)
 type writer struct {
 	dialect.JSON
 	c  *llm.Call
-	t  *llm.Tally
+	t  *llm.FieldTracker
 	m  family
 	at turns
 	// vertex says that tiers are asked for in a header.
@@ -49,8 +49,8 @@ type writer struct {
 
 func newWriter(c *llm.Call, model string) *writer {
 	m := familyOf(model)
-	if m.instructs() {
-		c = dialect.Asked(c)
+	if m.supportsSystemInstruction() {
+		c = dialect.EnsureUserMessage(c)
 	}
 	return &writer{c: c, t: llm.NewTally(c), m: m}
 }
@@ -74,7 +74,7 @@ func (w *writer) settings() {
 	for _, f := range [...]struct{ from, to string }{
 		{"safety_settings", "safetySettings"}, {"cached_content", "cachedContent"}, {"labels", "labels"},
 	} {
-		if raw, ok := w.t.Take(f.from); ok {
+		if raw, ok := w.t.Consume(f.from); ok {
 			w.Raw(f.to, raw)
 		}
 	}

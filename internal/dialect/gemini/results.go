@@ -14,11 +14,11 @@ func (w *writer) results(m *llm.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Kind != llm.ResultPart {
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 			continue
 		}
 		if p.Result.Name == "" {
-			return dialect.Refuse(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
+			return dialect.InvalidField(w.c.Path(m, p.Index), "is the result of a tool call that is not in the conversation")
 		}
 		if err := w.result(m, p); err != nil {
 			return err
@@ -73,10 +73,10 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 		case llm.ImagePart, llm.FilePart, llm.AudioPart:
 			media = append(media, e)
 		default:
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 		}
 		if e.Cache != nil {
-			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 		}
 	}
 	return strings.Join(text, "\n"), media
@@ -87,7 +87,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 func (w *writer) enclose(at string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
-		return dialect.Refuse(at, "holds a file by an id that Gemini does not know; send a URL or base64")
+		return dialect.InvalidField(at, "holds a file by an id that Gemini does not know; send a URL or base64")
 	}
 	w.Open('{')
 	w.medium(e.Media, uri)

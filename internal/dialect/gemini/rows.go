@@ -127,7 +127,7 @@ func (rw *rowWriter) request(body []byte) ([]byte, error) {
 	if err := w.request(); err != nil {
 		return nil, err
 	}
-	rw.leave(w.t.Lost())
+	rw.leave(w.t.Dropped())
 	return w.B, nil
 }
 
@@ -147,6 +147,6 @@ func (rw *rowWriter) example(line []byte) ([]byte, error) {
 	}
 	w.tools()
 	w.Close('}')
-	rw.leave(w.t.Lost())
+	rw.leave(w.t.Dropped())
 	return w.B, nil
 }

@@ -7,8 +7,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// said is one part of an answer, as it stands in it.
-type said struct {
+// candidateContent is one part of an answer, as it stands in it.
+type candidateContent struct {
 	kind      llm.PartKind
 	text      []byte // raw, with quotes
 	signature []byte // raw, with quotes
@@ -21,8 +21,8 @@ type said struct {
 }
 
 // read takes a part apart.
-func (s *said) read(raw []byte) {
-	*s = said{empty: true}
+func (s *candidateContent) read(raw []byte) {
+	*s = candidateContent{empty: true}
 	thought := false
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
@@ -53,7 +53,7 @@ func (s *said) read(raw []byte) {
 
 var emptyText = []byte(`""`)
 
-func (s *said) call(raw []byte) {
+func (s *candidateContent) call(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"id"`:
@@ -66,7 +66,7 @@ func (s *said) call(raw []byte) {
 	}
 }
 
-func (s *said) medium(raw []byte) {
+func (s *candidateContent) medium(raw []byte) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"mimeType"`:
@@ -90,7 +90,7 @@ func (s *said) medium(raw []byte) {
 func begins(raw []byte, with string) bool { return strings.HasPrefix(string(raw), with) }
 
 // arguments are the arguments of a call as JSON text, {} when it has none.
-func (s *said) arguments() string {
+func (s *candidateContent) arguments() string {
 	if len(s.args) == 0 || string(s.args) == "null" {
 		return "{}"
 	}
@@ -98,7 +98,7 @@ func (s *said) arguments() string {
 }
 
 // media is the medium of the part.
-func (s *said) media() *llm.Media {
+func (s *candidateContent) media() *llm.Media {
 	m := &llm.Media{MIME: plainText(s.mime), Data: plainText(s.data), URL: plainText(s.uri)}
 	if s.kind == llm.AudioPart {
 		m.Format = formatOf(m.MIME)

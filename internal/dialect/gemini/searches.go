@@ -10,7 +10,7 @@ const grounding = "groundingMetadata"
 // found.
 // Source: https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11.
 func searchesOf(raw []byte, model string) int64 {
-	queries, found := dialect.Grounding(raw)
+	queries, found := dialect.GroundingSearches(raw)
 	switch {
 	case !oncePerPrompt(model):
 		return queries

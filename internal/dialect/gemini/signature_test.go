@@ -52,7 +52,7 @@ func answered(t *testing.T, c dialect.Client, body string) map[string]any {
 		t.Fatal(err)
 	}
 	var m map[string]any
-	out := c.EncodeReply(nil, r, &dialect.Answering{Call: &llm.Call{}, ID: "01", Strict: true})
+	out := c.EncodeReply(nil, r, &dialect.ResponseContext{Call: &llm.Call{}, ID: "01", Strict: true})
 	if err := json.Unmarshal(out, &m); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -191,7 +191,7 @@ func TestStreamsAreSignedAlike(t *testing.T) {
 		llm.Messages:            {`__thought__Y2FsbC8-","name":"f0"`, `{"type":"thinking","thinking":"","signature":""}`, `"signature":"__thought__dGV4dA=="`},
 		llm.CreateModelResponse: {`__thought__Y2FsbC8-","name":"f0"`, `"summary":[],"encrypted_content":"__thought__dGV4dA=="`},
 	} {
-		enc := clients[surface].NewEncoder(&dialect.Answering{Call: &llm.Call{}, ID: "01", Strict: true})
+		enc := clients[surface].NewEncoder(&dialect.ResponseContext{Call: &llm.Call{}, ID: "01", Strict: true})
 		var out []byte
 		d := generate{}.NewDecoder(&dialect.Incoming{})
 		emit := func(e *llm.Event) { out = enc.Append(out, e) }

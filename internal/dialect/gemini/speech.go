@@ -16,7 +16,7 @@ import (
 // and …/docs/gemini-tts, read 2026-11; contract/provider-transforms.md 4.11.
 type speech struct{}
 
-var _ dialect.Unified = speech{}
+var _ dialect.OpenAIEndpoint = speech{}
 
 // encodings are the forms of audio: OpenAI's word, Google's, and the type of the answer.
 var encodings = map[string]struct{ name, mime string }{
@@ -33,17 +33,17 @@ func formatIn(body []byte) string {
 // EncodeRequest writes what to say, in whose voice and in which form.
 func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	t.Take("response_format")
+	t.Consume("response_format")
 	form, ok := encodings[formatIn(r.Body)]
 	if !ok {
-		return nil, dialect.Refuse("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
+		return nil, dialect.InvalidField("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
 	}
 	var w dialect.JSON
 	w.Open('{')
 	w.Key("input").Open('{')
 	w.Carry(t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
 	w.Close('}')
-	name, _ := t.Take("voice")
+	name, _ := t.Consume("voice")
 	language, _ := t.First("language_code", "language")
 	voice(&w, to.Model, plainText(name), plainText(language))
 	w.Key("audioConfig").Open('{')
@@ -51,7 +51,7 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	w.Carry(t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // defaultLanguage is what is spoken when neither the voice nor the caller says:
@@ -79,11 +79,11 @@ func voice(w *dialect.JSON, model, name, language string) {
 }
 
 // DecodeAnswer reads {"audioContent":"…"}: the answer is the audio itself.
-func (speech) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (speech) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	raw, _ := splice.Find(in.Body, "audioContent")
 	audio, err := base64.StdEncoding.DecodeString(plainText(raw))
 	if err != nil || len(audio) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no audio")
 	}
-	return &dialect.Answer{Body: audio, ContentType: encodings[formatIn(in.Sent.Body)].mime, Model: in.To.Model}, nil
+	return &dialect.Response{Body: audio, ContentType: encodings[formatIn(in.Sent.Body)].mime, Model: in.To.Model}, nil
 }

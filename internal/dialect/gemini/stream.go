@@ -27,9 +27,9 @@ type decoder struct {
 	r       dialect.EventReader
 	tier    string // that the header of the answer names
 	emit    func(*llm.Event)
-	halves  dialect.Halves
+	halves  dialect.SurrogateJoiner
 	ev      llm.Event
-	said    said
+	said    candidateContent
 	begun   bool
 	ended   bool
 	choices []choice

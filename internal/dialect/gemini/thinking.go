@@ -22,7 +22,7 @@ func (w *writer) thinking() {
 	if !w.m.thinks() {
 		return
 	}
-	least, value := w.m.least()
+	least, value := w.m.minThinking()
 	effort, _ := w.t.Peek(llm.ReasoningEffort)
 	raw, own := w.t.Peek(llm.Thinking)
 	word, _ := splice.Unquote(effort)
@@ -47,9 +47,9 @@ func (w *writer) thinking() {
 		w.Int("thinkingBudget", tokens)
 	}
 	w.Close('}')
-	w.t.Take(llm.Thinking)
+	w.t.Consume(llm.Thinking)
 	if leveled || !own {
-		w.t.Take(llm.ReasoningEffort)
+		w.t.Consume(llm.ReasoningEffort)
 	}
 }
 
@@ -73,8 +73,8 @@ func (w *writer) budget(raw json.RawMessage) {
 	tokens, said := splice.Find(raw, "budget_tokens")
 	switch {
 	case splice.Text(raw, "type") == "enabled":
-		if most := w.m.most(); said && most > 0 && above(tokens, most) { // a caller who does not know this model's
-			w.t.Lose("thinking.budget_tokens")
+		if most := w.m.maxThinking(); said && most > 0 && above(tokens, most) { // a caller who does not know this model's
+			w.t.Drop("thinking.budget_tokens")
 			w.Int("thinkingBudget", most)
 		} else if said {
 			w.Raw("thinkingBudget", tokens)

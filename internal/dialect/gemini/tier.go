@@ -27,7 +27,7 @@ func (w *writer) tier() string {
 	}
 	word := tierWords[string(raw)]
 	if word != "" {
-		w.t.Take("service_tier")
+		w.t.Consume("service_tier")
 	}
 	return word
 }

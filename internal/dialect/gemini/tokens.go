@@ -17,7 +17,7 @@ import (
 // and https://ai.google.dev/api/tokens, read 2026-11; contract/provider-transforms.md 4.11.
 type countTokens struct{ request bool }
 
-var _ dialect.Unified = countTokens{}
+var _ dialect.OpenAIEndpoint = countTokens{}
 
 // EncodeRequest asks for the tokens of the conversation and its tools. How an answer
 // would be made plays no part.
@@ -36,11 +36,11 @@ func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 		w.Close('}')
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
 }
 
 // DecodeAnswer turns {"totalTokens":31} into {"input_tokens":31}.
-func (countTokens) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (countTokens) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	raw, ok := splice.Find(in.Body, "totalTokens")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no totalTokens")
@@ -49,5 +49,5 @@ func (countTokens) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Open('{')
 	w.Int("input_tokens", count(raw))
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Usage: llm.Usage{InputTokens: count(raw), Reported: true}}, nil
+	return &dialect.Response{Body: w.B, Usage: llm.Usage{InputTokens: count(raw), Reported: true}}, nil
 }

@@ -17,7 +17,7 @@ func (w *writer) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if t.Cache != nil {
-			w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
+			w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 		}
 		own, known := builtinOf(t)
 		switch {
@@ -30,7 +30,7 @@ func (w *writer) tools() {
 			open = w.list(open)
 			w.Value(t.Raw)
 		default:
-			w.t.Lose(dialect.Index("tools", t.Index))
+			w.t.Drop(dialect.ElementPath("tools", t.Index))
 		}
 	}
 	if len(functions) > 0 {
@@ -62,7 +62,7 @@ func (w *writer) declarations(functions []*llm.Tool) {
 		}
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Lose(dialect.Inside(w.c, dialect.Index("tools", t.Index), "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")
 		}
 	}
 	w.Close(']')
@@ -229,7 +229,7 @@ func (w *writer) mode(c llm.ToolChoice) string {
 	case "required", "tool":
 		return "ANY"
 	case "opaque":
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	}
 	return ""
 }

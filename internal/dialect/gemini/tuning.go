@@ -15,7 +15,7 @@ import (
 // read 2026-11; contract/provider-transforms.md 4.10, section 12.
 type tunings struct{}
 
-var _ dialect.Follower = tunings{}
+var _ dialect.MultiStep = tunings{}
 
 var tuningsPages = pages("tuningJobs", writeTuning)
 
@@ -34,7 +34,7 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	case llm.CreateFinetune:
 		return createTuning(r.Body, to)
 	case llm.ListFinetunes:
-		return tuningsPages.Ask(r.Query)
+		return tuningsPages.EncodeRequest(r.Query)
 	default:
 		return &dialect.Outgoing{}, nil
 	}
@@ -58,12 +58,12 @@ func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 		}
 		w.Str(f.to, file.uri())
 	}
-	if set, ok := t.Take("hyperparameters"); ok {
+	if set, ok := t.Consume("hyperparameters"); ok {
 		hyperparameters(&w, t, set)
 	}
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // adapterSizes are Google's words for the sizes of what is learned.
@@ -72,7 +72,7 @@ var adapterSizes = map[string]string{
 }
 
 // hyperparameters writes them; "auto" says what holds anyway.
-func hyperparameters(w *dialect.JSON, t *llm.Tally, set []byte) {
+func hyperparameters(w *dialect.JSON, t *llm.FieldTracker, set []byte) {
 	w.Key("hyperParameters").Open('{')
 	for name, val := range splice.Members(set) {
 		if string(val) == `"auto"` {
@@ -90,7 +90,7 @@ func hyperparameters(w *dialect.JSON, t *llm.Tally, set []byte) {
 				w.Raw("adapterSize", val)
 			}
 		default:
-			t.Lose("hyperparameters." + key)
+			t.Drop("hyperparameters." + key)
 		}
 	}
 	w.Close('}')
@@ -103,7 +103,7 @@ var tuningStates = map[string]string{
 }
 
 // DecodeAnswer writes jobs as fine-tunes. To a cancellation Google answers nothing.
-func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	switch in.Sent.Endpoint {
 	case llm.CancelFinetune:
 		return dialect.FinetuneCancelled(in.Sent.ID), nil
@@ -114,13 +114,13 @@ func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	}
 }
 
-func answerTuning(job []byte) (*dialect.Answer, error) {
+func answerTuning(job []byte) (*dialect.Response, error) {
 	if jobID(job) == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
 	}
 	var w dialect.JSON
 	writeTuning(&w, job)
-	return &dialect.Answer{Body: w.B}, nil
+	return &dialect.Response{Body: w.B}, nil
 }
 
 func writeTuning(w *dialect.JSON, job []byte) {

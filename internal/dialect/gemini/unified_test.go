@@ -25,7 +25,7 @@ type exchange struct {
 	usage       llm.Usage
 }
 
-func (x *exchange) run(t *testing.T, u dialect.Unified, ep llm.Endpoint) {
+func (x *exchange) run(t *testing.T, u dialect.OpenAIEndpoint, ep llm.Endpoint) {
 	t.Helper()
 	sent, to := &dialect.Request{Endpoint: ep, Body: []byte(x.in)}, &dialect.Target{Endpoint: ep, Model: x.model}
 	out, err := u.EncodeRequest(t.Context(), sent, to)

@@ -14,7 +14,7 @@ import (
 // Source: contract/provider-transforms.md 4.10; contract/dataplane.md 6.4.
 type upload struct{}
 
-var _ dialect.Unified = upload{}
+var _ dialect.OpenAIEndpoint = upload{}
 
 // The purposes of files. Batches and examples are rewritten.
 const (
@@ -41,7 +41,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 }
 
 // DecodeAnswer tells of the file; Google answers nothing.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	f, err := readForm(in.Sent, in.To)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ type vectors struct {
 }
 
 // DecodeAnswer reads the predictions of all requests, in the order of the inputs.
-func (predictEmbed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (predictEmbed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var list []vectors
 	var usage llm.Usage
 	for _, body := range append([][]byte{in.Body}, in.More...) {
@@ -63,7 +63,7 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 
 // mediaAnswer writes vectors of images and videos beside those of texts.
 // Source: contract/provider-transforms.md 4.8.
-func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Answer {
+func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Response {
 	var w dialect.JSON
 	w.OpenList()
 	for i, v := range list {
@@ -84,7 +84,7 @@ func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Answer 
 	w.Int("total_tokens", usage.TotalTokens)
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Usage: usage, Model: model}
+	return &dialect.Response{Body: w.B, Usage: usage, Model: model}
 }
 
 // videos writes the vectors of a video's pieces.

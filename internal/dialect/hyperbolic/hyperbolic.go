@@ -13,7 +13,7 @@ import (
 
 // Dialect is the shape that provider specs call "hyperbolic".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "hyperbolic", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+	return &dialect.Dialect{Name: "hyperbolic", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
 // draw is POST /v1/image/generation.
@@ -21,7 +21,7 @@ func Dialect() *dialect.Dialect {
 // contract/provider-transforms.md 7.17.
 type draw struct{}
 
-var _ dialect.Unified = draw{}
+var _ dialect.OpenAIEndpoint = draw{}
 
 // EncodeRequest renames the model and takes the size apart; all else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -53,7 +53,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 }
 
 // DecodeAnswer reads {"images":[{"image":…,"random_seed":1}]}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created}
 	list, _ := splice.Find(in.Body, "images")
 	for raw := range splice.Elements(list) {

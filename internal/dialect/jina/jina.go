@@ -10,7 +10,7 @@ import (
 // and objects with either.
 // Source: https://api.jina.ai/redoc#tag/rerank, read 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "jina", Unified: map[llm.Endpoint]dialect.Unified{
+	return &dialect.Dialect{Name: "jina", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Rerank: dialect.Reranker{Top: "top_n", Returns: true, Results: "results", Score: "relevance_score"},
 	}}
 }

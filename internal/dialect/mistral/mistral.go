@@ -15,7 +15,7 @@ import (
 // Dialect is the shape that provider specs call "mistral".
 // Source: https://docs.mistral.ai/api/endpoint/files, read 2026-11.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "mistral", Unified: map[llm.Endpoint]dialect.Unified{llm.ListFiles: files{}}}
+	return &dialect.Dialect{Name: "mistral", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ListFiles: files{}}}
 }
 
 // files is the list of files: page, page_size and filters in, data and total out. Callers go
@@ -23,11 +23,11 @@ func Dialect() *dialect.Dialect {
 // page_size gets Mistral's own list.
 type files struct{}
 
-var _ dialect.Follower = files{}
+var _ dialect.MultiStep = files{}
 
 // filePages are the numbered pages. Mistral documents a default length and no maximum, and the
 // number of a page counts only while its length is the requested one.
-var filePages = &dialect.Pages{
+var filePages = &dialect.Pagination{
 	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, Most: 100, Told: true, Own: true,
 	IsID:  func(after string) bool { return !isNumber(after) },
 	Write: func(w *dialect.JSON, raw []byte) { w.Value(raw) },
@@ -53,7 +53,7 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	if isNative(r.Query) {
 		return &dialect.Outgoing{Query: r.Query}, nil
 	}
-	return filePages.Ask(r.Query)
+	return filePages.EncodeRequest(r.Query)
 }
 
 // Follow finds the page that has the item to go on from.
@@ -65,12 +65,12 @@ func (files) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 }
 
 // DecodeAnswer reads {"data":[…],"object":"list","total":2}; the files are in OpenAI's shape.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if !isNative(in.Sent.Query) {
 		return filePages.Answer(in)
 	}
 	if _, found := splice.Find(in.Body, "data"); !found || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no list of files")
 	}
-	return &dialect.Answer{Body: in.Body}, nil
+	return &dialect.Response{Body: in.Body}, nil
 }

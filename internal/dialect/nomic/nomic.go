@@ -12,7 +12,7 @@ import (
 
 // Dialect is the shape that provider specs call "nomic".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "nomic", Unified: map[llm.Endpoint]dialect.Unified{llm.Embed: embed{}}}
+	return &dialect.Dialect{Name: "nomic", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Embed: embed{}}}
 }
 
 // embed is POST /v1/embedding/text.
@@ -20,7 +20,7 @@ func Dialect() *dialect.Dialect {
 // 2026-11; contract/provider-transforms.md 7.10.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 var params = []dialect.Alias{
 	{To: "task_type"}, {To: "dimensionality", From: []string{"dimensions", "dimensionality"}}, {To: "long_text_mode"},
@@ -45,11 +45,11 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	w.Close(']')
 	w.CarryAny(t, params)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"embeddings":[[…]],"usage":{"prompt_tokens":4,"total_tokens":4}}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(in.Body, "embeddings")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")

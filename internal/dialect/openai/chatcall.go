@@ -33,7 +33,7 @@ func (chat) DecodeCall(body []byte) (*llm.Call, error) {
 		}
 	}
 	if len(r.c.Messages) == 0 {
-		return nil, dialect.Refuse("messages", "must have at least one message")
+		return nil, dialect.InvalidField("messages", "must have at least one message")
 	}
 	if err := dialect.CheckTools(r.c); err != nil {
 		return nil, err
@@ -92,14 +92,14 @@ const (
 
 func (r *callReader) tools() error {
 	if r.Kind() != '[' {
-		return dialect.Refuse("tools", "must be a list")
+		return dialect.InvalidField("tools", "must be a list")
 	}
 	if r.c.Tools == nil {
 		r.c.Tools = make([]llm.Tool, 0, usualTools)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != '{' {
-			return dialect.IsObject.Refuse(dialect.Index("tools", i))
+			return dialect.IsObject.Refuse(dialect.ElementPath("tools", i))
 		}
 		t := llm.Tool{Index: i, Shape: shapeName}
 		var fn, custom []byte
@@ -118,16 +118,16 @@ func (r *callReader) tools() error {
 		}
 		t.Raw = r.Since(from)
 		if t.Type == "" {
-			return dialect.Refuse(dialect.Index("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
+			return dialect.InvalidField(dialect.ElementPath("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
 		}
 		switch t.Type {
 		case llm.Function:
-			if err := readFunction(&t, fn, func() string { return dialect.Index("tools", i) + ".function" }); err != nil {
+			if err := readFunction(&t, fn, func() string { return dialect.ElementPath("tools", i) + ".function" }); err != nil {
 				return err
 			}
 		case llm.Custom:
 			if t.Name = splice.Text(custom, "name"); t.Name == "" {
-				return dialect.Refuse(dialect.Index("tools", i)+".custom.name", "is missing")
+				return dialect.InvalidField(dialect.ElementPath("tools", i)+".custom.name", "is missing")
 			}
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -154,7 +154,7 @@ func readFunction(t *llm.Tool, raw []byte, at func() string) error {
 		case "parameters":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.Switch(val)
+			t.Strict = dialect.ParseBool(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
@@ -162,7 +162,7 @@ func readFunction(t *llm.Tool, raw []byte, at func() string) error {
 		}
 	}
 	if t.Name == "" {
-		return dialect.Refuse(at()+".name", "is missing")
+		return dialect.InvalidField(at()+".name", "is missing")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, dialect.Refuse("response_format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, dialect.InvalidField("response_format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	inner, _ := splice.Find(raw, "json_schema")
 	return f, dialect.ReadSchema(f, inner, inSchema)

@@ -47,7 +47,7 @@ func readDetail(raw []byte) detail {
 		case `"type"`:
 			d.kind, _ = splice.Unquote(val)
 		case `"text"`, `"summary"`:
-			d.text = cmp.Or(dialect.Piece(val), d.text)
+			d.text = cmp.Or(dialect.DecodeFragment(val), d.text)
 		case `"signature"`:
 			d.signature, _ = splice.Unquote(val)
 		case `"data"`:
@@ -129,7 +129,7 @@ func (w *callWriter) details(m *llm.Message) {
 		}
 		entry := detailOf(p)
 		if entry == nil || !w.detailed(p) {
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 			continue
 		}
 		if !open {

@@ -60,7 +60,7 @@ func TestDetailsComeBack(t *testing.T) {
 		}
 		stream.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n")
 		events := dialecttest.SplitEverywhere(t, []byte(stream.String()), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-		for form, r := range map[string]*llm.Reply{"whole": whole, "stream": dialecttest.ReplyOf(events)} {
+		for form, r := range map[string]*llm.Response{"whole": whole, "stream": dialecttest.ReplyOf(events)} {
 			next := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleAssistant, Parts: r.Choices[0].Parts}}}
 			out, err := chat{}.EncodeCall(t.Context(), next, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
 			if err != nil {

@@ -17,12 +17,12 @@ func (w *callWriter) effort() {
 	if !w.reasons {
 		return // and what was said of it is named as lost
 	}
-	if raw, ok := w.t.Take(llm.ReasoningEffort); ok {
+	if raw, ok := w.t.Consume(llm.ReasoningEffort); ok {
 		w.Raw(llm.ReasoningEffort, raw)
 		return
 	}
 	if word := dialect.EffortOf(thinking); asked && word != "" {
-		w.t.Take(llm.Thinking)
+		w.t.Consume(llm.Thinking)
 		w.Str(llm.ReasoningEffort, word)
 	}
 }
@@ -33,7 +33,7 @@ func (w *callWriter) toggle(to string) (off bool) {
 	if to != "enabled" && to != "disabled" {
 		return false
 	}
-	w.t.Take(llm.Thinking)
+	w.t.Consume(llm.Thinking)
 	w.Key(llm.Thinking).Open('{')
 	w.Str("type", to)
 	w.Close('}')

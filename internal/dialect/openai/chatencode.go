@@ -42,19 +42,19 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 type callWriter struct {
 	dialect.JSON
 	c        *llm.Call
-	t        *llm.Tally
+	t        *llm.FieldTracker
 	model    string
 	rules    *dialect.RequestRules // nil for none
 	thoughts string                // dialect.RequestRules.Thoughts
 	switched bool                  // dialect.RequestRules.ThinkingSwitch
 	reasons  bool                  // the model may be told how much to think
-	aside    dialect.Aside
+	aside    dialect.DeferredContent
 }
 
 func (w *callWriter) params() {
@@ -78,10 +78,10 @@ func (w *callWriter) carry(names []string) {
 // take is the value of a parameter that the provider takes. What it refuses is not taken, so
 // that it is named as lost in the caller's words.
 func (w *callWriter) take(name string) (raw []byte, ok bool) {
-	if w.rules.Drops(name) {
+	if w.rules.Rejects(name) {
 		return nil, false
 	}
-	return w.t.Take(name)
+	return w.t.Consume(name)
 }
 
 // limit says how long the answer may be, in the word that the provider knows.
@@ -101,7 +101,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if !carries(t) {
-			w.t.Lose(dialect.Index("tools", t.Index))
+			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -114,7 +114,7 @@ func (w *callWriter) tools() {
 		}
 		w.function(t)
 	}
-	parallel, _ := w.t.Take(llm.ParallelToolCalls)
+	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
 		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
@@ -137,7 +137,7 @@ func (w *callWriter) function(t *llm.Tool) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
+		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 	}
 }
 
@@ -156,7 +156,7 @@ func (w *callWriter) choice() {
 			w.Raw("tool_choice", c.Raw)
 			return
 		}
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	default:
 		w.Str("tool_choice", c.Mode)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // NewEncoder makes the encoder of a stream of chat completion chunks.
-func (chat) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
+func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	e := &chunks{a: a, id: "chatcmpl-" + a.ID, model: a.Call.Model, created: a.Created}
 	for i := range a.Call.Params {
 		if p := &a.Call.Params[i]; p.Name == llm.StreamOptions {
@@ -25,7 +25,7 @@ func (chat) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
 // chunks writes the chunks of one stream. All carry one id.
 // Source: contract/provider-transforms.md 2.5.
 type chunks struct {
-	a       *dialect.Answering
+	a       *dialect.ResponseContext
 	id      string
 	model   string
 	created int64

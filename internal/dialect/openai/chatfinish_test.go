@@ -28,7 +28,7 @@ func TestFinishReasonInEveryChunk(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		want := &llm.Reply{
+		want := &llm.Response{
 			ID: "1", Model: "m",
 			Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
 				{Text: "Hello"}, {Kind: llm.CallPart, Call: &llm.ToolCall{ID: "a", Name: "f", Arguments: `{"a":1}`}},

@@ -13,11 +13,11 @@ import (
 // Source: https://platform.openai.com/docs/api-reference/chat/create, functions, read 2026-11.
 func (r *callReader) functions() error {
 	if r.Kind() != '[' {
-		return dialect.Refuse("functions", "must be a list")
+		return dialect.InvalidField("functions", "must be a list")
 	}
 	r.c.Functions = true
 	for i := range r.Elements() {
-		at := func() string { return dialect.Index("functions", i) }
+		at := func() string { return dialect.ElementPath("functions", i) }
 		if r.Kind() != '{' {
 			return dialect.IsObject.Refuse(at())
 		}
@@ -39,7 +39,7 @@ func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 	case !ok && splice.Text(raw, "name") != "":
 		c.Mode, c.Name = "tool", splice.Text(raw, "name")
 	default:
-		return c, dialect.Refuse(c.From, `must be "auto", "none" or an object with the name of a function`)
+		return c, dialect.InvalidField(c.From, `must be "auto", "none" or an object with the name of a function`)
 	}
 	return c, nil
 }

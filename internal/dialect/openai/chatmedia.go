@@ -30,7 +30,7 @@ func imagePart(p *llm.Part, raw []byte, at string) error {
 		}
 	}
 	if url == "" {
-		return dialect.Refuse(at+".url", "is missing")
+		return dialect.InvalidField(at+".url", "is missing")
 	}
 	if err := locate(p.Media, url, at+".url"); err != nil {
 		return err
@@ -79,7 +79,7 @@ func audioPart(p *llm.Part, raw []byte, at string) error {
 	inner, _ := splice.Find(raw, "input_audio")
 	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
 	if p.Media.Data == "" {
-		return dialect.Refuse(at+".input_audio.data", "is missing")
+		return dialect.InvalidField(at+".input_audio.data", "is missing")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
 		return fault.From(err).At(at + ".input_audio.data")
@@ -128,7 +128,7 @@ func checkDocument(m *llm.Media, at string) error {
 			return fault.From(err).At(at + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
-		return dialect.Refuse(at, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(at, "needs file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
 			return fault.From(err).At(at + ".file_url")

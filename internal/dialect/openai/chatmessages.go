@@ -10,14 +10,14 @@ import (
 
 func (r *callReader) messages() error {
 	if r.Kind() != '[' {
-		return dialect.Refuse("messages", "must be a list")
+		return dialect.InvalidField("messages", "must be a list")
 	}
 	if r.c.Messages == nil {
 		r.c.Messages = make([]llm.Message, 0, usualMessages)
 	}
 	for i := range r.Elements() {
 		if r.Kind() != '{' {
-			return dialect.Refuse(dialect.Index("messages", i), "must be an object")
+			return dialect.InvalidField(dialect.ElementPath("messages", i), "must be an object")
 		}
 		if err := r.message(i); err != nil {
 			return err
@@ -28,7 +28,7 @@ func (r *callReader) messages() error {
 
 // place is that of a field of a message: "messages[2].content".
 func place(m *llm.Message, field string) string {
-	return dialect.Index("messages", m.Index) + "." + field
+	return dialect.ElementPath("messages", m.Index) + "." + field
 }
 
 // turn is the fields of a message, as they stand in it.
@@ -48,7 +48,7 @@ func (r *callReader) message(i int) error {
 		if to := f.place(name); to == nil {
 			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: place(m, string(name)), Raw: raw})
 		} else if *to = raw; !saidMembers.Fit(string(name), raw) {
-			return saidMembers.Refuse(string(name), dialect.Index("messages", i))
+			return saidMembers.Refuse(string(name), dialect.ElementPath("messages", i))
 		}
 	}
 	m.Role = llm.Role(word(f.role))
@@ -62,7 +62,7 @@ func (r *callReader) message(i int) error {
 	case llm.RoleTool, "function":
 		err = r.result(m, &f)
 	default:
-		return dialect.Refuse(place(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
+		return dialect.InvalidField(place(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
 	}
 	if f.cache != nil && len(m.Parts) > 0 {
 		m.Parts[len(m.Parts)-1].Cache = dialect.ReadCache(f.cache)
@@ -134,7 +134,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 	}
 	k := 0
 	for val := range splice.Elements(f.calls) {
-		p, err := readCall(val, func(field string) string { return place(m, dialect.Index("tool_calls", k)) + "." + field })
+		p, err := readCall(val, func(field string) string { return place(m, dialect.ElementPath("tool_calls", k)) + "." + field })
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
 		return p, err
 	}
 	if p.Call.ID == "" {
-		return p, dialect.Refuse(at("id"), "is missing")
+		return p, dialect.InvalidField(at("id"), "is missing")
 	}
 	return p, nil
 }
@@ -190,7 +190,7 @@ func readCalled(p *llm.Part, fn []byte, args string, at func(field string) strin
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return dialect.Refuse(at("arguments"), "must be a string of JSON")
+				return dialect.InvalidField(at("arguments"), "must be a string of JSON")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -198,7 +198,7 @@ func readCalled(p *llm.Part, fn []byte, args string, at func(field string) strin
 		}
 	}
 	if p.Call.Name == "" {
-		return dialect.Refuse(at("name"), "is missing")
+		return dialect.InvalidField(at("name"), "is missing")
 	}
 	return nil
 }
@@ -214,9 +214,9 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return dialect.Refuse(place(m, "tool_call_id"), "is missing")
+			return dialect.InvalidField(place(m, "tool_call_id"), "is missing")
 		case !known:
-			return dialect.Refuse(place(m, "tool_call_id"), "belongs to no tool call of an earlier message")
+			return dialect.InvalidField(place(m, "tool_call_id"), "belongs to no tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}
@@ -235,7 +235,7 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return p, dialect.Refuse(at, "must be an object")
+		return p, dialect.InvalidField(at, "must be an object")
 	}
 	typ, _ := splice.Find(raw, "type")
 	kind := word(typ)
@@ -257,7 +257,7 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 	case "file":
 		err = filePart(&p, raw, at)
 	case "":
-		return p, dialect.Refuse(at+".type", "is missing")
+		return p, dialect.InvalidField(at+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // DecodeReply reads a chat completion.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{}
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{}
 	for name, val := range splice.Members(in.Body) {
 		switch n := plainName(name); n {
 		case "id":
@@ -61,7 +61,7 @@ func readChat(raw []byte, i int) llm.Choice {
 			c.Extra = append(c.Extra, llm.Param{Name: n, Raw: val})
 		}
 	}
-	c.Finish = finishOf(c.Raw, c.Calls())
+	c.Finish = finishOf(c.Raw, c.HasToolCalls())
 	return c
 }
 

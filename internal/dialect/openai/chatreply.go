@@ -9,7 +9,7 @@ import (
 
 // EncodeReply writes a chat completion.
 // Source: contract/provider-transforms.md 0.2, 2.4.
-func (chat) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+func (chat) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	w := dialect.On(dst)
 	w.Open('{')
 	w.Str("id", cmp.Or(r.ID, "chatcmpl-"+a.ID))
@@ -28,7 +28,7 @@ func (chat) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
 	return w.B
 }
 
-func created(at int64, a *dialect.Answering) int64 {
+func created(at int64, a *dialect.ResponseContext) int64 {
 	if at != 0 {
 		return at
 	}
@@ -46,7 +46,7 @@ func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	}
 }
 
-func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering) {
+func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext) {
 	strict := a.Strict
 	w.Open('{')
 	w.Int("index", int64(c.Index))
@@ -82,7 +82,7 @@ func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering) {
 }
 
 // finishWord is the shape's word, or the provider's own for those who want it.
-func finishWord(f llm.Finish, raw string, a *dialect.Answering) string {
+func finishWord(f llm.Finish, raw string, a *dialect.ResponseContext) string {
 	switch {
 	case !a.Strict && raw != "":
 		return raw
@@ -94,7 +94,7 @@ func finishWord(f llm.Finish, raw string, a *dialect.Answering) string {
 
 // writeCalls writes the calls of an answer. Callers of functions know one: what else there
 // may be stands where callers of tools look.
-func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.Answering) {
+func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.ResponseContext) {
 	open, function := false, a.Call.Functions
 	for i := range parts {
 		p := &parts[i]

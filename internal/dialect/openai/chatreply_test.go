@@ -9,8 +9,8 @@ import (
 	"sluice/internal/llm"
 )
 
-func sample() *llm.Reply {
-	return &llm.Reply{
+func sample() *llm.Response {
+	return &llm.Response{
 		ID: "chatcmpl-1", Model: "m-1", Created: 1_700_000_000,
 		Choices: []llm.Choice{{
 			Finish: llm.FinishToolCalls, Raw: "tool_calls",
@@ -29,8 +29,8 @@ func sample() *llm.Reply {
 	}
 }
 
-func answering(strict bool, params ...llm.Param) *dialect.Answering {
-	return &dialect.Answering{
+func answering(strict bool, params ...llm.Param) *dialect.ResponseContext {
+	return &dialect.ResponseContext{
 		Call: &llm.Call{Surface: llm.ChatComplete, Model: "asked", Params: params}, ID: "0123456789", Created: 1_700_000_000, Provider: "anthropic", Strict: strict,
 	}
 }
@@ -87,7 +87,7 @@ func TestStreamsComeBack(t *testing.T) {
 // The call of a tool that takes free text is of its own type in a stream too.
 func TestStreamOfCustomCalls(t *testing.T) {
 	t.Parallel()
-	reply := &llm.Reply{ID: "c", Model: "m", Choices: []llm.Choice{{
+	reply := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{
 		Finish: llm.FinishToolCalls, Raw: "tool_calls",
 		Parts: []llm.Part{
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{}`}},
@@ -120,7 +120,7 @@ func TestStreamOfCustomCalls(t *testing.T) {
 func TestAnswersWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, functions := range []bool{false, true} {
-		reply := &llm.Reply{ID: "c", Model: "m", Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
+		reply := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "now"}},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "sql", Custom: true}},
 		}}}}

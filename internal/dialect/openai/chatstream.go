@@ -25,9 +25,9 @@ type chunkReader struct {
 	opening  llm.Usage // as the first chunk tells it
 	usage    llm.Usage
 	choices  []choiceReader
-	early    dialect.Early
+	early    dialect.PendingToolCalls
 	failed   *llm.Event
-	halves   dialect.Halves
+	halves   dialect.SurrogateJoiner
 	ev       llm.Event
 }
 
@@ -278,7 +278,7 @@ func (d *chunkReader) parts(at int, list []llm.Part, emit func(*llm.Event)) {
 }
 
 func (d *chunkReader) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
-	d.piece(at, part, dialect.Piece(raw), emit)
+	d.piece(at, part, dialect.DecodeFragment(raw), emit)
 }
 
 func (d *chunkReader) piece(at int, part llm.PartKind, s string, emit func(*llm.Event)) {

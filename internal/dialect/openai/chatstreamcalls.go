@@ -135,5 +135,5 @@ func argumentsOf(fn []byte) string {
 	} else if len(args) > 0 && args[0] == '{' {
 		return string(args)
 	}
-	return dialect.Piece(args)
+	return dialect.DecodeFragment(args)
 }

@@ -17,12 +17,12 @@ func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
 	case w.thoughts == dialect.ThoughtsInDetails: // see details
 		return
 	case w.thoughts == "", p.Kind == llm.SealedPart, p.Text == "":
-		w.t.Lose(at)
+		w.t.Drop(at)
 		return
 	}
 	to.WriteString(p.Text)
 	if p.Signature != "" {
-		w.t.Lose(at + ".signature")
+		w.t.Drop(at + ".signature")
 	}
 }
 
@@ -94,7 +94,7 @@ func thoughtsLost(messages []byte, place string) (lost []string) {
 		for b := range splice.Elements(blocks) {
 			p, err := readPart(b, "")
 			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ThoughtPart && (none || p.Text == "")) {
-				lost = append(lost, dialect.Index(dialect.Index("messages", i)+".content_blocks", k))
+				lost = append(lost, dialect.ElementPath(dialect.ElementPath("messages", i)+".content_blocks", k))
 			}
 			k++
 		}

@@ -11,7 +11,7 @@ import (
 // becomes the first one.
 func (w *callWriter) messages() error {
 	w.Key("messages").Open('[')
-	if err := w.aside.Over(w.c.Messages, w.message, w.beside); err != nil {
+	if err := w.aside.Flush(w.c.Messages, w.message, w.beside); err != nil {
 		return err
 	}
 	w.Close(']')
@@ -53,7 +53,7 @@ func nothingBut(parts []llm.Part, a, b llm.PartKind) bool {
 
 func (w *callWriter) loseAll(m *llm.Message) {
 	for i := range m.Parts {
-		w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+		w.t.Drop(w.c.Path(m, m.Parts[i].Index))
 	}
 }
 
@@ -97,10 +97,10 @@ func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
 	for i := range parts {
 		p := &parts[i]
 		if p.Cache != nil {
-			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 		}
 		if len(p.Citations) > 0 && p.Shape != shapeName {
-			w.t.Lose(w.c.Path(m, p.Index) + ".citations")
+			w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.Str("role", "assistant")
 	w.speaker(m)
 	var text, thought, refusal strings.Builder
-	said, refuses := false, !w.rules.Drops("messages[*].refusal")
+	said, refuses := false, !w.rules.Rejects("messages[*].refusal")
 	var calls []*llm.Part
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
@@ -126,10 +126,10 @@ func (w *callWriter) assistant(m *llm.Message) {
 		case p.Kind == llm.CallPart:
 			calls = append(calls, p)
 			if p.Signature != "" {
-				w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+				w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 			}
 		default:
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 		}
 	}
 	w.loseMarks(m, m.Parts)
@@ -158,8 +158,8 @@ func (w *callWriter) assistant(m *llm.Message) {
 func (w *callWriter) speaker(m *llm.Message) {
 	switch {
 	case m.Name == "":
-	case w.rules.Drops("messages[*].name"):
-		w.t.Lose(w.c.Path(m, -1) + ".name")
+	case w.rules.Rejects("messages[*].name"):
+		w.t.Drop(w.c.Path(m, -1) + ".name")
 	default:
 		w.Str("name", m.Name)
 	}
@@ -211,7 +211,7 @@ func (w *callWriter) results(m *llm.Message) {
 			case llm.ImagePart, llm.FilePart, llm.AudioPart:
 				media = append(media, *p)
 			default:
-				w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+				w.t.Drop(w.c.Path(m, m.Parts[i].Index))
 			}
 		}
 		w.Open('{')
@@ -231,7 +231,7 @@ func inText(k llm.PartKind) bool { return k == llm.TextPart || k == llm.OpaquePa
 func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 	at := w.c.Path(m, p.Index)
 	if p.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 	}
 	switch p.Kind {
 	case llm.TextPart:
@@ -241,7 +241,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Close('}')
 	case llm.ImagePart:
 		if dialect.MediaURL(p.Media) == "" {
-			return dialect.Refuse(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
+			return dialect.InvalidField(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
 		}
 		w.image(p.Media)
 	case llm.AudioPart:
@@ -256,11 +256,11 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.file(p.Media)
 	case llm.OpaquePart:
 		if p.Shape != shapeName {
-			return dialect.Refuse(at, "is of a kind that chat completions cannot carry")
+			return dialect.InvalidField(at, "is of a kind that chat completions cannot carry")
 		}
 		w.Value(p.Raw)
 	default:
-		w.t.Lose(at)
+		w.t.Drop(at)
 	}
 	return nil
 }

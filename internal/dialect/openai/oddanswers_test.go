@@ -13,7 +13,7 @@ import (
 )
 
 // told is an answer in a line: "t:Hello f#a{\"x\":1} tool_calls 12".
-func told(r *llm.Reply) string {
+func told(r *llm.Response) string {
 	var words []string
 	for _, c := range r.Choices {
 		for _, p := range c.Parts {

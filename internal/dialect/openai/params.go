@@ -40,11 +40,11 @@ func Check(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) error {
 	if !ok {
 		return nil
 	}
-	if err := checkModel(d, s.Brings("model") || optionalModel[ep], s.Model); err != nil {
+	if err := checkModel(d, s.Sets("model") || optionalModel[ep], s.Model); err != nil {
 		return err
 	}
 	for _, name := range group {
-		if raw, ok := d.Raw(name); ok && string(raw) != "null" || s.Brings(name) {
+		if raw, ok := d.Raw(name); ok && string(raw) != "null" || s.Sets(name) {
 			return nil
 		}
 	}
@@ -62,9 +62,9 @@ func checkModel(d *splice.Doc, optional bool, instead string) error {
 	}
 	switch {
 	case raw[0] != '"':
-		return dialect.Refuse("model", "must be a string, for example \"gpt-4o-mini\"")
+		return dialect.InvalidField("model", "must be a string, for example \"gpt-4o-mini\"")
 	case string(raw) == `""` && instead == "":
-		return dialect.Refuse("model", "must not be empty")
+		return dialect.InvalidField("model", "must not be empty")
 	}
 	return nil
 }

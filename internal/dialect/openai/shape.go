@@ -31,7 +31,7 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	b.switchOff()
 	stream := string(b.value("stream")) == "true"
 	asked := stream && b.rules.StreamUsage && !s.NoUsage && b.askUsage(ep)
-	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked, Lost: b.lost}
+	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked, Unsupported: b.lost}
 }
 
 // noRules is a provider that follows the shape to the letter. It is never changed.

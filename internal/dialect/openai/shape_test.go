@@ -124,9 +124,9 @@ func TestShapeTellsWhichThoughtsItDrops(t *testing.T) {
 	} {
 		var lost []string
 		for _, i := range want {
-			lost = append(lost, dialect.Index("messages[1].content_blocks", i))
+			lost = append(lost, dialect.ElementPath("messages[1].content_blocks", i))
 		}
-		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: place}}).Lost
+		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: place}}).Unsupported
 		if !slices.Equal(got, lost) {
 			t.Errorf("%q: dropped %q, want %q", place, got, lost)
 		}
@@ -150,7 +150,7 @@ func TestShapeTellsWhatItDrops(t *testing.T) {
 			[]string{"messages[0].name", "messages[1].annotations", "messages[1].content[0].refusal"}},
 		{`{"messages":[{"n\u0061me":"a"}]}`, nil, []string{"messages[0].name"}},
 	} {
-		got := openai.Shape(llm.ChatComplete, scan(t, c.body), dialect.Shaping{Drop: c.drop, Rules: rules}).Lost
+		got := openai.Shape(llm.ChatComplete, scan(t, c.body), dialect.Shaping{Drop: c.drop, Rules: rules}).Unsupported
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.body, got, c.want)
 		}

@@ -56,12 +56,12 @@ func CheckForm(ep llm.Endpoint, f *splice.Form, s dialect.Shaping) error {
 	if f.Part("file") == nil {
 		return missing("file")
 	}
-	if f.Part("model") == nil && !s.Brings("model") {
+	if f.Part("model") == nil && !s.Sets("model") {
 		return missing("model")
 	}
 	if f.Part("timestamp_granularities[]") != nil {
 		if format, _ := f.Value("response_format"); format != "verbose_json" {
-			return dialect.Refuse("timestamp_granularities[]", "is only valid with response_format verbose_json")
+			return dialect.InvalidField("timestamp_granularities[]", "is only valid with response_format verbose_json")
 		}
 	}
 	return nil
@@ -71,19 +71,19 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 	p := &f.Parts[k]
 	r, known := fields[p.Name]
 	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
-		return dialect.Refuse(p.Name, "is not a field of this request")
+		return dialect.InvalidField(p.Name, "is not a field of this request")
 	}
 	if !r.many && f.Part(p.Name) != p {
-		return dialect.Refuse(p.Name, "stands in the form more than once")
+		return dialect.InvalidField(p.Name, "stands in the form more than once")
 	}
 	if p.Name == "file" {
 		return checkFile(p)
 	}
 	if p.HasFileName {
-		return dialect.Refuse(p.Name, "must be a plain field, not a file")
+		return dialect.InvalidField(p.Name, "must be a plain field, not a file")
 	}
 	if r.accept != nil && !r.accept(string(p.Value)) {
-		return dialect.Refuse(p.Name, r.says)
+		return dialect.InvalidField(p.Name, r.says)
 	}
 	return nil
 }
@@ -91,13 +91,13 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 // checkFile wants the audio itself. Clients that pass a path send it as a plain field.
 func checkFile(p *splice.Part) error {
 	if !p.HasFileName {
-		return dialect.Refuse("file", "must be the audio file itself, not its name")
+		return dialect.InvalidField("file", "must be the audio file itself, not its name")
 	}
 	if p.Len == 0 {
-		return dialect.Refuse("file", "must not be empty")
+		return dialect.InvalidField("file", "must not be empty")
 	}
 	if !audio(p) {
-		return dialect.Refuse("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
+		return dialect.InvalidField("file", "must be audio in one of the formats "+strings.Join(formats, ", "))
 	}
 	return nil
 }

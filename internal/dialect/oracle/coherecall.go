@@ -73,18 +73,18 @@ func (w *cohereWriter) request() error {
 	w.cohereFormat()
 	w.cohereParams()
 	w.Carry(w.t, v1Params)
-	w.shouted(v1Shouted)
+	w.upperCaseFields(v1Shouted)
 	return nil
 }
 
 // cohereParams writes what both forms say of the answer.
 func (w *writer) cohereParams() {
 	w.Carry(w.t, cohereParams)
-	w.shouted([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
+	w.upperCaseFields([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("topK", raw)
 	}
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {

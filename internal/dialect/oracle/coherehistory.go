@@ -98,10 +98,10 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 	var texts []string
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		dialect.LoseMarks(w.t, w.c, m, p)
-		text, ok := dialect.Words(p)
+		dialect.DropCacheControl(w.t, w.c, m, p)
+		text, ok := dialect.PartText(p)
 		if !ok {
-			return "", dialect.CannotCarry(w.c, m, p)
+			return "", dialect.RejectUnsupported(w.c, m, p)
 		}
 		texts = append(texts, text)
 	}
@@ -111,19 +111,19 @@ func (w *cohereWriter) text(m *llm.Message) (string, error) {
 // unnamed says that Cohere's forms have no names of speakers.
 func (w *writer) unnamed(m *llm.Message) {
 	if m.Name != "" {
-		w.t.Lose(w.c.Path(m, -1) + ".name")
+		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 }
 
 // said writes what the model said before. Thoughts have no place.
 func (w *cohereWriter) said(m *llm.Message) error {
 	w.unnamed(m)
-	s, err := dialect.ReadSaid(w.t, w.c, m)
+	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
 		return err
 	}
 	for _, p := range s.Thoughts {
-		w.t.Lose(w.c.Path(m, p.Index))
+		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {
 		return nil // all of it is lost, and said to be
@@ -150,7 +150,7 @@ func (w *cohereWriter) call(m *llm.Message, c *llm.ToolCall) error {
 	w.Open('{')
 	w.Str("name", c.Name)
 	if !w.Arguments("parameters", c.Arguments) {
-		w.t.Lose(w.c.Path(m, -1) + ".tool_calls")
+		w.t.Drop(w.c.Path(m, -1) + ".tool_calls")
 	}
 	w.Close('}')
 	return nil
@@ -165,7 +165,7 @@ func (w *cohereWriter) results(m *llm.Message) error {
 		case err != nil:
 			return err
 		case len(images) > 0:
-			return dialect.CannotCarry(w.c, m, &images[0])
+			return dialect.RejectUnsupported(w.c, m, &images[0])
 		}
 		call := w.calls[p.Result.ID]
 		if call == nil { // chat's older messages of functions have a name alone

@@ -14,7 +14,7 @@ import (
 // What repeats the conversation is left out.
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponse.html,
 // read 2026-11.
-func readCohere(body []byte, r *llm.Reply) error {
+func readCohere(body []byte, r *llm.Response) error {
 	a := cohereAnswer{}
 	a.read(body, func(name, val []byte) { r.Extra = extra(r.Extra, name, val) })
 	if f, failed := a.fault(); failed {
@@ -32,7 +32,7 @@ func readCohere(body []byte, r *llm.Reply) error {
 			c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: call})
 		}
 	}
-	c.Finish = finished(c.Raw, c.Calls())
+	c.Finish = finished(c.Raw, c.HasToolCalls())
 	readUsage(a.usage, &r.Usage)
 	r.Choices = append(r.Choices, c)
 	return nil
@@ -85,7 +85,7 @@ func modelFault(reason string) llm.Event {
 // readV2 reads {"apiFormat":"COHEREV2","message":{…},"finishReason":"COMPLETE",…} into r.
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponseV2.html,
 // read 2026-11.
-func readV2(body []byte, r *llm.Reply) error {
+func readV2(body []byte, r *llm.Response) error {
 	c := readChoice(body, 0, &r.Usage)
 	switch {
 	case strings.EqualFold(c.Raw, "ERROR"):

@@ -10,15 +10,15 @@ import (
 // is said by leaving them out, all else is lost.
 func (w *cohereWriter) tools() {
 	if c := &w.c.Choice; c.Mode != "" && c.Mode != "auto" && c.Mode != "none" {
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	}
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		at := dialect.Index("tools", t.Index)
+		at := dialect.ElementPath("tools", t.Index)
 		switch {
 		case t.Type != llm.Function:
-			w.t.Lose(at)
+			w.t.Drop(at)
 			continue
 		case w.c.Choice.Mode == "none":
 			continue
@@ -40,10 +40,10 @@ func (w *cohereWriter) tool(t *llm.Tool, at string) {
 	w.definitions(t.Schema, at)
 	w.Close('}')
 	if t.Strict != nil && *t.Strict {
-		w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+		w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
 	}
 	if t.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 	}
 }
 
@@ -67,7 +67,7 @@ func (w *cohereWriter) definitions(schema []byte, at string) {
 			}
 		case "type", "additionalProperties", "$schema", "title":
 		default:
-			w.t.Lose(w.schemaAt(at) + "." + word)
+			w.t.Drop(w.schemaAt(at) + "." + word)
 		}
 	}
 	w.Key("parameterDefinitions").Open('{')
@@ -87,7 +87,7 @@ func (w *cohereWriter) schemaAt(at string) string {
 	if w.c.Surface == llm.Messages {
 		return at + ".input_schema"
 	}
-	return dialect.Inside(w.c, at, "function") + ".parameters"
+	return dialect.NestedPath(w.c, at, "function") + ".parameters"
 }
 
 // types are Cohere's words for the types of JSON schemas, those of Python.

@@ -28,7 +28,7 @@ var v2Params = []dialect.Rename{{Path: "priority", To: "priority"}}
 // v2Writer writes a chat request in the form of Cohere's newer models.
 type v2Writer struct {
 	*writer
-	aside *dialect.Aside
+	aside *dialect.DeferredContent
 }
 
 func (w v2Writer) request() error {
@@ -47,7 +47,7 @@ func (w v2Writer) request() error {
 
 func (w v2Writer) messages() error {
 	w.Key("messages").Open('[')
-	if err := w.aside.Over(w.c.Messages, w.message, w.beside); err != nil {
+	if err := w.aside.Flush(w.c.Messages, w.message, w.beside); err != nil {
 		return err
 	}
 	w.Close(']')
@@ -73,8 +73,8 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	w.begin(role)
 	for i := range parts {
 		p := &parts[i]
-		dialect.LoseMarks(w.t, w.c, m, p)
-		text, words := dialect.Words(p)
+		dialect.DropCacheControl(w.t, w.c, m, p)
+		text, words := dialect.PartText(p)
 		switch {
 		case words:
 			w.text(text)
@@ -83,7 +83,7 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 				return err
 			}
 		default:
-			return dialect.CannotCarry(w.c, m, p)
+			return dialect.RejectUnsupported(w.c, m, p)
 		}
 	}
 	w.Close(']')
@@ -101,7 +101,7 @@ func (w v2Writer) begin(role string) {
 // said writes what the model said before. What it says beside its calls is its plan.
 // Cohere signs no thoughts.
 func (w v2Writer) said(m *llm.Message) error {
-	s, err := dialect.ReadSaid(w.t, w.c, m)
+	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
 		return err
 	}
@@ -112,7 +112,7 @@ func (w v2Writer) said(m *llm.Message) error {
 		w.Str("thinking", p.Text)
 		w.Close('}')
 		if p.Signature != "" {
-			w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+			w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 		}
 	}
 	if len(s.Calls) == 0 {
@@ -176,10 +176,10 @@ func (w v2Writer) tools() {
 		w.Close('}')
 		w.Close('}')
 		if t.Strict != nil && *t.Strict && !strict {
-			w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
 		}
 		if t.Cache != nil {
-			w.t.Lose(at + ".cache_control")
+			w.t.Drop(at + ".cache_control")
 		}
 	})
 	if strict {
@@ -214,7 +214,7 @@ func (w v2Writer) thinking() {
 	if word != "enabled" && word != "disabled" {
 		return
 	}
-	w.t.Take(llm.Thinking)
+	w.t.Consume(llm.Thinking)
 	w.Key("thinking").Open('{')
 	w.Str("type", strings.ToUpper(word))
 	for _, name := range [...]string{"budget_tokens", "token_budget"} {
@@ -228,7 +228,7 @@ func (w v2Writer) thinking() {
 
 // citations says how the model shall cite: {"mode":"fast"}.
 func (w v2Writer) citations() {
-	if raw, ok := w.t.Take("citation_options"); ok {
+	if raw, ok := w.t.Consume("citation_options"); ok {
 		w.Key("citationOptions").Open('{')
 		w.Str("mode", strings.ToUpper(splice.Text(raw, "mode")))
 		w.Close('}')

@@ -28,8 +28,8 @@ type decoder struct {
 	ended    bool
 	usage    llm.Usage
 	choices  []choice
-	early    dialect.Early
-	halves   dialect.Halves
+	early    dialect.PendingToolCalls
+	halves   dialect.SurrogateJoiner
 	ev       llm.Event
 }
 
@@ -209,7 +209,7 @@ func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Eve
 		c.open, c.part = c.blocks, part
 		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
 	}
-	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: dialect.Piece(raw)})
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: dialect.DecodeFragment(raw)})
 }
 
 // call is a piece of a tool call. Only its first piece has the id, and mostly the name.
@@ -223,12 +223,12 @@ func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
 	switch {
 	case one.begun:
 	case name == "":
-		d.early.Keep(&one.early, dialect.Piece(args))
+		d.early.Keep(&one.early, dialect.DecodeFragment(args))
 		return
 	default:
 		d.begin(at, one, name, emit)
 	}
-	d.arguments(at, one, dialect.Piece(args), emit)
+	d.arguments(at, one, dialect.DecodeFragment(args), emit)
 }
 
 // piecedCall is the call that a piece belongs to, a new one where it begins one.

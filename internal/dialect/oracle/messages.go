@@ -45,7 +45,7 @@ func (w *writer) silent(m *llm.Message) bool {
 		}
 	}
 	for i := range m.Parts {
-		w.t.Lose(w.c.Path(m, m.Parts[i].Index))
+		w.t.Drop(w.c.Path(m, m.Parts[i].Index))
 	}
 	return len(m.Parts) > 0
 }
@@ -64,7 +64,7 @@ func (w *writer) said(m *llm.Message) error {
 		case llm.CallPart:
 			calls = append(calls, p)
 		case llm.ThoughtPart, llm.SealedPart:
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 		default:
 			if !open {
 				w.Key("content").Open('[')
@@ -85,9 +85,9 @@ func (w *writer) said(m *llm.Message) error {
 
 // marks names what the service has no place for in any part.
 func (w *writer) marks(m *llm.Message, p *llm.Part) {
-	dialect.LoseMarks(w.t, w.c, m, p)
+	dialect.DropCacheControl(w.t, w.c, m, p)
 	if p.Signature != "" && p.Kind == llm.CallPart {
-		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
 }
 
@@ -165,7 +165,7 @@ func (w *writer) content(m *llm.Message, p *llm.Part) error {
 		}
 		return w.media(p.Media, "DOCUMENT", "documentUrl", at)
 	default:
-		return dialect.CannotCarry(w.c, m, p)
+		return dialect.RejectUnsupported(w.c, m, p)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 // DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}, or
 // the form of Cohere's models in the place of the choices.
 // The id of the answer is that of the request, which stands in a header.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
 	body, _ := splice.Find(in.Body, "chatResponse")
 	switch splice.Text(body, "apiFormat") {
 	case cohere:
@@ -91,7 +91,7 @@ func readChoice(raw []byte, i int, u *llm.Usage) llm.Choice {
 			c.Extra = extra(c.Extra, name, val)
 		}
 	}
-	c.Finish = finished(c.Raw, c.Calls())
+	c.Finish = finished(c.Raw, c.HasToolCalls())
 	return c
 }
 

@@ -24,8 +24,8 @@ var renamed = []dialect.Rename{
 	{Path: "is_echo", To: "isEcho"},
 }
 
-// shouted are those whose values are words in capitals here.
-var shouted = []dialect.Rename{
+// upperCaseFields are those whose values are words in capitals here.
+var upperCaseFields = []dialect.Rename{
 	{Path: llm.ReasoningEffort, To: "reasoningEffort"},
 	{Path: llm.Verbosity, To: "verbosity"},
 }
@@ -45,7 +45,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	case cohere:
 		err = (&cohereWriter{writer: &w, calls: map[string]*llm.ToolCall{}}).request()
 	case cohereV2:
-		err = v2Writer{&w, new(dialect.Aside)}.request()
+		err = v2Writer{&w, new(dialect.DeferredContent)}.request()
 	default:
 		err = w.request(to)
 	}
@@ -60,7 +60,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	}
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
 }
 
 // request writes a chat request in the form of most models.
@@ -79,7 +79,7 @@ func (w *writer) request(to *dialect.Target) error {
 type writer struct {
 	dialect.JSON
 	c *llm.Call
-	t *llm.Tally
+	t *llm.FieldTracker
 }
 
 // serving names a shared model, or the endpoint of a cluster of the customer's own.
@@ -96,8 +96,8 @@ func (w *writer) serving(to *dialect.Target) {
 
 func (w *writer) params(to *dialect.Target) {
 	w.Carry(w.t, renamed)
-	w.shouted(shouted)
-	if raw, ok := w.t.Take(llm.Stop); ok {
+	w.upperCaseFields(upperCaseFields)
+	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop", dialect.Stops(raw, true))
 	}
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
@@ -107,19 +107,19 @@ func (w *writer) params(to *dialect.Target) {
 	if w.c.Surface == llm.Messages {
 		return // both mean something else there
 	}
-	if raw, ok := w.t.Take("metadata"); ok {
+	if raw, ok := w.t.Consume("metadata"); ok {
 		w.Raw("metadata", raw)
 	}
-	if raw, ok := w.t.Take("service_tier"); ok {
-		w.Raw("serviceTier", shout(raw))
+	if raw, ok := w.t.Consume("service_tier"); ok {
+		w.Raw("serviceTier", upperCase(raw))
 	}
 }
 
-// shouted writes parameters whose values are words in capitals.
-func (w *writer) shouted(list []dialect.Rename) {
+// upperCaseFields writes parameters whose values are words in capitals.
+func (w *writer) upperCaseFields(list []dialect.Rename) {
 	for _, n := range list {
-		if raw, ok := w.t.Take(n.Path); ok {
-			w.Raw(n.To, shout(raw))
+		if raw, ok := w.t.Consume(n.Path); ok {
+			w.Raw(n.To, upperCase(raw))
 		}
 	}
 }
@@ -133,8 +133,8 @@ func limit(model string) string {
 	return "maxTokens"
 }
 
-// shout is a word in capitals; anything else is left for the provider to refuse.
-func shout(raw []byte) []byte {
+// upperCase is a word in capitals; anything else is left for the provider to refuse.
+func upperCase(raw []byte) []byte {
 	if raw[0] != '"' || bytes.IndexByte(raw, '\\') >= 0 {
 		return raw
 	}
@@ -144,8 +144,8 @@ func shout(raw []byte) []byte {
 // logprobs asks for the likelihood of tokens: here a number says how many of them, and
 // that they are wanted.
 func (w *writer) logprobs() {
-	wish, _ := w.t.Take("logprobs")
-	top, many := w.t.Take("top_logprobs")
+	wish, _ := w.t.Consume("logprobs")
+	top, many := w.t.Consume("top_logprobs")
 	switch {
 	case string(wish) == "true" && many:
 		w.Raw("logProbs", top)
@@ -163,10 +163,10 @@ func (w *writer) tools() {
 		w.Raw("parameters", t.Schema)
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
 		}
 		if t.Cache != nil {
-			w.t.Lose(at + ".cache_control")
+			w.t.Drop(at + ".cache_control")
 		}
 	})
 }
@@ -181,7 +181,7 @@ func (w *writer) choice() {
 		w.Opt("name", c.Name)
 		w.Close('}')
 	case c.Mode != "":
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	}
 }
 

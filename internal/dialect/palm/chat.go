@@ -41,15 +41,15 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	w.Close('}')
 	writeParams(&w, t)
 	w.Close('}')
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeReply reads {"candidates":[{"author":"1","content":…}]}. PaLM does not say why
 // an answer ended, but that it was held back.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{}
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{}
 	list, _ := splice.Find(in.Body, "candidates")
 	for c := range splice.Elements(list) {
 		r.Choices = append(r.Choices, llm.Choice{
@@ -68,5 +68,5 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 
 // NewDecoder makes a decoder of what is no stream.
 func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.WholeDecoder(in, c)
+	return dialect.BufferedDecoder(in, c)
 }

@@ -13,7 +13,7 @@ import (
 // Source: contract/provider-transforms.md 7.7.
 type complete struct{}
 
-var _ dialect.Unified = complete{}
+var _ dialect.OpenAIEndpoint = complete{}
 
 // EncodeRequest makes a request to :generateText.
 func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -29,11 +29,11 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	w.Close('}')
 	writeParams(&w, t)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"candidates":[{"output":…}]}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	c := dialect.Completion{Created: in.Created, Model: in.To.Model}
 	list, _ := splice.Find(in.Body, "candidates")
 	for o := range splice.Elements(list) {

@@ -12,7 +12,7 @@ import (
 // Source: contract/provider-transforms.md 7.7.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes {"text":"a"}, a request for each text.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -25,7 +25,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 		return nil, fault.New(fault.InvalidParameter, "input must not be empty").At("input")
 	}
 	dialect.WantsBase64(t) // the answer is put so
-	out := &dialect.Outgoing{Body: embedding(texts[0]), Lost: t.Lost()}
+	out := &dialect.Outgoing{Body: embedding(texts[0]), Lost: t.Dropped()}
 	for _, text := range texts[1:] {
 		out.More = append(out.More, embedding(text))
 	}
@@ -41,7 +41,7 @@ func embedding(text []byte) []byte {
 }
 
 // DecodeAnswer reads {"embedding":{"value":[…]}} of each.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
 	for _, body := range append([][]byte{in.Body}, in.More...) {
 		v, _ := splice.Find(body, "embedding", "value")

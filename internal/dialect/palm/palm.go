@@ -14,7 +14,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "palm",
 		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
-		Unified:   map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}, llm.Embed: embed{}},
+		Unified:   map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Complete: complete{}, llm.Embed: embed{}},
 	}
 }
 
@@ -23,12 +23,12 @@ var params = []dialect.Rename{
 	{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "topP"}, {Path: "top_k", To: "topK"}, {Path: "n", To: "candidateCount"},
 }
 
-func writeParams(w *dialect.JSON, t *llm.Tally) {
+func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 	w.Carry(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxOutputTokens", raw)
 	}
-	if raw, ok := t.Take(llm.Stop); ok {
+	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stopSequences", dialect.Stops(raw, true))
 	}
 }

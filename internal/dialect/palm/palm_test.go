@@ -34,7 +34,7 @@ func checkRequests(t *testing.T, cases []request) {
 
 type answer struct {
 	name, body string
-	want       llm.Reply
+	want       llm.Response
 }
 
 func checkReplies(t *testing.T, cases []answer) {
@@ -62,8 +62,8 @@ func TestRequests(t *testing.T) {
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	checkReplies(t, []answer{
-		{"a text", `{"candidates":[{"author":"1","content":"Hi"}],"messages":[{"author":"0","content":"x"}]}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
-		{"held back", `{"filters":[{"reason":"SAFETY"}]}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishFilter, Raw: "SAFETY"}}}},
+		{"a text", `{"candidates":[{"author":"1","content":"Hi"}],"messages":[{"author":"0","content":"x"}]}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
+		{"held back", `{"filters":[{"reason":"SAFETY"}]}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishFilter, Raw: "SAFETY"}}}},
 	})
 	events, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte(`{"candidates":[{"content":"Hi"}]}`))
 	if r := dialecttest.ReplyOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {

@@ -10,7 +10,7 @@ import (
 // Source: https://docs.pinecone.io/reference/api/2026-07/inference/rerank-results, read
 // 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "pinecone", Unified: map[llm.Endpoint]dialect.Unified{
+	return &dialect.Dialect{Name: "pinecone", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Rerank: dialect.Reranker{
 			Top: "top_n", Documents: dialect.ObjectDocuments, Returns: true, Extras: []string{"rank_fields", "parameters"}, Results: "data", Score: "score",
 		},

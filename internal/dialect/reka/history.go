@@ -20,7 +20,7 @@ type turn struct{ who, text string }
 
 // history is the conversation in Reka's form: the human begins, the two take turns. Of
 // the media there may be one image, which belongs to the first turn.
-func history(t *llm.Tally, c *llm.Call) (turns []turn, media string, err error) {
+func history(t *llm.FieldTracker, c *llm.Call) (turns []turn, media string, err error) {
 	for i := range c.Messages {
 		m := c.Messages[i]
 		if media, err = takeImage(t, c, &m, media); err != nil {
@@ -55,7 +55,7 @@ func pad(turns []turn, who string) []turn {
 }
 
 // takeImage takes the image of a user out of the message. A second one has no place.
-func takeImage(t *llm.Tally, c *llm.Call, m *llm.Message, media string) (string, error) {
+func takeImage(t *llm.FieldTracker, c *llm.Call, m *llm.Message, media string) (string, error) {
 	var rest []llm.Part
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -64,11 +64,11 @@ func takeImage(t *llm.Tally, c *llm.Call, m *llm.Message, media string) (string,
 			continue
 		}
 		if media != "" || p.Media.FileID != "" {
-			return "", dialect.CannotCarry(c, m, p)
+			return "", dialect.RejectUnsupported(c, m, p)
 		}
-		dialect.LoseMarks(t, c, m, p)
+		dialect.DropCacheControl(t, c, m, p)
 		if p.Media.Detail != "" && p.Media.Detail != "auto" {
-			t.Lose(c.Path(m, p.Index) + ".image_url.detail")
+			t.Drop(c.Path(m, p.Index) + ".image_url.detail")
 		}
 		media = dialect.MediaURL(p.Media)
 	}

@@ -31,7 +31,7 @@ func checkRequests(t *testing.T, cases []request) {
 
 type answer struct {
 	name, body string
-	want       llm.Reply
+	want       llm.Response
 }
 
 func checkReplies(t *testing.T, cases []answer) {
@@ -66,12 +66,12 @@ func TestReplies(t *testing.T) {
 	checkReplies(t, []answer{
 		{
 			"a text", `{"type":"model","text":" Hi","finish_reason":"stop","metadata":{"input_tokens":12,"generated_tokens":3}}`,
-			llm.Reply{
+			llm.Response{
 				Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: " Hi"}}}},
 				Usage:   llm.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15, Reported: true},
 			},
 		},
-		{"a long text", `{"text":"x","finish_reason":"length"}`, llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{Text: "x"}}}}}},
+		{"a long text", `{"text":"x","finish_reason":"length"}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{Text: "x"}}}}}},
 	})
 	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"detail":{"msg":"no"}}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != `reka error: {"msg":"no"}` {
 		t.Errorf("an error with status 200: %v", err)

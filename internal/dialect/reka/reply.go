@@ -13,7 +13,7 @@ const detailMax = 4 << 10
 // DecodeReply reads {"type":"model","text":…,"finish_reason":"stop","metadata":
 // {"input_tokens":10,"generated_tokens":4}}. An answer with a detail is an error, even
 // with status 200.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	if detail, ok := splice.Find(in.Body, "detail"); ok && string(detail) != "null" {
 		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, detail[:min(len(detail), detailMax)])
 	}
@@ -27,7 +27,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
 	if c.Raw, _ = splice.Unquote(word); c.Raw == "length" || c.Raw == "context" {
 		c.Finish = llm.FinishLength
 	}
-	return &llm.Reply{Choices: []llm.Choice{c}, Usage: usage(in.Body)}, nil
+	return &llm.Response{Choices: []llm.Choice{c}, Usage: usage(in.Body)}, nil
 }
 
 func usage(body []byte) llm.Usage {

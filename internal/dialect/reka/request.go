@@ -45,16 +45,16 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("request_output_len", raw)
 	}
-	if raw, ok := t.Take(llm.Stop); ok {
+	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stop_words", dialect.Stops(raw, true))
 	}
 	w.Close('}')
-	dialect.LoseTools(t, c)
-	dialect.LoseFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	dialect.DropTools(t, c)
+	dialect.DropFormat(t, c)
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // NewDecoder makes a decoder of what is no stream.
 func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.WholeDecoder(in, c)
+	return dialect.BufferedDecoder(in, c)
 }

@@ -32,7 +32,7 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 		if err := dialect.Served(r.c); err != nil {
 			return nil, err
 		}
-		return nil, dialect.Refuse("input", "must have at least one item")
+		return nil, dialect.InvalidField("input", "must have at least one item")
 	}
 	r.chooseSpaced()
 	if err := dialect.CheckTools(r.c); err != nil {
@@ -80,10 +80,10 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "store":
 	case "background":
 		if isTrue(val) {
-			err = dialect.Refuse(name, "needs a provider that serves responses itself")
+			err = dialect.InvalidField(name, "needs a provider that serves responses itself")
 		}
 	case "conversation", "prompt", "previous_response_id":
-		err = dialect.Refuse(name, "needs a provider that serves responses itself; send the whole conversation in input")
+		err = dialect.InvalidField(name, "needs a provider that serves responses itself; send the whole conversation in input")
 	default:
 		r.param(name, name, val)
 	}
@@ -178,7 +178,7 @@ func readFormat(raw []byte) (*llm.Format, error) {
 		return f, nil
 	case "json_schema":
 	default:
-		return nil, dialect.Refuse("text.format.type", `must be "text", "json_object" or "json_schema"`)
+		return nil, dialect.InvalidField("text.format.type", `must be "text", "json_object" or "json_schema"`)
 	}
 	return f, dialect.ReadSchema(f, raw, "text.format")
 }

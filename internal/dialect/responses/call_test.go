@@ -174,7 +174,7 @@ func TestDecodeMedia(t *testing.T) {
 func TestDecodeSaidAloud(t *testing.T) {
 	t.Parallel()
 	c := decode(t, `{"input":[{"role":"assistant","content":[{"type":"output_audio","data":"UklG","transcript":"Hi"}]}]}`)
-	if p := c.Messages[0].Parts[0]; p.Kind != llm.TextPart || p.Text != "Hi" || len(llm.NewTally(c).Lost()) > 0 {
+	if p := c.Messages[0].Parts[0]; p.Kind != llm.TextPart || p.Text != "Hi" || len(llm.NewTally(c).Dropped()) > 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -300,7 +300,7 @@ func TestSignersOfThoughts(t *testing.T) {
 func TestNothingOfTheGatewaysIsLost(t *testing.T) {
 	t.Parallel()
 	c := decode(t, `{"input":"x","reasoning":{"summary":"auto"},"include":["reasoning.encrypted_content"],"store":true,"background":false,"truncation":"disabled","stream_options":{"include_obfuscation":false}}`)
-	if lost := llm.NewTally(c).Lost(); len(lost) > 0 {
+	if lost := llm.NewTally(c).Dropped(); len(lost) > 0 {
 		t.Errorf("lost %q", lost)
 	}
 }

@@ -14,7 +14,7 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return llm.Part{}, dialect.Refuse(at, "must be an object")
+		return llm.Part{}, dialect.InvalidField(at, "must be an object")
 	}
 	r := partReader{p: llm.Part{Media: &llm.Media{}}, at: at}
 	var err error
@@ -28,9 +28,9 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	case "input_audio":
 		err = r.audio(raw)
 	case "":
-		err = dialect.Refuse(at+".type", "is missing")
+		err = dialect.InvalidField(at+".type", "is missing")
 	default:
-		err = dialect.Refuse(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
+		err = dialect.InvalidField(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
 	}
 	return r.p, err
 }
@@ -93,7 +93,7 @@ func (r *partReader) text(raw []byte, kind string) error {
 		}
 	}
 	if !said {
-		return dialect.Refuse(r.at+"."+from, "must be a string")
+		return dialect.InvalidField(r.at+"."+from, "must be a string")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (r *partReader) image(raw []byte) error {
 		}
 	}
 	if url == "" && m.FileID == "" {
-		return dialect.Refuse(r.at+".image_url", "is missing")
+		return dialect.InvalidField(r.at+".image_url", "is missing")
 	}
 	return r.locate(url, r.at+".image_url")
 }
@@ -169,7 +169,7 @@ func (r *partReader) file(raw []byte) error {
 	}
 	switch at := r.at + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
-		return dialect.Refuse(r.at, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(r.at, "needs file_data, file_id or file_url")
 	case data == "":
 		return r.locate(url, r.at+".file_url")
 	default:
@@ -196,7 +196,7 @@ func (r *partReader) audio(raw []byte) error {
 	}
 	at := r.at + ".input_audio.data"
 	if r.p.Media.Data == "" {
-		return dialect.Refuse(at, "is missing")
+		return dialect.InvalidField(at, "is missing")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
 		return fault.From(err).At(at)

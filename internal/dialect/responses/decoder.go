@@ -18,7 +18,7 @@ func (upstream) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &dec
 type decoder struct {
 	events dialect.EventReader
 	emit   func(*llm.Event)
-	halves dialect.Halves
+	halves dialect.SurrogateJoiner
 	ev     llm.Event
 	begun  bool
 	over   bool
@@ -154,7 +154,7 @@ func (d *decoder) said(e *fields) {
 	case argumentsDelta, "response.custom_tool_call_input.delta":
 		d.argument(e)
 	case summaryDelta, reasoningDelta:
-		d.thought(e)
+		d.emitReasoning(e)
 	case "response.output_text.annotation.added":
 		if len(e.note) > 0 {
 			at := d.open(e.output, e.part, llm.TextPart)

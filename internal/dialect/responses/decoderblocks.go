@@ -41,8 +41,8 @@ func (d *decoder) shut(at int) {
 	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: at, Part: b.kind})
 }
 
-// utter hands out a piece of a block's text.
-func (d *decoder) utter(kind llm.EventKind, at int, text string) {
+// emitText hands out a piece of a block's text.
+func (d *decoder) emitText(kind llm.EventKind, at int, text string) {
 	if text == "" {
 		return
 	}
@@ -57,7 +57,7 @@ func (d *decoder) utter(kind llm.EventKind, at int, text string) {
 
 func (d *decoder) piece(e *fields, kind llm.PartKind) {
 	at := d.open(e.output, e.part, kind)
-	d.utter(llm.EventText, at, dialect.Piece(e.delta))
+	d.emitText(llm.EventText, at, dialect.DecodeFragment(e.delta))
 	if len(e.logprobs) > 2 {
 		d.send(llm.Event{Kind: llm.EventLogprobs, Raw: e.logprobs})
 	}
@@ -65,13 +65,13 @@ func (d *decoder) piece(e *fields, kind llm.PartKind) {
 
 func (d *decoder) argument(e *fields) {
 	if at := d.find(e.output, -1); at >= 0 {
-		d.utter(llm.EventArguments, at, dialect.Piece(e.delta))
+		d.emitText(llm.EventArguments, at, dialect.DecodeFragment(e.delta))
 	}
 }
 
-// thought takes a piece of thoughts or of their summary. The parts of a summary become
+// emitReasoning takes a piece of thoughts or of their summary. The parts of a summary become
 // one text.
-func (d *decoder) thought(e *fields) {
+func (d *decoder) emitReasoning(e *fields) {
 	at := d.find(e.output, -1)
 	if at < 0 {
 		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
@@ -85,10 +85,10 @@ func (d *decoder) thought(e *fields) {
 		return
 	}
 	if nth > b.nth && b.said {
-		d.utter(llm.EventText, at, partBreak)
+		d.emitText(llm.EventText, at, partBreak)
 	}
 	b.nth, b.of = nth, e.kind
-	d.utter(llm.EventText, at, dialect.Piece(e.delta))
+	d.emitText(llm.EventText, at, dialect.DecodeFragment(e.delta))
 }
 
 // partDone ends a part of a message. What was not told in pieces is told now.
@@ -107,7 +107,7 @@ func (d *decoder) partDone(e *fields) {
 		at = d.start(llm.Event{Part: p.Kind}, e.output, e.part)
 	}
 	if !d.blocks[at].said {
-		d.utter(llm.EventText, at, p.Text)
+		d.emitText(llm.EventText, at, p.Text)
 	}
 	d.shut(at)
 }
@@ -151,7 +151,7 @@ func (d *decoder) itemDone(e *fields) {
 			at = d.call(e, &p)
 		}
 		if !d.blocks[at].said {
-			d.utter(llm.EventArguments, at, p.Call.Arguments)
+			d.emitText(llm.EventArguments, at, p.Call.Arguments)
 		}
 	case llm.ThoughtPart:
 		at = d.thoughtDone(e, at, &p)
@@ -167,9 +167,9 @@ func (d *decoder) itemDone(e *fields) {
 func (d *decoder) thoughtDone(e *fields, at int, p *llm.Part) int {
 	if at < 0 {
 		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: p.ID}, e.output, -1)
-		d.utter(llm.EventText, at, p.Text)
+		d.emitText(llm.EventText, at, p.Text)
 	}
-	d.utter(llm.EventSignature, at, p.Signature)
+	d.emitText(llm.EventSignature, at, p.Signature)
 	return at
 }
 

@@ -36,13 +36,13 @@ func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	w.params()
 	w.include()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped(), Added: w.added}, nil
 }
 
 type callWriter struct {
 	dialect.JSON
 	c      *llm.Call
-	t      *llm.Tally
+	t      *llm.FieldTracker
 	exact  bool            // the caller of messages gives thoughts back with what proves them
 	custom map[string]bool // see isCustom; nil before it is asked
 
@@ -51,17 +51,17 @@ type callWriter struct {
 }
 
 func (w *callWriter) params() {
-	if raw, ok := w.t.Take(llm.User); ok {
+	if raw, ok := w.t.Consume(llm.User); ok {
 		w.Raw(llm.User, dialect.User(raw))
 	}
 	for _, name := range carried {
-		if raw, ok := w.t.Take(name); ok {
+		if raw, ok := w.t.Consume(name); ok {
 			w.Raw(name, raw)
 		}
 	}
 	if w.c.Surface != llm.Messages {
 		for _, name := range shared {
-			if raw, ok := w.t.Take(name); ok {
+			if raw, ok := w.t.Consume(name); ok {
 				w.Raw(name, raw)
 			}
 		}
@@ -69,7 +69,7 @@ func (w *callWriter) params() {
 	if raw, ok := w.t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_output_tokens", raw)
 	}
-	store, ok := w.t.Take("store")
+	store, ok := w.t.Consume("store")
 	w.Bool("store", ok && isTrue(store))
 	if !ok {
 		w.added |= dialect.AddedStore
@@ -81,7 +81,7 @@ func (w *callWriter) params() {
 
 // text writes the form of the answer and how long-winded it may be.
 func (w *callWriter) text() {
-	verbosity, said := w.t.Take(llm.Verbosity)
+	verbosity, said := w.t.Consume(llm.Verbosity)
 	f := w.c.Format
 	if f == nil && !said {
 		return
@@ -113,19 +113,19 @@ func writeFormat(w *dialect.JSON, f *llm.Format) {
 // messages give.
 func (w *callWriter) reasoning() {
 	if !w.reasons {
-		w.t.Take(reasoningPrefix + "summary")
+		w.t.Consume(reasoningPrefix + "summary")
 		return // and what was said of it is named as lost
 	}
 	thinking, _ := w.t.Peek(llm.Thinking)
-	effort, said := w.t.Take(llm.ReasoningEffort)
+	effort, said := w.t.Consume(llm.ReasoningEffort)
 	if word := dialect.EffortOf(thinking); word != "" {
-		w.t.Take(llm.Thinking)
+		w.t.Consume(llm.Thinking)
 		w.exact = true
 		if !said {
 			effort = splice.Quote(word)
 		}
 	}
-	summary, _ := w.t.Take(reasoningPrefix + "summary")
+	summary, _ := w.t.Consume(reasoningPrefix + "summary")
 	if len(effort) == 0 && len(summary) == 0 {
 		return
 	}
@@ -138,8 +138,8 @@ func (w *callWriter) reasoning() {
 // include asks for logprobs, and for thoughts in the form in which they can be given
 // back to a provider that keeps nothing.
 func (w *callWriter) include() {
-	logprobs, _ := w.t.Take("logprobs")
-	asked, _ := w.t.Take("include")
+	logprobs, _ := w.t.Consume("logprobs")
+	asked, _ := w.t.Consume("include")
 	var list dialect.JSON
 	list.Open('[')
 	for val := range splice.Elements(asked) {
@@ -165,7 +165,7 @@ func (w *callWriter) tools() {
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
 		if !carries(t) {
-			w.t.Lose(dialect.Index("tools", t.Index))
+			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			continue
 		}
 		if !open {
@@ -174,7 +174,7 @@ func (w *callWriter) tools() {
 		}
 		w.tool(t)
 	}
-	parallel, _ := w.t.Take(llm.ParallelToolCalls)
+	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	if open {
 		w.Close(']')
 		w.Raw(llm.ParallelToolCalls, parallel) // which is refused without tools
@@ -207,7 +207,7 @@ func (w *callWriter) tool(t *llm.Tool) {
 	}
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(dialect.Index("tools", t.Index) + ".cache_control")
+		w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 	}
 }
 
@@ -230,7 +230,7 @@ func (w *callWriter) choice() {
 			w.Raw("tool_choice", c.Raw)
 			return
 		}
-		w.t.Lose(c.From)
+		w.t.Drop(c.From)
 	default:
 		w.Str("tool_choice", c.Mode)
 	}

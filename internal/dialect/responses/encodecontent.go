@@ -27,7 +27,7 @@ func (w *callWriter) message(m *llm.Message, parts []llm.Part, text string) erro
 	}
 	w.Close('}')
 	if m.Name != "" {
-		w.t.Lose(w.c.Path(m, -1) + ".name")
+		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func plain(p *llm.Part) bool {
 func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 	at := w.c.Path(m, p.Index)
 	if p.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 	}
 	switch p.Kind {
 	case llm.TextPart:
@@ -62,11 +62,11 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 			return nil
 		}
 		if m.Role != llm.RoleAssistant {
-			return dialect.Refuse(at, "is of a kind that responses cannot carry")
+			return dialect.InvalidField(at, "is of a kind that responses cannot carry")
 		}
-		w.t.Lose(at)
+		w.t.Drop(at)
 	default:
-		w.t.Lose(at)
+		w.t.Drop(at)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (w *callWriter) textPart(p *llm.Part, at, kind string) {
 	case p.Shape == shapeName:
 		w.Raw("annotations", p.Citations)
 	default:
-		w.t.Lose(at + ".citations")
+		w.t.Drop(at + ".citations")
 	}
 	w.Close('}')
 }

@@ -82,7 +82,7 @@ func (w *callWriter) said(m *llm.Message, p *llm.Part) {
 		w.call(m, p)
 	case llm.SealedPart:
 		if !dialect.Knows(shapeName, p) {
-			w.t.Lose(w.c.Path(m, p.Index))
+			w.t.Drop(w.c.Path(m, p.Index))
 			return
 		}
 		w.thought("", p.Text)
@@ -91,7 +91,7 @@ func (w *callWriter) said(m *llm.Message, p *llm.Part) {
 			w.thought(p.Text, p.Signature)
 			return
 		}
-		w.t.Lose(dialect.SignatureAt(w.c, m, p))
+		w.t.Drop(dialect.SignatureAt(w.c, m, p))
 		if p.Text != "" {
 			w.thought(p.Text, "")
 		}
@@ -129,10 +129,10 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) {
 	w.Str(args, text)
 	w.Close('}')
 	if p.Cache != nil {
-		w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 	}
 	if p.Signature != "" {
-		w.t.Lose(w.c.Path(m, p.Index) + ".signature")
+		w.t.Drop(w.c.Path(m, p.Index) + ".signature")
 	}
 }
 
@@ -153,7 +153,7 @@ func (w *callWriter) results(m *llm.Message) error {
 		}
 		w.Close('}')
 		if p.Cache != nil {
-			w.t.Lose(w.c.Path(m, p.Index) + ".cache_control")
+			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 		}
 	}
 	return nil

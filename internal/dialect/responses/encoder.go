@@ -9,7 +9,7 @@ import (
 )
 
 // NewEncoder makes the encoder of a stream of response events.
-func (client) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
+func (client) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	return &encoder{a: a, out: outcome{a: a}}
 }
 
@@ -17,7 +17,7 @@ func (client) NewEncoder(a *dialect.Answering) dialect.EventEncoder {
 // and at last the whole response say it again.
 // Source: contract/provider-transforms.md 10.3.
 type encoder struct {
-	a        *dialect.Answering
+	a        *dialect.ResponseContext
 	out      outcome
 	usage    llm.Usage
 	items    []*item
@@ -46,7 +46,7 @@ func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 		return dst
 	case llm.EventExtra:
 		if !e.a.Strict {
-			e.out.extra = dialect.NoteExtra(e.out.extra, ev)
+			e.out.extra = dialect.AddUnknownField(e.out.extra, ev)
 		}
 		return dst
 	case llm.EventFault:

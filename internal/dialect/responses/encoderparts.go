@@ -77,7 +77,7 @@ func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 		it = &item{kind: thoughtItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 		if ev.Part == llm.TextPart { // a message has no place for it
-			it.sealed.add(dialect.SignedText(""))
+			it.sealed.add(dialect.MarkTextSignature(""))
 		}
 	}
 	if it != nil {

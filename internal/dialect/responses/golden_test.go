@@ -77,13 +77,13 @@ func TestGoldenStreams(t *testing.T) {
 	}
 }
 
-func golden(t *testing.T) *dialect.Answering {
+func golden(t *testing.T) *dialect.ResponseContext {
 	t.Helper()
 	c, err := client{}.DecodeCall([]byte(`{"model":"m","input":"Weather in Rome and Oslo?","tools":[{"type":"function","name":"weather","parameters":{"type":"object"}},{"type":"custom","name":"sql"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &dialect.Answering{Call: c, ID: "0193f3a04c1e7b6f9d2a0c6d8a", Created: 1_700_000_000, Strict: true, Store: true}
+	return &dialect.ResponseContext{Call: c, ID: "0193f3a04c1e7b6f9d2a0c6d8a", Created: 1_700_000_000, Strict: true, Store: true}
 }
 
 func compare(t *testing.T, path string, got []byte) {

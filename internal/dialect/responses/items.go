@@ -19,31 +19,31 @@ func (r *callReader) input() error {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 	}
 	if splice.IsNull(r.items) {
-		return dialect.Refuse("input", "is missing: send it in the request body")
+		return dialect.InvalidField("input", "is missing: send it in the request body")
 	}
 	if text, ok := splice.Unquote(r.items); ok {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 		return nil
 	}
 	if r.items[0] != '[' {
-		return dialect.Refuse("input", "must be a string or a list of items")
+		return dialect.InvalidField("input", "must be a string or a list of items")
 	}
 	i := 0
 	for val := range splice.Elements(r.items) {
-		if err := r.item(val, i, dialect.Index("input", i)); err != nil {
+		if err := r.item(val, i, dialect.ElementPath("input", i)); err != nil {
 			return err
 		}
 		i++
 	}
 	if i == 0 {
-		return dialect.Refuse("input", "must have at least one item")
+		return dialect.InvalidField("input", "must have at least one item")
 	}
 	return nil
 }
 
 func (r *callReader) item(raw []byte, i int, at string) error {
 	if raw[0] != '{' {
-		return dialect.Refuse(at, "must be an object")
+		return dialect.InvalidField(at, "must be an object")
 	}
 	switch kind := splice.Text(raw, "type"); kind {
 	case "message", "":
@@ -58,7 +58,7 @@ func (r *callReader) item(raw []byte, i int, at string) error {
 	case "function_call_output", "custom_tool_call_output":
 		return r.result(raw, i, at, "output")
 	case "item_reference":
-		return dialect.Refuse(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
+		return dialect.InvalidField(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
 	default:
 		r.unserved(at, kind, "an item that needs a provider with responses of its own")
 		return nil
@@ -94,7 +94,7 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 		return r.result(raw, i, at, "content")
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser, llm.RoleAssistant:
 	default:
-		return dialect.Refuse(at+".role", `must be "system", "developer", "user" or "assistant"`)
+		return dialect.InvalidField(at+".role", `must be "system", "developer", "user" or "assistant"`)
 	}
 	parts, err := dialect.ReadContent(content, at+".content", readPart)
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 		case n == args:
 			text, ok := splice.Unquote(val)
 			if !ok {
-				return dialect.Refuse(at+"."+args, "must be a string")
+				return dialect.InvalidField(at+"."+args, "must be a string")
 			}
 			p.Call.Arguments = text
 		default:
@@ -175,9 +175,9 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 	}
 	switch {
 	case p.Call.Name == "":
-		return dialect.Refuse(at+".name", "is missing")
+		return dialect.InvalidField(at+".name", "is missing")
 	case p.Call.ID == "":
-		return dialect.Refuse(at+".call_id", "is missing")
+		return dialect.InvalidField(at+".call_id", "is missing")
 	}
 	if space.Name != "" {
 		p.Call.Name = space.Join(p.Call.Name)
@@ -197,9 +197,9 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.Refuse(at+".call_id", "is missing")
+		return dialect.InvalidField(at+".call_id", "is missing")
 	case !known:
-		return dialect.Refuse(at+".call_id", "belongs to no call of an earlier item")
+		return dialect.InvalidField(at+".call_id", "belongs to no call of an earlier item")
 	}
 	res.Name = name
 	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}

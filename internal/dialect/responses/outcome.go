@@ -27,7 +27,7 @@ func logprobsOf(raw []byte) []byte {
 // Source: https://platform.openai.com/docs/api-reference/responses/object, read
 // 2026-11; contract/provider-transforms.md 10.2.
 type outcome struct {
-	a       *dialect.Answering
+	a       *dialect.ResponseContext
 	model   string
 	created int64
 	running bool // it goes on

@@ -14,8 +14,8 @@ import (
 
 // DecodeReply reads a response. One that failed is fault.UpstreamInvalid with the
 // provider's text.
-func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
-	r := &llm.Reply{}
+func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{}
 	var output []byte
 	for name, val := range splice.Members(in.Body) {
 		switch n := plainName(name); {

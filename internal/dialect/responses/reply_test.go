@@ -11,8 +11,8 @@ import (
 	"sluice/internal/llm"
 )
 
-func sample() *llm.Reply {
-	return &llm.Reply{
+func sample() *llm.Response {
+	return &llm.Response{
 		ID: "msg_01", Model: "m-1", Created: 1_700_000_000,
 		Choices: []llm.Choice{{
 			Finish: llm.FinishToolCalls, Raw: "tool_use", Logprobs: []byte(`{"content":[{"token":"It","logprob":-0.1},{"token":" is","logprob":-0.2}]}`),
@@ -34,7 +34,7 @@ func sample() *llm.Reply {
 }
 
 // answering repeats a call with something in every field.
-func answering(t testing.TB, strict bool) *dialect.Answering {
+func answering(t testing.TB, strict bool) *dialect.ResponseContext {
 	t.Helper()
 	c, err := client{}.DecodeCall([]byte(`{"model":"asked","input":"hi","instructions":"Be brief","max_output_tokens":9,"temperature":0.5,"user":"u",
 		"metadata":{"a":"b"},"reasoning":{"effort":"low"},"text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}},"verbosity":"low"},
@@ -42,11 +42,11 @@ func answering(t testing.TB, strict bool) *dialect.Answering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &dialect.Answering{Call: c, ID: "0193f3a04c1e7b6f9d2a0c6d8a", Created: 1_700_000_000, Provider: "anthropic", Strict: strict, Store: true, Previous: "resp_gw0"}
+	return &dialect.ResponseContext{Call: c, ID: "0193f3a04c1e7b6f9d2a0c6d8a", Created: 1_700_000_000, Provider: "anthropic", Strict: strict, Store: true, Previous: "resp_gw0"}
 }
 
 // bare leaves out what the shape makes anew: ids, and the provider's own words.
-func bare(r *llm.Reply) *llm.Reply {
+func bare(r *llm.Response) *llm.Response {
 	r.ID, r.Created, r.Extra, r.Usage.Tier = "", 0, nil, ""
 	for i := range r.Choices {
 		c := &r.Choices[i]
@@ -84,7 +84,7 @@ func TestRepliesComeBack(t *testing.T) {
 // A response has every member that OpenAI's schema requires.
 func TestResponseObject(t *testing.T) {
 	t.Parallel()
-	r := &llm.Reply{Model: "m-1", Choices: []llm.Choice{{Finish: llm.FinishLength, Parts: []llm.Part{{Text: "Hi"}}}}, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, Reported: true}}
+	r := &llm.Response{Model: "m-1", Choices: []llm.Choice{{Finish: llm.FinishLength, Parts: []llm.Part{{Text: "Hi"}}}}, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, Reported: true}}
 	const want = `{"id":"resp_gw0193f3a04c1e7b6f9d2a0c6d","object":"response","created_at":1700000000,"status":"incomplete","background":false,"completed_at":null,` +
 		`"error":null,"incomplete_details":{"reason":"max_output_tokens"},"instructions":"Be brief","max_output_tokens":9,"max_tool_calls":null,"model":"m-1","provider":"anthropic",` +
 		`"output":[{"id":"msg_0193f3a04c1e7b6f9d2a0c6d0","type":"message","status":"incomplete","role":"assistant","content":[{"type":"output_text","text":"Hi","annotations":[],"logprobs":[]}]}],` +
@@ -102,7 +102,7 @@ func TestResponseObject(t *testing.T) {
 // member of one name.
 func TestLenientReply(t *testing.T) {
 	t.Parallel()
-	r := &llm.Reply{
+	r := &llm.Response{
 		Choices: []llm.Choice{{
 			Finish: llm.FinishFilter, Extra: []llm.Param{{Name: "safetyRatings", Raw: []byte(`[1]`)}},
 			Parts: []llm.Part{
@@ -136,7 +136,7 @@ func TestLenientReply(t *testing.T) {
 // Chat's citations become annotations of this shape.
 func TestCitationsOfChat(t *testing.T) {
 	t.Parallel()
-	r := &llm.Reply{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "x", Shape: "openai", Citations: []byte(`[{"type":"url_citation","url_citation":{"url":"https://a.example","start_index":1}}]`)}}}}}
+	r := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "x", Shape: "openai", Citations: []byte(`[{"type":"url_citation","url_citation":{"url":"https://a.example","start_index":1}}]`)}}}}}
 	if got := string(client{}.EncodeReply(nil, r, answering(t, true))); !strings.Contains(got, `"annotations":[{"type":"url_citation","url":"https://a.example","start_index":1}]`) {
 		t.Error(got)
 	}
@@ -159,7 +159,7 @@ func TestDecodeReply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &llm.Reply{
+	want := &llm.Response{
 		ID: "resp_67ccd2bed1ec8190b14f964abc054267", Model: "gpt-4.1-2025-04-14", Created: 1741476542,
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
 			{Kind: llm.OpaquePart, ID: "ws_1", Shape: shapeName, Raw: []byte(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`)},

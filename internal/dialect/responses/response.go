@@ -7,7 +7,7 @@ import (
 
 // EncodeReply writes a response.
 // Source: contract/provider-transforms.md 10.2.
-func (client) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte {
+func (client) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	o := outcome{a: a, model: r.Model, created: r.Created, usage: &r.Usage, extra: r.Extra}
 	var output dialect.JSON
 	output.Open('[')
@@ -29,7 +29,7 @@ func (client) EncodeReply(dst []byte, r *llm.Reply, a *dialect.Answering) []byte
 
 // appendChoice writes the items of an answer and returns how many items there are now.
 // The last item of an answer that was cut is incomplete.
-func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.Answering, n int) int {
+func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext, n int) int {
 	items := itemsOf(c, a.Strict)
 	for i := range items {
 		it := &items[i]
@@ -102,7 +102,7 @@ func itemsOf(c *llm.Choice, strict bool) []item {
 		items[len(items)-1].take(p)
 		if p.Kind == llm.TextPart && p.Signature != "" { // a message has no place for it
 			items = append(items, item{kind: thoughtItem})
-			items[len(items)-1].sealed.add(dialect.SignedText(p.Signature))
+			items[len(items)-1].sealed.add(dialect.MarkTextSignature(p.Signature))
 		}
 	}
 	for i := range items {

@@ -14,7 +14,7 @@ import (
 	"sluice/internal/llm"
 )
 
-func stream(t testing.TB, r *llm.Reply, strict bool) []byte {
+func stream(t testing.TB, r *llm.Response, strict bool) []byte {
 	t.Helper()
 	enc := client{}.NewEncoder(answering(t, strict))
 	var out []byte
@@ -39,7 +39,7 @@ func TestStreamsComeBack(t *testing.T) {
 }
 
 // withoutCustom leaves out which tools take free text: events do not say it.
-func withoutCustom(r *llm.Reply) *llm.Reply {
+func withoutCustom(r *llm.Response) *llm.Response {
 	for i := range r.Choices[0].Parts {
 		if c := r.Choices[0].Parts[i].Call; c != nil {
 			c.Custom = false
@@ -190,7 +190,7 @@ func say(r *rand.Rand, e llm.Event, send func(llm.Event)) {
 // The events of a short answer, word for word.
 func TestShortStream(t *testing.T) {
 	t.Parallel()
-	a := &dialect.Answering{Call: &llm.Call{Surface: llm.CreateModelResponse, Model: "m"}, ID: "1", Created: 7, Strict: true}
+	a := &dialect.ResponseContext{Call: &llm.Call{Surface: llm.CreateModelResponse, Model: "m"}, ID: "1", Created: 7, Strict: true}
 	enc := client{}.NewEncoder(a)
 	var out []byte
 	for _, ev := range []llm.Event{
@@ -352,7 +352,7 @@ data: {"type":"response.completed","sequence_number":19,"response":{"id":"resp_1
 func TestDecodeStream(t *testing.T) {
 	t.Parallel()
 	events := dialecttest.SplitEverywhere(t, []byte(recordedStream), func() dialect.EventDecoder { return upstream{}.NewDecoder(nil) })
-	want := &llm.Reply{
+	want := &llm.Response{
 		ID: "resp_1", Model: "gpt-5",
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
 			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
@@ -383,7 +383,7 @@ func TestDecodeStreamWithoutDeltas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "max_output_tokens", Parts: []llm.Part{
+	want := &llm.Response{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "max_output_tokens", Parts: []llm.Part{
 		{Kind: llm.ThoughtPart, ID: "rs_1", Text: "hm"}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
 		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: "{}"}},
 		{Kind: llm.ImagePart, ID: "ig_1", Media: &llm.Media{MIME: "image/webp", Data: "aGk="}},

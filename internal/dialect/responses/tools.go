@@ -13,7 +13,7 @@ func (r *callReader) tools(raw []byte) error {
 		if splice.Text(val, "type") == "namespace" {
 			read = r.namespace
 		}
-		if err := read(llm.Tool{Index: i, Raw: val}, dialect.Index("tools", i)); err != nil {
+		if err := read(llm.Tool{Index: i, Raw: val}, dialect.ElementPath("tools", i)); err != nil {
 			return err
 		}
 		i++
@@ -28,16 +28,16 @@ func (r *callReader) tools(raw []byte) error {
 func (r *callReader) namespace(t llm.Tool, at string) error {
 	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
 	if t.Namespace.Name == "" {
-		return dialect.Refuse(at+".name", "is missing")
+		return dialect.InvalidField(at+".name", "is missing")
 	}
 	list, _ := splice.Find(t.Raw, "tools")
 	if len(list) == 0 || list[0] != '[' {
-		return dialect.Refuse(at+".tools", "must be a list")
+		return dialect.InvalidField(at+".tools", "must be a list")
 	}
 	i := 0
 	for val := range splice.Elements(list) {
 		t.Raw = val
-		if err := r.tool(t, dialect.Index(at+".tools", i)); err != nil {
+		if err := r.tool(t, dialect.ElementPath(at+".tools", i)); err != nil {
 			return err
 		}
 		i++
@@ -65,7 +65,7 @@ func (r *callReader) tool(t llm.Tool, at string) error {
 	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
-		return dialect.Refuse(at+".type", `is missing; it is "function" for tools that you run yourself`)
+		return dialect.InvalidField(at+".type", `is missing; it is "function" for tools that you run yourself`)
 	case llm.Function, llm.Custom:
 	default:
 		r.unserved(at, t.Type, `a tool that needs a provider with responses of its own; elsewhere "function", "custom" and "namespace" are served`)
@@ -105,7 +105,7 @@ func readTool(t *llm.Tool, at string) error {
 		case "parameters":
 			t.Schema = val
 		case "strict":
-			t.Strict = dialect.Switch(val)
+			t.Strict = dialect.ParseBool(val)
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		case "format":
@@ -115,7 +115,7 @@ func readTool(t *llm.Tool, at string) error {
 		}
 	}
 	if t.Name == "" {
-		return dialect.Refuse(at+".name", "is missing")
+		return dialect.InvalidField(at+".name", "is missing")
 	}
 	if t.Type == llm.Custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape

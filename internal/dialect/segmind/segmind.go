@@ -11,14 +11,14 @@ import (
 
 // Dialect is the shape that provider specs call "segmind".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "segmind", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+	return &dialect.Dialect{Name: "segmind", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
 // draw is POST /v1/{model}.
 // Source: https://docs.segmind.com, read 2026-11; contract/provider-transforms.md 7.17.
 type draw struct{}
 
-var _ dialect.Unified = draw{}
+var _ dialect.OpenAIEndpoint = draw{}
 
 var params = []dialect.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "style"}, {To: "negative_prompt"},
@@ -55,13 +55,13 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	w.CarryAny(t, params)
 	w.Bool("base64", true)
 	w.Close('}')
-	t.Take("base64")
+	t.Consume("base64")
 	dialect.Base64Only(t)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"image":"…"} or {"image":["…","…"]}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created}
 	raw, _ := splice.Find(in.Body, "image")
 	if len(raw) > 0 && raw[0] == '"' {

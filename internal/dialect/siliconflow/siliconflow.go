@@ -12,7 +12,7 @@ import (
 
 // Dialect is the shape that provider specs call "siliconflow".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "siliconflow", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: draw{}}}
+	return &dialect.Dialect{Name: "siliconflow", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: draw{}}}
 }
 
 // draw is POST /v1/{model}/text-to-image.
@@ -20,7 +20,7 @@ func Dialect() *dialect.Dialect {
 // 2026-11; contract/provider-transforms.md 7.17.
 type draw struct{}
 
-var _ dialect.Unified = draw{}
+var _ dialect.OpenAIEndpoint = draw{}
 
 // EncodeRequest renames size and number; all else is forwarded.
 func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -48,7 +48,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 }
 
 // DecodeAnswer reads {"images":[{"url":…}],"seed":1}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created}
 	seed, _ := splice.Find(in.Body, "seed")
 	list, _ := splice.Find(in.Body, "images")

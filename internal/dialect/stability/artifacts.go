@@ -12,7 +12,7 @@ import (
 // 2026-11; contract/provider-transforms.md 7.9.
 type artifacts struct{}
 
-var _ dialect.Unified = artifacts{}
+var _ dialect.OpenAIEndpoint = artifacts{}
 
 var artifactParams = []dialect.Alias{
 	{To: "samples", From: []string{"n", "samples"}}, {To: "style_preset", From: []string{"style_preset", "style"}}, {To: "cfg_scale"},
@@ -36,7 +36,7 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 	w.Open('{')
 	w.Key("text_prompts").Open('[')
 	weighted(&w, prompt, 1)
-	if unwanted, ok := t.Take("negative_prompt"); ok {
+	if unwanted, ok := t.Consume("negative_prompt"); ok {
 		weighted(&w, unwanted, -1)
 	}
 	w.Close(']')
@@ -47,7 +47,7 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 	w.CarryAny(t, artifactParams)
 	w.Close('}')
 	dialect.Base64Only(t)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 func weighted(w *dialect.JSON, text []byte, weight int64) {
@@ -58,7 +58,7 @@ func weighted(w *dialect.JSON, text []byte, weight int64) {
 }
 
 // DecodeAnswer reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
-func (artifacts) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (artifacts) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created}
 	list, _ := splice.Find(in.Body, "artifacts")
 	for raw := range splice.Elements(list) {

@@ -23,7 +23,7 @@ import (
 // contract/provider-transforms.md 7.9.
 type form struct{}
 
-var _ dialect.Unified = form{}
+var _ dialect.OpenAIEndpoint = form{}
 
 // formFields are the fields of the form that are texts and numbers.
 var formFields = []dialect.Alias{
@@ -55,7 +55,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 			f.add(field.To, raw)
 		}
 	}
-	if raw, ok := t.Take("image"); ok {
+	if raw, ok := t.Consume("image"); ok {
 		if err := f.image(ctx, raw, to); err != nil {
 			return nil, err
 		}
@@ -73,13 +73,13 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 		out.More = append(out.More, out.Body)
 	}
 	dialect.Base64Only(t)
-	out.Lost = t.Lost()
+	out.Lost = t.Dropped()
 	return out, nil
 }
 
 // pictures is how many are wanted.
-func pictures(t *llm.Tally) (int, error) {
-	raw, ok := t.Take("n")
+func pictures(t *llm.FieldTracker) (int, error) {
+	raw, ok := t.Consume("n")
 	if !ok {
 		return 1, nil
 	}
@@ -168,7 +168,7 @@ func (f *fields) close() (body []byte, contentType string) {
 }
 
 // DecodeAnswer reads {"image":…,"finish_reason":"SUCCESS","seed":1}, one for each call.
-func (form) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (form) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	m := dialect.Images{Created: in.Created, Items: []dialect.Image{image(in.Body, "image", "finish_reason")}}
 	for _, body := range in.More {
 		m.Items = append(m.Items, image(body, "image", "finish_reason"))

@@ -11,12 +11,12 @@ import (
 // Dialect is the shape of /v2beta/stable-image/generate, that provider specs call
 // "stability".
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "stability", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: form{}}}
+	return &dialect.Dialect{Name: "stability", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: form{}}}
 }
 
 // V1 is the shape of /v1/generation/{model}/text-to-image, "stability-v1".
 func V1() *dialect.Dialect {
-	return &dialect.Dialect{Name: "stability-v1", Unified: map[llm.Endpoint]dialect.Unified{llm.ImageGenerate: artifacts{}}}
+	return &dialect.Dialect{Name: "stability-v1", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.ImageGenerate: artifacts{}}}
 }
 
 // image takes a picture from what a provider says of it.

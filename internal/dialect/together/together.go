@@ -11,7 +11,7 @@ import (
 // objects of which rank_fields says what counts.
 // Source: https://docs.together.ai/reference/rerank-1, read 2026-11; contract/provider-transforms.md 8.1.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "together", Unified: map[llm.Endpoint]dialect.Unified{
+	return &dialect.Dialect{Name: "together", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Rerank: dialect.Reranker{Top: "top_n", Results: "results", Score: "relevance_score"},
 	}}
 }

@@ -14,13 +14,13 @@ import (
 // Dialect returns the shape.
 // Source: contract/provider-transforms.md 7.15.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "triton", Unified: map[llm.Endpoint]dialect.Unified{llm.Complete: complete{}}}
+	return &dialect.Dialect{Name: "triton", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{llm.Complete: complete{}}}
 }
 
 // complete is /generate.
 type complete struct{}
 
-var _ dialect.Unified = complete{}
+var _ dialect.OpenAIEndpoint = complete{}
 
 // always are the fields that the backends want in every request, and what is sent
 // where the caller gives none.
@@ -37,24 +37,24 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	w.Open('{')
 	w.Str("text_input", prompt)
 	for _, f := range always {
-		if raw, ok := t.Take(f.name); ok {
+		if raw, ok := t.Consume(f.name); ok {
 			w.Raw(f.name, raw)
 		} else {
 			w.Raw(f.name, []byte(f.value))
 		}
 	}
-	if raw, ok := t.Take("stop"); ok {
+	if raw, ok := t.Consume("stop"); ok {
 		w.List("stop_words", raw)
 	}
-	if raw, ok := t.Take("bad_words"); ok {
+	if raw, ok := t.Consume("bad_words"); ok {
 		w.List("bad_words", raw)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"model_name":…,"text_output":…}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	raw, _ := splice.Find(in.Body, "text_output")
 	text, ok := splice.Unquote(raw)
 	if !ok {

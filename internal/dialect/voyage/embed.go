@@ -15,7 +15,7 @@ import (
 // Source: https://docs.voyageai.com/reference/embeddings-api, read 2026-11.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest sends a single text as a list, names the length of vectors as Voyage
 // does, and leaves "float" out, which is the default there and has no name.
@@ -35,12 +35,12 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 }
 
 // DecodeAnswer adds prompt_tokens, which equals the total.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var d splice.Doc
 	if err := splice.Scan(in.Body, &d); err != nil || !d.Has("data") {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").Because(err)
 	}
-	a := &dialect.Answer{}
+	a := &dialect.Response{}
 	a.Usage, a.Model = dialect.Usage(llm.Embed, in.Body, "")
 	a.Body = d.Apply([]splice.Edit{splice.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
 	return a, nil

@@ -10,7 +10,7 @@ import (
 // Source: https://docs.voyageai.com/reference/reranker-api, read 2026-11;
 // contract/provider-transforms.md 7.10 and 8.1.
 func Dialect() *dialect.Dialect {
-	return &dialect.Dialect{Name: "voyage", Unified: map[llm.Endpoint]dialect.Unified{
+	return &dialect.Dialect{Name: "voyage", Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 		llm.Embed:  embed{},
 		llm.Rerank: dialect.Reranker{Top: "top_k", Documents: dialect.TextDocuments, Results: "data", Score: "relevance_score"},
 	}}

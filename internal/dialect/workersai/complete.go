@@ -33,11 +33,11 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // DecodeAnswer reads {"result":{"response":"…"}}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	r, err := chat{}.DecodeReply(in)
 	if err != nil {
 		return nil, err
@@ -56,6 +56,6 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 }
 
 // NewStream turns a stream of text into that of a completion.
-func (complete) NewStream(in *dialect.Incoming) dialect.Restream {
+func (complete) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	return dialect.CompletionStream(in, chat{}.NewDecoder(in))
 }

@@ -14,7 +14,7 @@ import (
 // contract/provider-transforms.md 7.3.
 type embed struct{}
 
-var _ dialect.Unified = embed{}
+var _ dialect.OpenAIEndpoint = embed{}
 
 // EncodeRequest makes {"text":["a","b"]}.
 func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
@@ -22,7 +22,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 }
 
 // DecodeAnswer reads {"result":{"shape":[1,768],"data":[[…]]}}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	raw, err := result(in.Body)
 	if err != nil {
 		return nil, err

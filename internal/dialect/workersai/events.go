@@ -25,10 +25,10 @@ type events struct {
 	calls   map[int]*call // by their places
 	last    *call         // that pieces without a place belong to
 	order   []int         // blocks of the calls, which stay open
-	early   dialect.Early
+	early   dialect.PendingToolCalls
 	word    string // the provider's reason
 	usage   llm.Usage
-	halves  dialect.Halves
+	halves  dialect.SurrogateJoiner
 	ev      llm.Event
 }
 

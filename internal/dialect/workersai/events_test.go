@@ -33,13 +33,13 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stream string
-		want   llm.Reply
+		want   llm.Response
 	}{
-		{textStream, llm.Reply{
+		{textStream, llm.Response{
 			Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Grüße7"}}}},
 			Usage:   llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true},
 		}},
-		{toolStream, llm.Reply{
+		{toolStream, llm.Response{
 			Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Parts: []llm.Part{
 				{Text: "I look."},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"city":"Rome"}`}},
@@ -47,7 +47,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 			}}},
 			Usage: llm.Usage{InputTokens: 5, OutputTokens: 2, TotalTokens: 7, Reported: true},
 		}},
-		{chatStream, llm.Reply{
+		{chatStream, llm.Response{
 			ID: "chatcmpl-7", Model: "@cf/openai/gpt-oss-120b",
 			Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
 				{Kind: llm.ThoughtPart, Text: "Hm."}, {Text: "Hi"},
@@ -128,24 +128,24 @@ func TestDecodeReply(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, body string
-		want       llm.Reply
+		want       llm.Response
 	}{
 		{
 			"a text", `{"result":{"response":"Hello","usage":{"prompt_tokens":26,"completion_tokens":3,"total_tokens":29}},"success":true,"errors":[],"messages":[]}`,
-			llm.Reply{
+			llm.Response{
 				Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hello"}}}},
 				Usage:   llm.Usage{InputTokens: 26, OutputTokens: 3, TotalTokens: 29, Reported: true},
 			},
 		},
 		{
 			"JSON and a call", `{"result":{"response":{"a":1},"tool_calls":[{"id":"1","name":"f","arguments":{"c": 1}}]},"success":true}`,
-			llm.Reply{Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Parts: []llm.Part{
+			llm.Response{Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Parts: []llm.Part{
 				{Text: `{"a":1}`}, {Kind: llm.CallPart, Call: &llm.ToolCall{ID: "1", Name: "f", Arguments: `{"c": 1}`}},
 			}}}},
 		},
 		{
 			"OpenAI's words", `{"result":{"id":"c","model":"@cf/x","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","reasoning_content":"Hm.","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"length"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}},"success":true}`,
-			llm.Reply{
+			llm.Response{
 				ID: "c", Model: "@cf/x",
 				Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{
 					{Kind: llm.ThoughtPart, Text: "Hm."}, {Text: "Hi"}, {Kind: llm.CallPart, Call: &llm.ToolCall{ID: "1", Name: "f", Arguments: `{}`}},

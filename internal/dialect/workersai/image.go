@@ -16,23 +16,23 @@ import (
 // contract/provider-transforms.md 7.3.
 type image struct{}
 
-var _ dialect.Unified = image{}
+var _ dialect.OpenAIEndpoint = image{}
 
 // EncodeRequest makes a request for an image. Of the steps some models read the one
 // name, some the other.
 func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
-	prompt, ok := t.Take("prompt")
+	prompt, ok := t.Consume("prompt")
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
 	}
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
-		t.Take("response_format") // what comes anyway
+		t.Consume("response_format") // what comes anyway
 	}
 	var w dialect.JSON
 	w.Open('{')
 	w.Raw("prompt", prompt)
-	if raw, ok := t.Take("steps"); ok {
+	if raw, ok := t.Consume("steps"); ok {
 		w.Raw("num_steps", raw)
 		w.Raw("steps", raw)
 	}
@@ -42,11 +42,11 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	}
 	w.Carry(t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
 }
 
 // size takes "1024x768" apart; anything else, for example "auto", is left where it is.
-func size(t *llm.Tally) (width, height int64, ok bool) {
+func size(t *llm.FieldTracker) (width, height int64, ok bool) {
 	raw, _ := t.Peek("size")
 	text, _ := splice.Unquote(raw)
 	w, h, _ := strings.Cut(text, "x")
@@ -57,13 +57,13 @@ func size(t *llm.Tally) (width, height int64, ok bool) {
 	if height, err = strconv.ParseInt(h, 10, 32); err != nil {
 		return 0, 0, false
 	}
-	t.Take("size")
+	t.Consume("size")
 	return width, height, true
 }
 
 // DecodeAnswer reads {"result":{"image":"/9j/…"}}, or the image itself, which is what
 // some models answer with.
-func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
+func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var data string
 	if strings.HasPrefix(in.Header.Get("content-type"), "image/") {
 		data = dialect.Base64(in.Body)
@@ -86,5 +86,5 @@ func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Answer, error) {
 	w.Close('}')
 	w.Close(']')
 	w.Close('}')
-	return &dialect.Answer{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }

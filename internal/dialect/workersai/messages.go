@@ -20,15 +20,15 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	images := 0
 	for i := range parts {
 		p := &parts[i]
-		dialect.LoseMarks(w.t, w.c, m, p)
-		text, words := dialect.Words(p)
+		dialect.DropCacheControl(w.t, w.c, m, p)
+		text, words := dialect.PartText(p)
 		switch {
 		case words:
 			texts = append(texts, text)
 		case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 			images++
 		default:
-			return dialect.CannotCarry(w.c, m, p)
+			return dialect.RejectUnsupported(w.c, m, p)
 		}
 	}
 	w.Open('{')
@@ -55,7 +55,7 @@ func (w *writer) list(parts []llm.Part) {
 			w.Opt("detail", p.Media.Detail)
 			w.Close('}')
 		default:
-			text, _ := dialect.Words(p)
+			text, _ := dialect.PartText(p)
 			w.Str("type", "text")
 			w.Str("text", text)
 		}
@@ -66,12 +66,12 @@ func (w *writer) list(parts []llm.Part) {
 
 // assistant writes what the model said before. Thoughts have no place.
 func (w *writer) assistant(m *llm.Message) error {
-	s, err := dialect.ReadSaid(w.t, w.c, m)
+	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
 		return err
 	}
 	for _, p := range s.Thoughts {
-		w.t.Lose(w.c.Path(m, p.Index))
+		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {
 		return nil // all of it is lost, and said to be

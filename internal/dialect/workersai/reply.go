@@ -25,12 +25,12 @@ func result(body []byte) ([]byte, error) {
 
 // DecodeReply reads {"response":"…","tool_calls":[…],"usage":{…}} or, of models that
 // speak OpenAI's words, {"choices":[…]}.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Reply, error) {
+func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	raw, err := result(in.Body)
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Reply{ID: splice.Text(raw, "id"), Model: splice.Text(raw, "model")}
+	r := &llm.Response{ID: splice.Text(raw, "id"), Model: splice.Text(raw, "model")}
 	r.Usage, _ = dialect.Usage(llm.ChatComplete, raw, "")
 	list, chatty := splice.Find(raw, "choices")
 	for c := range splice.Elements(list) {
@@ -90,7 +90,7 @@ func finishOf(word string, called bool) llm.Finish {
 func thought(raw []byte) string {
 	for _, name := range [...]string{"reasoning_content", "reasoning"} {
 		val, _ := splice.Find(raw, name)
-		if s := dialect.Piece(val); s != "" {
+		if s := dialect.DecodeFragment(val); s != "" {
 			return s
 		}
 	}
@@ -101,7 +101,7 @@ func thought(raw []byte) string {
 // digits as a number.
 func text(raw []byte) string {
 	if len(raw) > 0 && raw[0] == '"' {
-		return dialect.Piece(raw)
+		return dialect.DecodeFragment(raw)
 	}
 	if string(raw) == "null" {
 		return ""

@@ -36,10 +36,10 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Lost()}, nil
+	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
 }
 
-func writeParams(w *dialect.JSON, t *llm.Tally) {
+func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 	w.Carry(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_tokens", raw)
@@ -50,5 +50,5 @@ func writeParams(w *dialect.JSON, t *llm.Tally) {
 type writer struct {
 	dialect.JSON
 	c *llm.Call
-	t *llm.Tally
+	t *llm.FieldTracker
 }

@@ -13,7 +13,7 @@ func (w *writer) tools() {
 	}
 	w.Functions(w.t, w.c, w.function)
 	if m := w.c.Choice.Mode; m != "" && m != "auto" {
-		w.t.Lose(w.c.Choice.From)
+		w.t.Drop(w.c.Choice.From)
 	}
 }
 
@@ -31,10 +31,10 @@ func (w *writer) function(t *llm.Tool, at string) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Lose(at + ".cache_control")
+		w.t.Drop(at + ".cache_control")
 	}
 	if t.Strict != nil && *t.Strict {
-		w.t.Lose(dialect.Inside(w.c, at, "function") + ".strict")
+		w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
 	}
 }
 
@@ -50,11 +50,11 @@ func (w *writer) format() {
 	w.Str("type", f.Type)
 	w.Raw("json_schema", f.Schema)
 	w.Close('}')
-	at := dialect.Inside(w.c, f.From, "json_schema")
+	at := dialect.NestedPath(w.c, f.From, "json_schema")
 	if f.Description != "" {
-		w.t.Lose(at + ".description")
+		w.t.Drop(at + ".description")
 	}
 	if f.Strict != nil && *f.Strict {
-		w.t.Lose(at + ".strict")
+		w.t.Drop(at + ".strict")
 	}
 }

@@ -14,7 +14,7 @@ func Dialect() *dialect.Dialect {
 	return &dialect.Dialect{
 		Name:      "workers-ai",
 		Upstreams: map[llm.Endpoint]dialect.Upstream{llm.ChatComplete: chat{}},
-		Unified: map[llm.Endpoint]dialect.Unified{
+		Unified: map[llm.Endpoint]dialect.OpenAIEndpoint{
 			llm.Complete: complete{}, llm.Embed: embed{}, llm.ImageGenerate: image{},
 		},
 	}
