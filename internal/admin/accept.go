@@ -17,7 +17,7 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
-	remote := identity.PlaceOf(c.Remote())
+	remote := identity.NetworkOf(c.Remote())
 	_, done, err := k.slowDown(ctx, c, k.Invites, remote)
 	if err != nil {
 		return nil, err

@@ -52,9 +52,9 @@ type Parts struct {
 	MCPURL     string
 	LocalLogin bool // people sign in with e-mail and password
 	Passwords  *identity.Passwords
-	Pace       *identity.Pace  // of logins
-	Invites    *identity.Pace  // of acceptances of invitations
-	Features   map[string]bool // deployment flags by name, "POLICY_ENABLED"; absent is on
+	Pace       *identity.LoginThrottle // of logins
+	Invites    *identity.LoginThrottle // of acceptances of invitations
+	Features   map[string]bool         // deployment flags by name, "POLICY_ENABLED"; absent is on
 	Specs      Specs
 	Guard      Guard
 	Secrets    Secrets

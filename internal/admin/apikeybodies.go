@@ -101,7 +101,7 @@ func (ks kinds) viewKey(ctx context.Context, c *resource.Call, r resource.Row[ke
 		AllowConfigOverride: bit(k.Defaults.MayOverride()), LastRotatedAt: resource.StampOf(k.LastRotatedAt), Object: "api-key",
 		RotationPolicy: nullable[rotationPolicyView]{viewRotation(k.Rotation)},
 	}
-	limits, err := ks.showLimits(ctx, c, quota.Carrier{ID: r.ID}, k.UsageLimits, k.RateLimits)
+	limits, err := ks.showLimits(ctx, c, quota.Subject{ID: r.ID}, k.UsageLimits, k.RateLimits)
 	if err != nil {
 		return v, err
 	}

@@ -57,7 +57,7 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 	}
 	if ch.Old != nil {
 		if revive(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
-			key.Rotation = key.Rotation.Rotated(c.Now) // who prolongs a key does not expect another value at once
+			key.Rotation = key.Rotation.AfterRotation(c.Now) // who prolongs a key does not expect another value at once
 		}
 		return nil
 	}

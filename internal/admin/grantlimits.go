@@ -52,7 +52,7 @@ func (g *granter) limit(ctx context.Context, place string, limits credential.Wor
 		}
 		in.Limits[place] = limits
 	}
-	of := quota.Carrier{Kind: quota.IntegrationWorkspace, ID: g.in.ID, OrgID: g.in.OrgID, WorkspaceID: place}
+	of := quota.Subject{Kind: quota.IntegrationWorkspace, ID: g.in.ID, OrgID: g.in.OrgID, WorkspaceID: place}
 	if !g.present[place].Enabled {
 		return g.k.Meters.DropMeters(ctx, g.tx, of.ID, of.WorkspaceID)
 	}
@@ -69,7 +69,7 @@ func (g *granter) limit(ctx context.Context, place string, limits credential.Wor
 		return nil
 	}
 	if g.meters == nil { // read at once, in the order in which those lock them who add to them
-		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Carrier{ID: g.in.ID}); err != nil {
+		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Subject{ID: g.in.ID}); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func (g *granter) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		quota.Adopt(list, before)
+		quota.InheritIDs(list, before)
 		limits := credential.WorkspaceLimits{UsageLimits: storedBudgets(list, true), RateLimits: global.RateLimits}
 		if err := g.limit(ctx, place, limits, false, false); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (k kinds) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[
 	if err != nil || len(places) == 0 {
 		return out, err
 	}
-	meters, err := k.metersOf(ctx, c.Reader, quota.Carrier{ID: r.ID})
+	meters, err := k.metersOf(ctx, c.Reader, quota.Subject{ID: r.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (k kinds) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record
 // policy counts nothing.
 func (k kinds) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, deed string, now time.Time, notes map[string]any) error {
 	notes["credit_limit"] = of.budget.CreditLimit.String()
-	if m.Entry != "" {
+	if m.BudgetKey != "" {
 		notes["current_usage"] = of.budget.Measure.Text(m.Used)
 	}
 	rec := resource.Record{Kind: m.Kind, ID: m.ID, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID}

@@ -64,9 +64,9 @@ func (k kinds) changeMeter(ctx context.Context, m quota.Meter, f func(tx resourc
 			return false, err
 		}
 		if of == nil {
-			return false, k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.Entry)
+			return false, k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.BudgetKey)
 		}
-		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.Entry}})
+		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.BudgetKey}})
 		if err != nil || len(list) == 0 {
 			return false, err
 		}
@@ -102,7 +102,7 @@ func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, er
 	if err != nil {
 		return nil, err
 	}
-	if b := budgetOf(list, m.Entry); b != nil {
+	if b := budgetOf(list, m.BudgetKey); b != nil {
 		return &carried{rec: rec, budget: b}, nil
 	}
 	return nil, nil
@@ -151,7 +151,7 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 // relieve takes back what was noticed: after a correction the carrier is not used up.
 func (k kinds) relieve(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
 	was := m.Exhausted
-	m.Relieve()
+	m.ClearAlerts()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}

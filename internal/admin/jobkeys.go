@@ -160,15 +160,15 @@ func (k kinds) forceCadences(ctx context.Context, now time.Time) error {
 		}
 		return k.sweep(ctx, q, func(rec resource.Record) error {
 			r, err := resource.Decode[keys.Key](rec)
-			if err != nil || !r.Value.Rotation.Strays(days) {
+			if err != nil || !r.Value.Rotation.Conflicts(days) {
 				return err
 			}
 			return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
 				r, err := resource.Decode[keys.Key](*rec)
-				if err != nil || !r.Value.Rotation.Strays(days) {
+				if err != nil || !r.Value.Rotation.Conflicts(days) {
 					return false, err
 				}
-				if r.Value.Rotation, err = r.Value.Rotation.Forced(days, now); err != nil {
+				if r.Value.Rotation, err = r.Value.Rotation.WithForcedPeriod(days, now); err != nil {
 					return false, err
 				}
 				keepKey(rec, &r.Value)

@@ -66,7 +66,7 @@ func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.
 		key.Rotation = nil
 		return nil
 	}
-	if err := key.Rotation.Settle(c.Now); err != nil {
+	if err := key.Rotation.SetNextRun(c.Now); err != nil {
 		return err
 	}
 	return key.Rotation.Validate()

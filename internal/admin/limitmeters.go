@@ -10,7 +10,7 @@ import (
 )
 
 // meter keeps the meters of a carrier in step with its budgets.
-func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Carrier, ch meterChange) error {
+func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange) error {
 	if ch.none() {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quot
 
 // step changes the present meters of a carrier, by the ids of their budgets: one that is
 // new begins at nothing, one that stays is retuned, one that is gone is forgotten.
-func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota.Carrier, ch meterChange, present map[string]quota.Meter) error {
+func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange, present map[string]quota.Meter) error {
 	for _, old := range ch.before {
 		if budgetOf(ch.after, old.ID) == nil {
 			delete(present, old.ID)
@@ -54,15 +54,15 @@ func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota
 	return nil
 }
 
-func newMeter(of quota.Carrier, b *quota.Budget, now time.Time) quota.Meter {
-	return quota.Meter{Carrier: of, Entry: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
+func newMeter(of quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
+	return quota.Meter{Subject: of, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
 }
 
 // retune gives a meter the limits and the schedule of a budget. The next reset stays
 // unless another one was asked for or the period is another; one that has come holds,
 // though the worker did not come to it yet.
 func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
-	m.Retune(b.Limit(), b.Threshold())
+	m.SetLimits(b.Limit(), b.Threshold())
 	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
 		return nil
 	}
@@ -100,7 +100,7 @@ const mostMeters = 1000
 
 // metersOf are the meters of a carrier by the ids of its budgets; of an integration
 // those in one workspace or, without one, in all.
-func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Carrier) (map[string]quota.Meter, error) {
+func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Subject) (map[string]quota.Meter, error) {
 	q := quota.MeterQuery{CarrierID: of.ID, Counters: true, Limit: mostMeters}
 	if of.Kind == quota.IntegrationWorkspace {
 		q.WorkspaceID = of.WorkspaceID
@@ -108,7 +108,7 @@ func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Carr
 	list, err := k.Meters.Meters(ctx, from, q)
 	m := make(map[string]quota.Meter, len(list))
 	for _, one := range list {
-		m[one.Entry] = one
+		m[one.BudgetKey] = one
 	}
 	return m, err
 }

@@ -156,11 +156,11 @@ func (k kinds) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Ru
 		if resent(before, &b) {
 			continue
 		}
-		if err := b.Ahead(c.Now, at); err != nil {
+		if err := b.ValidateNextReset(c.Now, at); err != nil {
 			return nil, err
 		}
 	}
-	quota.Adopt(list, before)
+	quota.InheritIDs(list, before)
 	return list, nil
 }
 
@@ -226,7 +226,7 @@ func meterLimits[T any](ctx context.Context, k kinds, tx resource.Tx, c *resourc
 	if ch.New.Kind == tenant.WorkspaceKind {
 		place = ch.New.ID
 	}
-	of := quota.Carrier{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: place}
+	of := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: place}
 	return k.meter(ctx, tx, c.Now, of, meterChange{before, after, sent, resets(ch.Sent)})
 }
 

@@ -34,7 +34,7 @@ func (w *world) ofAll(t *testing.T, carrier string, units int64) ([]quota.Delta,
 	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier, WorkspaceID: place, Counters: true})
 	var deltas []quota.Delta
 	for _, m := range meters {
-		deltas = append(deltas, quota.Delta{CarrierID: carrier, Entry: m.Entry, Units: units})
+		deltas = append(deltas, quota.Delta{CarrierID: carrier, BudgetKey: m.BudgetKey, Units: units})
 	}
 	return deltas, err
 }

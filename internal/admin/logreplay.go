@@ -154,7 +154,7 @@ func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
 	}
 	plain := body.Plain(maxShown)
 	if s.Text = replay.Text(plain); strings.HasPrefix(body.Type, "text/event-stream") {
-		s.Text = tokens.Spoken(plain)
+		s.Text = tokens.EventText(plain)
 	}
 	if nano, known := a.Cost(); known {
 		s.Cost = new(cents(nano))

@@ -16,7 +16,7 @@ import (
 type Models interface {
 	Prices(ctx context.Context, provider string) (catalog.Prices, error)
 	Pricing(ctx context.Context, provider, model string) (catalog.Pricing, error)
-	Generals(ctx context.Context, provider string) (catalog.Generals, error)
+	ModelInfo(ctx context.Context, provider string) (catalog.ModelInfo, error)
 	General(ctx context.Context, provider, model string) (catalog.General, error)
 	// Names are the models of a provider that are to be had: fault.NotFound for a provider
 	// that no list has.
@@ -54,7 +54,7 @@ func (k kinds) modelConfigs() resource.Resource {
 			return map[string]catalog.Entry(p), err
 		}),
 		op("/general/{file}", "getProviderCapabilities", "Read what the models of a provider can do", map[string]map[string]any{}, func(ctx context.Context, c *resource.Call) (any, error) {
-			return k.Models.Generals(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
+			return k.Models.ModelInfo(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
 		}),
 	}
 }

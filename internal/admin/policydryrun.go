@@ -23,7 +23,7 @@ const (
 // policyDryRuns try a policy on recorded traffic before it is made. They change nothing
 // and are ours.
 func (k kinds) policyDryRuns() resource.Resource {
-	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.Rehearsal, error)) resource.Operation {
+	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) resource.Operation {
 		return resource.Operation{
 			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "Say which recorded requests a " + title + " would have refused", Tag: "Policies",
 			Feature: "POLICY_ENABLED", Scopes: []access.Scope{"policies.create"}, Query: []resource.Param{resource.WorkspaceParam}, Body: body, Answer: dryRunView{},
@@ -90,7 +90,7 @@ type dryRunCallView struct {
 	Reason    string          `json:"reason"`
 }
 
-func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehearsal, error) {
+func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.DryRun, error) {
 	p, err := readPolicy[quota.UsageLimit](raw)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.Rehea
 	return p.Rehearse(from), nil
 }
 
-func (k kinds) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.Rehearsal, error) {
+func (k kinds) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, error) {
 	p, err := readPolicy[quota.RateLimit](raw)
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (k kinds) checkPolicy(p interface{ Validate() error }, conditions []quota.C
 	return f.At("policy." + f.Param)
 }
 
-func (k kinds) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.Rehearsal, error)) (any, error) {
+func (k kinds) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) (any, error) {
 	if err := c.Within(); err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // dryRun is a policy on its way through recorded traffic.
 type dryRun struct {
-	rehearsal *quota.Rehearsal
+	rehearsal *quota.DryRun
 	place     quota.Named
 	keys      map[string]*dryRunKeyView
 	out       dryRunView
@@ -56,7 +56,7 @@ func (d *dryRun) try(a *record.Attempt) {
 	}
 	d.out.Attempts++
 	nano, priced := a.Cost()
-	v := d.rehearsal.Try(d.call(a), quota.Past{At: a.Started, Nano: nano, Tokens: a.Tokens()})
+	v := d.rehearsal.Try(d.call(a), quota.PastCall{At: a.Started, Nano: nano, Tokens: a.Tokens()})
 	if !v.Applies {
 		return
 	}

@@ -92,7 +92,7 @@ func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Ro
 	if v.Tags == nil {
 		v.Tags = map[string]string{}
 	}
-	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, p.UsageLimits, p.RateLimits)
+	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, p.UsageLimits, p.RateLimits)
 	if err != nil {
 		return v, err
 	}

@@ -70,7 +70,7 @@ func (k kinds) turn(ch *resource.Edit[keys.Key], now time.Time, transition time.
 	previous := ch.Old.Value.Secret
 	previous.Until = &until
 	key.Previous, key.LastRotatedAt, key.AutoRotated = &previous, &now, false
-	key.Rotation = key.Rotation.Rotated(now)
+	key.Rotation = key.Rotation.AfterRotation(now)
 	return until, nil
 }
 

@@ -91,7 +91,7 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
 		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
 	}
-	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.PlaceOf(c.Remote())
+	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.NetworkOf(c.Remote())
 	if err := k.Pace.Allow(c.Now, account, pair); err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Pace.Passed(account)
-	k.Pace.Passed(pair)
+	k.Pace.Succeeded(account)
+	k.Pace.Succeeded(pair)
 	return k.open(ctx, c, user)
 }
 
@@ -167,7 +167,7 @@ const slowHashes = 4
 // slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
 // that guessing at many accounts costs time and a correct password still gets through.
 // Done ends the attempt.
-func (k kinds) slowDown(ctx context.Context, c *resource.Call, by *identity.Pace, place string, names ...string) (slow bool, done func(), err error) {
+func (k kinds) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, place string, names ...string) (slow bool, done func(), err error) {
 	slow, done, err = by.Slowly(ctx, c.Now, place, names...)
 	if fault.Has(err, fault.RateLimited) {
 		return slow, nil, err

@@ -109,7 +109,7 @@ func (k kinds) listEntities(ctx context.Context, c *resource.Call, r resource.Ro
 	}
 	out := resource.ListOf[entityView]{Object: "list", Total: total, Data: make([]entityView, len(list))}
 	for i, m := range list {
-		out.Data[i] = entityView{m.Entry, m.ValueKey, number(r.Value.Measure.Text(m.Used)), statusOf(m), resource.StampOf(&m.LastReset)}
+		out.Data[i] = entityView{m.BudgetKey, m.ValueKey, number(r.Value.Measure.Text(m.Used)), statusOf(m), resource.StampOf(&m.LastReset)}
 	}
 	return out, nil
 }

@@ -81,7 +81,7 @@ func (k kinds) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *reso
 		if p.Period = day; ch.Old != nil && resent([]quota.Budget{ch.Old.Value.Budget}, &p.Budget) {
 			return nil
 		}
-		return day.Ahead(c.Now, "")
+		return day.ValidateNextReset(c.Now, "")
 	}
 	if ch.Old != nil && !p.Same(ch.Old.Value.Period) {
 		p.NextResetAt = nil
@@ -92,7 +92,7 @@ func (k kinds) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *reso
 // meterPolicy keeps the meters of a policy in step with it.
 func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	b := &ch.New.Value.Budget
-	of := quota.Carrier{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
+	of := quota.Subject{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
 	switch {
 	case ch.New.Status == resource.Archived:
 		return k.Meters.DropMeters(ctx, tx, of.ID, "")
@@ -126,7 +126,7 @@ func (k kinds) headOf(ctx context.Context, from resource.Reader, id string) (quo
 	if err != nil {
 		return quota.Meter{}, err
 	}
-	if len(list) == 0 || list[0].Entry != "" {
+	if len(list) == 0 || list[0].BudgetKey != "" {
 		return quota.Meter{}, fault.New(fault.NotFound, "there is no such usage-limit policy")
 	}
 	return list[0], nil

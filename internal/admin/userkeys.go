@@ -58,7 +58,7 @@ func (k kinds) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call
 	if err := limitLife(&key, settings, c.Now, false); err != nil {
 		return err
 	}
-	if key.Rotation, err = key.Rotation.Forced(*settings.KeyRotationDays, c.Now); err != nil {
+	if key.Rotation, err = key.Rotation.WithForcedPeriod(*settings.KeyRotationDays, c.Now); err != nil {
 		return err
 	}
 	return tx.Insert(ctx, resource.Record{

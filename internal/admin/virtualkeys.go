@@ -171,7 +171,7 @@ func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.
 	if err != nil {
 		return v, err
 	}
-	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, vk.UsageLimits, vk.RateLimits)
+	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, vk.UsageLimits, vk.RateLimits)
 	if err != nil {
 		return v, err
 	}

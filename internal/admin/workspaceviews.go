@@ -100,7 +100,7 @@ func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.R
 	if v.Defaults.Metadata == nil {
 		v.Defaults.Metadata = map[string]string{}
 	}
-	limits, err := k.showLimits(ctx, c, quota.Carrier{ID: r.ID}, w.UsageLimits, w.RateLimits)
+	limits, err := k.showLimits(ctx, c, quota.Subject{ID: r.ID}, w.UsageLimits, w.RateLimits)
 	if err != nil {
 		return v, err
 	}

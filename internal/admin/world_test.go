@@ -423,8 +423,8 @@ const tooDear = 20_000
 // noAccounts are the saved providers of nobody.
 type noAccounts struct{}
 
-func (noAccounts) FindAccount(string, string) *credential.Account   { return nil }
-func (noAccounts) Agreement(*credential.Account) *catalog.Agreement { return nil }
+func (noAccounts) FindAccount(string, string) *credential.Account        { return nil }
+func (noAccounts) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
 
 func (m *memoryLogs) add(w *world, org, prefix string) {
 	for i, place := range []string{"main", "main", "second"} {

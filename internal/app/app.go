@@ -72,7 +72,7 @@ type App struct {
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
-	spend     *spend.Follower
+	spend     *spend.Consumer
 	logs      *logstore.Store
 	bucket    *objects.Bucket // of bodies; nil when they are kept in files
 	feedback  *feedback.Follower
@@ -88,7 +88,7 @@ type App struct {
 	gateway   *dataplane.Gateway
 	metrics   *telemetry.Registry
 	catalog   *catalog.Catalog
-	prices    *catalog.Book
+	prices    *catalog.PriceList
 	admin     *admin.Admin
 	worker    *worker.Runner
 	tokens    *admin.TokenTrail

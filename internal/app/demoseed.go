@@ -199,8 +199,8 @@ func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
 func (a *App) priceOf(r *record.Attempt) record.Spend {
 	var basis catalog.Basis
 	units := basis.Units(r.Endpoint, &r.Usage)
-	bill := a.prices.Find(r.Provider, r.Model, nil).Bill(&units, nil)
-	out := record.Spend{State: "settled", Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	bill := a.prices.Find(r.Provider, r.Model, nil).Cost(&units, nil)
+	out := record.Spend{State: "settled", Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}
 	if terms, err := json.Marshal(bill.Terms); err == nil && len(bill.Terms) > 0 {
 		out.Terms = string(terms)
 	}

@@ -37,7 +37,7 @@ func (o openJobs) charge(list []quota.Delta, change func() ([]quota.Meter, error
 		if err != nil || len(after) == 0 {
 			return err
 		}
-		o.app.limits.Flushed(nil, after)
+		o.app.limits.MarkFlushed(nil, after)
 		if o.app.shared != nil {
 			o.app.shared.Corrected(list, after)
 		}
@@ -49,7 +49,7 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 	list := make([]quota.Delta, len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
-		list[i] = quota.Delta{CarrierID: d.Carrier, Entry: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
+		list[i] = quota.Delta{CarrierID: d.Carrier, BudgetKey: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
 	}
 	return list
 }

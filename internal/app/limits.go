@@ -23,8 +23,8 @@ type limiter interface {
 	Sync(f func() error) error
 	Load(meters []quota.Meter)
 	Replace(carrier string, meters []quota.Meter)
-	Flushed(deltas []quota.Delta, readBack []quota.Meter)
-	Owe(parts []quota.Part)
+	MarkFlushed(deltas []quota.Delta, readBack []quota.Meter)
+	AddUnflushed(parts []quota.NodeShare)
 }
 
 // openLimits makes the counters of limits: this node's own or, with Redis, those of all.

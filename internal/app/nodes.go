@@ -18,13 +18,13 @@ func Nodes(ctx context.Context, s config.Settings) ([]redis.Node, error) {
 	if !s.Redis.Enabled() {
 		return nil, errUnshared
 	}
-	return redis.Nodes(ctx, redisServer(s.Redis))
+	return redis.ListNodes(ctx, redisServer(s.Redis))
 }
 
 // ForgetNode gives back to budgets what a node has of them that is gone for good, and tells
 // what that is. It works while others serve; a node that was heard of within the last minute
 // is an error.
-func ForgetNode(ctx context.Context, s config.Settings, node string) ([]quota.Part, error) {
+func ForgetNode(ctx context.Context, s config.Settings, node string) ([]quota.NodeShare, error) {
 	if !s.Redis.Enabled() {
 		return nil, errUnshared
 	}

@@ -32,7 +32,7 @@ const ratesMax = 256 << 20
 // ratesKeeper keeps what the rates of this node stand at in a file, so that a restart goes
 // on with their windows. Budgets need none: the ledger has them.
 type ratesKeeper struct {
-	bank  *quota.Bank
+	bank  *quota.Limiter
 	path  string
 	clock ident.Clock
 	log   *slog.Logger
@@ -40,7 +40,7 @@ type ratesKeeper struct {
 	room, kept []byte // the snapshot that is made, and the last eight bytes of the one in the file
 }
 
-func newRatesKeeper(bank *quota.Bank, dir string, clock ident.Clock, log *slog.Logger) *ratesKeeper {
+func newRatesKeeper(bank *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *ratesKeeper {
 	return &ratesKeeper{bank: bank, path: filepath.Join(dir, "rates"), clock: clock, log: log}
 }
 

@@ -18,7 +18,7 @@ import (
 var aRate = quota.Hold{Counter: quota.CounterID{Carrier: "key", Entry: "requests/rpd"}, Unit: quota.PerDay, Amount: 1, Limit: 100, Spent: true}
 
 // ask takes a request from a rate, and returns what is left of it.
-func ask(b *quota.Bank, now time.Time) int64 {
+func ask(b *quota.Limiter, now time.Time) int64 {
 	holds := []quota.Hold{aRate}
 	b.Take(now, holds)
 	b.Settle(now, holds, nil)

@@ -21,7 +21,7 @@ func TestFollowPausesLongerEachTime(t *testing.T) {
 		var runs []time.Duration // since the beginning
 		var told []time.Duration
 		began := time.Now()
-		background.Follow(ctx, func(ctx context.Context) error {
+		background.RunWithBackoff(ctx, func(ctx context.Context) error {
 			runs = append(runs, time.Since(began)/time.Second)
 			switch len(runs) {
 			case 9:
@@ -56,7 +56,7 @@ func TestFinishLastsFiveSeconds(t *testing.T) {
 			err   error
 			want  error
 		}{{4 * time.Second, nil, nil}, {4 * time.Second, errBroken, errBroken}, {6 * time.Second, nil, nil}} {
-			err := background.Finish(ended, func(ctx context.Context) error {
+			err := background.RunFinal(ended, func(ctx context.Context) error {
 				if err := background.Sleep(ctx, c.takes); err != nil {
 					return err
 				}

@@ -9,10 +9,10 @@ import (
 // reminder is after how long the log is told again of trouble that lasts.
 const reminder = 10 * time.Minute
 
-// Trouble is what keeps some work from going on. The log is told when it begins, every ten
+// OutageLog is what keeps some work from going on. The log is told when it begins, every ten
 // minutes while it lasts, and when it is over; each try between at level debug. It is safe
 // for concurrent use.
-type Trouble struct {
+type OutageLog struct {
 	log      *slog.Logger
 	is, over string
 
@@ -22,12 +22,12 @@ type Trouble struct {
 }
 
 // NewTrouble makes one of which the log says is, and over at its end.
-func NewTrouble(log *slog.Logger, is, over string) *Trouble {
-	return &Trouble{log: log, is: is, over: over}
+func NewTrouble(log *slog.Logger, is, over string) *OutageLog {
+	return &OutageLog{log: log, is: is, over: over}
 }
 
-// Met notes that a try failed, with attributes for the log.
-func (t *Trouble) Met(err error, attrs ...any) {
+// Failed notes that a try failed, with attributes for the log.
+func (t *OutageLog) Failed(err error, attrs ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	tell, now := t.log.Debug, time.Now()
@@ -40,8 +40,8 @@ func (t *Trouble) Met(err error, attrs ...any) {
 	tell(t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
 }
 
-// Gone notes that the work goes on.
-func (t *Trouble) Gone() {
+// Recovered notes that the work goes on.
+func (t *OutageLog) Recovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.since.IsZero() {

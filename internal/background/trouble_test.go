@@ -22,20 +22,20 @@ func TestTroubleIsToldOnce(t *testing.T) {
 			return strings.Count(text, "level=ERROR"), strings.Count(text, "level=INFO")
 		}
 		trouble := background.NewTrouble(slog.New(slog.NewTextHandler(&log, nil)), "it does not go on", "it goes on")
-		trouble.Gone()
+		trouble.Recovered()
 		for range time.Hour / time.Second {
-			trouble.Met(errors.New("the disk is full"), "retry", time.Second)
+			trouble.Failed(errors.New("the disk is full"), "retry", time.Second)
 			time.Sleep(time.Second)
 		}
-		trouble.Gone()
-		trouble.Gone()
+		trouble.Recovered()
+		trouble.Recovered()
 		if errors, ends := told(); errors != 6 || ends != 1 {
 			t.Errorf("it was told %d times, its end %d times", errors, ends)
 		}
 		if text := log.String(); !strings.Contains(text, `msg="it goes on" after=1h0m0s`) || !strings.Contains(text, `error="the disk is full" since=`) || !strings.Contains(text, "retry=1s") {
 			t.Error(text)
 		}
-		trouble.Met(errors.New("again"))
+		trouble.Failed(errors.New("again"))
 		if errors, _ := told(); errors != 7 {
 			t.Errorf("what came again was told %d times", errors-6)
 		}

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// Agreement is what an integration pays: multiplied prices, and own ones of some models.
+// PriceOverrides is what an integration pays: multiplied prices, and own ones of some models.
 // It is made once, when the integration changes, and lives in the snapshot from which
 // requests are served, because it remembers the Tariffs that it made. Nil pays what the
 // list says. Safe for concurrent use.
-type Agreement struct {
-	by     Adjustments
-	models map[string]*override
-	memo   memo
-	free   bool // everything costs nothing
+type PriceOverrides struct {
+	by            Adjustments
+	models        map[string]*override
+	overrideCache overrideCache
+	free          bool // everything costs nothing
 }
 
 // Override is what an integration says of a model.
@@ -32,12 +32,12 @@ type Override struct {
 
 type override struct {
 	Override
-	memo memo
+	overrideCache overrideCache
 }
 
 // NewAgreement makes an Agreement of adjustments and of what it says of models, by name.
-func NewAgreement(a Adjustments, models map[string]Override) *Agreement {
-	out := &Agreement{by: a, models: make(map[string]*override, len(models))}
+func NewAgreement(a Adjustments, models map[string]Override) *PriceOverrides {
+	out := &PriceOverrides{by: a, models: make(map[string]*override, len(models))}
 	for name, o := range models {
 		out.models[name] = &override{Override: o}
 	}
@@ -45,7 +45,7 @@ func NewAgreement(a Adjustments, models map[string]Override) *Agreement {
 }
 
 // base is the model of the list that a model of the integration has the price of.
-func (a *Agreement) base(model string) string {
+func (a *PriceOverrides) base(model string) string {
 	if a != nil {
 		if o := a.models[model]; o != nil && o.Base != "" {
 			return o.Base
@@ -55,12 +55,12 @@ func (a *Agreement) base(model string) string {
 }
 
 // prices reports whether it has prices of its own for a model.
-func (a *Agreement) prices(model string) bool {
+func (a *PriceOverrides) prices(model string) bool {
 	return a != nil && (a.free || a.models[model] != nil && a.models[model].Rates != nil)
 }
 
 // of is the Tariff of a model whose price in the list is known.
-func (a *Agreement) of(model string, list *Tariff) *Tariff {
+func (a *PriceOverrides) of(model string, list *RateCard) *RateCard {
 	if a == nil {
 		return list
 	}
@@ -68,17 +68,17 @@ func (a *Agreement) of(model string, list *Tariff) *Tariff {
 		return free
 	}
 	if o := a.models[model]; o != nil && o.Rates != nil {
-		return o.memo.of(list, func() *Tariff { return list.replaced(o.Rates, a.by) })
+		return o.overrideCache.of(list, func() *RateCard { return list.replaced(o.Rates, a.by) })
 	}
 	if len(a.by.of) == 0 {
 		return list
 	}
-	return a.memo.of(list, func() *Tariff { return list.Adjust(a.by) })
+	return a.overrideCache.of(list, func() *RateCard { return list.Adjust(a.by) })
 }
 
 // replaced is the Tariff with other rates in place of its own. The prices of regions,
 // modes and batches go, for they are not what was agreed.
-func (t *Tariff) replaced(rates *Rates, a Adjustments) *Tariff {
+func (t *RateCard) replaced(rates *Rates, a Adjustments) *RateCard {
 	var base Pricing
 	source := "integration"
 	if t.listed() && t.entry.Pricing != nil {
@@ -93,18 +93,18 @@ func (t *Tariff) replaced(rates *Rates, a Adjustments) *Tariff {
 			*rateKeys[i].of(&full) = p
 		}
 	}
-	full.uncover(rates)
+	full.dropShadowedRates(rates)
 	base.PayAsYouGo, base.Batch = &full, nil
 	return newTariff(source, Entry{Pricing: &base}, a)
 }
 
-// uncover takes out the names that come before an agreed one of the same tokens and were
+// dropShadowedRates takes out the names that come before an agreed one of the same tokens and were
 // not agreed: what was agreed for all input holds although the list has a price of text.
-func (r *Rates) uncover(agreed *Rates) {
+func (r *Rates) dropShadowedRates(agreed *Rates) {
 	for i := range dimensions {
 		covers := false
 		for _, name := range slices.Backward(dimensions[i].keys) {
-			at := r.place(name)
+			at := r.rateField(name)
 			switch {
 			case at == nil: // an additional unit, which nobody agrees on
 			case agreed.token(name) != nil:
@@ -120,22 +120,22 @@ func (r *Rates) uncover(agreed *Rates) {
 // behind.
 const maxMemo = 4096
 
-// memo remembers what was made of a Tariff. Reading it neither locks nor allocates.
-type memo struct {
+// overrideCache remembers what was made of a Tariff. Reading it neither locks nor allocates.
+type overrideCache struct {
 	made sync.Map // *Tariff by *Tariff
 	size atomic.Int64
 }
 
-func (m *memo) of(list *Tariff, derive func() *Tariff) *Tariff {
+func (m *overrideCache) of(list *RateCard, derive func() *RateCard) *RateCard {
 	if got, ok := m.made.Load(list); ok {
-		return got.(*Tariff)
+		return got.(*RateCard)
 	}
 	got, known := m.made.LoadOrStore(list, derive())
 	if !known && m.size.Add(1) > maxMemo {
 		m.made.Clear()
 		m.size.Store(0)
 	}
-	return got.(*Tariff)
+	return got.(*RateCard)
 }
 
 // ReadOverride reads pricing_config of a model of an integration, which is in dollars for

@@ -29,7 +29,7 @@ func TestAliasesHaveThePriceOfTheirModel(t *testing.T) {
 		"tuned": 5000, "ft:tuned:acme::id": 6000, "ft:tuned-2031-12-31:acme::id": 6000, "ft:tuned-latest:acme": 6000, "ft:tuned": 6000, "ft:tuned:acme::own": 7000,
 		"own-latest": 4000,
 	} {
-		if got := b.Find("acme", model, nil).Bill(&catalog.Units{Input: 1}, nil); got.Cost != want || !got.Priced() || !b.Has("acme", model, nil) {
+		if got := b.Find("acme", model, nil).Cost(&catalog.Units{Input: 1}, nil); got.Cost != want || !got.Priced() || !b.Has("acme", model, nil) {
 			t.Errorf("%s costs %+v, want %d", model, got, want)
 		}
 	}
@@ -57,17 +57,17 @@ func TestTunedModelsOfOpenAIHavePricesOfTheirOwn(t *testing.T) {
 		for _, model := range []string{"ft:" + base + ":acme::id", "ft:" + base + "-2031-12-31:acme:suffix:id"} {
 			tariff := b.Find("openai", model, nil)
 			for i, u := range [...]catalog.Units{{Input: 1000}, {CacheRead: 1000}, {Output: 1000}} {
-				if got := tariff.Bill(&u, nil); got.Cost != want[i] || !got.Priced() {
+				if got := tariff.Cost(&u, nil); got.Cost != want[i] || !got.Priced() {
 					t.Errorf("%s: %+v costs %+v, want %d", model, u, got, want[i])
 				}
 				u.Execution = catalog.Batch
-				if got := tariff.Bill(&u, nil); got.Cost != want[i]/2 {
+				if got := tariff.Cost(&u, nil); got.Cost != want[i]/2 {
 					t.Errorf("a batch of %s: %+v costs %+v, want %d", model, u, got, want[i]/2)
 				}
 			}
 			for _, unit := range []string{catalog.TrainingTokens, catalog.TrainingSeconds, catalog.FileSearch, "web_search"} {
-				if base := b.Find("openai", base, nil); tariff.Pays(unit) != base.Pays(unit) {
-					t.Errorf("%s has a price of %s: %v", model, unit, tariff.Pays(unit))
+				if base := b.Find("openai", base, nil); tariff.HasPrice(unit) != base.HasPrice(unit) {
+					t.Errorf("%s has a price of %s: %v", model, unit, tariff.HasPrice(unit))
 				}
 			}
 		}
@@ -84,11 +84,11 @@ func TestFreeProviders(t *testing.T) {
 	units := &catalog.Units{Input: 1000, Output: 10, Searches: 3}
 	for _, c := range []struct {
 		provider, model string
-		a               *catalog.Agreement
+		a               *catalog.PriceOverrides
 		cost            int64
 	}{{"acme", "priced", nil, 1_000_000}, {"acme", "other", nil, 0}, {"bare", "other", nil, 0}, {"acme", "priced", catalog.Free(), 0}, {"paid", "other", catalog.Free(), 0}} {
 		tariff := b.Find(c.provider, c.model, c.a)
-		got := tariff.Bill(units, nil)
+		got := tariff.Cost(units, nil)
 		if got.Cost != c.cost || tariff.Reason() != "" || c.cost == 0 && (!got.Priced() || !tariff.Free() || tariff.Bound(&catalog.Limits{Input: 9}) != 0) {
 			t.Errorf("%s of %s: %+v", c.model, c.provider, got)
 		}

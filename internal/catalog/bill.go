@@ -2,9 +2,9 @@ package catalog
 
 import "slices"
 
-// Bill is what a call costs, in nano-dollars (10^-9), and how that comes about. The
+// Cost is what a call costs, in nano-dollars (10^-9), and how that comes about. The
 // amounts of the terms add up to Cost plus Saved, unless Overflow is set.
-type Bill struct {
+type Cost struct {
 	Cost    int64  `json:"cost_nano"`
 	Saved   int64  `json:"saved_nano,omitempty"` // what an answer of the gateway's cache would have cost
 	Terms   []Term `json:"terms,omitempty"`
@@ -32,11 +32,11 @@ type Term struct {
 }
 
 // Priced says that Cost is all that the call cost.
-func (b *Bill) Priced() bool { return b.Lacks() == "" }
+func (b *Cost) Priced() bool { return b.MissingPrice() == "" }
 
-// Lacks says in a word why Cost is not all that the call cost: its Reason, "no_rate:" with
+// MissingPrice says in a word why Cost is not all that the call cost: its Reason, "no_rate:" with
 // the first dimension that has none, or "overflow"; empty for one that is Priced.
-func (b *Bill) Lacks() string {
+func (b *Cost) MissingPrice() string {
 	switch {
 	case b.Reason != "":
 		return string(b.Reason)
@@ -48,11 +48,11 @@ func (b *Bill) Lacks() string {
 	return ""
 }
 
-// Bill works out what a call costs. The terms are put into reuse, of which the capacity
+// Cost works out what a call costs. The terms are put into reuse, of which the capacity
 // is taken and the content lost; with room for all terms nothing is allocated. Nil is
 // fine.
-func (t *Tariff) Bill(u *Units, reuse []Term) Bill {
-	b := Bill{Version: t.version, Reason: t.reason, Terms: reuse[:0]}
+func (t *RateCard) Cost(u *Units, reuse []Term) Cost {
+	b := Cost{Version: t.version, Reason: t.reason, Terms: reuse[:0]}
 	if !t.listed() {
 		return b
 	}
@@ -60,7 +60,7 @@ func (t *Tariff) Bill(u *Units, reuse []Term) Bill {
 	b.Plan = p.name
 	counted := b.tokens(p, u)
 	b.timed(p, u, counted)
-	b.things(p, u)
+	b.addUnits(p, u)
 	if u.CacheHit {
 		b.Cost, b.Saved = 0, b.Cost
 	}
@@ -68,7 +68,7 @@ func (t *Tariff) Bill(u *Units, reuse []Term) Bill {
 }
 
 // tokens adds a term for each rate, and says whether there were any tokens.
-func (b *Bill) tokens(p *plan, u *Units) (counted bool) {
+func (b *Cost) tokens(p *plan, u *Units) (counted bool) {
 	var sums [dimCount]int64
 	for d, n := range u.tokens() {
 		if n <= 0 {
@@ -97,7 +97,7 @@ func (b *Bill) tokens(p *plan, u *Units) (counted bool) {
 
 // timed adds minutes and characters. A model whose price is in tokens may report them
 // beside its tokens; alone they have no price there.
-func (b *Bill) timed(p *plan, u *Units, counted bool) {
+func (b *Cost) timed(p *plan, u *Units, counted bool) {
 	if p.minute != nil || !counted {
 		b.add("audio_ms", p.minute, u.AudioMilli)
 	}
@@ -106,8 +106,8 @@ func (b *Bill) timed(p *plan, u *Units, counted bool) {
 	}
 }
 
-// things adds all that is no token.
-func (b *Bill) things(p *plan, u *Units) {
+// addUnits adds all that is no token.
+func (b *Cost) addUnits(p *plan, u *Units) {
 	for i, r := range p.fixed {
 		if r != nil {
 			b.add(fixedNames[i], r, u.Requests)
@@ -123,7 +123,7 @@ func (b *Bill) things(p *plan, u *Units) {
 }
 
 // add puts a term on the bill.
-func (b *Bill) add(dimension string, r *rate, n int64) {
+func (b *Cost) add(dimension string, r *rate, n int64) {
 	if n <= 0 {
 		return
 	}

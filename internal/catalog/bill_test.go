@@ -13,11 +13,11 @@ import (
 )
 
 // tariffs are all models of the vectors, by provider and name.
-func tariffs(t *testing.T) map[string]*catalog.Tariff {
+func tariffs(t *testing.T) map[string]*catalog.RateCard {
 	t.Helper()
 	v := readVectors(t)
 	c := v.catalog()
-	out := map[string]*catalog.Tariff{}
+	out := map[string]*catalog.RateCard{}
 	for _, x := range v.Cases {
 		out[x.Pricing+" "+x.Model] = c.Tariff(t.Context(), x.Pricing, x.Model)
 	}
@@ -56,7 +56,7 @@ func TestTermsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := drawUnits(t)
 		for name, tariff := range all {
-			b := tariff.Bill(&u, nil)
+			b := tariff.Cost(&u, nil)
 			sum := int64(0)
 			for _, x := range b.Terms {
 				if want := byHand(x); want.Cmp(big.NewInt(x.Nano)) != 0 && !b.Overflow {
@@ -116,7 +116,7 @@ func TestBoundHolds(t *testing.T) {
 			l.Images[0].Size = u.Images[0].Size
 		}
 		for name, tariff := range all {
-			if b, bound := tariff.Bill(&u, nil), tariff.Bound(&l); b.Cost > bound {
+			if b, bound := tariff.Cost(&u, nil), tariff.Bound(&l); b.Cost > bound {
 				t.Fatalf("%s: costs %d, at most %d was expected\n%+v", name, b.Cost, bound, b.Terms)
 			}
 		}
@@ -167,7 +167,7 @@ func TestBillingDoesNotAllocate(t *testing.T) {
 		tariff := all[of]
 		if n := testing.AllocsPerRun(100, func() {
 			u := catalog.Count(llm.Usage{InputTokens: 1200, CachedTokens: 200, OutputTokens: 500, ReasoningTokens: 90, Reported: true})
-			if b := tariff.Bill(&u, terms); b.Cost == 0 || tariff.Bound(&catalog.Limits{Input: 1200, Output: 4096}) < b.Cost {
+			if b := tariff.Cost(&u, terms); b.Cost == 0 || tariff.Bound(&catalog.Limits{Input: 1200, Output: 4096}) < b.Cost {
 				t.Error("no cost")
 			}
 		}); n != 0 {
@@ -218,7 +218,7 @@ func BenchmarkBill(b *testing.B) {
 	u, terms := catalog.Units{Input: 1200, CacheRead: 300, Output: 500, Requests: 1}, make([]catalog.Term, 0, 8)
 	b.ReportAllocs()
 	for b.Loop() {
-		if tariff.Bill(&u, terms).Cost == 0 {
+		if tariff.Cost(&u, terms).Cost == 0 {
 			b.Fatal("no cost")
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Book keeps the Tariffs of all models ready. Finding one neither locks nor waits nor
+// PriceList keeps the Tariffs of all models ready. Finding one neither locks nor waits nor
 // allocates. The first time that a provider is asked for, its built-in prices count until
 // Run has read those of the sources; Run renews them from then on.
-type Book struct {
+type PriceList struct {
 	catalog *Catalog
 	free    map[string]bool // providers whose models cost nothing, unless a list has them
 	asked   chan struct{}   // has an element when a provider is new
@@ -28,17 +28,17 @@ type list struct {
 	sum     sum  // of the file that it is made of
 	can     sum  // of the file of capabilities
 	loaded  bool // the sources were read
-	reach   map[string]Reach
+	reach   map[string]ContextLimits
 	retires map[string]time.Time
-	models  map[string]*Tariff
-	dated   map[string]*Tariff // the newest dated names of models, by their names without dates
-	missing *Tariff            // of a model that is not there
+	models  map[string]*RateCard
+	dated   map[string]*RateCard // the newest dated names of models, by their names without dates
+	missing *RateCard            // of a model that is not there
 }
 
 // NewBook makes a Book over the sources of a Catalog. The models of free providers cost
 // nothing where no source has a price of them.
-func NewBook(c *Catalog, freeProviders ...string) *Book {
-	b := &Book{catalog: c, free: make(map[string]bool, len(freeProviders)), asked: make(chan struct{}, 1)}
+func NewBook(c *Catalog, freeProviders ...string) *PriceList {
+	b := &PriceList{catalog: c, free: make(map[string]bool, len(freeProviders)), asked: make(chan struct{}, 1)}
 	for _, provider := range freeProviders {
 		b.free[provider] = true
 	}
@@ -48,7 +48,7 @@ func NewBook(c *Catalog, freeProviders ...string) *Book {
 
 // Find is what a model costs the owner of an Agreement, which may be nil: always a
 // Tariff, with a Reason where there is no price.
-func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
+func (b *PriceList) Find(provider, model string, a *PriceOverrides) *RateCard {
 	l := b.list(provider)
 	t, ok := aliased(l.models, l.dated, provider, a.base(model))
 	switch {
@@ -67,7 +67,7 @@ func (b *Book) Find(provider, model string, a *Agreement) *Tariff {
 
 // Has reports whether a list, or the Agreement, which may be nil, has a price of a model of
 // that name. Other than Find it may be asked about what is no name of a model.
-func (b *Book) Has(provider, model string, a *Agreement) bool {
+func (b *PriceList) Has(provider, model string, a *PriceOverrides) bool {
 	l := b.list(provider)
 	t, ok := aliased(l.models, l.dated, provider, a.base(model))
 	return ok && t.reason == "" || a.prices(model)
@@ -75,19 +75,19 @@ func (b *Book) Has(provider, model string, a *Agreement) bool {
 
 // Loaded reports whether what Find says of a provider is of its sources. Until then built-in
 // prices stand in, or none.
-func (b *Book) Loaded(provider string) bool { return b.list(provider).loaded }
+func (b *PriceList) Loaded(provider string) bool { return b.list(provider).loaded }
 
 // Names are the models of a provider that its list has, in order, but for those that are
 // retired by then: nil where none is known. Find has prices of these, too, since calls and
 // batches of earlier are billed by them.
-func (b *Book) Names(provider string, now time.Time) []string {
+func (b *PriceList) Names(provider string, now time.Time) []string {
 	l := b.list(provider)
 	names := slices.Sorted(maps.Keys(l.models))
-	return slices.DeleteFunc(names, func(model string) bool { return !l.sold(model, now) })
+	return slices.DeleteFunc(names, func(model string) bool { return !l.availableModels(model, now) })
 }
 
 // Misses is how often Find found no price since the start, for a reason.
-func (b *Book) Misses(r Reason) uint64 {
+func (b *PriceList) Misses(r Reason) uint64 {
 	if i := slices.Index(reasons[:], r); i >= 0 {
 		return b.misses[i].Load()
 	}
@@ -95,7 +95,7 @@ func (b *Book) Misses(r Reason) uint64 {
 }
 
 // list is that of a provider.
-func (b *Book) list(provider string) *list {
+func (b *PriceList) list(provider string) *list {
 	if l := (*b.lists.Load())[provider]; l != nil {
 		return l
 	}
@@ -104,7 +104,7 @@ func (b *Book) list(provider string) *list {
 
 // open begins the list of a provider that nobody has asked for before. What is no name
 // of a provider, and more of them than are kept, has none.
-func (b *Book) open(provider string) *list {
+func (b *PriceList) open(provider string) *list {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	lists := *b.lists.Load()
@@ -117,7 +117,7 @@ func (b *Book) open(provider string) *list {
 	got, err := ask(context.Background(), Builtin(), file{PricingFiles, provider}) // is in memory
 	l := newList(got, NotLoaded)
 	if can, err := ask(context.Background(), Builtin(), file{GeneralFiles, provider}); err == nil {
-		l.told(provider, can)
+		l.listedModels(provider, can)
 	}
 	if err == nil {
 		l.missing = unpriced(UnknownModel)
@@ -131,7 +131,7 @@ func (b *Book) open(provider string) *list {
 }
 
 // put publishes a list. The caller holds mu.
-func (b *Book) put(provider string, l *list) {
+func (b *PriceList) put(provider string, l *list) {
 	old := *b.lists.Load()
 	lists := make(map[string]*list, len(old)+1)
 	for name, other := range old {
@@ -143,7 +143,7 @@ func (b *Book) put(provider string, l *list) {
 
 // newList makes the Tariffs of a file; none is there for the reason that is given.
 func newList(c content, none Reason) *list {
-	l := &list{sum: c.sum, models: make(map[string]*Tariff, len(c.prices)), missing: unpriced(none)}
+	l := &list{sum: c.sum, models: make(map[string]*RateCard, len(c.prices)), missing: unpriced(none)}
 	for model := range c.prices {
 		if model != defaultModel {
 			e, _ := c.prices.of("", model)
@@ -156,7 +156,7 @@ func newList(c content, none Reason) *list {
 
 // Renew reads the lists of all providers that were asked for, as far as their files are
 // older than the Catalog keeps them, and publishes those that changed.
-func (b *Book) Renew(ctx context.Context) {
+func (b *PriceList) Renew(ctx context.Context) {
 	for provider, old := range *b.lists.Load() {
 		if ctx.Err() != nil {
 			return
@@ -167,13 +167,13 @@ func (b *Book) Renew(ctx context.Context) {
 
 // Ready reads the list of one provider as Renew does, and returns when what Find then says
 // is not a built-in price that stands in for one that was not read yet.
-func (b *Book) Ready(ctx context.Context, provider string) error {
+func (b *PriceList) Ready(ctx context.Context, provider string) error {
 	b.renew(ctx, provider, b.list(provider)) //nolint:contextcheck // what it reads is in memory
 	return ctx.Err()
 }
 
 // renew publishes the list of a provider when it is another one.
-func (b *Book) renew(ctx context.Context, provider string, old *list) {
+func (b *PriceList) renew(ctx context.Context, provider string, old *list) {
 	got, err := b.catalog.load(ctx, file{PricingFiles, provider})
 	none := UnknownModel
 	if err != nil {
@@ -189,7 +189,7 @@ func (b *Book) renew(ctx context.Context, provider string, old *list) {
 		l = newList(got, none)
 	}
 	if !same || can.sum != old.can {
-		l.told(provider, can) //nolint:contextcheck // what it reads is in memory
+		l.listedModels(provider, can) //nolint:contextcheck // what it reads is in memory
 	}
 	l.loaded = true
 	b.mu.Lock()
@@ -202,7 +202,7 @@ const renewal = time.Minute
 
 // Run renews the lists until ctx ends: at once when a provider is new, else as often as
 // files are due.
-func (b *Book) Run(ctx context.Context) error {
+func (b *PriceList) Run(ctx context.Context) error {
 	tick := time.NewTicker(renewal)
 	defer tick.Stop()
 	for {

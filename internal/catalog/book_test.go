@@ -13,7 +13,7 @@ import (
 )
 
 // cost is what a thousand tokens of input cost.
-func cost(t *catalog.Tariff) int64 { return t.Bill(&catalog.Units{Input: 1000}, nil).Cost }
+func cost(t *catalog.RateCard) int64 { return t.Cost(&catalog.Units{Input: 1000}, nil).Cost }
 
 func TestBook(t *testing.T) {
 	t.Parallel()
@@ -153,7 +153,7 @@ func TestFindingDoesNotAllocate(t *testing.T) {
 }
 
 // agreement makes an Agreement of JSON.
-func agreement(t *testing.T, adjustments string, models map[string]string) *catalog.Agreement {
+func agreement(t *testing.T, adjustments string, models map[string]string) *catalog.PriceOverrides {
 	t.Helper()
 	a, err := catalog.ReadAdjustments([]byte(adjustments))
 	if err != nil {
@@ -205,7 +205,7 @@ func TestAgreements(t *testing.T) {
 		"a provider without a list": {"nobody", "own", catalog.Units{Input: 1000}, 7_125_000, "", 0},
 	} {
 		tariff := b.Find(c.provider, c.model, a)
-		bill := tariff.Bill(&c.units, nil)
+		bill := tariff.Cost(&c.units, nil)
 		if bill.Cost != c.cost || bill.Reason != c.reason || len(bill.Unpriced) != c.unpriced {
 			t.Errorf("%s: %+v", name, bill)
 		}

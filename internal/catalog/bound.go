@@ -22,14 +22,14 @@ type Limits struct {
 // units within them is dearer, however its tokens are split. What has no price counts
 // nothing, as on the bill; more than an int64 holds is the largest that there is.
 // It is what a budget reserves before a call is sent.
-func (t *Tariff) Bound(l *Limits) int64 {
+func (t *RateCard) Bound(l *Limits) int64 {
 	if !t.listed() {
 		return 0
 	}
 	if own := t.own(l.Region); own != nil {
 		return own.bound(l)
 	}
-	most := t.in(l.Region).bound(l)
+	most := t.regionPrices(l.Region).bound(l)
 	if t.offPeak != nil {
 		most = max(most, t.offPeak.modes.bound(l))
 	}
@@ -130,7 +130,7 @@ func (p *plan) dearestSearch(context string) *rate {
 	}
 	var dearest *rate
 	for _, r := range p.searches {
-		dearest = dearer(dearest, r)
+		dearest = higherRate(dearest, r)
 	}
 	return dearest
 }
@@ -144,7 +144,7 @@ func (p *plan) dearestImage(quality, size string) *rate {
 		if quality == "" || q == quality || q == defaultModel {
 			for s, r := range sizes {
 				if size == "" || s == size || s == defaultModel {
-					dearest = dearer(dearest, r)
+					dearest = higherRate(dearest, r)
 				}
 			}
 		}
@@ -152,8 +152,8 @@ func (p *plan) dearestImage(quality, size string) *rate {
 	return dearest
 }
 
-// dearer is the dearer of two rates, of which either may be nil.
-func dearer(a, b *rate) *rate {
+// higherRate is the dearer of two rates, of which either may be nil.
+func higherRate(a, b *rate) *rate {
 	if a == nil || b != nil && a.less(b.product) {
 		return b
 	}

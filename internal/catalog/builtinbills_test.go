@@ -106,7 +106,7 @@ func TestBuiltinBills(t *testing.T) {
 		{"mistral-ai", "mistral-ocr-latest", units{Other: []catalog.Other{{Name: "pages", Count: 10}}}, 40_000_000},
 		{"openai", "sora-2", units{Other: []catalog.Other{{Name: "video_seconds", Count: 8}}}, 800_000_000},
 	} {
-		got := c.Tariff(t.Context(), x.provider, x.model).Bill(&x.used, nil)
+		got := c.Tariff(t.Context(), x.provider, x.model).Cost(&x.used, nil)
 		if got.Cost != x.nano || !got.Priced() {
 			t.Errorf("%s %s, %+v: %d nano-dollars, want %d: %+v", x.provider, x.model, x.used, got.Cost, x.nano, got)
 		}

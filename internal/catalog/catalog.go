@@ -52,7 +52,7 @@ type Catalog struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex // guards what follows
-	files  map[file]*kept
+	files  map[file]*cachedFile
 	faults faults
 }
 
@@ -61,9 +61,9 @@ type file struct {
 	provider string
 }
 
-// kept is a file in memory. Its lock is held while it is read, so that many who ask at
+// cachedFile is a file in memory. Its lock is held while it is read, so that many who ask at
 // once cause one read.
-type kept struct {
+type cachedFile struct {
 	mu    sync.Mutex // guards what follows
 	until time.Time
 	content
@@ -75,7 +75,7 @@ type content struct {
 	source   string // the name of the source
 	sum      sum    // of source and file
 	prices   Prices
-	generals Generals
+	generals ModelInfo
 }
 
 // sum tells contents apart.
@@ -84,7 +84,7 @@ type sum [sha256.Size]byte
 // New builds a Catalog over sources, which are asked in order: the first that has a file
 // is the one that counts.
 func New(clock ident.Clock, log *slog.Logger, sources ...Source) *Catalog {
-	return &Catalog{sources: sources, clock: clock, log: log, files: make(map[file]*kept)}
+	return &Catalog{sources: sources, clock: clock, log: log, files: make(map[file]*cachedFile)}
 }
 
 // providerName is what a provider may be called: "azure-openai". It becomes part of paths
@@ -102,8 +102,8 @@ func (c *Catalog) Prices(ctx context.Context, provider string) (Prices, error) {
 	return got.prices, err
 }
 
-// Generals is the same for capabilities.
-func (c *Catalog) Generals(ctx context.Context, provider string) (Generals, error) {
+// ModelInfo is the same for capabilities.
+func (c *Catalog) ModelInfo(ctx context.Context, provider string) (ModelInfo, error) {
 	got, err := c.load(ctx, file{GeneralFiles, provider})
 	return got.generals, err
 }
@@ -125,7 +125,7 @@ func (c *Catalog) Pricing(ctx context.Context, provider, model string) (Pricing,
 
 // Tariff is what a model costs, ready to bill by; of what has no price it is one with a
 // Reason. The path of a request takes it of a Book, which never waits for a source.
-func (c *Catalog) Tariff(ctx context.Context, provider, model string) *Tariff {
+func (c *Catalog) Tariff(ctx context.Context, provider, model string) *RateCard {
 	got, err := c.load(ctx, file{PricingFiles, provider})
 	if err != nil {
 		return unpriced(UnknownProvider)
@@ -139,7 +139,7 @@ func (c *Catalog) Tariff(ctx context.Context, provider, model string) *Tariff {
 
 // General is what a model can do; fault.NotFound when it is unknown.
 func (c *Catalog) General(ctx context.Context, provider, model string) (General, error) {
-	all, err := c.Generals(ctx, provider)
+	all, err := c.ModelInfo(ctx, provider)
 	if err != nil {
 		return General{}, err
 	}
@@ -203,7 +203,7 @@ func (c *Catalog) load(ctx context.Context, f file) (content, error) {
 }
 
 // slot is where a file is kept. When memory is full of others, all go.
-func (c *Catalog) slot(f file) *kept {
+func (c *Catalog) slot(f file) *cachedFile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k := c.files[f]; k != nil {
@@ -212,7 +212,7 @@ func (c *Catalog) slot(f file) *kept {
 	if len(c.files) >= maxFiles {
 		clear(c.files)
 	}
-	k := new(kept)
+	k := new(cachedFile)
 	c.files[f] = k
 	return k
 }

@@ -65,11 +65,11 @@ func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
 	if batch == nil && p.PayAsYouGo == nil {
 		batch = c.base.Batch
 	}
-	return c.plan(name, c.base.laid(p), batch, halve)
+	return c.plan(name, c.base.withOverrides(p), batch, halve)
 }
 
 func (c *compiler) plan(name string, p Pricing, batch *Rates, halve bool) *plan {
-	s := &sheet{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate, tuned: p.Finetune}
+	s := &rateSource{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate, tuned: p.Finetune}
 	if halve {
 		s.own, s.half = batch, p.PayAsYouGo
 		name += ", batch"

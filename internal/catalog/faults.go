@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Fault is a file that could not be read, or that had no prices in it. Until a good one
+// LoadError is a file that could not be read, or that had no prices in it. Until a good one
 // is there, the last good one counts, or else the next source.
-type Fault struct {
+type LoadError struct {
 	Folder   Folder
 	Provider string
 	Source   string // its name
@@ -18,19 +18,19 @@ type Fault struct {
 
 // faults remember what went wrong with files. The zero value is ready to use.
 type faults struct {
-	of    map[file]Fault
+	of    map[file]LoadError
 	total uint64
 }
 
 // Faults are the files that are bad now, by folder and provider.
-func (c *Catalog) Faults() []Fault {
+func (c *Catalog) Faults() []LoadError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]Fault, 0, len(c.faults.of))
+	out := make([]LoadError, 0, len(c.faults.of))
 	for _, f := range c.faults.of {
 		out = append(out, f)
 	}
-	slices.SortFunc(out, func(a, b Fault) int {
+	slices.SortFunc(out, func(a, b LoadError) int {
 		return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.Provider, b.Provider))
 	})
 	return out
@@ -49,14 +49,14 @@ func (c *Catalog) failed(f file, source string, err error, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.faults.of == nil || len(c.faults.of) >= maxFiles {
-		c.faults.of = make(map[file]Fault)
+		c.faults.of = make(map[file]LoadError)
 	}
-	c.faults.of[f] = Fault{f.folder, f.provider, source, err.Error(), now}
+	c.faults.of[f] = LoadError{f.folder, f.provider, source, err.Error(), now}
 	c.faults.total++
 }
 
-// mended notes that no source failed.
-func (c *Catalog) mended(f file) {
+// clearErrors notes that no source failed.
+func (c *Catalog) clearErrors(f file) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.faults.of, f)

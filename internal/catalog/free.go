@@ -4,21 +4,21 @@ package catalog
 const freeVersion = "free"
 
 // free is the tariff of every model of a provider that costs nothing.
-var free = &Tariff{version: freeVersion, free: true}
+var free = &RateCard{version: freeVersion, free: true}
 
 // Free is the Agreement for a provider that costs nothing, as one that runs on own
 // machines: each of its models has a price, which is 0. Safe for concurrent use.
-func Free() *Agreement { return freeAgreement }
+func Free() *PriceOverrides { return freeAgreement }
 
-var freeAgreement = &Agreement{free: true}
+var freeAgreement = &PriceOverrides{free: true}
 
 // Free reports whether all calls at the tariff cost nothing because their provider does.
-func (t *Tariff) Free() bool { return t.free }
+func (t *RateCard) Free() bool { return t.free }
 
 // Prices reports whether anything that a call may use has a rate, so that Bound says what the
 // call can cost: false of a model without a price, and of pictures that are asked of a model
 // that has a price of tokens alone. A rate of 0 is one.
-func (t *Tariff) Prices(l *Limits) bool {
+func (t *RateCard) Prices(l *Limits) bool {
 	switch {
 	case t.free:
 		return true

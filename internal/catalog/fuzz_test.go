@@ -28,7 +28,7 @@ func FuzzPrices(f *testing.F) {
 		}
 		for model := range prices {
 			tariff := c.Tariff(t.Context(), "acme", model)
-			b := tariff.Bill(&units, nil)
+			b := tariff.Cost(&units, nil)
 			if bound := tariff.Bound(&limits); b.Cost < 0 || b.Cost > bound {
 				t.Errorf("%s costs %d, at most %d was expected", model, b.Cost, bound)
 			}

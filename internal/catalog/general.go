@@ -47,18 +47,18 @@ type Param struct {
 	NestedOptions  json.RawMessage `json:"nestedOptions,omitempty"`
 }
 
-// Generals is a file of capabilities: by model, and "default" for what its models
+// ModelInfo is a file of capabilities: by model, and "default" for what its models
 // inherit. An entry is kept field by field, because one that is there replaces that of
 // the default even when it is empty.
-type Generals map[string]map[string]json.RawMessage
+type ModelInfo map[string]map[string]json.RawMessage
 
-func readGenerals(raw []byte) (Generals, error) {
+func readGenerals(raw []byte) (ModelInfo, error) {
 	g, err := readModels[map[string]json.RawMessage](raw)
-	return Generals(g), err
+	return ModelInfo(g), err
 }
 
 // of is the entry of a model with what it inherits.
-func (g Generals) of(model string) (out General, ok bool, err error) {
+func (g ModelInfo) of(model string) (out General, ok bool, err error) {
 	entry, ok := g[model]
 	if !ok {
 		return out, false, nil

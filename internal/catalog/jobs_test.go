@@ -8,7 +8,7 @@ import (
 	"sluice/internal/catalog"
 )
 
-func jobTariff(t testing.TB, e catalog.Entry) *catalog.Tariff {
+func jobTariff(t testing.TB, e catalog.Entry) *catalog.RateCard {
 	t.Helper()
 	tariff, err := catalog.NewTariff("test", e, catalog.Adjustments{})
 	if err != nil {
@@ -34,10 +34,10 @@ func TestTrainingAndVideoHaveUnitsOfTheirOwn(t *testing.T) {
 		{catalog.TrainingTokens, 1_000_000, 3_000_000_000}, {catalog.TrainingSeconds, 90 * 60, 150_000_000_000},
 	} {
 		units := catalog.Units{Other: []catalog.Other{{Name: c.unit, Count: c.n}}}
-		bill := tariff.Bill(&units, nil)
+		bill := tariff.Cost(&units, nil)
 		bound := tariff.Bound(&catalog.Limits{Other: units.Other})
-		if bill.Cost != c.want || !bill.Priced() || bound != c.want || !tariff.Pays(c.unit) {
-			t.Errorf("%d %s cost %d (%s), at most %d, want %d", c.n, c.unit, bill.Cost, bill.Lacks(), bound, c.want)
+		if bill.Cost != c.want || !bill.Priced() || bound != c.want || !tariff.HasPrice(c.unit) {
+			t.Errorf("%d %s cost %d (%s), at most %d, want %d", c.n, c.unit, bill.Cost, bill.MissingPrice(), bound, c.want)
 		}
 	}
 	if _, err := catalog.NewTariff("test", catalog.Entry{Pricing: &catalog.Pricing{Finetune: &catalog.Finetune{PerToken: priceOf(-1)}}}, catalog.Adjustments{}); err == nil {
@@ -65,7 +65,7 @@ func TestBoundOfSeveralRequests(t *testing.T) {
 		sum := int64(0)
 		for range rapid.IntRange(1, 20).Draw(r, "requests") {
 			in, out := rapid.Int64Range(0, 400_000).Draw(r, "input"), rapid.Int64Range(0, 400_000).Draw(r, "output")
-			bill := tariff.Bill(&catalog.Units{Execution: catalog.Batch, Requests: 1, Input: in, Output: out}, nil)
+			bill := tariff.Cost(&catalog.Units{Execution: catalog.Batch, Requests: 1, Input: in, Output: out}, nil)
 			sum += bill.Cost
 			l.Requests, l.Input, l.Output, l.Largest = l.Requests+1, l.Input+in, l.Output+out, max(l.Largest, in, 1)
 		}

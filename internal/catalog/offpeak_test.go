@@ -41,7 +41,7 @@ func TestDeepSeekIsBilledByTheHour(t *testing.T) {
 		{"the day after the holidays", utc("2026-10-08 02:00:00"), peak},
 	} {
 		u := catalog.Units{At: x.at, Input: 1000, Output: 1000, CacheRead: 1000}
-		bill := b.Find("deepseek", "deepseek-flash", nil).Bill(&u, nil)
+		bill := b.Find("deepseek", "deepseek-flash", nil).Cost(&u, nil)
 		if bill.Cost != x.nano || (bill.Plan == "off-peak") != (x.nano == off) {
 			t.Errorf("%s: %d nano-dollars by plan %q, want %d", x.name, bill.Cost, bill.Plan, x.nano)
 		}
@@ -71,7 +71,7 @@ func TestOffPeakPrices(t *testing.T) {
 		{catalog.Units{At: night, Input: 1000, Region: "eu"}, 5_000_000},
 		{catalog.Units{At: night.Add(time.Hour), Input: 1000}, 1_000_000},
 	} {
-		if got := tariff.Bill(&x.used, nil); got.Cost != x.nano {
+		if got := tariff.Cost(&x.used, nil); got.Cost != x.nano {
 			t.Errorf("%+v: %d nano-dollars, want %d", x.used, got.Cost, x.nano)
 		}
 	}

@@ -34,8 +34,8 @@ var contexts = [...]struct {
 }
 
 // newPlan makes the prices of a sheet ready.
-func newPlan(name string, s *sheet, a Adjustments) *plan {
-	b := &builder{sheet: s, adjustments: a}
+func newPlan(name string, s *rateSource, a Adjustments) *plan {
+	b := &builder{rateSource: s, adjustments: a}
 	p := &plan{name: name}
 	form, byFormula := newFormula(s.tree)
 	for d := range dimensions {

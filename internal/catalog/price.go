@@ -106,8 +106,8 @@ type Tier struct {
 	Pricing *Pricing `json:"pricing_config,omitempty"`
 }
 
-// laid is base with what is set in over put in its place, key by key.
-func (base Pricing) laid(over *Pricing) Pricing {
+// withOverrides is base with what is set in over put in its place, key by key.
+func (base Pricing) withOverrides(over *Pricing) Pricing {
 	if over != nil {
 		put(&base.PayAsYouGo, over.PayAsYouGo)
 		put(&base.Batch, over.Batch)

@@ -30,7 +30,7 @@ func TestPricesAreExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := tariff.Bill(&catalog.Units{Input: 1_000_000}, nil)
+		b := tariff.Cost(&catalog.Units{Input: 1_000_000}, nil)
 		if b.Cost != units || !b.Priced() { // a million times a femto-dollar is a nano-dollar
 			t.Fatalf("a million tokens at %s cents cost %d, want %d", cents, b.Cost, units)
 		}
@@ -94,13 +94,13 @@ func TestLastGoodFileStays(t *testing.T) {
 	src := &files{of: map[string]string{"pricing/acme": acme}}
 	c := catalog.New(now, slog.New(slog.DiscardHandler), src)
 	u := catalog.Units{Input: 1000}
-	before := c.Tariff(t.Context(), "acme", "large").Bill(&u, nil)
+	before := c.Tariff(t.Context(), "acme", "large").Cost(&u, nil)
 	src.of["pricing/acme"] = `{"large": {"pricing_config": {"pay_as_you_go": {"request_token": {"price": -1}}}}}`
 	now.now = now.now.Add(time.Hour)
-	if b := c.Tariff(t.Context(), "acme", "large").Bill(&u, nil); b.Cost != before.Cost || b.Cost == 0 || b.Version != before.Version {
+	if b := c.Tariff(t.Context(), "acme", "large").Cost(&u, nil); b.Cost != before.Cost || b.Cost == 0 || b.Version != before.Version {
 		t.Errorf("%+v, then %+v", before, b)
 	}
-	want := catalog.Fault{Folder: catalog.PricingFiles, Provider: "acme", Source: "test", Since: now.now}
+	want := catalog.LoadError{Folder: catalog.PricingFiles, Provider: "acme", Source: "test", Since: now.now}
 	if f := c.Faults(); len(f) != 1 || f[0].Error == "" || c.Failures() != 1 {
 		t.Errorf("%+v", f)
 	} else if f[0].Error = ""; f[0] != want {
@@ -164,7 +164,7 @@ func TestRerating(t *testing.T) {
 	if err := json.Unmarshal(kept, &u); err != nil {
 		t.Fatal(err)
 	}
-	wrong, right := all["tokens plain"].Bill(&u, nil), all["modes batch-plain"].Bill(&u, nil)
+	wrong, right := all["tokens plain"].Cost(&u, nil), all["modes batch-plain"].Cost(&u, nil)
 	if wrong.Cost == right.Cost || wrong.Version == right.Version || right.Cost != 1_250_000+2_500_000+20_000_000+20_000_000 {
 		t.Errorf("%+v\n%+v", wrong, right)
 	}

@@ -18,9 +18,9 @@ type rate struct {
 // minuteMilli are the milliseconds of the minute that is the unit of transcriptions.
 const minuteMilli = 60_000
 
-// sheet is where a plan takes its prices from: what it says itself, and for what is no
+// rateSource is where a plan takes its prices from: what it says itself, and for what is no
 // token what holds for all modes.
-type sheet struct {
+type rateSource struct {
 	own    *Rates
 	half   *Rates // half the price of these for what own leaves out: a batch without prices
 	shared *Rates // for what is no token
@@ -31,7 +31,7 @@ type sheet struct {
 
 // find is the price of a key and the tenths of it that are to be paid. What is written for
 // an hour is tokens, although it stands among the additional units.
-func (s *sheet) find(key string) (price *Price, tenths int64) {
+func (s *rateSource) find(key string) (price *Price, tenths int64) {
 	unit, isUnit := strings.CutPrefix(key, unitKey)
 	of := func(r *Rates) *Price {
 		switch {
@@ -60,14 +60,14 @@ func (s *sheet) find(key string) (price *Price, tenths int64) {
 
 // token is the rate of a name; nil when there is none.
 func (r *Rates) token(name string) *Price {
-	if at := r.place(name); at != nil {
+	if at := r.rateField(name); at != nil {
 		return *at
 	}
 	return nil
 }
 
-// place is where the rate of a name stands; nil for a name that is none.
-func (r *Rates) place(name string) **Price {
+// rateField is where the rate of a name stands; nil for a name that is none.
+func (r *Rates) rateField(name string) **Price {
 	for i := range rateKeys {
 		if rateKeys[i].name == name {
 			return rateKeys[i].of(r)
@@ -78,7 +78,7 @@ func (r *Rates) place(name string) **Price {
 
 // builder makes rates of the prices of a sheet.
 type builder struct {
-	*sheet
+	*rateSource
 	adjustments Adjustments
 }
 
@@ -93,7 +93,7 @@ func (b *builder) make(key string, p *Price, tenths, with int64) *rate {
 	if p == nil {
 		return nil
 	}
-	femto := p.femto()
+	femto := p.femtoDollars()
 	if with != multiplierOne {
 		v := new(big.Int).Mul(big.NewInt(femto), big.NewInt(with))
 		v.Add(v, big.NewInt(multiplierOne/2)).Quo(v, big.NewInt(multiplierOne))

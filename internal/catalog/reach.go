@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Reach is how many tokens a model takes in and gives out at most, 0 for what is not known, and
+// ContextLimits is how many tokens a model takes in and gives out at most, 0 for what is not known, and
 // how it reasons.
-type Reach struct {
+type ContextLimits struct {
 	Input, Output int64
 	Reasoning     ReasoningUse
 
@@ -31,8 +31,8 @@ const (
 // supports reasoning and has none reasons by default.
 var reasoningUses = map[string]ReasoningUse{"on_request": ReasonsOnRequest, "default": ReasonsByDefault, "always": AlwaysReasons}
 
-// Reach is that of a model. It costs as little as Find.
-func (b *Book) Reach(provider, model string) Reach {
+// ContextLimits is that of a model. It costs as little as Find.
+func (b *PriceList) ContextLimits(provider, model string) ContextLimits {
 	r, _ := find(b.list(provider).reach, provider, model)
 	return r
 }
@@ -49,13 +49,13 @@ type features struct {
 // the built-in file counts, which may be nil:
 // {"gpt-5": {"type": {"supported": ["reasoning"]}, "features": {"context_window": 400000,
 // "max_output_tokens": 128000, "reasoning_use": "always", "reasoning_shown": "summary"}}}.
-func (g Generals) reach(provider string, builtin Generals) map[string]Reach {
-	out := make(map[string]Reach, len(g))
+func (g ModelInfo) reach(provider string, builtin ModelInfo) map[string]ContextLimits {
+	out := make(map[string]ContextLimits, len(g))
 	for model, entry := range g {
 		var is Type
 		_ = json.Unmarshal(entry["type"], &is) // an entry without one does not reason
 		f := readFeatures(entry)
-		r := Reach{Input: tokens(f.Window), Output: tokens(f.Output)}
+		r := ContextLimits{Input: tokens(f.Window), Output: tokens(f.Output)}
 		if slices.Contains(is.Supported, "reasoning") {
 			entry, _ := find(builtin, provider, model)
 			own := readFeatures(entry)
@@ -71,7 +71,7 @@ func (g Generals) reach(provider string, builtin Generals) map[string]Reach {
 			}
 			r.HidesReasoning = f.Shown == "summary" || f.Shown == "none"
 		}
-		if r != (Reach{}) {
+		if r != (ContextLimits{}) {
 			out[model] = r
 		}
 	}

@@ -15,21 +15,21 @@ func TestReach(t *testing.T) {
 	b := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
 	for _, c := range []struct {
 		provider, model string
-		want            catalog.Reach
+		want            catalog.ContextLimits
 	}{
-		{"openai", "gpt-4o", catalog.Reach{Input: 128000, Output: 16384}},
-		{"bedrock", "us.anthropic.claude-3-haiku-20240307-v1:0", catalog.Reach{Input: 200000, Output: 4096}}, // the prefix of a region is no part of the name
-		{"openai", "o3", catalog.Reach{Input: 200000, Output: 100000, Reasoning: catalog.AlwaysReasons, HidesReasoning: true}},
-		{"openai", "gpt-5.1", catalog.Reach{Input: 400000, Output: 128000, Reasoning: catalog.ReasonsByDefault, HidesReasoning: true}},
-		{"anthropic", "claude-sonnet-4-5", catalog.Reach{Input: 200000, Output: 64000, Reasoning: catalog.ReasonsOnRequest, HidesReasoning: true}},
-		{"anthropic", "claude-opus-5", catalog.Reach{Input: 1000000, Output: 128000, Reasoning: catalog.ReasonsByDefault, HidesReasoning: true}},
-		{"anthropic", "claude-opus-5-5", catalog.Reach{Input: 1000000, Output: 128000, Reasoning: catalog.AlwaysReasons, HidesReasoning: true}},
-		{"deepseek", "deepseek-reasoner", catalog.Reach{Input: 131072, Output: 65536, Reasoning: catalog.ReasonsByDefault}},
-		{"replicate", "openai/gpt-5", catalog.Reach{Reasoning: catalog.AlwaysReasons, HidesReasoning: true}}, // of which no sizes are known
-		{"openai", "no-such-model", catalog.Reach{}},
-		{"no-such-provider", "gpt-4o", catalog.Reach{}},
+		{"openai", "gpt-4o", catalog.ContextLimits{Input: 128000, Output: 16384}},
+		{"bedrock", "us.anthropic.claude-3-haiku-20240307-v1:0", catalog.ContextLimits{Input: 200000, Output: 4096}}, // the prefix of a region is no part of the name
+		{"openai", "o3", catalog.ContextLimits{Input: 200000, Output: 100000, Reasoning: catalog.AlwaysReasons, HidesReasoning: true}},
+		{"openai", "gpt-5.1", catalog.ContextLimits{Input: 400000, Output: 128000, Reasoning: catalog.ReasonsByDefault, HidesReasoning: true}},
+		{"anthropic", "claude-sonnet-4-5", catalog.ContextLimits{Input: 200000, Output: 64000, Reasoning: catalog.ReasonsOnRequest, HidesReasoning: true}},
+		{"anthropic", "claude-opus-5", catalog.ContextLimits{Input: 1000000, Output: 128000, Reasoning: catalog.ReasonsByDefault, HidesReasoning: true}},
+		{"anthropic", "claude-opus-5-5", catalog.ContextLimits{Input: 1000000, Output: 128000, Reasoning: catalog.AlwaysReasons, HidesReasoning: true}},
+		{"deepseek", "deepseek-reasoner", catalog.ContextLimits{Input: 131072, Output: 65536, Reasoning: catalog.ReasonsByDefault}},
+		{"replicate", "openai/gpt-5", catalog.ContextLimits{Reasoning: catalog.AlwaysReasons, HidesReasoning: true}}, // of which no sizes are known
+		{"openai", "no-such-model", catalog.ContextLimits{}},
+		{"no-such-provider", "gpt-4o", catalog.ContextLimits{}},
 	} {
-		if got := b.Reach(c.provider, c.model); got != c.want {
+		if got := b.ContextLimits(c.provider, c.model); got != c.want {
 			t.Errorf("%s of %s: %+v, want %+v", c.model, c.provider, got, c.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestReasoningOfASource(t *testing.T) {
 	if err := b.Ready(t.Context(), "openai"); err != nil {
 		t.Fatal(err)
 	}
-	for model, want := range map[string]catalog.Reach{
+	for model, want := range map[string]catalog.ContextLimits{
 		"o3":      {Input: 1000, Reasoning: catalog.AlwaysReasons, HidesReasoning: true},
 		"gpt-5":   {Reasoning: catalog.ReasonsOnRequest},
 		"mine":    {Reasoning: catalog.ReasonsByDefault, HidesReasoning: true},
@@ -63,7 +63,7 @@ func TestReasoningOfASource(t *testing.T) {
 		"plain":   {Input: 1000},
 		"listed":  {Reasoning: catalog.ReasonsByDefault},
 	} {
-		if got := b.Reach("openai", model); got != want {
+		if got := b.ContextLimits("openai", model); got != want {
 			t.Errorf("%s: %+v, want %+v", model, got, want)
 		}
 	}

@@ -34,7 +34,7 @@ func (p Prices) of(provider, model string) (e Entry, ok bool) {
 	e, ok = find(p, provider, model)
 	if e.Pricing != nil {
 		var base Pricing
-		full := base.laid(p[defaultModel].Pricing).laid(e.Pricing)
+		full := base.withOverrides(p[defaultModel].Pricing).withOverrides(e.Pricing)
 		e.Pricing = &full
 	}
 	return e, ok
@@ -80,15 +80,15 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 	if p.Price, err = strconv.ParseFloat(string(v.Price), 64); err != nil {
 		return err
 	}
-	if kept := p.femto(); kept != written {
+	if kept := p.femtoDollars(); kept != written {
 		return fmt.Errorf("price %s has more than 15 digits", v.Price)
 	}
 	return nil
 }
 
-// femto is the price in femto-dollars. The shortest decimal that stands for a float64 is
+// femtoDollars is the price in femto-dollars. The shortest decimal that stands for a float64 is
 // the one that was written, as far as 15 digits go.
-func (p Price) femto() int64 {
+func (p Price) femtoDollars() int64 {
 	var buf [32]byte
 	text := strconv.AppendFloat(buf[:0], p.Price, 'e', -1, 64) // "2.5e-04"
 	e := bytes.IndexByte(text, 'e')

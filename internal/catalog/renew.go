@@ -10,7 +10,7 @@ import (
 
 // renew asks the sources for a file. One that fails is asked again soon; until then what
 // was known stays, or else the next source counts.
-func (c *Catalog) renew(ctx context.Context, f file, k *kept, now time.Time) {
+func (c *Catalog) renew(ctx context.Context, f file, k *cachedFile, now time.Time) {
 	k.until = now.Add(fresh)
 	failed := false
 	for _, s := range c.sources {
@@ -19,7 +19,7 @@ func (c *Catalog) renew(ctx context.Context, f file, k *kept, now time.Time) {
 		case err == nil:
 			k.content = got
 			if !failed {
-				c.mended(f)
+				c.clearErrors(f)
 			}
 			return
 		case errors.Is(err, ErrNone):
@@ -38,7 +38,7 @@ func (c *Catalog) renew(ctx context.Context, f file, k *kept, now time.Time) {
 		}
 	}
 	if !failed {
-		c.mended(f)
+		c.clearErrors(f)
 	}
 	k.content = content{}
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// retirements are the days from which the provider answers for a model no more, that a file of
+// deprecations are the days from which the provider answers for a model no more, that a file of
 // capabilities names: {"o1": {"retires": "2026-10-23"}}. What is no day says nothing.
-func (g Generals) retirements() map[string]time.Time {
+func (g ModelInfo) deprecations() map[string]time.Time {
 	out := make(map[string]time.Time)
 	for model, entry := range g {
 		var text string
@@ -24,14 +24,14 @@ func (g Generals) retirements() map[string]time.Time {
 	return out
 }
 
-// told takes what a file of capabilities of the provider says.
-func (l *list) told(provider string, can content) {
+// listedModels takes what a file of capabilities of the provider says.
+func (l *list) listedModels(provider string, can content) {
 	own, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // is in memory; without one it says nothing
-	l.can, l.reach, l.retires = can.sum, can.generals.reach(provider, own.generals), can.generals.retirements()
+	l.can, l.reach, l.retires = can.sum, can.generals.reach(provider, own.generals), can.generals.deprecations()
 }
 
-// sold reports whether a name is that of a model that is still to be had.
-func (l *list) sold(model string, now time.Time) bool {
+// availableModels reports whether a name is that of a model that is still to be had.
+func (l *list) availableModels(model string, now time.Time) bool {
 	if tunedPrices(model) {
 		return false
 	}
@@ -47,9 +47,9 @@ func (c *Catalog) Names(ctx context.Context, provider string, now time.Time) ([]
 		return nil, err
 	}
 	l := &list{}
-	if generals, err := c.Generals(ctx, provider); err == nil {
-		l.retires = generals.retirements()
+	if generals, err := c.ModelInfo(ctx, provider); err == nil {
+		l.retires = generals.deprecations()
 	}
 	names := slices.Sorted(maps.Keys(prices))
-	return slices.DeleteFunc(names, func(model string) bool { return model == "default" || !l.sold(model, now) }), nil
+	return slices.DeleteFunc(names, func(model string) bool { return model == "default" || !l.availableModels(model, now) }), nil
 }

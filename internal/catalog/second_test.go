@@ -79,17 +79,17 @@ var rateUnits = map[string]func(n, beside int64) catalog.Units{
 }
 
 // unequal are the fields in which a Tariff differs from what is published.
-func (m *publishedModel) unequal(tariff *catalog.Tariff) (fields []string) {
+func (m *publishedModel) unequal(tariff *catalog.RateCard) (fields []string) {
 	const few = 10_000
 	check := func(prefix string, mode catalog.Execution, n, beside int64, rates publishedRates) {
-		input := tariff.Bill(&catalog.Units{Execution: mode, Input: beside}, nil).Cost
+		input := tariff.Cost(&catalog.Units{Execution: mode, Input: beside}, nil).Cost
 		for name, price := range rates {
 			u, less := rateUnits[name](n, beside), int64(0)
 			u.Execution = mode
 			if strings.HasSuffix(name, "output") {
 				less = input
 			}
-			if bill := tariff.Bill(&u, nil); bill.Reason != "" || len(bill.Unpriced) > 0 || math.Abs(float64(bill.Cost-less)-price*1000*float64(n)) > 1 {
+			if bill := tariff.Cost(&u, nil); bill.Reason != "" || len(bill.Unpriced) > 0 || math.Abs(float64(bill.Cost-less)-price*1000*float64(n)) > 1 {
 				fields = append(fields, prefix+name)
 			}
 		}

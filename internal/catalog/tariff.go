@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Tariff is what the calls of a model cost, ready for the path of a request. It never
+// RateCard is what the calls of a model cost, ready for the path of a request. It never
 // changes and is safe for concurrent use. Make one with NewTariff, or take it of a Book.
-type Tariff struct {
+type RateCard struct {
 	version string
 	reason  Reason
 	free    bool // all calls cost nothing
@@ -65,15 +65,15 @@ type tier struct {
 // NewTariff makes a Tariff of an entry whose Pricing has all that it inherits. The
 // source, such as "built-in", is part of the version. An entry of a checked file never
 // fails; others fail with fault.InvalidParameter for a price that cannot be one.
-func NewTariff(source string, e Entry, a Adjustments) (*Tariff, error) {
+func NewTariff(source string, e Entry, a Adjustments) (*RateCard, error) {
 	if err := e.check(); err != nil {
 		return nil, invalid("pricing_config", err.Error())
 	}
 	return newTariff(source, e, a), nil
 }
 
-func newTariff(source string, e Entry, a Adjustments) *Tariff {
-	t := &Tariff{source: source, entry: e, by: a, version: version(source, e, a)}
+func newTariff(source string, e Entry, a Adjustments) *RateCard {
+	t := &RateCard{source: source, entry: e, by: a, version: version(source, e, a)}
 	if e.Pricing == nil && e.Custom == nil {
 		t.reason = NoPrice
 		return t
@@ -101,36 +101,38 @@ func newTariff(source string, e Entry, a Adjustments) *Tariff {
 }
 
 // unpriced is the Tariff of what has no price.
-func unpriced(r Reason) *Tariff { return &Tariff{reason: r} }
+func unpriced(r Reason) *RateCard { return &RateCard{reason: r} }
 
 // Reason says why there is no price; empty: there is one.
-func (t *Tariff) Reason() Reason { return t.reason }
+func (t *RateCard) Reason() Reason { return t.reason }
 
 // Version is sixteen hexadecimal digits that stand for the prices, where they come from
 // and their adjustments: two bills of one version were made at the same prices. It is
 // empty where there never were any.
-func (t *Tariff) Version() string { return t.version }
+func (t *RateCard) Version() string { return t.version }
 
-// HeardByTokens reports whether speech that is transcribed is priced by tokens rather than by
+// PricesAudioInputByToken reports whether speech that is transcribed is priced by tokens rather than by
 // its length.
-func (t *Tariff) HeardByTokens() bool { return t.listed() && t.plan("", Standard, 0).minute == nil }
+func (t *RateCard) PricesAudioInputByToken() bool {
+	return t.listed() && t.plan("", Standard, 0).minute == nil
+}
 
-// SpokenByTokens reports whether speech that is made is priced by tokens rather than by the
+// PricesSpeechByToken reports whether speech that is made is priced by tokens rather than by the
 // characters of its text.
-func (t *Tariff) SpokenByTokens() bool {
+func (t *RateCard) PricesSpeechByToken() bool {
 	return t.listed() && t.plan("", Standard, 0).character == nil
 }
 
-// Pays reports whether an additional unit has a price: "file_search".
-func (t *Tariff) Pays(unit string) bool {
+// HasPrice reports whether an additional unit has a price: "file_search".
+func (t *RateCard) HasPrice(unit string) bool {
 	return t.listed() && t.plan("", Standard, 0).unit(unit) != nil
 }
 
 // listed reports whether there are plans.
-func (t *Tariff) listed() bool { return t.reason == "" && !t.free }
+func (t *RateCard) listed() bool { return t.reason == "" && !t.free }
 
 // Adjust is the Tariff at multiplied prices.
-func (t *Tariff) Adjust(a Adjustments) *Tariff {
+func (t *RateCard) Adjust(a Adjustments) *RateCard {
 	if t.version == "" || t.free {
 		return t
 	}
@@ -150,12 +152,12 @@ func version(source string, e Entry, a Adjustments) string {
 }
 
 // plan chooses the prices of a call, at peak hours where these differ.
-func (t *Tariff) plan(region string, mode Execution, size int64) *plan {
-	return t.in(region).plan(mode, size)
+func (t *RateCard) plan(region string, mode Execution, size int64) *plan {
+	return t.regionPrices(region).plan(mode, size)
 }
 
 // billed chooses the prices of a call that was made, by its time, too.
-func (t *Tariff) billed(u *Units) *plan {
+func (t *RateCard) billed(u *Units) *plan {
 	if t.offPeak.applies(u.At) && t.own(u.Region) == nil {
 		return t.offPeak.modes.plan(u.Execution, u.size())
 	}
@@ -176,9 +178,9 @@ func (m *modes) plan(mode Execution, size int64) *plan {
 // of are the prices of a mode; one that is not known is Standard.
 func (m *modes) of(mode Execution) tiers { return m[max(0, slices.Index(executions[:], mode))] }
 
-// in are the prices of a region: its own, else those of the default region, else the plain
+// regionPrices are the prices of a region: its own, else those of the default region, else the plain
 // ones.
-func (t *Tariff) in(name string) *modes {
+func (t *RateCard) regionPrices(name string) *modes {
 	for _, want := range [...]string{name, defaultModel} {
 		if own := t.own(want); own != nil {
 			return own
@@ -188,7 +190,7 @@ func (t *Tariff) in(name string) *modes {
 }
 
 // own are the prices that a region has of its own; nil for none.
-func (t *Tariff) own(name string) *modes {
+func (t *RateCard) own(name string) *modes {
 	for i := range t.regions {
 		if slices.Contains(t.regions[i].names, name) {
 			return &t.regions[i].modes

@@ -24,7 +24,7 @@ type vectors struct {
 		Model       string          `json:"model"`
 		Adjustments json.RawMessage `json:"pricing_adjustments"`
 		Units       catalog.Units   `json:"units"`
-		Bill        catalog.Bill    `json:"bill"` // without its version
+		Bill        catalog.Cost    `json:"bill"` // without its version
 	} `json:"cases"`
 }
 
@@ -72,8 +72,8 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: %v", x.Name, err)
 			continue
 		}
-		got := c.Tariff(t.Context(), x.Pricing, x.Model).Adjust(a).Bill(&x.Units, nil)
-		if diff := cmp.Diff(x.Bill, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(catalog.Bill{}, "Version")); diff != "" {
+		got := c.Tariff(t.Context(), x.Pricing, x.Model).Adjust(a).Cost(&x.Units, nil)
+		if diff := cmp.Diff(x.Bill, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(catalog.Cost{}, "Version")); diff != "" {
 			t.Errorf("%s: %s\n%s", x.Name, x.Why, diff)
 		}
 	}

@@ -34,8 +34,8 @@ func chatRequest(host, body string) *wire.Request {
 // nowhere is a journal that keeps nothing.
 type nowhere struct{}
 
-func (nowhere) AppendLine(*ledger.Line) error { return nil }
-func (nowhere) Append(*record.Attempt) error  { return nil }
+func (nowhere) AppendLine(*ledger.Entry) error { return nil }
+func (nowhere) Append(*record.Attempt) error   { return nil }
 
 // bench is a gateway before an upstream that allocates next to nothing, its address, and
 // a function that sends a request through it.

@@ -34,7 +34,7 @@ func (a *attempt) asked() []byte {
 
 // maxContextTokens bounds the tokens that the provider reads beside the call: what the response
 // before came to, where this gateway remembers it, else as much as the model reads.
-func (g *Gateway) maxContextTokens(a *attempt, reach catalog.Reach) int64 {
+func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int64 {
 	unknown := cmp.Or(reach.Input, carriedUnknown)
 	if a.brings() {
 		return unknown

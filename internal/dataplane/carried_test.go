@@ -25,7 +25,7 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 		"event: response.completed\ndata: "+`{"type":"response.completed","response":{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}}`+"\n\n",
 	)
 	uncounted := upstream.JSON(200, json.RawMessage(`{"id":"resp_A1","object":"response","status":"completed","output":[]}`))
-	window := builtinPrices.Reach("openai", "gpt-5.6-sol").Input
+	window := builtinPrices.ContextLimits("openai", "gpt-5.6-sol").Input
 	if window < 100_000 {
 		t.Fatalf("a window of %d", window)
 	}

@@ -21,7 +21,7 @@ type chargeCache [chargesSeen]atomic.Pointer[chargeSet]
 // is known: most of those never come again.
 type chargeSet struct {
 	hash   uint64
-	places []quota.Place
+	places []quota.CounterKey
 	set    *ledger.Set
 }
 
@@ -32,8 +32,8 @@ func (b *chargeCache) lookup(budgets []quota.Hold) *ledger.Set {
 	}
 	hash := uint64(len(budgets))
 	for i := range budgets {
-		p := budgets[i].Place()
-		if p == (quota.Place{}) {
+		p := budgets[i].CounterKey()
+		if p == (quota.CounterKey{}) {
 			return nil
 		}
 		hash = (hash ^ p.Hash()) * 0x9e3779b97f4a7c15
@@ -59,7 +59,7 @@ func (s *chargeSet) is(budgets []quota.Hold) bool {
 		return false
 	}
 	for i := range budgets {
-		if s.places[i] != budgets[i].Place() {
+		if s.places[i] != budgets[i].CounterKey() {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func newChargeSet(hash uint64, budgets []quota.Hold) *chargeSet {
 	var counters []ledger.Counter
 	for i := range budgets {
 		h := &budgets[i]
-		s.places = append(s.places, h.Place())
+		s.places = append(s.places, h.CounterKey())
 		counters = append(counters, ledger.Counter{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Counts: countsOf(h.Measure)})
 	}
 	s.set = ledger.NewSet(counters)

@@ -24,7 +24,7 @@ type fallbacks struct {
 
 type fallback struct {
 	model  string // as it is named
-	tariff *catalog.Tariff
+	tariff *catalog.RateCard
 }
 
 // fallbacksMost is how many models a call may name for that. Providers take three.
@@ -69,11 +69,11 @@ func (a *attempt) models() []string {
 
 // reach is how much the models take in and give out at most by which the attempt may be
 // answered.
-func (g *Gateway) reach(a *attempt) catalog.Reach {
-	r := g.Prices.Reach(a.spec.ID, a.priceName())
+func (g *Gateway) reach(a *attempt) catalog.ContextLimits {
+	r := g.Prices.ContextLimits(a.spec.ID, a.priceName())
 	for i := range a.stake.falls.list {
-		of := g.Prices.Reach(a.spec.ID, a.stake.falls.list[i].model)
-		r = catalog.Reach{
+		of := g.Prices.ContextLimits(a.spec.ID, a.stake.falls.list[i].model)
+		r = catalog.ContextLimits{
 			Input: wider(r.Input, of.Input), Output: wider(r.Output, of.Output),
 			Reasoning: max(r.Reasoning, of.Reasoning), HidesReasoning: r.HidesReasoning || of.HidesReasoning,
 		}
@@ -102,7 +102,7 @@ func (s *reservation) dearest() int64 {
 // billed is the model that the attempt is billed for, as price lists name it, and its
 // prices: of one that may fall back, or whose model stands in a path that is passed through or
 // in a body that is not read, the model that the answer names, if that has a price.
-func (g *Gateway) billed(a *attempt) (string, *catalog.Tariff) {
+func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
 	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
 	unread := own == "" && a.x.bodyNotParsed
 	if !s.falls.may && !a.modelInPath && !unread || answered == "" {

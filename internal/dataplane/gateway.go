@@ -45,14 +45,14 @@ type Directory interface {
 	Limits(kind, id string) *quota.Plan // never nil
 	IntegrationLimits(integration, workspace string) *quota.Plan
 	Policies(workspace string) *quota.Policies
-	Agreement(account *credential.Account) *catalog.Agreement // nil: what the list says; so for nil
+	Agreement(account *credential.Account) *catalog.PriceOverrides // nil: what the list says; so for nil
 }
 
 // journal takes one record per attempt, and the lines of the ledger that no record
 // closes. When it returns, what it took outlives the process.
 type journal interface {
 	Append(a *record.Attempt) error
-	AppendLine(l *ledger.Line) error
+	AppendLine(l *ledger.Entry) error
 }
 
 // Parts are what a Gateway is made of; all are needed.

@@ -54,7 +54,7 @@ type rig struct {
 	gateway *dataplane.Gateway
 	server  *listen.Server
 	set     dataplane.Settings
-	bank    *quota.Bank
+	bank    *quota.Limiter
 	metrics *dataplane.Metrics
 	log     warnings
 }
@@ -170,17 +170,17 @@ var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.Di
 // list is a journal in memory.
 type list struct {
 	t      testing.TB
-	prices *catalog.Book // nil: builtinPrices
+	prices *catalog.PriceList // nil: builtinPrices
 
 	mu    sync.Mutex // guards what follows
 	rows  []record.Attempt
-	lines []ledger.Line
+	lines []ledger.Entry
 	full  error // that lines are refused with
 	lost  error // that records are refused with
 }
 
 // AppendLine takes a line of the ledger.
-func (l *list) AppendLine(line *ledger.Line) error {
+func (l *list) AppendLine(line *ledger.Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.full != nil {
@@ -198,13 +198,13 @@ func (l *list) refuse(err error) {
 }
 
 // ledger are the lines so far.
-func (l *list) ledger() []ledger.Line {
+func (l *list) ledger() []ledger.Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.lines)
 }
 
-func copyOf(line *ledger.Line) ledger.Line {
+func copyOf(line *ledger.Entry) ledger.Entry {
 	c := *line
 	c.Charges = slices.Clone(line.Charges)
 	return c
@@ -221,8 +221,8 @@ func (l *list) billAgain(a *record.Attempt) {
 		l.t.Errorf("the basis of a bill: %v", err)
 	}
 	units := basis.Units(a.Endpoint, &a.Usage)
-	bill := cmp.Or(l.prices, builtinPrices).Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Bill(&units, nil)
-	if bill.Cost != a.Spend.Cost || bill.Lacks() != a.Spend.Unpriced || bill.Version != a.Spend.Version {
+	bill := cmp.Or(l.prices, builtinPrices).Find(a.Provider, cmp.Or(basis.Model, a.Model), nil).Cost(&units, nil)
+	if bill.Cost != a.Spend.Cost || bill.MissingPrice() != a.Spend.Unpriced || bill.Version != a.Spend.Version {
 		l.t.Errorf("%s of %s %s cost %+v, and billed again of %q %+v", a.Endpoint, a.Provider, a.Model, a.Spend, a.Spend.Basis, bill)
 	}
 }
@@ -255,7 +255,7 @@ func (l *list) Append(a *record.Attempt) error {
 	l.billAgain(a)
 	l.addUp(a)
 	if len(a.Closing) > 0 {
-		var line ledger.Line
+		var line ledger.Entry
 		if err := line.Decode(a.Closing); err != nil {
 			return err
 		}
@@ -310,8 +310,8 @@ func (d *directory) Limits(kind, id string) *quota.Plan {
 func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
 	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
 }
-func (d *directory) Policies(string) *quota.Policies                  { return d.policies }
-func (d *directory) Agreement(*credential.Account) *catalog.Agreement { return nil }
+func (d *directory) Policies(string) *quota.Policies                       { return d.policies }
+func (d *directory) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
 
 func newDirectory(h *keys.Hasher) *directory {
 	d := &directory{place: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}, limits: map[[2]string]*quota.Plan{}}

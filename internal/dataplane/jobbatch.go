@@ -74,7 +74,7 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most c
 	}
 	for _, model := range models {
 		tariff := g.priceOf(a, model)
-		l := limitsOf(group, g.Prices.Reach(a.spec.ID, model))
+		l := limitsOf(group, g.Prices.ContextLimits(a.spec.ID, model))
 		l.Region = a.region()
 		if !tariff.Prices(&l) {
 			err = unpricedJob(model, "a batch")
@@ -87,7 +87,7 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most c
 }
 
 // limitsOf is what some requests of one model can use at most.
-func limitsOf(group *jobs.Group, reach catalog.Reach) catalog.Limits {
+func limitsOf(group *jobs.Group, reach catalog.ContextLimits) catalog.Limits {
 	context, longest := cmp.Or(reach.Input, outputMost), cmp.Or(reach.Output, outputMost)
 	l := catalog.Limits{
 		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + jobs.Times(group.Context, context), Largest: max(group.Largest, 1),

@@ -20,9 +20,9 @@ import (
 type jobBill struct {
 	g       *Gateway
 	job     *jobs.Job
-	terms   *catalog.Agreement
-	tariff  *catalog.Tariff // of the job's model
-	tariffs map[string]*catalog.Tariff
+	terms   *catalog.PriceOverrides
+	tariff  *catalog.RateCard // of the job's model
+	tariffs map[string]*catalog.RateCard
 
 	state  ledger.State
 	status string // in the provider's spelling
@@ -43,7 +43,7 @@ const termsMost = 256
 
 func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
 	dir := g.Directory()
-	b := &jobBill{g: g, job: j, state: ledger.Settled, tariffs: map[string]*catalog.Tariff{}}
+	b := &jobBill{g: g, job: j, state: ledger.Settled, tariffs: map[string]*catalog.RateCard{}}
 	if j.ProviderID != "" {
 		b.terms = dir.Agreement(dir.FindAccount(j.WorkspaceID, j.ProviderID))
 	}
@@ -51,7 +51,7 @@ func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
 	return b
 }
 
-func (b *jobBill) priceOf(model string) *catalog.Tariff {
+func (b *jobBill) priceOf(model string) *catalog.RateCard {
 	t := b.tariffs[model]
 	if t == nil {
 		t = b.g.Prices.Find(b.job.Provider, model, b.terms)
@@ -88,7 +88,7 @@ func (b *jobBill) line(line []byte) {
 	u.Tier = ""
 	basis := catalog.Basis{Region: cmp.Or(u.Region, b.job.Region), Execution: catalog.Batch, CachedAudio: u.CachedAudioTokens, CachedImages: u.CachedImageTokens, FreeInput: u.FreeInputTokens, FreeOutput: u.FreeOutputTokens}
 	units := basis.Units(ep, &u)
-	b.add(tariff.Bill(&units, b.room))
+	b.add(tariff.Cost(&units, b.room))
 	b.usage = b.usage.Add(u)
 }
 
@@ -119,9 +119,9 @@ func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 func (b *jobBill) training(st *jobs.State) {
 	units := catalog.Units{Region: b.job.Region}
 	switch {
-	case st.Trained > 0 && (b.tariff.Pays(catalog.TrainingTokens) || !b.tariff.Pays(catalog.TrainingSeconds)):
+	case st.Trained > 0 && (b.tariff.HasPrice(catalog.TrainingTokens) || !b.tariff.HasPrice(catalog.TrainingSeconds)):
 		b.other = []catalog.Other{{Name: catalog.TrainingTokens, Count: st.Trained}}
-	case b.tariff.Pays(catalog.TrainingSeconds) && st.Length > 0:
+	case b.tariff.HasPrice(catalog.TrainingSeconds) && st.Length > 0:
 		b.other = []catalog.Other{{Name: catalog.TrainingSeconds, Count: st.Length}}
 	case st.Failed || st.Stopped:
 		b.state = ledger.Released
@@ -133,7 +133,7 @@ func (b *jobBill) training(st *jobs.State) {
 	}
 	b.usage = llm.Usage{TotalTokens: st.Trained, Reported: true}
 	units.Other = b.other
-	b.add(b.tariff.Bill(&units, b.room))
+	b.add(b.tariff.Cost(&units, b.room))
 }
 
 // video bills the seconds and the size that the provider reports, or else those that were
@@ -152,13 +152,13 @@ func (b *jobBill) video(st *jobs.State) {
 			}
 			u.Count = made
 		}
-		if at := jobs.VideoAt(st.Size); st.Size != "" && b.tariff.Pays(at) {
+		if at := jobs.VideoAt(st.Size); st.Size != "" && b.tariff.HasPrice(at) {
 			u.Name = at
 		}
 		b.other = append(b.other, catalog.Other{Name: u.Name, Count: u.Count})
 	}
 	units.Other = b.other
-	b.add(b.tariff.Bill(&units, b.room))
+	b.add(b.tariff.Cost(&units, b.room))
 }
 
 // whole bills the maximum, where the end of the job cannot be known.
@@ -168,13 +168,13 @@ func (b *jobBill) whole() {
 }
 
 // add adds a bill.
-func (b *jobBill) add(bill catalog.Bill) {
+func (b *jobBill) add(bill catalog.Cost) {
 	b.room = bill.Terms
 	if b.cost += bill.Cost; b.cost < 0 {
 		b.cost = math.MaxInt64
 	}
 	if b.lacks == "" {
-		b.lacks = bill.Lacks()
+		b.lacks = bill.MissingPrice()
 	}
 	for i := range bill.Terms {
 		b.term(&bill.Terms[i])
@@ -214,7 +214,7 @@ func (b *jobBill) basis() string {
 		basis.Execution = catalog.Batch
 	}
 	units := basis.Units(b.job.Endpoint, &b.usage)
-	if bill := b.tariff.Bill(&units, nil); bill.Cost != b.cost {
+	if bill := b.tariff.Cost(&units, nil); bill.Cost != b.cost {
 		return ""
 	}
 	return basis.Text()

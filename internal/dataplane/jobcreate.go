@@ -97,8 +97,8 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	}
 	s := a.stake
 	switch {
-	case s.tariff.Pays(catalog.TrainingTokens):
-	case s.tariff.Pays(catalog.TrainingSeconds):
+	case s.tariff.HasPrice(catalog.TrainingTokens):
+	case s.tariff.HasPrice(catalog.TrainingSeconds):
 		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its length is not known before it ends; use a key without a budget of cost")
 	default:
 		return unpricedJob(a.priceName(), "training")
@@ -135,7 +135,7 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 		if bound := a.stake.tariff.Bound(&most); a.job.units == nil || bound > a.stake.bound {
 			a.job.units, a.stake.most, a.stake.bound = []jobs.Unit{unit}, most, bound
 		}
-		if !a.stake.tariff.Pays(unit.Name) {
+		if !a.stake.tariff.HasPrice(unit.Name) {
 			return unpricedJob(a.priceName(), "video")
 		}
 	}
@@ -144,7 +144,7 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 
 // maxOfUnit is one unit of a name, where that has a price.
 func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
-	if !a.stake.tariff.Pays(name) {
+	if !a.stake.tariff.HasPrice(name) {
 		return errJob(why)
 	}
 	a.job.units = []jobs.Unit{{Name: name, Count: 1}}

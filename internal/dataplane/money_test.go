@@ -37,7 +37,7 @@ const capped = `{"model":"gpt-4o-mini","max_tokens":100,"messages":[{"role":"use
 
 // limited gives the key of the tests, or what else has the kind and id, limits.
 func (r *rig) limited(kind, id string, l quota.Limits) *quota.Plan {
-	p := quota.NewPlan(quota.Carrier{Kind: kind, ID: id, OrgID: org, WorkspaceID: workspace}, kind+" of the tests", l)
+	p := quota.NewPlan(quota.Subject{Kind: kind, ID: id, OrgID: org, WorkspaceID: workspace}, kind+" of the tests", l)
 	r.dir.limits[[2]string{kind, id}] = p
 	return p
 }

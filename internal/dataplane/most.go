@@ -60,7 +60,7 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 
 // maxFormUsage are the limits of a call that is a form: of a recording, or of pictures to be
 // edited. Files that are merely kept use nothing.
-func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.Reach) {
+func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.ContextLimits) {
 	f, text := a.x.form, int64(0)
 	if p := f.Part("prompt"); p != nil {
 		text = p.Len
@@ -222,7 +222,7 @@ func (a *attempt) maxToolCalls() (list []catalog.Other) {
 
 // pays reports whether a unit has a price with one of the models that may answer.
 func (s *reservation) pays(unit string) bool {
-	return s.tariff.Pays(unit) || slices.ContainsFunc(s.falls.list, func(f fallback) bool { return f.tariff.Pays(unit) })
+	return s.tariff.HasPrice(unit) || slices.ContainsFunc(s.falls.list, func(f fallback) bool { return f.tariff.HasPrice(unit) })
 }
 
 // memory is the largest that tools ask for of a container.

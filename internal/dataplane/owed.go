@@ -16,7 +16,7 @@ type charge struct {
 	state ledger.State
 	usage llm.Usage
 	basis catalog.Basis
-	bill  catalog.Bill
+	bill  catalog.Cost
 }
 
 // outcome is how a call of a provider ended, as far as money is concerned. There is one
@@ -94,12 +94,12 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 	o := charge{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
 	case e == unsent, e == handedToBackground, e == parked, e == refused && !o.usage.Reported:
-		return charge{state: ledger.Released, bill: catalog.Bill{Version: a.stake.tariff.Version()}}
+		return charge{state: ledger.Released, bill: catalog.Cost{Version: a.stake.tariff.Version()}}
 	case e == abandonedBackground:
 		return a.stake.maxCharge()
 	case !o.usage.Reported && heard[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.estimateTranscription(a, e != abandoned)
-	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.SpokenByTokens():
+	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.PricesSpeechByToken():
 		o.state, o.usage = ledger.Estimated, g.estimateSpeech(a, e != abandoned)
 	case e == broken:
 		o.state, o.usage = ledger.Estimated, g.estimatedUsage(a, o.usage, true)
@@ -115,7 +115,7 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
 	u.At = a.started
 	room := a.x.room
-	o.bill = tariff.Bill(&u, room.terms)
+	o.bill = tariff.Cost(&u, room.terms)
 	room.terms = o.bill.Terms
 	return o
 }
@@ -124,7 +124,7 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 // can say.
 func (s *reservation) maxCharge() charge {
 	most := llm.Usage{InputTokens: s.most.Input, OutputTokens: s.most.Output}
-	return charge{state: ledger.Unknown, usage: most, bill: catalog.Bill{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
+	return charge{state: ledger.Unknown, usage: most, bill: catalog.Cost{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
 }
 
 // estimatedUsage is a usage with what the provider did not count counted here. Of a stream that
@@ -164,7 +164,7 @@ const unkeptBytes = 64
 func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 	if len(a.reply.body) > 0 {
 		if eventStream(a.reply.header) { // of an answer that came whole
-			return g.counter.Text(tokens.Spoken(a.reply.body), model).Tokens
+			return g.counter.Text(tokens.EventText(a.reply.body), model).Tokens
 		}
 		return g.counter.Answer(ep, a.reply.body, model).Tokens
 	}
@@ -177,7 +177,7 @@ func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 	}
 	var n int64
 	if b := told.Plain(usageMost); a.hasEventBody() {
-		n = g.counter.Text(tokens.Spoken(b), model).Tokens
+		n = g.counter.Text(tokens.EventText(b), model).Tokens
 	} else {
 		n = g.counter.Answer(ep, b, model).Tokens
 	}
@@ -190,7 +190,7 @@ func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 // spend is what the record of the attempt says.
 func (s *reservation) spend(r *scratch) record.Spend {
 	o := &s.owed
-	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version, Unpriced: o.bill.Lacks(), Basis: o.basis.Text()}
+	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
 	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
 	p.Terms = string(r.termText)
 	return p

@@ -41,7 +41,7 @@ func (a *attempt) answersInEvents() bool {
 
 // writtenTokens reports whether a call costs what its recording lasts, whatever is answered.
 func (a *attempt) writtenTokens() bool {
-	return heard[a.x.match.Endpoint] && (a.stake == nil || !a.stake.tariff.HeardByTokens())
+	return heard[a.x.match.Endpoint] && (a.stake == nil || !a.stake.tariff.PricesAudioInputByToken())
 }
 
 // hidesReasoning reports whether the tokens that a stream cost may be more than those that came,

@@ -154,7 +154,7 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 			if list[i].Unit == "" {
 				continue
 			}
-			left, taken := list[i].Stood()
+			left, taken := list[i].Remaining()
 			if !taken {
 				left = g.Bank.State(now, &list[i]).Left
 			}

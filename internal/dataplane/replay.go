@@ -71,7 +71,7 @@ func (r *replayContext) mark(a *record.Attempt) {
 }
 
 // markLine marks the ledger line of a call as one of a replay.
-func (r *replayContext) markLine(l *ledger.Line) {
+func (r *replayContext) markLine(l *ledger.Entry) {
 	if r != nil {
 		l.ReplayOf = r.of
 	}

@@ -151,7 +151,7 @@ func (s *session) end() {
 	s.transcription.end()
 	switch {
 	case s.openResponses > 0:
-		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.Spoken(s.words), s.a.priceName()).Tokens})
+		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.EventText(s.words), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(broken)
 	default:

@@ -79,7 +79,7 @@ func (g *Gateway) estimateTranscription(a *attempt, answer bool) (u llm.Usage) {
 		}
 		milli = min(max(a.recordingMilli(), words*1000/fastestWords, tokens.SubtitlesMilli(a.contentFields())), most.AudioMilli)
 	}
-	if u.AudioSeconds = float64(milli) / 1000; !a.stake.tariff.HeardByTokens() {
+	if u.AudioSeconds = float64(milli) / 1000; !a.stake.tariff.PricesAudioInputByToken() {
 		return u
 	}
 	u.InputTokens = min(milli*spokenTokens/1000, most.Input)
@@ -100,7 +100,7 @@ func (a *attempt) recordingMilli() int64 {
 	}
 	var head [tokens.SoundHead]byte
 	n, _ := io.ReadFull(a.x.form.Content(part).Open(), head[:]) // what can be read tells
-	return tokens.SoundMilli(head[:n], part.Len)
+	return tokens.AudioMillis(head[:n], part.Len)
 }
 
 // contentFields is the answer as far as it is at hand.

@@ -28,18 +28,18 @@ type limiter interface {
 
 // prices know what models cost; *catalog.Book does.
 type prices interface {
-	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
-	Has(provider, model string, a *catalog.Agreement) bool
+	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
+	Has(provider, model string, a *catalog.PriceOverrides) bool
 	Loaded(provider string) bool
 	Names(provider string, now time.Time) []string
-	Reach(provider, model string) catalog.Reach
+	ContextLimits(provider, model string) catalog.ContextLimits
 }
 
 // reservation is the money of one attempt: what it may cost at most, what was taken from limits
 // for that, and the line of the ledger that says so. A line is reserved before each call
 // of the provider and closed by what the call came to.
 type reservation struct {
-	tariff    *catalog.Tariff
+	tariff    *catalog.RateCard
 	early     bool // the price list of the provider was not read yet: built-in prices stand in
 	falls     fallbacks
 	later     bool      // a job: rates count its tokens when it is settled
@@ -48,7 +48,7 @@ type reservation struct {
 	cap       int64 // tokens that the caller lets an answer become; 0: not said
 	responses int64 // to one prompt that the caller asks for
 	bound     int64 // what the most costs, in nano-dollars
-	line      ledger.Line
+	line      ledger.Entry
 	open      bool         // the line is reserved and not closed
 	holds     []quota.Hold // budgets, then rates
 	rates     int          // where the rates begin
@@ -121,7 +121,7 @@ func (g *Gateway) reserveMax(ctx context.Context, a *attempt) error {
 }
 
 // priceOf is what a model costs whoever makes the attempt.
-func (g *Gateway) priceOf(a *attempt, model string) *catalog.Tariff {
+func (g *Gateway) priceOf(a *attempt, model string) *catalog.RateCard {
 	return g.Prices.Find(a.spec.ID, model, a.x.dir.Agreement(a.account))
 }
 
@@ -164,7 +164,7 @@ func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
 // appendEntry puts the line of one call on the ledger.
 func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	s, p := a.stake, &a.x.key.Principal
-	s.line = ledger.Line{
+	s.line = ledger.Entry{
 		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
 		Amount: s.bound, Unpriced: s.tariff.Reason() != "" && s.bound == 0, Set: g.charges.lookup(s.holds[:s.rates]),

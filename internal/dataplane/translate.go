@@ -139,7 +139,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		call, a.texts = dialect.AsFunctions(call)
 	}
 	call, a.names = dialect.ShortNames(call)
-	call, lowered := dialect.ClampMaxTokens(call, g.Prices.Reach(a.spec.ID, a.priceName()).Output)
+	call, lowered := dialect.ClampMaxTokens(call, g.Prices.ContextLimits(a.spec.ID, a.priceName()).Output)
 	out, err := a.speech.upstream.EncodeCall(ctx, call, to)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (g *Gateway) checkPriced(a *attempt) error {
 }
 
 // unpriced is the refusal of a model without a price.
-func unpriced(a *attempt, model string, t *catalog.Tariff, h *quota.Hold) error {
+func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) error {
 	if t.Reason() == catalog.NotLoaded {
 		return fault.Newf(fault.ModelUnpriced, "the prices of %s are being read, and a cost budget applies; try again shortly", a.spec.ID).
 			WithRetry(time.Second).WithAgain(fault.AgainHelps)

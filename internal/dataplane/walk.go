@@ -29,7 +29,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 		}
 	}
 	scope := ""
-	if !x.config.Forgets() {
+	if !x.config.IsStateless() {
 		scope = x.key.Principal.WorkspaceID + "/" + x.configID
 	}
 	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.room.visit)

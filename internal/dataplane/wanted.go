@@ -18,7 +18,7 @@ const wantedMost = 128
 const tokensMost = 1 << 50
 
 // maxOutputTokens bounds the tokens of all answers to a call.
-func (a *attempt) maxOutputTokens(reach catalog.Reach) int64 {
+func (a *attempt) maxOutputTokens(reach catalog.ContextLimits) int64 {
 	n := a.stake.cap
 	if n <= 0 {
 		n = cmp.Or(a.drawn(), reach.Output, outputMost)

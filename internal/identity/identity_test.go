@@ -155,7 +155,7 @@ func TestPace(t *testing.T) {
 	if err := p.Allow(now.Add(15*time.Minute), mia, "ip:1"); err != nil {
 		t.Errorf("a quarter of an hour later: %v", err)
 	}
-	p.Passed(mia)
+	p.Succeeded(mia)
 	if err := p.Allow(now, mia, "ip:99"); err != nil {
 		t.Errorf("after a success: %v", err)
 	}
@@ -173,7 +173,7 @@ func TestPlaceOf(t *testing.T) {
 		"198.51.100.7": "ip:198.51.100.7", "::ffff:198.51.100.7": "ip:198.51.100.7",
 		"2001:db8:1:2:3:4:5:6": "ip:2001:db8:1:2::/64", "fe80::1%eth0": "ip:fe80::/64", "": "ip:", "a socket": "ip:a socket",
 	} {
-		if got := identity.PlaceOf(remote); got != want {
+		if got := identity.NetworkOf(remote); got != want {
 			t.Errorf("%q: %q, want %q", remote, got, want)
 		}
 	}

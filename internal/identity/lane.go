@@ -65,7 +65,7 @@ func (l *lane) remove(p priority, turn chan struct{}) bool {
 // enter waits for the turn of an attempt in the lane of its network. Leave ends the
 // attempt, and must be called once. The error is fault.RateLimited when too many wait, else
 // that of ctx.
-func (p *Pace) enter(ctx context.Context, network string, prio priority) (leave func(), err error) {
+func (p *LoginThrottle) enter(ctx context.Context, network string, prio priority) (leave func(), err error) {
 	p.mu.Lock()
 	if p.lanes[network] == nil && len(p.lanes) >= maxLanes {
 		network = sharedLane
@@ -99,7 +99,7 @@ func (p *Pace) enter(ctx context.Context, network string, prio priority) (leave 
 }
 
 // leave gives the turn to the next attempt of a lane, and deletes a lane without any.
-func (p *Pace) leave(network string) {
+func (p *LoginThrottle) leave(network string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if turn := p.lanes[network].next(); turn != nil {

@@ -17,7 +17,7 @@ import (
 var laneNow = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // slowPace is one at which each of the networks failed ten times.
-func slowPace(networks ...string) *identity.Pace {
+func slowPace(networks ...string) *identity.LoginThrottle {
 	p := identity.NewPace()
 	for range 10 {
 		p.Failed(laneNow, networks...)
@@ -58,7 +58,7 @@ func TestSlowly_NetworksDoNotWaitForEachOther(t *testing.T) {
 
 // turns starts nine attempts of each kind while one is made, of which eight wait, and
 // returns the order in which those get their turn.
-func turns(t *testing.T, p *identity.Pace, kinds ...string) (order []string) {
+func turns(t *testing.T, p *identity.LoginThrottle, kinds ...string) (order []string) {
 	t.Helper()
 	_, done, err := p.Slowly(t.Context(), laneNow, "ip:1")
 	if err != nil {

@@ -22,13 +22,13 @@ const (
 	maxTracked   = 100_000 // names that are remembered at once
 )
 
-// Pace slows down guessing: after ten failures of an account from a place of the network
+// LoginThrottle slows down guessing: after ten failures of an account from a place of the network
 // (PairOf), or a hundred of an account (AccountOf), in a quarter of an hour it allows no
-// more. A place alone (PlaceOf) locks nobody out, because many people may share it behind a
+// more. A place alone (NetworkOf) locks nobody out, because many people may share it behind a
 // proxy: after ten failures its attempts are made one after the other and cost more
 // (Slowly), which does not delay those of other places. It knows the logins at this node.
 // Safe for concurrent use.
-type Pace struct {
+type LoginThrottle struct {
 	mu    sync.Mutex // guards the following
 	seen  map[string]failures
 	lanes map[string]*lane // of the slow places from which an attempt is made, by place
@@ -40,8 +40,8 @@ type failures struct {
 }
 
 // NewPace makes one that remembers nothing.
-func NewPace() *Pace {
-	return &Pace{seen: make(map[string]failures), lanes: make(map[string]*lane)}
+func NewPace() *LoginThrottle {
+	return &LoginThrottle{seen: make(map[string]failures), lanes: make(map[string]*lane)}
 }
 
 const accountKind = "account:"
@@ -51,14 +51,14 @@ func AccountOf(email string) string { return accountKind + email }
 
 // PairOf is the name under which guesses at a login from an address of the network count:
 // of "ada@acme.example" and "198.51.100.7".
-func PairOf(email, remote string) string { return "pair:" + email + " " + PlaceOf(remote) }
+func PairOf(email, remote string) string { return "pair:" + email + " " + NetworkOf(remote) }
 
 // Slowly reports whether a place failed so often that its next attempt must be slow. It
 // then waits until no other slow attempt of the place is made; done ends it, and must be
 // called. Names are what the attempt is at: without a failure of one of them it goes before
 // attempts that have some. The error is fault.RateLimited when too many attempts of the
 // place wait, else that of ctx.
-func (p *Pace) Slowly(ctx context.Context, now time.Time, place string, names ...string) (slow bool, done func(), err error) {
+func (p *LoginThrottle) Slowly(ctx context.Context, now time.Time, place string, names ...string) (slow bool, done func(), err error) {
 	if !p.IsSlow(now, place) {
 		return false, func() {}, nil
 	}
@@ -71,10 +71,12 @@ func (p *Pace) Slowly(ctx context.Context, now time.Time, place string, names ..
 }
 
 // IsSlow reports whether a place failed so often that its next attempt must be slow.
-func (p *Pace) IsSlow(now time.Time, place string) bool { return p.recent(now, place) >= maxFailures }
+func (p *LoginThrottle) IsSlow(now time.Time, place string) bool {
+	return p.recent(now, place) >= maxFailures
+}
 
 // recent returns the failures of a name in the window.
-func (p *Pace) recent(now time.Time, name string) int {
+func (p *LoginThrottle) recent(now time.Time, name string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if f := p.seen[name]; now.Sub(f.since) < window {
@@ -83,8 +85,8 @@ func (p *Pace) recent(now time.Time, name string) int {
 	return 0
 }
 
-// most is how many failures of a name there may be.
-func most(name string) int {
+// maxFailuresFor is how many failures of a name there may be.
+func maxFailuresFor(name string) int {
 	if strings.HasPrefix(name, accountKind) {
 		return maxOfAccount
 	}
@@ -95,9 +97,9 @@ func most(name string) int {
 // chooses for itself, as often as it likes. Source: RFC 4291 section 2.5.4.
 const placeBits = 64
 
-// PlaceOf is the name under which guesses from an address of the network count: that of
+// NetworkOf is the name under which guesses from an address of the network count: that of
 // the address, or in IPv6 of the network in which it lies.
-func PlaceOf(remote string) string {
+func NetworkOf(remote string) string {
 	const kind = "ip:"
 	addr, err := netip.ParseAddr(remote)
 	switch addr = addr.Unmap().WithZone(""); {
@@ -110,12 +112,12 @@ func PlaceOf(remote string) string {
 }
 
 // Allow refuses with fault.RateLimited when one of the names failed too often.
-func (p *Pace) Allow(now time.Time, names ...string) error {
+func (p *LoginThrottle) Allow(now time.Time, names ...string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range names {
 		f := p.seen[n]
-		if wait := f.since.Add(window).Sub(now); f.count >= most(n) && wait > 0 {
+		if wait := f.since.Add(window).Sub(now); f.count >= maxFailuresFor(n) && wait > 0 {
 			return fault.Newf(fault.RateLimited, "too many failed logins; try again in %d minutes", int(wait.Minutes())+1).WithRetry(wait)
 		}
 	}
@@ -123,7 +125,7 @@ func (p *Pace) Allow(now time.Time, names ...string) error {
 }
 
 // Failed counts a failure of each name.
-func (p *Pace) Failed(now time.Time, names ...string) {
+func (p *LoginThrottle) Failed(now time.Time, names ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.seen) > maxTracked {
@@ -139,8 +141,8 @@ func (p *Pace) Failed(now time.Time, names ...string) {
 	}
 }
 
-// Passed forgets the failures of a name that has proved itself.
-func (p *Pace) Passed(name string) {
+// Succeeded forgets the failures of a name that has proved itself.
+func (p *LoginThrottle) Succeeded(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.seen, name)
@@ -148,7 +150,7 @@ func (p *Pace) Passed(name string) {
 
 // forget drops what is over, and when that frees nothing, everything: memory is
 // bounded even while somebody tries names without end.
-func (p *Pace) forget(now time.Time) {
+func (p *LoginThrottle) forget(now time.Time) {
 	before := len(p.seen)
 	for n, f := range p.seen {
 		if now.Sub(f.since) >= window {

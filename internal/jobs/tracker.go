@@ -91,7 +91,7 @@ type Store interface {
 // Run; Run, or Turn in tests, is called by one goroutine.
 type Tracker struct {
 	store  Store
-	leases lease.Book
+	leases lease.Store
 	clock  ident.Clock
 	log    *slog.Logger
 	node   string // UUID of this process
@@ -101,7 +101,7 @@ type Tracker struct {
 }
 
 // New makes a Tracker. Nothing is followed until Run.
-func New(s Store, leases lease.Book, clock ident.Clock, log *slog.Logger) *Tracker {
+func New(s Store, leases lease.Store, clock ident.Clock, log *slog.Logger) *Tracker {
 	return &Tracker{store: s, leases: leases, clock: clock, log: log, node: ident.NewID(), holder: lease.Holder(), notice: make(chan string, maxHurried)}
 }
 

@@ -107,7 +107,7 @@ func (j *Journal) waitRecord(ctx context.Context, at record.Position) error {
 // concurrent use.
 type Lines struct {
 	reader
-	sets ledger.Sets
+	sets ledger.CounterSetCache
 }
 
 // Lines adds a consumer of ledger lines, as Records does one of log records.
@@ -120,22 +120,22 @@ func (j *Journal) Lines() *Lines {
 // Read calls visit with the ledger lines from a position on, those that attempts and
 // corrections carry among them, and where each stands. Otherwise it is as Records.Read;
 // the line is lent for the call only, all but its texts.
-func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
-	return r.read(from, (*ledger.Line).Decode, visit)
+func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
+	return r.read(from, (*ledger.Entry).Decode, visit)
 }
 
 // Skim is Read of what sums need of each line (ledger.Line.Skim).
-func (r *Lines) Skim(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position {
-	return r.read(from, (*ledger.Line).Skim, visit)
+func (r *Lines) Skim(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
+	return r.read(from, (*ledger.Entry).Skim, visit)
 }
 
 // ReadAt is Read of the lines at some places alone, which must be in their order. Places
 // where no line stands are passed over.
-func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Line) bool) {
+func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Entry) bool) {
 	if len(places) == 0 {
 		return
 	}
-	read := r.lend((*ledger.Line).Decode, visit)
+	read := r.lend((*ledger.Entry).Decode, visit)
 	r.j.scan(places[0], r.j.gently(func(f frame) bool {
 		for len(places) > 0 && places[0].Seq < f.seq {
 			places = places[1:]
@@ -144,13 +144,13 @@ func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, 
 	}))
 }
 
-func (r *Lines) read(from record.Position, decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) record.Position {
+func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) error, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
 	return r.j.scan(from, r.j.gently(r.lend(decode, visit)))
 }
 
 // lend decodes the lines of frames for visit.
-func (r *Lines) lend(decode func(*ledger.Line, []byte) error, visit func(at record.Position, l *ledger.Line) bool) func(frame) bool {
-	l := ledger.Line{Known: &r.sets}
+func (r *Lines) lend(decode func(*ledger.Entry, []byte) error, visit func(at record.Position, l *ledger.Entry) bool) func(frame) bool {
+	l := ledger.Entry{Known: &r.sets}
 	return func(f frame) bool {
 		stored := f.closing()
 		if stored == nil {

@@ -18,9 +18,9 @@ import (
 )
 
 // reserved is the ledger line of the n-th chat before it is sent.
-func reserved(n int) *ledger.Line {
+func reserved(n int) *ledger.Entry {
 	a := recordtest.Chat(n)
-	return &ledger.Line{
+	return &ledger.Entry{
 		ID: a.ID, RequestID: a.RequestID, State: ledger.Reserved, At: a.Started, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, KeyID: a.KeyID,
 		Provider: a.Provider, Model: a.Model, Endpoint: a.Endpoint, Amount: 900_000,
 		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900_000}, {Carrier: a.WorkspaceID, ValueKey: "model:gpt-4o-mini", Units: 1}},
@@ -28,7 +28,7 @@ func reserved(n int) *ledger.Line {
 }
 
 // closed is the line of the n-th chat when it has ended.
-func closed(n int) *ledger.Line {
+func closed(n int) *ledger.Entry {
 	l := reserved(n)
 	l.State, l.Amount, l.Charges[0].Units = ledger.Settled, int64(n), int64(n)
 	return l
@@ -42,8 +42,8 @@ func closing(n int) *record.Attempt {
 }
 
 // readLines returns copies of the lines from a position on.
-func readLines(r *journal.Lines, from record.Position) (out []*ledger.Line, end record.Position) {
-	end = r.Read(from, func(at record.Position, l *ledger.Line) bool {
+func readLines(r *journal.Lines, from record.Position) (out []*ledger.Entry, end record.Position) {
+	end = r.Read(from, func(at record.Position, l *ledger.Entry) bool {
 		c := *l
 		c.Known, c.Charges = nil, append([]ledger.Charge(nil), l.Charges...)
 		out = append(out, &c)
@@ -52,7 +52,7 @@ func readLines(r *journal.Lines, from record.Position) (out []*ledger.Line, end 
 	return out, end
 }
 
-func sameLines(t *testing.T, what string, got, want []*ledger.Line) {
+func sameLines(t *testing.T, what string, got, want []*ledger.Entry) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
@@ -75,7 +75,7 @@ func TestEachConsumerSeesItsKind(t *testing.T) {
 	j := open(t, small(t.TempDir()))
 	lines := j.Journal.Lines()
 	var records []*record.Attempt
-	var want []*ledger.Line
+	var want []*ledger.Entry
 	for n := range 40 {
 		spend(t, j, 2*n, 2*n+1)
 		put(t, j, 2*n+1, 2*n+2)
@@ -90,7 +90,7 @@ func TestEachConsumerSeesItsKind(t *testing.T) {
 		t.Errorf("records end at %+v, lines at %+v", end, endOfLines)
 	}
 	var middle record.Position
-	lines.Read(record.Position{}, func(at record.Position, _ *ledger.Line) bool { middle = at; return at.Seq < end.Seq-30 })
+	lines.Read(record.Position{}, func(at record.Position, _ *ledger.Entry) bool { middle = at; return at.Seq < end.Seq-30 })
 	all := len(gotLines)
 	gotLines, _ = readLines(lines, middle)
 	if len(gotLines) == 0 || len(gotLines) == all {
@@ -107,7 +107,7 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 	j := open(t, small(t.TempDir()))
 	lines := j.Journal.Lines()
 	var places []record.Position
-	var want []*ledger.Line
+	var want []*ledger.Entry
 	expect := record.Position{}
 	for n := range 60 {
 		broken := recordtest.Chat(n)
@@ -123,8 +123,8 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 			places, want = append(places, at), append(want, closed(n))
 		}
 	}
-	var got []*ledger.Line
-	take := func(at record.Position, l *ledger.Line) bool {
+	var got []*ledger.Entry
+	take := func(at record.Position, l *ledger.Entry) bool {
 		if at != places[len(got)] {
 			t.Errorf("line %d stands at %+v, want %+v", len(got), at, places[len(got)])
 		}
@@ -140,7 +140,7 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 		t.Errorf("%d damaged entries were looked at", n)
 	}
 	got = nil
-	lines.ReadAt(append(places[:len(places):len(places)], record.Position{Seq: expect.Seq + 5}), func(at record.Position, l *ledger.Line) bool { take(at, l); return true })
+	lines.ReadAt(append(places[:len(places):len(places)], record.Position{Seq: expect.Seq + 5}), func(at record.Position, l *ledger.Entry) bool { take(at, l); return true })
 	sameLines(t, "and a place where nothing is", got, want)
 }
 
@@ -220,7 +220,7 @@ func TestCutRecordStillClosesItsLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := readLines(lines, record.Position{})
-	sameLines(t, "read", got, []*ledger.Line{closed(3)})
+	sameLines(t, "read", got, []*ledger.Entry{closed(3)})
 }
 
 // Bytes that begin as a record or line and are none are counted once, by whoever would
@@ -235,7 +235,7 @@ func TestLineThatCannotBeReadIsPassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := readLines(lines, record.Position{})
-	sameLines(t, "read", got, []*ledger.Line{reserved(2)})
+	sameLines(t, "read", got, []*ledger.Entry{reserved(2)})
 	if st := j.Stats(); st.Damaged != 1 {
 		t.Errorf("%d damaged, want one", st.Damaged)
 	}
@@ -262,7 +262,7 @@ func BenchmarkReadLines(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		seen := 0
-		lines.Read(record.Position{}, func(record.Position, *ledger.Line) bool { seen++; return true })
+		lines.Read(record.Position{}, func(record.Position, *ledger.Entry) bool { seen++; return true })
 		if seen != 2*calls {
 			b.Fatal(fmt.Sprint(seen, " lines"))
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // corrected is the correction of the n-th chat, and its line.
-func corrected(n int) (*record.Correction, *ledger.Line) {
+func corrected(n int) (*record.Correction, *ledger.Entry) {
 	l := closed(n)
 	l.State, l.Charges[0].Units = ledger.Corrected, -int64(n)-1
 	return &record.Correction{ID: l.ID, Operation: "re-rating", After: record.Rated{Cost: int64(n)}, Closing: l.AppendTo(nil)}, l
@@ -26,7 +26,7 @@ func TestCorrectionsAreSeenByBoth(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var want []record.Correction
-	var lines []*ledger.Line
+	var lines []*ledger.Entry
 	for run := range 2 { // and outlive the journal
 		j, err := start(small(dir))
 		if err != nil {

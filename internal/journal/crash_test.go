@@ -46,7 +46,7 @@ func appendUntilKilled(dir string, from int64) {
 func checkLines(t *testing.T, lines *journal.Lines, acked []int) {
 	t.Helper()
 	states := map[string][]ledger.State{}
-	lines.Read(record.Position{}, func(_ record.Position, l *ledger.Line) bool {
+	lines.Read(record.Position{}, func(_ record.Position, l *ledger.Entry) bool {
 		states[l.ID] = append(states[l.ID], l.State)
 		return true
 	})

@@ -197,7 +197,7 @@ func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err 
 // reserved, or closed without a log record. It promises and fails as Append does, but
 // that a reserved one is refused as soon as the last file is being written, for what is left
 // of that is for closing the lines of calls under way, and with ErrUnwritten.
-func (j *Journal) AppendLine(l *ledger.Line) error {
+func (j *Journal) AppendLine(l *ledger.Entry) error {
 	size := l.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		j.refused.Add(1)

@@ -144,7 +144,7 @@ func TestFilesOfTwoConsumersAreWrittenAgain(t *testing.T) {
 			if round%4 != 3 {
 				continue
 			}
-			var got []*ledger.Line
+			var got []*ledger.Entry
 			got, ofLines = readLines(lines, ofLines)
 			if len(got) != 40 || got[0].ID != reserved(5*round-15).ID {
 				t.Fatalf("round %d: %d lines", round, len(got))
@@ -159,7 +159,7 @@ func TestFilesOfTwoConsumersAreWrittenAgain(t *testing.T) {
 		}
 		spend(t, j, 300, 303)
 		left, _ := readLines(killed(t, dir).Journal.Lines(), ofLines)
-		sameLines(t, "after a crash", left, []*ledger.Line{reserved(300), closed(300), reserved(301), closed(301), reserved(302), closed(302)})
+		sameLines(t, "after a crash", left, []*ledger.Entry{reserved(300), closed(300), reserved(301), closed(301), reserved(302), closed(302)})
 	})
 }
 

@@ -107,7 +107,7 @@ func TestTornLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	j := open(t, small(dir))
-	var want []*ledger.Line
+	var want []*ledger.Entry
 	for n := range 4 {
 		spend(t, j, n, n+1)
 		want = append(want, reserved(n), closed(n))

@@ -26,18 +26,18 @@ func (j *Journal) unwritten() error {
 }
 
 // bring is Sync, with what it meets told.
-func (j *Journal) bring(disk *background.Trouble) bool {
+func (j *Journal) bring(disk *background.OutageLog) bool {
 	now := time.Now()
 	j.late.CompareAndSwap(nil, &now)
-	silent := time.AfterFunc(unwrittenMost, func() { disk.Met(errSilent) })
+	silent := time.AfterFunc(unwrittenMost, func() { disk.Failed(errSilent) })
 	err := j.Sync()
 	silent.Stop()
 	if err != nil {
-		disk.Met(err)
+		disk.Failed(err)
 		return false
 	}
 	j.late.Store(nil)
-	disk.Gone()
+	disk.Recovered()
 	return true
 }
 

@@ -97,10 +97,10 @@ func (p *RotationPolicy) EveryDays() int {
 	return p.Days
 }
 
-// Settle puts the next run to 00:00 UTC, and finds it when none was asked for. One that
+// SetNextRun puts the next run to 00:00 UTC, and finds it when none was asked for. One that
 // was asked for must be in the future: fault.InvalidParameter. The midnight before it
 // counts, or the one behind it when that has passed.
-func (p *RotationPolicy) Settle(now time.Time) error {
+func (p *RotationPolicy) SetNextRun(now time.Time) error {
 	if p.Next == nil {
 		p.Next = p.After(now)
 		return nil
@@ -133,9 +133,9 @@ func (p *RotationPolicy) After(t time.Time) *time.Time {
 	return &next
 }
 
-// Rotated is the policy of a key that has just been rotated; nil when there is nothing
+// AfterRotation is the policy of a key that has just been rotated; nil when there is nothing
 // left to do.
-func (p *RotationPolicy) Rotated(now time.Time) *RotationPolicy {
+func (p *RotationPolicy) AfterRotation(now time.Time) *RotationPolicy {
 	if p == nil {
 		return nil
 	}
@@ -149,10 +149,10 @@ func (p *RotationPolicy) Rotated(now time.Time) *RotationPolicy {
 // midnight is the beginning of a day in UTC.
 func midnight(t time.Time) time.Time { return t.UTC().Truncate(day) }
 
-// Strays reports whether the policy of a user key, which may be nil, is not what a
+// Conflicts reports whether the policy of a user key, which may be nil, is not what a
 // workspace wants that forces a cadence of so many days; 0 is one that forces none, where
 // a policy strays only when it was forced before.
-func (p *RotationPolicy) Strays(days int) bool {
+func (p *RotationPolicy) Conflicts(days int) bool {
 	switch {
 	case p == nil:
 		return days > 0
@@ -162,9 +162,9 @@ func (p *RotationPolicy) Strays(days int) bool {
 	return p.EveryDays() != days || p.Next == nil
 }
 
-// Forced is the policy with the cadence of a workspace; nil with 0 days. The transition
+// WithForcedPeriod is the policy with the cadence of a workspace; nil with 0 days. The transition
 // stays when it fits.
-func (p *RotationPolicy) Forced(days int, now time.Time) (*RotationPolicy, error) {
+func (p *RotationPolicy) WithForcedPeriod(days int, now time.Time) (*RotationPolicy, error) {
 	if days == 0 {
 		return nil, nil
 	}
@@ -172,7 +172,7 @@ func (p *RotationPolicy) Forced(days int, now time.Time) (*RotationPolicy, error
 	if p != nil {
 		q.TransitionMS = p.TransitionMS
 	}
-	if err := q.Settle(now); err != nil {
+	if err := q.SetNextRun(now); err != nil {
 		return nil, err
 	}
 	if q.Validate() != nil {

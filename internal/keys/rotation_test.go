@@ -39,7 +39,7 @@ func TestNextRotation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if err := c.policy.Settle(at(c.now)); err != nil {
+			if err := c.policy.SetNextRun(at(c.now)); err != nil {
 				t.Fatal(err)
 			}
 			if !c.policy.Next.Equal(at(c.want)) || c.policy.Next.Location() != time.UTC {
@@ -69,7 +69,7 @@ func TestRotationPolicyRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			err := c.policy.Settle(now)
+			err := c.policy.SetNextRun(now)
 			if err == nil {
 				err = c.policy.Validate()
 			}
@@ -78,7 +78,7 @@ func TestRotationPolicyRefuses(t *testing.T) {
 			}
 		})
 	}
-	if p := (keys.RotationPolicy{Days: 1, TransitionMS: 86_399_999}); p.Settle(now) != nil || p.Validate() != nil {
+	if p := (keys.RotationPolicy{Days: 1, TransitionMS: 86_399_999}); p.SetNextRun(now) != nil || p.Validate() != nil {
 		t.Error("a transition just shorter than the period was refused")
 	}
 }
@@ -93,7 +93,7 @@ func TestRotationsDoNotOverlap(t *testing.T) {
 		}
 		p.TransitionMS = rapid.Int64Range(1_800_000, 40*86_400_000).Draw(t, "transition")
 		now := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "now"), 0)
-		if p.Settle(now) != nil || p.Validate() != nil {
+		if p.SetNextRun(now) != nil || p.Validate() != nil {
 			return
 		}
 		for range 5 {
@@ -101,7 +101,7 @@ func TestRotationsDoNotOverlap(t *testing.T) {
 			if !run.After(now) || run != run.UTC().Truncate(24*time.Hour) {
 				t.Fatalf("run %v after %v", run, now)
 			}
-			next := p.Rotated(run)
+			next := p.AfterRotation(run)
 			if !run.Add(p.Transition()).Before(*next.Next) {
 				t.Fatalf("the transition of the run at %v goes beyond the next one at %v", run, next.Next)
 			}
@@ -113,10 +113,10 @@ func TestRotationsDoNotOverlap(t *testing.T) {
 func TestASingleRunIsTheLast(t *testing.T) {
 	t.Parallel()
 	p := &keys.RotationPolicy{Next: on("2026-11-25T00:00:00Z")}
-	if p.Rotated(at("2026-11-25T00:00:10Z")) != nil {
+	if p.AfterRotation(at("2026-11-25T00:00:10Z")) != nil {
 		t.Error("a policy without a period goes on")
 	}
-	if (*keys.RotationPolicy)(nil).Rotated(time.Now()) != nil || (*keys.RotationPolicy)(nil).Transition() != keys.LeastTransition {
+	if (*keys.RotationPolicy)(nil).AfterRotation(time.Now()) != nil || (*keys.RotationPolicy)(nil).Transition() != keys.LeastTransition {
 		t.Error("no policy has the usual transition and no next run")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"sluice/internal/ident"
 )
 
-// Book hands leases out: *store.Store. Safe for concurrent use.
-type Book interface {
+// Store hands leases out: *store.Store. Safe for concurrent use.
+type Store interface {
 	// TakeLease takes or renews the lease name ("worker") for ttl and reports whether holder
 	// has it now.
 	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
@@ -41,7 +41,7 @@ var ErrLost = errors.New("the lease is lost to another node, or could not be ren
 // waits for the last attempt and leaves the lease as it is. The context that it returns ends
 // with ErrLost as its cause when another holder has the lease, or when it could not be
 // renewed for half its life: what it protects must then no longer be touched.
-func Keep(ctx context.Context, book Book, name, holder string, ttl time.Duration) (held context.Context, stop func()) {
+func Keep(ctx context.Context, book Store, name, holder string, ttl time.Duration) (held context.Context, stop func()) {
 	held, lose := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -8,16 +8,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// Place is where a line stands in the journal. It has the shape of record.Position.
-type Place struct {
+// Offset is where a line stands in the journal. It has the shape of record.Position.
+type Offset struct {
 	Seq    uint64 // strictly growing, over restarts too
 	Offset int64  // hint where it stands in its file; 0 when not known
 }
 
-// Book knows which lines are open, and where in the journal each was reserved: about 130
+// OpenEntries knows which lines are open, and where in the journal each was reserved: about 130
 // bytes for each, since the lines themselves stay there. It is fed the lines in the
 // order of the journal. The zero Book is empty and ready. It belongs to one goroutine.
-type Book struct {
+type OpenEntries struct {
 	open  map[uuid.UUID]int // number of the entry
 	order []entry           // as they were reserved; the first has the number base
 	base  int
@@ -25,7 +25,7 @@ type Book struct {
 }
 
 type entry struct {
-	at     Place
+	at     Offset
 	id     uuid.UUID
 	closed bool
 }
@@ -34,7 +34,7 @@ type entry struct {
 // any other closes the one of its id; a copy of an open line takes its place. was says
 // whether the line was open. A line may be fed again. ErrMalformed when its id is no UUID
 // or it has no state.
-func (b *Book) Apply(at Place, l *Line) (was bool, err error) {
+func (b *OpenEntries) Apply(at Offset, l *Entry) (was bool, err error) {
 	id, err := uuid.Parse(l.ID)
 	if err != nil || l.State.String() == "" {
 		return false, fmt.Errorf("line %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
@@ -51,24 +51,24 @@ func (b *Book) Apply(at Place, l *Line) (was bool, err error) {
 		b.open[id] = b.base + len(b.order)
 		b.order = append(b.order, entry{at: at, id: id})
 	}
-	b.settle()
+	b.closeEntry()
 	return was, nil
 }
 
 // Has reports whether the line of an id is open.
-func (b *Book) Has(id string) bool {
+func (b *OpenEntries) Has(id string) bool {
 	u, err := uuid.Parse(id)
 	_, ok := b.open[u]
 	return ok && err == nil
 }
 
 // Len is the number of open lines.
-func (b *Book) Len() int { return len(b.open) }
+func (b *OpenEntries) Len() int { return len(b.open) }
 
 // Open gives the places of the open lines, in their order. The book must not be changed
 // meanwhile.
-func (b *Book) Open() iter.Seq[Place] {
-	return func(yield func(Place) bool) {
+func (b *OpenEntries) Open() iter.Seq[Offset] {
+	return func(yield func(Offset) bool) {
 		for i := range b.order[b.gone:] {
 			if e := &b.order[b.gone+i]; !e.closed && !yield(e.at) {
 				return
@@ -79,16 +79,16 @@ func (b *Book) Open() iter.Seq[Place] {
 
 // Oldest is the place of the open line that was reserved first; false when none is open.
 // Whoever wants to read the open lines again needs the journal from there on.
-func (b *Book) Oldest() (at Place, ok bool) {
+func (b *OpenEntries) Oldest() (at Offset, ok bool) {
 	if b.gone == len(b.order) {
-		return Place{}, false
+		return Offset{}, false
 	}
 	return b.order[b.gone].at, true
 }
 
-// settle drops the entries of closed lines from the front of order, and all of them once
+// closeEntry drops the entries of closed lines from the front of order, and all of them once
 // they are the greater part: one line may be open for hours while others come and go.
-func (b *Book) settle() {
+func (b *OpenEntries) closeEntry() {
 	for b.gone < len(b.order) && b.order[b.gone].closed {
 		b.gone++
 	}

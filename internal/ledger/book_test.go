@@ -13,10 +13,10 @@ import (
 	"sluice/internal/ledger"
 )
 
-func place(n uint64) ledger.Place { return ledger.Place{Seq: n, Offset: 8 * int64(n)} }
+func place(n uint64) ledger.Offset { return ledger.Offset{Seq: n, Offset: 8 * int64(n)} }
 
-func line(n int, s ledger.State) *ledger.Line {
-	return &ledger.Line{ID: fmt.Sprintf("0191f3a0-0000-7000-8000-%012x", n), State: s}
+func line(n int, s ledger.State) *ledger.Entry {
+	return &ledger.Entry{ID: fmt.Sprintf("0191f3a0-0000-7000-8000-%012x", n), State: s}
 }
 
 // Whatever is reserved and closed, in any order and more than once, the book has what is
@@ -24,7 +24,7 @@ func line(n int, s ledger.State) *ledger.Line {
 func TestBookKnowsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var b ledger.Book
+		var b ledger.OpenEntries
 		open := map[int]uint64{}
 		rare := rapid.IntRange(0, 3).Draw(t, "closings for an opening")
 		for at := range uint64(rapid.IntRange(0, 4000).Draw(t, "lines")) {
@@ -76,8 +76,8 @@ func TestBookKnowsWhatIsOpen(t *testing.T) {
 
 func TestBookRefusesWhatIsNoLine(t *testing.T) {
 	t.Parallel()
-	var b ledger.Book
-	for _, l := range []*ledger.Line{{ID: "none", State: ledger.Reserved}, line(1, 0), line(1, 77)} {
+	var b ledger.OpenEntries
+	for _, l := range []*ledger.Entry{{ID: "none", State: ledger.Reserved}, line(1, 0), line(1, 77)} {
 		if _, err := b.Apply(place(1), l); !errors.Is(err, ledger.ErrMalformed) || b.Len() != 0 {
 			t.Errorf("%+v: %v, %d open", l, err, b.Len())
 		}
@@ -89,7 +89,7 @@ func TestBookRefusesWhatIsNoLine(t *testing.T) {
 
 // One line may be open for hours while millions come and go.
 func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
-	var b ledger.Book
+	var b ledger.OpenEntries
 	if grew := heapGrowth(func() {
 		for n := range 200_000 {
 			for _, s := range []ledger.State{ledger.Reserved, ledger.Released} {
@@ -113,7 +113,7 @@ func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
 func TestBookIsClosedFromTheFront(t *testing.T) {
 	t.Parallel()
 	const lines = 10_000
-	var b ledger.Book
+	var b ledger.OpenEntries
 	for n := range 2 * lines {
 		if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestBookIsClosedFromTheFront(t *testing.T) {
 
 func TestBookTakesLittleForALine(t *testing.T) {
 	const lines = 100_000
-	var b ledger.Book
+	var b ledger.OpenEntries
 	grew := heapGrowth(func() {
 		for n := range lines {
 			if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {

@@ -37,7 +37,7 @@ type (
 )
 
 // numbers lists the numeric fields in their stored order. New ones go last.
-func (l *Line) numbers() numbers {
+func (l *Entry) numbers() numbers {
 	var flags uint64
 	if l.Unpriced {
 		flags = 1
@@ -45,20 +45,20 @@ func (l *Line) numbers() numbers {
 	return numbers{uint64(l.State), packed.Nanos(l.At), uint64(l.Amount), flags, l.CopyOf}
 }
 
-func (l *Line) setNumbers(n *numbers) {
+func (l *Entry) setNumbers(n *numbers) {
 	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), packed.Time(n[1]), int64(n[2]), n[3]&1 != 0
 	l.CopyOf = n[4]
 }
 
 // texts lists the text fields in their stored order. New ones go last.
-func (l *Line) texts() texts {
+func (l *Entry) texts() texts {
 	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf, &l.TraceID}
 }
 
 func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }
 
 // EncodedSize is the number of bytes that AppendTo will write.
-func (l *Line) EncodedSize() int {
+func (l *Entry) EncodedSize() int {
 	n, s := l.numbers(), l.texts()
 	size := 1 + packed.ListsSize(n[:], s[:])
 	if l.Set != nil {
@@ -81,7 +81,7 @@ func costBytes(charges int) int { return (charges + 7) / 8 }
 
 // AppendTo appends the stored form of l to dst. It allocates nothing when dst has room
 // for EncodedSize bytes. Times keep nanoseconds and come back in UTC.
-func (l *Line) AppendTo(dst []byte) []byte {
+func (l *Entry) AppendTo(dst []byte) []byte {
 	n, s := l.numbers(), l.texts()
 	if l.Set != nil {
 		dst = packed.AppendTexts(packed.AppendLists(append(dst, setVersion), n[:], s[:]), s[:])
@@ -127,15 +127,15 @@ func (c *Charge) appendTo(dst []byte) []byte {
 // that equal the ones before are taken from there; the room of Charges is used again. So
 // it pays to read one line after another into the same Line, which then is good until the
 // next is read. The error wraps ErrMalformed; l is then half filled.
-func (l *Line) Decode(src []byte) error { return l.decode(src, true) }
+func (l *Entry) Decode(src []byte) error { return l.decode(src, true) }
 
 // Skim is Decode of what sums need: ID, State, At, Amount, Unpriced, CopyOf and, of a line
 // that is not reserved, the Charges or the Set and Amounts. The rest is empty.
-func (l *Line) Skim(src []byte) error { return l.decode(src, false) }
+func (l *Entry) Skim(src []byte) error { return l.decode(src, false) }
 
-func (l *Line) decode(src []byte, whole bool) error {
+func (l *Entry) decode(src []byte, whole bool) error {
 	before, charges := *l, l.Charges
-	*l = Line{Known: before.Known}
+	*l = Entry{Known: before.Known}
 	d := newDecoder(src)
 	v := d.Byte()
 	if d.Err == nil && v != codecVersion && v != setVersion {

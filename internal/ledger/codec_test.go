@@ -18,8 +18,8 @@ import (
 var epoch = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
 // full is a line whose every field has a value of its own.
-func full() *ledger.Line {
-	return &ledger.Line{
+func full() *ledger.Entry {
+	return &ledger.Entry{
 		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, At: epoch,
 		OrgID: "0191f3a0-0000-7000-8000-000000000001", WorkspaceID: "0191f3a0-0000-7000-8000-000000000002", KeyID: "0191f3a0-0000-7000-8000-000000000003",
 		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77, ReplayOf: "0191f3a0-0000-7000-8000-00000000000c", TraceID: "trace-1",
@@ -39,10 +39,10 @@ func anySet(t *rapid.T) *ledger.Set {
 }
 
 // anyLine draws a line with arbitrary texts, bytes that are no UTF-8 among them.
-func anyLine(t *rapid.T) *ledger.Line {
+func anyLine(t *rapid.T) *ledger.Entry {
 	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 12), func(b []byte) string { return string(b) }))
 	word := func(name string) string { return text.Draw(t, name) }
-	l := &ledger.Line{
+	l := &ledger.Entry{
 		ID: word("id"), RequestID: word("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
 		At:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
 		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
@@ -62,12 +62,12 @@ func anyLine(t *rapid.T) *ledger.Line {
 
 func TestEveryFieldIsStored(t *testing.T) {
 	t.Parallel()
-	for name, l := range map[string]*ledger.Line{"full": full(), "empty": {}} {
+	for name, l := range map[string]*ledger.Entry{"full": full(), "empty": {}} {
 		b := l.AppendTo(nil)
 		if len(b) != l.EncodedSize() || !ledger.Stored(b) {
 			t.Errorf("%s: %d bytes, EncodedSize says %d; a line: %v", name, len(b), l.EncodedSize(), ledger.Stored(b))
 		}
-		var got ledger.Line
+		var got ledger.Entry
 		if err := got.Decode(b); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestEveryFieldIsStored(t *testing.T) {
 func TestAnyLineComesBackIntoAUsedLine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var got ledger.Line
+		var got ledger.Entry
 		for range rapid.IntRange(1, 4).Draw(t, "lines") {
 			want := anyLine(t)
 			b := want.AppendTo(nil)
@@ -103,10 +103,10 @@ func TestAnyLineComesBackIntoAUsedLine(t *testing.T) {
 func TestAnyLineIsSkimmed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var got ledger.Line
+		var got ledger.Entry
 		for range rapid.IntRange(1, 4).Draw(t, "lines") {
 			l := anyLine(t)
-			want := ledger.Line{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges, Set: l.Set, Amounts: l.Amounts}
+			want := ledger.Entry{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges, Set: l.Set, Amounts: l.Amounts}
 			if l.State == ledger.Reserved {
 				want.Charges, want.Set, want.Amounts = nil, nil, ledger.Amounts{}
 			}
@@ -126,7 +126,7 @@ func TestCutLineIsRefused(t *testing.T) {
 	whole := full().AppendTo(nil)
 	older := len(whole) - 1 // older programs end before the bits of the charges
 	for n := range older {
-		if err := new(ledger.Line).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
+		if err := new(ledger.Entry).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
 			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestCutLineWithASetIsRefused(t *testing.T) {
 	l.Set, l.Charges, l.Amounts = aSet(), nil, ledger.Amounts{1, 300, 7}
 	whole := l.AppendTo(nil)
 	for n := range whole {
-		if err := new(ledger.Line).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
+		if err := new(ledger.Entry).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
 			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
 		}
 	}
@@ -157,7 +157,7 @@ func aSet() *ledger.Set {
 // A line with a set comes to the charges that it would have without.
 func TestSetsAreCharges(t *testing.T) {
 	t.Parallel()
-	l := ledger.Line{Set: aSet(), Amounts: ledger.Amounts{ledger.Nanos: 5, ledger.Tokens: 40, ledger.Calls: 1}}
+	l := ledger.Entry{Set: aSet(), Amounts: ledger.Amounts{ledger.Nanos: 5, ledger.Tokens: 40, ledger.Calls: 1}}
 	want := []ledger.Charge{
 		{Carrier: full().KeyID, Entry: full().OrgID, Units: 40},
 		{Carrier: full().OrgID, ValueKey: "metadata.team:search", Units: 5, Cost: true},
@@ -175,10 +175,10 @@ func TestSetsAreCharges(t *testing.T) {
 // others have not.
 func TestSetsAreReadOnce(t *testing.T) {
 	t.Parallel()
-	known := new(ledger.Sets)
+	known := new(ledger.CounterSetCache)
 	read := func(s *ledger.Set) *ledger.Set {
-		l := ledger.Line{Known: known}
-		if err := l.Decode((&ledger.Line{Set: s}).AppendTo(nil)); err != nil || !l.Set.Equal(s) {
+		l := ledger.Entry{Known: known}
+		if err := l.Decode((&ledger.Entry{Set: s}).AppendTo(nil)); err != nil || !l.Set.Equal(s) {
 			t.Fatalf("%v, %v", l.Set, err)
 		}
 		return l.Set
@@ -194,7 +194,7 @@ func TestLineWithoutTheBitsOfItsCharges(t *testing.T) {
 	t.Parallel()
 	want, whole := full(), full().AppendTo(nil)
 	want.Charges[1].Cost = false
-	var got ledger.Line
+	var got ledger.Entry
 	if err := got.Decode(whole[:len(whole)-1]); err != nil || !cmp.Equal(*want, got) {
 		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(*want, got))
 	}
@@ -204,19 +204,19 @@ func TestLinesOfOtherVersions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, stored string
-		want         ledger.Line
+		want         ledger.Entry
 		refused      bool
 	}{
-		{name: "older: one number, one text", stored: "L\x01\x02\x01\x03abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
-		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0c\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
-		{name: "older: without what it is a replay of", stored: "L\x01\x02\x09\x03\x00\x00\x00\x00\x00\x00\x00\x00abc\x00", want: ledger.Line{ID: "abc", State: ledger.Settled}},
+		{name: "older: one number, one text", stored: "L\x01\x02\x01\x03abc\x00", want: ledger.Entry{ID: "abc", State: ledger.Settled}},
+		{name: "newer: a number and a text more", stored: "L\x06\x02\x00\x00\x00\x00\x09\x0c\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02abcxx\x00", want: ledger.Entry{ID: "abc", State: ledger.Settled}},
+		{name: "older: without what it is a replay of", stored: "L\x01\x02\x09\x03\x00\x00\x00\x00\x00\x00\x00\x00abc\x00", want: ledger.Entry{ID: "abc", State: ledger.Settled}},
 		{name: "a log record", stored: "\x01\x00\x00\x00", refused: true},
 		{name: "nothing", refused: true},
 		{name: "more charges than bytes", stored: "L\x00\x00\xff\xff\xff\x0f", refused: true},
 		{name: "text longer than the line", stored: "L\x00\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", refused: true},
 		{name: "lengths that overflow together", stored: "L\x00\x0d" + string(make([]byte, 11)) + "\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00", refused: true},
 	} {
-		var got ledger.Line
+		var got ledger.Entry
 		if err := got.Decode([]byte(tt.stored)); (err != nil) != tt.refused {
 			t.Errorf("%s: error %v, refused %v", tt.name, err, tt.refused)
 		}
@@ -228,10 +228,10 @@ func TestLinesOfOtherVersions(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(full().AppendTo(nil))
-	f.Add(new(ledger.Line).AppendTo(nil))
-	f.Add((&ledger.Line{Set: aSet(), Amounts: ledger.Amounts{1, 300, 7}}).AppendTo(nil))
+	f.Add(new(ledger.Entry).AppendTo(nil))
+	f.Add((&ledger.Entry{Set: aSet(), Amounts: ledger.Amounts{1, 300, 7}}).AppendTo(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var l, again ledger.Line
+		var l, again ledger.Entry
 		if l.Decode(b) != nil {
 			return
 		}
@@ -247,7 +247,7 @@ func FuzzDecode(f *testing.F) {
 func TestCodecAllocatesNothing(t *testing.T) {
 	l := full()
 	b := make([]byte, 0, l.EncodedSize())
-	var got ledger.Line
+	var got ledger.Entry
 	if n := testing.AllocsPerRun(100, func() {
 		b = l.AppendTo(b[:0])
 		if err := got.Decode(b); err != nil {
@@ -300,7 +300,7 @@ func BenchmarkEncode(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	stored := full().AppendTo(nil)
-	var l ledger.Line
+	var l ledger.Entry
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := l.Decode(stored); err != nil {

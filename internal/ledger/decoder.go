@@ -23,7 +23,7 @@ func (d *decoder) text(n uint64, before string) string {
 }
 
 // set reads the set and the amounts of a line; before is that of the line before.
-func (d *decoder) set(l *Line, before *Set) {
+func (d *decoder) set(l *Entry, before *Set) {
 	stored := d.Bytes(d.Uvarint())
 	for i := range l.Amounts {
 		l.Amounts[i] = int64(d.Uvarint())

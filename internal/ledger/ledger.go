@@ -74,10 +74,10 @@ type Charge struct {
 	Cost     bool   // the counter counts nano-dollars
 }
 
-// Line is the spend of one try of one target, at one instant of its life: the bound
+// Entry is the spend of one try of one target, at one instant of its life: the bound
 // before it is sent, and what became of it. Both have the same ID. It belongs to one
 // goroutine; the journal copies what it keeps.
-type Line struct {
+type Entry struct {
 	ID          string // UUID v7: that of the attempt's log record, or its own for a retry
 	RequestID   string // shared by all lines of a request
 	State       State
@@ -106,11 +106,11 @@ type Line struct {
 	TraceID string
 
 	// Known is what Decode looks for sets in; nil for none. It is not stored.
-	Known *Sets
+	Known *CounterSetCache
 }
 
 // AllCharges are the charges of the line, whichever way it has them. They are only read.
-func (l *Line) AllCharges() []Charge {
+func (l *Entry) AllCharges() []Charge {
 	if l.Set == nil {
 		return l.Charges
 	}
@@ -118,13 +118,13 @@ func (l *Line) AllCharges() []Charge {
 }
 
 // CostCounters is that of the charges of the line.
-func (l *Line) CostCounters() string {
+func (l *Entry) CostCounters() string {
 	if l.Set == nil {
 		return CostCounters(l.Charges)
 	}
 	return l.Set.CostCounters()
 }
 
-// Abandon closes a reserved line of which nobody can say any more what was spent: its
+// CloseAtMaximum closes a reserved line of which nobody can say any more what was spent: its
 // bound and its holds stand, since a limit must not be overshot by what is not known.
-func (l *Line) Abandon(now time.Time) { l.State, l.At = Unknown, now }
+func (l *Entry) CloseAtMaximum(now time.Time) { l.State, l.At = Unknown, now }

@@ -155,15 +155,15 @@ func (d *decoder) word(id bool) string {
 // setsKept bounds the sets that Sets remembers.
 const setsKept = 4096
 
-// Sets are those of lines that were read lately, so that lines of the same set have the
+// CounterSetCache are those of lines that were read lately, so that lines of the same set have the
 // same *Set and none is read twice. The zero value is empty. Safe for concurrent use.
-type Sets struct {
+type CounterSetCache struct {
 	mu    sync.RWMutex // guards known
 	known map[string]*Set
 }
 
 // find is the Set that is stored so; of nil it is read anew. The error wraps ErrMalformed.
-func (s *Sets) find(stored []byte) (*Set, error) {
+func (s *CounterSetCache) find(stored []byte) (*Set, error) {
 	if s == nil {
 		return readSet(stored)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Agreement is what an account pays that differs from the list; nil for one that pays
 // what the list says, and for no account.
-func (s *Snapshot) Agreement(a *credential.Account) *catalog.Agreement {
+func (s *Snapshot) Agreement(a *credential.Account) *catalog.PriceOverrides {
 	switch {
 	case a == nil:
 		return nil
@@ -20,7 +20,7 @@ func (s *Snapshot) Agreement(a *credential.Account) *catalog.Agreement {
 }
 
 // agreementOf is that of an integration; nil when it says nothing of prices.
-func agreementOf(in *credential.Integration) (*catalog.Agreement, error) {
+func agreementOf(in *credential.Integration) (*catalog.PriceOverrides, error) {
 	if in.Pricing == credential.PricingFree {
 		return catalog.Free(), nil
 	}

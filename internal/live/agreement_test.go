@@ -48,7 +48,7 @@ func TestAgreements(t *testing.T) {
 		{"virtual", "unknown", 0},
 	} {
 		a := snap.Agreement(snap.FindAccount(place, c.slug))
-		if got := book.Find("openai", c.model, a).Bill(&catalog.Units{Input: 1000}, nil); got.Cost != c.want || !got.Priced() {
+		if got := book.Find("openai", c.model, a).Cost(&catalog.Units{Input: 1000}, nil); got.Cost != c.want || !got.Priced() {
 			t.Errorf("%s of @%s: %+v, want %d", c.model, c.slug, got, c.want)
 		}
 	}

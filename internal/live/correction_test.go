@@ -17,12 +17,12 @@ import (
 func TestUsageTakenBack(t *testing.T) {
 	t.Parallel()
 	p, bank := counted(t, live.Counted{})
-	of := quota.Carrier{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
-	m := quota.Meter{Carrier: of, Entry: "b", Limit: 100}
+	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
 	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
 	count := func(from, to uint64, units int64, at time.Time) {
 		t.Helper()
-		if _, err := p.store.CountUsage(t.Context(), "another", noon, from, to, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: units, At: at}}); err != nil {
+		if _, err := p.store.CountUsage(t.Context(), "another", noon, from, to, []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: units, At: at}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -85,7 +85,7 @@ type integration struct {
 	allModels         bool
 	mappings          []sealed.Mapping
 	overrides         map[string]map[string]string // of single models
-	agreement         *catalog.Agreement           // nil: it pays what the list says
+	agreement         *catalog.PriceOverrides      // nil: it pays what the list says
 	limits            map[string]credential.WorkspaceLimits
 }
 

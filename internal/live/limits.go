@@ -113,7 +113,7 @@ func (p parts) addLimits(s *Snapshot, t touched) {
 
 // plansOf are the plans of a record that was decoded as v.
 func (d *Directory) plansOf(r resource.Record, v any) ([]planned, error) {
-	of := quota.Carrier{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
+	of := quota.Subject{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
 	switch v := v.(type) {
 	case *keys.Entry:
 		return d.planOf(nil, of, r, v.Key.UsageLimits, v.Key.RateLimits)
@@ -129,7 +129,7 @@ func (d *Directory) plansOf(r resource.Record, v any) ([]planned, error) {
 	return nil, nil
 }
 
-func (d *Directory) plansOfPlaces(of quota.Carrier, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []planned, err error) {
+func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []planned, err error) {
 	of.Kind = quota.IntegrationWorkspace
 	for place, l := range limits {
 		of.WorkspaceID = place
@@ -141,7 +141,7 @@ func (d *Directory) plansOfPlaces(of quota.Carrier, r resource.Record, limits ma
 }
 
 // planOf appends the plan that stored limits make, if there are any.
-func (d *Directory) planOf(list []planned, of quota.Carrier, r resource.Record, budgets, rates json.RawMessage) ([]planned, error) {
+func (d *Directory) planOf(list []planned, of quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]planned, error) {
 	if len(budgets) == 0 && len(rates) == 0 {
 		return list, nil
 	}

@@ -22,7 +22,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // counted is a plane whose copy tells a bank.
-func counted(t *testing.T, c live.Counted) (*plane, *quota.Bank) {
+func counted(t *testing.T, c live.Counted) (*plane, *quota.Limiter) {
 	t.Helper()
 	p := newPlane(t)
 	b := quota.NewBank()
@@ -165,8 +165,8 @@ func TestMeters(t *testing.T) {
 	t.Parallel()
 	p, bank := counted(t, live.Counted{})
 	ctx := t.Context()
-	of := quota.Carrier{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
-	m := quota.Meter{Carrier: of, Entry: "b", Used: 30, Limit: 100, NextReset: noon.AddDate(0, 0, 3)}
+	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	m := quota.Meter{Subject: of, BudgetKey: "b", Used: 30, Limit: 100, NextReset: noon.AddDate(0, 0, 3)}
 	p.within(func(tx resource.Tx) error { return p.store.AddMeter(ctx, tx, m) })
 	p.load()
 	h := quota.Hold{Counter: quota.CounterID{Carrier: of.ID, Entry: "b"}, Limit: 100}
@@ -186,7 +186,7 @@ func TestMeters(t *testing.T) {
 	})
 	p.refresh()
 	used(0)
-	if err := p.store.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 12}}); err != nil {
+	if err := p.store.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: 12}}); err != nil {
 		t.Fatal(err)
 	}
 	p.refresh()
@@ -203,12 +203,12 @@ func BenchmarkLoadMeters(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	of := quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	of := quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
 	for begin := 0; begin < manyKeys; begin += batchRows {
 		err := s.InTx(b.Context(), func(tx resource.Tx) error {
 			for range batchRows {
 				key := "metadata._user:" + ident.NewID()
-				if err := s.AddMeter(b.Context(), tx, quota.Meter{Carrier: of, Entry: quota.EntryOf(key), ValueKey: key, Used: 1}); err != nil {
+				if err := s.AddMeter(b.Context(), tx, quota.Meter{Subject: of, BudgetKey: quota.EntryOf(key), ValueKey: key, Used: 1}); err != nil {
 					return err
 				}
 			}

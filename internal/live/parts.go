@@ -107,7 +107,7 @@ func (p parts) addConfigs(s *Snapshot, _ touched) {
 
 func (p parts) addAccounts(s *Snapshot, _ touched) {
 	s.accounts, s.byPlace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
-	s.agreements = make(map[string]*catalog.Agreement)
+	s.agreements = make(map[string]*catalog.PriceOverrides)
 	for id, v := range p[credential.IntegrationKind] {
 		if a := v.(*integration).agreement; a != nil {
 			s.agreements[id] = a

@@ -25,8 +25,8 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	bank := quota.NewBank()
 	p.dir.Count(live.Counted{Bank: bank, Meters: p.store})
 
-	of := quota.Carrier{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
-	m := quota.Meter{Carrier: of, Entry: "b", Limit: 100}
+	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
+	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
 	var made int64
 	following := func(what string) {
 		t.Helper()
@@ -47,7 +47,7 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	following("its schedule")
 	replica.Admin(t, "SELECT pg_wal_replay_pause()")
 
-	used := func(when string, of *quota.Bank) {
+	used := func(when string, of *quota.Limiter) {
 		t.Helper()
 		if s := of.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 90 {
 			t.Errorf("%s %d are used, not 90", when, s.Used)
@@ -56,12 +56,12 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	holds := []quota.Hold{{Counter: m.CounterID(), Limit: 100, Amount: 90}}
 	bank.Take(noon, holds)
 	bank.Settle(noon, holds, []int64{90})
-	deltas := []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 90, At: noon}}
+	deltas := []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: 90, At: noon}}
 	after, err := p.store.CountUsage(t.Context(), "node", noon, 0, 1, deltas)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bank.Flushed(deltas, after)
+	bank.MarkFlushed(deltas, after)
 	used("when it is stored", bank)
 	p.refresh()
 	used("behind a look at the feed", bank)

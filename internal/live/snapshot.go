@@ -16,9 +16,9 @@ type Snapshot struct {
 	workspaces map[string]*tenant.Scope
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
-	byPlace    map[string][]*credential.Account // accounts of a workspace
-	kinds      []string                         // of accounts
-	agreements map[string]*catalog.Agreement    // of integrations, by id
+	byPlace    map[string][]*credential.Account   // accounts of a workspace
+	kinds      []string                           // of accounts
+	agreements map[string]*catalog.PriceOverrides // of integrations, by id
 	prompts    map[ref]*prompt.Saved
 	shelves    map[string]prompt.Shelf    // partials of a workspace
 	plans      *planbook                  // nil in the snapshot before the first

@@ -9,9 +9,9 @@ import (
 
 // ChargedOf is what the line that ended with an attempt charged: zero when there is none,
 // or one that cannot be read. At is kept to the microsecond, as rows do. The line is room that is used again and again.
-func ChargedOf(closing []byte, line *ledger.Line) record.Charged {
+func ChargedOf(closing []byte, line *ledger.Entry) record.Charged {
 	if line.Known == nil {
-		line.Known = new(ledger.Sets)
+		line.Known = new(ledger.CounterSetCache)
 	}
 	if len(closing) == 0 || line.Decode(closing) != nil {
 		return record.Charged{}

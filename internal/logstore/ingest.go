@@ -46,11 +46,11 @@ func (s *Store) Err() error {
 // the error is that of the last seconds. What those do not suffice for waits in the
 // journal for the next start.
 func (s *Store) Run(ctx context.Context) error {
-	background.Follow(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
+	background.RunWithBackoff(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
 		s.setFailure(err)
-		s.trouble.Met(err, "retry", pause)
+		s.trouble.Failed(err, "retry", pause)
 	})
-	if err := background.Finish(ctx, s.takeRest); err != nil {
+	if err := background.RunFinal(ctx, s.takeRest); err != nil {
 		return fmt.Errorf("store last logs: %w", err)
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *Store) setFailure(err error) {
 	defer s.state.mu.Unlock()
 	s.state.failure = err
 	if err == nil {
-		s.trouble.Gone()
+		s.trouble.Recovered()
 		return
 	}
 	s.state.stats.Failures++

@@ -165,7 +165,7 @@ type Store struct {
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	searches chan struct{} // places of those under way
-	trouble  *background.Trouble
+	trouble  *background.OutageLog
 
 	state state
 	marks marks

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Bank holds the counters of all limits of a node, in memory: calls take from them
+// Limiter holds the counters of all limits of a node, in memory: calls take from them
 // before they are sent and settle when they end. Take and Settle are atomic over all
 // holds of a call, so that calls at once never take more than a strict limit has. It is
 // safe for concurrent use.
 //
 // Budgets are kept in the store: Load, Replace and Flushed bring what it knows. Rates
 // live here alone, and counters whose window is over are forgotten.
-type Bank struct {
+type Limiter struct {
 	seed    maphash.Seed
 	serial  atomic.Uint64
 	syncing sync.Mutex // held by Sync
@@ -38,8 +38,8 @@ type shard struct {
 }
 
 // NewBank makes a bank without counters. They come into being when they are first used.
-func NewBank() *Bank {
-	b := &Bank{seed: maphash.MakeSeed()}
+func NewBank() *Limiter {
+	b := &Limiter{seed: maphash.MakeSeed()}
 	for i := range b.shards {
 		b.shards[i] = shard{counters: make(map[CounterID]*counter), schedules: make(map[string]*schedule), sweepAt: sweepSize}
 	}
@@ -54,7 +54,7 @@ func NewBank() *Bank {
 // A budget fits when used + held + Amount is at most Limit and used is below it; a Soft
 // one when used is below Limit, and one that takes the Rest when anything is left. So an
 // Amount of 0 asks whether the budget is used up.
-func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
+func (b *Limiter) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
 	at := now.UnixNano()
 	var room [holdsRoom]*counter
 	locked := b.gather(room[:0], holds, at)
@@ -65,30 +65,30 @@ func (b *Bank) Take(now time.Time, holds []Hold) (refused int, left int64, retry
 		c.roll(at)
 		s := c.standing()
 		if !h.Fits(s.Used, s.Held) {
-			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.anew(at)
-			giveBack(holds[:i])
-			forget(holds[i:])
+			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.resetAt(at)
+			refund(holds[:i])
+			evict(holds[i:])
 			return i, left, retry
 		}
 		h.reduce(max(h.Limit-Plus(s.Used, s.Held), 0))
-		c.take(at, h)
+		c.addHold(at, h)
 	}
 	return -1, 0, time.Time{}
 }
 
 // Reserve is Take in the words of banks that ask other nodes (cluster/redis): this one
 // neither waits nor fails.
-func (b *Bank) Reserve(_ context.Context, now time.Time, holds []Hold) (refused int, left int64, retry time.Time, err error) {
+func (b *Limiter) Reserve(_ context.Context, now time.Time, holds []Hold) (refused int, left int64, retry time.Time, err error) {
 	refused, left, retry = b.Take(now, holds)
 	return refused, left, retry, nil
 }
 
 // Defers is false: this bank answers at once. Banks that ask other nodes would rather be
 // asked once for all holds of a call.
-func (b *Bank) Defers(time.Time, []Hold) bool { return false }
+func (b *Limiter) Defers(time.Time, []Hold) bool { return false }
 
 // gather finds the counters of holds and locks them.
-func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
+func (b *Limiter) gather(room []*counter, holds []Hold, at int64) []*counter {
 	for first := true; ; first = false {
 		for i := range holds {
 			holds[i].taken = b.of(&holds[i], at, first)
@@ -101,16 +101,16 @@ func (b *Bank) gather(room []*counter, holds []Hold, at int64) []*counter {
 	}
 }
 
-// giveBack undoes what was taken; the counters are locked.
-func giveBack(holds []Hold) {
+// refund undoes what was taken; the counters are locked.
+func refund(holds []Hold) {
 	for i := range holds {
-		holds[i].taken.give(&holds[i])
+		holds[i].taken.releaseHold(&holds[i])
 	}
-	forget(holds)
+	evict(holds)
 }
 
-// forget marks holds as not taken.
-func forget(holds []Hold) {
+// evict marks holds as not taken.
+func evict(holds []Hold) {
 	for i := range holds {
 		holds[i].taken = nil
 	}
@@ -120,10 +120,10 @@ func forget(holds []Hold) {
 // even beyond the limit; nil is nothing used, a call that was not sent. What was used of
 // a rate counts in the window of now. Holds that are Spent are used already: their used
 // is ignored. Holds that are not taken, or settled already, stay as they are.
-func (b *Bank) Settle(now time.Time, holds []Hold, used []int64) { b.settle(now, holds, used, nil) }
+func (b *Limiter) Settle(now time.Time, holds []Hold, used []int64) { b.settle(now, holds, used, nil) }
 
 // settle is Settle; moves, unless it is nil, gets what that changed.
-func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) {
+func (b *Limiter) settle(now time.Time, holds []Hold, used []int64, moves *[]NodeShare) {
 	at := now.UnixNano()
 	var room [holdsRoom]*counter
 	locked := lock(room[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
@@ -134,7 +134,7 @@ func (b *Bank) settle(now time.Time, holds []Hold, used []int64, moves *[]Part) 
 			continue
 		}
 		c.roll(at)
-		back := c.give(h)
+		back := c.releaseHold(h)
 		units := int64(0)
 		if used != nil && !h.Spent {
 			units = Counted(used[i])
@@ -162,7 +162,7 @@ type State struct {
 
 // State tells where the limit of a hold stands, taken or not. Anew is when it begins at
 // nothing again; zero for never.
-func (b *Bank) State(now time.Time, h *Hold) State {
+func (b *Limiter) State(now time.Time, h *Hold) State {
 	at := now.UnixNano()
 	for c := h.taken; ; c = nil {
 		if c == nil {
@@ -175,7 +175,7 @@ func (b *Bank) State(now time.Time, h *Hold) State {
 		}
 		c.roll(at)
 		all := c.standing()
-		s := State{Used: all.Used, Held: all.Held, Anew: c.anew(at)}
+		s := State{Used: all.Used, Held: all.Held, Anew: c.resetAt(at)}
 		c.mu.Unlock()
 		s.Left = max(h.Limit-Plus(s.Used, s.Held), 0)
 		return s
@@ -183,7 +183,7 @@ func (b *Bank) State(now time.Time, h *Hold) State {
 }
 
 // Len is how many counters there are.
-func (b *Bank) Len() (n int) {
+func (b *Limiter) Len() (n int) {
 	for i := range b.shards {
 		s := &b.shards[i]
 		s.mu.RLock()

@@ -26,7 +26,7 @@ func requests(u quota.Unit, limit int64) quota.Hold {
 	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: quota.RateEntry(quota.Requests, u)}, Measure: quota.Calls, Amount: 1, Limit: limit, Unit: u, Spent: true}
 }
 
-func (c *call) take(b *quota.Bank, now time.Time, holds ...quota.Hold) (refused int, left int64, retry time.Time) {
+func (c *call) take(b *quota.Limiter, now time.Time, holds ...quota.Hold) (refused int, left int64, retry time.Time) {
 	c.holds = holds
 	return b.Take(now, c.holds)
 }
@@ -137,7 +137,7 @@ func TestSettle(t *testing.T) {
 func TestAbsurdCounts(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
-	b.Load([]quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Limit: 100}})
+	b.Load([]quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100}})
 	calls := make([]call, 3)
 	for i := range calls {
 		calls[i].take(b, noon, hold(1, 100), rate(quota.PerDay, 1, 100))
@@ -146,7 +146,7 @@ func TestAbsurdCounts(t *testing.T) {
 		b.Settle(noon, calls[i].holds, []int64{math.MaxInt64, math.MaxInt64})
 	}
 	for range calls {
-		b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: quota.MostUsed}}, nil)
+		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: quota.MostUsed}}, nil)
 	}
 	of := hold(0, 100)
 	if s := b.State(noon, &of); s.Used != 0 {
@@ -229,7 +229,7 @@ func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	const dollar, callers, bound = int64(1_000_000_000), 1000, int64(7_000_003)
 	b := quota.NewBank()
-	b.Load([]quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Used: 9 * dollar, Limit: 10 * dollar}})
+	b.Load([]quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Used: 9 * dollar, Limit: 10 * dollar}})
 	var admitted atomic.Int64
 	var all sync.WaitGroup
 	for range callers {

@@ -13,7 +13,7 @@ import (
 // of all that was ever used. The bank must be what the ledger says.
 type books struct {
 	t      *rapid.T
-	bank   *quota.Bank
+	bank   *quota.Limiter
 	now    time.Time
 	limit  int64
 	stored quota.Meter
@@ -30,7 +30,7 @@ type entry struct {
 
 func newBooks(t *rapid.T) *books {
 	b := &books{t: t, bank: quota.NewBank(), now: noon, limit: 100}
-	b.stored = quota.Meter{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Limit: 100, NextReset: noon.Add(36 * time.Hour)}
+	b.stored = quota.Meter{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100, NextReset: noon.Add(36 * time.Hour)}
 	b.bank.Load([]quota.Meter{b.stored})
 	return b
 }
@@ -110,8 +110,8 @@ func (b *books) flush(most int) {
 			b.stored.Used += e.units
 		}
 	}
-	d.CarrierID, d.Entry = "k", "b"
-	b.bank.Flushed([]quota.Delta{d}, []quota.Meter{b.stored})
+	d.CarrierID, d.BudgetKey = "k", "b"
+	b.bank.MarkFlushed([]quota.Delta{d}, []quota.Meter{b.stored})
 }
 
 // work is what the worker does about a reset that is due.
@@ -205,7 +205,7 @@ func TestUsageBeforeAReset(t *testing.T) {
 	midnight := noon.Add(12 * time.Hour)
 	for name, behind := range map[string]time.Duration{"on schedule": 12 * time.Hour, "because somebody asked": time.Hour} {
 		b := quota.NewBank()
-		m := quota.Meter{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Limit: 100, NextReset: midnight}
+		m := quota.Meter{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100, NextReset: midnight}
 		b.Load([]quota.Meter{m})
 		used := func(at time.Time, want int64) {
 			t.Helper()
@@ -225,10 +225,10 @@ func TestUsageBeforeAReset(t *testing.T) {
 		c.take(b, reset, hold(50, 100))
 		b.Settle(reset, c.holds, []int64{50})
 		used(reset, 50)
-		b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: 60}}, []quota.Meter{m})
+		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 60}}, []quota.Meter{m})
 		used(reset, 50)
 		m.Used = 50
-		b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: 50}}, []quota.Meter{m})
+		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 50}}, []quota.Meter{m})
 		used(reset, 50)
 	}
 }
@@ -238,10 +238,10 @@ func TestUsageBeforeAReset(t *testing.T) {
 func TestResetOfPolicy(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
-	of := quota.Carrier{Kind: quota.UsageLimitKind, ID: "p"}
+	of := quota.Subject{Kind: quota.UsageLimitKind, ID: "p"}
 	midnight := noon.Add(12 * time.Hour)
-	head := quota.Meter{Carrier: of, Limit: 100, NextReset: midnight}
-	search := quota.Meter{Carrier: of, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 90, Limit: 100}
+	head := quota.Meter{Subject: of, Limit: 100, NextReset: midnight}
+	search := quota.Meter{Subject: of, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 90, Limit: 100}
 	b.Load([]quota.Meter{head, search})
 	h := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:search"}, Limit: 100, Amount: 50}
 	other := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:new"}, Limit: 100, Amount: 80}

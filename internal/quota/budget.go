@@ -131,10 +131,10 @@ func (b *Budget) validate(path string, r Rules) error {
 	return b.Period.validate(path)
 }
 
-// Adopt gives the budgets of a list the ids of those that they replace, so that their
+// InheritIDs gives the budgets of a list the ids of those that they replace, so that their
 // usage goes on: of the same measure and period first, then of the same measure. What
 // replaces none is new and begins at nothing.
-func Adopt(list, before []Budget) {
+func InheritIDs(list, before []Budget) {
 	taken := make([]bool, len(before))
 	pick := func(b *Budget, alike func(old *Budget) bool) {
 		for i := range before {

@@ -156,14 +156,14 @@ func TestAdopt(t *testing.T) {
 		return list
 	}
 	before := read(`[{"credit_limit": 5, "periodic_reset": "weekly"}, {"credit_limit": 15, "periodic_reset": "monthly"}, {"type": "tokens", "credit_limit": 200}]`)
-	quota.Adopt(before, nil)
+	quota.InheritIDs(before, nil)
 	after := read(`[{"credit_limit": 16, "periodic_reset": "monthly"}, {"credit_limit": 3}, {"type": "tokens", "credit_limit": 1, "periodic_reset_days": 2}]`)
-	quota.Adopt(after, before)
+	quota.InheritIDs(after, before)
 	if after[0].ID != before[1].ID || after[1].ID != before[0].ID || after[2].ID != before[2].ID {
 		t.Errorf("%+v adopted from %+v", after, before)
 	}
 	fresh := read(`{"type": "tokens", "credit_limit": 7}`)
-	quota.Adopt(fresh, before[:2])
+	quota.InheritIDs(fresh, before[:2])
 	if fresh[0].ID == "" || fresh[0].ID == before[0].ID || fresh[0].ID == before[1].ID {
 		t.Errorf("%q is not an id of its own", fresh[0].ID)
 	}
@@ -211,7 +211,7 @@ func TestPeriods(t *testing.T) {
 			t.Errorf("%s: %s then %s, want %s then %s", c.name, text(first), text(after), c.first, c.after)
 		}
 	}
-	if quota.Period.Ahead(quota.Period{NextResetAt: &asked}, asked, "") == nil || quota.Period.Ahead(quota.Period{NextResetAt: &asked}, asked.Add(-1), "") != nil {
+	if quota.Period.ValidateNextReset(quota.Period{NextResetAt: &asked}, asked, "") == nil || quota.Period.ValidateNextReset(quota.Period{NextResetAt: &asked}, asked.Add(-1), "") != nil {
 		t.Error("a next reset is behind now")
 	}
 }

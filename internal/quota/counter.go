@@ -11,15 +11,15 @@ import (
 
 // counter is what was used of one limit and what calls under way hold of it.
 type counter struct {
-	bank   *Bank
+	bank   *Limiter
 	serial uint64      // counters are locked in this order
 	rate   bool        // counts in window, else in tally
 	gone   atomic.Bool // forgotten: nobody finds it any more; set while mu is held
 
-	mu     sync.Mutex // guards what follows
-	calls  int        // that hold it
-	org    string     // as far as it is known
-	others Standing   // what other nodes had besides, when this one last heard of them
+	mu     sync.Mutex   // guards what follows
+	calls  int          // that hold it
+	org    string       // as far as it is known
+	others ClusterTotal // what other nodes had besides, when this one last heard of them
 	held   int64
 	window window
 	tally  tally
@@ -31,7 +31,7 @@ func (c *counter) roll(at int64) {
 	case !c.rate && c.tally.roll(at):
 		c.others.Used = 0
 	case c.rate && c.window.roll(at):
-		c.held, c.others = 0, Standing{}
+		c.held, c.others = 0, ClusterTotal{}
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *counter) add(at, units int64) {
 	}
 }
 
-func (c *counter) take(at int64, h *Hold) {
+func (c *counter) addHold(at int64, h *Hold) {
 	c.calls++
 	h.turn = c.window.turn
 	if h.Spent {
@@ -63,8 +63,8 @@ func (c *counter) take(at int64, h *Hold) {
 	h.left = max(h.Limit-Plus(s.Used, s.Held), 0)
 }
 
-// give takes back what take did, except what is spent, and returns how much that is.
-func (c *counter) give(h *Hold) int64 {
+// releaseHold takes back what take did, except what is spent, and returns how much that is.
+func (c *counter) releaseHold(h *Hold) int64 {
 	c.calls--
 	if h.Spent || h.turn != c.window.turn {
 		return 0
@@ -73,8 +73,8 @@ func (c *counter) give(h *Hold) int64 {
 	return h.amount()
 }
 
-// anew is when the counter begins at nothing again; zero for never.
-func (c *counter) anew(at int64) time.Time {
+// resetAt is when the counter begins at nothing again; zero for never.
+func (c *counter) resetAt(at int64) time.Time {
 	when := int64(0)
 	if c.rate {
 		when = c.window.end()

@@ -35,14 +35,14 @@ type Hold struct {
 	Spent   bool    // what is taken is used at once and stays so when a later hold refuses: rates of requests
 	Rest    bool    // where Amount does not fit, take what is left of the limit, if anything is; Amount then says how much that was
 
-	place *place // shared by all copies; nil where the counter is looked for each time
+	place *counterRef // shared by all copies; nil where the counter is looked for each time
 	taken *counter
 	turn  uint64 // of the window that it was taken in
 	left  int64  // of the limit, when it was taken
 }
 
-// Stood is what was left of the limit when the hold was taken; false while it is not.
-func (h *Hold) Stood() (left int64, taken bool) { return h.left, h.taken != nil }
+// Remaining is what was left of the limit when the hold was taken; false while it is not.
+func (h *Hold) Remaining() (left int64, taken bool) { return h.left, h.taken != nil }
 
 // Fits reports whether Amount, or the rest, may be taken, where used and held are what is
 // there.

@@ -2,8 +2,8 @@ package quota
 
 import "time"
 
-// Carrier is what has budgets: a record of a kind, or an integration in a workspace.
-type Carrier struct {
+// Subject is what has budgets: a record of a kind, or an integration in a workspace.
+type Subject struct {
 	Kind        string // that of the record, or IntegrationWorkspace
 	ID          string // of the record; of the integration
 	OrgID       string
@@ -22,11 +22,11 @@ const MeterKind = "usage_meter"
 // pure: who calls them keeps the result. A meter belongs to one goroutine.
 // Source: contract/identity-and-governance.md sections 5 and 6.
 type Meter struct {
-	Carrier
-	// Entry is the id of the budget; of a policy the digest of ValueKey, and empty for
+	Subject
+	// BudgetKey is the id of the budget; of a policy the digest of ValueKey, and empty for
 	// the head, which has the policy's limit and schedule and counts nothing itself.
-	Entry    string
-	ValueKey string // of a policy: "metadata.team:search-api_key:0191…"
+	BudgetKey string
+	ValueKey  string // of a policy: "metadata.team:search-api_key:0191…"
 
 	Used      int64 // units of the measure
 	Limit     int64 // at which it is used up
@@ -56,9 +56,9 @@ func (m *Meter) Check() (told Alerts) {
 	return told
 }
 
-// Relieve takes back what was noticed and is not so any more, because what was used was
+// ClearAlerts takes back what was noticed and is not so any more, because what was used was
 // corrected. What is reached again is told again.
-func (m *Meter) Relieve() {
+func (m *Meter) ClearAlerts() {
 	if m.Used < m.Limit {
 		m.Exhausted, m.ExhaustedAlert = false, false
 	}
@@ -84,10 +84,10 @@ func (m *Meter) Renew(at time.Time) {
 // Due reports whether a reset is due.
 func (m *Meter) Due(now time.Time) bool { return !m.NextReset.IsZero() && !now.Before(m.NextReset) }
 
-// Retune sets new limits, in units. A higher limit makes the meter active again and
+// SetLimits sets new limits, in units. A higher limit makes the meter active again and
 // clears both flags; a higher threshold, or none, clears its own. A lower limit is
 // noticed by the next Check.
-func (m *Meter) Retune(limit, threshold int64) {
+func (m *Meter) SetLimits(limit, threshold int64) {
 	if limit > m.Limit {
 		m.reopen()
 	}
@@ -103,7 +103,7 @@ func (m *Meter) reopen() { m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert = fal
 // policy for a value key.
 type Delta struct {
 	CarrierID string
-	Entry     string
+	BudgetKey string
 	ValueKey  string // of a policy; empty for budgets of records
 	Units     int64  // nano-dollars, tokens or requests
 	// At is when it was used, the last of it: it does not count on a meter that was reset

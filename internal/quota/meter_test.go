@@ -29,16 +29,16 @@ func TestMeter(t *testing.T) {
 		{"over both at once", quota.Meter{Used: 300, Limit: 100, Threshold: 80}, func(*quota.Meter) {}, state{true, true, true}, quota.Alerts{Threshold: true, Exhausted: true}},
 		{"full and told", full, func(*quota.Meter) {}, state{true, true, true}, quota.Alerts{}},
 		{"reset", full, func(m *quota.Meter) { m.Reset(noon) }, state{}, quota.Alerts{}},
-		{"corrected to below the limit", full, func(m *quota.Meter) { m.Used = 90; m.Relieve() }, state{threshold: true}, quota.Alerts{}},
-		{"corrected to below the threshold", full, func(m *quota.Meter) { m.Used = 79; m.Relieve() }, state{}, quota.Alerts{}},
-		{"corrected, and above the limit still", full, func(m *quota.Meter) { m.Used = 100; m.Relieve() }, state{true, true, true}, quota.Alerts{}},
-		{"a higher limit", full, func(m *quota.Meter) { m.Retune(200, 150) }, state{}, quota.Alerts{}},
-		{"a higher limit, not high enough for the threshold", full, func(m *quota.Meter) { m.Retune(101, 80) }, state{threshold: true}, quota.Alerts{Threshold: true}},
-		{"the same limit", full, func(m *quota.Meter) { m.Retune(100, 80) }, state{true, true, true}, quota.Alerts{}},
-		{"a lower limit", quota.Meter{Used: 60, Limit: 100}, func(m *quota.Meter) { m.Retune(50, 0) }, state{exhausted: true, alerted: true}, quota.Alerts{Exhausted: true}},
-		{"a higher threshold", full, func(m *quota.Meter) { m.Retune(100, 90) }, state{true, true, true}, quota.Alerts{Threshold: true}},
-		{"no threshold", full, func(m *quota.Meter) { m.Retune(100, 0) }, state{exhausted: true, alerted: true}, quota.Alerts{}},
-		{"a lower threshold", quota.Meter{Used: 85, Limit: 100, Threshold: 80, ThresholdAlert: true}, func(m *quota.Meter) { m.Retune(100, 50) }, state{threshold: true}, quota.Alerts{}},
+		{"corrected to below the limit", full, func(m *quota.Meter) { m.Used = 90; m.ClearAlerts() }, state{threshold: true}, quota.Alerts{}},
+		{"corrected to below the threshold", full, func(m *quota.Meter) { m.Used = 79; m.ClearAlerts() }, state{}, quota.Alerts{}},
+		{"corrected, and above the limit still", full, func(m *quota.Meter) { m.Used = 100; m.ClearAlerts() }, state{true, true, true}, quota.Alerts{}},
+		{"a higher limit", full, func(m *quota.Meter) { m.SetLimits(200, 150) }, state{}, quota.Alerts{}},
+		{"a higher limit, not high enough for the threshold", full, func(m *quota.Meter) { m.SetLimits(101, 80) }, state{threshold: true}, quota.Alerts{Threshold: true}},
+		{"the same limit", full, func(m *quota.Meter) { m.SetLimits(100, 80) }, state{true, true, true}, quota.Alerts{}},
+		{"a lower limit", quota.Meter{Used: 60, Limit: 100}, func(m *quota.Meter) { m.SetLimits(50, 0) }, state{exhausted: true, alerted: true}, quota.Alerts{Exhausted: true}},
+		{"a higher threshold", full, func(m *quota.Meter) { m.SetLimits(100, 90) }, state{true, true, true}, quota.Alerts{Threshold: true}},
+		{"no threshold", full, func(m *quota.Meter) { m.SetLimits(100, 0) }, state{exhausted: true, alerted: true}, quota.Alerts{}},
+		{"a lower threshold", quota.Meter{Used: 85, Limit: 100, Threshold: 80, ThresholdAlert: true}, func(m *quota.Meter) { m.SetLimits(100, 50) }, state{threshold: true}, quota.Alerts{}},
 	} {
 		m := c.before
 		c.change(&m)
@@ -84,7 +84,7 @@ func TestMeterSequences(t *testing.T) {
 				if limit > m.Limit {
 					told.threshold, told.exhausted, reached = 0, 0, false
 				}
-				m.Retune(limit, threshold)
+				m.SetLimits(limit, threshold)
 			}
 			a := m.Check()
 			reached = reached || m.Used >= m.Limit

@@ -9,8 +9,8 @@ import (
 // what a call may take, and the Bank of each node is the book of its own part, from
 // which that can be stated again at any time.
 
-// Part is what one node has of a counter, or by how much that changed.
-type Part struct {
+// NodeShare is what one node has of a counter, or by how much that changed.
+type NodeShare struct {
 	Counter CounterID
 	Org     string
 	Unit    Unit      // of a rate; empty for budgets
@@ -22,14 +22,14 @@ type Part struct {
 	Early   int64     // of Used, of a budget: before Since, so that it does not count
 }
 
-// Standing is what all nodes together have of a counter.
-type Standing struct{ Used, Held int64 }
+// ClusterTotal is what all nodes together have of a counter.
+type ClusterTotal struct{ Used, Held int64 }
 
-// Admit takes all holds without asking whether they fit, at the time at which somebody
+// TakeUnchecked takes all holds without asking whether they fit, at the time at which somebody
 // else found that they do. found is what all nodes had then, for each hold, the hold
 // itself included; nil when nobody said. What was taken in a window that is over here
 // counts nowhere. Settle as after Take.
-func (b *Bank) Admit(now time.Time, holds []Hold, found []Standing) {
+func (b *Limiter) TakeUnchecked(now time.Time, holds []Hold, found []ClusterTotal) {
 	at := now.UnixNano()
 	var room [holdsRoom]*counter
 	locked := b.gather(room[:0], holds, at)
@@ -43,24 +43,24 @@ func (b *Bank) Admit(now time.Time, holds []Hold, found []Standing) {
 			h.turn = 0
 			continue
 		}
-		c.take(at, h)
+		c.addHold(at, h)
 		if found != nil {
-			own := Standing{c.used(), c.held}
-			c.others = Standing{max(found[i].Used-own.Used, 0), max(found[i].Held-own.Held, 0)}
+			own := ClusterTotal{c.used(), c.held}
+			c.others = ClusterTotal{max(found[i].Used-own.Used, 0), max(found[i].Held-own.Held, 0)}
 		}
 	}
 }
 
-// Spend counts those of the holds that are Spent, of a call that was refused behind them.
+// CountRejected counts those of the holds that are Spent, of a call that was refused behind them.
 // Nothing is taken.
-func (b *Bank) Spend(now time.Time, holds []Hold) {
+func (b *Limiter) CountRejected(now time.Time, holds []Hold) {
 	spent := slices.DeleteFunc(slices.Clone(holds), func(h Hold) bool { return !h.Spent })
-	b.Admit(now, spent, nil)
+	b.TakeUnchecked(now, spent, nil)
 	b.Settle(now, spent, nil)
 }
 
 // SettleParts is Settle, and appends to moves what that changed.
-func (b *Bank) SettleParts(now time.Time, holds []Hold, used []int64, moves []Part) []Part {
+func (b *Limiter) SettleParts(now time.Time, holds []Hold, used []int64, moves []NodeShare) []NodeShare {
 	b.settle(now, holds, used, &moves)
 	return moves
 }
@@ -68,14 +68,14 @@ func (b *Bank) SettleParts(now time.Time, holds []Hold, used []int64, moves []Pa
 // Parts visits what this node has of each budget of which it has anything, and of each
 // rate whose window is not over. Counters change meanwhile, unless the caller sees to it
 // that they do not.
-func (b *Bank) Parts(now time.Time, visit func(Part)) {
+func (b *Limiter) Parts(now time.Time, visit func(NodeShare)) {
 	at := now.UnixNano()
 	for i := range b.shards {
 		s := &b.shards[i]
 		s.mu.RLock()
 		for id, c := range s.counters {
 			c.mu.Lock()
-			var p Part
+			var p NodeShare
 			var there bool
 			if c.rate {
 				p, there = c.part(id, c.held, c.window.used), at < c.window.end()
@@ -95,7 +95,7 @@ func (b *Bank) Parts(now time.Time, visit func(Part)) {
 
 // Due is when the usage of a hold's budget next begins anew, as far as the store said;
 // zero for never and for rates.
-func (b *Bank) Due(h *Hold) time.Time {
+func (b *Limiter) Due(h *Hold) time.Time {
 	if h.Unit != "" {
 		return time.Time{}
 	}
@@ -103,8 +103,8 @@ func (b *Bank) Due(h *Hold) time.Time {
 	return timeOf(c.tally.schedule.next.Load())
 }
 
-// Belongs is the organisation of a counter; empty when it is not known.
-func (b *Bank) Belongs(id CounterID) string {
+// OrgOf is the organisation of a counter; empty when it is not known.
+func (b *Limiter) OrgOf(id CounterID) string {
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -118,13 +118,13 @@ func (b *Bank) Belongs(id CounterID) string {
 }
 
 // standing is what the counter has here and elsewhere.
-func (c *counter) standing() Standing {
-	return Standing{Plus(c.used(), c.others.Used), Plus(c.held, c.others.Held)}
+func (c *counter) standing() ClusterTotal {
+	return ClusterTotal{Plus(c.used(), c.others.Used), Plus(c.held, c.others.Held)}
 }
 
 // part is what this node has of the counter, or a change of it.
-func (c *counter) part(id CounterID, held, used int64) Part {
-	p := Part{Counter: id, Org: c.org, Held: held, Used: used}
+func (c *counter) part(id CounterID, held, used int64) NodeShare {
+	p := NodeShare{Counter: id, Org: c.org, Held: held, Used: used}
 	if c.rate {
 		p.Unit, p.Window = c.window.unit, time.Unix(0, c.window.since).UTC()
 	} else {
@@ -144,7 +144,7 @@ func (c *counter) belong(org string) {
 func (c *counter) over(at int64) bool { return c.rate && c.window.unit.begin(at) < c.window.since }
 
 // Taken is what a hold that Take took has of its counter.
-func (b *Bank) Taken(h *Hold) Part {
+func (b *Limiter) Taken(h *Hold) NodeShare {
 	c := h.taken
 	c.mu.Lock()
 	defer c.mu.Unlock()

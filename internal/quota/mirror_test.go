@@ -10,9 +10,9 @@ import (
 )
 
 // parts are what a bank has, by the entry of the counter.
-func parts(b *quota.Bank, now time.Time) map[string]quota.Part {
-	out := map[string]quota.Part{}
-	b.Parts(now, func(p quota.Part) { out[p.Counter.Entry] = p })
+func parts(b *quota.Limiter, now time.Time) map[string]quota.NodeShare {
+	out := map[string]quota.NodeShare{}
+	b.Parts(now, func(p quota.NodeShare) { out[p.Counter.Entry] = p })
 	return out
 }
 
@@ -24,16 +24,16 @@ func TestParts(t *testing.T) {
 	budget, tokens, calls := hold(60, 10), rate(quota.PerMinute, 50, 10), requests(quota.PerMinute, 10)
 	budget.Org, tokens.Org, calls.Org = "o", "o", "o"
 	holds := []quota.Hold{budget, tokens, calls}
-	b.Admit(noon, holds, nil) // more than the limits have: nobody asks here
-	budgetPart := quota.Part{Counter: budget.Counter, Org: "o", Held: 60}
-	tokensPart := quota.Part{Counter: tokens.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Held: 50}
-	callsPart := quota.Part{Counter: calls.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Used: 1}
-	want := map[string]quota.Part{"b": budgetPart, tokens.Counter.Entry: tokensPart, calls.Counter.Entry: callsPart}
+	b.TakeUnchecked(noon, holds, nil) // more than the limits have: nobody asks here
+	budgetPart := quota.NodeShare{Counter: budget.Counter, Org: "o", Held: 60}
+	tokensPart := quota.NodeShare{Counter: tokens.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Held: 50}
+	callsPart := quota.NodeShare{Counter: calls.Counter, Org: "o", Unit: quota.PerMinute, Window: noon, Used: 1}
+	want := map[string]quota.NodeShare{"b": budgetPart, tokens.Counter.Entry: tokensPart, calls.Counter.Entry: callsPart}
 	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
 		t.Error(diff)
 	}
 	budgetPart.Held, budgetPart.Used, budgetPart.Latest, tokensPart.Held, tokensPart.Used = -60, 25, noon, -50, 70
-	if diff := cmp.Diff([]quota.Part{budgetPart, tokensPart}, b.SettleParts(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
+	if diff := cmp.Diff([]quota.NodeShare{budgetPart, tokensPart}, b.SettleParts(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
 		t.Error(diff)
 	}
 	if moves := b.SettleParts(noon, holds, []int64{25, 70, 9}, nil); len(moves) != 0 {
@@ -44,7 +44,7 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
 		t.Error(diff)
 	}
-	b.Flushed([]quota.Delta{{CarrierID: "k", Entry: "b", Units: 25}}, []quota.Meter{{Carrier: quota.Carrier{ID: "k"}, Entry: "b", Used: 25}})
+	b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 25}}, []quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Used: 25}})
 	if left := parts(b, noon.Add(time.Minute)); len(left) != 0 {
 		t.Error("left when all is stored and the windows are over:", left)
 	}
@@ -56,29 +56,29 @@ func TestDatedParts(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
 	day := noon.Add(12 * time.Hour)
-	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: day}
+	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: day}
 	b.Load([]quota.Meter{m})
-	use := func(at time.Time, units int64) quota.Part {
+	use := func(at time.Time, units int64) quota.NodeShare {
 		holds := []quota.Hold{hold(units, 100)}
 		b.Take(at, holds)
 		return b.SettleParts(at, holds, []int64{units}, nil)[0]
 	}
-	want := quota.Part{Counter: m.CounterID(), Org: "o", Held: -30, Used: 30, Latest: noon}
+	want := quota.NodeShare{Counter: m.CounterID(), Org: "o", Held: -30, Used: 30, Latest: noon}
 	if diff := cmp.Diff(want, use(noon, 30)); diff != "" {
 		t.Error("before the reset:", diff)
 	}
-	want = quota.Part{Counter: m.CounterID(), Org: "o", Used: 30, Latest: noon, Since: day, Early: 30}
+	want = quota.NodeShare{Counter: m.CounterID(), Org: "o", Used: 30, Latest: noon, Since: day, Early: 30}
 	if diff := cmp.Diff(want, parts(b, day)["b"]); diff != "" {
 		t.Error("when the reset has come:", diff)
 	}
 	later := day.Add(time.Hour)
-	want = quota.Part{Counter: m.CounterID(), Org: "o", Held: -7, Used: 7, Latest: later, Since: day}
+	want = quota.NodeShare{Counter: m.CounterID(), Org: "o", Held: -7, Used: 7, Latest: later, Since: day}
 	if diff := cmp.Diff(want, use(later, 7)); diff != "" {
 		t.Error("behind the reset:", diff)
 	}
 	m.Reset(later.Add(time.Hour))
 	b.Load([]quota.Meter{m})
-	want = quota.Part{Counter: m.CounterID(), Org: "o", Used: 37, Latest: later, Since: m.LastReset, Early: 37}
+	want = quota.NodeShare{Counter: m.CounterID(), Org: "o", Used: 37, Latest: later, Since: m.LastReset, Early: 37}
 	if diff := cmp.Diff(want, parts(b, m.LastReset)["b"]); diff != "" {
 		t.Error("behind a reset by hand:", diff)
 	}
@@ -94,7 +94,7 @@ func TestAdmitLate(t *testing.T) {
 	b.Take(noon.Add(time.Minute), []quota.Hold{rate(quota.PerMinute, 1, 100)})
 	late := []quota.Hold{h, requests(quota.PerMinute, 10)}
 	b.Take(noon.Add(time.Minute), []quota.Hold{requests(quota.PerMinute, 10)})
-	b.Admit(noon.Add(59*time.Second), late, nil)
+	b.TakeUnchecked(noon.Add(59*time.Second), late, nil)
 	if s := b.State(noon.Add(time.Minute), &h); s.Held != 1 {
 		t.Errorf("held %d", s.Held)
 	}
@@ -113,10 +113,10 @@ func TestOthers(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
 	day := noon.Add(12 * time.Hour)
-	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: day}
+	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: day}
 	b.Load([]quota.Meter{m})
 	mine := []quota.Hold{hold(10, 100)}
-	b.Admit(noon, mine, []quota.Standing{{Used: 50, Held: 30}}) // 10 of what is held is its own
+	b.TakeUnchecked(noon, mine, []quota.ClusterTotal{{Used: 50, Held: 30}}) // 10 of what is held is its own
 	if diff := cmp.Diff(quota.State{Used: 50, Held: 30, Left: 20, Anew: day}, b.State(noon, &mine[0])); diff != "" {
 		t.Error(diff)
 	}
@@ -126,14 +126,14 @@ func TestOthers(t *testing.T) {
 	if s := b.State(day, &mine[0]); s.Used != 0 || s.Held != 30 {
 		t.Errorf("in the next period: %+v", s)
 	}
-	b.Admit(noon, mine, []quota.Standing{{Used: 50, Held: 30}})
+	b.TakeUnchecked(noon, mine, []quota.ClusterTotal{{Used: 50, Held: 30}})
 	m.Used = 40
 	b.Load([]quota.Meter{m})
 	if s := b.State(noon, &mine[0]); s.Used != 40 {
 		t.Errorf("the store says 40: %+v", s)
 	}
-	if due := b.Due(&mine[0]); !due.Equal(day) || b.Belongs(mine[0].Counter) != "o" {
-		t.Error(due, b.Belongs(mine[0].Counter))
+	if due := b.Due(&mine[0]); !due.Equal(day) || b.OrgOf(mine[0].Counter) != "o" {
+		t.Error(due, b.OrgOf(mine[0].Counter))
 	}
 }
 
@@ -142,7 +142,7 @@ func TestSpend(t *testing.T) {
 	t.Parallel()
 	b := quota.NewBank()
 	holds := []quota.Hold{requests(quota.PerMinute, 10), hold(5, 10)}
-	b.Spend(noon, holds)
+	b.CountRejected(noon, holds)
 	if got := parts(b, noon); len(got) != 1 || got[holds[0].Counter.Entry].Used != 1 {
 		t.Error(got)
 	}

@@ -86,9 +86,9 @@ func (p Period) Day() Period {
 	return p
 }
 
-// Ahead refuses a next reset that is not behind now: fault.InvalidParameter at the
+// ValidateNextReset refuses a next reset that is not behind now: fault.InvalidParameter at the
 // field, whose name path begins.
-func (p Period) Ahead(now time.Time, path string) error {
+func (p Period) ValidateNextReset(now time.Time, path string) error {
 	if p.NextResetAt != nil && !p.NextResetAt.After(now) {
 		return fault.New(fault.InvalidParameter, "the next reset is a day behind today, at 00:00 UTC").At(path + "next_usage_reset_at")
 	}

@@ -5,26 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// place remembers the counter of a limit, so that a bank need not look for it by its three
+// counterRef remembers the counter of a limit, so that a bank need not look for it by its three
 // names. Holds that are copied from one plan share it. A counter that was forgotten, or is
 // one of another bank, is looked for anew. Safe for concurrent use.
-type place struct{ at atomic.Pointer[counter] }
+type counterRef struct{ at atomic.Pointer[counter] }
 
-func newPlace() *place { return new(place) }
+func newCounterRef() *counterRef { return new(counterRef) }
 
-// Place tells the counters of limits apart without comparing their names: no two counters
+// CounterKey tells the counters of limits apart without comparing their names: no two counters
 // have the same one, though one may have several. Places are compared with ==; the zero
 // Place is that of holds that no plan or policy made.
-type Place struct{ of *place }
+type CounterKey struct{ of *counterRef }
 
-// Place is where the counter of the hold is remembered.
-func (h *Hold) Place() Place { return Place{h.place} }
+// CounterKey is where the counter of the hold is remembered.
+func (h *Hold) CounterKey() CounterKey { return CounterKey{h.place} }
 
 // Hash is the same for equal places, and differs from one start of the program to the next.
-func (p Place) Hash() uint64 { return maphash.Comparable(hashSeed, p.of) }
+func (p CounterKey) Hash() uint64 { return maphash.Comparable(hashSeed, p.of) }
 
 // of finds the counter of a hold or makes it, as find does.
-func (b *Bank) of(h *Hold, at int64, sweeps bool) *counter {
+func (b *Limiter) of(h *Hold, at int64, sweeps bool) *counter {
 	if h.place == nil {
 		return b.find(h.Counter, h.Org, h.Unit, at, sweeps)
 	}

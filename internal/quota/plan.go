@@ -15,7 +15,7 @@ func NoPlan() *Plan { return &noPlan }
 
 // NewPlan makes the holds of a carrier. What an integration is in one workspace counts
 // its rates apart from the same integration in others.
-func NewPlan(of Carrier, name string, l Limits) *Plan {
+func NewPlan(of Subject, name string, l Limits) *Plan {
 	if len(l.Budgets) == 0 && len(l.Rates) == 0 {
 		return NoPlan()
 	}
@@ -24,7 +24,7 @@ func NewPlan(of Carrier, name string, l Limits) *Plan {
 	for i := range l.Budgets {
 		b := &l.Budgets[i]
 		p.Budgets = append(p.Budgets, Hold{
-			Counter: CounterID{Carrier: of.ID, Entry: b.ID}, Of: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(), place: newPlace(),
+			Counter: CounterID{Carrier: of.ID, Entry: b.ID}, Of: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(), place: newCounterRef(),
 		})
 	}
 	carrier := of.ID
@@ -33,7 +33,7 @@ func NewPlan(of Carrier, name string, l Limits) *Plan {
 	}
 	for _, r := range l.Rates {
 		h := r.hold()
-		h.Counter, h.Of, h.place = CounterID{Carrier: carrier, Entry: RateEntry(r.Type, r.Unit)}, owner, newPlace()
+		h.Counter, h.Of, h.place = CounterID{Carrier: carrier, Entry: RateEntry(r.Type, r.Unit)}, owner, newCounterRef()
 		p.Rates = append(p.Rates, h)
 	}
 	return p

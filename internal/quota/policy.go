@@ -52,7 +52,7 @@ func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
 		p.groups = append(p.groups, group{g.Key, g.Key.reader(), string(g.Key) + ":"})
 	}
 	if len(groups) == 0 {
-		p.hold.Counter.ValueKey, p.hold.place = defaultValueKey, newPlace()
+		p.hold.Counter.ValueKey, p.hold.place = defaultValueKey, newCounterRef()
 	} else {
 		p.seen = new(valueKeys)
 	}

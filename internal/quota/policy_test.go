@@ -203,14 +203,14 @@ func TestPlan(t *testing.T) {
 		Budgets: quota.Budgets{{ID: "b", Measure: quota.Cost, CreditLimit: 3 * quota.One}},
 		Rates:   []quota.Rate{{Type: quota.Tokens, Unit: quota.PerHour, Value: 9}, {Type: quota.Requests, Unit: quota.PerHour, Value: 0}},
 	}
-	p := quota.NewPlan(quota.Carrier{Kind: quota.IntegrationWorkspace, ID: "in", WorkspaceID: "ws"}, "openai-main", limits)
+	p := quota.NewPlan(quota.Subject{Kind: quota.IntegrationWorkspace, ID: "in", WorkspaceID: "ws"}, "openai-main", limits)
 	if len(p.Budgets) != 1 || p.Budgets[0].Counter != (quota.CounterID{Carrier: "in", Entry: "b"}) || p.Budgets[0].Limit != 3_000_000_000 || p.Budgets[0].Of.Name != "openai-main" {
 		t.Errorf("budgets %+v", p.Budgets)
 	}
 	if len(p.Rates) != 2 || p.Rates[0].Counter != (quota.CounterID{Carrier: "in/ws", Entry: "tokens/rph"}) || p.Rates[0].Spent || !p.Rates[1].Spent {
 		t.Errorf("rates %+v", p.Rates)
 	}
-	if p := quota.NewPlan(quota.Carrier{}, "", quota.Limits{}); p != quota.NoPlan() {
+	if p := quota.NewPlan(quota.Subject{}, "", quota.Limits{}); p != quota.NoPlan() {
 		t.Errorf("a carrier without limits has %+v", p)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"sluice/internal/ident"
 )
 
-// possible refuses conditions that no call can meet: fault.InvalidParameter At the field
+// checkSatisfiable refuses conditions that no call can meet: fault.InvalidParameter At the field
 // that rules the last one out.
-func possible(list []Condition) error {
-	alike := make(map[Key][]admission)
+func checkSatisfiable(list []Condition) error {
+	alike := make(map[Key][]allowedSet)
 	for i, c := range list {
 		if err := readable(c, path("conditions", i)); err != nil {
 			return err
 		}
 		a := admissionOf(c)
-		if !together([]admission{a}) {
+		if !together([]allowedSet{a}) {
 			return fault.New(fault.InvalidParameter, "every value of the condition is excluded, so no request meets it").At(path("conditions", i) + ".excludes")
 		}
 		alike[c.Key] = append(alike[c.Key], a)
@@ -43,23 +43,23 @@ func readable(c Condition, at string) error {
 }
 
 // together reports whether a call may meet all of the conditions, which are of one key.
-func together(list []admission) bool {
+func together(list []allowedSet) bool {
 	met := func(p pattern) bool {
-		return !slices.ContainsFunc(list, func(a admission) bool { return !a.admits(p) })
+		return !slices.ContainsFunc(list, func(a allowedSet) bool { return !a.admits(p) })
 	}
-	return met(pattern{all: true}) || slices.ContainsFunc(list, func(a admission) bool { return slices.ContainsFunc(a.patterns, met) })
+	return met(pattern{all: true}) || slices.ContainsFunc(list, func(a allowedSet) bool { return slices.ContainsFunc(a.patterns, met) })
 }
 
-// admission is what a condition lets through. It is made once, for a condition may be held
+// allowedSet is what a condition lets through. It is made once, for a condition may be held
 // against ten thousand patterns.
-type admission struct {
+type allowedSet struct {
 	patterns        []pattern
 	values, without values
 	slugs, ids      bool // there are values that may be the other name of what another value names
 }
 
-func admissionOf(c Condition) admission {
-	a := admission{values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
+func admissionOf(c Condition) allowedSet {
+	a := allowedSet{values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
 	named := c.Key == "workspace_id" || c.Key == "virtual_key" || c.Key == "config" || c.Key == "prompt"
 	for _, v := range c.Value {
 		p, ok := c.Key.read(v)
@@ -76,10 +76,10 @@ func admissionOf(c Condition) admission {
 // admits reports whether the condition is met by everything that a pattern stands for,
 // or by some of it where only single values are excluded. What may be the slug and the id
 // of one thing is taken for it.
-func (a *admission) admits(p pattern) bool {
-	return (a.values.cover(p) || a.mayName(p)) && !a.without.cover(p)
+func (a *allowedSet) admits(p pattern) bool {
+	return (a.values.cover(p) || a.canMatch(p)) && !a.without.cover(p)
 }
 
-func (a *admission) mayName(p pattern) bool {
+func (a *allowedSet) canMatch(p pattern) bool {
 	return !p.all && (a.ids && !ident.ValidID(p.text) || a.slugs && ident.ValidID(p.text))
 }

@@ -116,7 +116,7 @@ func (p *RateLimit) Validate() error {
 			return err
 		}
 	}
-	if err := possible(p.Conditions); err != nil {
+	if err := checkSatisfiable(p.Conditions); err != nil {
 		return err
 	}
 	return validateGroups(p.GroupBy)

@@ -2,13 +2,13 @@ package quota
 
 import "time"
 
-// Rehearsal tries a policy on calls that were made before there was it: what it would have
+// DryRun tries a policy on calls that were made before there was it: what it would have
 // counted and refused, had nothing been used when it begins. Calls are tried one behind
 // another, each with what it used in the end; what calls at once would have held besides
 // is not known. It belongs to one goroutine.
-type Rehearsal struct {
+type DryRun struct {
 	policy *Policy
-	bank   *Bank
+	bank   *Limiter
 	period Period
 	next   time.Time // reset of a budget; zero for never
 }
@@ -17,27 +17,27 @@ type Rehearsal struct {
 const rehearsed = "rehearsed"
 
 // Rehearse begins to try the policy, which is one that Validate accepts, at a time.
-func (p *UsageLimit) Rehearse(from time.Time) *Rehearsal {
+func (p *UsageLimit) Rehearse(from time.Time) *DryRun {
 	period := p.Period
 	if period.NextResetAt = nil; period.Every == "" && period.Days == 0 {
-		return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank()}
+		return &DryRun{policy: p.Compile(rehearsed), bank: NewBank()}
 	}
-	return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank(), period: period, next: period.First(from)}
+	return &DryRun{policy: p.Compile(rehearsed), bank: NewBank(), period: period, next: period.First(from)}
 }
 
 // Rehearse begins to try the policy, which is one that Validate accepts.
-func (p *RateLimit) Rehearse() *Rehearsal {
-	return &Rehearsal{policy: p.Compile(rehearsed), bank: NewBank()}
+func (p *RateLimit) Rehearse() *DryRun {
+	return &DryRun{policy: p.Compile(rehearsed), bank: NewBank()}
 }
 
-// Past is what a call of the past used.
-type Past struct {
+// PastCall is what a call of the past used.
+type PastCall struct {
 	At     time.Time
 	Nano   int64 // cost in nano-dollars
 	Tokens int64
 }
 
-func (p Past) units(m Measure) int64 {
+func (p PastCall) units(m Measure) int64 {
 	switch m {
 	case Calls:
 		return 1
@@ -62,7 +62,7 @@ type Verdict struct {
 
 // Try says what becomes of a call; calls come in the order of their times. One that is
 // refused uses nothing.
-func (r *Rehearsal) Try(c *Call, p Past) Verdict {
+func (r *DryRun) Try(c *Call, p PastCall) Verdict {
 	if !r.next.IsZero() && !p.At.Before(r.next) {
 		r.bank, r.next = NewBank(), r.period.After(r.next, p.At)
 	}

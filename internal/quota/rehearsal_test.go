@@ -23,7 +23,7 @@ func TestRehearsal(t *testing.T) {
 	}
 	day := 24 * time.Hour
 	for name, c := range map[string]struct {
-		r     *quota.Rehearsal
+		r     *quota.DryRun
 		tries []try
 	}{
 		"a rate": {(&quota.RateLimit{Conditions: any, GroupBy: groups, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}).Rehearse(), []try{
@@ -37,7 +37,7 @@ func TestRehearsal(t *testing.T) {
 		}},
 	} {
 		for i, try := range c.tries {
-			v := c.r.Try(try.call, quota.Past{At: noon.Add(try.after), Tokens: try.tokens})
+			v := c.r.Try(try.call, quota.PastCall{At: noon.Add(try.after), Tokens: try.tokens})
 			got := "none"
 			if v.Applies {
 				got = "taken"

@@ -2,19 +2,19 @@ package quota
 
 import "hash/maphash"
 
-func (b *Bank) shard(carrier string) *shard {
+func (b *Limiter) shard(carrier string) *shard {
 	return &b.shards[maphash.String(b.seed, carrier)%shards]
 }
 
 // counter finds a counter or makes it; org may be empty.
-func (b *Bank) counter(id CounterID, org string, u Unit, at int64) *counter {
+func (b *Limiter) counter(id CounterID, org string, u Unit, at int64) *counter {
 	return b.find(id, org, u, at, true)
 }
 
 // find is counter. Only with sweeps may idle counters make way for a new one: those that a
 // call made and has not locked are idle too, and a call that looks for them again and again
 // must find all of them at last.
-func (b *Bank) find(id CounterID, org string, u Unit, at int64, sweeps bool) *counter {
+func (b *Limiter) find(id CounterID, org string, u Unit, at int64, sweeps bool) *counter {
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
 	c := s.counters[id]

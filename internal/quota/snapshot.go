@@ -31,10 +31,10 @@ const (
 // that Restore can go on from there. What calls under way hold is not in it. Of two
 // snapshots of the same the last eight bytes are the same. Each counter is locked for as
 // long as it takes to read it.
-func (b *Bank) Snapshot(now time.Time, dst []byte) []byte {
+func (b *Limiter) Snapshot(now time.Time, dst []byte) []byte {
 	dst = append(dst, snapshotVersion)
 	var sum, n uint64
-	b.Parts(now, func(p Part) {
+	b.Parts(now, func(p NodeShare) {
 		if p.Unit == "" {
 			return
 		}
@@ -45,7 +45,7 @@ func (b *Bank) Snapshot(now time.Time, dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, sum*(n+1)+n)
 }
 
-func (p *Part) append(dst []byte) []byte {
+func (p *NodeShare) append(dst []byte) []byte {
 	texts := [...]string{p.Org, p.Counter.Carrier, p.Counter.Entry, p.Counter.ValueKey}
 	for _, t := range texts {
 		dst = packed.Append(dst, uint64(len(t)))
@@ -63,7 +63,7 @@ func (p *Part) append(dst []byte) []byte {
 // from the bank, and returns how many counters it brought. Windows that are over by now
 // are left out; a clock that was turned meanwhile has the effect that it has on a bank
 // that lives. After an error, which is that the snapshot is none, nothing was restored.
-func (b *Bank) Restore(now time.Time, snapshot []byte) (counters int, err error) {
+func (b *Limiter) Restore(now time.Time, snapshot []byte) (counters int, err error) {
 	parts, err := readSnapshot(snapshot)
 	if err != nil {
 		return 0, err
@@ -84,13 +84,13 @@ func (b *Bank) Restore(now time.Time, snapshot []byte) (counters int, err error)
 	return counters, nil
 }
 
-func readSnapshot(src []byte) ([]Part, error) {
+func readSnapshot(src []byte) ([]NodeShare, error) {
 	if len(src) < 1+snapshotCheck || src[0] != snapshotVersion {
 		return nil, fmt.Errorf("%d bytes: %w", len(src), errSnapshot)
 	}
 	body, check := src[1:len(src)-snapshotCheck], src[len(src)-snapshotCheck:]
 	d := packed.Decoder{Rest: body, Malformed: errSnapshot}
-	var out []Part
+	var out []NodeShare
 	var sum uint64
 	for len(d.Rest) > 0 {
 		begin := len(body) - len(d.Rest)
@@ -107,7 +107,7 @@ func readSnapshot(src []byte) ([]Part, error) {
 	return out, nil
 }
 
-func readPart(d *packed.Decoder) (p Part) {
+func readPart(d *packed.Decoder) (p NodeShare) {
 	var lens [4]uint64
 	for i := range lens {
 		lens[i] = d.Uvarint()

@@ -26,7 +26,7 @@ func rates() []quota.Hold {
 }
 
 // use takes and settles so many units of a hold.
-func use(b *quota.Bank, now time.Time, h quota.Hold, units int64) {
+func use(b *quota.Limiter, now time.Time, h quota.Hold, units int64) {
 	h.Amount = units
 	holds := []quota.Hold{h}
 	b.Take(now, holds)

@@ -7,7 +7,7 @@ import (
 
 // Sync runs f alone. Who reads meters and brings them here does both within one f: else
 // what was read before a flush could replace what was read behind it.
-func (b *Bank) Sync(f func() error) error {
+func (b *Limiter) Sync(f func() error) error {
 	b.syncing.Lock()
 	defer b.syncing.Unlock()
 	return f()
@@ -15,7 +15,7 @@ func (b *Bank) Sync(f func() error) error {
 
 // Load takes over what the store knows of budgets, for example all of it at the start,
 // a page at a time. Usage that was settled and not flushed stays on top of it.
-func (b *Bank) Load(meters []Meter) {
+func (b *Limiter) Load(meters []Meter) {
 	for i := range meters { // the schedule of a policy comes behind the resets that it led to
 		if !meters[i].Head() {
 			b.load(&meters[i])
@@ -30,7 +30,7 @@ func (b *Bank) Load(meters []Meter) {
 
 // Replace is Load of all meters that a carrier has: those that the store had before and
 // has no more are forgotten.
-func (b *Bank) Replace(carrier string, meters []Meter) {
+func (b *Limiter) Replace(carrier string, meters []Meter) {
 	there := make(map[CounterID]bool, len(meters))
 	for i := range meters {
 		there[meters[i].CounterID()] = true
@@ -55,25 +55,25 @@ func (b *Bank) Replace(carrier string, meters []Meter) {
 	b.Load(meters)
 }
 
-// Flushed tells that usage was committed, and what the store knew of its meters in that
+// MarkFlushed tells that usage was committed, and what the store knew of its meters in that
 // transaction. Each delta was settled here, or is about to be.
-func (b *Bank) Flushed(deltas []Delta, readBack []Meter) {
+func (b *Limiter) MarkFlushed(deltas []Delta, readBack []Meter) {
 	for _, d := range deltas {
 		b.flushed(d)
 	}
 	b.Load(readBack)
 }
 
-// Owe counts usage of budgets that an earlier run settled and the store was not told of,
+// AddUnflushed counts usage of budgets that an earlier run settled and the store was not told of,
 // as if it had been settled here: Flushed takes it out again. Of a Part what is held and
 // the window mean nothing.
-func (b *Bank) Owe(parts []Part) {
+func (b *Limiter) AddUnflushed(parts []NodeShare) {
 	for i := range parts {
-		b.owe(&parts[i])
+		b.addUnflushed(&parts[i])
 	}
 }
 
-func (b *Bank) owe(p *Part) {
+func (b *Limiter) addUnflushed(p *NodeShare) {
 	for {
 		c := b.counter(p.Counter, p.Org, "", 0)
 		c.mu.Lock()
@@ -88,7 +88,7 @@ func (b *Bank) owe(p *Part) {
 	}
 }
 
-func (b *Bank) flushed(d Delta) {
+func (b *Limiter) flushed(d Delta) {
 	id := d.CounterID()
 	s := b.shard(id.Carrier)
 	s.mu.RLock()
@@ -100,7 +100,7 @@ func (b *Bank) flushed(d Delta) {
 	}
 }
 
-func (b *Bank) load(m *Meter) {
+func (b *Limiter) load(m *Meter) {
 	id := m.CounterID()
 	for {
 		c := b.counter(id, m.OrgID, "", 0)
@@ -120,7 +120,7 @@ func (b *Bank) load(m *Meter) {
 	}
 }
 
-func (b *Bank) reschedule(head *Meter) {
+func (b *Limiter) reschedule(head *Meter) {
 	s := b.shard(head.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,14 +128,14 @@ func (b *Bank) reschedule(head *Meter) {
 }
 
 // Head reports whether the meter is the head of a policy.
-func (m *Meter) Head() bool { return m.Entry == "" && m.ValueKey == "" }
+func (m *Meter) Head() bool { return m.BudgetKey == "" && m.ValueKey == "" }
 
 // CounterID names the counter of the meter.
 func (m *Meter) CounterID() CounterID {
 	if m.ValueKey != "" {
 		return CounterID{Carrier: m.ID, ValueKey: m.ValueKey}
 	}
-	return CounterID{Carrier: m.ID, Entry: m.Entry}
+	return CounterID{Carrier: m.ID, Entry: m.BudgetKey}
 }
 
 // CounterID names the counter that the usage was of.
@@ -143,7 +143,7 @@ func (d *Delta) CounterID() CounterID {
 	if d.ValueKey != "" {
 		return CounterID{Carrier: d.CarrierID, ValueKey: d.ValueKey}
 	}
-	return CounterID{Carrier: d.CarrierID, Entry: d.Entry}
+	return CounterID{Carrier: d.CarrierID, Entry: d.BudgetKey}
 }
 
 // nanos is a time in nanoseconds, 0 for never; timeOf reads it back.

@@ -41,7 +41,7 @@ func (p *UsageLimit) Validate() error {
 			return err
 		}
 	}
-	if err := possible(p.Conditions); err != nil {
+	if err := checkSatisfiable(p.Conditions); err != nil {
 		return err
 	}
 	if err := validateGroups(p.GroupBy); err != nil {

@@ -13,7 +13,7 @@ const (
 // valueKey is a value key, with the place of its counter where the policy has it at hand.
 type valueKey struct {
 	text  string
-	place *place
+	place *counterRef
 }
 
 // valueKeys are value keys that a policy met lately, each in the one place that its hash
@@ -29,7 +29,7 @@ func (v *valueKeys) find(b []byte) valueKey {
 	if s := at.Load(); s != nil && s.text == string(b) {
 		return *s
 	}
-	s := &valueKey{string(b), newPlace()}
+	s := &valueKey{string(b), newCounterRef()}
 	at.Store(s)
 	return *s
 }

@@ -13,7 +13,7 @@ func (w *walk) balance(ctx context.Context, n *Node) (Outcome, error) {
 	if len(live) == 0 { // the open ones hold all the weight: as if all were open
 		live = inRotation(n.Targets)
 	}
-	return w.measured(ctx, n.Strategy.Policy, w.stick(n, live))
+	return w.measured(ctx, n.Strategy.Policy, w.stickyTarget(n, live))
 }
 
 // inRotation are the nodes that have a weight. It allocates only when some have none.
@@ -89,7 +89,7 @@ func (w *walk) measured(ctx context.Context, p Policy, t *Node) (out Outcome, er
 		defer st.inFlight.Add(-1) // also when try panics
 	case LeastLatency:
 		defer func() {
-			if out.tells() {
+			if out.countsForHealth() {
 				w.state(t).latency.add(&out, w.engine.clock.Now())
 			}
 		}()

@@ -236,7 +236,7 @@ func TestSticky(t *testing.T) {
 	user := func(id string) request {
 		return request{metadata: map[string]string{"user_id": id}, params: map[string]any{"n": 1.0, "beta": true}, path: "/v1/x"}
 	}
-	next := func(up upstreams, r routing.Facts, want string) {
+	next := func(up upstreams, r routing.Inputs, want string) {
 		t.Helper()
 		if tried, _, _ := up.run(t, e, cfg, r); tried[0] != want {
 			t.Fatalf("tried %v, want %s", tried, want)

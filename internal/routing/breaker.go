@@ -39,7 +39,7 @@ type breaker struct {
 	mu           sync.Mutex // guards what follows
 	failures     int
 	successes    int
-	latest       share
+	latest       failureRate
 	firstFailure time.Time // zero when there was none
 	opened       time.Time // zero while closed
 	closes       time.Time
@@ -61,7 +61,7 @@ func (b *breaker) isOpen(now time.Time) bool {
 }
 
 func (b *breaker) reset() {
-	b.failures, b.successes, b.latest = 0, 0, share{}
+	b.failures, b.successes, b.latest = 0, 0, failureRate{}
 	b.firstFailure, b.opened, b.closes = time.Time{}, time.Time{}, time.Time{}
 }
 
@@ -100,13 +100,13 @@ func (b *breaker) tripped(c *BreakerConfig) bool {
 // shareOf is of how many requests a share is at least, where there were as many (ours).
 const shareOf = 100
 
-// share is how many of the latest requests failed. Those of long ago count for less and less,
+// failureRate is how many of the latest requests failed. Those of long ago count for less and less,
 // so that a target that served a million calls and then fails is left alone as soon as one
 // that served a hundred.
-type share struct{ failed, all int }
+type failureRate struct{ failed, all int }
 
 // add takes an outcome in; n to twice n of the latest count.
-func (s *share) add(failed bool, n int) {
+func (s *failureRate) add(failed bool, n int) {
 	if s.all >= 2*n {
 		s.failed, s.all = s.failed/2, s.all/2
 	}
@@ -116,7 +116,7 @@ func (s *share) add(failed bool, n int) {
 	}
 }
 
-func (s *share) above(percent float64) bool {
+func (s *failureRate) above(percent float64) bool {
 	return float64(s.failed)*100 > percent*float64(s.all)
 }
 

@@ -27,8 +27,8 @@ func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 
 // target is the index of the target of the first condition that holds, else that of the
 // default, -1 for none.
-func (s *Strategy) target(f Facts) int {
-	asked := remembered{Facts: f}
+func (s *Strategy) target(f Inputs) int {
+	asked := paramCache{Inputs: f}
 	for i := range s.conditions {
 		if c := &s.conditions[i]; c.query.holds(&asked) {
 			return c.target
@@ -37,10 +37,10 @@ func (s *Strategy) target(f Facts) int {
 	return s.otherwise
 }
 
-// remembered are facts while conditions look at them. A field of the body is decoded once,
+// paramCache are facts while conditions look at them. A field of the body is decoded once,
 // however many do: both may be large. What was decoded is not kept for the call to come.
-type remembered struct {
-	Facts
+type paramCache struct {
+	Inputs
 	params []param // that were asked for
 }
 
@@ -51,10 +51,10 @@ type param struct {
 }
 
 // Param is that of Facts.
-func (r *remembered) Param(key string) (any, bool) {
+func (r *paramCache) Param(key string) (any, bool) {
 	i := slices.IndexFunc(r.params, func(p param) bool { return p.key == key })
 	if i < 0 {
-		v, found := r.Facts.Param(key)
+		v, found := r.Inputs.Param(key)
 		i, r.params = len(r.params), append(r.params, param{key, v, found})
 	}
 	return r.params[i].value, r.params[i].found

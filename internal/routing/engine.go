@@ -7,10 +7,10 @@ import (
 	"sluice/internal/ident"
 )
 
-// Facts are what conditions and sticky assignments look at. Implementations look
+// Inputs are what conditions and sticky assignments look at. Implementations look
 // a fact up when it is asked for, so that a config without conditions costs no
 // decoding. A Facts belongs to one walk.
-type Facts interface {
+type Inputs interface {
 	// Metadata returns a metadata value of the request.
 	Metadata(key string) (string, bool)
 	// Param returns a top-level field of the JSON body, decoded: string, float64,
@@ -42,9 +42,9 @@ type Outcome struct {
 // good reports whether the outcome is a whole answer with a 2xx status.
 func (o *Outcome) good() bool { return o.Err == nil && o.Status >= 200 && o.Status < 300 }
 
-// tells reports whether the outcome says something about the target: a breaker counts it,
+// countsForHealth reports whether the outcome says something about the target: a breaker counts it,
 // and so does least_latency.
-func (o *Outcome) tells() bool { return !o.Final && (!o.Skipped || o.Garbled) && !o.Own }
+func (o *Outcome) countsForHealth() bool { return !o.Final && (!o.Skipped || o.Garbled) && !o.Own }
 
 // Try sends a call to one target and says how it went. It runs at most once per
 // target and walk. Calls under way are counted until it returns.
@@ -87,8 +87,8 @@ func NewEngine(clock ident.Clock, rnd func() float64) *Engine {
 //
 // The error is fault.InvalidRequest when no condition of a conditional held and
 // it has no default; the outcome then carries the same error, status 400.
-func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try Try) (Outcome, error) {
-	if c.Forgets() {
+func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Inputs, try Try) (Outcome, error) {
+	if c.IsStateless() {
 		return try(ctx, c.Root.Target), nil
 	}
 	if f == nil {
@@ -98,16 +98,16 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Facts, try
 	return w.node(ctx, c.Root)
 }
 
-// Forgets reports whether walks of c leave nothing behind in an Engine, so that their
+// IsStateless reports whether walks of c leave nothing behind in an Engine, so that their
 // scope does not matter: c is one leaf without a breaker.
-func (c *Config) Forgets() bool { return c.Root.Target != nil && c.Root.Target.Breaker == nil }
+func (c *Config) IsStateless() bool { return c.Root.Target != nil && c.Root.Target.Breaker == nil }
 
 // walk is one run of Walk; it belongs to one goroutine.
 type walk struct {
 	engine *Engine
 	scope  string
 	config uint64
-	facts  Facts
+	facts  Inputs
 	try    Try
 	last   *Target // tried last
 }
@@ -122,7 +122,7 @@ func (w *walk) node(ctx context.Context, n *Node) (Outcome, error) {
 func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 	w.last = t
 	out := w.try(ctx, t)
-	if t.Breaker != nil && out.tells() {
+	if t.Breaker != nil && out.countsForHealth() {
 		w.engine.state(w.leafKey(t)).breaker.count(t.Breaker, &out, w.engine.clock.Now())
 	}
 	return out

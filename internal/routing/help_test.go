@@ -64,7 +64,7 @@ func parse(t testing.TB, doc string) *routing.Config {
 type upstreams map[string]routing.Outcome
 
 // run walks once and returns the providers tried, in order.
-func (u upstreams) run(t testing.TB, e *routing.Engine, c *routing.Config, f routing.Facts) ([]string, routing.Outcome, error) {
+func (u upstreams) run(t testing.TB, e *routing.Engine, c *routing.Config, f routing.Inputs) ([]string, routing.Outcome, error) {
 	t.Helper()
 	var tried []string
 	out, err := e.Walk(context.Background(), c, "org/config", f, func(_ context.Context, target *routing.Target) routing.Outcome {

@@ -48,8 +48,8 @@ func merged(parent, child []Param) []Param {
 	return out
 }
 
-// united is the parent's list and what the child adds to it.
-func united(parent, child []string) []string {
+// mergedList is the parent's list and what the child adds to it.
+func mergedList(parent, child []string) []string {
 	out := slices.Clip(parent)
 	for _, c := range child {
 		if !slices.Contains(out, c) {

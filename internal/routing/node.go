@@ -100,7 +100,7 @@ func (from inherited) with(own *inherited) inherited {
 	from.breaker = cmp.Or(own.breaker, from.breaker)
 	from.defaults = merged(from.defaults, own.defaults)
 	from.override = merged(from.override, own.override)
-	from.drop = united(from.drop, own.drop)
+	from.drop = mergedList(from.drop, own.drop)
 	from.retry = cmp.Or(own.retry, from.retry)
 	from.cache = cmp.Or(own.cache, from.cache)
 	from.timeout = cmp.Or(own.timeout, from.timeout)

@@ -8,7 +8,7 @@ import (
 )
 
 // query is the compiled form of a condition's query.
-type query interface{ holds(Facts) bool }
+type query interface{ holds(Inputs) bool }
 
 // all holds when every part does, some when at least one does.
 type (
@@ -16,7 +16,7 @@ type (
 	some []query
 )
 
-func (qs all) holds(f Facts) bool {
+func (qs all) holds(f Inputs) bool {
 	for _, q := range qs {
 		if !q.holds(f) {
 			return false
@@ -25,7 +25,7 @@ func (qs all) holds(f Facts) bool {
 	return true
 }
 
-func (qs some) holds(f Facts) bool {
+func (qs some) holds(f Inputs) bool {
 	return slices.ContainsFunc(qs, func(q query) bool { return q.holds(f) })
 }
 
@@ -39,7 +39,7 @@ type test struct {
 // the fact, which is a value equal to nothing.
 type operator func(v any, found bool) bool
 
-func (t *test) holds(f Facts) bool {
+func (t *test) holds(f Inputs) bool {
 	v, found := t.fact.of(f)
 	for _, op := range t.ops {
 		if !op(v, found) {
@@ -69,7 +69,7 @@ func parseFact(s string) (f fact, ok bool) {
 	return fact{}, false
 }
 
-func (f fact) of(facts Facts) (v any, found bool) {
+func (f fact) of(facts Inputs) (v any, found bool) {
 	switch f.source {
 	case "metadata":
 		return anyOf(facts.Metadata(f.key))

@@ -19,11 +19,11 @@ type assignment struct {
 	expires time.Time
 }
 
-// stick returns the target the caller is assigned to, when it is among the live
+// stickyTarget returns the target the caller is assigned to, when it is among the live
 // ones, which all have a weight; else the policy chooses and the choice is kept. A
 // caller without one of the hash fields has no assignment.
 // Source: contract/dataplane.md 4.4.
-func (w *walk) stick(n *Node, live []*Node) *Node {
+func (w *walk) stickyTarget(n *Node, live []*Node) *Node {
 	s := n.Strategy.Sticky
 	if s == nil {
 		return w.choose(n, live)

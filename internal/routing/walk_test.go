@@ -89,7 +89,7 @@ func BenchmarkWalk(b *testing.B) {
 	ctx := context.Background()
 	try := func(context.Context, *routing.Target) routing.Outcome { return routing.Outcome{Status: 200} }
 	const cb = `"cb_config":{"failure_threshold":5,"cooldown_interval":30000}`
-	var r routing.Facts = request{metadata: map[string]string{"user_id": "ann"}, params: map[string]any{"model": "gpt-4o"}}
+	var r routing.Inputs = request{metadata: map[string]string{"user_id": "ann"}, params: map[string]any{"model": "gpt-4o"}}
 	cases := []struct{ name, doc string }{
 		{"leaf", `{"provider":"@a"}`},
 		{"fallback", branch(`{"mode":"fallback"}`, three)},

@@ -14,10 +14,10 @@ import (
 // Such a copy is too late: it must not open the line again, at the next start neither,
 // when the closing before it may be gone. So nothing is trimmed while a copy is on its
 // way, and one that is too late is closed by a line of its own, with an id and nothing else.
-type copies struct {
-	first   uint64        // where the first line stands that was read
-	pending int           // copies that were written and not read yet
-	late    []ledger.Line // closings of copies that were too late, to be written
+type entryCopier struct {
+	first   uint64         // where the first line stands that was read
+	pending int            // copies that were written and not read yet
+	late    []ledger.Entry // closings of copies that were too late, to be written
 }
 
 // maxCopies bounds the copies of one round.
@@ -25,12 +25,12 @@ const maxCopies = 10_000
 
 // carry copies the lines that are open for longest. With many open, more may be written
 // behind them, or their copies alone would make them old again.
-func (f *Follower) carry() error {
+func (f *Consumer) carry() error {
 	if !f.serving || f.pending > 0 {
 		return nil
 	}
 	limit := uint64(max(f.o.Carry, 2*f.book.Len()))
-	var old []ledger.Place
+	var old []ledger.Offset
 	for at := range f.book.Open() {
 		if len(old) == maxCopies || f.read.Seq-at.Seq <= limit {
 			break
@@ -46,8 +46,8 @@ func (f *Follower) carry() error {
 }
 
 // copyLine writes the line at a place once more.
-func (f *Follower) copyLine(at ledger.Place) (err error) {
-	f.o.Lines.Read(record.Position(at), func(_ record.Position, l *ledger.Line) bool {
+func (f *Consumer) copyLine(at ledger.Offset) (err error) {
+	f.o.Lines.Read(record.Position(at), func(_ record.Position, l *ledger.Entry) bool {
 		l.CopyOf = at.Seq
 		if err = f.o.Journal.AppendLine(l); err == nil {
 			f.pending++
@@ -60,7 +60,7 @@ func (f *Follower) copyLine(at ledger.Place) (err error) {
 // tooLate takes note of a copy that was read, and reports whether its line was closed
 // before: it is not open, though it was read where it stood. A copy whose line was not
 // read opens it, as the line itself would have done.
-func (f *Follower) tooLate(l *ledger.Line) bool {
+func (f *Consumer) tooLate(l *ledger.Entry) bool {
 	if l.State != ledger.Reserved {
 		return false
 	}
@@ -68,12 +68,12 @@ func (f *Follower) tooLate(l *ledger.Line) bool {
 	if f.book.Has(l.ID) || l.CopyOf < f.first {
 		return false
 	}
-	f.late = append(f.late, ledger.Line{ID: l.ID, State: ledger.Released, At: l.At, CopyOf: l.CopyOf})
+	f.late = append(f.late, ledger.Entry{ID: l.ID, State: ledger.Released, At: l.At, CopyOf: l.CopyOf})
 	return true
 }
 
 // endLate writes what closes the copies that were too late.
-func (f *Follower) endLate() error {
+func (f *Consumer) endLate() error {
 	for len(f.late) > 0 {
 		if err := f.o.Journal.AppendLine(&f.late[0]); err != nil {
 			return err

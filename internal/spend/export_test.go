@@ -6,10 +6,10 @@ import (
 )
 
 // CatchUp is one round of Run.
-func (f *Follower) CatchUp(ctx context.Context) error { return f.catchUp(ctx) }
+func (f *Consumer) CatchUp(ctx context.Context) error { return f.catchUp(ctx) }
 
 // PauseBehind is how long sums wait behind a transaction that added to so many meters.
-func (f *Follower) PauseBehind(meters int) time.Duration {
+func (f *Consumer) PauseBehind(meters int) time.Duration {
 	f.stored = meters
 	return f.pause()
 }

@@ -15,11 +15,11 @@ import (
 // sleeps while nothing is appended. Failures are logged and the same sums are stored
 // again, after a pause that grows to 30 seconds; the error is that of the last seconds.
 // What those do not suffice for waits in the journal for the next start.
-func (f *Follower) Run(ctx context.Context) error {
-	background.Follow(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
-		f.trouble.Met(err, "retry", pause)
+func (f *Consumer) Run(ctx context.Context) error {
+	background.RunWithBackoff(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
+		f.trouble.Failed(err, "retry", pause)
 	})
-	if err := background.Finish(ctx, f.catchUp); err != nil {
+	if err := background.RunFinal(ctx, f.catchUp); err != nil {
 		return fmt.Errorf("store last usage: %w", err)
 	}
 	return nil
@@ -27,7 +27,7 @@ func (f *Follower) Run(ctx context.Context) error {
 
 // follow sums lines as they come and stores the sums when these have waited, until something
 // fails or ctx ends.
-func (f *Follower) follow(ctx context.Context) error {
+func (f *Consumer) follow(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil { // what failed before
 		return err
 	}
@@ -60,12 +60,12 @@ const (
 )
 
 // pause is how long sums wait.
-func (f *Follower) pause() time.Duration {
+func (f *Consumer) pause() time.Duration {
 	return f.o.Interval * time.Duration(min(1+f.stored/manyMeters, longestPause))
 }
 
 // catchUp reads and stores until there is no more.
-func (f *Follower) catchUp(ctx context.Context) error {
+func (f *Consumer) catchUp(ctx context.Context) error {
 	if err := f.locate(ctx); err != nil {
 		f.setFailure(err)
 		return err
@@ -77,7 +77,7 @@ func (f *Follower) catchUp(ctx context.Context) error {
 		full = f.fill()
 		err := f.flush(ctx)
 		if fault.Has(err, fault.Conflict) {
-			err, full = f.goBack(ctx, err), true
+			err, full = f.replayFrom(ctx, err), true
 		}
 		if err != nil {
 			f.setFailure(err)
@@ -91,12 +91,12 @@ func (f *Follower) catchUp(ctx context.Context) error {
 // fill reads lines into the sums; full says that there may be more than they take. Sums that
 // the store may have, because it is not known whether it kept them, stay as they are: it
 // knows them again.
-func (f *Follower) fill() (full bool) {
+func (f *Consumer) fill() (full bool) {
 	if f.unsure || f.sums.full(f.o.Batch) {
 		return true
 	}
 	var st Stats
-	f.read = f.o.Lines.Skim(f.read, func(at record.Position, l *ledger.Line) bool {
+	f.read = f.o.Lines.Skim(f.read, func(at record.Position, l *ledger.Entry) bool {
 		if f.first == 0 {
 			f.first = at.Seq
 		}
@@ -109,7 +109,7 @@ func (f *Follower) fill() (full bool) {
 }
 
 // noteTaken adds to the figures what take found.
-func (f *Follower) noteTaken(st *Stats) {
+func (f *Consumer) noteTaken(st *Stats) {
 	f.note(func(s *Stats) {
 		s.Stray, s.Malformed, s.Open = s.Stray+st.Stray, s.Malformed+st.Malformed, f.book.Len()
 		s.Corrected += st.Corrected
@@ -118,7 +118,7 @@ func (f *Follower) noteTaken(st *Stats) {
 
 // take brings one line into the book, and its charges into the sums when it is closed
 // and not counted yet. A correction was never open: it has no place in the book.
-func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
+func (f *Consumer) take(at record.Position, l *ledger.Entry, st *Stats) {
 	if l.State == ledger.Corrected {
 		if at.Seq >= f.counted {
 			st.Corrected++
@@ -129,7 +129,7 @@ func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
 	if l.CopyOf != 0 && f.tooLate(l) {
 		return
 	}
-	closed, err := f.book.Apply(ledger.Place(at), l)
+	closed, err := f.book.Apply(ledger.Offset(at), l)
 	switch {
 	case err != nil:
 		st.Malformed++
@@ -142,7 +142,7 @@ func (f *Follower) take(at record.Position, l *ledger.Line, st *Stats) {
 }
 
 // flush stores the sums, tells the bank, and lets go of what the journal need not keep.
-func (f *Follower) flush(ctx context.Context) error {
+func (f *Consumer) flush(ctx context.Context) error {
 	if s := &f.sums; s.lines > 0 {
 		f.unsure = true
 		if err := f.o.Bank.Sync(func() error { return f.count(ctx) }); err != nil {
@@ -164,7 +164,7 @@ func (f *Follower) flush(ctx context.Context) error {
 
 // count stores the sums. The bank learns of corrections by the meters as they are then:
 // it never had what they take back, unless Postpone told it.
-func (f *Follower) count(ctx context.Context) error {
+func (f *Consumer) count(ctx context.Context) error {
 	deltas := f.sums.all()
 	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.sums.to, deltas)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *Follower) count(ctx context.Context) error {
 	if f.stored = len(deltas); !f.serving {
 		return nil
 	}
-	f.o.Bank.Flushed(f.sums.settled().byCounter(), meters)
+	f.o.Bank.MarkFlushed(f.sums.settled().byCounter(), meters)
 	if corrected := f.sums.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
 		f.o.Corrected(corrected, meters)
 	}
@@ -181,7 +181,7 @@ func (f *Follower) count(ctx context.Context) error {
 }
 
 // needed is from where the journal must be kept: from the oldest open line on.
-func (f *Follower) needed() record.Position {
+func (f *Consumer) needed() record.Position {
 	if at, ok := f.book.Oldest(); ok {
 		return record.Position(at)
 	}

@@ -17,7 +17,7 @@ import (
 //
 // Should the store be read from a replica that is behind, some usage counts twice until
 // then: a limit refuses too early rather than too late.
-func (f *Follower) Postpone(ctx context.Context) error {
+func (f *Consumer) Postpone(ctx context.Context) error {
 	if !f.located {
 		seen, err := f.o.Store.UsageSeen(ctx, f.o.Node)
 		if err != nil {
@@ -25,7 +25,7 @@ func (f *Follower) Postpone(ctx context.Context) error {
 		}
 		f.counted = seen
 	}
-	into := &owing{Lines: f.o.Lines, bank: f.o.Bank, from: f.counted, orgs: map[string]string{}}
+	into := &deferredStore{Lines: f.o.Lines, bank: f.o.Bank, from: f.counted, orgs: map[string]string{}}
 	o := f.o
 	o.Lines, o.Store = into, into
 	twin := New(o)
@@ -33,7 +33,7 @@ func (f *Follower) Postpone(ctx context.Context) error {
 		return err
 	}
 	f.owed = twin.read.Seq
-	f.sums.tell()
+	f.sums.markReported()
 	f.note(func(s *Stats) { s.Abandoned += twin.Stats().Abandoned })
 	if err := twin.Err(); err != nil {
 		f.setFailure(err)
@@ -43,7 +43,7 @@ func (f *Follower) Postpone(ctx context.Context) error {
 }
 
 // locate finds out up to where the store counted, which nobody but this node changes.
-func (f *Follower) locate(ctx context.Context) error {
+func (f *Consumer) locate(ctx context.Context) error {
 	if f.located {
 		return nil
 	}
@@ -52,36 +52,36 @@ func (f *Follower) locate(ctx context.Context) error {
 		return err
 	}
 	if f.serving {
-		f.acquit(f.counted, at)
+		f.forgive(f.counted, at)
 	}
 	f.counted, f.located = at, true
 	return nil
 }
 
-// acquit has the bank forget what it was told between two positions: it was in the store.
-func (f *Follower) acquit(from, to uint64) {
-	var sum sums
-	f.o.Lines.Read(record.Position{}, func(at record.Position, l *ledger.Line) bool {
+// forgive has the bank forget what it was told between two positions: it was in the store.
+func (f *Consumer) forgive(from, to uint64) {
+	var sum pendingUsage
+	f.o.Lines.Read(record.Position{}, func(at record.Position, l *ledger.Entry) bool {
 		if at.Seq >= from && at.Seq < to && counts(at, l) {
 			sum.add(l, true)
 		}
 		return at.Seq < to
 	})
-	f.o.Bank.Flushed(sum.settled().byCounter(), nil)
+	f.o.Bank.MarkFlushed(sum.settled().byCounter(), nil)
 }
 
 // counts reports whether the charges of a line count, by itself.
-func counts(at record.Position, l *ledger.Line) bool {
+func counts(at record.Position, l *ledger.Entry) bool {
 	if l.State == ledger.Corrected {
 		return true
 	}
-	_, err := new(ledger.Book).Apply(ledger.Place(at), l)
+	_, err := new(ledger.OpenEntries).Apply(ledger.Offset(at), l)
 	return err == nil && l.State.Closes() && l.CopyOf == 0
 }
 
-// owing is a store that has the bank remember what it is told, and the lines that are read
+// deferredStore is a store that has the bank remember what it is told, and the lines that are read
 // for it. Nothing is trimmed.
-type owing struct {
+type deferredStore struct {
 	Lines
 	bank Bank
 	from uint64
@@ -89,22 +89,22 @@ type owing struct {
 }
 
 // Read is that of the lines, and notes whose their charges are.
-func (o *owing) Read(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
+func (o *deferredStore) Read(from record.Position, visit func(record.Position, *ledger.Entry) bool) record.Position {
 	return o.Lines.Read(from, o.noting(visit))
 }
 
 // ReadAt is likewise that of the lines.
-func (o *owing) ReadAt(places []record.Position, visit func(record.Position, *ledger.Line) bool) {
+func (o *deferredStore) ReadAt(places []record.Position, visit func(record.Position, *ledger.Entry) bool) {
 	o.Lines.ReadAt(places, o.noting(visit))
 }
 
 // Skim is Read: without the rest of a line nobody knows whose its charges are.
-func (o *owing) Skim(from record.Position, visit func(record.Position, *ledger.Line) bool) record.Position {
+func (o *deferredStore) Skim(from record.Position, visit func(record.Position, *ledger.Entry) bool) record.Position {
 	return o.Read(from, visit)
 }
 
-func (o *owing) noting(visit func(record.Position, *ledger.Line) bool) func(record.Position, *ledger.Line) bool {
-	return func(at record.Position, l *ledger.Line) bool {
+func (o *deferredStore) noting(visit func(record.Position, *ledger.Entry) bool) func(record.Position, *ledger.Entry) bool {
+	return func(at record.Position, l *ledger.Entry) bool {
 		for _, c := range l.AllCharges() {
 			o.orgs[c.Carrier] = l.OrgID
 		}
@@ -113,22 +113,22 @@ func (o *owing) noting(visit func(record.Position, *ledger.Line) bool) func(reco
 }
 
 // Trim keeps all: nothing is stored.
-func (o *owing) Trim(record.Position) error { return nil }
+func (o *deferredStore) Trim(record.Position) error { return nil }
 
 // UsagePosition is from where on the store knows nothing.
-func (o *owing) UsagePosition(context.Context, string) (uint64, error) { return o.from, nil }
+func (o *deferredStore) UsagePosition(context.Context, string) (uint64, error) { return o.from, nil }
 
 // UsageSeen is the same.
-func (o *owing) UsageSeen(context.Context, string) (uint64, error) { return o.from, nil }
+func (o *deferredStore) UsageSeen(context.Context, string) (uint64, error) { return o.from, nil }
 
 // CountUsage has the bank remember deltas.
-func (o *owing) CountUsage(_ context.Context, _ string, _ time.Time, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
-	parts := make([]quota.Part, 0, len(deltas))
+func (o *deferredStore) CountUsage(_ context.Context, _ string, _ time.Time, _, _ uint64, deltas []quota.Delta) ([]quota.Meter, error) {
+	parts := make([]quota.NodeShare, 0, len(deltas))
 	for i := range deltas {
 		if d := &deltas[i]; d.Units > 0 { // less does not count before it is stored
-			parts = append(parts, quota.Part{Counter: d.CounterID(), Org: o.orgs[d.CarrierID], Used: d.Units})
+			parts = append(parts, quota.NodeShare{Counter: d.CounterID(), Org: o.orgs[d.CarrierID], Used: d.Units})
 		}
 	}
-	o.bank.Owe(parts)
+	o.bank.AddUnflushed(parts)
 	return nil, nil
 }

@@ -19,7 +19,7 @@ import (
 //
 // Lines that cannot be closed because the journal is full stay open until the next start,
 // which is logged and shown by Err.
-func (f *Follower) Recover(ctx context.Context) error {
+func (f *Consumer) Recover(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
 		return fmt.Errorf("recover the ledger: %w", err)
 	}
@@ -38,7 +38,7 @@ const abandonBatch = 10_000
 // abandonAll closes all open lines and stores what they come to, a batch at a time: what
 // was written of one is read again while it is in the caches of the processor. left says
 // why some lines stay open.
-func (f *Follower) abandonAll(ctx context.Context) (left, err error) {
+func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
 	open := f.places()
 	if len(open) == 0 {
 		return nil, nil
@@ -65,7 +65,7 @@ func (f *Follower) abandonAll(ctx context.Context) (left, err error) {
 }
 
 // places are those of the open lines.
-func (f *Follower) places() []record.Position {
+func (f *Consumer) places() []record.Position {
 	out := make([]record.Position, 0, f.book.Len())
 	for at := range f.book.Open() {
 		out = append(out, record.Position(at))
@@ -77,11 +77,11 @@ func (f *Follower) places() []record.Position {
 // once more: the book has their places only. A closing that stands right behind what was
 // read needs no reading: it is taken as it is. So are all but those of the first batch,
 // before which the numbers of the journal jump.
-func (f *Follower) abandon(places []record.Position) (done int, err error) {
+func (f *Consumer) abandon(places []record.Position) (done int, err error) {
 	now := f.o.Clock.Now().UTC()
 	var a record.Attempt
 	var st Stats
-	f.o.Lines.ReadAt(places, func(_ record.Position, l *ledger.Line) bool {
+	f.o.Lines.ReadAt(places, func(_ record.Position, l *ledger.Entry) bool {
 		interrupted(&a, l, now)
 		var at, next record.Position
 		if at, next, err = f.o.Journal.AppendWhere(&a); err != nil {
@@ -101,9 +101,9 @@ func (f *Follower) abandon(places []record.Position) (done int, err error) {
 
 // interrupted makes the log record of a call that an earlier process did not end, with
 // the closing of its line.
-func interrupted(a *record.Attempt, l *ledger.Line, now time.Time) {
+func interrupted(a *record.Attempt, l *ledger.Entry, now time.Time) {
 	room, started := a.Closing[:0], l.At
-	l.Abandon(now)
+	l.CloseAtMaximum(now)
 	l.CopyOf = 0
 	*a = record.Attempt{
 		ID: l.ID, RequestID: l.RequestID, TraceID: cmp.Or(l.TraceID, l.RequestID), Started: started,

@@ -7,12 +7,12 @@ import (
 	"sluice/internal/record"
 )
 
-// goBack follows a store that has forgotten what it counted last, as a replica that took
+// replayFrom follows a store that has forgotten what it counted last, as a replica that took
 // over or a backup that was put in its place has: what the journal still holds of it is
 // summed once more. The bank learns of that by the meters as they are then, as it does of
 // corrections: it was settled there long ago. The conflict comes back where the store is
 // ahead, so that another process counts for this node.
-func (f *Follower) goBack(ctx context.Context, conflict error) error {
+func (f *Consumer) replayFrom(ctx context.Context, conflict error) error {
 	at, err := f.o.Store.UsagePosition(ctx, f.o.Node)
 	if err != nil {
 		return err
@@ -21,7 +21,7 @@ func (f *Follower) goBack(ctx context.Context, conflict error) error {
 		return conflict
 	}
 	lines := f.sums.lines
-	f.o.Lines.Read(record.Position{}, func(place record.Position, l *ledger.Line) bool {
+	f.o.Lines.Read(record.Position{}, func(place record.Position, l *ledger.Entry) bool {
 		if place.Seq >= at && place.Seq < f.counted && counts(place, l) {
 			f.sums.add(l, false)
 		}

@@ -25,11 +25,11 @@ import (
 type Lines interface {
 	// Read lends the lines from a position on to visit, until it returns false, and
 	// returns the position behind the last entry that was looked at.
-	Read(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
+	Read(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position
 	// ReadAt is Read of the lines at some places alone, which are in their order.
-	ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Line) bool)
+	ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Entry) bool)
 	// Skim is Read with what sums need of each line alone.
-	Skim(from record.Position, visit func(at record.Position, l *ledger.Line) bool) record.Position
+	Skim(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
 	Wait(ctx context.Context, at record.Position) error
 	// Trim says that nothing before a position is needed any more.
@@ -41,7 +41,7 @@ type Lines interface {
 type Journal interface {
 	// AppendWhere says where the record stands and where the next entry will.
 	AppendWhere(a *record.Attempt) (at, next record.Position, err error)
-	AppendLine(l *ledger.Line) error
+	AppendLine(l *ledger.Entry) error
 }
 
 // Store keeps the sums: *store.Store.
@@ -60,10 +60,10 @@ type Store interface {
 type Bank interface {
 	// Sync runs f while nobody else brings meters to the bank.
 	Sync(f func() error) error
-	// Flushed tells what was stored, and the meters as they are then.
-	Flushed(deltas []quota.Delta, meters []quota.Meter)
-	// Owe counts what an earlier run used and the store was not told of.
-	Owe(parts []quota.Part)
+	// MarkFlushed tells what was stored, and the meters as they are then.
+	MarkFlushed(deltas []quota.Delta, meters []quota.Meter)
+	// AddUnflushed counts what an earlier run used and the store was not told of.
+	AddUnflushed(parts []quota.NodeShare)
 }
 
 // Options say what a Follower connects. All but the last six must be given.
@@ -104,21 +104,21 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Follower sums the ledger of a node. Recover is called once, Postpone where it could not
+// Consumer sums the ledger of a node. Recover is called once, Postpone where it could not
 // store, and then Run once; Stats and Err are safe for concurrent use with them.
-type Follower struct {
+type Consumer struct {
 	o       Options
-	book    ledger.Book
+	book    ledger.OpenEntries
 	read    record.Position // everything before is in book, and in sums or the store
 	counted uint64          // position in the store
 	located bool            // that is what the writer said
 	owed    uint64          // position before which Postpone told the bank of everything
-	sums    sums
+	sums    pendingUsage
 	unsure  bool // the store may have the sums already
 	stored  int  // meters to which the last transaction added
 	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
-	copies
-	trouble *background.Trouble
+	entryCopier
+	trouble *background.OutageLog
 
 	state struct {
 		mu      sync.Mutex // guards what follows
@@ -128,9 +128,9 @@ type Follower struct {
 }
 
 // New builds a Follower. Nothing moves until Recover.
-func New(o Options) *Follower {
+func New(o Options) *Consumer {
 	o = o.withDefaults()
-	return &Follower{o: o, trouble: background.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
+	return &Consumer{o: o, trouble: background.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
 }
 
 // Stats are figures since New, but for Open and Read, which are present ones.
@@ -147,7 +147,7 @@ type Stats struct {
 }
 
 // Stats returns the figures.
-func (f *Follower) Stats() Stats {
+func (f *Consumer) Stats() Stats {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	return f.state.stats
@@ -155,25 +155,25 @@ func (f *Follower) Stats() Stats {
 
 // Err is why sums are not stored at present; nil while they are. Health shows it: the
 // journal grows meanwhile, limits hold, and nothing is lost.
-func (f *Follower) Err() error {
+func (f *Consumer) Err() error {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	return f.state.failure
 }
 
 // note changes the figures.
-func (f *Follower) note(change func(*Stats)) {
+func (f *Consumer) note(change func(*Stats)) {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	change(&f.state.stats)
 }
 
-func (f *Follower) setFailure(err error) {
+func (f *Consumer) setFailure(err error) {
 	f.state.mu.Lock()
 	defer f.state.mu.Unlock()
 	f.state.failure = err
 	if err == nil {
-		f.trouble.Gone()
+		f.trouble.Recovered()
 		return
 	}
 	f.state.stats.Failures++

@@ -81,7 +81,7 @@ func TestAbsurdCountsDoNotStopTheRest(t *testing.T) {
 	w := newWorld(t, t.TempDir(), s, func(carrier string) int64 { return s.usedOf(t, carrier) }, hit, other)
 	settle := func(charges ...ledger.Charge) {
 		t.Helper()
-		l := &ledger.Line{ID: ident.NewID(), State: ledger.Settled, At: noon, OrgID: theOrg, Charges: charges}
+		l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, At: noon, OrgID: theOrg, Charges: charges}
 		if l.Charges == nil {
 			counters := []ledger.Counter{{Carrier: hit, Entry: "budget", Counts: ledger.Nanos}}
 			l.Set, l.Amounts = ledger.NewSet(counters), ledger.Amounts{math.MaxInt64}
@@ -190,8 +190,8 @@ func TestStrayAndMalformedLines(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
-	l := &ledger.Line{ID: ident.NewID(), State: ledger.Settled, At: noon, Charges: []ledger.Charge{{Carrier: "a", Entry: "budget", Units: 7}}}
-	if err := errors.Join(w.journal.AppendLine(l), w.journal.AppendLine(&ledger.Line{ID: "none", State: ledger.Settled})); err != nil {
+	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, At: noon, Charges: []ledger.Charge{{Carrier: "a", Entry: "budget", Units: 7}}}
+	if err := errors.Join(w.journal.AppendLine(l), w.journal.AppendLine(&ledger.Entry{ID: "none", State: ledger.Settled})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.follower.CatchUp(t.Context()); err != nil {
@@ -286,7 +286,7 @@ func (full) AppendWhere(*record.Attempt) (at, next record.Position, err error) {
 	return at, next, journal.ErrFull
 }
 
-func (full) AppendLine(*ledger.Line) error { return journal.ErrFull }
+func (full) AppendLine(*ledger.Entry) error { return journal.ErrFull }
 
 // A journal that is full keeps nobody from starting: it is emptied while the gateway runs.
 func TestRecoverWithAFullJournal(t *testing.T) {
@@ -356,7 +356,7 @@ func BenchmarkRecover(b *testing.B) {
 		org := ident.NewID()
 		for n := range lines {
 			id := ident.NewID()
-			if err := j.AppendLine(&ledger.Line{
+			if err := j.AppendLine(&ledger.Entry{
 				ID: id, RequestID: id, State: ledger.Reserved, At: noon, OrgID: org, WorkspaceID: carriers[0], KeyID: carriers[n%10], Provider: "openai", Model: "gpt-4o-mini", Amount: 900_000,
 				Charges: []ledger.Charge{{Carrier: carriers[n%10], Entry: "budget", Units: 900_000}, {Carrier: carriers[0], Entry: "budget", Units: 1}},
 			}); err != nil {

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/quota"
 )
 
-// sums are the charges of closed lines that are not stored yet, by counter and
+// pendingUsage are the charges of closed lines that are not stored yet, by counter and
 // millisecond: the store has to know which of them lie before a reset.
-type sums struct {
+type pendingUsage struct {
 	used    totals // that the bank has, too
 	sets    setSums
 	raised  totals // by corrections that no bank knows of
@@ -22,7 +22,7 @@ type sums struct {
 
 // add takes in the charges of a line; known says that the bank has those that are more
 // than nothing.
-func (s *sums) add(l *ledger.Line, known bool) {
+func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 	s.lines++
 	at := l.At.UnixMilli()
 	if l.Set != nil && known {
@@ -47,18 +47,18 @@ func (s *sums) add(l *ledger.Line, known bool) {
 const mostMeters = 50_000
 
 // full reports whether the sums are to be stored before more is added.
-func (s *sums) full(lines int) bool {
+func (s *pendingUsage) full(lines int) bool {
 	return s.lines >= lines || len(s.used.list)+s.sets.counters >= mostMeters
 }
 
 // settled is what was used.
-func (s *sums) settled() *totals {
+func (s *pendingUsage) settled() *totals {
 	s.sets.into(&s.used)
 	return &s.used
 }
 
-// tell notes that the bank was told of what was raised.
-func (s *sums) tell() {
+// markReported notes that the bank was told of what was raised.
+func (s *pendingUsage) markReported() {
 	for name, i := range s.raised.at {
 		used := s.used.of(name)
 		for _, r := range s.raised.list[i].runs {
@@ -69,15 +69,15 @@ func (s *sums) tell() {
 }
 
 // corrected is what no bank knows of.
-func (s *sums) corrected() []quota.Delta {
+func (s *pendingUsage) corrected() []quota.Delta {
 	return slices.Concat(s.raised.byTime(), s.lowered.byTime())
 }
 
 // all is what the store has to be told. It is lent until empty.
-func (s *sums) all() []quota.Delta { return slices.Concat(s.settled().byTime(), s.corrected()) }
+func (s *pendingUsage) all() []quota.Delta { return slices.Concat(s.settled().byTime(), s.corrected()) }
 
 // empty forgets what was stored.
-func (s *sums) empty() { *s = sums{} }
+func (s *pendingUsage) empty() { *s = pendingUsage{} }
 
 // totals are sums of charges.
 type totals struct {
@@ -103,9 +103,9 @@ func (s *totals) of(name counterName) *total {
 		if s.at == nil {
 			s.at = map[counterName]int{}
 		}
-		meter := quota.Delta{CarrierID: name.carrier, Entry: name.entry, ValueKey: name.valueKey}
-		if meter.Entry == "" {
-			meter.Entry = quota.EntryOf(name.valueKey)
+		meter := quota.Delta{CarrierID: name.carrier, BudgetKey: name.entry, ValueKey: name.valueKey}
+		if meter.BudgetKey == "" {
+			meter.BudgetKey = quota.EntryOf(name.valueKey)
 		}
 		k = len(s.list)
 		s.at[name] = k
@@ -142,7 +142,7 @@ func (s *totals) byTime() []quota.Delta {
 		order[i] = &s.list[i]
 	}
 	slices.SortFunc(order, func(a, b *total) int {
-		return cmp.Or(cmp.Compare(a.meter.CarrierID, b.meter.CarrierID), cmp.Compare(a.meter.Entry, b.meter.Entry))
+		return cmp.Or(cmp.Compare(a.meter.CarrierID, b.meter.CarrierID), cmp.Compare(a.meter.BudgetKey, b.meter.BudgetKey))
 	})
 	out := make([]quota.Delta, len(order))
 	for i, t := range order {

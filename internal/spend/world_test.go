@@ -64,7 +64,7 @@ func (m *memory) CountUsage(_ context.Context, node string, _ time.Time, from, t
 	}
 	var meters []quota.Meter
 	for _, d := range deltas {
-		meters = append(meters, quota.Meter{Carrier: quota.Carrier{ID: d.CarrierID}, Entry: d.Entry, Used: m.used[d.CarrierID]})
+		meters = append(meters, quota.Meter{Subject: quota.Subject{ID: d.CarrierID}, BudgetKey: d.BudgetKey, Used: m.used[d.CarrierID]})
 	}
 	return meters, nil
 }
@@ -75,7 +75,7 @@ type sql struct{ *store.Store }
 func (s sql) add(t testing.TB, carrier string) {
 	t.Helper()
 	err := s.InTx(t.Context(), func(tx resource.Tx) error {
-		return s.AddMeter(t.Context(), tx, quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: carrier, OrgID: ident.NewID()}, Entry: "budget", Limit: 1 << 40})
+		return s.AddMeter(t.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: carrier, OrgID: ident.NewID()}, BudgetKey: "budget", Limit: 1 << 40})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ type bank struct {
 
 func (b *bank) Sync(f func() error) error { return f() }
 
-func (b *bank) Flushed(deltas []quota.Delta, meters []quota.Meter) {
+func (b *bank) MarkFlushed(deltas []quota.Delta, meters []quota.Meter) {
 	for _, d := range deltas {
 		b.pending[d.CarrierID] -= d.Units
 	}
@@ -150,8 +150,8 @@ func (b *bank) Flushed(deltas []quota.Delta, meters []quota.Meter) {
 	}
 }
 
-// Owe adds what is pending from an earlier run.
-func (b *bank) Owe(parts []quota.Part) {
+// AddUnflushed adds what is pending from an earlier run.
+func (b *bank) AddUnflushed(parts []quota.NodeShare) {
 	for i := range parts {
 		b.pending[parts[i].Counter.Carrier] += parts[i].Used
 		if parts[i].Org != theOrg {
@@ -169,10 +169,10 @@ type world struct {
 	carriers []string
 	journal  *journal.Journal
 	records  *journal.Records
-	follower *spend.Follower
+	follower *spend.Consumer
 	bank     *bank
 
-	open        []*ledger.Line
+	open        []*ledger.Entry
 	serial      int
 	corrected   int              // corrections that were appended and not read by the log store
 	want        map[string]int64 // by carrier
@@ -248,7 +248,7 @@ func (w *world) stop() {
 	}
 }
 
-func (w *world) count(l *ledger.Line) {
+func (w *world) count(l *ledger.Entry) {
 	for _, c := range l.AllCharges() {
 		w.want[c.Carrier] += c.Units
 	}
@@ -257,7 +257,7 @@ func (w *world) count(l *ledger.Line) {
 func (w *world) reserve(pick chooser) {
 	w.Helper()
 	w.serial++
-	l := &ledger.Line{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, OrgID: theOrg, Provider: "openai", Amount: 100}
+	l := &ledger.Entry{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, OrgID: theOrg, Provider: "openai", Amount: 100}
 	for range 1 + pick("holds", 3) {
 		l.Charges = append(l.Charges, ledger.Charge{Carrier: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
 	}
@@ -271,7 +271,7 @@ func (w *world) reserve(pick chooser) {
 }
 
 // asSet gives a line a set in place of its charges, as calls with many budgets have.
-func (w *world) asSet(l *ledger.Line, pick chooser) {
+func (w *world) asSet(l *ledger.Entry, pick chooser) {
 	var counters []ledger.Counter
 	for i, c := range l.Charges {
 		counters = append(counters, ledger.Counter{Carrier: c.Carrier, Entry: c.Entry, Counts: ledger.Counts(i)})
@@ -323,7 +323,7 @@ func (w *world) end(pick chooser) {
 func (w *world) correct(pick chooser) {
 	w.Helper()
 	carrier := w.carriers[pick("carrier", len(w.carriers))]
-	l := &ledger.Line{ID: ident.NewID(), State: ledger.Corrected, At: noon, OrgID: theOrg, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
+	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Corrected, At: noon, OrgID: theOrg, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
 	w.corrected++
 	if err := w.journal.AppendCorrection(&record.Correction{ID: l.ID, Closing: l.AppendTo(nil)}); err != nil {
 		w.Fatal(err)

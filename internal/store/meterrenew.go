@@ -46,7 +46,7 @@ func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, at int64) 
 			return err
 		}
 	}
-	_, err := resetTo(db.NewUpdate(), at).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.Entry).Exec(ctx)
+	_, err := resetTo(db.NewUpdate(), at).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.BudgetKey).Exec(ctx)
 	return err
 }
 

@@ -42,7 +42,7 @@ func meterRowOf(m quota.Meter) (meterRow, error) {
 		name, value string
 		max         int
 	}{
-		{"carrier_kind", m.Kind, 64}, {"carrier_id", m.ID, 36}, {"organisation_id", m.OrgID, 36}, {"workspace_id", m.WorkspaceID, 36}, {"entry", m.Entry, 64},
+		{"carrier_kind", m.Kind, 64}, {"carrier_id", m.ID, 36}, {"organisation_id", m.OrgID, 36}, {"workspace_id", m.WorkspaceID, 36}, {"entry", m.BudgetKey, 64},
 	} {
 		if err := storable(f.name, f.value, f.max); err != nil {
 			return meterRow{}, err
@@ -50,7 +50,7 @@ func meterRowOf(m quota.Meter) (meterRow, error) {
 	}
 	key := clip(m.ValueKey, maxValueKey)
 	return meterRow{
-		CarrierID: m.ID, Entry: m.Entry, CarrierKind: m.Kind, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID,
+		CarrierID: m.ID, Entry: m.BudgetKey, CarrierKind: m.Kind, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID,
 		ValueKey: key, ValueFolded: strings.ToLower(key), Used: m.Used, LimitUnits: m.Limit, ThresholdUnits: m.Threshold,
 		Exhausted: bit(m.Exhausted), ThresholdAlert: bit(m.ThresholdAlert), ExhaustedAlert: bit(m.ExhaustedAlert),
 		LastResetMS: msOrNever(m.LastReset), NextResetMS: msOrNever(m.NextReset),
@@ -59,8 +59,8 @@ func meterRowOf(m quota.Meter) (meterRow, error) {
 
 func (row *meterRow) meter() quota.Meter {
 	return quota.Meter{
-		Carrier: quota.Carrier{Kind: row.CarrierKind, ID: row.CarrierID, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID},
-		Entry:   row.Entry, ValueKey: row.ValueKey, Used: row.Used, Limit: row.LimitUnits, Threshold: row.ThresholdUnits,
+		Subject:   quota.Subject{Kind: row.CarrierKind, ID: row.CarrierID, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID},
+		BudgetKey: row.Entry, ValueKey: row.ValueKey, Used: row.Used, Limit: row.LimitUnits, Threshold: row.ThresholdUnits,
 		Exhausted: row.Exhausted != 0, ThresholdAlert: row.ThresholdAlert != 0, ExhaustedAlert: row.ExhaustedAlert != 0,
 		LastReset: timeOrNever(row.LastResetMS), NextReset: timeOrNever(row.NextResetMS),
 	}
@@ -188,8 +188,8 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 	if q.After != nil {
 		// Both say the same: MySQL finds its place in the index by the first, SQLite and
 		// PostgreSQL by the second.
-		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.Entry).
-			Where("(m.carrier_id, m.entry) > (?, ?)", q.After.ID, q.After.Entry)
+		sel = sel.Where("(m.carrier_id > ? OR m.carrier_id = ? AND m.entry > ?)", q.After.ID, q.After.ID, q.After.BudgetKey).
+			Where("(m.carrier_id, m.entry) > (?, ?)", q.After.ID, q.After.BudgetKey)
 	}
 	return sel
 }

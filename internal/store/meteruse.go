@@ -40,12 +40,12 @@ func usesOf(list []quota.Delta) []use {
 // meterName is the primary key of a meter.
 type meterName struct{ carrier, entry string }
 
-func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.Entry} }
+func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.BudgetKey} }
 
 // meter is what is known of it.
 func (u *use) meter() quota.Meter {
 	m := quota.Meter{
-		Carrier: quota.Carrier{ID: u.CarrierID, OrgID: u.org}, Entry: u.Entry, ValueKey: u.ValueKey,
+		Subject: quota.Subject{ID: u.CarrierID, OrgID: u.org}, BudgetKey: u.BudgetKey, ValueKey: u.ValueKey,
 		Used: u.used, LastReset: timeOrNever(u.last),
 	}
 	if u.ValueKey == "" {
@@ -71,7 +71,7 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []use, lock strin
 		u := &uses[i]
 		at[nameOf(&u.Delta)] = u
 		switch {
-		case u.Entry == "":
+		case u.BudgetKey == "":
 			heads = append(heads, u.CarrierID)
 		case u.ValueKey == "":
 			budgets = append(budgets, u.CarrierID)
@@ -143,7 +143,7 @@ func countersOfOne(ordered []*use) iter.Seq[[]*use] {
 func namesOfCounters(list []*use) []string {
 	out := make([]string, len(list))
 	for i := range list {
-		out[i] = list[i].Entry
+		out[i] = list[i].BudgetKey
 	}
 	return out
 }

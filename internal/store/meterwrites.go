@@ -98,7 +98,7 @@ func (s *Store) moves(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool
 	var old []meterRow
 	err := s.onMeters(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
 		return db.NewSelect().Model(&old).Column("used", "last_reset_ms", "next_reset_ms").
-			Where("m.carrier_id = ?", m.ID).Where("m.entry = ?", m.Entry).Scan(ctx)
+			Where("m.carrier_id = ?", m.ID).Where("m.entry = ?", m.BudgetKey).Scan(ctx)
 	})
 	if err != nil || len(old) == 0 {
 		return false, err
@@ -219,12 +219,12 @@ func plusUsages(list []*use, local bool) (out []statement) {
 	if local && len(list) == usageRows {
 		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
 		for i := range list {
-			all.args = append(all.args, list[i].CarrierID, list[i].Entry, list[i].Units)
+			all.args = append(all.args, list[i].CarrierID, list[i].BudgetKey, list[i].Units)
 		}
 		return []statement{all}
 	}
 	for i := range list {
-		out = append(out, statement{plusUsage, []any{list[i].Units, list[i].CarrierID, list[i].Entry}})
+		out = append(out, statement{plusUsage, []any{list[i].Units, list[i].CarrierID, list[i].BudgetKey}})
 	}
 	return out
 }
@@ -234,12 +234,12 @@ func plusUsages(list []*use, local bool) (out []statement) {
 func ordered(deltas []quota.Delta) []quota.Delta {
 	list := slices.Clone(deltas)
 	for i := range list {
-		if list[i].Entry == "" {
-			list[i].Entry = quota.EntryOf(list[i].ValueKey)
+		if list[i].BudgetKey == "" {
+			list[i].BudgetKey = quota.EntryOf(list[i].ValueKey)
 		}
 	}
 	byName := func(a, b quota.Delta) int {
-		return cmp.Or(strings.Compare(a.CarrierID, b.CarrierID), strings.Compare(a.Entry, b.Entry))
+		return cmp.Or(strings.Compare(a.CarrierID, b.CarrierID), strings.Compare(a.BudgetKey, b.BudgetKey))
 	}
 	if !slices.IsSortedFunc(list, byName) {
 		slices.SortStableFunc(list, byName)
@@ -263,7 +263,7 @@ FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
 // firstUsage makes the counter of a policy for a value key. Another node may have done so
 // meanwhile.
 func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
-	row, err := meterRowOf(quota.Meter{Carrier: quota.Carrier{ID: d.CarrierID}, Entry: d.Entry, ValueKey: d.ValueKey})
+	row, err := meterRowOf(quota.Meter{Subject: quota.Subject{ID: d.CarrierID}, BudgetKey: d.BudgetKey, ValueKey: d.ValueKey})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func BenchmarkCountUsage(b *testing.B) {
 			s := storetest.Open(b, settings(b))
 			var deltas []quota.Delta
 			for range meters {
-				d := quota.Delta{CarrierID: ident.NewID(), Entry: ident.NewID(), Units: 10, At: now}
+				d := quota.Delta{CarrierID: ident.NewID(), BudgetKey: ident.NewID(), Units: 10, At: now}
 				for i := range int64(10) {
 					d.Runs = append(d.Runs, quota.Run{At: now.UnixMilli() - i, Units: 1})
 				}
@@ -27,7 +27,7 @@ func BenchmarkCountUsage(b *testing.B) {
 			}
 			err := s.InTx(b.Context(), func(tx resource.Tx) (err error) {
 				for i := 0; i < meters && err == nil; i++ {
-					err = s.AddMeter(b.Context(), tx, quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: deltas[i].CarrierID, OrgID: "o", WorkspaceID: "w"}, Entry: deltas[i].Entry, Limit: 1 << 60})
+					err = s.AddMeter(b.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: deltas[i].CarrierID, OrgID: "o", WorkspaceID: "w"}, BudgetKey: deltas[i].BudgetKey, Limit: 1 << 60})
 				}
 				return err
 			})

@@ -23,7 +23,7 @@ const (
 // this and the model's own.
 func BoundCall(c *llm.Call, model string) int64 {
 	b := bound{families: []*family{familyOf(model)}}
-	weighCall(&b, c)
+	countCall(&b, c)
 	return b.sum()
 }
 

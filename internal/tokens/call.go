@@ -2,8 +2,8 @@ package tokens
 
 import "sluice/internal/llm"
 
-// weighCall puts a conversation on the scale.
-func weighCall(s scale, c *llm.Call) {
+// countCall puts a conversation on the scale.
+func countCall(s counter, c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		s.turn(string(m.Role), m.Name)
@@ -19,13 +19,13 @@ func weighCall(s scale, c *llm.Call) {
 	}
 }
 
-func weighParts(s scale, parts []llm.Part) {
+func weighParts(s counter, parts []llm.Part) {
 	for i := range parts {
 		weighPart(s, &parts[i])
 	}
 }
 
-func weighPart(s scale, p *llm.Part) {
+func weighPart(s counter, p *llm.Part) {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart:
 		s.text(p.Text)

@@ -36,9 +36,9 @@ func (r *reader) value(raw []byte, depth int) {
 	switch {
 	case raw[0] == '"':
 		s, _ := splice.Unquote(raw)
-		r.scale.text(s)
+		r.counter.text(s)
 	case depth >= depthMax:
-		r.scale.text(string(raw))
+		r.counter.text(string(raw))
 	case raw[0] == '[':
 		for el := range splice.Elements(raw) {
 			r.value(el, depth+1)
@@ -50,13 +50,13 @@ func (r *reader) value(raw []byte, depth int) {
 
 // part puts an object on the scale that may be a medium or a call.
 func (r *reader) part(raw []byte, depth int) {
-	p := lasts(raw, "type", "name", "image_url", "input_audio", "file", "file_data", "source", "detail")
+	p := lastMembers(raw, "type", "name", "image_url", "input_audio", "file", "file_data", "source", "detail")
 	if m := mediumIn(&p); m != nil {
-		r.scale.medium(m)
+		r.counter.medium(m)
 		return
 	}
 	if called[text(p[0])] {
-		r.scale.text(text(p[1]))
+		r.counter.text(text(p[1]))
 	}
 	r.members(raw, depth)
 }
@@ -85,13 +85,13 @@ func (r *reader) members(raw []byte, depth int) {
 		switch {
 		case r.answer && repeats(raw, key):
 		case key == "function" || key == "function_call" || key == "custom":
-			r.scale.text(lastText(val, "name"))
+			r.counter.text(lastText(val, "name"))
 			r.members(val, depth+1)
 		case labels[key] || len(val) == 0:
 		case sealedNames[key]:
-			r.scale.sealed(len(val))
+			r.counter.sealed(len(val))
 		case rawNames[key] && val[0] == '{':
-			r.scale.text(string(val))
+			r.counter.text(string(val))
 		default:
 			r.value(val, depth+1)
 		}
@@ -107,7 +107,7 @@ func mediumIn(p *[lastsMax][]byte) *medium {
 		if url, bare := splice.Unquote(image); bare {
 			return named(picture, url, "")
 		}
-		at := lasts(image, "url", "detail")
+		at := lastMembers(image, "url", "detail")
 		return named(picture, text(at[0]), text(at[1]))
 	case "input_image":
 		return named(picture, text(image), text(detail))
@@ -138,7 +138,7 @@ func named(k mediumKind, url, detail string) *medium {
 
 // sourced makes a medium of Anthropic's source; nil when that holds parts of its own.
 func sourced(k mediumKind, source []byte) *medium {
-	at := lasts(source, "type", "data", "media_type")
+	at := lastMembers(source, "type", "data", "media_type")
 	switch kind := text(at[0]); {
 	case source == nil || kind == "content":
 		return nil

@@ -46,7 +46,7 @@ func (f *functions) properties(e *estimate, schema []byte, depth int) int64 {
 
 func (f *functions) property(e *estimate, rawName, p []byte, depth int) int64 {
 	name, _ := splice.Unquote(rawName)
-	m := lasts(p, "type", "description", "enum", "items")
+	m := lastMembers(p, "type", "description", "enum", "items")
 	n := f.prop + e.read(name+":"+text(m[0])+":"+strings.TrimSuffix(text(m[1]), "."))
 	if m[2] != nil {
 		n += f.enum

@@ -125,7 +125,7 @@ func TestRecordingsLast(t *testing.T) {
 		"unknown":           {make([]byte, 32_000), 2_000, 2_000},
 	} {
 		head := c.file[:min(len(c.file), tokens.SoundHead)]
-		if got := tokens.SoundMilli(head, int64(len(c.file))); got < c.from || got > c.to {
+		if got := tokens.AudioMillis(head, int64(len(c.file))); got < c.from || got > c.to {
 			t.Errorf("%s: %d ms, want %d to %d", name, got, c.from, c.to)
 		}
 	}

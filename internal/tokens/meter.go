@@ -25,7 +25,7 @@ func (m *meter) count(s string) int64 {
 	}
 	m.extrapolated = true
 	if m.sample < samplePiece {
-		return m.reckoned(len(s))
+		return m.extrapolate(len(s))
 	}
 	return m.sampled(s)
 }
@@ -44,9 +44,9 @@ func (m *meter) sampled(s string) int64 {
 	return (n*int64(len(s)) + int64(pieces*size) - 1) / int64(pieces*size)
 }
 
-// reckoned is what so many bytes of the text so far would be. Without any it is one for
+// extrapolate is what so many bytes of the text so far would be. Without any it is one for
 // each byte.
-func (m *meter) reckoned(size int) int64 {
+func (m *meter) extrapolate(size int) int64 {
 	if m.bytes == 0 {
 		return int64(size)
 	}

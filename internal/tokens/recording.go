@@ -8,10 +8,10 @@ import (
 // SoundHead is how much of a recording is read to find out how long it lasts.
 const SoundHead = 4 << 10
 
-// SoundMilli is how long a recording of that many bytes lasts, in milliseconds: by the first
+// AudioMillis is how long a recording of that many bytes lasts, in milliseconds: by the first
 // SoundHead bytes of it where they tell, as those of WAVE, MP3 and FLAC files do, else at
 // 128 kbit/s.
-func SoundMilli(head []byte, size int64) int64 {
+func AudioMillis(head []byte, size int64) int64 {
 	rate := soundRate(head, size, soundUsual)
 	return (max(size, 0)*1000 + rate - 1) / rate
 }

@@ -36,16 +36,16 @@ var answers = map[llm.Endpoint]map[string]reading{
 	llm.CreateTranslation:   {"text": (*reader).content},
 }
 
-func weighRequest(s scale, ep llm.Endpoint, body []byte) {
-	weighMembers(&reader{scale: s}, requests[ep], body)
+func weighRequest(s counter, ep llm.Endpoint, body []byte) {
+	weighMembers(&reader{counter: s}, requests[ep], body)
 }
 
-func weighAnswer(s scale, ep llm.Endpoint, body []byte) {
+func weighAnswer(s counter, ep llm.Endpoint, body []byte) {
 	if known := answers[ep]; known["text"] != nil && len(body) > 0 && body[0] != '{' {
-		s.text(uttered(string(body)))
+		s.text(cueText(string(body)))
 		return
 	}
-	weighMembers(&reader{scale: s, answer: true}, answers[ep], body)
+	weighMembers(&reader{counter: s, answer: true}, answers[ep], body)
 }
 
 func weighMembers(r *reader, known map[string]reading, body []byte) {
@@ -61,8 +61,8 @@ func weighMembers(r *reader, known map[string]reading, body []byte) {
 
 // reader puts raw JSON on a scale.
 type reader struct {
-	scale  scale
-	answer bool // of a model, of which nothing counts twice
+	counter counter
+	answer  bool // of a model, of which nothing counts twice
 }
 
 func (r *reader) messages(raw []byte) {
@@ -72,15 +72,15 @@ func (r *reader) messages(raw []byte) {
 }
 
 func (r *reader) message(m []byte) {
-	said := lasts(m, "role", "name")
-	r.scale.turn(text(said[0]), text(said[1]))
+	said := lastMembers(m, "role", "name")
+	r.counter.turn(text(said[0]), text(said[1]))
 	r.members(m, 0)
 }
 
 // instruction is what stands outside the list of messages: a text, or parts.
 func (r *reader) instruction(raw []byte) {
 	if !splice.IsNull(raw) {
-		r.scale.turn("system", "")
+		r.counter.turn("system", "")
 		r.value(raw, 0)
 	}
 }
@@ -88,7 +88,7 @@ func (r *reader) instruction(raw []byte) {
 // input is that of responses: a text, or items of which some are messages.
 func (r *reader) input(raw []byte) {
 	if len(raw) > 0 && raw[0] == '"' {
-		r.scale.turn("user", "")
+		r.counter.turn("user", "")
 		r.value(raw, 0)
 		return
 	}
@@ -115,7 +115,7 @@ func (r *reader) prompt(raw []byte) {
 			case '"':
 				r.value(el, 0)
 			default:
-				r.scale.tokens(1)
+				r.counter.tokens(1)
 			}
 		}
 	}
@@ -126,19 +126,19 @@ func (r *reader) numbers(list []byte) {
 	for range splice.Elements(list) {
 		n++
 	}
-	r.scale.tokens(n)
+	r.counter.tokens(n)
 }
 
 func (r *reader) tools(raw []byte) {
 	for t := range splice.Elements(raw) {
 		tool := toolOf(t)
-		r.scale.tool(&tool)
+		r.counter.tool(&tool)
 	}
 }
 
 // toolOf reads a tool of any of the surfaces.
 func toolOf(raw []byte) llm.Tool {
-	t := lasts(raw, "type", "function", "parameters", "input_schema")
+	t := lastMembers(raw, "type", "function", "parameters", "input_schema")
 	kind, inner, flat := text(t[0]), t[1], t[2] != nil || t[3] != nil
 	switch {
 	case inner != nil && flat: // nobody knows which of them is read
@@ -152,7 +152,7 @@ func toolOf(raw []byte) llm.Tool {
 }
 
 func function(raw []byte) llm.Tool {
-	f := lasts(raw, "name", "description", "parameters", "input_schema")
+	f := lastMembers(raw, "name", "description", "parameters", "input_schema")
 	t := llm.Tool{Type: llm.Function, Name: text(f[0]), Description: text(f[1]), Schema: f[2]}
 	if f[3] != nil {
 		t.Schema = f[3]
@@ -167,9 +167,9 @@ func (r *reader) schema(raw []byte) {
 			raw = f
 		}
 	}
-	if f := lasts(raw, "schema", "name", "description"); f[0] != nil {
-		r.scale.text(text(f[1]))
-		r.scale.text(text(f[2]))
-		r.scale.text(string(f[0]))
+	if f := lastMembers(raw, "schema", "name", "description"); f[0] != nil {
+		r.counter.text(text(f[1]))
+		r.counter.text(text(f[2]))
+		r.counter.text(string(f[0]))
 	}
 }

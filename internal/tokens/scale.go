@@ -2,9 +2,9 @@ package tokens
 
 import "sluice/internal/llm"
 
-// scale takes what the model will read, piece by piece, in any order. There is one for
+// counter takes what the model will read, piece by piece, in any order. There is one for
 // each promise of the package.
-type scale interface {
+type counter interface {
 	text(s string)          // words, as they stand
 	sealed(size int)        // thoughts in a form that only the provider can read, in bytes of base64
 	turn(role, name string) // a message begins

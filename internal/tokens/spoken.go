@@ -7,11 +7,11 @@ import (
 	"sluice/internal/splice"
 )
 
-// Spoken gathers the words that the events of a stream brought: what was said, thought
+// EventText gathers the words that the events of a stream brought: what was said, thought
 // and put into calls. It is for counting what a provider did not count; one that is cut at
 // the end is left out. Events that repeat what others brought, such as response.completed, count
 // nothing.
-func Spoken(events []byte) string {
+func EventText(events []byte) string {
 	var words strings.Builder
 	for line := range bytes.SplitSeq(events, []byte("\n")) {
 		data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))

@@ -28,7 +28,7 @@ func TestSpoken(t *testing.T) {
 		{"nothing", "", ""},
 		{"no events", "<html>", ""},
 	} {
-		if got := tokens.Spoken([]byte(c.events)); got != c.want {
+		if got := tokens.EventText([]byte(c.events)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

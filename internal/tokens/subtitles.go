@@ -12,9 +12,9 @@ import (
 // Source: https://www.w3.org/TR/webvtt1/#webvtt-timestamp, read 2026-11.
 const arrow = "-->"
 
-// uttered are the words of a transcript that is a text: of subtitles without their numbers
+// cueText are the words of a transcript that is a text: of subtitles without their numbers
 // and times, "7" and "00:00:01,000 --> 00:00:04,200".
-func uttered(transcript string) string {
+func cueText(transcript string) string {
 	var words strings.Builder
 	for line := range strings.Lines(transcript) {
 		if !strings.Contains(line, arrow) && strings.Trim(line, "0123456789 \r\n") != "" {

@@ -52,7 +52,7 @@ func New() *Counter {
 // an unknown or empty one is counted as a model of no known family.
 func (c *Counter) Call(call *llm.Call, model string) Count {
 	e := c.estimate(model)
-	weighCall(e, call)
+	countCall(e, call)
 	return e.count()
 }
 

@@ -32,7 +32,7 @@ const chunkBytes = 4 << 10
 func (v *vocabulary) tokens(s string) int64 {
 	var n int64
 	for len(s) > 0 {
-		cut := seam(s)
+		cut := splitPoint(s)
 		n += v.chunk(s[:cut])
 		s = s[cut:]
 	}
@@ -47,10 +47,10 @@ func (v *vocabulary) chunk(s string) int64 {
 	return int64(n)
 }
 
-// seam is where to cut the first chunk off. Between a letter and white space no token
+// splitPoint is where to cut the first chunk off. Between a letter and white space no token
 // spans, so cuts there change nothing; where a chunk has no such place, one is made
 // between two characters, at the price of a token at most.
-func seam(s string) int {
+func splitPoint(s string) int {
 	if len(s) <= chunkBytes {
 		return len(s)
 	}

@@ -42,7 +42,7 @@ const (
 
 // Runner runs the jobs of one node. Run belongs to one goroutine.
 type Runner struct {
-	leases  lease.Book
+	leases  lease.Store
 	jobs    []Job
 	clock   ident.Clock
 	log     *slog.Logger
@@ -54,7 +54,7 @@ type Runner struct {
 }
 
 // New makes a runner; Run starts it. The names of the jobs differ.
-func New(leases lease.Book, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
+func New(leases lease.Store, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
 	return &Runner{
 		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
@@ -67,7 +67,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	defer tick.Stop()
 	defer r.release(ctx)
 	for {
-		r.Turn(ctx)
+		r.RunDue(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -76,10 +76,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// Turn takes or renews the lease and, holding it, runs the jobs that are due, one after
+// RunDue takes or renews the lease and, holding it, runs the jobs that are due, one after
 // the other. It reports whether this node has the lease.
-func (r *Runner) Turn(ctx context.Context) bool {
-	r.lead(ctx)
+func (r *Runner) RunDue(ctx context.Context) bool {
+	r.renewLease(ctx)
 	if !r.leads {
 		return false
 	}
@@ -95,8 +95,8 @@ func (r *Runner) Turn(ctx context.Context) bool {
 	return true
 }
 
-// lead takes or renews the lease, and says so when that changes something.
-func (r *Runner) lead(ctx context.Context) {
+// renewLease takes or renews the lease, and says so when that changes something.
+func (r *Runner) renewLease(ctx context.Context) {
 	leads, err := r.leases.TakeLease(ctx, Lease, r.holder, r.ttl)
 	if err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
 		r.log.Warn("the worker cannot ask for its lease; trying again", "error", err.Error())

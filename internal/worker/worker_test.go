@@ -50,7 +50,7 @@ func (w *work) of(t *testing.T, want string) {
 	}
 }
 
-func node(t *testing.T, on lease.Book, clock *hands, jobs ...worker.Job) *worker.Runner {
+func node(t *testing.T, on lease.Store, clock *hands, jobs ...worker.Job) *worker.Runner {
 	return worker.New(on, clock, slog.New(slog.NewTextHandler(t.Output(), nil)), worker.NewMetrics(), jobs...)
 }
 
@@ -66,24 +66,24 @@ func TestOneNodeWorks(t *testing.T) {
 			clock, did := &hands{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}, &work{}
 			one := node(t, storetest.Open(t, set), clock, did.job("one", time.Minute))
 			two := node(t, storetest.Open(t, set), clock, did.job("two", time.Minute))
-			if !one.Turn(t.Context()) || two.Turn(t.Context()) || !one.Turn(t.Context()) {
+			if !one.RunDue(t.Context()) || two.RunDue(t.Context()) || !one.RunDue(t.Context()) {
 				t.Fatal("one node leads, the other stands by")
 			}
 			did.of(t, "one") // the second turn is before its time
 			clock.now = clock.now.Add(time.Minute)
-			two.Turn(t.Context())
-			one.Turn(t.Context())
+			two.RunDue(t.Context())
+			one.RunDue(t.Context())
 			did.of(t, "one one")
 
 			one.Release(t.Context())
-			if !two.Turn(t.Context()) || one.Turn(t.Context()) {
+			if !two.RunDue(t.Context()) || one.RunDue(t.Context()) {
 				t.Fatal("a lease that was given back is taken at once")
 			}
 			did.of(t, "one one two")
 
 			two.Short(time.Millisecond)
-			two.Turn(t.Context()) // and dies: it never renews again
-			for !one.Turn(t.Context()) {
+			two.RunDue(t.Context()) // and dies: it never renews again
+			for !one.RunDue(t.Context()) {
 				if t.Context().Err() != nil {
 					t.Fatal("nobody took over")
 				}
@@ -118,19 +118,19 @@ func TestTakeover(t *testing.T) {
 		clock, did := &hands{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}, &work{}
 		lease := &timed{clock: clock}
 		one, two := node(t, lease, clock, did.job("one", worker.Beat)), node(t, lease, clock, did.job("two", worker.Beat))
-		one.Turn(t.Context())
+		one.RunDue(t.Context())
 		apart := time.Duration(rapid.Int64Range(1, int64(worker.Beat)-1).Draw(rt, "apart"))
 		clock.now = clock.now.Add(apart) // the nodes look by turns
 		for range rapid.IntRange(0, 10).Draw(rt, "beats") {
-			if two.Turn(t.Context()) {
+			if two.RunDue(t.Context()) {
 				rt.Fatal("two nodes lead")
 			}
 			clock.now = clock.now.Add(worker.Beat - apart)
-			one.Turn(t.Context())
+			one.RunDue(t.Context())
 			clock.now = clock.now.Add(apart)
 		}
 		died := clock.now.Add(-apart) // it never looks again
-		for !two.Turn(t.Context()) {
+		for !two.RunDue(t.Context()) {
 			clock.now = clock.now.Add(worker.Beat)
 		}
 		if after := clock.now.Sub(died); after > 30*time.Second {
@@ -160,7 +160,7 @@ func TestJobsFailAlone(t *testing.T) {
 		worker.Job{Name: "bad", Run: func(context.Context, time.Time) error { return errors.New("no") }},
 		worker.Job{Name: "worse", Run: func(context.Context, time.Time) error { panic("no") }},
 		did.job("one", time.Minute))
-	r.Turn(t.Context())
+	r.RunDue(t.Context())
 	did.of(t, "one")
 	reg := prometheus.NewPedanticRegistry()
 	reg.MustRegister(figures.Collectors()...)
@@ -199,7 +199,7 @@ func TestWorkEndsWithTheLease(t *testing.T) {
 		return ctx.Err()
 	}}, did.job("one", time.Minute))
 	r.Short(20 * time.Millisecond)
-	r.Turn(t.Context())
+	r.RunDue(t.Context())
 	did.of(t, "")
 }
 
@@ -234,7 +234,7 @@ func cutOff(t *testing.T) {
 	}})
 	r.Short(20 * time.Millisecond)
 	for range 3 {
-		r.Turn(t.Context())
+		r.RunDue(t.Context())
 	}
 	if runs != 2 {
 		t.Errorf("it ran %d times, want 2", runs)
@@ -251,7 +251,7 @@ func TestRunReleases(t *testing.T) {
 	if err := one.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if !node(t, st, clock).Turn(t.Context()) {
+	if !node(t, st, clock).RunDue(t.Context()) {
 		t.Error("the lease is still held")
 	}
 }

@@ -135,7 +135,7 @@ func (j *journal) Append(a *record.Attempt) error {
 }
 
 // AppendLine passes over the ledger: transcripts are about words.
-func (*journal) AppendLine(*ledger.Line) error { return nil }
+func (*journal) AppendLine(*ledger.Entry) error { return nil }
 
 // await hands out the next record.
 func (j *journal) await(t testing.TB) record.Attempt {
@@ -208,7 +208,7 @@ func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
 func (d *directory) Policies(string) *quota.Policies { return nil }
 
 // Agreement finds none: the list says what calls cost.
-func (d *directory) Agreement(*credential.Account) *catalog.Agreement { return nil }
+func (d *directory) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
 
 // Accounts lists none.
 func (d *directory) Accounts(string) []*credential.Account { return nil }

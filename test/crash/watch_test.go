@@ -28,9 +28,9 @@ func TestWatchSeesCorrections(t *testing.T) {
 		for _, s := range stages {
 			c := &record.Correction{Operation: ident.NewID()}
 			if s == corrected {
-				c.ID, c.Closing = ident.NewID(), (&ledger.Line{ID: ident.NewID(), State: ledger.Corrected}).AppendTo(nil)
+				c.ID, c.Closing = ident.NewID(), (&ledger.Entry{ID: ident.NewID(), State: ledger.Corrected}).AppendTo(nil)
 			}
-			err := errors.Join(j.AppendLine(&ledger.Line{ID: ident.NewID(), State: ledger.Reserved}), j.Append(&record.Attempt{ID: ident.NewID()}), j.AppendCorrection(c))
+			err := errors.Join(j.AppendLine(&ledger.Entry{ID: ident.NewID(), State: ledger.Reserved}), j.Append(&record.Attempt{ID: ident.NewID()}), j.AppendCorrection(c))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,9 +43,9 @@ func (l *biller) bill(ctx context.Context, b *record.Billed, basis *catalog.Basi
 	}
 	units := basis.Units(b.Endpoint, &b.Usage)
 	units.At = b.Started
-	bill := l.prices.Find(b.Provider, cmp.Or(basis.Model, b.Model), l.accounts.Agreement(account)).Bill(&units, l.terms)
+	bill := l.prices.Find(b.Provider, cmp.Or(basis.Model, b.Model), l.accounts.Agreement(account)).Cost(&units, l.terms)
 	l.terms = bill.Terms
-	after := record.Rated{Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	after := record.Rated{Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}
 	if len(bill.Terms) > 0 {
 		terms, err := json.Marshal(bill.Terms)
 		if err != nil {

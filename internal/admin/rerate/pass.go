@@ -119,11 +119,11 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 // correcting is the ledger line that charges the difference to all budgets that an attempt
 // was charged to. Its time is that of the charge, so that a budget that began anew since
 // stays as it is.
-func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.Line {
+func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.Entry {
 	for i := range charges {
 		charges[i].Units = cost - b.Charged.Nano
 	}
-	return &ledger.Line{
+	return &ledger.Entry{
 		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, At: b.Charged.At, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
 		Provider: b.Provider, ProviderID: b.ProviderID, Model: b.Model, Endpoint: b.Endpoint, Amount: cost, Charges: charges,
 	}

@@ -35,7 +35,7 @@ type Journal interface {
 
 // Prices know what models cost: *catalog.Book.
 type Prices interface {
-	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
+	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
 	// Ready returns when the list of a provider was read.
 	Ready(ctx context.Context, provider string) error
 }
@@ -43,7 +43,7 @@ type Prices interface {
 // Accounts are the saved providers and virtual keys as they are now: *live.Snapshot.
 type Accounts interface {
 	FindAccount(workspace, slug string) *credential.Account // nil when there is none
-	Agreement(a *credential.Account) *catalog.Agreement
+	Agreement(a *credential.Account) *catalog.PriceOverrides
 }
 
 // Parts are what an Engine works with; all are needed.

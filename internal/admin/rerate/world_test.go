@@ -104,7 +104,7 @@ type process struct {
 	journal *journal.Journal
 	logs    *logstore.Store
 	engine  *rerate.Engine
-	bank    *quota.Bank
+	bank    *quota.Limiter
 	end     func() error
 }
 
@@ -140,8 +140,8 @@ type world struct {
 	dir       string
 	memory    *logstoretest.Memory
 	meters    *meters
-	book      *catalog.Book
-	agreement *catalog.Agreement
+	book      *catalog.PriceList
+	agreement *catalog.PriceOverrides
 	accounts  map[string]*credential.Account
 	*process
 }
@@ -169,7 +169,7 @@ func (w *world) price(dollars string) {
 
 func (w *world) FindAccount(_, slug string) *credential.Account { return w.accounts[slug] }
 
-func (w *world) Agreement(a *credential.Account) *catalog.Agreement {
+func (w *world) Agreement(a *credential.Account) *catalog.PriceOverrides {
 	if a == nil {
 		return nil
 	}
@@ -223,7 +223,7 @@ func (w *world) call(n int) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Usage = llm.Usage{InputTokens: int64(100 + n), OutputTokens: 10, Reported: true}
 	units := catalog.Count(a.Usage)
-	bill := w.book.Find(a.Provider, a.Model, w.agreement).Bill(&units, nil)
+	bill := w.book.Find(a.Provider, a.Model, w.agreement).Cost(&units, nil)
 	a.Spend = record.Spend{State: "settled", Cost: bill.Cost, Version: bill.Version}
 	w.append(a)
 	return a
@@ -235,7 +235,7 @@ func (w *world) append(a *record.Attempt) {
 	if err := state.UnmarshalText([]byte(cmp.Or(a.Spend.State, "released"))); err != nil {
 		w.Fatal(err)
 	}
-	l := ledger.Line{ID: a.ID, State: state, At: a.Started.Add(a.Duration), Amount: a.Spend.Cost, Charges: []ledger.Charge{
+	l := ledger.Entry{ID: a.ID, State: state, At: a.Started.Add(a.Duration), Amount: a.Spend.Cost, Charges: []ledger.Charge{
 		{Carrier: "key", Entry: "dollars", Units: a.Spend.Cost, Cost: true}, {Carrier: "key", Entry: "tokens", Units: a.Tokens()},
 		{Carrier: "policy", ValueKey: "team:search", Units: a.Spend.Cost, Cost: true},
 	}}

@@ -17,8 +17,8 @@ const mostAhead = 64
 // maxAhead bounds the counters of which there is something ahead.
 const maxAhead = 4096
 
-// ahead are the requests that were taken ahead in one partition. Safe for concurrent use.
-type ahead struct {
+// prefetchedTokens are the requests that were taken ahead in one partition. Safe for concurrent use.
+type prefetchedTokens struct {
 	mu   sync.Mutex // guards what follows
 	left map[quota.CounterID]slice
 }
@@ -33,7 +33,7 @@ func (s *slice) has(h *quota.Hold, at time.Time) bool {
 }
 
 // take takes a request of a rate, if one is ahead in the window of a time.
-func (a *ahead) take(h *quota.Hold, at time.Time) bool {
+func (a *prefetchedTokens) take(h *quota.Hold, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.left[h.Counter]
@@ -46,7 +46,7 @@ func (a *ahead) take(h *quota.Hold, at time.Time) bool {
 }
 
 // has reports whether take would.
-func (a *ahead) has(h *quota.Hold, at time.Time) bool {
+func (a *prefetchedTokens) has(h *quota.Hold, at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.left[h.Counter]
@@ -54,7 +54,7 @@ func (a *ahead) has(h *quota.Hold, at time.Time) bool {
 }
 
 // put adds requests that were taken ahead in the window of a time.
-func (a *ahead) put(h *quota.Hold, at time.Time, n int64) {
+func (a *prefetchedTokens) put(h *quota.Hold, at time.Time, n int64) {
 	if n <= 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (a *ahead) put(h *quota.Hold, at time.Time, n int64) {
 }
 
 // drop forgets all: what the node states of itself does not have them.
-func (a *ahead) drop() {
+func (a *prefetchedTokens) drop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.left)

@@ -23,14 +23,14 @@ var errUnconnected = errors.New("redis is not connected")
 // Bank holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
 // one runs it, then it may be used; it is safe for concurrent use.
 type Bank struct {
-	o          Options
-	own        *quota.Bank // the book of this node's part
-	life       string      // of this process
-	scripts    *scripts
-	story      *story
-	partitions [partitions]partition
-	raising    singleflight.Group
-	anchor     atomic.Pointer[anchor]
+	o           Options
+	own         *quota.Limiter // the book of this node's part
+	life        string         // of this process
+	scripts     *scripts
+	story       *healthLog
+	partitions  [partitions]partition
+	raising     singleflight.Group
+	serverClock atomic.Pointer[serverClock]
 
 	link       atomic.Pointer[link] // nil while there is none
 	connecting sync.Mutex           // held while one is made
@@ -80,8 +80,8 @@ func (b *Bank) partition(org string) *partition {
 	return &b.partitions[h.Sum32()%partitions]
 }
 
-// anchor is what time it was in Redis at a moment here.
-type anchor struct {
+// serverClock is what time it was in Redis at a moment here.
+type serverClock struct {
 	there time.Time
 	here  time.Time // with its monotonic reading: no clock that is set disturbs it
 }
@@ -91,7 +91,7 @@ func (b *Bank) now(caller time.Time) time.Time {
 	if b.o.Clock != nil {
 		return b.o.Clock.Now()
 	}
-	if a := b.anchor.Load(); a != nil {
+	if a := b.serverClock.Load(); a != nil {
 		return a.there.Add(time.Since(a.here))
 	}
 	return caller

@@ -13,7 +13,7 @@ import (
 func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 10})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 10})
 	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
 	now := time.Now()
 	taken, refused, _ := first.take(t, now, hold(60))
@@ -40,7 +40,7 @@ func TestTwoNodes(t *testing.T) {
 func TestFlushChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
 	now := time.Now()
 	for _, n := range []*node{first, second} {
@@ -48,15 +48,15 @@ func TestFlushChangesNothing(t *testing.T) {
 		n.Settle(now, taken, []int64{20})
 	}
 	eventually(t, "both are settled", func() bool { return first.left(t, hold(0)) == 60 })
-	mine, yours := quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: now}, quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: now}
+	mine, yours := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: now}, quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: now}
 	before, after := b.add(mine), b.add(yours)
-	second.Flushed([]quota.Delta{yours}, after) // the store took it second
+	second.MarkFlushed([]quota.Delta{yours}, after) // the store took it second
 	for range 20 {
 		if left := first.left(t, hold(0)); left != 60 {
 			t.Fatal("one node told of what the store has, and left is", left)
 		}
 	}
-	first.Flushed([]quota.Delta{mine}, before)
+	first.MarkFlushed([]quota.Delta{mine}, before)
 	client := s.Client(t)
 	eventually(t, "Redis has what the store has", func() bool {
 		base, _ := client.Do(t.Context(), client.B().Hget().Key(key(t, s)).Field("b").Build()).ToString()
@@ -73,7 +73,7 @@ func TestFlushChangesNothing(t *testing.T) {
 func TestHeldElsewhereOnce(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
 	now := time.Now()
 	yours, _, _ := second.take(t, now, hold(60))
@@ -83,9 +83,9 @@ func TestHeldElsewhereOnce(t *testing.T) {
 	}
 	second.Settle(now, yours, []int64{40})
 	first.Settle(now, mine, []int64{20})
-	deltas := []quota.Delta{{CarrierID: "k", Entry: "b", Units: 40}, {CarrierID: "k", Entry: "b", Units: 20}}
-	first.Flushed(deltas[1:], b.add(deltas...))
-	second.Flushed(deltas[:1], nil)
+	deltas := []quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 40}, {CarrierID: "k", BudgetKey: "b", Units: 20}}
+	first.MarkFlushed(deltas[1:], b.add(deltas...))
+	second.MarkFlushed(deltas[:1], nil)
 	eventually(t, "the first lets through what only asks whether there is anything left", func() bool {
 		_, refused, _ := first.take(t, now, hold(0))
 		return refused == -1
@@ -97,19 +97,19 @@ func TestHeldElsewhereOnce(t *testing.T) {
 func TestCorrection(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 90})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 90})
 	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
 	now := time.Now()
 	taken, _, _ := second.take(t, now, hold(5))
 	second.Settle(now, taken, []int64{5})
 	eventually(t, "the price is too high", func() bool { return first.left(t, hold(0)) == 5 })
-	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 5, At: now}
+	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 5, At: now}
 	before := b.add(used)
-	down := quota.Delta{CarrierID: "k", Entry: "b", Units: -80, At: now}
+	down := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: -80, At: now}
 	after := b.add(down)
-	first.Flushed(nil, after)
+	first.MarkFlushed(nil, after)
 	first.Corrected([]quota.Delta{down}, after)
-	second.Flushed([]quota.Delta{used}, before)
+	second.MarkFlushed([]quota.Delta{used}, before)
 	for _, n := range []*node{first, second} {
 		eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 85 })
 	}
@@ -120,7 +120,7 @@ func TestCorrection(t *testing.T) {
 func TestCorrectionAmidCalls(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 90})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 90})
 	reads := 0
 	o := options("a", at(s.Address), b)
 	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
@@ -129,7 +129,7 @@ func TestCorrectionAmidCalls(t *testing.T) {
 	}
 	n := start(t, o)
 	n.left(t, hold(0))
-	down := quota.Delta{CarrierID: "k", Entry: "b", Units: -80, At: time.Now()}
+	down := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: -80, At: time.Now()}
 	n.Corrected([]quota.Delta{down}, b.add(down))
 	eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 90 })
 	for range 50 { // each end of a call has the node say what it still has to

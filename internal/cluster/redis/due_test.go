@@ -21,7 +21,7 @@ type eve struct {
 func newEve(t *testing.T) *eve {
 	e := &eve{clock: &clock{now: time.Now().Truncate(time.Millisecond)}, server: redistest.Start(t), store: new(books)}
 	e.wire = redistest.Lay(t, e.server)
-	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", NextReset: e.Now().Add(time.Hour)}
+	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: e.Now().Add(time.Hour)}
 	e.store.set(m)
 	e.first, e.other = e.boot(t, "a", e.wire.Address), e.boot(t, "b", e.server.Address)
 	return e
@@ -130,7 +130,7 @@ func TestLivesOverDue(t *testing.T) {
 	e := newEve(t)
 	e.use(t, 40, 0)
 	e.said(t)
-	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}
+	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}
 	e.forward(time.Hour)
 	e.other.take(t, e.Now(), hold(10))
 	e.first.stop()
@@ -149,7 +149,7 @@ func TestEarlyOfOthers(t *testing.T) {
 	for name, reset := range map[string]func(*eve) quota.Meter{
 		"by schedule": func(e *eve) quota.Meter {
 			e.forward(time.Hour)
-			return e.store.add(quota.Delta{CarrierID: "k", Entry: "b", At: e.Now()})[0]
+			return e.store.add(quota.Delta{CarrierID: "k", BudgetKey: "b", At: e.Now()})[0]
 		},
 		"by hand": func(e *eve) quota.Meter {
 			m := e.resetByHand(t)
@@ -174,8 +174,8 @@ func TestEarlyOfOthers(t *testing.T) {
 			}
 			e.use(t, 30, 0)
 			e.said(t)
-			early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now().Add(-2 * time.Hour)}
-			e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+			early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now().Add(-2 * time.Hour)}
+			e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
 			eventually(t, "what was early is stored", e.first.Said)
 			if left := e.other.left(t, hold(0)); left != 70 {
 				t.Error("when all is stored are left", left)
@@ -190,7 +190,7 @@ func TestStoredBehindLostDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}
+	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}
 	e.use(t, 50, time.Hour)
 	e.said(t)
 	e.server.Wipe(t)
@@ -199,7 +199,7 @@ func TestStoredBehindLostDue(t *testing.T) {
 		other.Counter.Carrier = "other"
 		n.take(t, e.Now(), other)
 	}
-	e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+	e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
 	e.said(t)
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("behind the reset are left", left)
@@ -212,7 +212,7 @@ func TestStoredBehindTwoResets(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 30, 0)
-	early := quota.Delta{CarrierID: "k", Entry: "b", Units: 30, At: e.Now()}
+	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 30, At: e.Now()}
 	e.said(t)
 	e.forward(time.Second)
 	m := e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
@@ -221,7 +221,7 @@ func TestStoredBehindTwoResets(t *testing.T) {
 	}
 	e.use(t, 2, time.Hour)
 	e.said(t)
-	e.first.Flushed([]quota.Delta{early}, e.store.add(early))
+	e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
 	e.said(t)
 	if left := e.other.left(t, hold(0)); left != 98 {
 		t.Error("behind both are left", left)
@@ -254,7 +254,7 @@ func TestStoredInTurn(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	mine := []quota.Delta{{CarrierID: "k", Entry: "b", Units: 40, At: e.Now()}, {CarrierID: "k", Entry: "b", Units: 20}}
+	mine := []quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}, {CarrierID: "k", BudgetKey: "b", Units: 20}}
 	e.forward(time.Second)
 	e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
 	e.use(t, 20, 0)
@@ -262,15 +262,15 @@ func TestStoredInTurn(t *testing.T) {
 	taken, _, _ := e.other.take(t, e.Now(), hold(30))
 	e.other.Settle(e.Now(), taken, []int64{30})
 	e.said(t)
-	yours := quota.Delta{CarrierID: "k", Entry: "b", Units: 30, At: e.Now()}
+	yours := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 30, At: e.Now()}
 	before, after := e.store.add(yours), e.store.add(mine...)
-	e.first.Flushed(mine, after[1:])
+	e.first.MarkFlushed(mine, after[1:])
 	for range 20 {
 		if left := e.other.left(t, hold(0)); left != 50 {
 			t.Fatal("one node told, and left are", left)
 		}
 	}
-	e.other.Flushed([]quota.Delta{yours}, before)
+	e.other.MarkFlushed([]quota.Delta{yours}, before)
 	e.said(t)
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("both told, and left are", left)
@@ -290,9 +290,9 @@ func TestDueThatNeverWas(t *testing.T) {
 	}
 	e.change(t, func(m *quota.Meter) { m.NextReset = e.Now().AddDate(0, 1, 0) })
 	e.use(t, 10, time.Second)
-	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 10, At: e.Now()}
+	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 10, At: e.Now()}
 	e.said(t)
-	e.first.Flushed([]quota.Delta{used}, e.store.add(used))
+	e.first.MarkFlushed([]quota.Delta{used}, e.store.add(used))
 	e.said(t)
 	if left := e.other.left(t, hold(0)); left != 30 {
 		t.Error("without the reset are left", left)

@@ -15,7 +15,7 @@ func (b *Bank) Said() bool {
 // LookAround looks for missing nodes.
 func (b *Bank) LookAround(ctx context.Context) {
 	for i := range b.partitions {
-		b.partitions[i].lookAround(ctx)
+		b.partitions[i].findDeadNodes(ctx)
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *partition) joinOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	had, err := p.had(ctx)
+	had, err := p.reportedBudgets(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *partition) joinOnce(ctx context.Context) error {
 
 // claim begins a new epoch, and returns the number of that run.
 func (p *partition) claim(ctx context.Context) (epoch string, done int64, err error) {
-	before, err := p.found(ctx)
+	before, err := p.currentEpoch(ctx)
 	if err != nil {
 		return "", 0, err
 	}
@@ -80,8 +80,8 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 	return epoch, a.run(), nil
 }
 
-// found is the epoch under which Redis knows the node; empty for none.
-func (p *partition) found(ctx context.Context) (epoch string, err error) {
+// currentEpoch is the epoch under which Redis knows the node; empty for none.
+func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) {
 	err = p.bank.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
 		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.bank.o.Node).Build()).ToString()
 		if rueidis.IsRedisNil(err) {
@@ -92,8 +92,8 @@ func (p *partition) found(ctx context.Context) (epoch string, err error) {
 	return epoch, err
 }
 
-// had are the keys of budgets of which Redis knows a part of the node, each once.
-func (p *partition) had(ctx context.Context) (ids []string, err error) {
+// reportedBudgets are the keys of budgets of which Redis knows a part of the node, each once.
+func (p *partition) reportedBudgets(ctx context.Context) (ids []string, err error) {
 	err = p.bank.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
 		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.bank.o.Node).Build()).AsStrSlice()
 		for _, field := range fields { // "uc:carrier|entry|value key"
@@ -109,7 +109,7 @@ func (p *partition) had(ctx context.Context) (ids []string, err error) {
 
 // reread is what the store says of budgets of which an earlier life of this node had a
 // part: it stored that since. A node that knows its own part need not ask.
-func (p *partition) reread(ctx context.Context, had []string) (list []told, err error) {
+func (p *partition) reread(ctx context.Context, had []string) (list []storeUpdate, err error) {
 	p.mu.RLock()
 	known := p.known
 	p.mu.RUnlock()
@@ -129,7 +129,7 @@ func (p *partition) reread(ctx context.Context, had []string) (list []told, err 
 			return nil, err
 		}
 		if stored {
-			list = append(list, told{id: key, used: m.Used, reset: msOf(m.LastReset), known: true})
+			list = append(list, storeUpdate{id: key, used: m.Used, reset: msOf(m.LastReset), known: true})
 		}
 	}
 	return list, nil
@@ -138,19 +138,19 @@ func (p *partition) reread(ctx context.Context, had []string) (list []told, err 
 // statement is what a node has at one moment, and what it knows of the store.
 type statement struct {
 	parts  [][6]string // as state.lua has them
-	stored []told
+	stored []storeUpdate
 }
 
 // statement is what the node's book has at this moment, under a new epoch. What changes from
 // now on is in the queue. Of budgets that it had before and has no more there is nothing.
-func (p *partition) statement(epoch string, had []string, stored []told) statement {
+func (p *partition) statement(epoch string, had []string, stored []storeUpdate) statement {
 	b := p.bank
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.epoch = epoch
 	p.ahead.drop()
 	s := statement{stored: append(stored, p.queue.restart()...)}
-	b.own.Parts(b.now(time.Now()), func(part quota.Part) {
+	b.own.Parts(b.now(time.Now()), func(part quota.NodeShare) {
 		if b.partition(part.Org) != p {
 			return
 		}
@@ -197,7 +197,7 @@ func (p *partition) state(ctx context.Context, s statement, done int64) error {
 		}
 		done = a.run()
 		p.mu.RLock()
-		p.heard(&a)
+		p.received(&a)
 		p.mu.RUnlock()
 	}
 	return nil

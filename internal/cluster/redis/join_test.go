@@ -60,9 +60,9 @@ func TestManyParts(t *testing.T) {
 	wire.Cut()
 	next := options("a", at(s.Address), b)
 	for i := range budgets {
-		b.set(quota.Meter{Carrier: quota.Carrier{ID: strconv.Itoa(i), OrgID: "o"}, Entry: "b", Used: 3})
+		b.set(quota.Meter{Subject: quota.Subject{ID: strconv.Itoa(i), OrgID: "o"}, BudgetKey: "b", Used: 3})
 	}
-	next.Local.Admit(time.Now(), []quota.Hold{budget(0)}, nil)
+	next.Local.TakeUnchecked(time.Now(), []quota.Hold{budget(0)}, nil)
 	second := start(t, next)
 	eventually(t, "the next life is known", func() bool { return second.Err() == nil && second.Said() })
 	eventually(t, "what the first had is void", func() bool { return other.left(t, budget(budgets-1)) == 97 })
@@ -79,18 +79,18 @@ func TestManyParts(t *testing.T) {
 func TestReadBeforeStored(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	other := start(t, options("b", at(s.Address), b))
-	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 40, At: time.Now()}
+	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: time.Now()}
 	taken := []quota.Hold{hold(40)}
-	other.own.Admit(used.At, taken, nil)
+	other.own.TakeUnchecked(used.At, taken, nil)
 	other.Settle(used.At, taken, []int64{40})
 	reads := 0
 	o := options("a", at(s.Address), b)
 	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
 		m, there, err := b.meter(ctx, id)
 		if reads++; reads == 1 {
-			other.Flushed([]quota.Delta{used}, b.add(used))
+			other.MarkFlushed([]quota.Delta{used}, b.add(used))
 			eventually(t, "the other node told", other.Said)
 		}
 		return m, there, err
@@ -105,15 +105,15 @@ func TestReadBeforeStored(t *testing.T) {
 func TestToldBehindLoss(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
-	used := quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: time.Now()}
+	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: time.Now()}
 	for _, n := range []*node{first, second} {
 		taken, _, _ := n.take(t, used.At, hold(20))
 		n.Settle(used.At, taken, []int64{20})
 	}
 	before, after := b.add(used), b.add(used)
-	second.Flushed([]quota.Delta{used}, after)
+	second.MarkFlushed([]quota.Delta{used}, after)
 	s.Wipe(t)
 	eventually(t, "the second told", second.Said)
 	s.Wipe(t)
@@ -122,7 +122,7 @@ func TestToldBehindLoss(t *testing.T) {
 		other.Counter.Carrier = "other"
 		n.take(t, time.Now(), other)
 	}
-	first.Flushed([]quota.Delta{used}, before)
+	first.MarkFlushed([]quota.Delta{used}, before)
 	eventually(t, "the first told", first.Said)
 	if left := second.left(t, hold(0)); left != 60 {
 		t.Error("left are", left)

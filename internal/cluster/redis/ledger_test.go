@@ -54,7 +54,7 @@ type entry struct {
 func newWorld(t *rapid.T, tb testing.TB, s *redistest.Server, wires []*redistest.Wire) *world {
 	s.Wipe(tb)
 	w := &world{t: t, tb: tb, server: s, store: new(books), clock: &clock{now: time.Now()}}
-	w.store.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Limit: 100})
+	w.store.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Limit: 100})
 	for i, wire := range wires {
 		m := &member{name: fmt.Sprint("n", i), wire: wire}
 		w.boot(m)
@@ -162,7 +162,7 @@ func (w *world) keep(m *member, most int) {
 	for _, e := range w.ledger {
 		if e.node == m && !e.stored && len(deltas) < most {
 			e.stored = true
-			deltas = append(deltas, quota.Delta{CarrierID: "k", Entry: "b", Units: e.units, At: e.at})
+			deltas = append(deltas, quota.Delta{CarrierID: "k", BudgetKey: "b", Units: e.units, At: e.at})
 		}
 	}
 	if len(deltas) == 0 {
@@ -175,7 +175,7 @@ func (w *world) keep(m *member, most int) {
 // tell has a node tell what it stored.
 func (w *world) tell(m *member) {
 	for _, s := range m.owes {
-		m.Flushed(s.deltas, []quota.Meter{s.meter})
+		m.MarkFlushed(s.deltas, []quota.Meter{s.meter})
 	}
 	m.owes = nil
 }

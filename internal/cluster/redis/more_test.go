@@ -123,7 +123,7 @@ func TestDue(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	c := &clock{now: time.Now().Truncate(time.Millisecond)}
-	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Used: 90, NextReset: c.Now().Add(time.Hour)}
+	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 90, NextReset: c.Now().Add(time.Hour)}
 	b.set(m)
 	var nodes []*node
 	for _, name := range []string{"a", "b"} {
@@ -173,12 +173,12 @@ func TestGrace(t *testing.T) {
 func TestOldCopy(t *testing.T) {
 	t.Parallel()
 	n, s, b := single(t)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	use := func(units int64) {
 		taken, _, _ := n.take(t, time.Now(), hold(units))
 		n.Settle(time.Now(), taken, []int64{units})
-		d := quota.Delta{CarrierID: "k", Entry: "b", Units: units, At: time.Now()}
-		n.Flushed([]quota.Delta{d}, b.add(d))
+		d := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: units, At: time.Now()}
+		n.MarkFlushed([]quota.Delta{d}, b.add(d))
 		eventually(t, "all is said", n.Said)
 	}
 	use(10)
@@ -206,7 +206,7 @@ func TestMissing(t *testing.T) {
 	wire := redistest.Lay(t, s)
 	gone, stays := options("gone", at(wire.Address), b), options("stays", at(s.Address), b)
 	gone.Clock, stays.Clock = c, c
-	m := quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"}
+	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"}
 	b.set(m)
 	first, second := start(t, gone), start(t, stays)
 	first.take(t, c.Now(), hold(60))
@@ -264,18 +264,18 @@ func TestUnread(t *testing.T) {
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	n, s, b := single(t)
-	b.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b"})
+	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
 	leaves := start(t, options("leaves", at(s.Address), b))
 	use := func(m *node) quota.Delta {
 		taken, _, _ := m.take(t, time.Now(), hold(20))
 		m.Settle(time.Now(), taken, []int64{20})
-		return quota.Delta{CarrierID: "k", Entry: "b", Units: 20, At: time.Now()}
+		return quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: time.Now()}
 	}
 	first, second := use(n), use(leaves)
 	before, after := b.add(first), b.add(second)
-	leaves.Flushed([]quota.Delta{second}, after)
+	leaves.MarkFlushed([]quota.Delta{second}, after)
 	leaves.stop()
-	n.Flushed([]quota.Delta{first}, before)
+	n.MarkFlushed([]quota.Delta{first}, before)
 	eventually(t, "all is said", n.Said)
 	if left := n.left(t, hold(0)); left != 60 {
 		t.Error("left is", left)

@@ -37,19 +37,19 @@ func TestForget(t *testing.T) {
 	if left := lives.left(t, hold(0)); left != 40 {
 		t.Error("what a missing node has is given away: left is", left)
 	}
-	list, err := redis.Nodes(t.Context(), at(s.Address))
+	list, err := redis.ListNodes(t.Context(), at(s.Address))
 	want := []redis.Node{{ID: "lives"}, {ID: "gone", Missing: true, Budgets: 1}}
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(redis.Node{}, "Silent")); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	given, err := redis.Forget(t.Context(), at(s.Address), "gone")
-	if diff := cmp.Diff([]quota.Part{{Counter: hold(0).Counter, Held: 40, Used: 20}}, given); diff != "" || err != nil {
+	if diff := cmp.Diff([]quota.NodeShare{{Counter: hold(0).Counter, Held: 40, Used: 20}}, given); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if left := lives.left(t, hold(0)); left != 100 {
 		t.Error("of a budget that nobody uses are left", left)
 	}
-	if list, err := redis.Nodes(t.Context(), at(s.Address)); err != nil || len(list) != 1 {
+	if list, err := redis.ListNodes(t.Context(), at(s.Address)); err != nil || len(list) != 1 {
 		t.Error(err, list)
 	}
 	wire.Mend()
@@ -68,7 +68,7 @@ func TestForgetInCluster(t *testing.T) {
 		h.Org, h.Counter.Carrier = org, "k"+org
 		n.take(t, time.Now(), h)
 	}
-	list, err := redis.Nodes(t.Context(), at(c.Addresses()...))
+	list, err := redis.ListNodes(t.Context(), at(c.Addresses()...))
 	if diff := cmp.Diff([]redis.Node{{ID: "n", Budgets: 4}}, list, cmpopts.IgnoreFields(redis.Node{}, "Silent")); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

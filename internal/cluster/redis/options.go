@@ -45,9 +45,9 @@ type Meters func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, er
 
 // Options are what a Bank needs. Node, Server, Local and Meters must be given.
 type Options struct {
-	Node   string      // names this node for good, as its journal does
-	Server Server      // Timeout bounds each round trip; 0 means one second
-	Local  *quota.Bank // the book of this node's part
+	Node   string         // names this node for good, as its journal does
+	Server Server         // Timeout bounds each round trip; 0 means one second
+	Local  *quota.Limiter // the book of this node's part
 	Meters Meters
 
 	// Alone lets a node that does not reach Redis go on by what it knows; else calls with

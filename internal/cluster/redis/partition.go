@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	beat       = 500 * time.Millisecond // between signs of life
-	firstRetry = 50 * time.Millisecond
-	lastRetry  = 250 * time.Millisecond
-	missing    = time.Minute     // without a sign of life until a node is missing
-	lookAround = 2 * missing / 3 // between looks for missing nodes
+	beat          = 500 * time.Millisecond // between signs of life
+	firstRetry    = 50 * time.Millisecond
+	lastRetry     = 250 * time.Millisecond
+	missing       = time.Minute     // without a sign of life until a node is missing
+	findDeadNodes = 2 * missing / 3 // between looks for missing nodes
 )
 
 // partition is what this node has to do with one slot of Redis.
@@ -26,7 +26,7 @@ type partition struct {
 	roll   string
 
 	queue queue
-	ahead ahead
+	ahead prefetchedTokens
 	woken chan struct{} // has one when there is something to say
 
 	// The node's book and the queue are one thing with the epoch: who changes the former
@@ -91,12 +91,12 @@ func (p *partition) ready(ctx context.Context) (epoch string, done int64, err er
 	}
 }
 
-// heard notes an answer; p.mu is held.
-func (p *partition) heard(a *answer) {
+// received notes an answer; p.mu is held.
+func (p *partition) received(a *answer) {
 	p.doneMu.Lock()
 	p.done = max(p.done, a.run())
 	p.doneMu.Unlock()
-	p.bank.anchor.Store(&anchor{a.at(), time.Now()})
+	p.bank.serverClock.Store(&serverClock{a.at(), time.Now()})
 }
 
 // lost has the node state its part again: an answer did not come, or Redis does not know
@@ -109,7 +109,7 @@ func (p *partition) lost(epoch string, err error) {
 	}
 	p.mu.Unlock()
 	if again {
-		p.bank.story.lost(p.number, err)
+		p.bank.story.logFailure(p.number, err)
 		p.wake()
 	}
 }
@@ -124,7 +124,7 @@ func (p *partition) set(joined bool, err error) {
 	if err != nil {
 		p.bank.story.away(p.number, err)
 	} else {
-		p.bank.story.back(p.number)
+		p.bank.story.logRestored(p.number)
 	}
 }
 
@@ -139,12 +139,12 @@ func (p *partition) isJoined() bool {
 func (p *partition) live(ctx context.Context) error {
 	looked := time.Now()
 	for p.enter(ctx) {
-		if err := p.say(ctx); err == nil && p.isJoined() {
-			if time.Since(looked) > lookAround {
+		if err := p.publish(ctx); err == nil && p.isJoined() {
+			if time.Since(looked) > findDeadNodes {
 				looked = time.Now()
-				p.lookAround(ctx)
+				p.findDeadNodes(ctx)
 			}
-			p.rest(ctx)
+			p.waitForWork(ctx)
 		}
 	}
 	p.end(context.WithoutCancel(ctx))
@@ -155,7 +155,7 @@ func (p *partition) live(ctx context.Context) error {
 // others who have to tell something first it waits as long as it does else.
 func (p *partition) end(ctx context.Context) {
 	for by := time.Now().Add(2 * tellPatience); p.isJoined() && time.Now().Before(by); {
-		if err := p.say(ctx); err != nil {
+		if err := p.publish(ctx); err != nil {
 			return
 		}
 		if p.queue.empty() {
@@ -166,8 +166,8 @@ func (p *partition) end(ctx context.Context) {
 	}
 }
 
-// rest waits until there is something to say, or it is time for a sign of life.
-func (p *partition) rest(ctx context.Context) {
+// waitForWork waits until there is something to say, or it is time for a sign of life.
+func (p *partition) waitForWork(ctx context.Context) {
 	t := time.NewTimer(beat)
 	defer t.Stop()
 	select {
@@ -197,10 +197,10 @@ func (p *partition) enter(ctx context.Context) bool {
 	return false
 }
 
-// say tells Redis everything in the queue, or that the node lives.
-func (p *partition) say(ctx context.Context) error {
+// publish tells Redis everything in the queue, or that the node lives.
+func (p *partition) publish(ctx context.Context) error {
 	for first := true; first || !p.queue.empty(); first = false {
-		waiting, err := p.sayBatch(ctx)
+		waiting, err := p.publishBatch(ctx)
 		if err != nil || waiting {
 			return err
 		}
@@ -208,8 +208,8 @@ func (p *partition) say(ctx context.Context) error {
 	return nil
 }
 
-// sayBatch tells Redis a batch; waiting says that others have to tell something first.
-func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
+// publishBatch tells Redis a batch; waiting says that others have to tell something first.
+func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) {
 	epoch, done, joined := p.standing()
 	if !joined {
 		return false, errLost // who waited here would wait for itself
@@ -230,7 +230,7 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 		return false, err
 	}
 	p.mu.RLock()
-	p.heard(&a)
+	p.received(&a)
 	p.mu.RUnlock()
 	left := make(map[int]bool, len(a.rest))
 	for _, i := range a.rest[2:] {
@@ -241,7 +241,7 @@ func (p *partition) sayBatch(ctx context.Context) (waiting bool, err error) {
 }
 
 // args are the arguments for settle.lua.
-func (t *told) args(now time.Time) []string {
+func (t *storeUpdate) args(now time.Time) []string {
 	mode := "f"
 	switch {
 	case t.amends && now.Sub(t.at) > 2*tellPatience: // nobody tells any more what was before
@@ -262,8 +262,8 @@ func (t *told) args(now time.Time) []string {
 	return []string{t.id, decimal(t.stored), used, reset, mode}
 }
 
-// lookAround looks for missing nodes.
-func (p *partition) lookAround(ctx context.Context) {
+// findDeadNodes looks for missing nodes.
+func (p *partition) findDeadNodes(ctx context.Context) {
 	a, err := p.run(ctx, &p.bank.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
 	if err == nil {
 		p.bank.o.Metrics.missing.WithLabelValues(strconv.Itoa(p.number)).Set(float64(a.rest[0]))

@@ -28,8 +28,8 @@ type move struct {
 	latest     int64 // when the last of it was used, in ms; of budgets
 }
 
-// told is what the store said of a budget when it took from this node what it used.
-type told struct {
+// storeUpdate is what the store said of a budget when it took from this node what it used.
+type storeUpdate struct {
 	id     string
 	stored int64 // of what this node used
 	used   int64 // of all, in the store
@@ -45,11 +45,11 @@ type told struct {
 type queue struct {
 	mu    sync.Mutex // guards what follows
 	moves map[moveKey]move
-	tells []told // in the order in which the store took them
-	busy  bool   // something was taken of which it is not known whether it arrived
+	tells []storeUpdate // in the order in which the store took them
+	busy  bool          // something was taken of which it is not known whether it arrived
 }
 
-func (q *queue) move(parts []quota.Part) {
+func (q *queue) move(parts []quota.NodeShare) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.moves == nil {
@@ -65,14 +65,14 @@ func (q *queue) move(parts []quota.Part) {
 	}
 }
 
-func (q *queue) tell(list []told) {
+func (q *queue) tell(list []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.tells = append(q.tells, list...)
 }
 
 // next takes up to a batch of what there is.
-func (q *queue) next() (moves map[moveKey]move, tells []told) {
+func (q *queue) next() (moves map[moveKey]move, tells []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if moves = q.moves; len(moves) <= batch {
@@ -95,11 +95,11 @@ func (q *queue) next() (moves map[moveKey]move, tells []told) {
 }
 
 // again puts back what others have to tell first, before what came meanwhile.
-func (q *queue) again(tells []told, waits func(i int) bool) {
+func (q *queue) again(tells []storeUpdate, waits func(i int) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy = false
-	var back []told
+	var back []storeUpdate
 	for i := range tells {
 		if waits(i) {
 			tells[i].said = true
@@ -111,7 +111,7 @@ func (q *queue) again(tells []told, waits func(i int) bool) {
 
 // restart empties the queue, whose changes the node's statement has, and returns what the
 // store said. Corrections are not of the statement: they stay.
-func (q *queue) restart() (stored []told) {
+func (q *queue) restart() (stored []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, t := range q.tells {
@@ -119,7 +119,7 @@ func (q *queue) restart() (stored []told) {
 			stored = append(stored, t)
 		}
 	}
-	q.moves, q.tells, q.busy = nil, slices.DeleteFunc(q.tells, func(t told) bool { return !t.amends }), true
+	q.moves, q.tells, q.busy = nil, slices.DeleteFunc(q.tells, func(t storeUpdate) bool { return !t.amends }), true
 	return stored
 }
 

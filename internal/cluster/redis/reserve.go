@@ -26,7 +26,7 @@ func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (
 	ask, refused, left, retry := p.answer(at, holds, room[:0])
 	if refused < 0 && len(ask) > 0 {
 		if refused, left, retry, err = p.take(ctx, holds, ask); err != nil && b.o.Alone {
-			refused, left, retry, err = p.alone(at, holds, ask)
+			refused, left, retry, err = p.reserveLocally(at, holds, ask)
 		}
 	}
 	if refused < 0 && err == nil {
@@ -82,7 +82,7 @@ func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int
 				ask = append(ask, i) // what others held when they were last heard of may be free by now
 			}
 		case h.Spent && p.ahead.take(h, at):
-			p.bank.own.Admit(at, holds[i:i+1], nil)
+			p.bank.own.TakeUnchecked(at, holds[i:i+1], nil)
 		default:
 			ask = append(ask, i)
 		}
@@ -90,8 +90,8 @@ func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int
 	return ask, -1, 0, time.Time{}
 }
 
-// alone takes what this node alone knows to be left.
-func (p *partition) alone(at time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
+// reserveLocally takes what this node alone knows to be left.
+func (p *partition) reserveLocally(at time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
 	asked := pick(holds, ask)
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -99,7 +99,7 @@ func (p *partition) alone(at time.Time, holds []quota.Hold, ask []int) (refused 
 		return ask[refused], left, retry, nil
 	}
 	for i := range asked {
-		p.queue.move([]quota.Part{p.bank.own.Taken(&asked[i])})
+		p.queue.move([]quota.NodeShare{p.bank.own.Taken(&asked[i])})
 	}
 	put(holds, ask, asked)
 	return -1, 0, time.Time{}, nil
@@ -139,7 +139,7 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 			p.refuse(epoch, &a, asked[:i])
 			return ask[i], a.rest[3], timeOf(a.rest[4]), nil
 		case "absent":
-			err = p.raise(ctx, epoch, done, asked, a.rest)
+			err = p.seedBudgets(ctx, epoch, done, asked, a.rest)
 		case "wait":
 			err = background.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
 		default:
@@ -182,18 +182,18 @@ func (p *partition) admit(epoch string, a *answer, holds []quota.Hold) bool {
 	if p.epoch != epoch {
 		return false
 	}
-	p.heard(a)
-	found := make([]quota.Standing, len(holds))
+	p.received(a)
+	found := make([]quota.ClusterTotal, len(holds))
 	for i := range holds {
 		of := a.rest[2+3*i:]
-		found[i] = quota.Standing{Used: of[0], Held: of[1]}
+		found[i] = quota.ClusterTotal{Used: of[0], Held: of[1]}
 		if h := &holds[i]; h.Rest {
 			h.Amount = of[2]
 		} else {
 			p.ahead.put(h, a.at(), of[2])
 		}
 	}
-	p.bank.own.Admit(a.at(), holds, found)
+	p.bank.own.TakeUnchecked(a.at(), holds, found)
 	return true
 }
 
@@ -202,15 +202,15 @@ func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.epoch == epoch {
-		p.heard(a)
-		p.bank.own.Spend(a.at(), before)
+		p.received(a)
+		p.bank.own.CountRejected(a.at(), before)
 	}
 }
 
-// raise makes the budgets that Redis does not have, from what the store says now: absent has
+// seedBudgets makes the budgets that Redis does not have, from what the store says now: absent has
 // two for each, its index and as what it was missed. Calls that miss it as the same ask once;
 // what another one was told since it asked is no answer.
-func (p *partition) raise(ctx context.Context, epoch string, done int64, holds []quota.Hold, absent []int64) error {
+func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, holds []quota.Hold, absent []int64) error {
 	args := p.head(epoch, done, 2*len(absent))
 	for ; len(absent) >= 2; absent = absent[2:] {
 		id, missed := holds[absent[0]].Counter, decimal(absent[1])

@@ -134,7 +134,7 @@ func rateID(id quota.CounterID, window time.Time) string {
 
 // keyOf is the key of a part and when its window is over, in ms; of a budget its last
 // reset, below 0, or 0 for none.
-func keyOf(p *quota.Part) (id string, over int64) {
+func keyOf(p *quota.NodeShare) (id string, over int64) {
 	if p.Unit == "" {
 		return budgetID(p.Counter), -msOf(p.Since)
 	}

@@ -12,7 +12,7 @@ func (b *Bank) Settle(now time.Time, holds []quota.Hold, used []int64) {
 		return
 	}
 	p := b.partition(holds[0].Org)
-	var room [8]quota.Part
+	var room [8]quota.NodeShare
 	p.mu.RLock()
 	moves := b.own.SettleParts(b.now(now), holds, used, room[:0])
 	if len(moves) > 0 {
@@ -30,8 +30,8 @@ func (b *Bank) State(now time.Time, h *quota.Hold) quota.State { return b.own.St
 // Sync is quota.Bank's.
 func (b *Bank) Sync(f func() error) error { return b.own.Sync(f) }
 
-// Owe is quota.Bank's, before Run: the node's first statement has it.
-func (b *Bank) Owe(parts []quota.Part) { b.own.Owe(parts) }
+// AddUnflushed is quota.Bank's, before Run: the node's first statement has it.
+func (b *Bank) AddUnflushed(parts []quota.NodeShare) { b.own.AddUnflushed(parts) }
 
 // Load is quota.Bank's: Redis has, or reads, what there is.
 func (b *Bank) Load(meters []quota.Meter) { b.own.Load(meters) }
@@ -45,16 +45,16 @@ func (b *Bank) Replace(carrier string, meters []quota.Meter) {
 			continue
 		}
 		p := b.partition(m.OrgID)
-		p.queue.tell([]told{{id: budgetID(m.CounterID()), used: m.Used, reset: msOf(m.LastReset), known: true, resets: true, at: time.Now()}})
+		p.queue.tell([]storeUpdate{{id: budgetID(m.CounterID()), used: m.Used, reset: msOf(m.LastReset), known: true, resets: true, at: time.Now()}})
 		p.wake()
 	}
 }
 
-// Flushed is quota.Bank's, and tells Redis: what all have used is what it was.
-func (b *Bank) Flushed(deltas []quota.Delta, readBack []quota.Meter) {
+// MarkFlushed is quota.Bank's, and tells Redis: what all have used is what it was.
+func (b *Bank) MarkFlushed(deltas []quota.Delta, readBack []quota.Meter) {
 	for p, f := range b.byPartition(deltas, readBack) {
 		p.mu.RLock()
-		b.own.Flushed(f.deltas, f.meters)
+		b.own.MarkFlushed(f.deltas, f.meters)
 		p.queue.tell(f.told)
 		p.mu.RUnlock()
 		p.wake()
@@ -68,11 +68,11 @@ func (b *Bank) Corrected(deltas []quota.Delta, readBack []quota.Meter) {
 	for i := range readBack {
 		orgs[readBack[i].CounterID()] = readBack[i].OrgID
 	}
-	lists := make(map[*partition][]told)
+	lists := make(map[*partition][]storeUpdate)
 	for _, d := range deltas {
 		if org, there := orgs[d.CounterID()]; there {
 			p := b.partition(org)
-			lists[p] = append(lists[p], told{id: budgetID(d.CounterID()), amends: true, at: time.Now()})
+			lists[p] = append(lists[p], storeUpdate{id: budgetID(d.CounterID()), amends: true, at: time.Now()})
 		}
 	}
 	for p, list := range lists {
@@ -85,7 +85,7 @@ func (b *Bank) Corrected(deltas []quota.Delta, readBack []quota.Meter) {
 type flushed struct {
 	deltas []quota.Delta
 	meters []quota.Meter
-	told   []told
+	told   []storeUpdate
 }
 
 // byPartition sorts what was stored. Usage of which nobody knows whose it is has no
@@ -109,7 +109,7 @@ func (b *Bank) byPartition(deltas []quota.Delta, readBack []quota.Meter) map[*pa
 	sums := make(map[quota.CounterID]int64, len(readBack))
 	for _, d := range deltas {
 		id := d.CounterID()
-		org := b.own.Belongs(id)
+		org := b.own.OrgOf(id)
 		if m := meters[id]; m != nil {
 			org = m.OrgID
 		}
@@ -118,8 +118,8 @@ func (b *Bank) byPartition(deltas []quota.Delta, readBack []quota.Meter) map[*pa
 		sums[id] += d.Units
 	}
 	for id, units := range sums {
-		t := told{id: budgetID(id), stored: clamp(units), at: time.Now()}
-		org := b.own.Belongs(id)
+		t := storeUpdate{id: budgetID(id), stored: clamp(units), at: time.Now()}
+		org := b.own.OrgOf(id)
 		if m := meters[id]; m != nil {
 			org, t.used, t.reset, t.known = m.OrgID, m.Used, msOf(m.LastReset), true
 		}

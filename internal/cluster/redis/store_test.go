@@ -40,7 +40,7 @@ type ledgers struct {
 }
 
 func (l *ledgers) run(r *rand.Rand) {
-	m := quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, Entry: "b", Limit: 1 << 40}
+	m := quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, BudgetKey: "b", Limit: 1 << 40}
 	l.books.set(m)
 	l.within(func(tx resource.Tx) error { return l.store.AddMeter(l.Context(), tx, m) })
 	for range 150 {
@@ -69,7 +69,7 @@ func (l *ledgers) count(m quota.Meter, r *rand.Rand) {
 	var deltas []quota.Delta
 	for range 1 + r.IntN(4) {
 		at := l.now.Add(-time.Duration(r.IntN(60)) * time.Minute)
-		deltas = append(deltas, quota.Delta{CarrierID: m.ID, Entry: m.Entry, Units: 1 + r.Int64N(50), At: at})
+		deltas = append(deltas, quota.Delta{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 1 + r.Int64N(50), At: at})
 	}
 	after, err := l.store.CountUsage(l.Context(), l.node, l.now, l.at, l.at+1, deltas)
 	if err != nil || len(after) != 1 {

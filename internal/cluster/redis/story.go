@@ -11,9 +11,9 @@ import (
 // other what happened to Redis as a whole.
 const calm = 2 * time.Second
 
-// story is what the log is told of how it stands with Redis: a line when that gets worse
+// healthLog is what the log is told of how it stands with Redis: a line when that gets worse
 // and one when all is well again, however many partitions find out.
-type story struct {
+type healthLog struct {
 	log       *slog.Logger
 	meanwhile string // what becomes of calls with limits
 
@@ -27,23 +27,23 @@ type story struct {
 type trouble int
 
 const (
-	none trouble = iota
-	lost         // the part of this node has to be stated again
-	away         // Redis cannot be asked
+	none       trouble = iota
+	logFailure         // the part of this node has to be stated again
+	away               // Redis cannot be asked
 )
 
-func newStory(o Options) *story {
-	s := &story{log: o.Logger, meanwhile: "calls with limits are refused"}
+func newStory(o Options) *healthLog {
+	s := &healthLog{log: o.Logger, meanwhile: "calls with limits are refused"}
 	if o.Alone {
 		s.meanwhile = "calls go on by what this node knows"
 	}
 	return s
 }
 
-// lost notes that an answer did not come, or, where err is nil, that Redis does not know
+// logFailure notes that an answer did not come, or, where err is nil, that Redis does not know
 // what it was told.
-func (s *story) lost(partition int, err error) {
-	if !s.worse(partition, lost) {
+func (s *healthLog) logFailure(partition int, err error) {
+	if !s.isNewProblem(partition, logFailure) {
 		return
 	}
 	if err == nil {
@@ -54,14 +54,14 @@ func (s *story) lost(partition int, err error) {
 }
 
 // away notes that Redis cannot be asked.
-func (s *story) away(partition int, err error) {
-	if s.worse(partition, away) {
+func (s *healthLog) away(partition int, err error) {
+	if s.isNewProblem(partition, away) {
 		s.log.Error("limits: they cannot be checked over all nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
 	}
 }
 
-// worse reports whether that is news.
-func (s *story) worse(partition int, t trouble) bool {
+// isNewProblem reports whether that is news.
+func (s *healthLog) isNewProblem(partition int, t trouble) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out[partition] = true
@@ -72,8 +72,8 @@ func (s *story) worse(partition int, t trouble) bool {
 	return true
 }
 
-// back notes that Redis knows the part of this node.
-func (s *story) back(partition int) {
+// logRestored notes that Redis knows the part of this node.
+func (s *healthLog) logRestored(partition int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.out[partition] {
@@ -82,7 +82,7 @@ func (s *story) back(partition int) {
 }
 
 // run tells when all is well again, until ctx ends.
-func (s *story) run(ctx context.Context) error {
+func (s *healthLog) run(ctx context.Context) error {
 	tick := time.NewTicker(calm / 4)
 	defer tick.Stop()
 	for {
@@ -98,7 +98,7 @@ func (s *story) run(ctx context.Context) error {
 }
 
 // over reports whether trouble that was told has come to its end.
-func (s *story) over() bool {
+func (s *healthLog) over() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.told == none || s.out != [partitions]bool{} || time.Since(s.well) < calm {

@@ -47,7 +47,7 @@ func budgetOfAll(amount int64) quota.Hold {
 func TestAmidTraffic(t *testing.T) {
 	t.Parallel()
 	c := &traffic{TB: t, store: new(books), server: redistest.Start(t), stop: make(chan struct{})}
-	c.store.set(quota.Meter{Carrier: quota.Carrier{ID: "k", OrgID: "o"}, Entry: "b", Limit: trafficLimit})
+	c.store.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Limit: trafficLimit})
 	for i := range 3 {
 		s := &shop{wire: redistest.Lay(t, c.server)}
 		o := options(fmt.Sprint("n", i), at(s.wire.Address), c.store)
@@ -132,11 +132,11 @@ func (c *traffic) call(s *shop, r *rand.Rand) {
 func (c *traffic) flush(s *shop) {
 	_ = s.Sync(func() error { // which cannot fail
 		s.mu.Lock()
-		d := quota.Delta{CarrierID: "k", Entry: "b", Units: s.owed, At: time.Now()}
+		d := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: s.owed, At: time.Now()}
 		s.owed = 0
 		s.mu.Unlock()
 		if d.Units > 0 {
-			s.Flushed([]quota.Delta{d}, c.store.add(d))
+			s.MarkFlushed([]quota.Delta{d}, c.store.add(d))
 		}
 		return nil
 	})

@@ -76,7 +76,7 @@ func (b *books) set(m quota.Meter) {
 // node is a node with a bank that it shares.
 type node struct {
 	*redis.Bank
-	own  *quota.Bank
+	own  *quota.Limiter
 	stop func() // ends it as a signal does
 }
 

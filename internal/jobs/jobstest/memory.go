@@ -34,8 +34,8 @@ type row struct {
 }
 
 var (
-	_ jobs.Store = (*Memory)(nil)
-	_ lease.Book = (*Memory)(nil)
+	_ jobs.Store  = (*Memory)(nil)
+	_ lease.Store = (*Memory)(nil)
 )
 
 // Fail has every call fail with an error; nil ends that.

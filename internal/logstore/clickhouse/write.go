@@ -67,7 +67,7 @@ func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
 // buffers are used again by each Write.
 type buffers struct {
 	batch client.Rows
-	line  ledger.Line // that ended with the attempt
+	line  ledger.Entry // that ended with the attempt
 }
 
 // writer collects what a Write stores.

@@ -23,14 +23,14 @@ const (
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
 	trouble := background.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
-	background.Follow(ctx, func(ctx context.Context) error {
+	background.RunWithBackoff(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()
 			more, err := d.rollOne(ctx, d.now())
 			if err != nil {
 				return err
 			}
-			trouble.Gone()
+			trouble.Recovered()
 			pause := max(rollInterval, idleShare*time.Since(began))
 			if more {
 				worked++
@@ -41,7 +41,7 @@ func (d *DB) Run(ctx context.Context) error {
 			}
 		}
 	}, func() uint64 { return worked }, func(err error, pause time.Duration) {
-		trouble.Met(err, "retry", pause)
+		trouble.Failed(err, "retry", pause)
 	})
 	return nil
 }

@@ -43,7 +43,7 @@ var rowKinds = []mapping.Type{
 type encoder struct {
 	keys []string
 	json []byte
-	line ledger.Line // that ended with the attempt
+	line ledger.Entry // that ended with the attempt
 }
 
 // appendRow writes the columns of an attempt in the order of rowColumns.

@@ -47,7 +47,7 @@ type Parts struct {
 	Shelf *Shelf
 	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
 	// rows are the same for all nodes; nil leaves each export with its node.
-	Leases lease.Book
+	Leases lease.Store
 	// PartBytes is how much is in memory of a file before it is written and the run marked;
 	// 0 means 8 MiB.
 	PartBytes int
@@ -92,9 +92,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	for {
 		switch err := r.Turn(ctx); {
 		case err == nil:
-			trouble.Gone()
+			trouble.Recovered()
 		case ctx.Err() == nil && !fault.Has(err, fault.ReadOnly):
-			trouble.Met(err)
+			trouble.Failed(err)
 		}
 		select {
 		case <-ctx.Done():

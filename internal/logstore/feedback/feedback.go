@@ -43,7 +43,7 @@ type Follower struct {
 	next    int64  // number of the last change that was read
 	stored  int64  // of the last that the log store knows of
 	looks   uint64 // that found no failure
-	trouble *background.Trouble
+	trouble *background.OutageLog
 }
 
 // New makes a follower; nothing moves until Run or Follow.
@@ -57,8 +57,8 @@ func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 // Run follows until ctx ends. A failure is logged and what it left undone done again, as
 // background.Follow says.
 func (f *Follower) Run(ctx context.Context) error {
-	background.Follow(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
-		f.trouble.Met(err, "retry", pause)
+	background.RunWithBackoff(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
+		f.trouble.Failed(err, "retry", pause)
 	})
 	return nil
 }
@@ -69,7 +69,7 @@ func (f *Follower) keepUp(ctx context.Context) error {
 		if err := f.Follow(ctx); err != nil {
 			return err
 		}
-		f.trouble.Gone()
+		f.trouble.Recovered()
 		f.looks++
 		if err := background.Sleep(ctx, Interval); err != nil {
 			return err

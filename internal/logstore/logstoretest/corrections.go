@@ -17,7 +17,7 @@ import (
 func billed(n int, state ledger.State) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Spend = record.Spend{State: state.String(), Cost: 900, Bound: 4000, Version: "v1", Terms: `[{"nano":900}]`, Basis: `{"region":"eu"}`}
-	l := ledger.Line{
+	l := ledger.Entry{
 		ID: a.ID, State: state, At: a.Started.Add(a.Duration + 7), Amount: 900,
 		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900, Cost: true}, {Carrier: a.WorkspaceID, ValueKey: "model:\xff\x00", Units: 168}, {Carrier: a.WorkspaceID, ValueKey: "team:\xff\x00", Units: 900, Cost: true}},
 	}
@@ -27,7 +27,7 @@ func billed(n int, state ledger.State) *record.Attempt {
 
 // charged is what the row of billed says of its budgets.
 func charged(a *record.Attempt) record.Charged {
-	var l ledger.Line
+	var l ledger.Entry
 	return logstore.ChargedOf(a.Closing, &l)
 }
 

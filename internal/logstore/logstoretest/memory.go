@@ -93,7 +93,7 @@ type memoryWrite struct {
 
 // Add implements logstore.Sink.
 func (w *memoryWrite) Add(a *record.Attempt, ref bodies.Ref) error {
-	var line ledger.Line
+	var line ledger.Entry
 	w.rows = append(w.rows, memoryRow{Billed: record.Billed{Attempt: clean(*a), Charged: logstore.ChargedOf(a.Closing, &line)}, ref: ref})
 	return nil
 }

@@ -21,12 +21,12 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // carrier.
 func meters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	of := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	of := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
 	full := quota.Meter{
-		Carrier: of, Entry: "a", ValueKey: "model:Öl 100%", Used: 7, Limit: 9, Threshold: 8, Exhausted: true, ThresholdAlert: true, ExhaustedAlert: true,
+		Subject: of, BudgetKey: "a", ValueKey: "model:Öl 100%", Used: 7, Limit: 9, Threshold: 8, Exhausted: true, ThresholdAlert: true, ExhaustedAlert: true,
 		LastReset: noon, NextReset: noon.AddDate(0, 0, 3),
 	}
-	plain := quota.Meter{Carrier: of, Entry: "b", Limit: 1}
+	plain := quota.Meter{Subject: of, BudgetKey: "b", Limit: 1}
 	plain.WorkspaceID = ident.NewID()
 	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, full) })
 	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) })
@@ -62,12 +62,12 @@ func meters(t *testing.T, s *store.Store) {
 	})
 	plain.Used = 1
 	same(t, "reached", find(s, quota.MeterQuery{Reached: true}), []quota.Meter{plain})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "b", Units: 2}, {CarrierID: of.ID, Entry: "b", Units: 3}, {CarrierID: of.ID, Entry: "gone", Units: 5}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: 2}, {CarrierID: of.ID, BudgetKey: "b", Units: 3}, {CarrierID: of.ID, BudgetKey: "gone", Units: 5}}))
 	plain.Used = 6
 	same(t, "below a mark that was noticed", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{full})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: full.Entry, Units: 2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: full.BudgetKey, Units: 2}}))
 	same(t, "at the mark", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: full.Entry, Units: -2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: full.BudgetKey, Units: -2}}))
 	same(t, "with usage", find(s, quota.MeterQuery{}), []quota.Meter{full, plain})
 	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, plain.WorkspaceID) })
 	same(t, "dropped in one workspace", find(s, quota.MeterQuery{}), both[:1])
@@ -81,20 +81,20 @@ func meters(t *testing.T, s *store.Store) {
 // the worker comes to it later, and what was used before it does not.
 func renewals(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	key := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
-	policy := quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	key := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
+	policy := quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
 	within(t, s, func(tx resource.Tx) error {
-		if err := s.AddMeter(ctx, tx, quota.Meter{Carrier: policy, Limit: 50, NextReset: noon}); err != nil {
+		if err := s.AddMeter(ctx, tx, quota.Meter{Subject: policy, Limit: 50, NextReset: noon}); err != nil {
 			return err
 		}
-		return s.AddMeter(ctx, tx, quota.Meter{Carrier: key, Entry: "b", Used: 50, Limit: 50, Exhausted: true, ExhaustedAlert: true, NextReset: noon})
+		return s.AddMeter(ctx, tx, quota.Meter{Subject: key, BudgetKey: "b", Used: 50, Limit: 50, Exhausted: true, ExhaustedAlert: true, NextReset: noon})
 	})
 	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: policy.ID, ValueKey: "team:old", Units: 9}}))
 	flush := func(at time.Time, units int64) func(tx resource.Tx) error {
 		return func(tx resource.Tx) error {
 			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{
 				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
-				{CarrierID: key.ID, Entry: "b", Units: 100 + units, At: at, Runs: []quota.Run{{At: noon.UnixMilli() - 1, Units: 100}, {At: at.UnixMilli(), Units: units}}},
+				{CarrierID: key.ID, BudgetKey: "b", Units: 100 + units, At: at, Runs: []quota.Run{{At: noon.UnixMilli() - 1, Units: 100}, {At: at.UnixMilli(), Units: units}}},
 			})
 		}
 	}
@@ -123,8 +123,8 @@ func renewals(t *testing.T, s *store.Store) {
 // taken back, and not of what the flush adds or of what somebody noticed.
 func meterFeed(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	of := quota.Carrier{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
-	m := quota.Meter{Carrier: of, Entry: "a", Limit: 10}
+	of := quota.Subject{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	m := quota.Meter{Subject: of, BudgetKey: "a", Limit: 10}
 	for _, c := range []struct {
 		name  string
 		do    func(tx resource.Tx) error
@@ -133,11 +133,11 @@ func meterFeed(t *testing.T, s *store.Store) {
 		{"added", func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) }, true},
 		{"flushed", func(tx resource.Tx) error {
 			m.Used = 5
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: 5}})
 		}, false},
 		{"taken back", func(tx resource.Tx) error {
 			m.Used = 3
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: -2}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: -2}})
 		}, true},
 		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
 		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},
@@ -154,7 +154,7 @@ func meterFeed(t *testing.T, s *store.Store) {
 	}
 	last, err := s.LastChange(ctx)
 	must(t, err)
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, Entry: "a", Units: 5}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: 5}}))
 	same(t, "added apart from the flush", len(changesBehind(t, s, last)) > 0, true)
 }
 
@@ -168,7 +168,7 @@ func changesBehind(t *testing.T, s *store.Store, after int64) []resource.Change 
 // policyMeters begin with the limits of the head, and follow it.
 func policyMeters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	head := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 100, Threshold: 80, NextReset: noon}
+	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 100, Threshold: 80, NextReset: noon}
 	add := func(key string, units int64) {
 		must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: head.ID, ValueKey: key, Units: units}}))
 	}
@@ -184,8 +184,8 @@ func policyMeters(t *testing.T, s *store.Store) {
 	add("team:search", 90)
 	add("team:ranking", 20)
 	add("team:search", 20)
-	search := quota.Meter{Carrier: head.Carrier, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 110, Limit: 100, Threshold: 80}
-	ranking := quota.Meter{Carrier: head.Carrier, Entry: quota.EntryOf("team:ranking"), ValueKey: "team:ranking", Used: 20, Limit: 100, Threshold: 80}
+	search := quota.Meter{Subject: head.Subject, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 110, Limit: 100, Threshold: 80}
+	ranking := quota.Meter{Subject: head.Subject, BudgetKey: quota.EntryOf("team:ranking"), ValueKey: "team:ranking", Used: 20, Limit: 100, Threshold: 80}
 	same(t, "counted", list(), []quota.Meter{search, ranking})
 	search.Check()
 	within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
@@ -194,8 +194,8 @@ func policyMeters(t *testing.T, s *store.Store) {
 		to := head
 		to.Limit, to.Threshold = limits[0], limits[1]
 		within(t, s, func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, before, to) })
-		search.Retune(to.Limit, to.Threshold)
-		ranking.Retune(to.Limit, to.Threshold)
+		search.SetLimits(to.Limit, to.Threshold)
+		ranking.SetLimits(to.Limit, to.Threshold)
 		same(t, name, list(), []quota.Meter{search, ranking})
 		search.Check()
 		within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
@@ -213,7 +213,7 @@ func policyMeters(t *testing.T, s *store.Store) {
 // usageOfMany is all there afterwards, whoever added to which meters in which order.
 func usageOfMany(t *testing.T, s *store.Store) {
 	const writers, rounds = 6, 8
-	head := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1}
+	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1}
 	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, head) })
 	var wg sync.WaitGroup
 	errs := make([]error, writers)

@@ -18,7 +18,7 @@ import (
 // budget adds a meter of its own.
 func budget(t *testing.T, s *store.Store) quota.Meter {
 	t.Helper()
-	m := quota.Meter{Carrier: quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}, Entry: "monthly", Limit: 100}
+	m := quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}, BudgetKey: "monthly", Limit: 100}
 	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, m) })
 	return m
 }
@@ -38,11 +38,11 @@ func usedOf(t *testing.T, s *store.Store, carrier string) (sum int64) {
 func countUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	node, m := ident.NewID(), budget(t, s)
-	policy := quota.Meter{Carrier: quota.Carrier{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: m.OrgID}, Limit: 9}
+	policy := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: m.OrgID}, Limit: 9}
 	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, policy) })
 	deltas := []quota.Delta{
-		{CarrierID: policy.ID, ValueKey: "team:search", Units: 2}, {CarrierID: m.ID, Entry: m.Entry, Units: 3},
-		{CarrierID: m.ID, Entry: m.Entry, Units: 4}, {CarrierID: ident.NewID(), Entry: "gone", Units: 5},
+		{CarrierID: policy.ID, ValueKey: "team:search", Units: 2}, {CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 3},
+		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 4}, {CarrierID: ident.NewID(), BudgetKey: "gone", Units: 5},
 	}
 	position := func() uint64 {
 		t.Helper()
@@ -54,7 +54,7 @@ func countUsage(t *testing.T, s *store.Store) {
 	after, err := s.CountUsage(ctx, node, time.Time{}, 0, 100, deltas)
 	must(t, err)
 	m.Used = 7
-	team := quota.Meter{Carrier: policy.Carrier, Entry: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 2, Limit: 9}
+	team := quota.Meter{Subject: policy.Subject, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 2, Limit: 9}
 	same(t, "meters", byCarrier(after), byCarrier([]quota.Meter{counted(m), counted(team)}))
 	same(t, "counted to", position(), uint64(100))
 	for name, from := range map[string]uint64{"again from the beginning": 0, "from another place": 99} {
@@ -79,10 +79,10 @@ func countedMeters(t *testing.T, s *store.Store) {
 	var names []quota.Delta
 	for i := range 5 {
 		for _, kind := range []string{quota.UsageLimitKind, "api_key"} {
-			m := quota.Meter{Carrier: quota.Carrier{Kind: kind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1000, NextReset: start.Add(time.Duration(i) * 10 * time.Minute)}
+			m := quota.Meter{Subject: quota.Subject{Kind: kind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1000, NextReset: start.Add(time.Duration(i) * 10 * time.Minute)}
 			if kind == "api_key" {
-				m.Entry = "monthly"
-				names = append(names, quota.Delta{CarrierID: m.ID, Entry: m.Entry})
+				m.BudgetKey = "monthly"
+				names = append(names, quota.Delta{CarrierID: m.ID, BudgetKey: m.BudgetKey})
 			} else {
 				names = append(names, quota.Delta{CarrierID: m.ID, ValueKey: "team:a"}, quota.Delta{CarrierID: m.ID, ValueKey: "team:b"})
 			}
@@ -106,8 +106,8 @@ func countedMeters(t *testing.T, s *store.Store) {
 			list, err := s.Meters(ctx, s, q)
 			must(t, err)
 			for _, m := range list {
-				if d.Entry == m.Entry || d.ValueKey != "" && d.ValueKey == m.ValueKey {
-					stored[m.ID+m.Entry] = counted(m)
+				if d.BudgetKey == m.BudgetKey || d.ValueKey != "" && d.ValueKey == m.ValueKey {
+					stored[m.ID+m.BudgetKey] = counted(m)
 				}
 			}
 		}
@@ -118,7 +118,7 @@ func countedMeters(t *testing.T, s *store.Store) {
 // counted is what counting says of a meter.
 func counted(m quota.Meter) quota.Meter {
 	return quota.Meter{
-		Carrier: quota.Carrier{ID: m.ID, OrgID: m.OrgID}, Entry: m.Entry, ValueKey: m.ValueKey,
+		Subject: quota.Subject{ID: m.ID, OrgID: m.OrgID}, BudgetKey: m.BudgetKey, ValueKey: m.ValueKey,
 		Used: m.Used, LastReset: m.LastReset, NextReset: m.NextReset,
 	}
 }
@@ -126,7 +126,7 @@ func counted(m quota.Meter) quota.Meter {
 func byCarrier(list []quota.Meter) map[string]quota.Meter {
 	out := map[string]quota.Meter{}
 	for _, m := range list {
-		out[m.ID+m.Entry] = m
+		out[m.ID+m.BudgetKey] = m
 	}
 	return out
 }
@@ -134,35 +134,35 @@ func byCarrier(list []quota.Meter) map[string]quota.Meter {
 // manyMeters are more than go into one statement: each gets its own usage, and no other.
 func manyMeters(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
-	of, other := quota.Carrier{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
+	of, other := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
 	var deltas []quota.Delta
 	within(t, s, func(tx resource.Tx) error {
 		for i := range 450 {
-			m := quota.Meter{Carrier: of, Entry: "b" + strconv.Itoa(i), Limit: 1 << 40}
+			m := quota.Meter{Subject: of, BudgetKey: "b" + strconv.Itoa(i), Limit: 1 << 40}
 			if err := s.AddMeter(ctx, tx, m); err != nil {
 				return err
 			}
-			deltas = append(deltas, quota.Delta{CarrierID: of.ID, Entry: m.Entry, Units: int64(i) + 1, At: noon})
+			deltas = append(deltas, quota.Delta{CarrierID: of.ID, BudgetKey: m.BudgetKey, Units: int64(i) + 1, At: noon})
 		}
 		return nil
 	})
-	deltas = append(deltas, quota.Delta{CarrierID: of.ID, Entry: "gone", Units: 7, At: noon})
+	deltas = append(deltas, quota.Delta{CarrierID: of.ID, BudgetKey: "gone", Units: 7, At: noon})
 	for round := range uint64(2) {
 		after, err := s.CountUsage(ctx, node, noon, round, round+1, deltas)
 		must(t, err)
 		same(t, "meters", len(after), 450)
 		for _, m := range after {
-			i, err := strconv.Atoi(m.Entry[1:])
+			i, err := strconv.Atoi(m.BudgetKey[1:])
 			must(t, err)
-			same(t, "used of "+m.Entry, m.Used, int64(round+1)*int64(i+1))
+			same(t, "used of "+m.BudgetKey, m.Used, int64(round+1)*int64(i+1))
 		}
 	}
 	list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: of.ID, Limit: 1000})
 	must(t, err)
 	for _, m := range list {
-		i, err := strconv.Atoi(m.Entry[1:])
+		i, err := strconv.Atoi(m.BudgetKey[1:])
 		must(t, err)
-		same(t, "stored of "+m.Entry, m.Used, 2*int64(i+1))
+		same(t, "stored of "+m.BudgetKey, m.Used, 2*int64(i+1))
 	}
 	same(t, "of another carrier", usedOf(t, s, other.ID), int64(0))
 }
@@ -173,13 +173,13 @@ func lateUsage(t *testing.T, s *store.Store) {
 	m, other := budget(t, s), budget(t, s)
 	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon) })
 	at := func(id string, units int64, when time.Time) quota.Delta {
-		return quota.Delta{CarrierID: id, Entry: m.Entry, Units: units, At: when}
+		return quota.Delta{CarrierID: id, BudgetKey: m.BudgetKey, Units: units, At: when}
 	}
 	node := ident.NewID()
 	_, err := s.CountUsage(ctx, node, time.Time{}, 0, 1, []quota.Delta{
 		at(m.ID, 1, noon.Add(-time.Millisecond)), at(m.ID, 10, noon), at(m.ID, 100, noon.Add(time.Hour)), at(m.ID, 1000, time.Time{}),
 		at(other.ID, 7, noon.AddDate(-1, 0, 0)),
-		{CarrierID: m.ID, Entry: m.Entry, Units: 61_000, At: noon.Add(time.Minute), Runs: []quota.Run{
+		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 61_000, At: noon.Add(time.Minute), Runs: []quota.Run{
 			{At: noon.Add(-time.Second).UnixMilli(), Units: 50_000}, {At: noon.Add(time.Minute).UnixMilli(), Units: 10_000}, {At: noon.UnixMilli(), Units: 1000},
 		}},
 	})
@@ -194,7 +194,7 @@ func usageBelowAReset(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	m := budget(t, s)
 	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon.AddDate(0, 0, 40)) })
-	used := []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 5, At: noon}}
+	used := []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 5, At: noon}}
 	_, err := s.CountUsage(ctx, node, noon.Add(time.Second), 0, 1, used)
 	must(t, err)
 	same(t, "while the reset is to come", usedOf(t, s, m.ID), int64(5))
@@ -216,7 +216,7 @@ func usageOfNodes(t *testing.T, s *store.Store) {
 	errs := make([]error, 2*nodes)
 	for w := range errs {
 		wg.Go(func() {
-			deltas := []quota.Delta{{CarrierID: m.ID, Entry: m.Entry, Units: 1, At: noon}, {CarrierID: other.ID, Entry: other.Entry, Units: 2, At: noon}}
+			deltas := []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 1, At: noon}, {CarrierID: other.ID, BudgetKey: other.BudgetKey, Units: 2, At: noon}}
 			if w%2 == 0 {
 				deltas[0], deltas[1] = deltas[1], deltas[0]
 			}

@@ -47,7 +47,7 @@ type Pace interface {
 
 // Prices know what models cost: *catalog.Book.
 type Prices interface {
-	Find(provider, model string, a *catalog.Agreement) *catalog.Tariff
+	Find(provider, model string, a *catalog.PriceOverrides) *catalog.RateCard
 }
 
 // Receiver takes in what clients send. Its methods are handlers, safe for concurrent use.

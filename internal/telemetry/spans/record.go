@@ -55,8 +55,8 @@ func (v *Receiver) price(a *record.Attempt) record.Spend {
 	var basis catalog.Basis
 	units := basis.Units(a.Endpoint, &a.Usage)
 	units.At = a.Started
-	bill := v.Prices.Find(a.Provider, a.Model, nil).Bill(&units, nil)
-	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.Lacks(), Version: bill.Version}
+	bill := v.Prices.Find(a.Provider, a.Model, nil).Cost(&units, nil)
+	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}
 	if len(bill.Terms) > 0 {
 		if terms, err := json.Marshal(bill.Terms); err == nil { // texts and numbers: cannot fail
 			s.Terms = string(terms)

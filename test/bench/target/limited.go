@@ -74,12 +74,12 @@ func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
 	f := filler{org: orgs[0].ID, hasher: hasher}
 	raw, budgets := ampleBudgets()
 	bound := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: raw, RateLimits: ampleRates})
-	f.metered(quota.Carrier{Kind: tenant.WorkspaceKind, ID: bound, WorkspaceID: bound}, budgets)
+	f.metered(quota.Subject{Kind: tenant.WorkspaceKind, ID: bound, WorkspaceID: bound}, budgets)
 	for i := range Keys {
 		l.Bound = append(l.Bound, "bench-"+rand.Text())
 		raw, budgets := ampleBudgets()
 		id := f.key(bound, l.Bound[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: raw, RateLimits: ampleRates})
-		f.metered(quota.Carrier{Kind: keys.Kind, ID: id, WorkspaceID: bound}, budgets)
+		f.metered(quota.Subject{Kind: keys.Kind, ID: id, WorkspaceID: bound}, budgets)
 	}
 	governed := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-governed"}, tenant.Workspace{Name: "Governed"})
 	f.key(governed, l.Governed, keys.Key{Name: "Governed"})
@@ -87,7 +87,7 @@ func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
 		conditions, groups := matching(i)
 		budget := budgetPolicy(i, conditions, groups)
 		id := f.add(resource.Record{Kind: quota.UsageLimitKind, WorkspaceID: governed}, budget)
-		f.metered(quota.Carrier{Kind: quota.UsageLimitKind, ID: id, WorkspaceID: governed}, []quota.Budget{budget.Budget})
+		f.metered(quota.Subject{Kind: quota.UsageLimitKind, ID: id, WorkspaceID: governed}, []quota.Budget{budget.Budget})
 		f.add(resource.Record{Kind: quota.RateLimitKind, WorkspaceID: governed}, ratePolicy(i, conditions, groups))
 	}
 	return errors.Join(f.err, insert(ctx, s, f.all), insertMeters(ctx, s, f.meters))
@@ -134,11 +134,11 @@ func (f *filler) add(r resource.Record, body any) string {
 }
 
 // metered adds the meters of budgets.
-func (f *filler) metered(of quota.Carrier, budgets []quota.Budget) {
+func (f *filler) metered(of quota.Subject, budgets []quota.Budget) {
 	of.OrgID = f.org
 	for i := range budgets {
 		b := &budgets[i]
-		f.meters = append(f.meters, quota.Meter{Carrier: of, Entry: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(time.Now())})
+		f.meters = append(f.meters, quota.Meter{Subject: of, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(time.Now())})
 	}
 }
 
