@@ -35,7 +35,7 @@ import (
 // otherwise.
 type Parts struct {
 	Store    resource.Store
-	Box      *sealed.Box
+	Box      *sealed.Sealer
 	Hasher   *keys.Hasher
 	Identify func(r *http.Request) (*access.Principal, error) // fault.Unauthenticated, fault.KeyExpired
 	Wake     func()                                           // called after each committed change; may be nil

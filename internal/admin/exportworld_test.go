@@ -62,7 +62,7 @@ func (e *exports) lay(t *testing.T, id string) {
 // run does what there is to do.
 func (e *exports) run(t *testing.T) {
 	t.Helper()
-	if err := e.runner.Turn(t.Context()); err != nil {
+	if err := e.runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

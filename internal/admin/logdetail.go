@@ -174,7 +174,7 @@ func timedOf(a *record.Attempt, slug string) timedMetrics {
 	t := &a.Timings
 	return timedMetrics{
 		LogMetrics: metricsOf(a, slug), RequestParsing: t.Parsing.Milliseconds(), PreProcessing: t.Preparing.Milliseconds(), CacheProcessing: t.Cache.Milliseconds(),
-		ResponseParsing: t.Decoding.Milliseconds(), GatewayProcessing: a.Own().Milliseconds(), UpstreamResponse: a.Waited().Milliseconds(),
+		ResponseParsing: t.Decoding.Milliseconds(), GatewayProcessing: a.GatewayTime().Milliseconds(), UpstreamResponse: a.Waited().Milliseconds(),
 	}
 }
 
@@ -182,7 +182,7 @@ func timingsOf(a *record.Attempt) logTimings {
 	t := &a.Timings
 	return logTimings{
 		RequestParsing: millis(t.Parsing), PreProcessing: millis(t.Preparing), CacheProcessing: millis(t.Cache), Queue: millis(t.Queue), Connect: millis(t.Connect),
-		FirstByte: millis(a.FirstByte), Upstream: millis(a.Waited()), ResponseParsing: millis(t.Decoding), GatewayProcessing: millis(a.Own()), Total: millis(a.Duration),
+		FirstByte: millis(a.FirstByte), Upstream: millis(a.Waited()), ResponseParsing: millis(t.Decoding), GatewayProcessing: millis(a.GatewayTime()), Total: millis(a.Duration),
 	}
 }
 

@@ -92,7 +92,7 @@ func metricsOf(a *record.Attempt, slug string) LogMetrics {
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(),
 		IsProxyCall: a.Endpoint == llm.Proxy && a.Source.Served(), CacheStatus: orNull(a.CacheStatus), StreamMode: bit(a.Stream), Attempt: a.Number,
 		RetrySuccess: a.Retries, LastUsedOption: lastIndex(a.TargetPath), LastUsedPath: jsonPath(a.TargetPath), Outcome: a.Outcome, Error: a.Error,
-		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.Shown(), Metadata: a.Metadata, ReplayOf: a.ReplayOf,
+		TraceID: a.TraceID, SpanID: a.SpanID, SpanName: a.SpanName, ParentSpanID: a.ParentSpan, Source: a.Source.PublicName(), Metadata: a.Metadata, ReplayOf: a.ReplayOf,
 	}
 	m.InternalTraceID, m.Runtime, m.RuntimeVersion, m.SDKVersion, m.PathFormat = a.RequestID, a.Runtime, a.RuntimeVersion, a.SDKVersion, "v2"
 	m.CacheType = cacheTypeOf(a.CacheStatus)

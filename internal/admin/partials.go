@@ -248,7 +248,7 @@ func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *re
 	own := func(ref prompt.PartialRef) bool {
 		return ref.Version == "" && (ref.Name == ch.New.ID || ref.Name == ch.New.Slug)
 	}
-	if err := prompt.Circle(t.Partials(), partialsOf(ctx, c, ch.New.WorkspaceID), own); err != nil {
+	if err := prompt.CheckCycle(t.Partials(), partialsOf(ctx, c, ch.New.WorkspaceID), own); err != nil {
 		return nil, err
 	}
 	ch.New.Value.Publish(version.Value.Number, version.ID)

@@ -56,7 +56,7 @@ type world struct {
 	said     said // what the program logged
 	store    *store.Store
 	admin    *admin.Admin
-	box      *sealed.Box
+	box      *sealed.Sealer
 	hasher   *keys.Hasher
 	signer   *audit.Signer
 	clock    *clock
@@ -535,7 +535,7 @@ func (m *memoryLogs) Billed(ctx context.Context, q record.Query) (record.BilledP
 	return out, err
 }
 
-func (m *memoryLogs) Settle(context.Context) error { return nil }
+func (m *memoryLogs) WaitIngested(context.Context) error { return nil }
 
 func (m *memoryLogs) AppendCorrection(c *record.Correction) error {
 	m.mu.Lock()

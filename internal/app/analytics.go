@@ -18,7 +18,7 @@ import (
 )
 
 // openRows opens where the rows of the request log are.
-func (a *App) openRows(ctx context.Context) (logstore.Rows, error) {
+func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 	if !a.set.Analytics.Shared() {
 		rows, err := duckdb.Open(ctx, duckdb.Options{
 			Path: filepath.Join(a.set.Data.Dir, "logs", "logs.duckdb"), ReserveMB: a.set.Logs.DiskReserveMB, MemoryMB: a.set.Analytics.MemoryMB, Clock: a.clock, Logger: a.log,

@@ -59,7 +59,7 @@ type App struct {
 	log     *slog.Logger
 	clock   ident.Clock
 
-	box       *sealed.Box
+	box       *sealed.Sealer
 	store     *store.Store
 	hasher    *keys.Hasher
 	founded   func(FirstKeys) // nil: nobody wants to know
@@ -259,7 +259,7 @@ func recordBytes(bodyMax int) int {
 func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
-	a.directory.Count(live.Counted{Bank: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
+	a.directory.Count(live.LimitOptions{Bank: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
 	return patiently(ctx, a.directory.Load)
 }
 

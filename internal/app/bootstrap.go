@@ -28,7 +28,7 @@ type FirstKeys struct {
 // Source: contract/identity-and-governance.md section 1.
 type founder struct {
 	store  resource.Store
-	box    *sealed.Box
+	box    *sealed.Sealer
 	hasher *keys.Hasher
 	now    time.Time
 	prefix string // API_KEY_PREFIX

@@ -60,7 +60,7 @@ func databaseCure(s config.Settings, err error) string {
 	if errors.Is(err, store.ErrNewer) {
 		return "start that version, or restore the backup from before the upgrade"
 	}
-	if lacks := (*store.Lacking)(nil); errors.As(err, &lacks) {
+	if lacks := (*store.MissingPrivileges)(nil); errors.As(err, &lacks) {
 		return lackingCure(s, lacks)
 	}
 	if s.Database.ReaderHost != "" && errors.Is(err, store.ErrNoTables) {
@@ -81,7 +81,7 @@ func databaseCure(s config.Settings, err error) string {
 }
 
 // lackingCure says how a login gets the rights that it lacks.
-func lackingCure(s config.Settings, l *store.Lacking) string {
+func lackingCure(s config.Settings, l *store.MissingPrivileges) string {
 	switch {
 	case l.Make:
 		return "grant DB_USER that in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that may"

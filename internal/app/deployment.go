@@ -46,7 +46,7 @@ func secretContext(slug string) string { return deploymentKind + "/" + slug }
 
 // read reads the secret, making it at the first start. Two nodes that make it at once
 // agree on the one that was first.
-func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *sealed.Box, clock ident.Clock) ([]byte, error) {
+func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *sealed.Sealer, clock ident.Clock) ([]byte, error) {
 	var shut []byte
 	find := func(from resource.Reader) (err error) {
 		shut, err = d.stored(ctx, from)
@@ -77,7 +77,7 @@ func (d deploymentSecret) stored(ctx context.Context, from resource.Reader) ([]b
 }
 
 // open fails with the cure when the box lacks the key that sealed the secret.
-func (d deploymentSecret) open(box *sealed.Box, shut []byte) ([]byte, error) {
+func (d deploymentSecret) open(box *sealed.Sealer, shut []byte) ([]byte, error) {
 	p, err := box.Open(shut, secretContext(d.slug))
 	if errors.Is(err, sealed.ErrUnknownKey) {
 		return nil, fmt.Errorf("the database was sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
@@ -85,7 +85,7 @@ func (d deploymentSecret) open(box *sealed.Box, shut []byte) ([]byte, error) {
 	return p, err
 }
 
-func (d deploymentSecret) found(ctx context.Context, s resource.Store, box *sealed.Box, now time.Time) error {
+func (d deploymentSecret) found(ctx context.Context, s resource.Store, box *sealed.Sealer, now time.Time) error {
 	shut, err := box.Seal(d.make(), secretContext(d.slug))
 	if err != nil {
 		return err

@@ -29,9 +29,9 @@ import (
 
 // stored is what doctor reads of the database.
 type stored struct {
-	db    *store.Store // nil when it cannot be read
-	box   *sealed.Box  // nil when what is sealed there cannot be opened
-	fresh bool         // nothing is saved: there was no first start yet
+	db    *store.Store   // nil when it cannot be read
+	box   *sealed.Sealer // nil when what is sealed there cannot be opened
+	fresh bool           // nothing is saved: there was no first start yet
 }
 
 // Close lets go of the database.
@@ -204,7 +204,7 @@ func (d *stored) addresses(ctx context.Context, specs *provider.Table) ([]string
 
 // hosts collects addresses by scheme and host.
 type hosts struct {
-	box   *sealed.Box
+	box   *sealed.Sealer
 	specs *provider.Table
 	of    map[string]string
 }

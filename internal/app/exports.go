@@ -50,7 +50,7 @@ func (a *App) exportMetrics() {
 // exportFiles are the files of exports as the administration asks for them.
 type exportFiles struct {
 	*export.Files
-	shelf *export.Shelf // nil where there is no bucket
+	shelf *export.ObjectStore // nil where there is no bucket
 	node  string
 }
 

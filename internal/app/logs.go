@@ -22,7 +22,7 @@ import (
 
 // openBodies opens where bodies are kept: in files, or in a bucket and in the files of
 // before there was one.
-func (a *App) openBodies() (logstore.Bodies, error) {
+func (a *App) openBodies() (logstore.BodyStore, error) {
 	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
 	files, err := bodies.Open(bodies.Options{Dir: dir, Home: a.home(), Clock: a.clock})
 	if err != nil {

@@ -43,7 +43,7 @@ type renewer func(data *[]byte, context string) error
 // versions of records included.
 type resealer struct {
 	store resource.Store
-	box   *sealed.Box
+	box   *sealed.Sealer
 	log   *slog.Logger
 }
 
@@ -117,7 +117,7 @@ func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
 func (s resealer) body(r resource.Record) ([]byte, error) {
 	old, changed := r.Body, false
 	err := sealedParts[r.Kind](&r, func(data *[]byte, context string) error {
-		if len(*data) == 0 || !s.box.Stale(*data) {
+		if len(*data) == 0 || !s.box.UsesOldKey(*data) {
 			return nil
 		}
 		plain, err := s.box.Open(*data, context)

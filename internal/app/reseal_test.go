@@ -33,7 +33,7 @@ const (
 	secondKey = "the second key of a deployment"
 )
 
-func boxOf(t *testing.T, secrets ...string) *sealed.Box {
+func boxOf(t *testing.T, secrets ...string) *sealed.Sealer {
 	t.Helper()
 	list := make([][]byte, len(secrets))
 	for i, s := range secrets {
@@ -71,14 +71,14 @@ var secretsOf = map[string]func(seal func(text string) []byte) (body any){
 }
 
 // saveTwice keeps a record of a kind in two versions, sealed by a box each.
-func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.Box) string {
+func saveTwice(t *testing.T, s *store.Store, kind string, first, second *sealed.Sealer) string {
 	t.Helper()
 	r := resource.Record{Kind: kind, ID: ident.NewID(), Name: kind, Status: active, Version: 1}
 	context := kind + "/" + r.ID
 	if kind == deploymentKind {
 		r.Slug, context = pepperSlug, secretContext(pepperSlug)
 	}
-	body := func(box *sealed.Box) []byte {
+	body := func(box *sealed.Sealer) []byte {
 		b, err := json.Marshal(secretsOf[kind](func(text string) []byte {
 			shut, err := box.Seal([]byte(text), context)
 			if err != nil {
@@ -170,7 +170,7 @@ func TestResealWithoutTheKey(t *testing.T) {
 	if err != nil || len(versions) != 2 {
 		t.Fatalf("%d versions, %v", len(versions), err)
 	}
-	for i, box := range []*sealed.Box{boxOf(t, secondKey), lost} {
+	for i, box := range []*sealed.Sealer{boxOf(t, secondKey), lost} {
 		var c routing.Saved
 		if err := json.Unmarshal(versions[i].Body, &c); err != nil {
 			t.Fatal(err)

@@ -65,6 +65,6 @@ func retentionOf(now time.Time, deployment tenant.Retention, own map[string]tena
 	return r
 }
 
-func due(before time.Time) logstore.Due {
-	return logstore.Due{Before: before, Workspaces: map[string]time.Time{}}
+func due(before time.Time) logstore.RetentionCutoffs {
+	return logstore.RetentionCutoffs{Before: before, Workspaces: map[string]time.Time{}}
 }

@@ -23,15 +23,15 @@ func TestRetentionIsInWholeDays(t *testing.T) {
 	}
 	got := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 3, RowsRetentionDays: 5, MetricsRetentionDays: 10}), own)
 	want := logstore.Retention{
-		Bodies:  logstore.Due{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
-		Rows:    logstore.Due{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
-		Metrics: logstore.Due{Before: day(12), Workspaces: map[string]time.Time{"short": day(18), "long": day(12)}},
+		Bodies:  logstore.RetentionCutoffs{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
+		Rows:    logstore.RetentionCutoffs{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
+		Metrics: logstore.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{"short": day(18), "long": day(12)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 	without := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 30, MetricsRetentionDays: 10}), nil)
-	if all := (logstore.Due{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, logstore.Retention{Bodies: all, Rows: all, Metrics: all}) {
+	if all := (logstore.RetentionCutoffs{Before: day(12), Workspaces: map[string]time.Time{}}); !cmp.Equal(without, logstore.Retention{Bodies: all, Rows: all, Metrics: all}) {
 		t.Errorf("rows and bodies outlive figures: %+v", without)
 	}
 }

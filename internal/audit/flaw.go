@@ -2,26 +2,26 @@ package audit
 
 import "fmt"
 
-// Flaw is the kind of the first fault in an export.
-type Flaw string
+// FaultKind is the kind of the first fault in an export.
+type FaultKind string
 
 // The flaws.
 const (
-	Malformed Flaw = "malformed" // not a line that an export has
-	Edited    Flaw = "edited"    // a row, checkpoint or header is not what was hashed or signed
-	Deleted   Flaw = "deleted"   // a row or checkpoint between others is missing
-	Reordered Flaw = "reordered" // a row or checkpoint stands at another place, or twice
-	Truncated Flaw = "truncated" // the end is missing
-	Foreign   Flaw = "foreign"   // a row or checkpoint of another organisation
-	WrongKey  Flaw = "wrong key" // signed with another key than the one given
+	Malformed FaultKind = "malformed" // not a line that an export has
+	Edited    FaultKind = "edited"    // a row, checkpoint or header is not what was hashed or signed
+	Deleted   FaultKind = "deleted"   // a row or checkpoint between others is missing
+	Reordered FaultKind = "reordered" // a row or checkpoint stands at another place, or twice
+	Truncated FaultKind = "truncated" // the end is missing
+	Foreign   FaultKind = "foreign"   // a row or checkpoint of another organisation
+	WrongKey  FaultKind = "wrong key" // signed with another key than the one given
 )
 
 // Fault is the first thing that is wrong with an export. It is an error.
 type Fault struct {
-	Flaw Flaw
-	Line int   // of the file, from 1
-	Seq  int64 // of the row that it is about; 0 when it is about none
-	Text string
+	FaultKind FaultKind
+	Line      int   // of the file, from 1
+	Seq       int64 // of the row that it is about; 0 when it is about none
+	Text      string
 }
 
 // Error says where and what, for example "line 7, row 5: edited: …".
@@ -30,5 +30,5 @@ func (f *Fault) Error() string {
 	if f.Seq > 0 {
 		at += fmt.Sprintf(", row %d", f.Seq)
 	}
-	return fmt.Sprintf("%s: %s: %s", at, f.Flaw, f.Text)
+	return fmt.Sprintf("%s: %s: %s", at, f.FaultKind, f.Text)
 }

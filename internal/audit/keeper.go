@@ -22,9 +22,9 @@ type Store interface {
 	PutCheckpoint(ctx context.Context, c Checkpoint) error
 	// Expired returns the newest checkpoint that was made at a time or before; nil for none.
 	Expired(ctx context.Context, orgID string, until time.Time) (*Checkpoint, error)
-	// Drop deletes the rows of the chain before First of the trail, and the checkpoints
+	// PruneAudit deletes the rows of the chain before First of the trail, and the checkpoints
 	// that only they needed. It is no error to have nothing to delete.
-	Drop(ctx context.Context, orgID string) error
+	PruneAudit(ctx context.Context, orgID string) error
 	// TakeLease takes or renews a lease for ttl and reports whether holder has it.
 	TakeLease(ctx context.Context, name, holder string, ttl time.Duration) (bool, error)
 }
@@ -36,9 +36,9 @@ type Policy struct {
 	Keep     time.Duration // rows older than this are deleted; 0 keeps all
 }
 
-// Keeper writes the checkpoints of all trails and deletes what has expired. One node
+// Checkpointer writes the checkpoints of all trails and deletes what has expired. One node
 // does it at a time, under a lease.
-type Keeper struct {
+type Checkpointer struct {
 	store  Store
 	signer *Signer
 	policy Policy
@@ -50,8 +50,8 @@ type Keeper struct {
 }
 
 // NewKeeper makes a keeper; Run starts it.
-func NewKeeper(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Keeper {
-	return &Keeper{store: s, signer: signer, policy: p, clock: clock, log: log, holder: ident.NewID(), broken: make(map[string]string)}
+func NewKeeper(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Checkpointer {
+	return &Checkpointer{store: s, signer: signer, policy: p, clock: clock, log: log, holder: ident.NewID(), broken: make(map[string]string)}
 }
 
 const (
@@ -64,7 +64,7 @@ const (
 )
 
 // Run keeps the trails until ctx ends, then signs what is not signed yet.
-func (k *Keeper) Run(ctx context.Context) error {
+func (k *Checkpointer) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -72,20 +72,20 @@ func (k *Keeper) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
 			defer stop()
-			k.say(k.Sign(last, true))
+			k.logFailure(k.Sign(last, true))
 			return nil
 		case <-tick.C:
 		}
-		k.say(k.Sign(ctx, false))
+		k.logFailure(k.Sign(ctx, false))
 		if now := k.clock.Now(); k.policy.Keep > 0 && now.Sub(k.pruned) >= pruneGap {
 			k.pruned = now
-			k.say(k.Prune(ctx))
+			k.logFailure(k.Prune(ctx))
 		}
 	}
 }
 
-// say logs what a round could not do; the next one tries again.
-func (k *Keeper) say(err error) {
+// logFailure logs what a round could not do; the next one tries again.
+func (k *Checkpointer) logFailure(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !fault.Has(err, fault.ReadOnly) {
 		k.log.Warn("the audit trail could not be kept; trying again", "error", err.Error())
 	}
@@ -94,7 +94,7 @@ func (k *Keeper) say(err error) {
 // Sign writes the checkpoints that are due, or with all set one for every trail that
 // has rows behind its last one. A trail that does not verify gets none, and is
 // reported to the log as an error.
-func (k *Keeper) Sign(ctx context.Context, all bool) error {
+func (k *Checkpointer) Sign(ctx context.Context, all bool) error {
 	return k.each(ctx, func(h Head) error {
 		if h.Seq == h.Signed.Seq || !all && !k.due(h) {
 			return nil
@@ -112,7 +112,7 @@ func (k *Keeper) Sign(ctx context.Context, all bool) error {
 }
 
 // each calls f for every trail while this node has the lease.
-func (k *Keeper) each(ctx context.Context, f func(Head) error) error {
+func (k *Checkpointer) each(ctx context.Context, f func(Head) error) error {
 	for after := ""; ; {
 		mine, err := k.store.TakeLease(ctx, leaseName, k.holder, leaseTTL)
 		if err != nil || !mine {
@@ -134,7 +134,7 @@ func (k *Keeper) each(ctx context.Context, f func(Head) error) error {
 	}
 }
 
-func (k *Keeper) due(h Head) bool {
+func (k *Checkpointer) due(h Head) bool {
 	if h.Seq-h.Signed.Seq >= k.policy.Rows {
 		return true
 	}
@@ -143,15 +143,15 @@ func (k *Keeper) due(h Head) bool {
 }
 
 // report says once that a trail was tampered with.
-func (k *Keeper) report(orgID string, f *Fault) {
+func (k *Checkpointer) report(orgID string, f *Fault) {
 	if text := f.Error(); k.broken[orgID] != text {
 		k.broken[orgID] = text
-		k.log.Error("the audit trail does not verify: somebody changed it in the database; it gets no checkpoint", "organisation_id", orgID, "row", f.Seq, "flaw", string(f.Flaw), "error", f.Text)
+		k.log.Error("the audit trail does not verify: somebody changed it in the database; it gets no checkpoint", "organisation_id", orgID, "row", f.Seq, "flaw", string(f.FaultKind), "error", f.Text)
 	}
 }
 
 // sign verifies the rows behind the last checkpoint and signs them.
-func (k *Keeper) sign(ctx context.Context, h Head) error {
+func (k *Checkpointer) sign(ctx context.Context, h Head) error {
 	seq, hash := int64(0), Genesis
 	if n := h.Signed.Number; n > 0 {
 		last, err := k.store.Checkpoints(ctx, h.OrgID, n, 1)
@@ -177,7 +177,7 @@ func (k *Keeper) sign(ctx context.Context, h Head) error {
 }
 
 // follow verifies up to Policy.Rows rows behind one, and returns the last.
-func (k *Keeper) follow(ctx context.Context, h Head, seq int64, hash string) (int64, string, error) {
+func (k *Checkpointer) follow(ctx context.Context, h Head, seq int64, hash string) (int64, string, error) {
 	for left := k.policy.Rows; left > 0 && seq < h.Seq; {
 		rows, err := k.store.Rows(ctx, h.OrgID, seq+1, int(min(left, exportPage)))
 		if err != nil {
@@ -188,7 +188,7 @@ func (k *Keeper) follow(ctx context.Context, h Head, seq int64, hash string) (in
 			switch {
 			case r.Seq != seq+1:
 				return seq, hash, &Fault{Deleted, 0, seq + 1, "the row is missing"}
-			case r.Prev != hash || !r.Intact():
+			case r.Prev != hash || !r.VerifyHash():
 				return seq, hash, &Fault{Edited, 0, r.Seq, "the row is not what its hash was made of"}
 			}
 			seq, hash = r.Seq, r.Hash
@@ -202,7 +202,7 @@ func (k *Keeper) follow(ctx context.Context, h Head, seq int64, hash string) (in
 }
 
 // put signs a checkpoint, keeps it and publishes it in the program's log.
-func (k *Keeper) put(ctx context.Context, c Checkpoint) error {
+func (k *Checkpointer) put(ctx context.Context, c Checkpoint) error {
 	c.Timestamp = stamp(k.clock.Now())
 	c = c.SignedBy(k.signer)
 	if err := k.store.PutCheckpoint(ctx, c); err != nil {
@@ -219,7 +219,7 @@ func (k *Keeper) put(ctx context.Context, c Checkpoint) error {
 // Prune deletes the rows that are older than the policy keeps them. It goes up to a
 // checkpoint, which stays, so that what remains still verifies; a new checkpoint says
 // from where on rows are kept.
-func (k *Keeper) Prune(ctx context.Context) error {
+func (k *Checkpointer) Prune(ctx context.Context) error {
 	until := k.clock.Now().Add(-k.policy.Keep)
 	return k.each(ctx, func(h Head) error {
 		c, err := k.store.Expired(ctx, h.OrgID, until)
@@ -231,12 +231,12 @@ func (k *Keeper) Prune(ctx context.Context) error {
 				return err
 			}
 		}
-		return k.store.Drop(ctx, h.OrgID)
+		return k.store.PruneAudit(ctx, h.OrgID)
 	})
 }
 
 // forget signs that rows are kept from first on.
-func (k *Keeper) forget(ctx context.Context, h Head, first int64) error {
+func (k *Checkpointer) forget(ctx context.Context, h Head, first int64) error {
 	last, err := k.store.Checkpoints(ctx, h.OrgID, h.Signed.Number, 1)
 	if err != nil {
 		return err

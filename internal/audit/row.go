@@ -56,8 +56,8 @@ func (r *Row) Chain(seq int64, prev string) {
 	r.Hash = link(sum, r.Canonical())
 }
 
-// Intact reports whether Hash is that of the row's bytes and Prev.
-func (r *Row) Intact() bool {
+// VerifyHash reports whether Hash is that of the row's bytes and Prev.
+func (r *Row) VerifyHash() bool {
 	sum, ok := parseHash(r.Prev)
 	return ok && r.Hash == link(sum, r.Canonical())
 }

@@ -126,7 +126,7 @@ func (m *memory) PutCheckpoint(_ context.Context, c audit.Checkpoint) error {
 	return nil
 }
 
-func (m *memory) Drop(_ context.Context, org string) error {
+func (m *memory) PruneAudit(_ context.Context, org string) error {
 	first := m.heads[org].First
 	m.rows[org] = slices.DeleteFunc(m.rows[org], func(r audit.Row) bool { return r.Seq < first })
 	before, _, _ := m.Around(context.Background(), org, first)
@@ -163,7 +163,7 @@ type rig struct {
 	*memory
 	signer *audit.Signer
 	clock  *clock
-	keeper *audit.Keeper
+	keeper *audit.Checkpointer
 	log    *bytes.Buffer
 }
 

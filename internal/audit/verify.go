@@ -50,8 +50,8 @@ type verifier struct {
 	last *Checkpoint // read last
 }
 
-func (v *verifier) fault(flaw Flaw, seq int64, format string, args ...any) error {
-	return &Fault{Flaw: flaw, Line: max(v.in.number, 1), Seq: seq, Text: fmt.Sprintf(format, args...)}
+func (v *verifier) fault(flaw FaultKind, seq int64, format string, args ...any) error {
+	return &Fault{FaultKind: flaw, Line: max(v.in.number, 1), Seq: seq, Text: fmt.Sprintf(format, args...)}
 }
 
 func (v *verifier) run() error {
@@ -131,7 +131,7 @@ func (v *verifier) row(line []byte) error {
 		return v.fault(Foreign, r.Seq, "the export ends with row %d", h.Last)
 	case r.Seq > v.seq+1:
 		return v.missing(v.seq + 1)
-	case !r.Intact():
+	case !r.VerifyHash():
 		return v.fault(Edited, r.Seq, "the row is not what its hash was made of")
 	case v.hash == "":
 		return v.fault(Deleted, r.Seq, "nothing vouches for what was before the row: the checkpoint of row %d is missing", v.seq)

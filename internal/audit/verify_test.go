@@ -79,11 +79,11 @@ func TestVerifyATime(t *testing.T) {
 }
 
 // flawed wants a fault of a sort.
-func flawed(t *testing.T, r *rig, file []byte, o audit.Options, want audit.Flaw, text string) {
+func flawed(t *testing.T, r *rig, file []byte, o audit.Options, want audit.FaultKind, text string) {
 	t.Helper()
 	_, err := audit.Verify(bytes.NewReader(file), r.signer.Public(), o)
 	var f *audit.Fault
-	if !errors.As(err, &f) || f.Flaw != want || !strings.Contains(err.Error(), text) {
+	if !errors.As(err, &f) || f.FaultKind != want || !strings.Contains(err.Error(), text) {
 		t.Errorf("%v, want %s with %q", err, want, text)
 	}
 }
@@ -101,7 +101,7 @@ func TestFaultsOfAFile(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(l [][]byte) [][]byte
-		want   audit.Flaw
+		want   audit.FaultKind
 		text   string
 	}{
 		{"an edited row", func(l [][]byte) [][]byte {
@@ -168,7 +168,7 @@ func TestFaultsOfAFile(t *testing.T) {
 	t.Run("another key", func(t *testing.T) {
 		t.Parallel()
 		_, err := audit.Verify(bytes.NewReader(bytes.Join(file, nil)), newSigner(t).Public(), audit.Options{})
-		if f := (*audit.Fault)(nil); !errors.As(err, &f) || f.Flaw != audit.WrongKey {
+		if f := (*audit.Fault)(nil); !errors.As(err, &f) || f.FaultKind != audit.WrongKey {
 			t.Errorf("%v", err)
 		}
 	})
@@ -201,7 +201,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(r *rig)
-		want   audit.Flaw
+		want   audit.FaultKind
 		text   string
 	}{
 		{"an edited row", func(r *rig) { r.rows[org][4].ActorID = "somebody else" }, audit.Edited, "row 5"},

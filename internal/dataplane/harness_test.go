@@ -232,7 +232,7 @@ func (l *list) addUp(a *record.Attempt) {
 	t := &a.Timings
 	parts := []time.Duration{t.Parsing, t.Preparing, t.Cache, t.Queue, t.Connect, t.Decoding, a.Duration, a.FirstByte}
 	switch {
-	case slices.Min(parts) < 0, t.Preparing+t.Decoding > a.Duration, t.Cache > t.Preparing, a.Own()+a.Waited() != a.Duration:
+	case slices.Min(parts) < 0, t.Preparing+t.Decoding > a.Duration, t.Cache > t.Preparing, a.GatewayTime()+a.Waited() != a.Duration:
 		l.t.Errorf("phases %+v of an attempt that took %v", *t, a.Duration)
 	case a.FirstByte > 0 && (a.FirstByte < t.Preparing || t.Queue+t.Connect > a.Waited()):
 		l.t.Errorf("phases %+v of an attempt whose answer began after %v", *t, a.FirstByte)
@@ -296,7 +296,7 @@ type directory struct {
 	configs  map[string]*routing.Config
 	accounts map[string]*credential.Account
 	prompts  map[string]*prompt.Saved
-	partials prompt.Shelf
+	partials prompt.PartialSet
 	limits   map[[2]string]*quota.Plan // by kind and id
 	policies *quota.Policies
 }

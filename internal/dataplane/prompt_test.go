@@ -38,8 +38,8 @@ func promptRig(t *testing.T) *rig {
 	r := newRig(t)
 	r.account("openai-main", "sk-main")
 	r.account("openai-other", "sk-other")
-	tone := &prompt.SavedPartial{Partial: &prompt.Partial{Line: prompt.Line{Default: 1, Newest: 1}}, Versions: map[int]*prompt.PartialEntry{1: prompt.NewPartialEntry(&prompt.PartialVersion{Number: 1, String: "Be {{mood}}."})}}
-	r.dir.partials = prompt.Shelf{"tone": tone}
+	tone := &prompt.SavedPartial{Partial: &prompt.Partial{VersionHistory: prompt.VersionHistory{Default: 1, Newest: 1}}, Versions: map[int]*prompt.PartialEntry{1: prompt.NewPartialEntry(&prompt.PartialVersion{Number: 1, String: "Be {{mood}}."})}}
+	r.dir.partials = prompt.PartialSet{"tone": tone}
 	saved := r.dir.prompt("pp-hello",
 		prompt.Version{String: greeting, Model: "gpt-4o", VirtualKey: "@openai-main", Parameters: json.RawMessage(`{"temperature":0.5,"stream":true}`)},
 		prompt.Version{String: `[{"role":"user","content":"Second"}]`, Model: "gpt-5", VirtualKey: "openai-main"})

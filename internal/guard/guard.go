@@ -39,19 +39,19 @@ type Guardrail struct {
 func Context(recordID string) string { return Kind + "/" + recordID }
 
 // Seal keeps checks, a JSON list of Check, as those of a record.
-func (g *Guardrail) Seal(box *sealed.Box, recordID string, checks []byte) (err error) {
+func (g *Guardrail) Seal(box *sealed.Sealer, recordID string, checks []byte) (err error) {
 	g.Sealed, err = box.Seal(checks, Context(recordID))
 	return err
 }
 
 // Text returns the checks as they were written, in the clear; the caller owns the
 // bytes. The error is that of sealed.Box.
-func (g *Guardrail) Text(box *sealed.Box, recordID string) ([]byte, error) {
+func (g *Guardrail) Text(box *sealed.Sealer, recordID string) ([]byte, error) {
 	return box.Open(g.Sealed, Context(recordID))
 }
 
 // Open returns the checks in the clear, for whoever runs them.
-func (g *Guardrail) Open(box *sealed.Box, recordID string) ([]Check, error) {
+func (g *Guardrail) Open(box *sealed.Sealer, recordID string) ([]Check, error) {
 	text, err := g.Text(box, recordID)
 	if err != nil {
 		return nil, err

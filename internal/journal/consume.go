@@ -30,14 +30,14 @@ func (r *reader) Trim(before record.Position) error { return r.j.trim(r, before)
 func (r *reader) Lag() uint64 {
 	r.j.mu.Lock()
 	defer r.j.mu.Unlock()
-	return r.j.behind(r.done.Seq)
+	return r.j.lag(r.done.Seq)
 }
 
-// Behind is the number of entries, of both kinds, from a position on.
-func (r *reader) Behind(at record.Position) uint64 {
+// Remaining is the number of entries, of both kinds, from a position on.
+func (r *reader) Remaining(at record.Position) uint64 {
 	r.j.mu.Lock()
 	defer r.j.mu.Unlock()
-	return r.j.behind(at.Seq)
+	return r.j.lag(at.Seq)
 }
 
 // Records is the consumer of log records: the log store. Its methods are safe for
@@ -63,7 +63,7 @@ func (r *Records) Read(from record.Position, visit func(*record.Attempt, *record
 
 func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position {
 	var a record.Attempt
-	return j.scan(from, j.gently(func(f frame) bool {
+	return j.scan(from, j.throttled(func(f frame) bool {
 		stored := f.payload()
 		switch {
 		case !f.intact():
@@ -76,13 +76,13 @@ func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, 
 		case a.Decode(stored) == nil:
 			return visit(&a, nil)
 		}
-		j.harmed(f)
+		j.recordCorrupt(f)
 		return true
 	}))
 }
 
-// harmed takes note of an entry that cannot be read back and is passed over.
-func (j *Journal) harmed(f frame) {
+// recordCorrupt takes note of an entry that cannot be read back and is passed over.
+func (j *Journal) recordCorrupt(f frame) {
 	j.damaged.Add(1)
 	j.o.Logger.Warn("an entry of the journal is damaged and was passed over", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
 }
@@ -136,7 +136,7 @@ func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, 
 		return
 	}
 	read := r.lend((*ledger.Entry).Decode, visit)
-	r.j.scan(places[0], r.j.gently(func(f frame) bool {
+	r.j.scan(places[0], r.j.throttled(func(f frame) bool {
 		for len(places) > 0 && places[0].Seq < f.seq {
 			places = places[1:]
 		}
@@ -145,7 +145,7 @@ func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, 
 }
 
 func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) error, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
-	return r.j.scan(from, r.j.gently(r.lend(decode, visit)))
+	return r.j.scan(from, r.j.throttled(r.lend(decode, visit)))
 }
 
 // lend decodes the lines of frames for visit.
@@ -157,7 +157,7 @@ func (r *Lines) lend(decode func(*ledger.Entry, []byte) error, visit func(at rec
 			return true
 		}
 		if decode(&l, stored) != nil {
-			r.j.harmed(f)
+			r.j.recordCorrupt(f)
 			return true
 		}
 		return visit(f.position(), &l)

@@ -64,11 +64,11 @@ func (f frame) payload() []byte {
 	if !f.seg.live {
 		return f.copied
 	}
-	return f.room()
+	return f.remaining()
 }
 
-// room is where the payload stands.
-func (f frame) room() []byte {
+// remaining is where the payload stands.
+func (f frame) remaining() []byte {
 	start := f.offset + frameHeader
 	return f.seg.data[start : start+int64(f.size) : start+int64(f.size)]
 }
@@ -104,7 +104,7 @@ func (f frame) fill(e entry) (ok bool) {
 		f.word(2).Store(state)
 		f.seg.release()
 	}()
-	room := f.room()
+	room := f.remaining()
 	if len(e.AppendTo(room[:0])) != f.size {
 		return false
 	}
@@ -124,14 +124,14 @@ func frameAt(s *segment, offset int64) (frame, bool) {
 	return f, ok
 }
 
-// final reports whether a frame that was loaded has its last word.
-func (f frame) final() bool { return f.last>>32<<32 == stateWhole || f.void() }
+// isLast reports whether a frame that was loaded has its last word.
+func (f frame) isLast() bool { return f.last>>32<<32 == stateWhole || f.isCancelled() }
 
-// void reports whether a frame that was loaded was given up by its writer.
-func (f frame) void() bool { return f.last>>32<<32 == stateVoid }
+// isCancelled reports whether a frame that was loaded was given up by its writer.
+func (f frame) isCancelled() bool { return f.last>>32<<32 == stateVoid }
 
 // whole is the last word that belongs to the payload.
-func (f frame) whole() uint64 { return f.wholeWith(f.room()) }
+func (f frame) whole() uint64 { return f.wholeWith(f.remaining()) }
 
 func (f frame) wholeWith(payload []byte) uint64 {
 	return stateWhole | uint64(crc32.Checksum(payload, castagnoli)^f.seg.salt)
@@ -148,7 +148,7 @@ func (f *frame) load() {
 	if f.seg.live || f.last>>32<<32 != stateWhole {
 		return
 	}
-	b := append([]byte{}, f.room()...)
+	b := append([]byte{}, f.remaining()...)
 	if f.last == f.wholeWith(b) {
 		f.copied = b
 	}

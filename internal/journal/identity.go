@@ -35,12 +35,12 @@ func identity(dir string, log *slog.Logger) (string, error) {
 	switch {
 	case known:
 		log.Warn("the file that names the journal was lost; its name stands in the other files, too", "path", path, "node", id)
-		return id, christen(dir, path, id)
+		return id, writeIDs(dir, path, id)
 	case err == nil:
 		return "", fmt.Errorf("%s holds no id; if it was damaged, write the one back that it had", path)
 	}
 	id = ident.NewID()
-	return id, christen(dir, path, id)
+	return id, writeIDs(dir, path, id)
 }
 
 // Exists reports whether a directory has a journal, of whatever is left of one.
@@ -84,8 +84,8 @@ func inscription(path string) (id string, ok bool) {
 	return name.String(), name != uuid.Nil
 }
 
-// inscribe puts the name of the journal into the header of a file.
-func (s *segment) inscribe(id string) {
+// writeID puts the name of the journal into the header of a file.
+func (s *segment) writeID(id string) {
 	name, err := uuid.Parse(id)
 	if err != nil {
 		return
@@ -94,9 +94,9 @@ func (s *segment) inscribe(id string) {
 	s.word(nameAt + 8).Store(binary.NativeEndian.Uint64(name[8:]))
 }
 
-// christen writes a name beside its place and moves it there, so that a crash leaves
+// writeIDs writes a name beside its place and moves it there, so that a crash leaves
 // a whole one or none.
-func christen(dir, path, id string) error {
+func writeIDs(dir, path, id string) error {
 	f, err := os.CreateTemp(dir, "node-*")
 	if err != nil {
 		return err

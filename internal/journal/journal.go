@@ -97,21 +97,21 @@ type Journal struct {
 	lock *os.File
 	id   string
 
-	mu       sync.Mutex // guards what follows, and the guarded fields of segments
-	first    uint64     // the number with which this run begins
-	segments []*segment // oldest first; the last one may be active
-	active   *segment   // nil until the first Append
-	spares   []*segment // made ahead of need, or used before
-	unneeded int        // of them, at the front, since dropSpares
-	running  bool       // Run is: spares are kept, pages brought in
-	number   uint64     // of the next file
-	next     uint64     // sequence number of the next entry
-	readers  []*reader  // the consumers
-	tails    []*Tail
-	refusal  error     // why entries are refused at present
-	stuck    error     // why no file could be made
-	retry    time.Time // no new file is tried before
-	closed   bool
+	mu               sync.Mutex // guards what follows, and the guarded fields of segments
+	first            uint64     // the number with which this run begins
+	segments         []*segment // oldest first; the last one may be active
+	active           *segment   // nil until the first Append
+	preallocated     []*segment // made ahead of need, or used before
+	idlePreallocated int        // of them, at the front, since dropSpares
+	running          bool       // Run is: spares are kept, pages brought in
+	number           uint64     // of the next file
+	next             uint64     // sequence number of the next entry
+	readers          []*reader  // the consumers
+	tails            []*Tail
+	refusal          error     // why entries are refused at present
+	createError      error     // why no file could be made
+	retry            time.Time // no new file is tried before
+	closed           bool
 
 	syncing  sync.Mutex // one Sync at a time; taken before mu
 	trimming sync.Mutex // one Trim at a time; taken before mu
@@ -121,7 +121,7 @@ type Journal struct {
 	poke  chan struct{}
 	cold  chan struct{} // wakes the goroutine that brings pages in
 
-	bell struct { // wakes Wait
+	waiters struct { // wakes Wait
 		waiting atomic.Bool
 		mu      sync.Mutex // guards ch
 		ch      chan struct{}
@@ -166,7 +166,7 @@ func (j *Journal) Append(a *record.Attempt) error {
 // the same file.
 func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
 	if len(a.Closing) == 0 { // of a call that was not sent
-		if err := j.unwritten(); err != nil {
+		if err := j.unwrittenError(); err != nil {
 			j.refused.Add(1)
 			return at, next, err
 		}
@@ -246,7 +246,7 @@ func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 // ending is why the file that is being written is the last that there may be, nil where it
 // is not.
 func (j *Journal) ending() error {
-	if err := j.unwritten(); err != nil {
+	if err := j.unwrittenError(); err != nil {
 		return err
 	}
 	j.mu.Lock()
@@ -257,7 +257,7 @@ func (j *Journal) ending() error {
 	}
 	s, err := j.grow()
 	if err == nil {
-		j.spares = append(j.spares, s)
+		j.preallocated = append(j.preallocated, s)
 	}
 	return err
 }
@@ -265,12 +265,12 @@ func (j *Journal) ending() error {
 // last is ending without another try. Callers hold mu.
 func (j *Journal) last() error {
 	switch {
-	case j.active == nil || len(j.spares) > 0:
+	case j.active == nil || len(j.preallocated) > 0:
 		return nil
 	case j.full():
 		return errLimit
 	}
-	return j.stuck
+	return j.createError
 }
 
 // tight reports whether an entry would stand in the second half of the last file. That has
@@ -341,14 +341,14 @@ func (j *Journal) reserve(size int, spare bool) (frame, error) {
 	j.next++
 	s.next = j.next
 	s.refs.Add(1) // until the frame is filled
-	j.ask(s)
+	j.requestPrefault(s)
 	return f, nil
 }
 
 // Err says why entries, or lines that are reserved alone, are refused at present; nil while
 // all are taken. It is what health shows, and answers where the disk does not.
 func (j *Journal) Err() error {
-	if err := j.unwritten(); err != nil {
+	if err := j.unwrittenError(); err != nil {
 		return err
 	}
 	j.mu.Lock()
@@ -367,9 +367,9 @@ func (j *Journal) Stats() Stats {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	st.Lag = j.behind(j.needed().Seq)
-	st.Segments, st.Limit = len(j.segments)+len(j.spares), j.o.MaxBytes
-	for _, s := range slices.Concat(j.segments, j.spares) {
+	st.Lag = j.lag(j.needed().Seq)
+	st.Segments, st.Limit = len(j.segments)+len(j.preallocated), j.o.MaxBytes
+	for _, s := range slices.Concat(j.segments, j.preallocated) {
 		st.Disk += int64(len(s.data))
 	}
 	return st

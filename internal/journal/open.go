@@ -69,24 +69,24 @@ func (j *Journal) load() error {
 	}
 	// A spare may have been numbered and then overtaken by a file made in a hurry.
 	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
-	j.tellOfGaps()
+	j.logMissing()
 	return nil
 }
 
-// tellOfGaps says which files end before the next one of their run begins: what stood behind
+// logMissing says which files end before the next one of their run begins: what stood behind
 // the fault is lost. From one run to the next numbers jump.
-func (j *Journal) tellOfGaps() {
+func (j *Journal) logMissing() {
 	for i, s := range j.segments[:max(len(j.segments)-1, 0)] {
 		next := j.segments[i+1]
 		if s.next >= next.first || s.run().Load() != next.run().Load() {
 			continue
 		}
-		j.lost(s, s.used, next.first-s.next)
+		j.recordLost(s, s.used, next.first-s.next)
 	}
 }
 
-// lost takes note of entries that stood at a place of a file and cannot be found.
-func (j *Journal) lost(s *segment, offset int64, entries uint64) {
+// recordLost takes note of entries that stood at a place of a file and cannot be found.
+func (j *Journal) recordLost(s *segment, offset int64, entries uint64) {
 	j.damaged.Add(entries)
 	j.o.Logger.Error("a file of the journal is damaged; what stood at the fault is lost, and everything else is there",
 		"path", s.path, "offset", offset, "entries_lost", entries)
@@ -106,7 +106,7 @@ func (j *Journal) loadSegment(number uint64) error {
 		return os.Remove(path)
 	}
 	for _, h := range s.holes {
-		j.lost(s, h.from, h.lost)
+		j.recordLost(s, h.from, h.lost)
 	}
 	j.segments = append(j.segments, s)
 	j.next = max(j.next, s.next)
@@ -145,8 +145,8 @@ func (j *Journal) Close() error {
 	err := j.Sync()
 
 	j.mu.Lock()
-	segments, active, spares := j.segments, j.active, j.spares
-	j.segments, j.active, j.spares = nil, nil, nil
+	segments, active, spares := j.segments, j.active, j.preallocated
+	j.segments, j.active, j.preallocated = nil, nil, nil
 	j.mu.Unlock()
 	j.ring()
 	for _, s := range segments {

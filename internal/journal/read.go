@@ -45,7 +45,7 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 			return pos
 		}
 		var end bool
-		if pos, end = v.scan(pos, visit, j.lost); !end {
+		if pos, end = v.scan(pos, visit, j.recordLost); !end {
 			_ = v.seg.forget(int64(len(v.seg.data))) // after an error its pages only stay in memory
 		}
 		v.seg.release()
@@ -66,18 +66,18 @@ func (v view) scan(pos record.Position, visit func(frame) bool, lost func(s *seg
 			return pos, !v.sealed
 		}
 		if !ok {
-			next := v.leap(pos)
+			next := v.nextComplete(pos)
 			lost(v.seg, at, next.Seq-pos.Seq)
 			if pos = next; pos.Seq == v.next {
 				return pos, false
 			}
 			continue
 		}
-		if !f.final() && v.seg.live {
+		if !f.isLast() && v.seg.live {
 			return pos, true
 		}
 		pos = f.next()
-		if f.final() && !f.void() && !visit(f) {
+		if f.isLast() && !f.isCancelled() && !visit(f) {
 			return pos, true
 		}
 	}
@@ -96,8 +96,8 @@ func (v view) look(pos record.Position) (at int64, f frame, ok bool) {
 	return at, f, ok
 }
 
-// leap is the position of the next whole entry of the segment, or the one behind all.
-func (v view) leap(pos record.Position) record.Position {
+// nextComplete is the position of the next whole entry of the segment, or the one behind all.
+func (v view) nextComplete(pos record.Position) record.Position {
 	next := record.Position{Seq: v.next, Offset: v.used}
 	v.seg.guarded(func() {
 		if f, ok := v.seg.seek(pos.Offset, v.used, pos.Seq); ok {
@@ -121,7 +121,7 @@ func (v view) locate(pos record.Position) record.Position {
 		f, ok := frameAt(v.seg, v.seg.past(at.Offset, at.Seq))
 		switch {
 		case !ok:
-			return v.leap(record.Position{Seq: pos.Seq, Offset: at.Offset})
+			return v.nextComplete(record.Position{Seq: pos.Seq, Offset: at.Offset})
 		case f.seq >= pos.Seq: // behind a hole
 			return f.position()
 		}
@@ -159,24 +159,24 @@ func (j *Journal) isClosed() bool {
 
 // listen returns the channel that the next ring closes.
 func (j *Journal) listen() <-chan struct{} {
-	j.bell.mu.Lock()
-	defer j.bell.mu.Unlock()
-	if j.bell.ch == nil {
-		j.bell.ch = make(chan struct{})
+	j.waiters.mu.Lock()
+	defer j.waiters.mu.Unlock()
+	if j.waiters.ch == nil {
+		j.waiters.ch = make(chan struct{})
 	}
-	j.bell.waiting.Store(true)
-	return j.bell.ch
+	j.waiters.waiting.Store(true)
+	return j.waiters.ch
 }
 
 // ring wakes all who wait. It costs one load when nobody does.
 func (j *Journal) ring() {
-	if !j.bell.waiting.Load() {
+	if !j.waiters.waiting.Load() {
 		return
 	}
-	j.bell.mu.Lock()
-	defer j.bell.mu.Unlock()
-	if j.bell.waiting.Swap(false) {
-		close(j.bell.ch)
-		j.bell.ch = nil
+	j.waiters.mu.Lock()
+	defer j.waiters.mu.Unlock()
+	if j.waiters.waiting.Swap(false) {
+		close(j.waiters.ch)
+		j.waiters.ch = nil
 	}
 }

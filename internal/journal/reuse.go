@@ -21,13 +21,13 @@ const (
 // come from the host first (64 MB of zeros: 170 ms there, 15 in memory that the machine
 // has; KVM, Linux 6.18, 2026-11-23). Callers hold mu.
 func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
-	room := j.o.MaxBytes - int64(len(j.spares))*j.o.SegmentBytes
+	room := j.o.MaxBytes - int64(len(j.preallocated))*j.o.SegmentBytes
 	for _, s := range j.segments {
 		room -= int64(len(s.data))
 	}
 	for _, s := range segments {
 		room -= j.o.SegmentBytes
-		if j.running && s.live && s.refs.Load() == 1 && room >= 0 && len(j.spares)+len(again) < mostSpares {
+		if j.running && s.live && s.refs.Load() == 1 && room >= 0 && len(j.preallocated)+len(again) < mostSpares {
 			again = append(again, s)
 		} else {
 			rest = append(rest, s)
@@ -45,15 +45,15 @@ func (j *Journal) reuse(segments []*segment) error {
 	for _, s := range segments {
 		s.since().Store(noEntry)
 		s.consumed().Store(0)
-		s.consumedTo().Store(0)
+		s.consumedSequence().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
 		s.from, s.fromSeq, s.used, s.first, s.next = fileHeader, 0, fileHeader, 0, 0
 		s.sealed, s.durable, s.cold = false, false, false
-		s.warm = s.bringIn(0, warmAhead)
+		s.warm = s.mapPages(0, warmAhead)
 	}
 	j.mu.Lock()
 	if !j.closed {
-		j.spares = append(j.spares, segments...)
+		j.preallocated = append(j.preallocated, segments...)
 		segments = nil
 	}
 	j.mu.Unlock()
@@ -64,10 +64,10 @@ func (j *Journal) reuse(segments []*segment) error {
 // dropSpares removes the spares that were not needed since it was last called, but for few.
 func (j *Journal) dropSpares() error {
 	j.mu.Lock()
-	n := max(0, min(j.unneeded, len(j.spares))-fewSpares) // there are none once it is closed
-	old := slices.Clone(j.spares[:n])
-	j.spares = slices.Delete(j.spares, 0, n)
-	j.unneeded = len(j.spares)
+	n := max(0, min(j.idlePreallocated, len(j.preallocated))-fewSpares) // there are none once it is closed
+	old := slices.Clone(j.preallocated[:n])
+	j.preallocated = slices.Delete(j.preallocated, 0, n)
+	j.idlePreallocated = len(j.preallocated)
 	j.mu.Unlock()
 	return remove(old)
 }
@@ -76,5 +76,5 @@ func (j *Journal) dropSpares() error {
 func (j *Journal) manySpares() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.spares) > fewSpares
+	return len(j.preallocated) > fewSpares
 }

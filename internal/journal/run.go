@@ -19,7 +19,7 @@ const retryAfter = time.Second
 // works without it, but then only Sync and Close bring records past a power
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
-	defer j.keepWarm()()
+	defer j.prefault()()
 	disk := background.NewTrouble(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
 	var sync, spares, again alarm
 	for {
@@ -38,7 +38,7 @@ func (j *Journal) Run(ctx context.Context) error {
 			}
 		case <-sync:
 			sync = nil
-			if !j.bring(disk) {
+			if !j.syncAndReport(disk) {
 				sync.set(j.o.Sync)
 			}
 		case <-spares:
@@ -72,7 +72,7 @@ func (j *Journal) wakeRun() {
 // prepare makes the spare file, outside the lock that appends take.
 func (j *Journal) prepare() {
 	j.mu.Lock()
-	if len(j.spares) > 0 || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
+	if len(j.preallocated) > 0 || j.closed || j.full() || j.o.Clock.Now().Before(j.retry) {
 		j.mu.Unlock()
 		return
 	}
@@ -82,14 +82,14 @@ func (j *Journal) prepare() {
 
 	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes, true)
 	if err == nil {
-		s.warm = s.bringIn(0, warmAhead)
+		s.warm = s.mapPages(0, warmAhead)
 	}
 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
 	case err != nil:
-		if j.stuck == nil {
+		if j.createError == nil {
 			j.o.Logger.Error("journal cannot grow", "error", err)
 		}
 		j.fail(err)
@@ -98,7 +98,7 @@ func (j *Journal) prepare() {
 		_ = os.Remove(s.path) // the next Open removes it otherwise
 	default:
 		j.grown()
-		j.spares = append(j.spares, s)
+		j.preallocated = append(j.preallocated, s)
 	}
 }
 
@@ -116,7 +116,7 @@ func (j *Journal) size() (total int64) {
 // fail remembers that no file could be made. Callers hold mu.
 func (j *Journal) fail(err error) {
 	j.retry = j.o.Clock.Now().Add(retryAfter)
-	j.stuck = fmt.Errorf("%w: %w", ErrFull, err)
+	j.createError = fmt.Errorf("%w: %w", ErrFull, err)
 	j.wakeRun()
 }
 
@@ -124,7 +124,7 @@ func (j *Journal) fail(err error) {
 // that may take long, and all who append would wait for it. Without Run it is tried by who
 // comes, once a second. Callers hold mu.
 func (j *Journal) leavesToRun() bool {
-	return j.stuck != nil && (j.running || j.o.Clock.Now().Before(j.retry))
+	return j.createError != nil && (j.running || j.o.Clock.Now().Before(j.retry))
 }
 
 // grow makes a file at once. Callers hold mu.
@@ -133,7 +133,7 @@ func (j *Journal) grow() (*segment, error) {
 	j.number++
 	if err != nil {
 		j.fail(err)
-		return nil, j.stuck
+		return nil, j.createError
 	}
 	j.grown()
 	return s, nil
@@ -141,29 +141,29 @@ func (j *Journal) grow() (*segment, error) {
 
 // grown forgets that no file could be made. Callers hold mu.
 func (j *Journal) grown() {
-	if j.stuck != nil {
+	if j.createError != nil {
 		j.o.Logger.Info("journal can grow again")
 	}
-	j.stuck, j.refusal = nil, nil
+	j.createError, j.refusal = nil, nil
 }
 
 func (j *Journal) isStuck() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.stuck != nil
+	return j.createError != nil
 }
 
 // roll makes a spare file, or a new one, the active one. Callers hold mu.
 func (j *Journal) roll() error {
 	var s *segment
-	switch n := len(j.spares); {
+	switch n := len(j.preallocated); {
 	case n > 0: // the one used last: the kernel is likelier to have its pages
-		s, j.spares = j.spares[n-1], j.spares[:n-1]
-		j.unneeded = min(j.unneeded, n-1)
+		s, j.preallocated = j.preallocated[n-1], j.preallocated[:n-1]
+		j.idlePreallocated = min(j.idlePreallocated, n-1)
 	case j.full():
 		return errLimit
 	case j.leavesToRun():
-		return j.stuck
+		return j.createError
 	default:
 		var err error
 		if s, err = j.grow(); err != nil {
@@ -174,7 +174,7 @@ func (j *Journal) roll() error {
 		j.active.sealed = true
 	}
 	s.start(j.next, j.first)
-	s.inscribe(j.id)
+	s.writeID(j.id)
 	j.segments = append(j.segments, s)
 	j.active = s
 	j.wakeRun()

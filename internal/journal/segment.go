@@ -19,9 +19,9 @@ type segment struct {
 	data   []byte // the whole file
 	live   bool   // made by this process: frames that were begun will be finished
 	refs   atomic.Int32
-	salt   uint32 // of the checks of frames; set before the first one
-	begin  int64  // offset of the first record
-	holes  []hole // what recovery passed over, in order
+	salt   uint32         // of the checks of frames; set before the first one
+	begin  int64          // offset of the first record
+	holes  []corruptRange // what recovery passed over, in order
 
 	// Guarded by Journal.mu.
 	first   uint64 // sequence number of the first record
@@ -35,8 +35,8 @@ type segment struct {
 	durable bool   // wholly on the disk
 }
 
-// hole is a part of a file in which no entry can be read, though one stands behind it.
-type hole struct {
+// corruptRange is a part of a file in which no entry can be read, though one stands behind it.
+type corruptRange struct {
 	from, to int64
 	lost     uint64 // entries, as far as numbers tell
 }
@@ -118,8 +118,8 @@ func (s *segment) since() *atomic.Uint64 { return s.word(8) }
 // consumed is the word of the file header that says before which offset all is.
 func (s *segment) consumed() *atomic.Uint64 { return s.word(16) }
 
-// consumedTo is the word of the file header that says which number stands at consumed.
-func (s *segment) consumedTo() *atomic.Uint64 { return s.word(32) }
+// consumedSequence is the word of the file header that says which number stands at consumed.
+func (s *segment) consumedSequence() *atomic.Uint64 { return s.word(32) }
 
 // run is the word of the file header that says with which number the run began that wrote
 // the file.
@@ -142,7 +142,7 @@ func (s *segment) recover() {
 	s.begin, s.from, s.used, s.first, s.next, s.holes = fileHeader, fileHeader, fileHeader, 0, 0, nil
 	if from := s.consumed().Load(); from > fileHeader && from <= uint64(len(s.data)) && from%8 == 0 {
 		s.begin, s.from, s.used = int64(from), int64(from), int64(from)
-		defer s.goOn(s.consumedTo().Load())
+		defer s.setNextSequence(s.consumedSequence().Load())
 	}
 	for {
 		s.used = s.past(s.used, s.next)
@@ -163,7 +163,7 @@ func (s *segment) recover() {
 
 // pass goes on at a frame behind a fault.
 func (s *segment) pass(f frame, since uint64) {
-	h := hole{from: s.used, to: f.offset}
+	h := corruptRange{from: s.used, to: f.offset}
 	switch {
 	case s.next != 0:
 		h.lost = f.seq - s.next
@@ -187,8 +187,8 @@ func (s *segment) seek(from, to int64, seq uint64) (frame, bool) {
 	return frame{}, false
 }
 
-// goOn has the next record of a file in which none is left have a number.
-func (s *segment) goOn(next uint64) {
+// setNextSequence has the next record of a file in which none is left have a number.
+func (s *segment) setNextSequence(next uint64) {
 	if s.next == 0 {
 		s.first, s.next = next, next
 	}
@@ -228,7 +228,7 @@ func (s *segment) flush(v view) error {
 	if from >= used {
 		return nil
 	}
-	s.consumedTo().Store(v.fromSeq)
+	s.consumedSequence().Store(v.fromSeq)
 	s.consumed().Store(uint64(from))
 	first := from &^ (pageBytes - 1)
 	if first > 0 {

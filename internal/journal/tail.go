@@ -34,7 +34,7 @@ func (j *Journal) Tail() *Tail {
 // tails have to read yet stay, where they are few and keep no room from what is written.
 // Callers hold mu.
 func (j *Journal) leave(n int) int {
-	if j.stuck != nil || j.size()+(tailFiles+1)*j.o.SegmentBytes > j.o.MaxBytes {
+	if j.createError != nil || j.size()+(tailFiles+1)*j.o.SegmentBytes > j.o.MaxBytes {
 		return n
 	}
 	gone := n

@@ -20,7 +20,7 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	if before.Seq > r.done.Seq {
 		r.done = before
 	}
-	j.goBehind(before.Seq)
+	j.advanceSequence(before.Seq)
 	needed := j.needed()
 	n := 0
 	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
@@ -40,10 +40,10 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	return nil
 }
 
-// goBehind has numbers go on behind those that a consumer has: below them it would pass over
+// advanceSequence has numbers go on behind those that a consumer has: below them it would pass over
 // what comes. That it has later ones than the journal takes both that files were lost, or
 // older ones restored, and that the clock was set back. Callers hold mu.
-func (j *Journal) goBehind(seq uint64) {
+func (j *Journal) advanceSequence(seq uint64) {
 	if seq <= j.next || j.closed {
 		return
 	}
@@ -65,8 +65,8 @@ func (j *Journal) needed() (least record.Position) {
 	return least
 }
 
-// behind counts the entries from a sequence number on. Callers hold mu.
-func (j *Journal) behind(seq uint64) (n uint64) {
+// lag counts the entries from a sequence number on. Callers hold mu.
+func (j *Journal) lag(seq uint64) (n uint64) {
 	for _, s := range j.segments {
 		if from := max(s.first, seq); from < s.next {
 			n += s.next - from

@@ -16,17 +16,17 @@ var ErrUnwritten = errors.New("journal cannot be written to its disk")
 // than disks take that are only slow.
 const unwrittenMost = 30 * time.Second
 
-// unwritten is ErrUnwritten where that is so. It takes no lock: who holds one may wait for
+// unwrittenError is ErrUnwritten where that is so. It takes no lock: who holds one may wait for
 // the disk.
-func (j *Journal) unwritten() error {
+func (j *Journal) unwrittenError() error {
 	if since := j.late.Load(); since != nil && time.Since(*since) >= unwrittenMost {
 		return ErrUnwritten
 	}
 	return nil
 }
 
-// bring is Sync, with what it meets told.
-func (j *Journal) bring(disk *background.OutageLog) bool {
+// syncAndReport is Sync, with what it meets told.
+func (j *Journal) syncAndReport(disk *background.OutageLog) bool {
 	now := time.Now()
 	j.late.CompareAndSwap(nil, &now)
 	silent := time.AfterFunc(unwrittenMost, func() { disk.Failed(errSilent) })

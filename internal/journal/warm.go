@@ -5,9 +5,9 @@ package journal
 // would hold up the request that is being recorded and all others of its processor.
 const warmAhead = 2 << 20
 
-// keepWarm brings pages in ahead of the writer until the function it returns is
+// prefault brings pages in ahead of the writer until the function it returns is
 // called, which waits for the end. Meanwhile consumed files are kept as spares.
-func (j *Journal) keepWarm() (stop func()) {
+func (j *Journal) prefault() (stop func()) {
 	j.setRunning(true)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -17,7 +17,7 @@ func (j *Journal) keepWarm() (stop func()) {
 			case <-quit:
 				return
 			case <-j.cold:
-				j.bringAhead()
+				j.prefaultNext()
 			}
 		}
 	}()
@@ -34,8 +34,8 @@ func (j *Journal) setRunning(is bool) {
 	j.running = is
 }
 
-// ask has more pages brought in when half of those ahead are used. Callers hold mu.
-func (j *Journal) ask(s *segment) {
+// requestPrefault has more pages brought in when half of those ahead are used. Callers hold mu.
+func (j *Journal) requestPrefault(s *segment) {
 	if !j.running || s.cold || s.warm-s.used > warmAhead/2 || s.warm >= int64(len(s.data)) {
 		return
 	}
@@ -46,8 +46,8 @@ func (j *Journal) ask(s *segment) {
 	}
 }
 
-// bringAhead brings in what the active segment asked for.
-func (j *Journal) bringAhead() {
+// prefaultNext brings in what the active segment asked for.
+func (j *Journal) prefaultNext() {
 	j.mu.Lock()
 	s := j.active
 	if s == nil || j.closed || !s.cold {
@@ -57,17 +57,17 @@ func (j *Journal) bringAhead() {
 	v := s.hold()
 	from := max(s.warm, s.used)
 	j.mu.Unlock()
-	to := s.bringIn(from, v.used+warmAhead)
+	to := s.mapPages(from, v.used+warmAhead)
 	j.mu.Lock()
 	s.warm, s.cold = to, false
 	j.mu.Unlock()
 	s.release()
 }
 
-// bringIn makes the pages of the bytes in [from, to) ready for writing and returns up
+// mapPages makes the pages of the bytes in [from, to) ready for writing and returns up
 // to where they are. Where the system cannot do that, the writer itself brings each
 // in, and is not to ask again.
-func (s *segment) bringIn(from, to int64) int64 {
+func (s *segment) mapPages(from, to int64) int64 {
 	from, to = from&^(pageBytes-1), pageUp(to, len(s.data))
 	if from < to && populate(s.data[from:to]) != nil {
 		return int64(len(s.data))

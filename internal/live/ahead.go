@@ -2,9 +2,9 @@ package live
 
 import "context"
 
-// ahead is what has to be known of a kind of provider before a provider of it is in force.
+// catalogPreload is what has to be known of a kind of provider before a provider of it is in force.
 // Its fields belong to who has the turn.
-type ahead struct {
+type catalogPreload struct {
 	learn func(ctx context.Context, kinds []string)
 	known map[string]bool // by kind: it was learnt
 }
@@ -16,7 +16,7 @@ type ahead struct {
 func (d *Directory) Ahead(ctx context.Context, learn func(ctx context.Context, kinds []string)) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
-	d.ahead = &ahead{learn, make(map[string]bool)}
+	d.ahead = &catalogPreload{learn, make(map[string]bool)}
 	d.publish(ctx, d.Current())
 }
 
@@ -29,7 +29,7 @@ func (d *Directory) publish(ctx context.Context, s *Snapshot) {
 }
 
 // of learns what is new in a snapshot.
-func (a *ahead) of(ctx context.Context, s *Snapshot) {
+func (a *catalogPreload) of(ctx context.Context, s *Snapshot) {
 	var fresh []string
 	for _, kind := range s.Kinds() {
 		if !a.known[kind] {

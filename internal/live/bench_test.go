@@ -28,7 +28,7 @@ const (
 
 // crowd is a store with manyKeys keys in manyPlaces workspaces, made as the first
 // start and the administration would make them.
-func crowd(b *testing.B) (*store.Store, *sealed.Box, []resource.Record) {
+func crowd(b *testing.B) (*store.Store, *sealed.Sealer, []resource.Record) {
 	b.Helper()
 	box, err := sealed.NewBox([]byte("a key of the tests, long"))
 	if err != nil {

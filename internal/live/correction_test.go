@@ -16,7 +16,7 @@ import (
 // it refuses it never stores.
 func TestUsageTakenBack(t *testing.T) {
 	t.Parallel()
-	p, bank := counted(t, live.Counted{})
+	p, bank := counted(t, live.LimitOptions{})
 	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
 	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
 	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })

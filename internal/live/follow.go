@@ -8,8 +8,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// look is one look at the change feed, for everybody who asked before it began.
-type look struct {
+// poll is one look at the change feed, for everybody who asked before it began.
+type poll struct {
 	done chan struct{} // closed when it is over
 	err  error
 }
@@ -35,18 +35,18 @@ func (d *Directory) Refresh(ctx context.Context) error {
 }
 
 // join is the next look that somebody will take.
-func (d *Directory) join() *look {
+func (d *Directory) join() *poll {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.next == nil {
-		d.next = &look{done: make(chan struct{})}
+		d.next = &poll{done: make(chan struct{})}
 	}
 	return d.next
 }
 
 // begin closes a look to those who come later, and reports whether it is still to be
 // taken.
-func (d *Directory) begin(l *look) bool {
+func (d *Directory) begin(l *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.next != l {
@@ -58,7 +58,7 @@ func (d *Directory) begin(l *look) bool {
 
 // follow reads the feed to its end. What was read before an error is in force.
 func (d *Directory) follow(ctx context.Context) (err error) {
-	t := make(touched)
+	t := make(changedParts)
 	for more := true; more && err == nil; {
 		more, err = d.batch(ctx, t)
 	}
@@ -70,7 +70,7 @@ func (d *Directory) follow(ctx context.Context) (err error) {
 
 // batch applies the next changes of the feed, or none of them when it fails, and
 // reports whether there may be more.
-func (d *Directory) batch(ctx context.Context, t touched) (more bool, err error) {
+func (d *Directory) batch(ctx context.Context, t changedParts) (more bool, err error) {
 	changes, err := d.src.Changes(ctx, d.last.Seq, changesBatch)
 	if err != nil {
 		return false, fmt.Errorf("read the change feed: %w", err)

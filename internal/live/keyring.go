@@ -13,25 +13,25 @@ import (
 // about a hundred entries and the table of leaves, not all of them.
 const leaves = 1024
 
-// keyring finds keys by their hash. It never changes: a changed copy shares every leaf
+// keyIndex finds keys by their hash. It never changes: a changed copy shares every leaf
 // that it did not touch. The zero value is empty.
-type keyring [leaves]map[keys.Hash]*keys.Entry
+type keyIndex [leaves]map[keys.Hash]*keys.Entry
 
-// leaf says where a hash belongs; hashes are spread evenly as they are.
-func leaf(h keys.Hash) int { return int(binary.LittleEndian.Uint16(h[:])) % leaves }
+// shardOf says where a hash belongs; hashes are spread evenly as they are.
+func shardOf(h keys.Hash) int { return int(binary.LittleEndian.Uint16(h[:])) % leaves }
 
 // find returns the key of a hash, nil when there is none.
-func (k *keyring) find(h keys.Hash) *keys.Entry { return k[leaf(h)][h] }
+func (k *keyIndex) find(h keys.Hash) *keys.Entry { return k[shardOf(h)][h] }
 
-// forge is a keyring in the making.
-type forge struct {
-	ring *keyring
+// keyIndexBuilder is a keyring in the making.
+type keyIndexBuilder struct {
+	ring *keyIndex
 	own  [leaves]bool // leaves that no other ring shares
 }
 
 // copyOf begins with the keys of a ring, which stays as it is; nil is an empty one.
-func copyOf(old *keyring) *forge {
-	f := &forge{ring: new(keyring)}
+func copyOf(old *keyIndex) *keyIndexBuilder {
+	f := &keyIndexBuilder{ring: new(keyIndex)}
 	if old != nil {
 		*f.ring = *old
 	}
@@ -39,8 +39,8 @@ func copyOf(old *keyring) *forge {
 }
 
 // at is the leaf of a hash, to be written to.
-func (f *forge) at(h keys.Hash) map[keys.Hash]*keys.Entry {
-	i := leaf(h)
+func (f *keyIndexBuilder) at(h keys.Hash) map[keys.Hash]*keys.Entry {
+	i := shardOf(h)
 	switch {
 	case f.own[i]:
 	case f.ring[i] == nil:
@@ -53,14 +53,14 @@ func (f *forge) at(h keys.Hash) map[keys.Hash]*keys.Entry {
 }
 
 // put adds a key under all its values.
-func (f *forge) put(e *keys.Entry) {
+func (f *keyIndexBuilder) put(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
 		f.at(h)[h] = e
 	}
 }
 
 // drop takes a key away, except where a value leads to another key by now.
-func (f *forge) drop(e *keys.Entry) {
+func (f *keyIndexBuilder) drop(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
 		if now := f.ring.find(h); now != nil && now.Principal.ID == e.Principal.ID {
 			delete(f.at(h), h)
@@ -70,7 +70,7 @@ func (f *forge) drop(e *keys.Entry) {
 
 // ring is the keyring of the present parts: the old one with what has to do with the
 // touched parts made anew, or all of it when old is nil.
-func (p parts) ring(old *keyring, t touched) *keyring {
+func (p parts) ring(old *keyIndex, t changedParts) *keyIndex {
 	f, due := copyOf(old), p[keys.Kind]
 	if old != nil {
 		for _, was := range t[keys.Kind] {
@@ -87,13 +87,13 @@ func (p parts) ring(old *keyring, t touched) *keyring {
 			f.drop(e) // the workspace is gone: its keys open nothing
 			continue
 		}
-		f.put(p.standing(e, roles))
+		f.put(p.withUserRights(e, roles))
 	}
 	return f.ring
 }
 
 // affected are the keys that changed, or whose workspace or user did.
-func (p parts) affected(t touched) map[string]any {
+func (p parts) affected(t changedParts) map[string]any {
 	if len(t[tenant.OrganisationKind]) > 0 {
 		return p[keys.Kind]
 	}
@@ -119,7 +119,7 @@ func (p parts) affected(t touched) map[string]any {
 
 // touchedUsers are those who changed themselves or in a membership, the present or the
 // former one.
-func (p parts) touchedUsers(t touched) map[string]bool {
+func (p parts) touchedUsers(t changedParts) map[string]bool {
 	users := make(map[string]bool)
 	for id := range t[tenant.UserKind] {
 		users[id] = true

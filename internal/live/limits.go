@@ -29,8 +29,8 @@ func limitKinds() (kinds []string) {
 // planRef names who has a plan: a record, or an integration in a place.
 type planRef struct{ kind, id, place string }
 
-// planned is a plan with its name. A part of limits is a list of them.
-type planned struct {
+// namedPlan is a plan with its name. A part of limits is a list of them.
+type namedPlan struct {
 	planRef
 	plan *quota.Plan
 }
@@ -38,9 +38,9 @@ type planned struct {
 // planLeaves is how many parts a planbook has.
 const planLeaves = 256
 
-// planbook finds plans, as a keyring finds keys: a changed copy shares what it did not
+// planIndex finds plans, as a keyring finds keys: a changed copy shares what it did not
 // touch. The zero value is empty.
-type planbook [planLeaves]map[planRef]*quota.Plan
+type planIndex [planLeaves]map[planRef]*quota.Plan
 
 func planLeaf(id string) int {
 	h := uint32(0)
@@ -71,8 +71,8 @@ func (s *Snapshot) plan(r planRef) *quota.Plan {
 
 // addLimits makes the planbook: of all limits, or the old one with what was touched made
 // anew.
-func (p parts) addLimits(s *Snapshot, t touched) {
-	book, own := new(planbook), [planLeaves]bool{}
+func (p parts) addLimits(s *Snapshot, t changedParts) {
+	book, own := new(planIndex), [planLeaves]bool{}
 	if t != nil && s.plans != nil {
 		*book = *s.plans
 	}
@@ -87,7 +87,7 @@ func (p parts) addLimits(s *Snapshot, t touched) {
 		return book[i]
 	}
 	put := func(v any) {
-		list, _ := v.([]planned) // nil for what is gone
+		list, _ := v.([]namedPlan) // nil for what is gone
 		for _, one := range list {
 			at(one.planRef)[one.planRef] = one.plan
 		}
@@ -101,7 +101,7 @@ func (p parts) addLimits(s *Snapshot, t touched) {
 			continue
 		}
 		for id, was := range t[kind] {
-			list, _ := was.([]planned) // nil for what is new
+			list, _ := was.([]namedPlan) // nil for what is new
 			for _, one := range list {
 				delete(at(one.planRef), one.planRef)
 			}
@@ -112,7 +112,7 @@ func (p parts) addLimits(s *Snapshot, t touched) {
 }
 
 // plansOf are the plans of a record that was decoded as v.
-func (d *Directory) plansOf(r resource.Record, v any) ([]planned, error) {
+func (d *Directory) plansOf(r resource.Record, v any) ([]namedPlan, error) {
 	of := quota.Subject{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
 	switch v := v.(type) {
 	case *keys.Entry:
@@ -129,7 +129,7 @@ func (d *Directory) plansOf(r resource.Record, v any) ([]planned, error) {
 	return nil, nil
 }
 
-func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []planned, err error) {
+func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []namedPlan, err error) {
 	of.Kind = quota.IntegrationWorkspace
 	for place, l := range limits {
 		of.WorkspaceID = place
@@ -141,7 +141,7 @@ func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits ma
 }
 
 // planOf appends the plan that stored limits make, if there are any.
-func (d *Directory) planOf(list []planned, of quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]planned, error) {
+func (d *Directory) planOf(list []namedPlan, of quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]namedPlan, error) {
 	if len(budgets) == 0 && len(rates) == 0 {
 		return list, nil
 	}
@@ -160,5 +160,5 @@ func (d *Directory) planOf(list []planned, of quota.Subject, r resource.Record, 
 	if of.Kind == quota.IntegrationWorkspace {
 		ref.place = of.WorkspaceID
 	}
-	return append(list, planned{ref, quota.NewPlan(of, name, l)}), nil
+	return append(list, namedPlan{ref, quota.NewPlan(of, name, l)}), nil
 }

@@ -22,7 +22,7 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // counted is a plane whose copy tells a bank.
-func counted(t *testing.T, c live.Counted) (*plane, *quota.Limiter) {
+func counted(t *testing.T, c live.LimitOptions) (*plane, *quota.Limiter) {
 	t.Helper()
 	p := newPlane(t)
 	b := quota.NewBank()
@@ -65,7 +65,7 @@ const perMinute = `[{"type":"requests","unit":"rpm","value":60}]`
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	p, _ := counted(t, live.Counted{})
+	p, _ := counted(t, live.LimitOptions{})
 	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws-search", Name: "Search", Status: "active"}, tenant.Workspace{UsageLimits: list(dollars("b-place", 7))})
 	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
 	key := keys.Key{Type: access.WorkspaceService, Secret: keys.Secret{Hash: hash}, UsageLimits: dollars("b-key", 5), RateLimits: json.RawMessage(perMinute)}
@@ -118,7 +118,7 @@ func TestLimits(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	t.Parallel()
-	p, _ := counted(t, live.Counted{})
+	p, _ := counted(t, live.LimitOptions{})
 	any := []quota.Condition{{Key: "api_key", Value: quota.Values{"*"}}}
 	rate := quota.RateLimit{Conditions: any, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
 	first := p.put(quota.RateLimitKind, "", rate)
@@ -148,7 +148,7 @@ func TestPolicies(t *testing.T) {
 
 func TestLimitsSwitchedOff(t *testing.T) {
 	t.Parallel()
-	p, _ := counted(t, live.Counted{NoBudgets: true, NoPolicies: true})
+	p, _ := counted(t, live.LimitOptions{NoBudgets: true, NoPolicies: true})
 	key := p.put(keys.Kind, "", keys.Key{UsageLimits: dollars("b", 5), RateLimits: json.RawMessage(perMinute)})
 	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Status: "active"}, tenant.Workspace{})
 	p.put(quota.RateLimitKind, "", quota.RateLimit{Conditions: []quota.Condition{{Key: "api_key", Value: quota.Values{"*"}}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5})
@@ -163,7 +163,7 @@ func TestLimitsSwitchedOff(t *testing.T) {
 // limits and of those that went.
 func TestMeters(t *testing.T) {
 	t.Parallel()
-	p, bank := counted(t, live.Counted{})
+	p, bank := counted(t, live.LimitOptions{})
 	ctx := t.Context()
 	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
 	m := quota.Meter{Subject: of, BudgetKey: "b", Used: 30, Limit: 100, NextReset: noon.AddDate(0, 0, 3)}
@@ -220,7 +220,7 @@ func BenchmarkLoadMeters(b *testing.B) {
 	}
 	for b.Loop() {
 		d := live.New(s, box, routing.DefaultLimits(), slog.New(slog.DiscardHandler))
-		d.Count(live.Counted{Bank: quota.NewBank(), Meters: s})
+		d.Count(live.LimitOptions{Bank: quota.NewBank(), Meters: s})
 		if err := d.Load(b.Context()); err != nil {
 			b.Fatal(err)
 		}

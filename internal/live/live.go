@@ -38,27 +38,27 @@ const (
 // after Load.
 type Directory struct {
 	src    source
-	box    *sealed.Box
+	box    *sealed.Sealer
 	limits routing.Limits
 	log    *slog.Logger
 	now    atomic.Pointer[Snapshot]
 	wake   chan struct{}
 
-	counted Counted // set before Load
+	counted LimitOptions // set before Load
 
 	turn   chan struct{}   // has a place for who loads or looks: guards last, ahead, parts, scopes and texts
 	last   resource.Change // that was read of the feed; behind Load its number alone
-	ahead  *ahead          // nil: a kind of provider may be in force at once
+	ahead  *catalogPreload // nil: a kind of provider may be in force at once
 	parts  parts
 	scopes scopeSets
 	texts  texts
 
 	mu   sync.Mutex // guards next
-	next *look      // that nobody began yet; nil when nobody waits for one
+	next *poll      // that nobody began yet; nil when nobody waits for one
 }
 
 // New makes a directory; Load fills it.
-func New(src source, box *sealed.Box, limits routing.Limits, log *slog.Logger) *Directory {
+func New(src source, box *sealed.Sealer, limits routing.Limits, log *slog.Logger) *Directory {
 	d := &Directory{src: src, box: box, limits: limits, log: log, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), scopes: newScopeSets(), texts: make(texts)}
 	d.now.Store(&Snapshot{})
 	return d
@@ -109,7 +109,7 @@ func (d *Directory) take(r resource.Record) {
 		return
 	}
 	v, err := decoders[r.Kind](d, r)
-	var plans []planned
+	var plans []namedPlan
 	if err == nil {
 		plans, err = d.plansOf(r, v)
 	}
@@ -146,7 +146,7 @@ func (d *Directory) Run(ctx context.Context) error {
 		}
 		err := d.Refresh(ctx)
 		if err == nil && failing {
-			err = d.rejoin(ctx)
+			err = d.resync(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
 			d.log.Warn("the control plane cannot be followed; the last known state stays in force", "error", err.Error())

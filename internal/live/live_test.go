@@ -29,7 +29,7 @@ const (
 type plane struct {
 	t     *testing.T
 	store *store.Store
-	box   *sealed.Box
+	box   *sealed.Sealer
 	dir   *live.Directory
 }
 

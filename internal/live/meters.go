@@ -9,9 +9,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// Counted says what becomes of limits. The zero value counts nothing: limits are in the
+// LimitOptions says what becomes of limits. The zero value counts nothing: limits are in the
 // snapshot, and nobody tells a bank what was used of them.
-type Counted struct {
+type LimitOptions struct {
 	Bank   bank // is told what the store knows
 	Meters meters
 
@@ -33,7 +33,7 @@ type meters interface {
 }
 
 // Count sets what becomes of limits; it is called before Load.
-func (d *Directory) Count(c Counted) { d.counted = c }
+func (d *Directory) Count(c LimitOptions) { d.counted = c }
 
 // meterPage is how many meters are read at once.
 const meterPage = 1000

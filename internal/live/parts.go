@@ -29,12 +29,12 @@ func (p parts) put(kind, id string, v any) {
 
 func (p parts) drop(kind, id string) { delete(p[kind], id) }
 
-// touched are the parts that a look at the feed replaced: what each was before, nil
+// changedParts are the parts that a look at the feed replaced: what each was before, nil
 // for what is new, by kind and id.
-type touched map[string]map[string]any
+type changedParts map[string]map[string]any
 
 // note keeps what a part was when it is touched for the first time.
-func (t touched) note(kind, id string, was any) {
+func (t changedParts) note(kind, id string, was any) {
 	if t[kind] == nil {
 		t[kind] = make(map[string]any)
 	}
@@ -44,7 +44,7 @@ func (t touched) note(kind, id string, was any) {
 }
 
 // any reports whether a part of one of the kinds was touched.
-func (t touched) any(kinds []string) bool {
+func (t changedParts) any(kinds []string) bool {
 	return slices.ContainsFunc(kinds, func(k string) bool { return len(t[k]) > 0 })
 }
 
@@ -52,7 +52,7 @@ func (t touched) any(kinds []string) bool {
 // is made of moved, and else taken over from the snapshot before.
 type section struct {
 	kinds []string
-	build func(p parts, s *Snapshot, t touched)
+	build func(p parts, s *Snapshot, t changedParts)
 }
 
 // sections are the whole snapshot. Every kind that is followed belongs to one.
@@ -76,7 +76,7 @@ func (p parts) assemble() *Snapshot {
 }
 
 // renew makes the snapshot of the present parts of the one before them.
-func (p parts) renew(old *Snapshot, t touched) *Snapshot {
+func (p parts) renew(old *Snapshot, t changedParts) *Snapshot {
 	s := *old
 	for _, part := range sections {
 		if t.any(part.kinds) {
@@ -86,9 +86,9 @@ func (p parts) renew(old *Snapshot, t touched) *Snapshot {
 	return &s
 }
 
-func (p parts) addKeys(s *Snapshot, t touched) { s.keys = p.ring(s.keys, t) }
+func (p parts) addKeys(s *Snapshot, t changedParts) { s.keys = p.ring(s.keys, t) }
 
-func (p parts) addWorkspaces(s *Snapshot, _ touched) {
+func (p parts) addWorkspaces(s *Snapshot, _ changedParts) {
 	s.workspaces = make(map[string]*tenant.Scope, len(p[tenant.WorkspaceKind]))
 	guardrails := p.guardrailsByPlace()
 	for id, v := range p[tenant.WorkspaceKind] {
@@ -96,7 +96,7 @@ func (p parts) addWorkspaces(s *Snapshot, _ touched) {
 	}
 }
 
-func (p parts) addConfigs(s *Snapshot, _ touched) {
+func (p parts) addConfigs(s *Snapshot, _ changedParts) {
 	s.configs = make(map[ref]*Config, 2*len(p[configKind]))
 	for _, v := range p[configKind] {
 		c := v.(*savedConfig)
@@ -105,7 +105,7 @@ func (p parts) addConfigs(s *Snapshot, _ touched) {
 	}
 }
 
-func (p parts) addAccounts(s *Snapshot, _ touched) {
+func (p parts) addAccounts(s *Snapshot, _ changedParts) {
 	s.accounts, s.byPlace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
 	s.agreements = make(map[string]*catalog.PriceOverrides)
 	for id, v := range p[credential.IntegrationKind] {

@@ -29,9 +29,9 @@ func decodeMember(_ *Directory, r resource.Record) (any, error) {
 	return m, json.Unmarshal(r.Body, &m.Member)
 }
 
-// standing gives the entry of a user key the rights of its user, in a copy: what is
+// withUserRights gives the entry of a user key the rights of its user, in a copy: what is
 // in parts is shared with earlier snapshots. A user who is gone has none.
-func (p parts) standing(e *keys.Entry, roles map[string]map[string]access.Role) *keys.Entry {
+func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.Role) *keys.Entry {
 	org, known := p[tenant.OrganisationKind][e.Principal.OrgID].(*tenant.Organisation)
 	user, there := p[tenant.UserKind][e.Key.UserID].(*tenant.User)
 	if e.Key.Type != access.WorkspaceUser || !known || !there {

@@ -39,7 +39,7 @@ func decodeRateLimit(_ *Directory, r resource.Record) (any, error) {
 // when it has none: a nil *quota.Policies has no holds.
 func (s *Snapshot) Policies(workspace string) *quota.Policies { return s.policies[workspace] }
 
-func (p parts) addPolicies(s *Snapshot, _ touched) {
+func (p parts) addPolicies(s *Snapshot, _ changedParts) {
 	s.policies = make(map[string]*quota.Policies)
 	for _, kind := range []string{quota.UsageLimitKind, quota.RateLimitKind} {
 		list := make([]*policy, 0, len(p[kind]))

@@ -62,8 +62,8 @@ func decodeLabel(_ *Directory, r resource.Record) (any, error) {
 
 // addPrompts puts prompts and partials together with their versions. Versions of what is
 // gone stay out.
-func (p parts) addPrompts(s *Snapshot, _ touched) {
-	s.prompts, s.shelves = make(map[ref]*prompt.Saved), make(map[string]prompt.Shelf)
+func (p parts) addPrompts(s *Snapshot, _ changedParts) {
+	s.prompts, s.shelves = make(map[ref]*prompt.Saved), make(map[string]prompt.PartialSet)
 	labels := make(map[string]map[string]string)
 	for id, v := range p[prompt.LabelKind] {
 		l := v.(*label)
@@ -92,7 +92,7 @@ func (p parts) addPartials(s *Snapshot) {
 	for id, v := range p[prompt.PartialKind] {
 		sp := v.(*savedPartial)
 		if s.shelves[sp.workspace] == nil {
-			s.shelves[sp.workspace] = make(prompt.Shelf)
+			s.shelves[sp.workspace] = make(prompt.PartialSet)
 		}
 		one := &prompt.SavedPartial{Partial: &sp.partial, Versions: make(map[int]*prompt.PartialEntry)}
 		byID[id], s.shelves[sp.workspace][sp.slug], s.shelves[sp.workspace][id] = one, one, one

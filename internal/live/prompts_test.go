@@ -16,12 +16,12 @@ func TestPromptsAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	beta := p.put(prompt.LabelKind, "beta", prompt.Label{Name: "beta"})
-	line := prompt.Line{Default: 1, Newest: 2}
-	id := p.put(prompt.Kind, "pp-hello", prompt.Prompt{Name: "Hello", Line: line, Labels: []prompt.Labelled{{LabelID: beta, Version: 2}, {LabelID: prompt.UniversalID(org, "production"), Version: 1}}})
+	line := prompt.VersionHistory{Default: 1, Newest: 2}
+	id := p.put(prompt.Kind, "pp-hello", prompt.Prompt{Name: "Hello", VersionHistory: line, Labels: []prompt.Labelled{{LabelID: beta, Version: 2}, {LabelID: prompt.UniversalID(org, "production"), Version: 1}}})
 	p.put(prompt.VersionKind, "", prompt.Version{PromptID: id, Number: 1, String: "One {{>tone}}", Model: "m"})
 	p.put(prompt.VersionKind, "", prompt.Version{PromptID: id, Number: 2, String: "Two", Model: "m"})
 	p.put(prompt.VersionKind, "", prompt.Version{PromptID: "nobody", Number: 1, String: "x"})
-	tone := p.put(prompt.PartialKind, "tone", prompt.Partial{Name: "Tone", Line: prompt.Line{Default: 1, Newest: 1}})
+	tone := p.put(prompt.PartialKind, "tone", prompt.Partial{Name: "Tone", VersionHistory: prompt.VersionHistory{Default: 1, Newest: 1}})
 	p.put(prompt.PartialVersionKind, "", prompt.PartialVersion{PartialID: tone, Number: 1, String: "kindly"})
 	if err := p.dir.Refresh(t.Context()); err != nil {
 		t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// rejoin goes on with a store that was away. One that comes back without its last changes,
+// resync goes on with a store that was away. One that comes back without its last changes,
 // as a replica that took over or a backup does, gives their numbers to others, which would
 // be passed over here: then everything is read anew.
-func (d *Directory) rejoin(ctx context.Context) error {
+func (d *Directory) resync(ctx context.Context) error {
 	last, err := d.position(ctx)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	database.Reader = store.Endpoint{Port: replica.Endpoint.Port}
 	p := newPlaneOn(t, database)
 	bank := quota.NewBank()
-	p.dir.Count(live.Counted{Bank: bank, Meters: p.store})
+	p.dir.Count(live.LimitOptions{Bank: bank, Meters: p.store})
 
 	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
 	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
@@ -67,7 +67,7 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	used("behind a look at the feed", bank)
 
 	next, fresh := p.another(), quota.NewBank()
-	next.Count(live.Counted{Bank: fresh, Meters: p.store})
+	next.Count(live.LimitOptions{Bank: fresh, Meters: p.store})
 	if err := next.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

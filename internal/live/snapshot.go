@@ -12,7 +12,7 @@ import (
 
 // Snapshot is the control plane at one moment. Nothing in it changes.
 type Snapshot struct {
-	keys       *keyring // nil in the snapshot before the first
+	keys       *keyIndex // nil in the snapshot before the first
 	workspaces map[string]*tenant.Scope
 	configs    map[ref]*Config
 	accounts   map[ref]*credential.Account
@@ -20,9 +20,9 @@ type Snapshot struct {
 	kinds      []string                           // of accounts
 	agreements map[string]*catalog.PriceOverrides // of integrations, by id
 	prompts    map[ref]*prompt.Saved
-	shelves    map[string]prompt.Shelf    // partials of a workspace
-	plans      *planbook                  // nil in the snapshot before the first
-	policies   map[string]*quota.Policies // of a workspace
+	shelves    map[string]prompt.PartialSet // partials of a workspace
+	plans      *planIndex                   // nil in the snapshot before the first
+	policies   map[string]*quota.Policies   // of a workspace
 }
 
 // ref names a thing inside a workspace by slug or id.

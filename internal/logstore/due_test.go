@@ -16,9 +16,9 @@ func TestDueOfTwo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		workspaces := []string{"a", "b", "c"}
-		draw := func(name string) logstore.Due {
+		draw := func(name string) logstore.RetentionCutoffs {
 			day := func() time.Time { return recordtest.Epoch.AddDate(0, 0, rapid.IntRange(0, 4).Draw(rt, name)) }
-			d := logstore.Due{Before: day(), Workspaces: map[string]time.Time{}}
+			d := logstore.RetentionCutoffs{Before: day(), Workspaces: map[string]time.Time{}}
 			for _, w := range workspaces {
 				if rapid.Bool().Draw(rt, name) {
 					d.Workspaces[w] = day()

@@ -90,7 +90,7 @@ func (s *Store) resume(ctx context.Context) (record.Position, error) {
 	if err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
-	if err := s.files.Resume(ctx, p.Bodies); err != nil {
+	if err := s.files.Resume(ctx, p.BodyStore); err != nil {
 		return record.Position{}, fmt.Errorf("follow journal: %w", err)
 	}
 	if p.Next.Seq > s.stored { // what failed last was stored after all
@@ -159,7 +159,7 @@ func (s *Store) batch(ctx context.Context, from record.Position) (batch, error) 
 			return Progress{}, err
 		}
 		mark, err := s.files.Flush(ctx)
-		return Progress{Next: b.end, Bodies: mark}, err
+		return Progress{Next: b.end, BodyStore: mark}, err
 	})
 	if err != nil {
 		s.unsure = b.marks

@@ -38,8 +38,8 @@ type Journal interface {
 
 // Progress is how far a log store is: what it must know to go on after a crash.
 type Progress struct {
-	Next   record.Position // in the journal; only Seq is kept
-	Bodies bodies.Mark
+	Next      record.Position // in the journal; only Seq is kept
+	BodyStore bodies.Mark
 }
 
 // Sink is a transaction that stores records. It keeps nothing of what it is given.
@@ -52,9 +52,9 @@ type Sink interface {
 	Correct(c *record.Correction) error
 }
 
-// Bodies is a back end that keeps bodies: *bodies.Files. Read is safe for concurrent
+// BodyStore is a back end that keeps bodies: *bodies.Files. Read is safe for concurrent
 // use; the other methods are called by one goroutine at a time.
-type Bodies interface {
+type BodyStore interface {
 	// Resume goes back to a mark: what was added behind it is forgotten.
 	Resume(ctx context.Context, m bodies.Mark) error
 	// Add takes copies of the bodies of an attempt, which can be read after Flush.
@@ -76,10 +76,10 @@ type Bodies interface {
 	Trim(ctx context.Context, before uint32, old time.Time) (int, error)
 }
 
-// Rows is a back end that keeps and queries the rows: *duckdb.DB or *clickhouse.DB. It is
+// RowStore is a back end that keeps and queries the rows: *duckdb.DB or *clickhouse.DB. It is
 // safe for concurrent use, but callers make one write at a time. It has a method for each
 // question that the log answers, and package logstoretest a case.
-type Rows interface {
+type RowStore interface {
 	// Progress is what the last Write stored; the zero Progress at first.
 	Progress(ctx context.Context) (Progress, error)
 	// Write stores what fill gives to the sink, and the Progress it returns, in one
@@ -89,29 +89,29 @@ type Rows interface {
 	List(ctx context.Context, q record.Query) (record.Page, error)
 	// Find answers Store.Find; the bodies are at the Ref.
 	Find(ctx context.Context, orgID, workspaceID, id string) (record.Attempt, bodies.Ref, error)
-	// Bodied returns a page of those attempts that a query selects whose bodies are kept,
+	// RowWithBody returns a page of those attempts that a query selects whose bodies are kept,
 	// and where these are; otherwise it is as List, without Count and ByArrival.
-	Bodied(ctx context.Context, q record.Query) (BodiedPage, error)
+	RowWithBody(ctx context.Context, q record.Query) (BodiedPage, error)
 	// Billed answers Store.Billed.
 	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
 	// Corrections answers Store.Corrections.
 	Corrections(ctx context.Context, id string) ([]record.Correction, error)
 	// Analyse answers Store.Analyse.
 	Analyse(ctx context.Context, a record.Analysis) (record.AnalysisPage, error)
-	Ends
+	Retainer
 	Feedback
 }
 
-// Bodied is an attempt, and where its bodies are.
-type Bodied struct {
+// RowWithBody is an attempt, and where its bodies are.
+type RowWithBody struct {
 	record.Attempt
 	Ref bodies.Ref
 }
 
 // BodiedPage is a page of attempts whose bodies are kept.
 type BodiedPage struct {
-	Rows []Bodied
-	Next record.Cursor // empty on the last page
+	RowStore []RowWithBody
+	Next     record.Cursor // empty on the last page
 }
 
 // Options tune how records are taken over.
@@ -155,24 +155,24 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	o       Options
 	journal Journal
-	rows    Rows
+	rows    RowStore
 
 	retaining sync.Mutex // one Retain at a time; taken before writing
 
 	writing sync.Mutex // one batch at a time; guards stored, unsure and writes to files
 	stored  uint64     // position in the journal of the last transaction seen
-	files   Bodies
+	files   BodyStore
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	searches chan struct{} // places of those under way
 	trouble  *background.OutageLog
 
 	state state
-	marks marks
+	marks ingestWaiters
 }
 
 // New builds a Store. Nothing moves until Run.
-func New(j Journal, rows Rows, files Bodies, o Options) *Store {
+func New(j Journal, rows RowStore, files BodyStore, o Options) *Store {
 	o = o.withDefaults()
 	return &Store{
 		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
@@ -209,7 +209,7 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 	default:
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}
-	set.Give(&a)
+	set.CopyTo(&a)
 	return a, nil
 }
 

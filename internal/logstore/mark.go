@@ -8,14 +8,14 @@ import (
 	"sluice/internal/ident"
 )
 
-// marks are those that somebody waits for.
-type marks struct {
+// ingestWaiters are those that somebody waits for.
+type ingestWaiters struct {
 	mu      sync.Mutex // guards waiting
 	waiting map[string]chan struct{}
 }
 
 // await returns the channel that reach closes.
-func (m *marks) await(id string) <-chan struct{} {
+func (m *ingestWaiters) await(id string) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting == nil {
@@ -26,7 +26,7 @@ func (m *marks) await(id string) <-chan struct{} {
 }
 
 // reach tells those who wait for marks that what stood before them is stored.
-func (m *marks) reach(ids []string) {
+func (m *ingestWaiters) reach(ids []string) {
 	for _, id := range ids {
 		m.mu.Lock()
 		if ch := m.waiting[id]; ch != nil {
@@ -37,16 +37,16 @@ func (m *marks) reach(ids []string) {
 	}
 }
 
-func (m *marks) forget(id string) {
+func (m *ingestWaiters) forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.waiting, id)
 }
 
-// Settle returns when everything is in the rows that was in the journal when it was
+// WaitIngested returns when everything is in the rows that was in the journal when it was
 // called: attempts, and corrections of any process before this one too. It needs Run, and
 // fails with the error of ctx when that ends first, or when the journal takes no mark.
-func (s *Store) Settle(ctx context.Context) error {
+func (s *Store) WaitIngested(ctx context.Context) error {
 	id := ident.NewID()
 	reached := s.marks.await(id)
 	defer s.marks.forget(id)

@@ -31,7 +31,7 @@ func TestSettle(t *testing.T) {
 				n := start(t, logstore.Options{})
 				stop := n.run(t)
 				n.append(t, 0, 3)
-				if err := n.store.Settle(t.Context()); err != nil {
+				if err := n.store.WaitIngested(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				n.check(t, 3)
@@ -45,7 +45,7 @@ func TestSettle(t *testing.T) {
 				if err := n.journal.AppendCorrection(&record.Correction{ID: chat.ID, Started: chat.Started, Operation: "op", After: record.Rated{Cost: 42}}); err != nil {
 					t.Fatal(err)
 				}
-				if err := n.store.Settle(t.Context()); err != nil {
+				if err := n.store.WaitIngested(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				a, err := n.store.Find(t.Context(), recordtest.Org, "", chat.ID)
@@ -70,13 +70,13 @@ func TestSettleEnds(t *testing.T) {
 		n := start(t, logstore.Options{}) // nothing runs
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if err := n.store.Settle(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := n.store.WaitIngested(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want that the time is over", err)
 		}
 		if err := n.journal.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := n.store.Settle(t.Context()); err == nil {
+		if err := n.store.WaitIngested(t.Context()); err == nil {
 			t.Error("settled without a journal")
 		}
 	})

@@ -10,26 +10,26 @@ import (
 	"sluice/internal/logstore/bodies"
 )
 
-// Ends is how rows and what they refer to come to their ends. Methods that return a
+// Retainer is how rows and what they refer to come to their ends. Methods that return a
 // number do some of their work, as much as delays nobody, and are called again until
 // the number is 0. Files are those of the node that home names.
-type Ends interface {
+type Retainer interface {
 	// Delete removes rows that are due, with their corrections. Those of rows that are not
 	// there go by the time of every workspace.
-	Delete(ctx context.Context, due Due) (rows int64, err error)
+	Delete(ctx context.Context, due RetentionCutoffs) (rows int64, err error)
 	// Blank does to rows that are due what the function Blank does, and removes their
 	// corrections. From then on no list has them, and none finds them.
-	Blank(ctx context.Context, due Due) (rows int64, err error)
+	Blank(ctx context.Context, due RetentionCutoffs) (rows int64, err error)
 	// DueFiles are the files in which rows that are due have bodies, in any order.
-	DueFiles(ctx context.Context, home string, due Due) ([]uint32, error)
+	DueFiles(ctx context.Context, home string, due RetentionCutoffs) ([]uint32, error)
 	// Kept are the places in a file at which rows that are not due have bodies.
-	Kept(ctx context.Context, home string, file uint32, due Due) ([]bodies.Span, error)
+	Kept(ctx context.Context, home string, file uint32, due RetentionCutoffs) ([]bodies.Span, error)
 	// DueKeys are some objects that hold bodies of due rows. The rows are all those with
 	// such an object that are due in of; no key means that none is left.
-	DueKeys(ctx context.Context, due Due) (keys []string, of Due, err error)
+	DueKeys(ctx context.Context, due RetentionCutoffs) (keys []string, of RetentionCutoffs, err error)
 	// Forget has due rows no longer refer to their bodies: to those in a file, or, when it
 	// is bodies.Single, to objects of their own.
-	Forget(ctx context.Context, home string, file uint32, due Due) (rows int64, err error)
+	Forget(ctx context.Context, home string, file uint32, due RetentionCutoffs) (rows int64, err error)
 	// FirstFile is the lowest file that a row refers to; 0 when there is none. Single is
 	// no file, here and in DueFiles.
 	FirstFile(ctx context.Context, home string) (uint32, error)
@@ -37,9 +37,9 @@ type Ends interface {
 
 // Retention says what Retain ends.
 type Retention struct {
-	Bodies  Due // bodies go, the rest stays
-	Rows    Due // lists no longer have the row, only figures do
-	Metrics Due // nothing is left
+	Bodies  RetentionCutoffs // bodies go, the rest stays
+	Rows    RetentionCutoffs // lists no longer have the row, only figures do
+	Metrics RetentionCutoffs // nothing is left
 }
 
 // Retained counts what Retain did.
@@ -72,7 +72,7 @@ func (s *Store) Retain(ctx context.Context, r Retention) error {
 	return nil
 }
 
-func (s *Store) retain(ctx context.Context, r Retention, rows Due, done *Retained) (err error) {
+func (s *Store) retain(ctx context.Context, r Retention, rows RetentionCutoffs, done *Retained) (err error) {
 	if err := s.endBodies(ctx, r.Bodies.Or(rows), done); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Store) inParts(ctx context.Context, part func() (int64, error)) (sum in
 }
 
 // endBodies ends the bodies of due rows.
-func (s *Store) endBodies(ctx context.Context, due Due, done *Retained) error {
+func (s *Store) endBodies(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	files, err := s.rows.DueFiles(ctx, s.o.Home, due)
 	if err != nil {
 		return err
@@ -124,12 +124,12 @@ func (s *Store) endBodies(ctx context.Context, due Due, done *Retained) error {
 
 // endFile makes a file without the bodies of due rows, then has those rows forget them:
 // what is cut off in between is done again.
-func (s *Store) endFile(ctx context.Context, file uint32, due Due) (int64, error) {
+func (s *Store) endFile(ctx context.Context, file uint32, due RetentionCutoffs) (int64, error) {
 	p, err := s.rows.Progress(ctx)
 	if err != nil {
 		return 0, err
 	}
-	open := file >= p.Bodies.File
+	open := file >= p.BodyStore.File
 	if open {
 		s.writing.Lock()
 		defer s.writing.Unlock()
@@ -147,7 +147,7 @@ func (s *Store) endFile(ctx context.Context, file uint32, due Due) (int64, error
 }
 
 // endObjects deletes objects of single records.
-func (s *Store) endObjects(ctx context.Context, due Due, done *Retained) error {
+func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	for {
 		keys, of, err := s.rows.DueKeys(ctx, due)
 		if err != nil || len(keys) == 0 {
@@ -165,7 +165,7 @@ func (s *Store) endObjects(ctx context.Context, due Due, done *Retained) error {
 }
 
 // trim deletes the files that no row refers to because their rows are gone.
-func (s *Store) trim(ctx context.Context, due Due, done *Retained) error {
+func (s *Store) trim(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	first, err := s.rows.FirstFile(ctx, s.o.Home)
@@ -176,8 +176,8 @@ func (s *Store) trim(ctx context.Context, due Due, done *Retained) error {
 	if err != nil {
 		return err
 	}
-	if first == 0 || first > p.Bodies.File {
-		first = p.Bodies.File
+	if first == 0 || first > p.BodyStore.File {
+		first = p.BodyStore.File
 	}
 	n, err := s.files.Trim(ctx, first, due.Before)
 	done.Files += n

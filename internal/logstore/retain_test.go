@@ -41,8 +41,8 @@ func TestRetainKeepsWhatARuleKeeps(t *testing.T) {
 		day := func(label string) time.Time {
 			return recordtest.Epoch.AddDate(0, 0, rapid.IntRange(0, 5).Draw(rt, label))
 		}
-		due := func(label string) logstore.Due {
-			d := logstore.Due{Before: day(label), Workspaces: map[string]time.Time{}}
+		due := func(label string) logstore.RetentionCutoffs {
+			d := logstore.RetentionCutoffs{Before: day(label), Workspaces: map[string]time.Time{}}
 			for w := range rapid.IntRange(0, 3).Draw(rt, label) {
 				d.Workspaces[fmt.Sprint("w", w)] = day(label)
 			}

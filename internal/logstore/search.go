@@ -41,17 +41,17 @@ func (s *Store) Search(ctx context.Context, q record.Query, text string) (record
 	}
 	q.Limit, q.Offset, q.Count = searchedRows, 0, false
 	for {
-		page, err := s.rows.Bodied(ctx, q)
+		page, err := s.rows.RowWithBody(ctx, q)
 		if err != nil {
 			return record.Found{}, err
 		}
-		for i := range page.Rows {
-			over, err := r.look(ctx, &page.Rows[i])
+		for i := range page.RowStore {
+			over, err := r.look(ctx, &page.RowStore[i])
 			if err != nil {
 				return record.Found{}, err
 			}
-			if over && (i < len(page.Rows)-1 || page.Next != "") {
-				r.found.Next = record.CursorAt(page.Rows[i].Started, page.Rows[i].ID)
+			if over && (i < len(page.RowStore)-1 || page.Next != "") {
+				r.found.Next = record.CursorAt(page.RowStore[i].Started, page.RowStore[i].ID)
 				r.found.Incomplete = len(r.found.Rows) < r.size
 				return r.found, nil
 			}
@@ -72,14 +72,14 @@ type search struct {
 	bodies reader
 	log    *slog.Logger
 	size   int // rows to find
-	needle record.Needle
+	needle record.SearchTerm
 	end    time.Time
 	left   int64 // bytes to look at
 	found  record.Found
 }
 
 // look searches the bodies of a row; over says that the search is to end with it.
-func (r *search) look(ctx context.Context, row *Bodied) (over bool, err error) {
+func (r *search) look(ctx context.Context, row *RowWithBody) (over bool, err error) {
 	set, err := r.bodies.Read(ctx, row.Ref)
 	switch {
 	case err == nil:
@@ -95,7 +95,7 @@ func (r *search) look(ctx context.Context, row *Bodied) (over bool, err error) {
 		return r.spent(), nil
 	}
 	with := row.Attempt
-	set.Give(&with)
+	set.CopyTo(&with)
 	found, looked := r.needle.In(&with)
 	r.left -= int64(looked)
 	if found {

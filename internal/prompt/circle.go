@@ -1,10 +1,10 @@
 package prompt
 
-// Circle fails when partials that refs name include, however far down, the one that self
+// CheckCycle fails when partials that refs name include, however far down, the one that self
 // knows, or lie deeper in one another than may be filled in: fault.InvalidParameter that
 // names the partial at which it shows. It is asked before a version is published, because
 // that would stop every prompt that includes it.
-func Circle(refs []PartialRef, source Source, self func(PartialRef) bool) error {
+func CheckCycle(refs []PartialRef, source Source, self func(PartialRef) bool) error {
 	c := circle{source: source, self: self, height: make(map[PartialRef]int)}
 	_, err := c.walk(refs, 1)
 	return err

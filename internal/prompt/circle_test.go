@@ -23,7 +23,7 @@ func TestCircle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = prompt.Circle(tmpl.Partials(), source, func(ref prompt.PartialRef) bool { return ref.String() == "me" })
+		err = prompt.CheckCycle(tmpl.Partials(), source, func(ref prompt.PartialRef) bool { return ref.String() == "me" })
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

@@ -13,7 +13,7 @@ const (
 type Partial struct {
 	Name         string `json:"name"`
 	CollectionID string `json:"collection_id"`
-	Line
+	VersionHistory
 	Uses []Use `json:"uses,omitempty"` // partials that versions name
 	// Draft is the version that a change writes beside the partial; not stored here.
 	Draft *PartialVersion `json:"-"`

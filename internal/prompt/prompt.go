@@ -17,8 +17,8 @@ const (
 	Default = "default" // the published one, as without a suffix
 )
 
-// Line is the succession of versions of a prompt or partial.
-type Line struct {
+// VersionHistory is the succession of versions of a prompt or partial.
+type VersionHistory struct {
 	Default   int    `json:"default_version"` // number of the published version
 	DefaultID string `json:"default_version_id"`
 	Newest    int    `json:"newest_version"`
@@ -27,7 +27,7 @@ type Line struct {
 
 // Advance adds a version, the first one published: fault.InvalidRequest when there are
 // MaxVersions.
-func (l *Line) Advance(id string) error {
+func (l *VersionHistory) Advance(id string) error {
 	if l.Newest >= MaxVersions {
 		return fault.Newf(fault.InvalidRequest, "there are %d versions, which is the most; go on with a new one", MaxVersions)
 	}
@@ -39,14 +39,14 @@ func (l *Line) Advance(id string) error {
 }
 
 // Publish makes a version the default one.
-func (l *Line) Publish(number int, id string) { l.Default, l.DefaultID = number, id }
+func (l *VersionHistory) Publish(number int, id string) { l.Default, l.DefaultID = number, id }
 
 // Prompt is the stored body of a prompt: what holds for all its versions.
 // Source: contract/content-and-observability.md 1.1 and 1.6.
 type Prompt struct {
 	Name         string `json:"name"`
 	CollectionID string `json:"collection_id"`
-	Line
+	VersionHistory
 	Model  string     `json:"model,omitempty"`  // of the published version, for lists
 	Labels []Labelled `json:"labels,omitempty"` // the latest assigned last; a label is there once
 	Uses   []Use      `json:"uses,omitempty"`   // partials that versions name
@@ -122,7 +122,7 @@ func (p *Prompt) PartialsInUse() []string {
 
 // inUse are the partials, each once, of the published version, the newest, and those that
 // are labelled.
-func (l *Line) inUse(uses []Use, labelled func(version int) bool) []string {
+func (l *VersionHistory) inUse(uses []Use, labelled func(version int) bool) []string {
 	var ids []string
 	for _, u := range uses {
 		if (u.Version == l.Default || u.Version == l.Newest || labelled(u.Version)) && !slices.Contains(ids, u.PartialID) {
@@ -156,7 +156,7 @@ func (p *Prompt) Pick(suffix string, label func(name string) (id string)) int {
 }
 
 // number is Pick for suffixes that are no label; plain is false for others.
-func (l *Line) number(suffix string) (n int, plain bool) {
+func (l *VersionHistory) number(suffix string) (n int, plain bool) {
 	switch {
 	case suffix == "" || suffix == Default:
 		return l.Default, true
@@ -174,7 +174,7 @@ func (l *Line) number(suffix string) (n int, plain bool) {
 
 // Pick is the number of the version that a suffix means, 0 when there is none. Labels
 // mean nothing here.
-func (l *Line) Pick(suffix string) int {
+func (l *VersionHistory) Pick(suffix string) int {
 	n, _ := l.number(suffix)
 	return n
 }

@@ -11,7 +11,7 @@ import (
 
 func TestPick(t *testing.T) {
 	t.Parallel()
-	p := prompt.Prompt{Line: prompt.Line{Default: 2, Newest: 5}}
+	p := prompt.Prompt{VersionHistory: prompt.VersionHistory{Default: 2, Newest: 5}}
 	p.Label("l-prod", 3)
 	p.Label("l-beta", 4)
 	ids := map[string]string{"production": "l-prod", "beta": "l-beta", "idle": "l-idle"}
@@ -34,15 +34,15 @@ func TestPick(t *testing.T) {
 	if got := p.Pick("beta", label); got != 0 {
 		t.Errorf("a label that was taken off stands for version %d", got)
 	}
-	part := prompt.Partial{Line: p.Line}
-	if part.Line.Pick("production") != 0 || part.Line.Pick("latest") != 5 {
+	part := prompt.Partial{VersionHistory: p.VersionHistory}
+	if part.VersionHistory.Pick("production") != 0 || part.VersionHistory.Pick("latest") != 5 {
 		t.Error("a partial is chosen by number or latest")
 	}
 }
 
 func TestPartialsInUse(t *testing.T) {
 	t.Parallel()
-	p := prompt.Prompt{Line: prompt.Line{Default: 2, Newest: 5}, Uses: []prompt.Use{{1, "old"}, {2, "a"}, {3, "b"}, {4, "gone"}, {5, "a"}}}
+	p := prompt.Prompt{VersionHistory: prompt.VersionHistory{Default: 2, Newest: 5}, Uses: []prompt.Use{{1, "old"}, {2, "a"}, {3, "b"}, {4, "gone"}, {5, "a"}}}
 	p.Label("l", 3)
 	if diff := cmp.Diff([]string{"a", "b"}, p.PartialsInUse()); diff != "" {
 		t.Error(diff)

@@ -38,8 +38,8 @@ func (s *Saved) Find(suffix string) *Entry {
 	})]
 }
 
-// Shelf is the partials of a workspace, by slug and by id. It is a Source.
-type Shelf map[string]*SavedPartial
+// PartialSet is the partials of a workspace, by slug and by id. It is a Source.
+type PartialSet map[string]*SavedPartial
 
 // SavedPartial is a partial with its versions, as requests find it.
 type SavedPartial struct {
@@ -59,7 +59,7 @@ func NewPartialEntry(v *PartialVersion) *PartialEntry {
 }
 
 // Partial implements Source.
-func (s Shelf) Partial(ref PartialRef) (*Template, error) {
+func (s PartialSet) Partial(ref PartialRef) (*Template, error) {
 	if p := s[ref.Name]; p != nil {
 		if e := p.Versions[p.Partial.Pick(ref.Version)]; e != nil {
 			return e.parsed()

@@ -152,8 +152,8 @@ const (
 // Served reports whether this gateway made the call.
 func (s Source) Served() bool { return s == FromGateway || s == FromReplay }
 
-// Shown is the source as clients see it: "gateway", "api", "otlp" or "replay".
-func (s Source) Shown() Source {
+// PublicName is the source as clients see it: "gateway", "api", "otlp" or "replay".
+func (s Source) PublicName() Source {
 	if s == FromGateway {
 		return "gateway"
 	}

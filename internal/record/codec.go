@@ -130,9 +130,9 @@ func (a *Attempt) setFlags(f uint64) {
 	a.ClientRequest.Truncated, a.ClientResponse.Truncated = f&flagClientRequestCut != 0, f&flagClientResponseCut != 0
 }
 
-// behind lists the bytes that follow the closing line, in their stored order, and where
+// trailingFields lists the bytes that follow the closing line, in their stored order, and where
 // among the numbers the length of the first one is. New ones go last.
-func (a *Attempt) behind() (bytes [8]*[]byte, at int) {
+func (a *Attempt) trailingFields() (bytes [8]*[]byte, at int) {
 	return [...]*[]byte{
 		&a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
 		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
@@ -156,7 +156,7 @@ func (a *Attempt) EncodedSize() int {
 	for k, v := range a.Metadata {
 		size += packed.TextSize(k) + packed.TextSize(v)
 	}
-	behind, _ := a.behind()
+	behind, _ := a.trailingFields()
 	for _, b := range behind {
 		size += len(*b)
 	}
@@ -181,7 +181,7 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	dst = append(dst, a.Request.Bytes...)
 	dst = append(dst, a.Response.Bytes...)
 	dst = append(dst, a.Closing...)
-	behind, _ := a.behind()
+	behind, _ := a.trailingFields()
 	for _, b := range behind {
 		dst = append(dst, *b...)
 	}
@@ -215,7 +215,7 @@ func (a *Attempt) Decode(src []byte) error {
 	d.texts(&into, &lens, &before)
 	d.Skip(extra)
 	a.Request.Bytes, a.Response.Bytes, a.Closing = d.Bytes(n[23]), d.Bytes(n[24]), d.Bytes(n[31])
-	behind, at := a.behind()
+	behind, at := a.trailingFields()
 	for i, b := range behind {
 		*b = d.Bytes(n[at+i])
 	}

@@ -22,12 +22,12 @@ type Found struct {
 	Unread     int       // rows whose bodies could not be read now, or not here
 }
 
-// Needle is a text to look for in bodies.
-type Needle struct{ forms [][]byte }
+// SearchTerm is a text to look for in bodies.
+type SearchTerm struct{ forms [][]byte }
 
 // NewNeedle makes a Needle of a text. Case makes no difference. In JSON the text is found
 // however it is escaped there, as long as all of it is escaped in one way.
-func NewNeedle(text string) Needle {
+func NewNeedle(text string) SearchTerm {
 	text = strings.ToLower(text)
 	forms := []string{text}
 	var b strings.Builder
@@ -41,7 +41,7 @@ func NewNeedle(text string) Needle {
 			forms = append(forms, escaped, asciiOnly(escaped))
 		}
 	}
-	var n Needle
+	var n SearchTerm
 	for i, f := range forms {
 		if !slices.Contains(forms[:i], f) {
 			n.forms = append(n.forms, []byte(f))
@@ -81,7 +81,7 @@ const searchMost = 16 << 20
 
 // In reports whether one of the bodies of an attempt holds the text, and how many bytes
 // were looked at.
-func (n Needle) In(a *Attempt) (found bool, looked int) {
+func (n SearchTerm) In(a *Attempt) (found bool, looked int) {
 	for _, b := range a.Bodies() {
 		if len(b.Bytes) == 0 {
 			continue

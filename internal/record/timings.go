@@ -32,5 +32,5 @@ func (a *Attempt) Waited() time.Duration {
 	return max(a.Duration-a.Timings.Preparing-a.Timings.Decoding, 0)
 }
 
-// Own is how long the gateway itself took for the attempt.
-func (a *Attempt) Own() time.Duration { return a.Duration - a.Waited() }
+// GatewayTime is how long the gateway itself took for the attempt.
+func (a *Attempt) GatewayTime() time.Duration { return a.Duration - a.Waited() }

@@ -26,13 +26,13 @@ type Saved struct {
 func SavedContext(recordID string) string { return SavedKind + "/" + recordID }
 
 // Seal keeps doc as the document of a record.
-func (s *Saved) Seal(box *sealed.Box, recordID string, doc []byte) (err error) {
+func (s *Saved) Seal(box *sealed.Sealer, recordID string, doc []byte) (err error) {
 	s.Sealed, err = box.Seal(doc, SavedContext(recordID))
 	return err
 }
 
 // Open returns the document of a record in the clear, which the caller owns. The
 // error is that of sealed.Box.
-func (s *Saved) Open(box *sealed.Box, recordID string) ([]byte, error) {
+func (s *Saved) Open(box *sealed.Sealer, recordID string) ([]byte, error) {
 	return box.Open(s.Sealed, SavedContext(recordID))
 }

@@ -11,10 +11,10 @@ import (
 	"fmt"
 )
 
-// Box seals and opens bytes under one current key and any number of older ones,
+// Sealer seals and opens bytes under one current key and any number of older ones,
 // so that the key can be rotated: Open finds the key by the id in the sealed
 // bytes, Seal always uses the current one. Safe for concurrent use.
-type Box struct {
+type Sealer struct {
 	current keyID
 	keys    map[keyID]cipher.AEAD
 	signers [][]byte // keys of Sign, the current one first
@@ -33,11 +33,11 @@ var ErrUnknownKey = errors.New("sealed: unknown key")
 
 // NewBox makes a Box from secrets of at least 16 bytes, the current one first.
 // Each is stretched by HKDF-SHA-256, so that a passphrase and a random key both do.
-func NewBox(secrets ...[]byte) (*Box, error) {
+func NewBox(secrets ...[]byte) (*Sealer, error) {
 	if len(secrets) == 0 {
 		return nil, errors.New("sealed: no key")
 	}
-	b := &Box{keys: make(map[keyID]cipher.AEAD, len(secrets))}
+	b := &Sealer{keys: make(map[keyID]cipher.AEAD, len(secrets))}
 	for i, s := range secrets {
 		id, aead, err := derive(s)
 		if err != nil {
@@ -79,12 +79,12 @@ func derive(secret []byte) (keyID, cipher.AEAD, error) {
 }
 
 // KeyID names the current key, for example "9f86d081": safe to show.
-func (b *Box) KeyID() string { return hex.EncodeToString(b.current[:]) }
+func (b *Sealer) KeyID() string { return hex.EncodeToString(b.current[:]) }
 
 // Seal encrypts plain. The context is authenticated, not stored: give the
 // identity of the row, for example "api_key/0191…", so that a sealed value cannot
 // be moved to another row.
-func (b *Box) Seal(plain []byte, context string) ([]byte, error) {
+func (b *Sealer) Seal(plain []byte, context string) ([]byte, error) {
 	out := make([]byte, headBytes, headBytes+len(plain)+16)
 	out[0] = version
 	copy(out[1:], b.current[:])
@@ -96,7 +96,7 @@ func (b *Box) Seal(plain []byte, context string) ([]byte, error) {
 }
 
 // Open decrypts what Seal made with the same context.
-func (b *Box) Open(data []byte, context string) ([]byte, error) {
+func (b *Sealer) Open(data []byte, context string) ([]byte, error) {
 	if len(data) < headBytes || data[0] != version {
 		return nil, errors.New("sealed: not sealed bytes")
 	}
@@ -111,7 +111,7 @@ func (b *Box) Open(data []byte, context string) ([]byte, error) {
 	return plain, nil
 }
 
-// Stale reports whether data was sealed under another key than the current one.
-func (b *Box) Stale(data []byte) bool {
+// UsesOldKey reports whether data was sealed under another key than the current one.
+func (b *Sealer) UsesOldKey(data []byte) bool {
 	return len(data) < headBytes || keyID(data[1:5]) != b.current
 }

@@ -47,7 +47,7 @@ func TestBox(t *testing.T) {
 	if p, err := both.Open(data, "row/1"); err != nil || string(p) != "plain" {
 		t.Errorf("open under the older key: %q, %v", p, err)
 	}
-	if !both.Stale(data) || old.Stale(data) {
+	if !both.UsesOldKey(data) || old.UsesOldKey(data) {
 		t.Error("Stale")
 	}
 	if _, err := both.Open(data, "row/2"); err == nil {
@@ -78,7 +78,7 @@ func TestSign(t *testing.T) {
 	}
 	mac := old.Sign([]byte("file 1"), "export")
 	for name, c := range map[string]struct {
-		box              *sealed.Box
+		box              *sealed.Sealer
 		message, context string
 		mac              []byte
 		good             bool

@@ -15,13 +15,13 @@ func signKey(secret []byte) ([]byte, error) {
 // Sign is a signature of 32 bytes over a message under the current key: HMAC-SHA-256. The
 // context, for example "log export", says what it is good for: nothing that is signed for one
 // context holds in another.
-func (b *Box) Sign(message []byte, context string) []byte {
+func (b *Sealer) Sign(message []byte, context string) []byte {
 	return signed(b.signers[0], message, context)
 }
 
 // Signed reports whether a signature is one that Sign made, under the current key or an
 // older one. It takes the same time whatever is wrong.
-func (b *Box) Signed(message, signature []byte, context string) bool {
+func (b *Sealer) Signed(message, signature []byte, context string) bool {
 	good := false
 	for _, key := range b.signers {
 		good = hmac.Equal(signed(key, message, context), signature) || good

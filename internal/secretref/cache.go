@@ -65,7 +65,7 @@ func (c *cache) close() {
 // get returns the secret of a source: a kept one, or one that it waits for.
 func (c *cache) get(ctx context.Context, s *credential.SecretSource) (*secret, error) {
 	for {
-		value, wait, err := c.look(s) //nolint:contextcheck // a caller that leaves does not end the fetch for the others
+		value, wait, err := c.load(s) //nolint:contextcheck // a caller that leaves does not end the fetch for the others
 		if wait == nil {
 			return value, err
 		}
@@ -77,8 +77,8 @@ func (c *cache) get(ctx context.Context, s *credential.SecretSource) (*secret, e
 	}
 }
 
-// look returns what is kept, or what to wait for. It starts a fetch where one is due.
-func (c *cache) look(s *credential.SecretSource) (value *secret, wait <-chan struct{}, err error) {
+// load returns what is kept, or what to wait for. It starts a fetch where one is due.
+func (c *cache) load(s *credential.SecretSource) (value *secret, wait <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock.Now()
@@ -91,7 +91,7 @@ func (c *cache) look(s *credential.SecretSource) (value *secret, wait <-chan str
 		c.start(s, e)
 	}
 	switch {
-	case e.serves(now):
+	case e.canServeStale(now):
 		return e.value, nil, nil
 	case e.running != nil:
 		return nil, e.running, nil
@@ -99,11 +99,11 @@ func (c *cache) look(s *credential.SecretSource) (value *secret, wait <-chan str
 	return nil, nil, e.err
 }
 
-// serves says whether the kept secret may go out though a newer one is due or on its
+// canServeStale says whether the kept secret may go out though a newer one is due or on its
 // way: for the time of grace, and for as long after the manager could not be reached, so
 // that an outage keeps no call waiting. After that nothing is known of the manager, and
 // the call waits for its answer.
-func (e *entry) serves(now time.Time) bool {
+func (e *entry) canServeStale(now time.Time) bool {
 	if e.value == nil {
 		return false
 	}

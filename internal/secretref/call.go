@@ -24,27 +24,27 @@ type call struct {
 	values provider.Values
 }
 
-// refused is an answer other than 2xx.
-type refused struct {
+// statusError is an answer other than 2xx.
+type statusError struct {
 	status int
 	busy   bool // whatever the status, the manager has no time
 }
 
-func (e *refused) Error() string {
+func (e *statusError) Error() string {
 	return fmt.Sprintf("the secret manager answered with status %d", e.status)
 }
 
-// lost is a call that no whole answer came to.
-type lost struct {
+// transportError is a call that no whole answer came to.
+type transportError struct {
 	doing string
 	err   error
 }
 
-func (e *lost) Error() string { return e.doing + " the secret manager: " + e.err.Error() }
-func (e *lost) Unwrap() error { return e.err }
+func (e *transportError) Error() string { return e.doing + " the secret manager: " + e.err.Error() }
+func (e *transportError) Unwrap() error { return e.err }
 
 func isStatus(err error, statuses ...int) bool {
-	var r *refused
+	var r *statusError
 	if !errors.As(err, &r) {
 		return false
 	}
@@ -73,15 +73,15 @@ func (r *Reader) do(ctx context.Context, c call, into any) error {
 	}
 	res, err := r.http.Do(req)
 	if err != nil {
-		return &lost{"call", err}
+		return &transportError{"call", err}
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is needed
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return &refused{res.StatusCode, busy(res.StatusCode, raw)}
+		return &statusError{res.StatusCode, busy(res.StatusCode, raw)}
 	case err != nil:
-		return &lost{"read the answer of", err}
+		return &transportError{"read the answer of", err}
 	case len(raw) > maxAnswer:
 		return fmt.Errorf("the answer of the secret manager is larger than %d bytes", maxAnswer)
 	case json.Unmarshal(raw, into) != nil:

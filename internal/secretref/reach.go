@@ -21,7 +21,7 @@ func unreachable(err error) bool {
 	if status, answered := statusOf(err); answered {
 		return status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusTemporaryRedirect
 	}
-	var call *lost
+	var call *transportError
 	return errors.As(err, &call) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		fault.Has(err, fault.Unauthenticated) // a sign-in that nobody answered
 }
@@ -29,7 +29,7 @@ func unreachable(err error) bool {
 // statusOf is the status of the answer that an error is about. AWS says 400 where it has
 // no time; here that is 429.
 func statusOf(err error) (status int, answered bool) {
-	var own *refused
+	var own *statusError
 	var azure *azidentity.AuthenticationFailedError
 	var amazon interface{ HTTPStatusCode() int }
 	switch {

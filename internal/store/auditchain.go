@@ -75,7 +75,7 @@ func (t *tx) head(ctx context.Context, orgID string) (*auditHead, error) {
 	}
 	// An INSERT that only ignored the row of another node would share its lock.
 	_, err = t.db.ExecContext(ctx, "INSERT INTO audit_heads (org_id, seq, hash, first_seq, checkpoint, checkpoint_seq, checkpoint_ms) VALUES (?, 0, ?, 1, 0, 0, 0) "+
-		t.engine.onClash("org_id")+" seq = audit_heads.seq", orgID, audit.Genesis)
+		t.engine.onConflict("org_id")+" seq = audit_heads.seq", orgID, audit.Genesis)
 	if err != nil {
 		return nil, err
 	}

@@ -69,9 +69,9 @@ func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 // dropBatch is how many rows one statement deletes at most.
 const dropBatch = 1000
 
-// Drop deletes the rows before the first one that a trail keeps, and the checkpoints
+// PruneAudit deletes the rows before the first one that a trail keeps, and the checkpoints
 // before the last one that vouches for what is kept.
-func (s *Store) Drop(ctx context.Context, orgID string) error {
+func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
 	head, err := s.Head(ctx, orgID)
 	if err != nil {
 		return err

@@ -25,8 +25,8 @@ const (
 	moveLog = "PRAGMA wal_checkpoint(PASSIVE)" // waits for nobody, and nobody for it
 )
 
-// tendLog keeps the log short until ctx ends.
-func tendLog(ctx context.Context, db *sql.DB, log *slog.Logger) {
+// runCheckpoints keeps the log short until ctx ends.
+func runCheckpoints(ctx context.Context, db *sql.DB, log *slog.Logger) {
 	tick := time.NewTicker(lookAtLog)
 	defer tick.Stop()
 	failing := false
@@ -36,7 +36,7 @@ func tendLog(ctx context.Context, db *sql.DB, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		_, err := shortenLog(ctx, db)
+		_, err := checkpointWAL(ctx, db)
 		if err != nil && !failing && ctx.Err() == nil {
 			log.Warn("the log of the database cannot be shortened; it grows", "error", err.Error())
 		}
@@ -44,9 +44,9 @@ func tendLog(ctx context.Context, db *sql.DB, log *slog.Logger) {
 	}
 }
 
-// shortenLog moves the pages of a log that is long enough, as many as readers of older
+// checkpointWAL moves the pages of a log that is long enough, as many as readers of older
 // pages allow, and returns how many stay to be moved.
-func shortenLog(ctx context.Context, db *sql.DB) (left int, err error) {
+func checkpointWAL(ctx context.Context, db *sql.DB) (left int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, logLimit)
 	defer cancel()
 	conn, err := db.Conn(ctx)

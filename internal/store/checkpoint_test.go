@@ -37,7 +37,7 @@ func TestLogIsShortened(t *testing.T) {
 		if now := s.fileSize(t); now != size || now >= MaxBodyBytes {
 			t.Errorf("the file has %d bytes: the writer moved the log", now)
 		}
-		left, err := shortenLog(t.Context(), s.read.db)
+		left, err := checkpointWAL(t.Context(), s.read.db)
 		if now := s.fileSize(t); left != 0 || now < MaxBodyBytes {
 			t.Errorf("%d pages stay in the log, and the file has %d bytes", left, now)
 		}
@@ -54,13 +54,13 @@ func TestLogIsShortened(t *testing.T) {
 	defer old.Close()
 	old.Next()
 	enlarge(t, s)
-	if left, err := shortenLog(t.Context(), s.read.db); err != nil || left < logPages {
+	if left, err := checkpointWAL(t.Context(), s.read.db); err != nil || left < logPages {
 		t.Errorf("%d pages stay in the log, %v, while an older state is read", left, err)
 	}
 	if err := errors.Join(old.Err(), old.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := shortenLog(t.Context(), s.read.db); err != nil || left != 0 {
+	if left, err := checkpointWAL(t.Context(), s.read.db); err != nil || left != 0 {
 		t.Errorf("%d pages stay in the log, %v", left, err)
 	}
 }

@@ -31,18 +31,18 @@ type engine struct {
 	lock      string             // clause that locks the rows a transaction reads; empty where writers are alone
 	several   bool               // takes several statements in one message
 	local     bool               // the database is a file of ours: a statement waits for no network
-	clash     string             // of onClash, with {key} for the columns
+	clash     string             // of onConflict, with {key} for the columns
 	nowMS     string             // expression: the database's clock in Unix milliseconds
 	writable  string             // query that answers "0" when the server takes writes
-	judge     func(error) verdict
+	judge     func(error) errorClass
 	open      func(Settings) (writer, reader *sql.DB, err error)
 	// tend does until ctx ends what else a server would do by itself, on a handle that
 	// reads; nil for nothing.
 	tend func(ctx context.Context, db *sql.DB, log *slog.Logger)
 }
 
-// onClash begins what an INSERT does to the row that has its primary key already.
-func (e *engine) onClash(key string) string { return strings.ReplaceAll(e.clash, "{key}", key) }
+// onConflict begins what an INSERT does to the row that has its primary key already.
+func (e *engine) onConflict(key string) string { return strings.ReplaceAll(e.clash, "{key}", key) }
 
 // bound is the context of a statement, or of the statements of a transaction: it ends
 // with the caller's and after the limit. Where the database is a file it does neither,
@@ -71,23 +71,23 @@ func engineOf(name string) *engine {
 // nothing. What is written was checked before.
 func withoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
-// verdict is what an error of a driver means to us.
-type verdict int
+// errorClass is what an error of a driver means to us.
+type errorClass int
 
 const (
-	other     verdict = iota
-	duplicate         // a primary key or unique index has the value already
-	again             // deadlock, serialisation failure, busy: the transaction may be tried once more
-	away              // no server, or one that takes no writes
-	exists            // a table or index of a migration is there already, or gone where it goes
-	full              // no room to write in: reads go on
-	failing           // a disk that fails, or was made read-only
-	absent            // a table that is not there: nobody has migrated yet
-	denied            // the login lacks a right
+	other     errorClass = iota
+	duplicate            // a primary key or unique index has the value already
+	again                // deadlock, serialisation failure, busy: the transaction may be tried once more
+	away                 // no server, or one that takes no writes
+	exists               // a table or index of a migration is there already, or gone where it goes
+	full                 // no room to write in: reads go on
+	failing              // a disk that fails, or was made read-only
+	absent               // a table that is not there: nobody has migrated yet
+	denied               // the login lacks a right
 )
 
 // verdictOn judges an error by the driver first, then by what all networks share.
-func (e *engine) verdictOn(err error) verdict {
+func (e *engine) verdictOn(err error) errorClass {
 	if errors.Is(err, context.Canceled) {
 		return other // by our caller; drivers dress it up as a lost connection
 	}

@@ -30,7 +30,7 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		engine *engine
 		err    error
-		want   verdict
+		want   errorClass
 	}{
 		{newMySQL(), my(1062), duplicate},
 		{newMySQL(), my(1213), again},

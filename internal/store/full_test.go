@@ -50,7 +50,7 @@ func TestNoRoomToWrite(t *testing.T) {
 			return err
 		},
 	} {
-		s.noteWall(noRoom, err)
+		s.recordWriteBlock(noRoom, err)
 		if err := write(); err != nil {
 			t.Errorf("%s with room: %v", name, err)
 		}

@@ -85,7 +85,7 @@ func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	if n > 0 {
-		s.noteWall("", nil)
+		s.recordWriteBlock("", nil)
 	}
 	return n, nil
 }

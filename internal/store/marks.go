@@ -9,10 +9,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// mark is the last record of a page, and where the feed stood when the page was read.
+// pageCursor is the last record of a page, and where the feed stood when the page was read.
 // While it stands there the next page begins behind that record, so who reads one page
 // after the other need not be led past all that were read before.
-type mark struct {
+type pageCursor struct {
 	id  string
 	seq int64
 }
@@ -52,19 +52,19 @@ func placesOf(q resource.Query) func(offset int) string {
 }
 
 // nearest is the last mark before a row, and how many rows lie before the mark.
-func (r reads) nearest(at func(int) string, row, limit int) (m mark, offset int, known bool) {
+func (r reads) nearest(at func(int) string, row, limit int) (m pageCursor, offset int, known bool) {
 	for offset = row; offset > max(0, row-marksBack*limit); offset -= limit {
 		if m, known = r.past.marks.at(at(offset)); known {
 			return m, offset, true
 		}
 	}
-	return mark{}, 0, false
+	return pageCursor{}, 0, false
 }
 
 // markEnd remembers the end of a page behind which there may be another.
 func (r reads) markEnd(at func(offset int) string, q resource.Query, rows []recordRow, seq, limit int64) {
 	if int64(len(rows)) == limit {
-		r.past.marks.keep(at(q.Offset+len(rows)), mark{rows[len(rows)-1].ID, seq})
+		r.past.marks.keep(at(q.Offset+len(rows)), pageCursor{rows[len(rows)-1].ID, seq})
 	}
 }
 

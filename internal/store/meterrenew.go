@@ -14,7 +14,7 @@ import (
 // whose reset came before something was used: the worker comes to them later, and must find
 // in them what was used since. The meters are held until the end of the transaction, so that
 // none is reset meanwhile.
-func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []use, now time.Time) error {
+func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, now time.Time) error {
 	for i := range uses {
 		u := &uses[i]
 		for k := range u.deltas {

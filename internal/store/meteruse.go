@@ -11,8 +11,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// use is what goes to one meter, and what the transaction knows of that.
-type use struct {
+// usageUpdate is what goes to one meter, and what the transaction knows of that.
+type usageUpdate struct {
 	quota.Delta               // names it; Units is what of its deltas counts
 	deltas      []quota.Delta // of the list that it was made of, in its order
 
@@ -24,15 +24,15 @@ type use struct {
 }
 
 // usesOf has one for each meter that an ordered list names, in its order.
-func usesOf(list []quota.Delta) []use {
-	uses := make([]use, 0, len(list))
+func usesOf(list []quota.Delta) []usageUpdate {
+	uses := make([]usageUpdate, 0, len(list))
 	for i := range list {
 		if n := len(uses); n > 0 && nameOf(&uses[n-1].Delta) == nameOf(&list[i]) {
 			last := &uses[n-1]
 			last.deltas = last.deltas[:len(last.deltas)+1] // the next one of the list
 			continue
 		}
-		uses = append(uses, use{Delta: list[i], deltas: list[i : i+1]})
+		uses = append(uses, usageUpdate{Delta: list[i], deltas: list[i : i+1]})
 	}
 	return uses
 }
@@ -43,7 +43,7 @@ type meterName struct{ carrier, entry string }
 func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.BudgetKey} }
 
 // meter is what is known of it.
-func (u *use) meter() quota.Meter {
+func (u *usageUpdate) meter() quota.Meter {
 	m := quota.Meter{
 		Subject: quota.Subject{ID: u.CarrierID, OrgID: u.org}, BudgetKey: u.BudgetKey, ValueKey: u.ValueKey,
 		Used: u.used, LastReset: timeOrNever(u.last),
@@ -55,7 +55,7 @@ func (u *use) meter() quota.Meter {
 }
 
 // due reports whether the meter has to be reset before what was used at a time in ms.
-func (u *use) due(at int64) bool { return u.next > 0 && at >= u.next && u.last < u.next }
+func (u *usageUpdate) due(at int64) bool { return u.next > 0 && at >= u.next && u.last < u.next }
 
 // meterBatch is how many carriers, or counters of one, one statement looks up.
 const meterBatch = 500
@@ -63,10 +63,10 @@ const meterBatch = 500
 // readUses reads the meters of ordered uses, and holds them with a lock clause: first those
 // of budgets, then those of policies, each in the order of their names, so that no two who
 // hold some wait for each other.
-func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []use, lock string) error {
-	at := make(map[meterName]*use, len(uses))
+func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lock string) error {
+	at := make(map[meterName]*usageUpdate, len(uses))
 	var budgets, heads []string // carriers
-	var counters []*use
+	var counters []*usageUpdate
 	for i := range uses {
 		u := &uses[i]
 		at[nameOf(&u.Delta)] = u
@@ -125,8 +125,8 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []use, lock strin
 }
 
 // countersOfOne goes through the counters of one policy after the other, in batches.
-func countersOfOne(ordered []*use) iter.Seq[[]*use] {
-	return func(yield func([]*use) bool) {
+func countersOfOne(ordered []*usageUpdate) iter.Seq[[]*usageUpdate] {
+	return func(yield func([]*usageUpdate) bool) {
 		for len(ordered) > 0 {
 			n := 1
 			for n < min(len(ordered), meterBatch) && ordered[n].CarrierID == ordered[0].CarrierID {
@@ -140,7 +140,7 @@ func countersOfOne(ordered []*use) iter.Seq[[]*use] {
 	}
 }
 
-func namesOfCounters(list []*use) []string {
+func namesOfCounters(list []*usageUpdate) []string {
 	out := make([]string, len(list))
 	for i := range list {
 		out[i] = list[i].BudgetKey
@@ -150,14 +150,14 @@ func namesOfCounters(list []*use) []string {
 
 // readResets reads the meters of ordered uses and holds them, and when their policies begin
 // anew. A counter of a policy that is not there yet had no reset.
-func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []use) error {
+func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) error {
 	if err := s.readUses(ctx, db, uses, s.engine.lock); err != nil {
 		return err
 	}
-	var heads []use
+	var heads []usageUpdate
 	for i := range uses {
 		if u := &uses[i]; u.ValueKey != "" && (len(heads) == 0 || heads[len(heads)-1].CarrierID != u.CarrierID) {
-			heads = append(heads, use{Delta: quota.Delta{CarrierID: u.CarrierID}})
+			heads = append(heads, usageUpdate{Delta: quota.Delta{CarrierID: u.CarrierID}})
 		}
 	}
 	if len(heads) == 0 {

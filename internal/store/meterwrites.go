@@ -31,7 +31,7 @@ func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) er
 // SaveMeter writes a meter that Meters read in the same transaction. NotFound when it
 // is gone. The feed tells of it when its usage or a reset is another one.
 func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
-	moved, err := s.moves(ctx, rtx, m)
+	moved, err := s.changesUsage(ctx, rtx, m)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID stri
 	})
 }
 
-// moves reports whether a meter differs from the stored one in what was used or when
+// changesUsage reports whether a meter differs from the stored one in what was used or when
 // that begins anew.
-func (s *Store) moves(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
+func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter) (bool, error) {
 	var old []meterRow
 	err := s.onMeters(ctx, rtx, "read a usage meter", func(ctx context.Context, db bun.IDB) error {
 		return db.NewSelect().Model(&old).Column("used", "last_reset_ms", "next_reset_ms").
@@ -157,7 +157,7 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, 
 
 // addUsage is AddUsageIn of what goes to each meter, in their order, and notes what is known
 // of them then.
-func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []use) error {
+func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []usageUpdate) error {
 	t, err := ownTx(rtx)
 	if err != nil {
 		return err
@@ -183,8 +183,8 @@ const usageRows = 150
 // addUses adds to each meter what goes to it: to those that are there in few messages, since
 // the transaction holds them. One that is not there is that of a budget that is gone, or
 // the counter of a policy that was not met before.
-func (s *Store) addUses(ctx context.Context, t *tx, uses []use) error {
-	there := make([]*use, 0, len(uses))
+func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
+	there := make([]*usageUpdate, 0, len(uses))
 	told := "" // carrier of which the feed tells
 	for i := range uses {
 		switch u := &uses[i]; {
@@ -215,7 +215,7 @@ func (s *Store) addUses(ctx context.Context, t *tx, uses []use) error {
 
 // plusUsages add to some meters. Where the database is a file a full batch is one
 // statement, since each has its price; a server gets many in one message.
-func plusUsages(list []*use, local bool) (out []statement) {
+func plusUsages(list []*usageUpdate, local bool) (out []statement) {
 	if local && len(list) == usageRows {
 		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
 		for i := range list {
@@ -267,7 +267,7 @@ func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) erro
 	if err != nil {
 		return err
 	}
-	_, err = db.ExecContext(ctx, newCounter+s.engine.onClash("carrier_id, entry")+" used = usage_meters.used + ?",
+	_, err = db.ExecContext(ctx, newCounter+s.engine.onConflict("carrier_id, entry")+" used = usage_meters.used + ?",
 		row.Entry, row.ValueKey, row.ValueFolded, d.Units, row.CarrierID, d.Units)
 	return err
 }

@@ -71,7 +71,7 @@ func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 }
 
 // judgeMySQL goes by https://mariadb.com/kb/en/mariadb-error-code-reference/.
-func judgeMySQL(err error) verdict {
+func judgeMySQL(err error) errorClass {
 	if errors.Is(err, mysql.ErrInvalidConn) {
 		return away
 	}

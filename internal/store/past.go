@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// past is what a store remembers of queries until the feed moves on.
-type past struct {
-	tallies memory[tally] // counts
-	marks   memory[mark]  // ends of pages
+// queryCache is what a store remembers of queries until the feed moves on.
+type queryCache struct {
+	tallies memo[tally]      // counts
+	marks   memo[pageCursor] // ends of pages
 }
 
-func newPast() *past {
-	return &past{memory[tally]{of: make(map[string]tally)}, memory[mark]{of: make(map[string]mark)}}
+func newPast() *queryCache {
+	return &queryCache{memo[tally]{of: make(map[string]tally)}, memo[pageCursor]{of: make(map[string]pageCursor)}}
 }
 
 // Limits of what is remembered. A query that names many ids is quickly answered anyway.
@@ -21,15 +21,15 @@ const (
 	maxRememberBytes = 4 << 10 // of a query
 )
 
-// memory remembers something of queries, by their text with their values. Safe for
+// memo remembers something of queries, by their text with their values. Safe for
 // concurrent use.
-type memory[T any] struct {
+type memo[T any] struct {
 	mu sync.Mutex // guards of
 	of map[string]T
 }
 
 // at is what is remembered of a query.
-func (m *memory[T]) at(query string) (v T, known bool) {
+func (m *memo[T]) at(query string) (v T, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v, known = m.of[query]
@@ -37,7 +37,7 @@ func (m *memory[T]) at(query string) (v T, known bool) {
 }
 
 // keep remembers. When there is too much remembering begins anew.
-func (m *memory[T]) keep(query string, v T) {
+func (m *memo[T]) keep(query string, v T) {
 	if len(query) > maxRememberBytes {
 		return
 	}

@@ -70,7 +70,7 @@ func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
 }
 
 // judgePostgres goes by https://www.postgresql.org/docs/15/errcodes-appendix.html.
-func judgePostgres(err error) verdict {
+func judgePostgres(err error) errorClass {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || pgconn.SafeToRetry(err) { // the latter: nothing was sent, the connection is dead
 		return away

@@ -29,7 +29,7 @@ type reads struct {
 	engine *engine
 	side   *side // whose connections db uses; nil in a transaction, where nothing can be tried again
 	// past is nil in a transaction, which sees what the feed does not tell of yet.
-	past *past
+	past *queryCache
 }
 
 // within runs one step under the time limit and names it in the error. f may run
@@ -41,7 +41,7 @@ func (r reads) within(ctx context.Context, doing string, f func(context.Context)
 	if err == nil {
 		err = f(limited)
 	}
-	if r.side != nil && r.side.stale(r.engine, err) {
+	if r.side != nil && r.side.dropStaleConns(r.engine, err) {
 		err = f(limited)
 	}
 	if err != nil && ctx.Err() != nil {

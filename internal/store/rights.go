@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Lacking is the error of a login at a server that may not do what the gateway needs.
-type Lacking struct {
+// MissingPrivileges is the error of a login at a server that may not do what the gateway needs.
+type MissingPrivileges struct {
 	Reader bool          // it is that of the reader, which needs SELECT alone
 	Make   bool          // it may not make tables, and some are to be made
 	Rights []LackedRight // on tables that are there
@@ -20,7 +20,7 @@ type LackedRight struct {
 }
 
 // Error says what is lacking: "the database user lacks UPDATE on leases, records".
-func (l *Lacking) Error() string {
+func (l *MissingPrivileges) Error() string {
 	if l.Make {
 		return "the database user may not make tables"
 	}
@@ -107,12 +107,12 @@ func (s *Store) checkWriter(ctx context.Context) error {
 		return err
 	}
 	// The place is looked at before what is to be copied, which is not there.
-	v, err := s.meets(ctx, s.write, "CREATE TABLE sluice_doctor (LIKE sluice_doctor_of)")
-	return lacking(Lacking{Make: v == denied}, err)
+	v, err := s.tryStatement(ctx, s.write, "CREATE TABLE sluice_doctor (LIKE sluice_doctor_of)")
+	return lacking(MissingPrivileges{Make: v == denied}, err)
 }
 
 // lacking is the error of what was found, if anything was.
-func lacking(found Lacking, err error) error {
+func lacking(found MissingPrivileges, err error) error {
 	if err == nil && (found.Make || len(found.Rights) > 0) {
 		return &found
 	}
@@ -120,7 +120,7 @@ func lacking(found Lacking, err error) error {
 }
 
 // lacks is what a handle lacks of rights on the tables that are there.
-func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found Lacking, err error) {
+func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found MissingPrivileges, err error) {
 	found.Reader = on == s.read
 	without := map[string][]string{}
 	for _, t := range tablesOf {
@@ -128,7 +128,7 @@ func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found Lac
 			if strings.Contains(t.spared, r.name) {
 				continue
 			}
-			v, err := s.meets(ctx, on, strings.NewReplacer("{table}", t.name, "{column}", t.column).Replace(r.statement))
+			v, err := s.tryStatement(ctx, on, strings.NewReplacer("{table}", t.name, "{column}", t.column).Replace(r.statement))
 			if err != nil {
 				return found, err
 			}
@@ -148,10 +148,10 @@ func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found Lac
 	return found, nil
 }
 
-// meets is what a statement comes to that is to change nothing: denied where its login lacks
+// tryStatement is what a statement comes to that is to change nothing: denied where its login lacks
 // a right. The only errors are those of a server that does not answer: whatever else is wrong
 // with such a statement comes behind its rights.
-func (s *Store) meets(ctx context.Context, on *side, statement string) (verdict, error) {
+func (s *Store) tryStatement(ctx context.Context, on *side, statement string) (errorClass, error) {
 	q, v := reads{engine: s.engine, side: on}, other
 	err := q.within(ctx, "look for the rights of the database user", func(ctx context.Context) error {
 		_, err := on.db.ExecContext(ctx, statement)

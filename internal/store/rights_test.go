@@ -63,16 +63,16 @@ func checkRights(t *testing.T, on rightsOn) {
 		defer func() { assert.NoError(t, st.Close()) }()
 		return st.CheckRights(t.Context())
 	}
-	lacks := func(s store.Settings) store.Lacking {
+	lacks := func(s store.Settings) store.MissingPrivileges {
 		t.Helper()
-		var l *store.Lacking
+		var l *store.MissingPrivileges
 		if err := check(s); !errors.As(err, &l) {
 			t.Fatalf("nothing is lacking: %v", err)
 		}
 		return *l
 	}
 	assert.NoError(t, check(full), "whoever may make tables")
-	assert.Equal(t, store.Lacking{Make: true}, lacks(narrow))
+	assert.Equal(t, store.MissingPrivileges{Make: true}, lacks(narrow))
 
 	tables := tablesOf(t, full)
 	require.Contains(t, tables, "usage_meters")
@@ -81,7 +81,7 @@ func checkRights(t *testing.T, on rightsOn) {
 	require.Len(t, l.Rights, 4)
 	assert.Equal(t, store.LackedRight{Right: "SELECT", Tables: tables}, l.Rights[0])
 	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 12 more")
-	assert.Equal(t, store.Lacking{Reader: true, Rights: l.Rights[:1]}, lacks(read))
+	assert.Equal(t, store.MissingPrivileges{Reader: true, Rights: l.Rights[:1]}, lacks(read))
 
 	on.grant(t, "SELECT", on.all)
 	assert.NoError(t, check(read))
@@ -92,7 +92,7 @@ func checkRights(t *testing.T, on rightsOn) {
 			on.grant(t, "UPDATE", table)
 		}
 	}
-	assert.Equal(t, store.Lacking{Rights: []store.LackedRight{{Right: "UPDATE", Tables: []string{"leases"}}}}, lacks(narrow))
+	assert.Equal(t, store.MissingPrivileges{Rights: []store.LackedRight{{Right: "UPDATE", Tables: []string{"leases"}}}}, lacks(narrow))
 	assert.EqualError(t, check(narrow), "the database user lacks UPDATE on leases")
 	on.grant(t, "UPDATE", "leases")
 	assert.NoError(t, check(narrow), "tables are there, so none need be made")

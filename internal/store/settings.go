@@ -49,8 +49,8 @@ type TLS struct {
 	Key  sealed.String
 }
 
-// orFrom fills the empty fields of e from another endpoint.
-func (e Endpoint) orFrom(other Endpoint) Endpoint {
+// withDefaults fills the empty fields of e from another endpoint.
+func (e Endpoint) withDefaults(other Endpoint) Endpoint {
 	if e.Pass.Empty() {
 		e.Pass = other.Pass
 	}
@@ -83,6 +83,6 @@ func (s Settings) resolve() (Settings, error) {
 	if s.Writer.Host == "" || s.Writer.Name == "" {
 		return s, errors.New("DB_HOST and DB_NAME are needed for a database server")
 	}
-	s.Reader = s.Reader.orFrom(s.Writer)
+	s.Reader = s.Reader.withDefaults(s.Writer)
 	return s, nil
 }

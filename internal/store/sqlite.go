@@ -37,9 +37,9 @@ func newSQLite() *engine {
 		clash:    "ON CONFLICT ({key}) DO UPDATE SET",
 		nowMS:    "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 		writable: "SELECT '0'",
-		judge:    judgeSQLite,
+		judge:    classifySQLiteError,
 		open:     openSQLite,
-		tend:     tendLog,
+		tend:     runCheckpoints,
 	}
 }
 
@@ -69,7 +69,7 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
 	}
 	// synchronous FULL: a revoked key stays revoked when the power fails. Readers have it
-	// because one of them moves what was committed into the file (tendLog).
+	// because one of them moves what was committed into the file (runCheckpoints).
 	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogPages)); err != nil {
 		return nil, nil, err
 	}
@@ -86,7 +86,7 @@ func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the SQLite file: %w", err)
 	}
-	db := sql.OpenDB(keeping{plain.Driver(), u.String()})
+	db := sql.OpenDB(cachingConnector{plain.Driver(), u.String()})
 	if err := plain.Close(); err != nil {
 		return nil, fmt.Errorf("open the SQLite file: %w", err)
 	}
@@ -95,9 +95,9 @@ func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// judgeSQLite goes by the result codes of https://sqlite.org/rescode.html; the low
+// classifySQLiteError goes by the result codes of https://sqlite.org/rescode.html; the low
 // byte is the primary code.
-func judgeSQLite(err error) verdict {
+func classifySQLiteError(err error) errorClass {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return other

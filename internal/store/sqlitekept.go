@@ -14,12 +14,12 @@ const (
 	maxKeptText = 2000 // bytes of one; a long list makes a long one, and is rare
 )
 
-// keptConn is a connection to SQLite that prepares a statement with values once, because
+// stmtCacheConn is a connection to SQLite that prepares a statement with values once, because
 // SQLite takes about as long to understand a look-up as to do it. Statements without
 // values run once, as they are. It belongs to one goroutine, as all connections do.
-type keptConn struct {
+type stmtCacheConn struct {
 	sqliteConn
-	kept map[string]*keptStmt
+	kept map[string]*cachedStmt
 }
 
 // sqliteConn is what the driver's connections can do that database/sql asks for.
@@ -34,8 +34,8 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-// keptStmt is a prepared statement and whether somebody still reads its lines.
-type keptStmt struct {
+// cachedStmt is a prepared statement and whether somebody still reads its lines.
+type cachedStmt struct {
 	sqliteStmt
 	busy bool
 }
@@ -46,19 +46,19 @@ type sqliteStmt interface {
 	driver.StmtQueryContext
 }
 
-// keeping makes connections of a driver that keep what they prepared.
-type keeping struct {
+// cachingConnector makes connections of a driver that keep what they prepared.
+type cachingConnector struct {
 	driver driver.Driver
 	dsn    string
 }
 
 // Connect opens one. Where several processes open a new file at once SQLite refuses the
 // change to WAL without waiting, to those who came second: it is tried again for a while.
-func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
+func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, busyTimeout)
 	defer cancel()
 	c, err := k.driver.Open(k.dsn)
-	for ; judgeSQLite(err) == again; c, err = k.driver.Open(k.dsn) {
+	for ; classifySQLiteError(err) == again; c, err = k.driver.Open(k.dsn) {
 		select {
 		case <-ctx.Done():
 			return nil, err
@@ -72,14 +72,14 @@ func (k keeping) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("the driver of SQLite lacks what its connections need"), c.Close())
 	}
-	return &keptConn{conn, make(map[string]*keptStmt)}, nil
+	return &stmtCacheConn{conn, make(map[string]*cachedStmt)}, nil
 }
 
 // Driver is that of the connections.
-func (k keeping) Driver() driver.Driver { return k.driver }
+func (k cachingConnector) Driver() driver.Driver { return k.driver }
 
 // statement is a prepared statement that nobody reads from, nil where none is kept.
-func (c *keptConn) statement(ctx context.Context, text string, values int) (*keptStmt, error) {
+func (c *stmtCacheConn) statement(ctx context.Context, text string, values int) (*cachedStmt, error) {
 	if values == 0 || len(text) > maxKeptText {
 		return nil, nil
 	}
@@ -98,13 +98,13 @@ func (c *keptConn) statement(ctx context.Context, text string, values int) (*kep
 	if err != nil {
 		return nil, err
 	}
-	s := &keptStmt{sqliteStmt: made.(sqliteStmt)}
+	s := &cachedStmt{sqliteStmt: made.(sqliteStmt)}
 	c.kept[text] = s
 	return s, nil
 }
 
 // forget closes what is kept and not read from.
-func (c *keptConn) forget() error {
+func (c *stmtCacheConn) forget() error {
 	var errs []error
 	for text, s := range c.kept {
 		if !s.busy {
@@ -116,7 +116,7 @@ func (c *keptConn) forget() error {
 }
 
 // ExecContext runs a statement of which no answer is needed.
-func (c *keptConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c *stmtCacheConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.statement(ctx, text, len(args))
 	switch {
 	case err != nil:
@@ -128,7 +128,7 @@ func (c *keptConn) ExecContext(ctx context.Context, text string, args []driver.N
 }
 
 // QueryContext runs a statement that answers lines.
-func (c *keptConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *stmtCacheConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	s, err := c.statement(ctx, text, len(args))
 	switch {
 	case err != nil:
@@ -145,7 +145,7 @@ func (c *keptConn) QueryContext(ctx context.Context, text string, args []driver.
 }
 
 // Close closes what is kept, and the connection.
-func (c *keptConn) Close() error {
+func (c *stmtCacheConn) Close() error {
 	for _, s := range c.kept {
 		s.busy = false
 	}
@@ -155,7 +155,7 @@ func (c *keptConn) Close() error {
 // keptRows are the lines of a statement that is free again when they are closed.
 type keptRows struct {
 	driver.Rows
-	of *keptStmt
+	of *cachedStmt
 }
 
 // Close ends the reading.

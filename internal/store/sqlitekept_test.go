@@ -34,7 +34,7 @@ func TestConnectAfterOthers(t *testing.T) {
 		}
 		return db.Driver().Open(dsn)
 	})
-	conn, err := keeping{late, "file:" + path + "?_pragma=journal_mode(WAL)"}.Connect(t.Context())
+	conn, err := cachingConnector{late, "file:" + path + "?_pragma=journal_mode(WAL)"}.Connect(t.Context())
 	if err != nil || tries != 3 {
 		t.Fatalf("%d tries, %v", tries, err)
 	}
@@ -115,7 +115,7 @@ func TestKeptStatements(t *testing.T) {
 		t.Errorf("read %q of the table as it is now", got)
 	}
 	err = conn.Raw(func(c any) error {
-		if kept := c.(*keptConn).kept; len(kept) > maxKept {
+		if kept := c.(*stmtCacheConn).kept; len(kept) > maxKept {
 			t.Errorf("%d statements are kept", len(kept))
 		}
 		return nil

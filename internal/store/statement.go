@@ -63,7 +63,7 @@ func plain(db bun.IDB) querier {
 }
 
 // ask runs a statement that answers lines, and hands each to line. Where the database is a
-// file the values go beside the statement, which is kept prepared (keptConn). A server gets
+// file the values go beside the statement, which is kept prepared (stmtCacheConn). A server gets
 // them in it, as bun puts them: preparing is a journey, and poolers do not stand it.
 func (r reads) ask(ctx context.Context, s statement, line func(*sql.Rows) error) error {
 	var rows *sql.Rows

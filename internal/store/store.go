@@ -64,10 +64,10 @@ func Open(ctx context.Context, s Settings, log *slog.Logger) (*Store, error) {
 
 // try looks at both handles once and fails when one is missing that must be there.
 func (s *Store) try(ctx context.Context) error {
-	if err := s.look(ctx, s.read); err != nil {
+	if err := s.probe(ctx, s.read); err != nil {
 		return fmt.Errorf("database reader: %w", err)
 	}
-	err := s.look(ctx, s.write)
+	err := s.probe(ctx, s.write)
 	if err == nil {
 		return nil
 	}

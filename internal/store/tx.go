@@ -58,14 +58,14 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 	}
 	switch s.engine.verdictOn(err) {
 	case full:
-		s.noteWall(noRoom, err)
+		s.recordWriteBlock(noRoom, err)
 	case failing:
-		s.noteWall(badDisk, err)
+		s.recordWriteBlock(badDisk, err)
 	case again:
 		if !s.engine.local {
 			return err
 		}
-		s.noteWall(locked, err)
+		s.recordWriteBlock(locked, err)
 	case away:
 		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
 			s.seen(s.write, err)
@@ -80,7 +80,7 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 	limited, cancel := s.engine.bound(ctx, txLimit)
 	defer cancel()
 	conn, release, err := s.begin(ctx, limited)
-	if s.write.stale(s.engine, err) {
+	if s.write.dropStaleConns(s.engine, err) {
 		conn, release, err = s.begin(ctx, limited)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
 		return s.engine.fault("commit", err)
 	}
 	if len(t.changes) > 0 {
-		s.noteWall("", nil)
+		s.recordWriteBlock("", nil)
 	}
 	return nil
 }

@@ -101,21 +101,21 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 		return nil, err
 	}
 	if moved {
-		s.noteWall("", nil)
+		s.recordWriteBlock("", nil)
 	}
 	return after, nil
 }
 
 // metersAfter are the meters that usage went to, as they are in the transaction: read, where
 // it is not known that they have a row or what that is.
-func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []use) ([]quota.Meter, error) {
+func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUpdate) ([]quota.Meter, error) {
 	after := make([]quota.Meter, 0, len(uses))
-	var unknown []use
+	var unknown []usageUpdate
 	for i := range uses {
 		if u := &uses[i]; u.known {
 			after = append(after, u.meter())
 		} else {
-			unknown = append(unknown, use{Delta: u.Delta})
+			unknown = append(unknown, usageUpdate{Delta: u.Delta})
 		}
 	}
 	if len(unknown) == 0 {

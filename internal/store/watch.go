@@ -39,11 +39,11 @@ type side struct {
 	idle  int
 	query string // answers "0" when all is well
 
-	mu    sync.Mutex // guards what follows
-	away  time.Time  // since when; zero while it answers
-	asked time.Time  // when it was last found away
-	wall  string     // what writes meet in the writer, noRoom, badDisk or locked; empty while they get through
-	since time.Time  // from when on they do
+	mu               sync.Mutex // guards what follows
+	unavailableSince time.Time  // since when; zero while it answers
+	asked            time.Time  // when it was last found away
+	writeBlockedBy   string     // what writes meet in the writer, noRoom, badDisk or locked; empty while they get through
+	since            time.Time  // from when on they do
 }
 
 // Run watches both handles until ctx ends and returns nil then. It is what makes
@@ -75,7 +75,7 @@ func (s *Store) watch(ctx context.Context, x *side) {
 }
 
 // check asks a handle for a sign of life and keeps the result.
-func (s *Store) check(ctx context.Context, x *side) { s.keep(ctx, x, s.look(ctx, x)) }
+func (s *Store) check(ctx context.Context, x *side) { s.keep(ctx, x, s.probe(ctx, x)) }
 
 // keep keeps what a look came to, unless it says nothing about the server.
 func (s *Store) keep(ctx context.Context, x *side, err error) {
@@ -84,8 +84,8 @@ func (s *Store) keep(ctx context.Context, x *side, err error) {
 	}
 }
 
-// look asks a handle for a sign of life.
-func (s *Store) look(ctx context.Context, x *side) error {
+// probe asks a handle for a sign of life.
+func (s *Store) probe(ctx context.Context, x *side) error {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	var answer string
@@ -110,12 +110,12 @@ func (s *Store) seen(x *side, err error) {
 	defer x.mu.Unlock()
 	now := time.Now().UTC()
 	switch {
-	case err != nil && x.away.IsZero():
-		x.away = now
+	case err != nil && x.unavailableSince.IsZero():
+		x.unavailableSince = now
 		s.log.Warn("database handle is away", "handle", x.name, "error", err)
-	case err == nil && !x.away.IsZero():
-		s.log.Info("database handle is back", "handle", x.name, "away_for", now.Sub(x.away))
-		x.away = time.Time{}
+	case err == nil && !x.unavailableSince.IsZero():
+		s.log.Info("database handle is back", "handle", x.name, "away_for", now.Sub(x.unavailableSince))
+		x.unavailableSince = time.Time{}
 	}
 	if err != nil {
 		x.asked = now
@@ -129,14 +129,14 @@ const (
 	locked  = "locked by another process"
 )
 
-// noteWall keeps what a write met, or that it got through, and logs the change of it. No look
+// recordWriteBlock keeps what a write met, or that it got through, and logs the change of it. No look
 // of Run can tell: a full disk and a locked file answer reads.
-func (s *Store) noteWall(wall string, err error) {
+func (s *Store) recordWriteBlock(wall string, err error) {
 	x := s.write
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch wall {
-	case x.wall:
+	case x.writeBlockedBy:
 		return
 	case noRoom:
 		s.log.Error("the database has no room to write; make room on its disk", "error", err)
@@ -147,7 +147,7 @@ func (s *Store) noteWall(wall string, err error) {
 	default:
 		s.log.Info("the database takes writes again", "after", time.Since(x.since))
 	}
-	x.wall, x.since = wall, time.Now().UTC()
+	x.writeBlockedBy, x.since = wall, time.Now().UTC()
 }
 
 // drop closes the idle connections.
@@ -156,9 +156,9 @@ func (x *side) drop() {
 	x.db.SetMaxIdleConns(x.idle)
 }
 
-// stale reports whether an error may only mean that a pooled connection had died,
+// dropStaleConns reports whether an error may only mean that a pooled connection had died,
 // and if so drops those that may be dead too: a second try gets a new one.
-func (x *side) stale(e *engine, err error) bool {
+func (x *side) dropStaleConns(e *engine, err error) bool {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || e.verdictOn(err) != away {
 		return false
 	}
@@ -169,13 +169,13 @@ func (x *side) stale(e *engine, err error) bool {
 func (x *side) awaySince() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.away
+	return x.unavailableSince
 }
 
-func (x *side) walled() (wall string, since time.Time) {
+func (x *side) isWriteBlocked() (wall string, since time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.wall, x.since
+	return x.writeBlockedBy, x.since
 }
 
 // freshlyAway reports whether the handle was found away so recently that trying
@@ -183,13 +183,13 @@ func (x *side) walled() (wall string, since time.Time) {
 func (x *side) freshlyAway() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !x.away.IsZero() && time.Since(x.asked) < checkLimit+2*checkEvery
+	return !x.unavailableSince.IsZero() && time.Since(x.asked) < checkLimit+2*checkEvery
 }
 
 // Health tells how the handles are. It does not touch the database.
 func (s *Store) Health() Health {
 	w, r := s.write.awaySince(), s.read.awaySince()
-	wall, since := s.write.walled()
+	wall, since := s.write.isWriteBlocked()
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
 	switch {
 	case !h.Reader:

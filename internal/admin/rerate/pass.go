@@ -113,7 +113,7 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 		return nil
 	}
 	p.waiting = 0
-	return late(p.Logs.Settle(ctx))
+	return late(p.Logs.WaitIngested(ctx))
 }
 
 // correcting is the ledger line that charges the difference to all budgets that an attempt

@@ -23,8 +23,8 @@ import (
 type Logs interface {
 	// Billed returns a page of the attempts that may have cost something.
 	Billed(ctx context.Context, q record.Query) (record.BilledPage, error)
-	// Settle returns when everything that is in the journal is in the log.
-	Settle(ctx context.Context) error
+	// WaitIngested returns when everything that is in the journal is in the log.
+	WaitIngested(ctx context.Context) error
 }
 
 // Journal is where corrections go: *journal.Journal.
@@ -108,7 +108,7 @@ func (e *Engine) Try(ctx context.Context, o Order) (Outcome, error) {
 // plan works out what an order changes. An earlier one may have left corrections in the
 // journal that the log does not have yet.
 func (e *Engine) plan(ctx context.Context, o Order, operation string) (Outcome, error) {
-	if err := e.Logs.Settle(ctx); err != nil {
+	if err := e.Logs.WaitIngested(ctx); err != nil {
 		return Outcome{}, late(err)
 	}
 	return e.pass(ctx, o, operation, false)
@@ -136,7 +136,7 @@ func (e *Engine) Run(ctx context.Context, o Order, approve func(Outcome) error) 
 	if err != nil {
 		return Outcome{}, err
 	}
-	return out, late(e.Logs.Settle(ctx))
+	return out, late(e.Logs.WaitIngested(ctx))
 }
 
 // enter waits until nobody else re-rates an organisation, or ctx ends.

@@ -191,7 +191,7 @@ func TestWhatIsLeft(t *testing.T) {
 	put(4, func(a *record.Attempt) { a.Spend.Basis = "{" })
 	put(5, func(a *record.Attempt) { a.Spend.Basis = `{"model":"gpt-none"}` })
 	put(6, func(a *record.Attempt) { a.OrgID = "another" })
-	if err := w.logs.Settle(t.Context()); err != nil {
+	if err := w.logs.WaitIngested(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	out := w.run(order())

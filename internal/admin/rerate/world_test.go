@@ -284,7 +284,7 @@ func (w *world) used(id quota.CounterID) int64 {
 // agree waits until budgets have what the log adds up to.
 func (w *world) agree() {
 	w.Helper()
-	if err := w.logs.Settle(w.Context()); err != nil {
+	if err := w.logs.WaitIngested(w.Context()); err != nil {
 		w.Fatal(err)
 	}
 	costs := w.costs()

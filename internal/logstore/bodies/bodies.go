@@ -46,8 +46,8 @@ func Of(a *record.Attempt) (s Set) {
 	return s
 }
 
-// Give puts bodies into the attempt that they are of.
-func (s *Set) Give(a *record.Attempt) {
+// CopyTo puts bodies into the attempt that they are of.
+func (s *Set) CopyTo(a *record.Attempt) {
 	for i, b := range places(a) {
 		*b = s[i]
 	}

@@ -85,7 +85,7 @@ func TestBodiesComeBack(t *testing.T) {
 				k.set[part] = body.Draw(rt, "body")
 			}
 			var a record.Attempt
-			k.set.Give(&a)
+			k.set.CopyTo(&a)
 			var err error
 			if k.ref, err = f.Add(t.Context(), &a); err != nil {
 				rt.Fatal(err)

@@ -12,8 +12,8 @@ type block struct {
 	rest bool // its records have one
 }
 
-// place is where a block is.
-type place struct {
+// blockRef is where a block is.
+type blockRef struct {
 	home   string
 	number uint32
 	offset int64
@@ -22,21 +22,21 @@ type place struct {
 // blockCache remembers the blocks that were read last. It is safe for concurrent use.
 type blockCache struct {
 	mu     sync.Mutex // guards what follows
-	blocks map[place]*block
-	order  []place // the oldest first
+	blocks map[blockRef]*block
+	order  []blockRef // the oldest first
 }
 
-func (c *blockCache) find(at place) *block {
+func (c *blockCache) find(at blockRef) *block {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.blocks[at]
 }
 
-func (c *blockCache) put(at place, b *block) {
+func (c *blockCache) put(at blockRef, b *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blocks == nil {
-		c.blocks = make(map[place]*block)
+		c.blocks = make(map[blockRef]*block)
 	}
 	if c.blocks[at] == nil {
 		if len(c.order) == cachedBlocks {

@@ -51,7 +51,7 @@ func Open(o Options) (*Files, error) {
 		return nil, fmt.Errorf("open bodies: %w", err)
 	}
 	f := &Files{o: o}
-	if err := f.removeBegun(); err != nil {
+	if err := f.removePartial(); err != nil {
 		return nil, fmt.Errorf("open bodies: %w", err)
 	}
 	return f, nil

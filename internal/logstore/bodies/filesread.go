@@ -37,7 +37,7 @@ func (f *Files) readThrough(blocks *blockCache, ref Ref) (Set, error) {
 	case ref.Home != "" && ref.Home != f.o.Home:
 		return Set{}, ErrElsewhere
 	}
-	b, err := f.block(blocks, place{number: ref.File, offset: ref.Block})
+	b, err := f.block(blocks, blockRef{number: ref.File, offset: ref.Block})
 	if err != nil {
 		return Set{}, err
 	}
@@ -48,7 +48,7 @@ func (f *Files) readThrough(blocks *blockCache, ref Ref) (Set, error) {
 	return s, nil
 }
 
-func (f *Files) block(blocks *blockCache, at place) (*block, error) {
+func (f *Files) block(blocks *blockCache, at blockRef) (*block, error) {
 	if blocks != nil {
 		if b := blocks.find(at); b != nil {
 			return b, nil

@@ -36,9 +36,9 @@ func (f *Files) Scrub(_ context.Context, number uint32, open bool, kept []Span) 
 // begun is behind the name of a file that is being made anew.
 const begun = ".new"
 
-// removeBegun deletes what scrubs that were cut off left: it holds bodies, and no later scrub
+// removePartial deletes what scrubs that were cut off left: it holds bodies, and no later scrub
 // need come to its file.
-func (f *Files) removeBegun() error {
+func (f *Files) removePartial() error {
 	entries, err := os.ReadDir(f.o.Dir)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), extension+begun) {

@@ -193,7 +193,7 @@ const firstGet = 256 << 10
 
 // block reads the block that a reference is to, or remembers it.
 func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
-	at := place{ref.Home, ref.File, ref.Block}
+	at := blockRef{ref.Home, ref.File, ref.Block}
 	if b := s.cache.find(at); b != nil {
 		return b, nil
 	}

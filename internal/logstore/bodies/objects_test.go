@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	_ logstore.Bodies = (*bodies.Files)(nil)
-	_ logstore.Bodies = (*bodies.Objects)(nil)
+	_ logstore.BodyStore = (*bodies.Files)(nil)
+	_ logstore.BodyStore = (*bodies.Objects)(nil)
 )
 
 func newObjects(t testing.TB, o bodies.ObjectOptions) *bodies.Objects {
@@ -51,7 +51,7 @@ func drawn(rt *rapid.T, n int) (*record.Attempt, bodies.Set) {
 		}
 	}
 	a := recordtest.Chat(n)
-	set.Give(a)
+	set.CopyTo(a)
 	return a, set
 }
 
@@ -200,7 +200,7 @@ func TestFilesAndObjectsTakeTurns(t *testing.T) {
 	store, dir := newBucket(), t.TempDir()
 	var mark bodies.Mark
 	var refs []bodies.Ref
-	var last logstore.Bodies
+	var last logstore.BodyStore
 	for turn := range 4 {
 		files := open(t, bodies.Options{Dir: dir, Home: "here"})
 		last = files

@@ -37,11 +37,11 @@ func TestScrubThatWasCutOff(t *testing.T) {
 // was taken out does not, whoever still refers to it. More can be added afterwards.
 func TestScrub(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(t *testing.T) logstore.Bodies{
-		"files": func(t *testing.T) logstore.Bodies {
+	for name, open := range map[string]func(t *testing.T) logstore.BodyStore{
+		"files": func(t *testing.T) logstore.BodyStore {
 			return open(t, bodies.Options{Dir: t.TempDir(), BlockBytes: 1500})
 		},
-		"objects": func(t *testing.T) logstore.Bodies {
+		"objects": func(t *testing.T) logstore.BodyStore {
 			return newObjects(t, bodies.ObjectOptions{Bucket: newBucket(), BlockBytes: 1500, ObjectBytes: 1 << 20})
 		},
 	} {

@@ -32,7 +32,7 @@ func Check(ctx context.Context, s client.Server) (found string, err error) {
 	if err != nil {
 		return "", err
 	}
-	done, known, err := d.steps(ctx)
+	done, known, err := d.migrationState(ctx)
 	switch {
 	case err != nil:
 		return "", err

@@ -79,7 +79,7 @@ type DB struct {
 	feeds atomic.Uint64 // of feedback, as FeedbackProgress found them
 
 	deleting sync.Mutex // guards others
-	others   others
+	others   deferredDeletes
 
 	writing sync.Mutex // one Write at a time; guards what follows
 	known   bool       // last is what the server has
@@ -88,7 +88,7 @@ type DB struct {
 	buffers
 }
 
-var _ logstore.Rows = (*DB)(nil)
+var _ logstore.RowStore = (*DB)(nil)
 
 // Open brings the tables up to date. When the server cannot be reached it is no error:
 // that is done by whatever uses the DB first once it can be. It is one when the server
@@ -125,7 +125,7 @@ func prepared(o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit, others: others{wait: otherWait}}, nil
+	return &DB{o: o, c: c, readers: make(chan struct{}, maxReaders), batchLimit: batchLimit, others: deferredDeletes{wait: otherWait}}, nil
 }
 
 // Close gives up idle connections.

@@ -32,5 +32,5 @@ func openAt(t testing.TB, o clickhouse.Options) *clickhouse.DB {
 
 func TestSuite(t *testing.T) {
 	t.Parallel()
-	logstoretest.Run(t, func(t testing.TB) logstore.Rows { return open(t) })
+	logstoretest.Run(t, func(t testing.TB) logstore.RowStore { return open(t) })
 }

@@ -175,13 +175,13 @@ func TestBodiesOfAFailedBatchAreNotOverwritten(t *testing.T) {
 	want := bodies.Mark{File: 1, Size: 100}
 	cut.left.Store(2) // the beginning of the batch, and its rows
 	err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
-		return logstore.Progress{Next: record.Position{Seq: 5}, Bodies: want}, to.Add(recordtest.Chat(1), bodies.Ref{File: 1, Request: 3})
+		return logstore.Progress{Next: record.Position{Seq: 5}, BodyStore: want}, to.Add(recordtest.Chat(1), bodies.Ref{File: 1, Request: 3})
 	})
 	if err == nil {
 		t.Fatal("stored without its end")
 	}
 	cut.left.Store(uncut)
-	if p, err := db.Progress(t.Context()); err != nil || p.Next.Seq != 0 || p.Bodies != want {
+	if p, err := db.Progress(t.Context()); err != nil || p.Next.Seq != 0 || p.BodyStore != want {
 		t.Errorf("progress %+v, %v; want the old position and bodies up to %+v", p, err, want)
 	}
 	if page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org}); err != nil || len(page.Rows) != 1 {

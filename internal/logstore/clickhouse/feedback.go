@@ -13,9 +13,9 @@ import (
 // feedbackName is the row of progress that all nodes share: they copy the same feed.
 const feedbackName = "feedback"
 
-// place is how far the feedback is: a place in the change feed of the control plane, and
+// feedbackOffset is how far the feedback is: a place in the change feed of the control plane, and
 // the number of feeds there were. What was read further on, or of a later feed, wins.
-type place struct {
+type feedbackOffset struct {
 	feed uint64
 	next uint64
 }
@@ -23,9 +23,11 @@ type place struct {
 // Bits of a version.
 const nextBits = 48
 
-func (p place) version() uint64 { return p.feed<<nextBits | p.next }
+func (p feedbackOffset) version() uint64 { return p.feed<<nextBits | p.next }
 
-func placeOf(version uint64) place { return place{version >> nextBits, version & (1<<nextBits - 1)} }
+func placeOf(version uint64) feedbackOffset {
+	return feedbackOffset{version >> nextBits, version & (1<<nextBits - 1)}
+}
 
 // FeedbackProgress implements logstore.Feedback.
 func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
@@ -38,16 +40,16 @@ func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
 }
 
 // heard is how far the feedback is, whoever brought it there.
-func (d *DB) heard(ctx context.Context) (place, error) {
+func (d *DB) heard(ctx context.Context) (feedbackOffset, error) {
 	if err := d.prepare(ctx); err != nil {
-		return place{}, err
+		return feedbackOffset{}, err
 	}
 	var version uint64
 	var p client.Params
 	err := d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM progress WHERE name = " + p.Text(feedbackName), Params: &p, Settings: latest},
 		func(scan func(...any) error) error { return scan(&version) })
 	if err != nil {
-		return place{}, fmt.Errorf("read progress of feedback: %w", err)
+		return feedbackOffset{}, fmt.Errorf("read progress of feedback: %w", err)
 	}
 	return placeOf(version), nil
 }
@@ -61,16 +63,16 @@ func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	if err != nil {
 		return err
 	}
-	to := place{at.feed, uint64(b.Next)}
+	to := feedbackOffset{at.feed, uint64(b.Next)}
 	if b.All {
 		to.feed = d.feeds.Load() + 1
 	}
-	if to.version() <= at.version() && at != (place{}) {
+	if to.version() <= at.version() && at != (feedbackOffset{}) {
 		return nil
 	}
 	if b.All {
 		var p client.Params
-		err := d.c.Exec(ctx, client.Statement{SQL: "DELETE FROM feedback WHERE version < " + p.Uint(place{feed: to.feed}.version()), Params: &p})
+		err := d.c.Exec(ctx, client.Statement{SQL: "DELETE FROM feedback WHERE version < " + p.Uint(feedbackOffset{feed: to.feed}.version()), Params: &p})
 		if err != nil {
 			return fmt.Errorf("delete feedback: %w", err)
 		}
@@ -81,7 +83,7 @@ func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	return d.noteFeedback(ctx, to)
 }
 
-func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at place) error {
+func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at feedbackOffset) error {
 	var rows client.Rows
 	for i := range b.Put {
 		appendFeedback(&rows, &b.Put[i], at, false)
@@ -97,7 +99,7 @@ func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at place
 	return d.c.Insert(ctx, "feedback", []string{"id", "version", "gone", "org_id", "workspace_id", "trace_id", "value", "weight", "given"}, rows.Bytes())
 }
 
-func appendFeedback(rows *client.Rows, f *record.TraceFeedback, at place, gone bool) {
+func appendFeedback(rows *client.Rows, f *record.TraceFeedback, at feedbackOffset, gone bool) {
 	rows.Text(f.ID)
 	rows.Uint64(at.version())
 	rows.Bool(gone)
@@ -110,7 +112,7 @@ func appendFeedback(rows *client.Rows, f *record.TraceFeedback, at place, gone b
 	rows.End()
 }
 
-func (d *DB) noteFeedback(ctx context.Context, at place) error {
+func (d *DB) noteFeedback(ctx context.Context, at feedbackOffset) error {
 	var row client.Rows
 	row.Text(feedbackName)
 	row.Uint64(at.version())

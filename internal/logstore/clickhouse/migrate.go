@@ -31,7 +31,7 @@ func (d *DB) migrate(ctx context.Context) error {
 	if _, err := d.checkVersion(ctx); err != nil {
 		return err
 	}
-	done, names, err := d.steps(ctx)
+	done, names, err := d.migrationState(ctx)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ var (
 	errNew = errors.New("the tables are those of a later version")
 )
 
-// steps are the migrations, and how many of them are done.
-func (d *DB) steps(ctx context.Context) (done int, names []string, err error) {
+// migrationState are the migrations, and how many of them are done.
+func (d *DB) migrationState(ctx context.Context) (done int, names []string, err error) {
 	if names, err = fs.Glob(migrations, "migrations/*.sql"); err != nil {
 		return 0, nil, fmt.Errorf("migrate: %w", err)
 	}
@@ -99,7 +99,7 @@ func (d *DB) up(ctx context.Context, names []string) error {
 		return err
 	}
 	if version == 0 {
-		if err := d.found(ctx); err != nil {
+		if err := d.createDatabase(ctx); err != nil {
 			return err
 		}
 	}
@@ -114,8 +114,8 @@ func (d *DB) up(ctx context.Context, names []string) error {
 	return d.retain(ctx)
 }
 
-// found makes the database, unless it is there, and the list of migrations.
-func (d *DB) found(ctx context.Context) error {
+// createDatabase makes the database, unless it is there, and the list of migrations.
+func (d *DB) createDatabase(ctx context.Context) error {
 	name := d.o.Server.Database
 	there := false
 	var p client.Params
@@ -157,9 +157,9 @@ func (d *DB) runMigration(ctx context.Context, name string, version int) error {
 	return d.c.Insert(ctx, "migrations", []string{"version"}, row.Bytes())
 }
 
-// backstop is the clause by which the server deletes rows by itself, in case nobody else
+// ttlClause is the clause by which the server deletes rows by itself, in case nobody else
 // does: a day after they are due.
-func (d *DB) backstop() string {
+func (d *DB) ttlClause() string {
 	return "toDateTime(started) + toIntervalDay(" + strconv.Itoa(d.o.RetentionDays+1) + ")"
 }
 
@@ -174,7 +174,7 @@ func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
 		if err := scan(&name, &ddl); err != nil {
 			return err
 		}
-		if strings.Contains(ddl, " TTL ") != (d.o.RetentionDays > 0) || d.o.RetentionDays > 0 && !strings.Contains(ddl, " TTL "+d.backstop()) {
+		if strings.Contains(ddl, " TTL ") != (d.o.RetentionDays > 0) || d.o.RetentionDays > 0 && !strings.Contains(ddl, " TTL "+d.ttlClause()) {
 			wrong = append(wrong, name)
 		}
 		return nil
@@ -191,7 +191,7 @@ func (d *DB) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change := "MODIFY TTL " + d.backstop()
+	change := "MODIFY TTL " + d.ttlClause()
 	if d.o.RetentionDays == 0 {
 		change = "REMOVE TTL"
 	}

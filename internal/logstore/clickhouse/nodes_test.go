@@ -28,7 +28,7 @@ func put(t *testing.T, db *clickhouse.DB, n int, seq uint64) {
 	err := db.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		a := recordtest.Chat(n)
 		a.Spend = record.Spend{State: "settled", Cost: 5}
-		return logstore.Progress{Next: record.Position{Seq: seq}, Bodies: bodies.Mark{File: 1, Size: int64(seq)}}, to.Add(a, bodies.Ref{File: 1, Request: 3})
+		return logstore.Progress{Next: record.Position{Seq: seq}, BodyStore: bodies.Mark{File: 1, Size: int64(seq)}}, to.Add(a, bodies.Ref{File: 1, Request: 3})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,9 +57,9 @@ func TestNodesShareRows(t *testing.T) {
 			t.Errorf("chat %d: bodies at %+v, %v; want home %q", n, ref, err, home)
 		}
 	}
-	bodied, err := a.Bodied(t.Context(), record.Query{OrgID: recordtest.Org})
-	if err != nil || len(bodied.Rows) != 2 || bodied.Rows[0].Ref.Home != "" || bodied.Rows[1].Ref.Home != names[1] {
-		t.Errorf("%d rows with bodies, %v; want those of both nodes, each with its home", len(bodied.Rows), err)
+	bodied, err := a.RowWithBody(t.Context(), record.Query{OrgID: recordtest.Org})
+	if err != nil || len(bodied.RowStore) != 2 || bodied.RowStore[0].Ref.Home != "" || bodied.RowStore[1].Ref.Home != names[1] {
+		t.Errorf("%d rows with bodies, %v; want those of both nodes, each with its home", len(bodied.RowStore), err)
 	}
 	billed, err := b.Billed(t.Context(), record.Query{OrgID: recordtest.Org})
 	if err != nil || len(billed.Rows) != 1 || billed.Rows[0].ID != recordtest.Chat(2).ID {
@@ -102,10 +102,10 @@ func TestRowsOfOtherNodesAreDeletedLater(t *testing.T) {
 	put(t, a, 1, 1)
 	put(t, b, 2, 1)
 	put(t, b, 3, 2)
-	before := func(n int) logstore.Due {
-		return logstore.Due{Workspaces: map[string]time.Time{recordtest.Workspace: recordtest.Chat(n).Started}}
+	before := func(n int) logstore.RetentionCutoffs {
+		return logstore.RetentionCutoffs{Workspaces: map[string]time.Time{recordtest.Workspace: recordtest.Chat(n).Started}}
 	}
-	ends := func(what string, db *clickhouse.DB, due logstore.Due, want ...int) {
+	ends := func(what string, db *clickhouse.DB, due logstore.RetentionCutoffs, want ...int) {
 		t.Helper()
 		for n := int64(1); n > 0; {
 			var err error
@@ -132,7 +132,7 @@ func TestRowsOfOtherNodesAreDeletedLater(t *testing.T) {
 	put(t, b, 5, 3)
 	b.LeaveOthers(time.Hour)
 	a.LeaveOthers(time.Hour)
-	ends("everybody's is due", a, logstore.Due{Before: recordtest.Chat(6).Started})
+	ends("everybody's is due", a, logstore.RetentionCutoffs{Before: recordtest.Chat(6).Started})
 }
 
 func feedback(n, value int) record.TraceFeedback {

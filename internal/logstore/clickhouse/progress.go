@@ -31,7 +31,7 @@ func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
 	if err := d.load(ctx); err != nil {
 		return logstore.Progress{}, err
 	}
-	return logstore.Progress{Next: record.Position{Seq: d.last.next}, Bodies: d.last.bodies}, nil
+	return logstore.Progress{Next: record.Position{Seq: d.last.next}, BodyStore: d.last.bodies}, nil
 }
 
 // load reads the position.

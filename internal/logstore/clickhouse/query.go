@@ -41,14 +41,14 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 // shown is the condition of rows that others than figures have.
 const shown = "NOT blank"
 
-// Bodied implements logstore.Rows. Bodies of other nodes are among them.
-func (d *DB) Bodied(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
+// RowWithBody implements logstore.Rows. Bodies of other nodes are among them.
+func (d *DB) RowWithBody(ctx context.Context, q record.Query) (logstore.BodiedPage, error) {
 	s := filter(q)
 	s.add(shown + " AND body_file > 0")
 	rows, next, err := d.page(ctx, q, s)
-	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
+	page := logstore.BodiedPage{RowStore: make([]logstore.RowWithBody, len(rows)), Next: next}
 	for i := range rows {
-		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
+		page.RowStore[i] = logstore.RowWithBody{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
 	return page, err
 }

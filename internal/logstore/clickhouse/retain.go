@@ -17,9 +17,9 @@ import (
 const partRows = 100_000
 
 // wave adds the condition that rows meet which are in a wave.
-func (s *selection) wave(w logstore.Wave) { s.add(s.inWave(w)) }
+func (s *selection) wave(w logstore.RetentionBatch) { s.add(s.inWave(w)) }
 
-func (s *selection) inWave(w logstore.Wave) string {
+func (s *selection) inWave(w logstore.RetentionBatch) string {
 	in := "started < " + s.Time(w.Before)
 	if w.Workspaces != nil {
 		in += " AND workspace_id IN " + s.Texts(w.Workspaces)
@@ -57,7 +57,7 @@ func (d *DB) part(ctx context.Context, s *selection) (rows int64, until time.Tim
 }
 
 // eachWave goes through the waves until one had something to do.
-func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, error) {
+func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (int64, error)) (int64, error) {
 	for _, w := range due.Waves() {
 		if n, err := do(w); err != nil || n > 0 {
 			return n, err
@@ -71,16 +71,16 @@ func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, e
 // due in every workspace it needs no rows, because whole files go. (ours)
 const otherWait = 2 * time.Hour
 
-// others remembers since when something was due.
-type others struct {
+// deferredDeletes remembers since when something was due.
+type deferredDeletes struct {
 	wait  time.Duration
-	due   logstore.Due // as it was at since
+	due   logstore.RetentionCutoffs // as it was at since
 	since time.Time
-	ripe  logstore.Due // was due for as long as wait, while this program ran
+	ripe  logstore.RetentionCutoffs // was due for as long as wait, while this program ran
 }
 
 // of is the part of what is due that other nodes had their time for.
-func (o *others) of(due logstore.Due, now time.Time) logstore.Due {
+func (o *deferredDeletes) of(due logstore.RetentionCutoffs, now time.Time) logstore.RetentionCutoffs {
 	if o.since.IsZero() {
 		o.due, o.since = due, now
 	}
@@ -93,13 +93,13 @@ func (o *others) of(due logstore.Due, now time.Time) logstore.Due {
 // Delete implements logstore.Rows. Of days that are over for every workspace the server
 // throws whole files away. Rows of other nodes that are due in some workspaces alone go
 // later, for bodies to end before the rows that refer to them.
-func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
-	n, err := eachWave(due, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
+func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
 	if err == nil && n == 0 {
 		d.deleting.Lock()
 		ripe := d.others.of(due, time.Now())
 		d.deleting.Unlock()
-		n, err = eachWave(ripe, func(w logstore.Wave) (int64, error) { return d.deleteDay(ctx, w, false) })
+		n, err = eachWave(ripe, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, false) })
 	}
 	if err == nil && n == 0 && !due.Before.IsZero() {
 		s := new(selection)
@@ -114,7 +114,7 @@ func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
 
 // deleteDay deletes the rows of a wave of the first day that has some; only those of this
 // node when own is set.
-func (d *DB) deleteDay(ctx context.Context, w logstore.Wave, own bool) (rows int64, err error) {
+func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, own bool) (rows int64, err error) {
 	s := new(selection)
 	s.wave(w)
 	if own {
@@ -171,10 +171,10 @@ var blanks = map[string]string{
 
 // Blank implements logstore.Rows. Rows are inserted once more: the older version goes when
 // the server merges the two, and nothing reads it meanwhile.
-func (d *DB) Blank(ctx context.Context, due logstore.Due) (int64, error) {
+func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
-	n, err := eachWave(due, func(w logstore.Wave) (int64, error) {
+	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		s.add("NOT blank")
 		s.wave(w)
@@ -196,7 +196,7 @@ func (d *DB) Blank(ctx context.Context, due logstore.Due) (int64, error) {
 }
 
 // DueFiles implements logstore.Rows.
-func (d *DB) DueFiles(ctx context.Context, home string, due logstore.Due) (files []uint32, err error) {
+func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, w := range due.Waves() {
 		s := new(selection)
 		s.home(d, home)
@@ -217,7 +217,7 @@ func (d *DB) DueFiles(ctx context.Context, home string, due logstore.Due) (files
 }
 
 // Kept implements logstore.Rows.
-func (d *DB) Kept(ctx context.Context, home string, file uint32, due logstore.Due) (spans []bodies.Span, err error) {
+func (d *DB) Kept(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	s := new(selection)
 	s.home(d, home)
 	s.add("body_file = " + s.Uint(uint64(file)))
@@ -237,8 +237,8 @@ func (d *DB) Kept(ctx context.Context, home string, file uint32, due logstore.Du
 }
 
 // DueKeys implements logstore.Rows.
-func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
-	_, err = eachWave(due, func(w logstore.Wave) (int64, error) {
+func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, of logstore.RetentionCutoffs, err error) {
+	_, err = eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		s.add(s.single())
 		s.wave(w)
@@ -246,7 +246,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 		if err != nil || rows == 0 {
 			return 0, err
 		}
-		of = w.Due().Until(until)
+		of = w.RetentionCutoffs().Until(until)
 		return rows, d.ask(ctx, "SELECT body_key FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error {
 			var key string
 			err := scan(&key)
@@ -255,7 +255,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 		})
 	})
 	if err != nil {
-		return nil, logstore.Due{}, fmt.Errorf("find old bodies: %w", err)
+		return nil, logstore.RetentionCutoffs{}, fmt.Errorf("find old bodies: %w", err)
 	}
 	return keys, of, nil
 }
@@ -264,10 +264,10 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 var forgotten = map[string]string{"body_key": "''", "body_file": "0", "body_block": "0", "body_at": "0", "request_length": "0", "response_length": "0"}
 
 // Forget implements logstore.Rows.
-func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.Due) (int64, error) {
+func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
-	n, err := eachWave(due, func(w logstore.Wave) (int64, error) {
+	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		if file == bodies.Single {
 			s.add(s.single())

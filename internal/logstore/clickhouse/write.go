@@ -47,9 +47,9 @@ const batchLimit = 45 * time.Second
 func (d *DB) store(ctx context.Context, w *writer, p logstore.Progress) error {
 	ctx, stop := context.WithTimeout(ctx, d.batchLimit)
 	defer stop()
-	end := position{next: p.Next.Seq, bodies: p.Bodies}
+	end := position{next: p.Next.Seq, bodies: p.BodyStore}
 	if d.batch.Len() > 0 || len(w.trail) > 0 {
-		if err := d.note(ctx, position{next: d.last.next, bodies: p.Bodies, open: true}); err != nil {
+		if err := d.note(ctx, position{next: d.last.next, bodies: p.BodyStore, open: true}); err != nil {
 			return err
 		}
 	}

@@ -64,15 +64,15 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 
 // usable are the slots inside a span, and hours that reach over its ends, with what is kept of
 // them; none when so few rows are in the span that they are as fast themselves.
-func (d *DB) usable(ctx context.Context, db querier, in span) (map[slot]kind, error) {
-	has := map[slot]kind{}
+func (d *DB) usable(ctx context.Context, db querier, in span) (map[bucket]rollupKind, error) {
+	has := map[bucket]rollupKind{}
 	var finest, rows int64
-	err := eachSlot(ctx, db, in.hours().within("start"), func(s slot, k kind, n int64) {
+	err := eachSlot(ctx, db, in.hours().within("start"), func(s bucket, k rollupKind, n int64) {
 		inside := in.from <= s.start && s.end() <= in.to
-		if inside || s.level == byHours {
+		if inside || s.rollupLevel == byHours {
 			has[s] = k
 		}
-		if inside && s.level <= byHours {
+		if inside && s.rollupLevel <= byHours {
 			finest += n
 		}
 		if inside {

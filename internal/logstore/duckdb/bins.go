@@ -13,7 +13,7 @@ const binned = "CREATE OR REPLACE TEMP TABLE binned AS SELECT %s AS start, serie
 // bins counts how many rows took how long: all rows at every level, those of the values of
 // properties at levels that have them.
 func (b *builder) bins(ctx context.Context) error {
-	if err := b.exec(ctx, b.binsOf(everyRow)); err != nil || b.level.kinds()&bins == 0 {
+	if err := b.exec(ctx, b.binsOf(everyRow)); err != nil || b.rollupLevel.kinds()&bins == 0 {
 		return err
 	}
 	in := b.cover(bins).rows
@@ -41,7 +41,7 @@ func (b *builder) binsOf(p property) string {
 	}
 	c := b.cover(k)
 	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %d AS property, value, bin, sum(n)::BIGINT AS n FROM (%s) GROUP BY start, org_id, workspace_id, value, bin ORDER BY start, org_id, workspace_id, value, bin",
-		table(bins, b.level), p, gather(c, b.binsOfRows(p, c.rows), fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
+		table(bins, b.rollupLevel), p, gather(c, b.binsOfRows(p, c.rows), fmt.Sprintf("SELECT %s AS start, org_id, workspace_id, value, bin, n FROM %%s WHERE property = %d AND %%s", b.begun("start"), p), bins))
 }
 
 // binsOfRows are those of rows, some of which may stand there more than once.

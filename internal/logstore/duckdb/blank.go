@@ -11,15 +11,15 @@ import (
 )
 
 // Blank implements logstore.Rows.
-func (d *DB) Blank(ctx context.Context, due logstore.Due) (int64, error) {
-	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) { return d.blankPart(ctx, wave) })
+func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.blankPart(ctx, wave) })
 	if err != nil {
 		return 0, fmt.Errorf("blank log rows: %w", err)
 	}
 	return n, nil
 }
 
-func (d *DB) blankPart(ctx context.Context, wave logstore.Wave) (int64, error) {
+func (d *DB) blankPart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
 	w, in, there, err := d.part(ctx, wave, isShown)
 	if err != nil || !there {
 		return 0, err

@@ -15,30 +15,30 @@ const maxTexts = 1_000_000
 
 // builder works out the sums of slots of one level in a transaction.
 type builder struct {
-	tx    *sql.Tx
-	level level
-	slots []slot
-	spans []span
-	has   map[slot]kind  // finer slots inside
-	again bool           // there may be sums of before
-	kinds kind           // that were worked out
-	rows  map[slot]int64 // of each slot
+	tx          *sql.Tx
+	rollupLevel rollupLevel
+	slots       []bucket
+	spans       []span
+	has         map[bucket]rollupKind // finer slots inside
+	again       bool                  // there may be sums of before
+	kinds       rollupKind            // that were worked out
+	rows        map[bucket]int64      // of each slot
 }
 
-func newBuilder(tx *sql.Tx, slots []slot) *builder {
-	b := &builder{tx: tx, level: slots[0].level, slots: slots, has: map[slot]kind{}, rows: map[slot]int64{}, kinds: sums}
-	b.spans = coverOf(span{ever, never}, slots).slots[b.level]
+func newBuilder(tx *sql.Tx, slots []bucket) *builder {
+	b := &builder{tx: tx, rollupLevel: slots[0].rollupLevel, slots: slots, has: map[bucket]rollupKind{}, rows: map[bucket]int64{}, kinds: sums}
+	b.spans = coverOf(span{ever, never}, slots).slots[b.rollupLevel]
 	return b
 }
 
-// hull is from the beginning of the first slot to the end of the last.
-func (b *builder) hull() span { return span{b.spans[0].from, b.spans[len(b.spans)-1].to} }
+// timeRange is from the beginning of the first slot to the end of the last.
+func (b *builder) timeRange() span { return span{b.spans[0].from, b.spans[len(b.spans)-1].to} }
 
 // work fills in the tables of the level.
 func (b *builder) work(ctx context.Context) error {
 	if b.again {
-		for _, k := range b.level.tables() {
-			if err := b.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s", table(k, b.level), within("start", b.spans))); err != nil {
+		for _, k := range b.rollupLevel.tables() {
+			if err := b.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s", table(k, b.rollupLevel), within("start", b.spans))); err != nil {
 				return err
 			}
 		}
@@ -52,10 +52,10 @@ func (b *builder) work(ctx context.Context) error {
 	if err := b.bins(ctx); err != nil {
 		return err
 	}
-	if b.level == byHours {
-		return b.hear(ctx)
+	if b.rollupLevel == byHours {
+		return b.addFeedback(ctx)
 	}
-	if b.level.kinds()&facets == 0 {
+	if b.rollupLevel.kinds()&facets == 0 {
 		return nil
 	}
 	if err := b.exec(ctx, b.facets()); err != nil {
@@ -72,24 +72,24 @@ func (b *builder) exec(ctx context.Context, statement string) error {
 
 // count learns how many rows each slot has.
 func (b *builder) count(ctx context.Context) error {
-	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(sums, b.level), within("start", b.spans)))
+	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(sums, b.rollupLevel), within("start", b.spans)))
 	if err != nil {
 		return err
 	}
 	return each(rows, func() error {
 		var at, n int64
 		err := rows.Scan(&at, &n)
-		b.rows[slot{b.level, at}] = n
+		b.rows[bucket{b.rollupLevel, at}] = n
 		return err
 	})
 }
 
-// conclude makes the slots known and commits. Of an hour, that of its minutes has no more use.
-func (b *builder) conclude(ctx context.Context) error {
+// commit makes the slots known and commits. Of an hour, that of its minutes has no more use.
+func (b *builder) commit(ctx context.Context) error {
 	var known []string
 	for _, s := range b.slots {
-		if n := b.rows[s]; n > 0 || s.level == byMinutes {
-			known = append(known, fmt.Sprintf("(%d, make_timestamp(%d), %d, %d)", s.level, s.start, b.kinds, n))
+		if n := b.rows[s]; n > 0 || s.rollupLevel == byMinutes {
+			known = append(known, fmt.Sprintf("(%d, make_timestamp(%d), %d, %d)", s.rollupLevel, s.start, b.kinds, n))
 		}
 	}
 	if len(known) > 0 {
@@ -97,7 +97,7 @@ func (b *builder) conclude(ctx context.Context) error {
 			return err
 		}
 	}
-	if b.level == byHours && len(b.has) > 0 {
+	if b.rollupLevel == byHours && len(b.has) > 0 {
 		inside := within("start", b.spans)
 		for _, statement := range []string{
 			"DELETE FROM slots WHERE level = 0 AND " + inside,
@@ -114,19 +114,19 @@ func (b *builder) conclude(ctx context.Context) error {
 
 // begun is the start of the slot in which a time is, in SQL.
 func (b *builder) begun(at string) string {
-	width, origin := levels[b.level].width.Microseconds(), record.BucketsFrom.UnixMicro()
+	width, origin := levels[b.rollupLevel].width.Microseconds(), record.BucketsFrom.UnixMicro()
 	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", at, origin, width, width, origin)
 }
 
 // cover puts the slots together of finer ones that have what is to be worked out.
-func (b *builder) cover(k kind) *cover {
-	var usable []slot
+func (b *builder) cover(k rollupKind) *bucketCover {
+	var usable []bucket
 	for s, has := range b.has {
 		if has&k != 0 {
 			usable = append(usable, s)
 		}
 	}
-	c := new(cover)
+	c := new(bucketCover)
 	for _, in := range b.spans {
 		of := coverOf(in, usable)
 		c.rows = append(c.rows, of.rows...)
@@ -143,14 +143,14 @@ func (b *builder) from(in []span, columns ...string) string {
 }
 
 // gather puts together what rows and finer slots have.
-func gather(c *cover, rows, kept string, of kind) string {
+func gather(c *bucketCover, rows, kept string, of rollupKind) string {
 	var parts []string
 	if len(c.rows) > 0 {
 		parts = append(parts, rows)
 	}
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, fmt.Sprintf(kept, table(of, level(l)), within("start", spans)))
+			parts = append(parts, fmt.Sprintf(kept, table(of, rollupLevel(l)), within("start", spans)))
 		}
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
@@ -182,13 +182,13 @@ func (b *builder) sums() string {
 		rows = append(rows, fmt.Sprintf("SELECT start, org_id, workspace_id, %d AS property, %s AS value, %s FROM facet GROUP BY ALL", p, property(p).value(), mergedParts()))
 	}
 	return fmt.Sprintf("INSERT INTO %s BY NAME %sSELECT start, org_id, workspace_id, property, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, property, value ORDER BY start, property, org_id, workspace_id",
-		table(sums, b.level), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", sums))
+		table(sums, b.rollupLevel), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", sums))
 }
 
 func (b *builder) facets() string {
 	c := b.cover(facets)
 	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %s, %s FROM (%s) GROUP BY start, org_id, workspace_id, %s ORDER BY start, org_id, workspace_id, model, key_id",
-		table(facets, b.level), allFacets, mergedParts(), gather(c, b.facetsOf(c.rows), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
+		table(facets, b.rollupLevel), allFacets, mergedParts(), gather(c, b.facetsOf(c.rows), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", facets), allFacets)
 }
 
 // pairs fills in the sums by pairs of metadata unless these are too many.
@@ -204,5 +204,5 @@ func (b *builder) pairs(ctx context.Context) error {
 		" FROM (SELECT *, unnest(json_keys(metadata)) AS key FROM (SELECT " + b.begun("started") + " AS start, org_id, workspace_id, metadata, " + partsOf() + b.from(c.rows, "org_id", "workspace_id", "cache_status") + " AND metadata <> '' GROUP BY ALL))"
 	b.kinds |= pairs
 	return b.exec(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, key, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, key, value ORDER BY start, key, org_id, workspace_id",
-		table(pairs, b.level), mergedParts(), gather(c, rows, "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", pairs)))
+		table(pairs, b.rollupLevel), mergedParts(), gather(c, rows, "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", pairs)))
 }

@@ -111,14 +111,14 @@ type DB struct {
 
 	mu   sync.Mutex // guards what follows: one writer
 	link *link      // nil while the database is away
-	known
+	writerState
 
 	now        func() time.Time
 	log        *slog.Logger
 	exactBelow int64 // rows in slots for which those are not used
 }
 
-var _ logstore.Rows = (*DB)(nil)
+var _ logstore.RowStore = (*DB)(nil)
 
 // Open opens or makes the database and brings its tables up to date. A file can be
 // open in one process at a time.
@@ -143,7 +143,7 @@ func (d *DB) Close() error {
 	d.opening.Lock()
 	defer d.opening.Unlock()
 	d.base.refuse(errClosed)
-	if err := errors.Join(d.shut(), d.sql.Close()); err != nil {
+	if err := errors.Join(d.close(), d.sql.Close()); err != nil {
 		return fmt.Errorf("close log database: %w", err)
 	}
 	return nil
@@ -151,12 +151,12 @@ func (d *DB) Close() error {
 
 // Progress implements logstore.Rows.
 func (d *DB) Progress(ctx context.Context) (logstore.Progress, error) {
-	if err := d.heal(ctx); err != nil {
+	if err := d.reopen(ctx); err != nil {
 		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)
 	}
 	var p logstore.Progress
 	err := d.sql.QueryRowContext(ctx, "SELECT next_seq, body_file, body_size FROM progress").
-		Scan(&p.Next.Seq, &p.Bodies.File, &p.Bodies.Size)
+		Scan(&p.Next.Seq, &p.BodyStore.File, &p.BodyStore.Size)
 	if err != nil {
 		return logstore.Progress{}, fmt.Errorf("read progress of the log database: %w", err)
 	}

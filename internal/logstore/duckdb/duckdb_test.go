@@ -37,7 +37,7 @@ func open(t testing.TB, path string) *duckdb.DB {
 
 func TestSuite(t *testing.T) {
 	t.Parallel()
-	logstoretest.Run(t, func(t testing.TB) logstore.Rows { return open(t, filepath.Join(t.TempDir(), "logs.duckdb")) })
+	logstoretest.Run(t, func(t testing.TB) logstore.RowStore { return open(t, filepath.Join(t.TempDir(), "logs.duckdb")) })
 }
 
 // raw opens a database that no DB has open, to look into it.
@@ -175,7 +175,7 @@ func TestReadersBesideTheWriter(t *testing.T) {
 		}
 		logstoretest.Put(t, db, attempts...)
 		if i%5 == 4 {
-			if _, err := db.Delete(t.Context(), logstore.Due{Before: recordtest.Chat((i - 1) * batch).Started}); err != nil {
+			if _, err := db.Delete(t.Context(), logstore.RetentionCutoffs{Before: recordtest.Chat((i - 1) * batch).Started}); err != nil {
 				t.Error(err)
 			}
 		}

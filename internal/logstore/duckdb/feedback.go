@@ -24,7 +24,7 @@ func (d *DB) FeedbackProgress(ctx context.Context) (next int64, err error) {
 
 // PutFeedback implements logstore.Feedback.
 func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
-	if err := d.room(); err != nil {
+	if err := d.checkDiskSpace(); err != nil {
 		return err
 	}
 	tx, err := d.sql.BeginTx(ctx, nil)

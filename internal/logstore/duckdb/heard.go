@@ -14,10 +14,10 @@ const voices = `SELECT org_id, workspace_id, trace_id, value AS score, count(*) 
 sum(count(*)) OVER of_trace AS feedbacks, sum(sum(value * weight)) OVER of_trace AS weighted, value = min(value) OVER of_trace AS lead
 FROM feedback WHERE %s GROUP BY org_id, workspace_id, trace_id, value WINDOW of_trace AS (PARTITION BY org_id, workspace_id, trace_id)`
 
-// hearing puts the judged ones of some rows into their table: rows is the condition on attempts,
+// feedbackRowsSQL puts the judged ones of some rows into their table: rows is the condition on attempts,
 // traces that on feedback. That a row has company is found out behind it. Tables are put together
 // one by one: a plan for all of them at once may hold every attempt in memory.
-func hearing(rows, traces string) []string {
+func feedbackRowsSQL(rows, traces string) []string {
 	return []string{
 		"CREATE OR REPLACE TEMP TABLE said AS " + fmt.Sprintf(voices, traces),
 		"CREATE OR REPLACE TEMP TABLE found AS SELECT " + heardColumns + " FROM attempts WHERE trace_id IN (SELECT trace_id FROM said) AND " + rows,
@@ -28,15 +28,15 @@ func hearing(rows, traces string) []string {
 	}
 }
 
-// accompany notes which judged rows are not the only ones of their trace. Rows of a condition
+// markSharedTracesSQL notes which judged rows are not the only ones of their trace. Rows of a condition
 // are new; those of their traces that were alone before them may have become some of several.
-func accompany(fresh string) string {
+func markSharedTracesSQL(fresh string) string {
 	return "UPDATE heard SET alone = false WHERE alone AND trace_id IN (SELECT trace_id FROM heard WHERE lead AND trace_id IN (SELECT trace_id FROM heard WHERE " + fresh + ")" +
 		" GROUP BY trace_id HAVING count(*) > 1)"
 }
 
-// hear puts the judged rows of hours into their table.
-func (b *builder) hear(ctx context.Context) error {
+// addFeedback puts the judged rows of hours into their table.
+func (b *builder) addFeedback(ctx context.Context) error {
 	b.kinds |= heard
 	in := within("started", b.spans)
 	if b.again {
@@ -44,7 +44,7 @@ func (b *builder) hear(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, statement := range append(hearing(in, "trace_id IN (SELECT trace_id FROM attempts WHERE "+in+")"), accompany(in)) {
+	for _, statement := range append(feedbackRowsSQL(in, "trace_id IN (SELECT trace_id FROM attempts WHERE "+in+")"), markSharedTracesSQL(in)) {
 		if err := b.exec(ctx, statement); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ const settledAtOnce = 100_000
 func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
 	is, err := isPending(ctx, d.sql)
 	if err == nil && is {
-		err = d.room()
+		err = d.checkDiskSpace()
 	}
 	if err != nil || !is {
 		return false, err
@@ -82,8 +82,8 @@ func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	var hours []slot
-	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND kinds & %d > 0", byHours, heard), func(s slot, _ kind, _ int64) { hours = append(hours, s) }); err != nil {
+	var hours []bucket
+	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND kinds & %d > 0", byHours, heard), func(s bucket, _ rollupKind, _ int64) { hours = append(hours, s) }); err != nil {
 		return false, err
 	}
 	const waits = "trace_id IN (SELECT trace_id FROM settling)"
@@ -91,8 +91,8 @@ func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
 		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE settling AS SELECT DISTINCT trace_id FROM pending_traces LIMIT %d", settledAtOnce),
 		"DELETE FROM heard WHERE " + waits,
 	}
-	statements = append(statements, hearing(within("started", coverOf(span{ever, never}, hours).slots[byHours]), waits)...)
-	statements = append(statements, accompany(waits), "DELETE FROM pending_traces WHERE "+waits, "DROP TABLE settling")
+	statements = append(statements, feedbackRowsSQL(within("started", coverOf(span{ever, never}, hours).slots[byHours]), waits)...)
+	statements = append(statements, markSharedTracesSQL(waits), "DELETE FROM pending_traces WHERE "+waits, "DROP TABLE settling")
 	for _, statement := range statements {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return false, err

@@ -6,12 +6,12 @@ import (
 	"sluice/internal/record"
 )
 
-// judgedRows put together what feedback says: how many rows of a bucket and label are judged,
+// feedbackRows put together what feedback says: how many rows of a bucket and label are judged,
 // and what that is. A feedback counts in the first bucket of its trace. Rows that are the only
 // ones of their trace are added up; those of other traces are looked at trace by trace.
-func (q *question) judgedRows() (ctes []string) {
+func (q *question) feedbackRows() (ctes []string) {
 	c := q.heardCover()
-	fresh := q.unheard(c)
+	fresh := q.uncoveredParts(c)
 	if fresh.any() {
 		ctes = append(ctes, "said AS ("+q.said(c, fresh)+")", "fresh AS MATERIALIZED ("+q.freshRows(fresh)+")")
 	}
@@ -21,7 +21,7 @@ func (q *question) judgedRows() (ctes []string) {
 		"SELECT bucket, label, count(*) AS judged, 0 AS feedbacks, 0 AS weighted FROM shared GROUP BY bucket, label",
 		"SELECT min(bucket) AS bucket, label, 0 AS judged, any_value(feedbacks) AS feedbacks, any_value(weighted) AS weighted FROM shared GROUP BY label, " + trace,
 	}
-	if c.kept() {
+	if c.hasBuckets() {
 		ctes = append(ctes, "single_rows AS NOT MATERIALIZED ("+q.singleRows(c, fresh.any())+")", "single AS NOT MATERIALIZED ("+q.added("single_rows")+")")
 		all = append(all, "SELECT * FROM single")
 	}
@@ -38,13 +38,13 @@ func (q *question) trace() []string {
 }
 
 // said is what feedback says of the traces of fresh rows, or of all where no others are known.
-func (q *question) said(c *cover, fresh unheard) string {
+func (q *question) said(c *bucketCover, fresh uncoveredParts) string {
 	said := &where{}
 	said.add("org_id = ?", textParam(q.a.Query.OrgID))
 	if q.a.Query.WorkspaceID != "" {
 		said.add("workspace_id = ?", textParam(q.a.Query.WorkspaceID))
 	}
-	if c.kept() {
+	if c.hasBuckets() {
 		said.add(fresh.among())
 	}
 	q.args = append(q.args, said.args...)
@@ -57,14 +57,14 @@ func (q *question) said(c *cover, fresh unheard) string {
 
 // heardCover covers the time with hours whose judged rows are known, which may reach over its
 // ends; with none where a query selects by what these do not have.
-func (q *question) heardCover() *cover {
+func (q *question) heardCover() *bucketCover {
 	of := q.a.Query
 	of.Weighted, of.Metadata = record.FloatRange{}, nil // which judged rows have
 	whole := spanOf(of.From, of.To)
 	if beyond(&of) || q.a.By == record.ByUnpriced {
 		return coverOf(whole, nil)
 	}
-	var usable []slot
+	var usable []bucket
 	for s, has := range q.has {
 		if has&heard != 0 {
 			usable = append(usable, s)
@@ -75,16 +75,16 @@ func (q *question) heardCover() *cover {
 	return c
 }
 
-// unheard are the parts of attempts that may have judged rows which are not known, and where
+// uncoveredParts are the parts of attempts that may have judged rows which are not known, and where
 // their traces are.
-type unheard struct{ parts, traces []string }
+type uncoveredParts struct{ parts, traces []string }
 
-// unheard are parts of times that are not covered, and of traces whose feedback changed.
-func (q *question) unheard(c *cover) (u unheard) {
+// uncoveredParts are parts of times that are not covered, and of traces whose feedback changed.
+func (q *question) uncoveredParts(c *bucketCover) (u uncoveredParts) {
 	if len(c.rows) > 0 {
 		u.add("SELECT * FROM " + spanned("attempts", "started", c.rows))
 	}
-	if q.pending && c.kept() {
+	if q.pending && c.hasBuckets() {
 		u.parts = append(u.parts, "SELECT * FROM "+spanned("attempts", "started", c.slots[byHours])+" WHERE "+isWaiting)
 		u.traces = append(u.traces, "SELECT trace_id FROM pending_traces")
 	}
@@ -92,18 +92,18 @@ func (q *question) unheard(c *cover) (u unheard) {
 }
 
 // add takes the traces from the part itself.
-func (u *unheard) add(part string) {
+func (u *uncoveredParts) add(part string) {
 	u.parts = append(u.parts, part)
 	u.traces = append(u.traces, "SELECT trace_id FROM ("+part+")")
 }
 
-func (u *unheard) any() bool { return len(u.parts) > 0 }
+func (u *uncoveredParts) any() bool { return len(u.parts) > 0 }
 
 // from stands in the place of attempts.
-func (u *unheard) from() string { return "(" + strings.Join(u.parts, " UNION ALL ") + ")" }
+func (u *uncoveredParts) from() string { return "(" + strings.Join(u.parts, " UNION ALL ") + ")" }
 
 // among is the condition that a trace may be one of theirs.
-func (u *unheard) among() string {
+func (u *uncoveredParts) among() string {
 	return "trace_id IN (" + strings.Join(u.traces, " UNION ALL ") + ")"
 }
 
@@ -111,7 +111,7 @@ func (u *unheard) among() string {
 const isWaiting = "trace_id IN (SELECT trace_id FROM pending_traces)"
 
 // known are the judged rows of the cover that meet a condition.
-func (q *question) known(c *cover, condition string) string {
+func (q *question) known(c *bucketCover, condition string) string {
 	if q.pending {
 		condition += " AND NOT " + isWaiting
 	}
@@ -127,14 +127,14 @@ func (q *question) selected(from, said string, w *where) string {
 }
 
 // freshRows are judged rows of attempts.
-func (q *question) freshRows(u unheard) string {
+func (q *question) freshRows(u uncoveredParts) string {
 	from := q.src.fromTable(u.from()) + " JOIN said USING (" + strings.Join(q.trace(), ", ") + ")"
 	return q.selected(from, "feedbacks, weighted", q.src.rows())
 }
 
 // singleRows are those that are the only ones of their trace.
-func (q *question) singleRows(c *cover, fresh bool) string {
-	condition := q.voice() + " AND alone"
+func (q *question) singleRows(c *bucketCover, fresh bool) string {
+	condition := q.feedbackCondition() + " AND alone"
 	if fresh {
 		condition += " AND trace_id NOT IN (SELECT trace_id FROM fresh)"
 	}
@@ -142,23 +142,23 @@ func (q *question) singleRows(c *cover, fresh bool) string {
 }
 
 // sharedRows are all others.
-func (q *question) sharedRows(c *cover, fresh bool) string {
+func (q *question) sharedRows(c *bucketCover, fresh bool) string {
 	var parts []string
 	if fresh {
 		parts = append(parts, "SELECT * FROM fresh")
 	}
-	if c.kept() {
-		condition := q.voice() + " AND NOT alone"
+	if c.hasBuckets() {
+		condition := q.feedbackCondition() + " AND NOT alone"
 		if fresh {
-			condition = q.voice() + " AND (NOT alone OR trace_id IN (SELECT trace_id FROM fresh))"
+			condition = q.feedbackCondition() + " AND (NOT alone OR trace_id IN (SELECT trace_id FROM fresh))"
 		}
 		parts = append(parts, q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.heardRows()))
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
 }
 
-// voice is which of the rows for each score are read.
-func (q *question) voice() string {
+// feedbackCondition is which of the rows for each score are read.
+func (q *question) feedbackCondition() string {
 	if q.a.By == record.ByScore {
 		return "true"
 	}

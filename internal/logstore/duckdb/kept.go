@@ -8,27 +8,27 @@ import (
 	"sluice/internal/record"
 )
 
-// kind is a sort of table in which sums are kept. It is a bit of the kinds of a slot.
-type kind uint8
+// rollupKind is a sort of table in which sums are kept. It is a bit of the kinds of a slot.
+type rollupKind uint8
 
 // The kinds. A slot of every level has sums, and bins of all rows together; what takes as
 // much room in an hour as the rows themselves is kept of quarters of a day and more alone.
 const (
-	sums   kind = 1 << iota // by one property
-	bins                    // of durations, by one property
-	facets                  // by all properties
-	pairs                   // by one pair of metadata
-	heard                   // no sums: rows whose trace has feedback, of hours
+	sums   rollupKind = 1 << iota // by one property
+	bins                          // of durations, by one property
+	facets                        // by all properties
+	pairs                         // by one pair of metadata
+	heard                         // no sums: rows whose trace has feedback, of hours
 )
 
 // names of the tables of a kind, before that of the level.
-var names = map[kind]string{sums: "sums", bins: "bins", facets: "facets", pairs: "pairs"}
+var names = map[rollupKind]string{sums: "sums", bins: "bins", facets: "facets", pairs: "pairs"}
 
 // table is that of a kind and a level: "sums_days".
-func table(k kind, l level) string { return names[k] + "_" + levels[l].name }
+func table(k rollupKind, l rollupLevel) string { return names[k] + "_" + levels[l].name }
 
 // kinds are those that a level has.
-func (l level) kinds() kind {
+func (l rollupLevel) kinds() rollupKind {
 	if l < byQuarters {
 		return sums
 	}
@@ -36,11 +36,11 @@ func (l level) kinds() kind {
 }
 
 // of are the kinds whose table at a level exists: bins of all rows are there everywhere.
-func (l level) tables() []kind {
+func (l rollupLevel) tables() []rollupKind {
 	if l < byQuarters {
-		return []kind{sums, bins}
+		return []rollupKind{sums, bins}
 	}
-	return []kind{sums, bins, facets, pairs}
+	return []rollupKind{sums, bins, facets, pairs}
 }
 
 // property is one by which sums are kept: a column of rows or of their series.

@@ -102,7 +102,7 @@ func (l *link) exec(query string) error {
 // store notes the progress.
 func (l *link) store(p logstore.Progress) error {
 	for _, state := range [...]mapping.State{
-		mapping.BindUInt64(l.note, 1, p.Next.Seq), mapping.BindUInt32(l.note, 2, p.Bodies.File), mapping.BindInt64(l.note, 3, p.Bodies.Size),
+		mapping.BindUInt64(l.note, 1, p.Next.Seq), mapping.BindUInt32(l.note, 2, p.BodyStore.File), mapping.BindInt64(l.note, 3, p.BodyStore.Size),
 	} {
 		if state == mapping.StateError {
 			return fmt.Errorf("write log progress: %s", mapping.PrepareError(l.note))

@@ -20,10 +20,10 @@ const (
 
 // reading runs f in a transaction that only reads, on a thread that yields to others.
 func (d *DB) reading(ctx context.Context, f func(*sql.Tx) error) error {
-	if err := d.heal(ctx); err != nil {
+	if err := d.reopen(ctx); err != nil {
 		return fmt.Errorf("read log rows: %w", err)
 	}
-	return refusal(quietly(func() error {
+	return refusal(atLowPriority(func() error {
 		tx, err := d.sql.BeginTx(ctx, &sql.TxOptions{})
 		if err != nil {
 			return fmt.Errorf("read log rows: %w", err)
@@ -53,7 +53,7 @@ func (d *DB) count(ctx context.Context, tx *sql.Tx, q record.Query) (n int64, er
 
 // countAll is count with the blank rows.
 func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *source) (n int64, err error) {
-	var has map[slot]kind
+	var has map[bucket]rollupKind
 	if !q.ByArrival {
 		if has, err = d.usable(ctx, tx, spanOf(q.From, q.To)); err != nil {
 			return 0, err
@@ -64,7 +64,7 @@ func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *sour
 		if sum.pending, err = isPending(ctx, tx); err != nil {
 			return 0, err
 		}
-		if c := sum.heardCover(); c.kept() {
+		if c := sum.heardCover(); c.hasBuckets() {
 			return countJudged(ctx, tx, sum, c, src)
 		}
 	}
@@ -80,11 +80,11 @@ func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *sour
 }
 
 // countJudged is the number of rows that a query selects which means judged ones alone.
-func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *cover, src *source) (int64, error) {
+func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, src *source) (int64, error) {
 	w := src.heardRows()
-	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.voice())) + w.sql()}
+	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.feedbackCondition())) + w.sql()}
 	args := slices.Concat(src.series.args, w.args)
-	if fresh := q.unheard(c); fresh.any() {
+	if fresh := q.uncoveredParts(c); fresh.any() {
 		w := src.rows(fresh.among())
 		parts = append(parts, "SELECT count(*) AS n"+src.fromTable(fresh.from())+w.sql())
 		args = slices.Concat(args, src.series.args, w.args)
@@ -181,7 +181,7 @@ func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []sp
 	}
 	type hour struct{ start, rows int64 }
 	var hours []hour
-	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND %s", byHours, whole.within("start")), func(s slot, _ kind, n int64) { hours = append(hours, hour{s.start, n}) }); err != nil {
+	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND %s", byHours, whole.within("start")), func(s bucket, _ rollupKind, n int64) { hours = append(hours, hour{s.start, n}) }); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(hours, func(a, b hour) int {
@@ -197,7 +197,7 @@ func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []sp
 		}
 		cut := h.start
 		if !q.Newest {
-			cut = slot{byHours, h.start}.end()
+			cut = bucket{byHours, h.start}.end()
 		}
 		if cut <= rest.from || cut >= rest.to {
 			continue

@@ -38,8 +38,8 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 	return page, nil
 }
 
-// Bodied implements logstore.Rows.
-func (d *DB) Bodied(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
+// RowWithBody implements logstore.Rows.
+func (d *DB) RowWithBody(ctx context.Context, q record.Query) (page logstore.BodiedPage, err error) {
 	src := timed(q)
 	src.others.add("body_file > 0")
 	var rows []stored
@@ -47,9 +47,9 @@ func (d *DB) Bodied(ctx context.Context, q record.Query) (page logstore.BodiedPa
 		rows, page.Next, err = d.page(ctx, tx, q, src)
 		return err
 	})
-	page.Rows = make([]logstore.Bodied, len(rows))
+	page.RowStore = make([]logstore.RowWithBody, len(rows))
 	for i := range rows {
-		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
+		page.RowStore[i] = logstore.RowWithBody{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
 	return page, err
 }

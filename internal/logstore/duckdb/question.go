@@ -15,15 +15,15 @@ type question struct {
 	src     *source
 	want    record.Figure
 	route   route
-	has     map[slot]kind // what is kept
-	pending bool          // there is feedback on traces whose rows are not among the judged ones that are kept
-	figures []figure      // that come together from parts
-	columns []figure      // of the answer
+	has     map[bucket]rollupKind // what is kept
+	pending bool                  // there is feedback on traces whose rows are not among the judged ones that are kept
+	figures []figure              // that come together from parts
+	columns []figure              // of the answer
 	args    []any
 }
 
 // newQuestion is one that is answered with the help of slots, whose kinds are told.
-func newQuestion(a *record.Analysis, has map[slot]kind) *question {
+func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
 	if a.By == record.ByMetadata && a.Key == record.UserKey { // which has a column of its own
 		b := *a
 		b.By, a = record.ByUser, &b
@@ -32,7 +32,7 @@ func newQuestion(a *record.Analysis, has map[slot]kind) *question {
 	if a.By == record.ByScore {
 		q.want &= record.WantFeedback
 	}
-	if !q.coverFor(q.route.kind, q.route.property).kept() {
+	if !q.coverFor(q.route.kind, q.route.property).hasBuckets() {
 		q.route = route{}
 	}
 	if of := dimensions[a.By].of; of != "" {
@@ -70,13 +70,13 @@ func (q *question) judged() bool {
 
 // coverFor covers the time with those slots that have what is asked for, and of which none
 // reaches over the end of a bucket.
-func (q *question) coverFor(k kind, p property) *cover {
-	var usable []slot
+func (q *question) coverFor(k rollupKind, p property) *bucketCover {
+	var usable []bucket
 	if k == bins && p == everyRow { // which stand beside sums
 		k = sums
 	}
 	for s, has := range q.has {
-		if width := levels[s.level].width; has&k != 0 && q.a.Step%width == 0 && (q.a.Step == 0 || q.a.Zone%width == 0) {
+		if width := levels[s.rollupLevel].width; has&k != 0 && q.a.Step%width == 0 && (q.a.Step == 0 || q.a.Zone%width == 0) {
 			usable = append(usable, s)
 		}
 	}
@@ -91,7 +91,7 @@ func (q *question) sql() string {
 		from += " LEFT JOIN quantiles USING (bucket, label)"
 	}
 	if q.want&record.WantUsers != 0 {
-		ctes = append(ctes, "people AS ("+q.people()+")")
+		ctes = append(ctes, "people AS ("+q.distinctUsers()+")")
 		from += " LEFT JOIN people USING (bucket, label)"
 	}
 	var b strings.Builder
@@ -111,7 +111,7 @@ func (q *question) counted() (ctes []string, from string) {
 	if !q.judged() {
 		return []string{"counted AS (" + q.sums() + ")"}, from
 	}
-	ctes = append(ctes, q.judgedRows()...)
+	ctes = append(ctes, q.feedbackRows()...)
 	if q.a.By == record.ByScore { // whose rows are those of feedback
 		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM voices)")
 	} else {
@@ -133,7 +133,7 @@ func (q *question) sums() string {
 	}
 	whole := strings.Join(merged, ", ")
 	c := q.coverFor(q.route.kind, q.route.property)
-	if !c.kept() && q.a.By != record.ByMetadata {
+	if !c.hasBuckets() && q.a.By != record.ByMetadata {
 		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
 	}
 	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", "), whole) + ") GROUP BY bucket, label"
@@ -143,7 +143,7 @@ func (q *question) sums() string {
 // something of the same: kept sums are put together once, with all others. Beside rows they come
 // together by themselves first: of those the database knows how large they may be at most, of sums
 // of rows it does not, and it adds what may become too large for 64 bits far slower.
-func (q *question) gather(r route, c *cover, ofRows, ofKept, together string) string {
+func (q *question) gather(r route, c *bucketCover, ofRows, ofKept, together string) string {
 	var rows string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
 		rows = q.byMetadata(c.rows, ofRows)
@@ -153,7 +153,7 @@ func (q *question) gather(r route, c *cover, ofRows, ofKept, together string) st
 	var parts []string
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, level(l), spans)+")")
+			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, rollupLevel(l), spans)+")")
 		}
 	}
 	kept := strings.Join(parts, " UNION ALL BY NAME ")
@@ -216,7 +216,7 @@ func (q *question) rows(in []span) string {
 }
 
 // kept are kept sums with their bucket and label.
-func (q *question) kept(r route, l level, spans []span) string {
+func (q *question) kept(r route, l rollupLevel, spans []span) string {
 	from, label := q.keptFrom(r, l, spans)
 	if by := q.a.By; label == "" && by != record.ByNothing {
 		label = dimensions[by].sql
@@ -242,7 +242,7 @@ func (q *question) kept(r route, l level, spans []span) string {
 
 // keptFrom are the kept sums of a route with the columns that it answers for, and the
 // label where they have one that rows do not have.
-func (q *question) keptFrom(r route, l level, spans []span) (from, label string) {
+func (q *question) keptFrom(r route, l rollupLevel, spans []span) (from, label string) {
 	in := ", start AS started FROM " + spanned(table(r.kind, l), "start", spans)
 	from = "SELECT *" + in
 	switch {

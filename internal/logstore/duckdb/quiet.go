@@ -5,8 +5,8 @@ import "time"
 // questionTime is how long a statement of a question may take on a machine that is never idle.
 const questionTime = 2 * time.Second
 
-// quietly runs f with a helper of its own.
-func quietly(f func() error) error {
+// atLowPriority runs f with a helper of its own.
+func atLowPriority(f func() error) error {
 	h := newHelper("sluice-question", questionTime)
 	defer h.end()
 	return h.do(f)

@@ -88,7 +88,7 @@ func (h *helper) rest() (waited time.Duration) {
 		return 0
 	}
 	if h.hurried {
-		h.hurry(false)
+		h.raisePriority(false)
 	}
 	waited, h.waited = h.waited, 0
 	return waited
@@ -107,13 +107,13 @@ func quietWait(who C.uintptr_t) {
 	var count [8]byte
 	_, err := h.done.Read(count[:])
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		h.hurry(true)
+		h.raisePriority(true)
 		_, _ = h.done.Read(count[:]) // who asked looks at the job too
 	}
 }
 
-// hurry has the helper be only gentle, or yield again.
-func (h *helper) hurry(on bool) {
+// raisePriority has the helper be only gentle, or yield again.
+func (h *helper) raisePriority(on bool) {
 	h.hurried = on
 	C.quiet_policy(h.of, C.bool(on))
 	if on {

@@ -25,7 +25,7 @@ func TestQuestionsYield(t *testing.T) {
 	defer cancel()
 	asker, asked := make(chan int, 1), make(chan error, 1)
 	go func() {
-		asked <- quietly(func() error {
+		asked <- atLowPriority(func() error {
 			asker <- syscall.Gettid()
 			var n int64
 			return db.sql.QueryRowContext(ctx, "SELECT sum(hash(a.range, b.range)) FROM range(1000000) a, range(1000000) b").Scan(&n)

@@ -19,8 +19,8 @@ const (
 	idleReaders = 2
 )
 
-// known is what the writer knows of the database. Callers hold DB.mu.
-type known struct {
+// writerState is what the writer knows of the database. Callers hold DB.mu.
+type writerState struct {
 	series *seriesIndex
 	slots  *slotIndex
 	trail  int64 // number of the last correction
@@ -29,7 +29,7 @@ type known struct {
 }
 
 // load reads what the writer must know.
-func load(ctx context.Context, db *sql.DB) (k known, err error) {
+func load(ctx context.Context, db *sql.DB) (k writerState, err error) {
 	if k.series, err = loadSeries(ctx, db); err != nil {
 		return k, err
 	}
@@ -63,13 +63,13 @@ func (d *DB) open(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.link, d.known = l, k
+	d.link, d.writerState = l, k
 	d.base.begin(c)
 	return nil
 }
 
 // prepare leaves the connector open; of its connections that of the writer is left.
-func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k known, l *link, err error) {
+func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k writerState, l *link, err error) {
 	db := sql.OpenDB(struct{ driver.Connector }{c}) // which hides that c can be closed
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := migrate(ctx, db); err != nil {
@@ -82,10 +82,10 @@ func (d *DB) prepare(ctx context.Context, c *duckdb.Connector) (k known, l *link
 	return k, l, err
 }
 
-// shut ends what is under way on the database and closes it: first the connections, then the
+// close ends what is under way on the database and closes it: first the connections, then the
 // file. The caller holds opening, and refused further use. Who has a connection may wait for mu,
 // which is therefore not held meanwhile.
-func (d *DB) shut() error {
+func (d *DB) close() error {
 	d.sql.SetMaxIdleConns(0)
 	d.base.wait()
 	d.sql.SetMaxIdleConns(idleReaders)
@@ -102,11 +102,11 @@ func (d *DB) shut() error {
 	return d.base.end()
 }
 
-// heal opens a database again that is of no use since a fatal error: a checkpoint that found
+// reopen opens a database again that is of no use since a fatal error: a checkpoint that found
 // no room. It returns why the database is away, and nil when it is not. Who comes while another
 // opens it does not wait. Whoever needs the database calls it, without a lock: the writer does
 // until it has stored what waits, and so does who works out sums.
-func (d *DB) heal(ctx context.Context) error {
+func (d *DB) reopen(ctx context.Context) error {
 	why := d.base.err()
 	if why == nil || errors.Is(why, errClosed) || !d.opening.TryLock() {
 		return why
@@ -115,12 +115,12 @@ func (d *DB) heal(ctx context.Context) error {
 	if why = d.base.err(); why == nil || errors.Is(why, errClosed) || time.Since(d.reopened) < reopenPause {
 		return why
 	}
-	if err := d.room(); err != nil {
+	if err := d.checkDiskSpace(); err != nil {
 		return away(fmt.Errorf("%w, after: %w", err, errors.Unwrap(why)))
 	}
 	defer func() { d.reopened = time.Now() }()
 	// What is begun is brought to its end: others need it too.
-	if err := errors.Join(d.shut(), d.open(context.WithoutCancel(ctx))); err != nil {
+	if err := errors.Join(d.close(), d.open(context.WithoutCancel(ctx))); err != nil {
 		return away(err)
 	}
 	d.log.Warn("log database was opened again", "after", why)

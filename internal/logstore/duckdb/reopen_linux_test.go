@@ -161,7 +161,7 @@ func TestUseBesideReopening(t *testing.T) {
 	})
 	beside(func() error { // what is written may meet the full disk, too
 		_ = db.Roll(t.Context(), far)
-		_, _ = db.Delete(t.Context(), logstore.Due{Before: recordtest.Epoch.Add(-time.Hour)})
+		_, _ = db.Delete(t.Context(), logstore.RetentionCutoffs{Before: recordtest.Epoch.Add(-time.Hour)})
 		return nil
 	})
 	logstoretest.Put(t, db, batch(0, size)...)

@@ -27,7 +27,7 @@ const (
 )
 
 // due is the condition that rows of attempts meet in a wave.
-func (w *where) due(wave logstore.Wave) {
+func (w *where) due(wave logstore.RetentionBatch) {
 	w.add("started < ?", wave.Before.UTC())
 	if wave.Workspaces == nil {
 		return
@@ -41,7 +41,7 @@ func (w *where) due(wave logstore.Wave) {
 
 // part is the first rows of a wave by time, and from when to when they started. Times of
 // one microsecond stay together, so it may have some more than partRows.
-func (d *DB) part(ctx context.Context, wave logstore.Wave, conditions ...string) (w where, in span, there bool, err error) {
+func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, in span, there bool, err error) {
 	w.due(wave)
 	for _, c := range conditions {
 		w.add(c)
@@ -69,8 +69,8 @@ func (d *DB) change(ctx context.Context, in span, do func(*sql.Tx) (int64, error
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	if in != (span{}) {
-		defer func() { err = errors.Join(err, d.resoil(context.WithoutCancel(ctx))) }()
-		if err := d.soil(ctx, tx, in); err != nil {
+		defer func() { err = errors.Join(err, d.markDirtyAgain(context.WithoutCancel(ctx))) }()
+		if err := d.markDirty(ctx, tx, in); err != nil {
 			return 0, err
 		}
 	}
@@ -94,7 +94,7 @@ func exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, er
 }
 
 // eachWave goes through the waves until one had something to do.
-func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, error) {
+func eachWave(due logstore.RetentionCutoffs, do func(logstore.RetentionBatch) (int64, error)) (int64, error) {
 	for _, wave := range due.Waves() {
 		if n, err := do(wave); err != nil || n > 0 {
 			return n, err
@@ -104,8 +104,8 @@ func eachWave(due logstore.Due, do func(logstore.Wave) (int64, error)) (int64, e
 }
 
 // Delete implements logstore.Rows. Series that are left without rows go at the end.
-func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
-	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) { return d.deletePart(ctx, wave) })
+func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, error) {
+	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) { return d.deletePart(ctx, wave) })
 	if err == nil && n == 0 {
 		err = d.sweep(ctx, due.Before)
 	}
@@ -115,7 +115,7 @@ func (d *DB) Delete(ctx context.Context, due logstore.Due) (int64, error) {
 	return n, nil
 }
 
-func (d *DB) deletePart(ctx context.Context, wave logstore.Wave) (int64, error) {
+func (d *DB) deletePart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
 	w, in, there, err := d.part(ctx, wave)
 	if err != nil || !there {
 		return 0, err
@@ -168,7 +168,7 @@ func (d *DB) sweep(ctx context.Context, before time.Time) error {
 }
 
 // DueFiles implements logstore.Rows. Every file is this node's.
-func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.Due) (files []uint32, err error) {
+func (d *DB) DueFiles(ctx context.Context, _ string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, wave := range due.Waves() {
 		var w where
 		w.add(inFile)
@@ -214,7 +214,7 @@ func each(rows *sql.Rows, visit func() error) error {
 }
 
 // notDue is the condition that rows meet which are in no wave.
-func (w *where) notDue(due logstore.Due) {
+func (w *where) notDue(due logstore.RetentionCutoffs) {
 	for _, wave := range due.Waves() {
 		var in where
 		in.due(wave)
@@ -223,7 +223,7 @@ func (w *where) notDue(due logstore.Due) {
 }
 
 // Kept implements logstore.Rows.
-func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.Due) (spans []bodies.Span, err error) {
+func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	var w where
 	w.add("body_file = ?", file)
 	w.notDue(due)
@@ -245,13 +245,13 @@ const inFile = "body_file BETWEEN 1 AND 4294967294"
 var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 
 // DueKeys implements logstore.Rows.
-func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of logstore.Due, err error) {
-	_, err = eachWave(due, func(wave logstore.Wave) (int64, error) {
+func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, of logstore.RetentionCutoffs, err error) {
+	_, err = eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, in, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
 			return 0, err
 		}
-		of = wave.Due().Until(time.UnixMicro(in.to - 1).UTC())
+		of = wave.RetentionCutoffs().Until(time.UnixMicro(in.to - 1).UTC())
 		var text string
 		return 1, d.visit(ctx, "SELECT extra FROM attempts"+w.sql(), w.args, func() error {
 			var x extra.Fields
@@ -261,15 +261,15 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.Due) (keys []string, of l
 		}, &text)
 	})
 	if err != nil {
-		return nil, logstore.Due{}, fmt.Errorf("find old bodies: %w", err)
+		return nil, logstore.RetentionCutoffs{}, fmt.Errorf("find old bodies: %w", err)
 	}
 	return keys, of, nil
 }
 
 // Forget implements logstore.Rows.
-func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Due) (int64, error) {
+func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (int64, error) {
 	condition := fmt.Sprintf("body_file = %d", file)
-	n, err := eachWave(due, func(wave logstore.Wave) (int64, error) {
+	n, err := eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, _, there, err := d.part(ctx, wave, condition)
 		if err != nil || !there {
 			return 0, err

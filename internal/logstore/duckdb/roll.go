@@ -57,11 +57,11 @@ func (d *DB) Roll(ctx context.Context, now time.Time) error {
 
 // rollOne works out the first of the slots that are due, and reports whether there were any.
 func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) {
-	err = quietly(func() error {
-		if err := d.heal(ctx); err != nil {
+	err = atLowPriority(func() error {
+		if err := d.reopen(ctx); err != nil {
 			return err
 		}
-		if err := d.survey(ctx); err != nil {
+		if err := d.loadHours(ctx); err != nil {
 			return err
 		}
 		slots := d.nextSlots(now)
@@ -77,8 +77,8 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 	return more, nil
 }
 
-// survey learns, once, in which hours there are rows, and forgets sums whose slots are gone.
-func (d *DB) survey(ctx context.Context) error {
+// loadHours learns, once, in which hours there are rows, and forgets sums whose slots are gone.
+func (d *DB) loadHours(ctx context.Context) error {
 	d.mu.Lock()
 	x := d.slots // others when the database is opened again meanwhile
 	sweep, known := x.sweep, x.surveyed
@@ -125,8 +125,8 @@ func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 // sweepSums deletes sums that belong to no slot.
 func (d *DB) sweepSums(ctx context.Context) error {
 	for l := range levels {
-		for _, k := range level(l).tables() {
-			_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE start NOT IN (SELECT start FROM slots WHERE level = %d)", table(k, level(l)), l))
+		for _, k := range rollupLevel(l).tables() {
+			_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE start NOT IN (SELECT start FROM slots WHERE level = %d)", table(k, rollupLevel(l)), l))
 			if err != nil {
 				return err
 			}
@@ -139,33 +139,33 @@ func (d *DB) sweepSums(ctx context.Context) error {
 // nextSlots are the slots to be worked out together next: of the finest level that has any,
 // the newest, as many as have batchRows. Hours are put together of what is there of their
 // minutes, quarters of a day of hours, days of quarters, weeks of days.
-func (d *DB) nextSlots(now time.Time) []slot {
+func (d *DB) nextSlots(now time.Time) []bucket {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	x := d.slots
 	for l := range levels {
-		if ripe := x.ripeSlots(level(l), now.UnixMicro()); len(ripe) > 0 {
+		if ripe := x.readyBuckets(rollupLevel(l), now.UnixMicro()); len(ripe) > 0 {
 			return x.batch(ripe)
 		}
 	}
 	return nil
 }
 
-// ripeSlots are those of a level that can be worked out now. An hour is cut into minutes
+// readyBuckets are those of a level that can be worked out now. An hour is cut into minutes
 // as long as it is not over; a quarter waits for its hours, a day for its quarters, a week for
 // its days.
-func (x *slotIndex) ripeSlots(l level, now int64) (out []slot) {
-	above := map[slot]bool{} // whether it must wait
+func (x *slotIndex) readyBuckets(l rollupLevel, now int64) (out []bucket) {
+	above := map[bucket]bool{} // whether it must wait
 	for start := range x.hours {
-		hour := slot{byHours, start}
+		hour := bucket{byHours, start}
 		quarter, day := slotAt(byQuarters, start), slotAt(byDays, start)
 		switch l {
 		case byMinutes:
-			if x.valid[hour] || x.ripe(hour, now) {
+			if x.valid[hour] || x.isReady(hour, now) {
 				continue
 			}
 			for at := start; at < hour.end(); at += levels[byMinutes].width.Microseconds() {
-				above[slot{byMinutes, at}] = false
+				above[bucket{byMinutes, at}] = false
 			}
 		case byHours:
 			above[hour] = false
@@ -179,7 +179,7 @@ func (x *slotIndex) ripeSlots(l level, now int64) (out []slot) {
 		}
 	}
 	for s, waits := range above {
-		if !waits && !x.valid[s] && x.ripe(s, now) {
+		if !waits && !x.valid[s] && x.isReady(s, now) {
 			out = append(out, s)
 		}
 	}
@@ -194,11 +194,11 @@ const (
 )
 
 // batch is the newest of some slots.
-func (x *slotIndex) batch(slots []slot) []slot {
-	slices.SortFunc(slots, func(a, b slot) int { return cmp.Compare(b.start, a.start) })
-	rows := map[slot]int64{}
+func (x *slotIndex) batch(slots []bucket) []bucket {
+	slices.SortFunc(slots, func(a, b bucket) int { return cmp.Compare(b.start, a.start) })
+	rows := map[bucket]int64{}
 	for start, n := range x.hours {
-		rows[slotAt(slots[0].level, start)] += n
+		rows[slotAt(slots[0].rollupLevel, start)] += n
 	}
 	var sum int64
 	for i, s := range slots {
@@ -209,17 +209,17 @@ func (x *slotIndex) batch(slots []slot) []slot {
 	return slots
 }
 
-// ripe reports whether a slot has been over, and unchanged, for long enough.
-func (x *slotIndex) ripe(s slot, now int64) bool {
-	grace := levels[s.level].grace.Microseconds()
+// isReady reports whether a slot has been over, and unchanged, for long enough.
+func (x *slotIndex) isReady(s bucket, now int64) bool {
+	grace := levels[s.rollupLevel].grace.Microseconds()
 	changed, ever := x.soiled[s]
 	return s.end()+grace <= now && (!ever || changed.UnixMicro()+grace <= now)
 }
 
 // build works out slots of one level in a transaction of its own. When one of their rows
 // changed since the transaction began, nothing is stored.
-func (d *DB) build(ctx context.Context, slots []slot) error {
-	if err := d.room(); err != nil {
+func (d *DB) build(ctx context.Context, slots []bucket) error {
+	if err := d.checkDiskSpace(); err != nil {
 		return err
 	}
 	conn, err := d.sql.Conn(ctx)
@@ -237,7 +237,7 @@ func (d *DB) build(ctx context.Context, slots []slot) error {
 
 // beginBuild begins a transaction between two of the writer's, and reads the slots of finer
 // levels.
-func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []slot) (*builder, error) {
+func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*builder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	tx, err := conn.BeginTx(ctx, nil)
@@ -245,7 +245,7 @@ func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []slot) (*bui
 		return nil, err
 	}
 	b := newBuilder(tx, slots)
-	err = eachSlot(ctx, tx, fmt.Sprintf("level < %d AND %s", b.level, within("start", b.spans)), func(s slot, has kind, _ int64) { b.has[s] = has })
+	err = eachSlot(ctx, tx, fmt.Sprintf("level < %d AND %s", b.rollupLevel, within("start", b.spans)), func(s bucket, has rollupKind, _ int64) { b.has[s] = has })
 	if err == nil && d.slots.stale {
 		err = d.slots.load(ctx, tx)
 	}
@@ -258,7 +258,7 @@ func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []slot) (*bui
 			b.again = true
 		}
 	}
-	d.slots.building, d.slots.changed = b.hull(), false
+	d.slots.building, d.slots.changed = b.timeRange(), false
 	return b, nil
 }
 
@@ -275,20 +275,20 @@ func (d *DB) endBuild(ctx context.Context, b *builder, failed error) error {
 		}
 		return failed
 	}
-	if err := b.conclude(ctx); err != nil {
+	if err := b.commit(ctx); err != nil {
 		x.stale, x.sweep = true, true
 		return err
 	}
 	for _, s := range b.slots {
 		delete(x.soiled, s)
 		switch {
-		case b.rows[s] > 0 || s.level == byMinutes:
+		case b.rows[s] > 0 || s.rollupLevel == byMinutes:
 			x.valid[s] = true
-		case s.level == byHours:
+		case s.rollupLevel == byHours:
 			delete(x.hours, s.start)
 		}
 	}
-	if b.level == byHours {
+	if b.rollupLevel == byHours {
 		for s := range b.has {
 			delete(x.valid, s)
 		}

@@ -86,8 +86,8 @@ func monthQuestions() (out []record.Analysis) {
 	return out
 }
 
-// hear gives feedback on the traces of rows.
-func hear(t *testing.T, db *duckdb.DB, rows []*record.Attempt) {
+// addFeedback gives feedback on the traces of rows.
+func addFeedback(t *testing.T, db *duckdb.DB, rows []*record.Attempt) {
 	t.Helper()
 	var b logstore.FeedbackBatch
 	for i, a := range rows {
@@ -142,9 +142,9 @@ func TestSumsAreThoseOfRows(t *testing.T) {
 				some = append(some, monthRow(random, n))
 			}
 			logstoretest.Put(t, db, some...)
-			hear(t, db, some[:400])
+			addFeedback(t, db, some[:400])
 		},
-		func(db *duckdb.DB) { hear(t, db, some[300:600]) }, // whose feedback has ids that others had
+		func(db *duckdb.DB) { addFeedback(t, db, some[300:600]) }, // whose feedback has ids that others had
 		func(db *duckdb.DB) {
 			b := logstore.FeedbackBatch{Next: 7}
 			for i := range 60 {
@@ -165,7 +165,7 @@ func TestSumsAreThoseOfRows(t *testing.T) {
 			}
 		},
 		func(db *duckdb.DB) {
-			due := logstore.Due{Before: month.Add(3 * 24 * time.Hour), Workspaces: map[string]time.Time{"w2": month.Add(9*24*time.Hour + time.Hour)}}
+			due := logstore.RetentionCutoffs{Before: month.Add(3 * 24 * time.Hour), Workspaces: map[string]time.Time{"w2": month.Add(9*24*time.Hour + time.Hour)}}
 			for n := int64(1); n > 0; {
 				var err error
 				if n, err = db.Delete(t.Context(), due); err != nil {

@@ -9,10 +9,10 @@ import (
 // writes what is in the log of the database, 64 MB at most, and the newest row groups again.
 const usualReserve = 256
 
-// room refuses to write when so little is left on the disk that a checkpoint might not find
+// checkDiskSpace refuses to write when so little is left on the disk that a checkpoint might not find
 // room. A commit that does not is undone and tried again later; a checkpoint that does not
 // makes the whole database useless, for reading too, until heal opens it anew.
-func (d *DB) room() error {
+func (d *DB) checkDiskSpace() error {
 	if d.o.ReserveMB < 0 {
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 // route says which kept sums answer an analysis beside the rows of the time that they do
 // not cover.
 type route struct {
-	kind     kind     // 0 where rows alone do
-	property property // of sums and bins
-	key      string   // of pairs
+	kind     rollupKind // 0 where rows alone do
+	property property   // of sums and bins
+	key      string     // of pairs
 }
 
 // routeOf chooses the narrowest sums that have every property which the analysis selects

@@ -47,7 +47,7 @@ type encoder struct {
 }
 
 // appendRow writes the columns of an attempt in the order of rowColumns.
-func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodies.Ref, arrived time.Time) error {
+func (e *encoder) appendRow(s *appender, a *record.Attempt, series int32, ref bodies.Ref, arrived time.Time) error {
 	var x extra.Fields
 	id, request, trace := keyOf(a.ID, &x.ID), keyOf(a.RequestID, &x.RequestID), keyOf(a.TraceID, &x.TraceID)
 	x.Take(a)
@@ -90,7 +90,7 @@ func (e *encoder) appendRow(s *sheet, a *record.Attempt, series int32, ref bodie
 	return s.end()
 }
 
-func appendSpend(s *sheet, a *record.Attempt) {
+func appendSpend(s *appender, a *record.Attempt) {
 	if nano, known := a.Cost(); known {
 		s.int64(nano)
 	} else {
@@ -103,7 +103,7 @@ func appendSpend(s *sheet, a *record.Attempt) {
 	}
 }
 
-func appendCharged(s *sheet, c record.Charged) {
+func appendCharged(s *appender, c record.Charged) {
 	if c.At.IsZero() {
 		s.null(mapping.TypeTimestamp)
 	} else {

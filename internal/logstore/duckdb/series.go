@@ -106,7 +106,7 @@ func seriesKinds() []mapping.Type {
 }
 
 // appendSeries writes the row of a new series.
-func appendSeries(s *sheet, id int32, a *record.Attempt) error {
+func appendSeries(s *appender, id int32, a *record.Attempt) error {
 	texts, flags := seriesOf(a)
 	s.int32(id)
 	for _, t := range texts {

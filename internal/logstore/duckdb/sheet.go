@@ -11,10 +11,10 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// sheet appends rows to a table, value by value in the order of its columns. The
+// appender appends rows to a table, value by value in the order of its columns. The
 // values go straight into the memory of the database, a chunk of 2,048 rows at a
 // time. It must be closed.
-type sheet struct {
+type appender struct {
 	link     *link
 	table    string
 	kinds    []mapping.Type
@@ -27,8 +27,8 @@ type sheet struct {
 }
 
 // newSheet begins to append to a table whose columns are of these kinds.
-func newSheet(l *link, table string, kinds []mapping.Type) (*sheet, error) {
-	s := &sheet{link: l, table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
+func newSheet(l *link, table string, kinds []mapping.Type) (*appender, error) {
+	s := &appender{link: l, table: table, kinds: kinds, vectors: make([]mapping.Vector, len(kinds)), data: make([]unsafe.Pointer, len(kinds))}
 	if mapping.AppenderCreateExt(l.conn, "", "", table, &s.appender) == mapping.StateError {
 		err := s.failure()
 		mapping.AppenderDestroy(&s.appender)
@@ -45,14 +45,14 @@ func newSheet(l *link, table string, kinds []mapping.Type) (*sheet, error) {
 }
 
 // failure is what the appender says.
-func (s *sheet) failure() error {
+func (s *appender) failure() error {
 	data := mapping.AppenderErrorData(s.appender)
 	defer mapping.DestroyErrorData(&data)
 	return fmt.Errorf("write log %s: %w", s.table, &duckdb.Error{Type: duckdb.ErrorType(mapping.ErrorDataErrorType(data)), Msg: mapping.ErrorDataMessage(data)})
 }
 
 // locate finds the memory of the columns of an empty chunk.
-func (s *sheet) locate() {
+func (s *appender) locate() {
 	for i := range s.vectors {
 		s.vectors[i] = mapping.DataChunkGetVector(s.chunk, mapping.IdxT(i))
 		s.data[i] = mapping.VectorGetData(s.vectors[i])
@@ -61,7 +61,7 @@ func (s *sheet) locate() {
 }
 
 // next is the column to write; -1 when its kind is another, which fails the row.
-func (s *sheet) next(kind mapping.Type) int {
+func (s *appender) next(kind mapping.Type) int {
 	col := s.col
 	s.col++
 	if col >= len(s.kinds) || s.kinds[col] != kind {
@@ -71,29 +71,29 @@ func (s *sheet) next(kind mapping.Type) int {
 	return col
 }
 
-func put[T any](s *sheet, kind mapping.Type, v T) {
+func put[T any](s *appender, kind mapping.Type, v T) {
 	if col := s.next(kind); col >= 0 {
 		*(*T)(unsafe.Add(s.data[col], uintptr(s.row)*unsafe.Sizeof(v))) = v
 	}
 }
 
-func (s *sheet) int32(v int32)   { put(s, mapping.TypeInteger, v) }
-func (s *sheet) int64(v int64)   { put(s, mapping.TypeBigInt, v) }
-func (s *sheet) uint32(v uint32) { put(s, mapping.TypeUInteger, v) }
-func (s *sheet) bool(v bool)     { put(s, mapping.TypeBoolean, v) }
+func (s *appender) int32(v int32)   { put(s, mapping.TypeInteger, v) }
+func (s *appender) int64(v int64)   { put(s, mapping.TypeBigInt, v) }
+func (s *appender) uint32(v uint32) { put(s, mapping.TypeUInteger, v) }
+func (s *appender) bool(v bool)     { put(s, mapping.TypeBoolean, v) }
 
 // time is kept to the microsecond.
-func (s *sheet) time(v time.Time) { put(s, mapping.TypeTimestamp, v.UnixMicro()) }
+func (s *appender) time(v time.Time) { put(s, mapping.TypeTimestamp, v.UnixMicro()) }
 
 // key is kept as a number of 128 bits, the lower half first and the highest bit
 // turned, so that it sorts as its text does.
-func (s *sheet) key(v duckdb.UUID) {
+func (s *appender) key(v duckdb.UUID) {
 	low, high := binary.BigEndian.Uint64(v[8:]), binary.BigEndian.Uint64(v[:8])
 	put(s, mapping.TypeUUID, [2]uint64{low, high ^ 1<<63})
 }
 
 // text copies v.
-func (s *sheet) text(v string) {
+func (s *appender) text(v string) {
 	if v == "" {
 		put(s, mapping.TypeVarchar, [2]uint64{}) // a length of zero, and the room of short texts
 		return
@@ -104,7 +104,7 @@ func (s *sheet) text(v string) {
 }
 
 // null leaves out a value of a kind.
-func (s *sheet) null(kind mapping.Type) {
+func (s *appender) null(kind mapping.Type) {
 	if col := s.next(kind); col >= 0 {
 		mapping.VectorEnsureValidityWritable(s.vectors[col])
 		mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(s.vectors[col]), mapping.IdxT(s.row))
@@ -112,7 +112,7 @@ func (s *sheet) null(kind mapping.Type) {
 }
 
 // end ends a row.
-func (s *sheet) end() error {
+func (s *appender) end() error {
 	if s.col != len(s.kinds) && s.err == nil {
 		s.err = fmt.Errorf("write log %s: %d columns, want %d", s.table, s.col, len(s.kinds))
 	}
@@ -123,11 +123,11 @@ func (s *sheet) end() error {
 	if s.row++; s.row < int(mapping.VectorSize()) {
 		return nil
 	}
-	return s.hand()
+	return s.flush()
 }
 
-// hand gives the rows of the chunk to the appender.
-func (s *sheet) hand() error {
+// flush gives the rows of the chunk to the appender.
+func (s *appender) flush() error {
 	if s.row == 0 {
 		return nil
 	}
@@ -142,10 +142,10 @@ func (s *sheet) hand() error {
 
 // close brings all rows into the transaction, or throws away those that are not yet
 // there when keep is false.
-func (s *sheet) close(keep bool) (err error) {
+func (s *appender) close(keep bool) (err error) {
 	if keep {
 		flush := func() mapping.State { return mapping.AppenderFlush(s.appender) }
-		if err = s.hand(); err == nil && s.link.do(flush) == mapping.StateError {
+		if err = s.flush(); err == nil && s.link.do(flush) == mapping.StateError {
 			err = s.failure()
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"sluice/internal/record"
 )
 
-// level is a width of slots. Its number is its place in levels.
-type level uint8
+// rollupLevel is a width of slots. Its number is its place in levels.
+type rollupLevel uint8
 
 // The levels, the finest first.
 const (
-	byMinutes level = iota
+	byMinutes rollupLevel = iota
 	byHours
 	byQuarters
 	byDays
@@ -36,23 +36,23 @@ var levels = [...]struct {
 	byWeeks:    {"weeks", 7 * 24 * time.Hour, time.Hour},
 }
 
-// slot is a piece of time. Slots of all levels are counted from record.BucketsFrom, as the buckets
+// bucket is a piece of time. Slots of all levels are counted from record.BucketsFrom, as the buckets
 // of an analysis are.
-type slot struct {
-	level level
-	start int64 // microseconds since 1970
+type bucket struct {
+	rollupLevel rollupLevel
+	start       int64 // microseconds since 1970
 }
 
 // slotAt is the slot of a level in which a time is, given in microseconds.
-func slotAt(l level, at int64) slot {
+func slotAt(l rollupLevel, at int64) bucket {
 	width, origin := levels[l].width.Microseconds(), record.BucketsFrom.UnixMicro()
-	return slot{l, at - ((at-origin)%width+width)%width}
+	return bucket{l, at - ((at-origin)%width+width)%width}
 }
 
 // end is where the next slot begins.
-func (s slot) end() int64 { return s.start + levels[s.level].width.Microseconds() }
+func (s bucket) end() int64 { return s.start + levels[s.rollupLevel].width.Microseconds() }
 
-func (s slot) span() span { return span{s.start, s.end()} }
+func (s bucket) span() span { return span{s.start, s.end()} }
 
 // span is from one time to another, without the latter, in microseconds since 1970.
 type span struct{ from, to int64 }
@@ -148,27 +148,29 @@ func spanned(table, column string, spans []span) string {
 	return "(" + strings.Join(parts, " UNION ALL ") + ")"
 }
 
-// cover is a time, put together of slots and of spans between them for which rows
+// bucketCover is a time, put together of slots and of spans between them for which rows
 // themselves must be read.
-type cover struct {
+type bucketCover struct {
 	slots [len(levels)][]span // neighbours are one span
 	rows  []span
 }
 
-// kept reports whether any slot is in the cover.
-func (c *cover) kept() bool {
+// hasBuckets reports whether any slot is in the cover.
+func (c *bucketCover) hasBuckets() bool {
 	return slices.ContainsFunc(c.slots[:], func(s []span) bool { return len(s) > 0 })
 }
 
 // coverOf covers a span with slots as wide as possible. The slots are those that may be
 // used, in any order.
-func coverOf(whole span, usable []slot) *cover {
+func coverOf(whole span, usable []bucket) *bucketCover {
 	usable = slices.Clone(usable)
-	slices.SortFunc(usable, func(a, b slot) int { return cmp.Or(cmp.Compare(b.level, a.level), cmp.Compare(a.start, b.start)) })
-	c := new(cover)
+	slices.SortFunc(usable, func(a, b bucket) int {
+		return cmp.Or(cmp.Compare(b.rollupLevel, a.rollupLevel), cmp.Compare(a.start, b.start))
+	})
+	c := new(bucketCover)
 	gaps := []span{whole}
 	for len(usable) > 0 {
-		n := slices.IndexFunc(usable, func(s slot) bool { return s.level != usable[0].level })
+		n := slices.IndexFunc(usable, func(s bucket) bool { return s.rollupLevel != usable[0].rollupLevel })
 		if n < 0 {
 			n = len(usable)
 		}
@@ -181,10 +183,10 @@ func coverOf(whole span, usable []slot) *cover {
 
 // fill puts slots of one level, in their order, into gaps, and returns what remains of
 // those.
-func (c *cover) fill(gaps []span, slots []slot) (left []span) {
-	of := &c.slots[slots[0].level]
+func (c *bucketCover) fill(gaps []span, slots []bucket) (left []span) {
+	of := &c.slots[slots[0].rollupLevel]
 	for _, gap := range gaps {
-		first, _ := slices.BinarySearchFunc(slots, gap.from, func(s slot, at int64) int { return cmp.Compare(s.start, at) })
+		first, _ := slices.BinarySearchFunc(slots, gap.from, func(s bucket, at int64) int { return cmp.Compare(s.start, at) })
 		for _, s := range slots[first:] {
 			if s.end() > gap.to {
 				break

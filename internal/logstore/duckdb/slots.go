@@ -10,41 +10,41 @@ import (
 
 // slotIndex is what the writer knows of slots. Callers hold DB.mu.
 type slotIndex struct {
-	valid    map[slot]bool      // those of the table, and perhaps some that are no more
-	hours    map[int64]int64    // about how many rows there may be, by the start of their hour
-	soiled   map[slot]time.Time // when a slot that was there became none
-	stale    bool               // valid must be read anew
-	surveyed bool               // hours are complete
-	sweep    bool               // there may be sums that belong to no slot
-	building span               // what is being worked out; the zero span for nothing
-	changed  bool               // rows of building, since it began
+	valid    map[bucket]bool      // those of the table, and perhaps some that are no more
+	hours    map[int64]int64      // about how many rows there may be, by the start of their hour
+	soiled   map[bucket]time.Time // when a slot that was there became none
+	stale    bool                 // valid must be read anew
+	surveyed bool                 // hours are complete
+	sweep    bool                 // there may be sums that belong to no slot
+	building span                 // what is being worked out; the zero span for nothing
+	changed  bool                 // rows of building, since it began
 }
 
 // loadSlots reads the slots of the database.
 func loadSlots(ctx context.Context, db querier) (*slotIndex, error) {
-	x := &slotIndex{valid: map[slot]bool{}, hours: map[int64]int64{}, soiled: map[slot]time.Time{}, sweep: true}
+	x := &slotIndex{valid: map[bucket]bool{}, hours: map[int64]int64{}, soiled: map[bucket]time.Time{}, sweep: true}
 	return x, x.load(ctx, db)
 }
 
 func (x *slotIndex) load(ctx context.Context, db querier) error {
 	clear(x.valid)
-	err := eachSlot(ctx, db, "true", func(s slot, _ kind, _ int64) { x.valid[s] = true })
+	err := eachSlot(ctx, db, "true", func(s bucket, _ rollupKind, _ int64) { x.valid[s] = true })
 	x.stale = err != nil
 	return err
 }
 
 // eachSlot visits the slots that a condition selects.
-func eachSlot(ctx context.Context, db querier, condition string, visit func(s slot, has kind, rows int64)) error {
+func eachSlot(ctx context.Context, db querier, condition string, visit func(s bucket, has rollupKind, rows int64)) error {
 	rows, err := db.QueryContext(ctx, "SELECT level, epoch_us(start), kinds, rows FROM slots WHERE "+condition)
 	if err != nil {
 		return fmt.Errorf("read slots of the log: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // Err below tells
 	for rows.Next() {
-		var s slot
-		var has kind
+		var s bucket
+		var has rollupKind
 		var n int64
-		if err := rows.Scan(&s.level, &s.start, &has, &n); err != nil {
+		if err := rows.Scan(&s.rollupLevel, &s.start, &has, &n); err != nil {
 			return fmt.Errorf("read slots of the log: %w", err)
 		}
 		visit(s, has, n)
@@ -66,8 +66,8 @@ func (w *writer) touch(started time.Time) {
 	w.touched[w.last.from]++
 }
 
-// soil takes away, in the transaction of the writer, the slots whose rows it touched.
-func (w *writer) soil() error {
+// markDirty takes away, in the transaction of the writer, the slots whose rows it touched.
+func (w *writer) markDirty() error {
 	x := w.db.slots
 	var gone []string
 	for at, rows := range w.touched {
@@ -76,12 +76,12 @@ func (w *writer) soil() error {
 			x.changed = true
 		}
 		for l := range levels {
-			if s := slotAt(level(l), at); x.valid[s] && !w.soiled[s] {
+			if s := slotAt(rollupLevel(l), at); x.valid[s] && !w.soiled[s] {
 				if w.soiled == nil {
-					w.soiled = map[slot]bool{}
+					w.soiled = map[bucket]bool{}
 				}
 				w.soiled[s] = true
-				gone = append(gone, fmt.Sprintf("(%d, make_timestamp(%d))", s.level, s.start))
+				gone = append(gone, fmt.Sprintf("(%d, make_timestamp(%d))", s.rollupLevel, s.start))
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (w *writer) soil() error {
 
 // settle ends a transaction that took slots away. Of one that failed nobody knows whether it
 // was stored.
-func (x *slotIndex) settle(gone map[slot]bool, stored bool, now time.Time) {
+func (x *slotIndex) settle(gone map[bucket]bool, stored bool, now time.Time) {
 	if !stored {
 		x.stale = x.stale || len(gone) > 0
 		x.sweep = x.sweep || len(gone) > 0
@@ -105,10 +105,10 @@ func (x *slotIndex) settle(gone map[slot]bool, stored bool, now time.Time) {
 	}
 }
 
-// soil takes away, in a transaction that deletes or changes rows of a span or what belongs
+// markDirty takes away, in a transaction that deletes or changes rows of a span or what belongs
 // to them, all slots that reach into it. The caller holds mu until the transaction has ended,
 // and then calls resoil.
-func (d *DB) soil(ctx context.Context, tx *sql.Tx, in span) error {
+func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, in span) error {
 	if x := d.slots; x.building.from < in.to && in.from < x.building.to {
 		x.changed = true
 	}
@@ -116,7 +116,7 @@ func (d *DB) soil(ctx context.Context, tx *sql.Tx, in span) error {
 	for l := range levels {
 		reach := span{in.from, in.to}
 		if in.from > ever {
-			reach.from = slotAt(level(l), in.from).start
+			reach.from = slotAt(rollupLevel(l), in.from).start
 		}
 		of = append(of, fmt.Sprintf("(level = %d AND %s)", l, reach.within("start")))
 	}
@@ -126,10 +126,10 @@ func (d *DB) soil(ctx context.Context, tx *sql.Tx, in span) error {
 	return nil
 }
 
-// resoil follows what soil has done, whether it was stored or not.
-func (d *DB) resoil(ctx context.Context) error {
+// markDirtyAgain follows what soil has done, whether it was stored or not.
+func (d *DB) markDirtyAgain(ctx context.Context) error {
 	before := d.slots.valid
-	d.slots.valid = map[slot]bool{}
+	d.slots.valid = map[bucket]bool{}
 	if err := d.slots.load(ctx, d.sql); err != nil {
 		d.slots.valid = before
 		return err

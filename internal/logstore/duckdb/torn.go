@@ -28,16 +28,16 @@ const entryHeader = 16
 // records that were committed behind it are taken over again as far as the journal has them.
 func (d *DB) connect() (*duckdb.Connector, error) {
 	c, err := duckdb.NewConnector(d.o.dsn(), nil)
-	if m := tornMatch(err); m != nil {
-		if err := d.cutLog(m[1], m[2]); err != nil {
+	if m := matchWALError(err); m != nil {
+		if err := d.truncateWAL(m[1], m[2]); err != nil {
 			return nil, fmt.Errorf("end the write-ahead log before its fault: %w", err)
 		}
 		c, err = duckdb.NewConnector(d.o.dsn(), nil)
 	}
-	return c, cured(err)
+	return c, withHint(err)
 }
 
-func tornMatch(err error) []string {
+func matchWALError(err error) []string {
 	if err == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func tornMatch(err error) []string {
 // setAside is behind the name of a write-ahead log for what stood behind a fault in it.
 const setAside = ".damaged"
 
-func (d *DB) cutLog(path, offset string) (err error) {
+func (d *DB) truncateWAL(path, offset string) (err error) {
 	at, err := strconv.ParseInt(offset, 10, 64)
 	if at -= entryHeader; err != nil || at < 0 || !strings.HasPrefix(path, d.o.Path) {
 		return fmt.Errorf("offset %s of %s is none of the log of %s", offset, path, d.o.Path)
@@ -81,8 +81,8 @@ func keep(f *os.File, from int64, path string) (n int64, err error) {
 // damage is how the library says that a file is not what it wrote.
 var damage = regexp.MustCompile(`not a valid DuckDB database file|Corrupt database file|Could not read enough bytes|Failure while replaying WAL`)
 
-// cured adds to the error of a damaged file what there is to do.
-func cured(err error) error {
+// withHint adds to the error of a damaged file what there is to do.
+func withHint(err error) error {
 	if err == nil || !damage.MatchString(err.Error()) {
 		return err
 	}

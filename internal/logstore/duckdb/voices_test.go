@@ -22,7 +22,7 @@ func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 			rows = append(rows, monthRow(random, n))
 		}
 		logstoretest.Put(t, db, rows...)
-		hear(t, db, rows[:200])
+		addFeedback(t, db, rows[:200])
 		roll(db)
 	})
 	old := raw(t, path)

@@ -31,11 +31,11 @@ func percentileColumns() (out []figure) {
 // quantiles work out percentiles: of kept bins where there are any, exactly otherwise.
 func (q *question) quantiles() string {
 	r := route{kind: bins, property: q.route.property}
-	c := new(cover)
+	c := new(bucketCover)
 	if q.route.kind == sums {
 		c = q.coverFor(bins, q.route.property)
 	}
-	if !c.kept() {
+	if !c.hasBuckets() {
 		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
 		var out []string
 		for i, p := range percents {
@@ -54,15 +54,15 @@ func (q *question) quantiles() string {
 		" GROUP BY bucket, label"
 }
 
-// people counts distinct end users. Where a bucket is one slot as wide as itself, of one
+// distinctUsers counts distinct end users. Where a bucket is one slot as wide as itself, of one
 // workspace, each value of it stands there once.
-func (q *question) people() string {
+func (q *question) distinctUsers() string {
 	r := route{kind: pairs, key: record.UserKey}
-	c := new(cover)
+	c := new(bucketCover)
 	if q.route.kind == sums && q.route.property == everyRow {
 		c = q.coverFor(pairs, everyRow)
 	}
-	if !c.kept() {
+	if !c.hasBuckets() {
 		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
 		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(whole) + ") GROUP BY bucket, label"
 	}
@@ -70,7 +70,7 @@ func (q *question) people() string {
 	one := q.a.Query.WorkspaceID != "" || q.a.By == record.ByWorkspace // of which a bucket is
 	for l, spans := range c.slots {
 		if len(spans) > 0 && levels[l].width == q.a.Step && one {
-			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.kept(r, level(l), spans)+") GROUP BY bucket, label")
+			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.kept(r, rollupLevel(l), spans)+") GROUP BY bucket, label")
 			c.slots[l] = nil
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Write implements logstore.Rows.
 func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) (err error) {
-	if err := d.heal(ctx); err != nil {
+	if err := d.reopen(ctx); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -23,7 +23,7 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 		return err
 	}
 	defer func() { err = d.base.judge(err) }()
-	if err := cmp.Or(ctx.Err(), d.room()); err != nil {
+	if err := cmp.Or(ctx.Err(), d.checkDiskSpace()); err != nil {
 		return err
 	}
 	if err := d.link.exec("BEGIN TRANSACTION"); err != nil {
@@ -58,7 +58,7 @@ func (d *DB) write(ctx context.Context, w *writer, fill func(logstore.Sink) (log
 	if err := w.correct(); err != nil {
 		return err
 	}
-	if err := w.soil(); err != nil {
+	if err := w.markDirty(); err != nil {
 		return err
 	}
 	if err := d.link.store(p); err != nil {
@@ -82,15 +82,15 @@ func arrival(last time.Time) time.Time {
 // writer appends the rows of one transaction.
 type writer struct {
 	db        *DB
-	rows      *sheet // nil before the first
-	series    *sheet // nil before the first
-	trail     *sheet // of corrections; nil before the first
-	span      span   // of the attempts that are corrected
+	rows      *appender // nil before the first
+	series    *appender // nil before the first
+	trail     *appender // of corrections; nil before the first
+	span      span      // of the attempts that are corrected
 	corrected int64
 	arrived   time.Time       // of its rows
 	touched   map[int64]int64 // how many rows are added or changed, by the start of their five minutes
 	last      span            // of them
-	soiled    map[slot]bool   // slots that were taken away
+	soiled    map[bucket]bool // slots that were taken away
 	encoder
 }
 
@@ -131,7 +131,7 @@ func (w *writer) Add(a *record.Attempt, ref bodies.Ref) (err error) {
 
 // close ends the sheets. What they hold is thrown away when there was an error.
 func (w *writer) close(err error) error {
-	for _, s := range []*sheet{w.series, w.rows, w.trail} {
+	for _, s := range []*appender{w.series, w.rows, w.trail} {
 		if s != nil {
 			err = errors.Join(err, s.close(err == nil))
 		}

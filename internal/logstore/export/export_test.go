@@ -140,7 +140,7 @@ func TestStopped(t *testing.T) {
 			}
 			return w.edit(t.Context(), id, stop)
 		}
-		if err := w.runner.Turn(t.Context()); err != nil {
+		if err := w.runner.RunPending(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if e := w.find(t, id); e.State == record.ExportDone || len(w.files.List()) > 0 || pages != 3 {
@@ -195,7 +195,7 @@ func TestControlPlaneAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	turns := 1
-	for ; w.runner.Turn(t.Context()) != nil; turns++ {
+	for ; w.runner.RunPending(t.Context()) != nil; turns++ {
 		if turns > 20 {
 			t.Fatal("it does not come to an end")
 		}
@@ -218,7 +218,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clock.wait(time.Hour)
-	if err := w.runner.Turn(t.Context()); err != nil {
+	if err := w.runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left := w.files.List(); len(left) != 1 || left[0] != young {

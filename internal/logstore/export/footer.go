@@ -33,14 +33,14 @@ func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
 	if err != nil || begins == 0 {
 		return nil, err
 	}
-	parts := [][]format.RowGroup{moved(whole.RowGroups, begins)}
+	parts := [][]format.RowGroup{shiftOffsets(whole.RowGroups, begins)}
 	for begins > 0 {
 		var part format.FileMetaData
 		if part, begins, err = readFooter(file, begins); err != nil {
 			return nil, err
 		}
 		whole.NumRows += part.NumRows
-		parts = append(parts, moved(part.RowGroups, begins))
+		parts = append(parts, shiftOffsets(part.RowGroups, begins))
 	}
 	slices.Reverse(parts)
 	whole.RowGroups, whole.KeyValueMetadata = slices.Concat(parts...), nil
@@ -89,8 +89,8 @@ func readFooter(file io.ReaderAt, end int64) (meta format.FileMetaData, begins i
 	return meta, 0, errFooter
 }
 
-// moved are row groups whose bytes stand so much further back.
-func moved(groups []format.RowGroup, by int64) []format.RowGroup {
+// shiftOffsets are row groups whose bytes stand so much further back.
+func shiftOffsets(groups []format.RowGroup, by int64) []format.RowGroup {
 	shift := func(at *int64) {
 		if *at > 0 {
 			*at += by

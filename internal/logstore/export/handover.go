@@ -17,10 +17,10 @@ const leaseLife = 30 * time.Second
 
 func leaseOf(id string) string { return "log-export/" + id }
 
-// hold takes the lease of an export and keeps it until release is called; ok is false when
+// holdLease takes the lease of an export and keeps it until release is called; ok is false when
 // another node has it. The context ends when the lease is lost: the run is then another
 // node's, and nothing may be written any more.
-func (r *Runner) hold(ctx context.Context, id string) (held context.Context, release func(), ok bool, err error) {
+func (r *Runner) holdLease(ctx context.Context, id string) (held context.Context, release func(), ok bool, err error) {
 	if r.Leases == nil {
 		return ctx, func() {}, true, nil
 	}
@@ -36,9 +36,9 @@ func (r *Runner) hold(ctx context.Context, id string) (held context.Context, rel
 	}, true, nil
 }
 
-// adopt takes over one export of a node that gives no sign of life, where there is one, and
+// takeOver takes over one export of a node that gives no sign of life, where there is one, and
 // runs it from the beginning: what that node wrote is on its disk.
-func (r *Runner) adopt(ctx context.Context) (found bool, err error) {
+func (r *Runner) takeOver(ctx context.Context) (found bool, err error) {
 	if r.Leases == nil {
 		return false, nil
 	}
@@ -72,7 +72,7 @@ func (r *Runner) adopt(ctx context.Context) (found bool, err error) {
 func (r *Runner) take(ctx context.Context, id string, was record.ExportRun) error {
 	err := r.change(ctx, id, was.ID, func(rec *resource.Record, e *record.Export) {
 		e.Run.ID, e.Run.Node, e.Run.Mark = ident.NewID(), r.Node, record.ExportMark{}
-		rec.Index = append(without(rec.Index, record.ExportNodeIndex), resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Node})
+		rec.Index = append(withoutIndexEntry(rec.Index, record.ExportNodeIndex), resource.IndexEntry{Name: record.ExportNodeIndex, Value: r.Node})
 	})
 	if errors.Is(err, errStopped) {
 		return nil
@@ -83,6 +83,6 @@ func (r *Runner) take(ctx context.Context, id string, was record.ExportRun) erro
 	return err
 }
 
-func without(index []resource.IndexEntry, name string) []resource.IndexEntry {
+func withoutIndexEntry(index []resource.IndexEntry, name string) []resource.IndexEntry {
 	return slices.DeleteFunc(index, func(e resource.IndexEntry) bool { return e.Name == name })
 }

@@ -48,7 +48,7 @@ func exportUntilKilled(dir string, from int64) {
 	if w, err = open(context.Background(), dir, killedRows, 1<<30, step, os.Stderr); err != nil {
 		panic(err)
 	}
-	if err := w.runner.Turn(context.Background()); err != nil {
+	if err := w.runner.RunPending(context.Background()); err != nil {
 		panic(err)
 	}
 	for {
@@ -107,7 +107,7 @@ func TestKilledNeitherLosesNorDoubles(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = w.store.Close() }() // the test is over
-			if err := w.runner.Turn(t.Context()); err != nil {
+			if err := w.runner.RunPending(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			id, err := os.ReadFile(filepath.Join(dir, "placed"))

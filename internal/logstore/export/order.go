@@ -15,7 +15,7 @@ func (r *Runner) settle(ctx context.Context, id, runID string, edit func(*record
 	return r.change(ctx, id, runID, func(rec *resource.Record, e *record.Export) {
 		edit(e)
 		e.Run.Ended, rec.Updated = now, now
-		rec.Index = without(without(rec.Index, record.ExportNodeIndex), record.ExportRunningIndex)
+		rec.Index = withoutIndexEntry(withoutIndexEntry(rec.Index, record.ExportNodeIndex), record.ExportRunningIndex)
 	})
 }
 

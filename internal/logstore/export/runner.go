@@ -44,7 +44,7 @@ type Parts struct {
 	Log     *slog.Logger
 	// Shelf is where files go when they are done, so that every node serves them; nil keeps
 	// them with this node.
-	Shelf *Shelf
+	Shelf *ObjectStore
 	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
 	// rows are the same for all nodes; nil leaves each export with its node.
 	Leases lease.Store
@@ -90,7 +90,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
-		switch err := r.Turn(ctx); {
+		switch err := r.RunPending(ctx); {
 		case err == nil:
 			trouble.Recovered()
 		case ctx.Err() == nil && !fault.Has(err, fault.ReadOnly):
@@ -105,9 +105,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// Turn runs what there is to run, the oldest order first, and deletes files whose time has
+// RunPending runs what there is to run, the oldest order first, and deletes files whose time has
 // come. Its error is that of the control plane: what it left undone is done at the next turn.
-func (r *Runner) Turn(ctx context.Context) error {
+func (r *Runner) RunPending(ctx context.Context) error {
 	orders, err := r.Store.List(ctx, resource.Query{
 		Kind: record.ExportKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: record.ExportNodeIndex, Value: r.Node}}, Limit: 1000,
 	})
@@ -119,7 +119,7 @@ func (r *Runner) Turn(ctx context.Context) error {
 			return fmt.Errorf("run log export %s: %w", rec.ID, err)
 		}
 	}
-	adopted, err := r.adopt(ctx)
+	adopted, err := r.takeOver(ctx)
 	if err != nil {
 		return fmt.Errorf("look for log exports of other nodes: %w", err)
 	}
@@ -135,20 +135,20 @@ func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	if err != nil {
 		return err
 	}
-	held, release, ok, err := r.hold(ctx, rec.ID)
+	held, release, ok, err := r.holdLease(ctx, rec.ID)
 	if err != nil || !ok {
 		return err
 	}
 	defer release()
-	err = r.through(held, rec, order.Value)
+	err = r.runUnderLease(held, rec, order.Value)
 	if errors.Is(context.Cause(held), lease.ErrLost) {
 		return r.Files.Remove(rec.ID) // its new node begins anew
 	}
 	return err
 }
 
-// through runs an order while its lease is held.
-func (r *Runner) through(ctx context.Context, rec resource.Record, order record.Export) error {
+// runUnderLease runs an order while its lease is held.
+func (r *Runner) runUnderLease(ctx context.Context, rec resource.Record, order record.Export) error {
 	runID := order.Run.ID
 	size, err := (&run{Runner: r, id: rec.ID, orgID: rec.OrgID, workspaceID: rec.WorkspaceID, order: order}).work(ctx)
 	var failed *cause

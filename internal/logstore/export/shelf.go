@@ -20,14 +20,14 @@ const (
 	readBytes = 1 << 20
 )
 
-// Shelf has the files of exports that are done, in the bucket of the log: exports/<id of the
+// ObjectStore has the files of exports that are done, in the bucket of the log: exports/<id of the
 // export>/<id of the run>/00000 and on, pieces of 4 MiB. Each run has objects of its own, so
 // that one that was taken for dead harms no other. Every node reads all files. It is safe for
 // concurrent use.
-type Shelf struct{ bucket bodies.Bucket }
+type ObjectStore struct{ bucket bodies.Bucket }
 
 // NewShelf is a shelf in a bucket. Nothing is sent before it is used.
-func NewShelf(b bodies.Bucket) *Shelf { return &Shelf{b} }
+func NewShelf(b bodies.Bucket) *ObjectStore { return &ObjectStore{b} }
 
 func runFolder(id, run string) string { return shelfFolder + id + "/" + run + "/" }
 
@@ -35,7 +35,7 @@ func pieceKey(id, run string, n int64) string { return fmt.Sprintf("%s%05d", run
 
 // put brings a file of so many bytes to the bucket, in the place of what a run that was cut
 // off left there.
-func (s *Shelf) put(ctx context.Context, id, run string, file io.ReaderAt, size int64) error {
+func (s *ObjectStore) put(ctx context.Context, id, run string, file io.ReaderAt, size int64) error {
 	piece := make([]byte, min(size, pieceBytes))
 	for at := int64(0); at < size; at += pieceBytes {
 		part := piece[:min(size-at, pieceBytes)]
@@ -51,7 +51,7 @@ func (s *Shelf) put(ctx context.Context, id, run string, file io.ReaderAt, size 
 
 // Open opens the file of a run, of so many bytes: ErrGone when it is not there, and
 // bodies.ErrAway while the bucket does not serve. What is read is read under ctx.
-func (s *Shelf) Open(ctx context.Context, id, run string, size int64) (io.ReadSeekCloser, error) {
+func (s *ObjectStore) Open(ctx context.Context, id, run string, size int64) (io.ReadSeekCloser, error) {
 	if !ident.ValidID(id) || !ident.ValidID(run) {
 		return nil, ErrGone
 	}
@@ -62,7 +62,7 @@ func (s *Shelf) Open(ctx context.Context, id, run string, size int64) (io.ReadSe
 		}
 		return b, err
 	}
-	f := &shelved{get: get, size: size}
+	f := &exportReader{get: get, size: size}
 	if size > 0 {
 		if _, err := get(0, 0, 1); err != nil {
 			return nil, err
@@ -71,8 +71,8 @@ func (s *Shelf) Open(ctx context.Context, id, run string, size int64) (io.ReadSe
 	return f, nil
 }
 
-// shelved is a file on the shelf. It belongs to one goroutine.
-type shelved struct {
+// exportReader is a file on the shelf. It belongs to one goroutine.
+type exportReader struct {
 	get      func(piece, offset, limit int64) ([]byte, error)
 	size, at int64
 	begins   int64 // of what is in hand
@@ -80,7 +80,7 @@ type shelved struct {
 }
 
 // Read implements io.Reader.
-func (f *shelved) Read(p []byte) (int, error) {
+func (f *exportReader) Read(p []byte) (int, error) {
 	if f.at >= f.size {
 		return 0, io.EOF
 	}
@@ -101,7 +101,7 @@ func (f *shelved) Read(p []byte) (int, error) {
 }
 
 // Seek implements io.Seeker.
-func (f *shelved) Seek(offset int64, whence int) (int64, error) {
+func (f *exportReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += f.at
@@ -116,10 +116,10 @@ func (f *shelved) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Close implements io.Closer.
-func (f *shelved) Close() error { return nil }
+func (f *exportReader) Close() error { return nil }
 
 // remove deletes the objects of a run; it is no error that there are none.
-func (s *Shelf) remove(ctx context.Context, id, run string) error {
+func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 	var keys []string
 	if err := s.bucket.List(ctx, runFolder(id, run), func(o bodies.Object) bool {
 		keys = append(keys, o.Key)
@@ -136,7 +136,7 @@ func (s *Shelf) remove(ctx context.Context, id, run string) error {
 }
 
 // sweep deletes the files of all runs that keep does not name.
-func (s *Shelf) sweep(ctx context.Context, keep func(id, run string) (bool, error)) error {
+func (s *ObjectStore) sweep(ctx context.Context, keep func(id, run string) (bool, error)) error {
 	ids, err := s.bucket.Folders(ctx, shelfFolder)
 	if err != nil {
 		return fmt.Errorf("list the files of exports: %w", err)

@@ -132,7 +132,7 @@ func TestHandover(t *testing.T) {
 		if pages++; pages != 3 {
 			return nil
 		}
-		if err := other.runner.Turn(t.Context()); err != nil {
+		if err := other.runner.RunPending(t.Context()); err != nil {
 			return err
 		}
 		if e := w.find(t, id); e.Run.Node != node {
@@ -143,13 +143,13 @@ func TestHandover(t *testing.T) {
 			return err
 		}
 		for range 2 { // one to take it, one to run it
-			if err := other.runner.Turn(t.Context()); err != nil {
+			if err := other.runner.RunPending(t.Context()); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := w.runner.Turn(t.Context()); err != nil {
+	if err := w.runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	e := w.find(t, id)
@@ -176,14 +176,14 @@ func TestBucketAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.runner.Turn(t.Context()); !errors.Is(err, bodies.ErrAway) {
+	if err := w.runner.RunPending(t.Context()); !errors.Is(err, bodies.ErrAway) {
 		t.Errorf("with the bucket away: %v", err)
 	}
 	if e := w.find(t, id); e.State != record.ExportRunning || e.Run.Error != "" {
 		t.Errorf("with the bucket away: %+v", e)
 	}
 	back, _ := bucket(t)
-	if err := w.with(back, node).runner.Turn(t.Context()); err != nil {
+	if err := w.with(back, node).runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if e := w.find(t, id); e.State != record.ExportDone || len(w.read(t, id, e)) != 10 {
@@ -208,7 +208,7 @@ func TestSweepOfTheBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clock.wait(time.Hour)
-	if err := w.beside(t, b, otherNode).runner.Turn(t.Context()); err != nil {
+	if err := w.beside(t, b, otherNode).runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left, want := keys(t, b), []string{"exports/" + young + "/" + e.Run.ID + "/00000"}; !slices.Equal(left, want) {

@@ -189,7 +189,7 @@ func (w *world) run(t *testing.T, e record.Export) (id string, after record.Expo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.runner.Turn(t.Context()); err != nil {
+	if err := w.runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return id, w.find(t, id)

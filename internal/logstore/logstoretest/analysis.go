@@ -21,7 +21,7 @@ import (
 
 // testAnalysis compares a back end with Memory: random rows of a new organisation in each
 // round, of few different values, and several questions about them.
-func testAnalysis(t *testing.T, rows logstore.Rows) {
+func testAnalysis(t *testing.T, rows logstore.RowStore) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
@@ -87,7 +87,7 @@ type Roller interface {
 }
 
 // roll lets a back end work out sums, or not.
-func (w *world) roll(rows logstore.Rows) {
+func (w *world) roll(rows logstore.RowStore) {
 	r, able := rows.(Roller)
 	if !able || rapid.IntRange(0, 4).Draw(w.T, "rolled") > 0 {
 		return
@@ -100,7 +100,7 @@ func (w *world) roll(rows logstore.Rows) {
 
 // steps are done to both, one after the other, and what was worked out before must not show
 // behind any of them.
-func (w *world) steps(rows, reference logstore.Rows) {
+func (w *world) steps(rows, reference logstore.RowStore) {
 	all := w.changes()
 	for _, step := range all {
 		step(rows)
@@ -114,7 +114,7 @@ func (w *world) steps(rows, reference logstore.Rows) {
 
 // changes are attempts in batches, corrections, feedback and the end of old rows, in the
 // order in which they may come.
-func (w *world) changes() (out []func(logstore.Rows)) {
+func (w *world) changes() (out []func(logstore.RowStore)) {
 	var attempts []*record.Attempt
 	for n := range rapid.IntRange(0, 40).Draw(w.T, "attempts") {
 		attempts = append(attempts, w.attempt(n))
@@ -129,31 +129,31 @@ func (w *world) changes() (out []func(logstore.Rows)) {
 		}
 	}
 	late := rapid.IntRange(0, len(attempts)).Draw(w.T, "late")
-	hear := func(n int) func(logstore.Rows) {
+	hear := func(n int) func(logstore.RowStore) {
 		b := w.feedback(n)
-		return func(rows logstore.Rows) {
+		return func(rows logstore.RowStore) {
 			if err := rows.PutFeedback(w.Context(), b); err != nil {
 				w.Fatal(err)
 			}
 		}
 	}
 	out = append(out,
-		func(rows logstore.Rows) { w.write(rows, attempts[:late], nil) }, hear(0), func(rows logstore.Rows) { w.write(rows, attempts[late:], nil) },
-		func(rows logstore.Rows) { w.write(rows, nil, corrections) }, hear(1))
-	due := logstore.Due{Before: recordtest.Epoch.Add(pick(w, "before", 30*time.Second, 24*time.Hour))}
+		func(rows logstore.RowStore) { w.write(rows, attempts[:late], nil) }, hear(0), func(rows logstore.RowStore) { w.write(rows, attempts[late:], nil) },
+		func(rows logstore.RowStore) { w.write(rows, nil, corrections) }, hear(1))
+	due := logstore.RetentionCutoffs{Before: recordtest.Epoch.Add(pick(w, "before", 30*time.Second, 24*time.Hour))}
 	if rapid.Bool().Draw(w.T, "of a workspace") {
-		due = logstore.Due{Workspaces: map[string]time.Time{"w1": due.Before}}
+		due = logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"w1": due.Before}}
 	}
 	switch rapid.IntRange(0, 5).Draw(w.T, "ended") {
 	case 0:
-		out = append(out, func(rows logstore.Rows) { deleted(w, rows, due) })
+		out = append(out, func(rows logstore.RowStore) { deleted(w, rows, due) })
 	case 1:
-		out = append(out, func(rows logstore.Rows) { blanked(w, rows, due) })
+		out = append(out, func(rows logstore.RowStore) { blanked(w, rows, due) })
 	}
 	return out
 }
 
-func (w *world) write(rows logstore.Rows, attempts []*record.Attempt, corrections []*record.Correction) {
+func (w *world) write(rows logstore.RowStore, attempts []*record.Attempt, corrections []*record.Correction) {
 	err := rows.Write(w.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for _, a := range attempts {
 			if err := to.Add(a, bodies.Ref{}); err != nil {
@@ -284,7 +284,7 @@ func (w *world) between(ends ...int64) (r record.Range) {
 	return r
 }
 
-func (w *world) compare(rows, reference logstore.Rows, a record.Analysis) {
+func (w *world) compare(rows, reference logstore.RowStore, a record.Analysis) {
 	opts := cmp.Options{cmpopts.EquateApprox(1e-9, 1e-12), cmpopts.EquateEmpty()}
 	if _, rolls := rows.(Roller); rolls {
 		opts = append(opts, nearly)
@@ -310,7 +310,7 @@ var nearly = cmp.FilterPath(func(p cmp.Path) bool {
 }, cmp.Comparer(func(x, y time.Duration) bool { return max(x, y)-min(x, y) <= max(x, y)/100 }))
 
 // compareLists compares what a query selects.
-func (w *world) compareLists(rows, reference logstore.Rows, q record.Query) {
+func (w *world) compareLists(rows, reference logstore.RowStore, q record.Query) {
 	q.Count, q.Limit, q.Newest = true, pick(w, "limit", 2, 100), rapid.Bool().Draw(w.T, "newest")
 	want, err1 := reference.List(w.Context(), q)
 	got, err2 := rows.List(w.Context(), q)
@@ -322,7 +322,7 @@ func (w *world) compareLists(rows, reference logstore.Rows, q record.Query) {
 	}
 }
 
-func testForeignAnalysis(t *testing.T, rows logstore.Rows) {
+func testForeignAnalysis(t *testing.T, rows logstore.RowStore) {
 	good := record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}
 	for name, a := range map[string]record.Analysis{
 		"no time":              {Query: record.Query{OrgID: recordtest.Org}},

@@ -12,7 +12,7 @@ import (
 
 // testArrival follows rows in the order in which they came: of what was written before a
 // page was read nothing follows behind it, however early it began.
-func testArrival(t *testing.T, rows logstore.Rows) {
+func testArrival(t *testing.T, rows logstore.RowStore) {
 	q := record.Query{OrgID: recordtest.Org, ByArrival: true, Limit: 2}
 	var got, want []string
 	follow := func() {
@@ -57,7 +57,7 @@ func testArrival(t *testing.T, rows logstore.Rows) {
 }
 
 // testBodied finds the rows whose bodies are kept, and where.
-func testBodied(t *testing.T, rows logstore.Rows) {
+func testBodied(t *testing.T, rows logstore.RowStore) {
 	refs := []bodies.Ref{{}, {File: 1, Block: 7, At: 3, Request: 2, Response: 1}, {}, {File: 2, Response: 9}, {File: 2, Block: 1, Request: 1}}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for i, ref := range refs {
@@ -73,11 +73,11 @@ func testBodied(t *testing.T, rows logstore.Rows) {
 	var got []bodies.Ref
 	q := record.Query{OrgID: recordtest.Org, Newest: true, Limit: 2}
 	for {
-		page, err := rows.Bodied(t.Context(), q)
+		page, err := rows.RowWithBody(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range page.Rows {
+		for _, r := range page.RowStore {
 			got = append(got, r.Ref)
 		}
 		if q.After = page.Next; page.Next == "" {

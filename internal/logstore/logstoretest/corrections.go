@@ -31,7 +31,7 @@ func charged(a *record.Attempt) record.Charged {
 	return logstore.ChargedOf(a.Closing, &l)
 }
 
-func testBilled(t *testing.T, rows logstore.Rows) {
+func testBilled(t *testing.T, rows logstore.RowStore) {
 	unlined := billed(5, ledger.Settled) // of an older program
 	unlined.Closing = nil
 	all := []*record.Attempt{billed(0, ledger.Settled), billed(1, ledger.Released), recordtest.Chat(2), billed(3, ledger.Estimated), billed(4, ledger.Unknown), unlined}
@@ -64,7 +64,7 @@ func testBilled(t *testing.T, rows logstore.Rows) {
 }
 
 // correct writes corrections in one transaction.
-func correct(t *testing.T, rows logstore.Rows, list ...*record.Correction) {
+func correct(t *testing.T, rows logstore.RowStore, list ...*record.Correction) {
 	t.Helper()
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for _, c := range list {
@@ -79,7 +79,7 @@ func correct(t *testing.T, rows logstore.Rows, list ...*record.Correction) {
 	}
 }
 
-func testCorrections(t *testing.T, rows logstore.Rows) {
+func testCorrections(t *testing.T, rows logstore.RowStore) {
 	all := []*record.Attempt{billed(0, ledger.Settled), billed(1, ledger.Settled), billed(2, ledger.Settled)}
 	all[1].Spend.Unpriced = "unknown_model"
 	Put(t, rows, all...)
@@ -121,7 +121,7 @@ func testCorrections(t *testing.T, rows logstore.Rows) {
 	trail(all[0].ID, *first, *third)
 	trail(all[1].ID, *second)
 	trail(all[2].ID)
-	if _, err := rows.Delete(t.Context(), logstore.Due{Before: all[1].Started}); err != nil {
+	if _, err := rows.Delete(t.Context(), logstore.RetentionCutoffs{Before: all[1].Started}); err != nil {
 		t.Fatal(err)
 	}
 	trail(all[0].ID)

@@ -35,17 +35,17 @@ func parts(t rapid.TB, part func(context.Context) (int64, error)) (sum int64) {
 	return 0
 }
 
-func deleted(t rapid.TB, rows logstore.Rows, due logstore.Due) int64 {
+func deleted(t rapid.TB, rows logstore.RowStore, due logstore.RetentionCutoffs) int64 {
 	t.Helper()
 	return parts(t, func(ctx context.Context) (int64, error) { return rows.Delete(ctx, due) })
 }
 
-func blanked(t rapid.TB, rows logstore.Rows, due logstore.Due) int64 {
+func blanked(t rapid.TB, rows logstore.RowStore, due logstore.RetentionCutoffs) int64 {
 	t.Helper()
 	return parts(t, func(ctx context.Context) (int64, error) { return rows.Blank(ctx, due) })
 }
 
-func testDelete(t *testing.T, rows logstore.Rows) {
+func testDelete(t *testing.T, rows logstore.RowStore) {
 	var all []*record.Attempt
 	for i := range 10 {
 		a := recordtest.Chat(i)
@@ -53,7 +53,7 @@ func testDelete(t *testing.T, rows logstore.Rows) {
 		all = append(all, a)
 	}
 	Put(t, rows, all...)
-	if n := deleted(t, rows, logstore.Due{Before: all[5].Started}); n != 5 {
+	if n := deleted(t, rows, logstore.RetentionCutoffs{Before: all[5].Started}); n != 5 {
 		t.Fatalf("%d deleted, want 5", n)
 	}
 	old := recordtest.Chat(20)
@@ -68,7 +68,7 @@ func testDelete(t *testing.T, rows logstore.Rows) {
 
 // putRefs writes chats with their bodies at refs; those with an odd number are of another
 // workspace.
-func putRefs(t *testing.T, rows logstore.Rows, refs ...bodies.Ref) {
+func putRefs(t *testing.T, rows logstore.RowStore, refs ...bodies.Ref) {
 	t.Helper()
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for i, ref := range refs {
@@ -87,7 +87,7 @@ func putRefs(t *testing.T, rows logstore.Rows, refs ...bodies.Ref) {
 	}
 }
 
-func refOf(t *testing.T, rows logstore.Rows, n int) bodies.Ref {
+func refOf(t *testing.T, rows logstore.RowStore, n int) bodies.Ref {
 	t.Helper()
 	_, ref, err := rows.Find(t.Context(), recordtest.Org, "", recordtest.Chat(n).ID)
 	if err != nil {
@@ -96,7 +96,7 @@ func refOf(t *testing.T, rows logstore.Rows, n int) bodies.Ref {
 	return ref
 }
 
-func testFiles(t *testing.T, rows logstore.Rows) {
+func testFiles(t *testing.T, rows logstore.RowStore) {
 	at := func(file uint32, block int64, at uint32) bodies.Ref {
 		return bodies.Ref{File: file, Block: block, At: at, Request: 1, Response: 2}
 	}
@@ -109,7 +109,7 @@ func testFiles(t *testing.T, rows logstore.Rows) {
 		}
 	}
 	first(1)
-	due := logstore.Due{Before: recordtest.Chat(1).Started, Workspaces: map[string]time.Time{"other": recordtest.Chat(4).Started}} // 0, 1 and 3
+	due := logstore.RetentionCutoffs{Before: recordtest.Chat(1).Started, Workspaces: map[string]time.Time{"other": recordtest.Chat(4).Started}} // 0, 1 and 3
 	files, err := rows.DueFiles(t.Context(), "", due)
 	if slices.Sort(files); err != nil || !slices.Equal(files, []uint32{1, 2}) {
 		t.Errorf("files %v, %v; want both", files, err)
@@ -142,12 +142,12 @@ func testFiles(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-func testKeys(t *testing.T, rows logstore.Rows) {
+func testKeys(t *testing.T, rows logstore.RowStore) {
 	key := func(n int) bodies.Ref {
 		return bodies.Ref{Key: fmt.Sprintf("30/o/%d.json", n), File: bodies.Single, Request: 5, Response: 6}
 	}
 	putRefs(t, rows, key(0), key(1), key(2), key(3))
-	due := logstore.Due{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // 1
+	due := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // 1
 	keys, of, err := rows.DueKeys(t.Context(), due)
 	if err != nil || !slices.Equal(keys, []string{key(1).Key}) {
 		t.Fatalf("keys %v, %v; want that of row 1", keys, err)
@@ -165,7 +165,7 @@ func testKeys(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-func testBlank(t *testing.T, rows logstore.Rows) {
+func testBlank(t *testing.T, rows logstore.RowStore) {
 	all := []*record.Attempt{recordtest.Chat(0), recordtest.Chat(1), recordtest.Chat(2)}
 	for _, a := range all {
 		a.Metadata, a.Error, a.Remote, a.Spend.State, a.Spend.Cost = map[string]string{record.UserKey: "ada"}, "it broke", "192.0.2.7", "settled", 900
@@ -180,7 +180,7 @@ func testBlank(t *testing.T, rows logstore.Rows) {
 		return page.Rows[0].Figures
 	}
 	before := sums()
-	due := logstore.Due{Before: all[2].Started}
+	due := logstore.RetentionCutoffs{Before: all[2].Started}
 	if n := blanked(t, rows, due); n != 2 {
 		t.Errorf("%d blanked, want two", n)
 	}
@@ -212,7 +212,7 @@ func testBlank(t *testing.T, rows logstore.Rows) {
 
 // testRetention does what a plain list and a rule say to random rows, workspaces and
 // settings.
-func testRetention(t *testing.T, rows logstore.Rows) {
+func testRetention(t *testing.T, rows logstore.RowStore) {
 	run := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		run++
@@ -231,8 +231,8 @@ func testRetention(t *testing.T, rows logstore.Rows) {
 			all = append(all, a)
 		}
 		Put(t, rows, all...)
-		due := func(kind string) logstore.Due { // of these workspaces alone: others share the rows
-			d := logstore.Due{Workspaces: map[string]time.Time{}}
+		due := func(kind string) logstore.RetentionCutoffs { // of these workspaces alone: others share the rows
+			d := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{}}
 			for range rapid.IntRange(0, 5).Draw(rt, kind) {
 				d.Workspaces[name(kind)] = day(kind)
 			}

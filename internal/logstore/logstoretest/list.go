@@ -14,7 +14,7 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-func testFilters(t *testing.T, rows logstore.Rows) {
+func testFilters(t *testing.T, rows logstore.RowStore) {
 	other := recordtest.Chat(1)
 	other.WorkspaceID, other.KeyID, other.Provider, other.Model, other.Status = "w2", "k2", "anthropic", "claude-sonnet-4", 429
 	other.UserID, other.ConfigID, other.ProviderID = "u2", "pc-other", "claude"
@@ -69,7 +69,7 @@ func testFilters(t *testing.T, rows logstore.Rows) {
 
 // testPages walks lists of every direction and page size. Rows share their times
 // in part, and new ones arrive on the way, which a walk to older rows must not see.
-func testPages(t *testing.T, rows logstore.Rows) {
+func testPages(t *testing.T, rows logstore.RowStore) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []record.Attempt
 	for i := range 60 {
@@ -93,7 +93,7 @@ func testPages(t *testing.T, rows logstore.Rows) {
 }
 
 // walk reads all pages.
-func walk(t *testing.T, rows logstore.Rows, q record.Query) []record.Attempt {
+func walk(t *testing.T, rows logstore.RowStore, q record.Query) []record.Attempt {
 	t.Helper()
 	var out []record.Attempt
 	for {
@@ -127,7 +127,7 @@ func checkWalk(t *testing.T, all, got []record.Attempt, newest bool) {
 	}
 }
 
-func testForeignCursor(t *testing.T, rows logstore.Rows) {
+func testForeignCursor(t *testing.T, rows logstore.RowStore) {
 	_, err := rows.List(t.Context(), record.Query{OrgID: recordtest.Org, After: "no-cursor!"})
 	if !fault.Has(err, fault.InvalidParameter) {
 		t.Errorf("got %v, want invalid_parameter", err)

@@ -39,7 +39,7 @@ type memoryRow struct {
 	blank   bool      // only figures have it
 }
 
-var _ logstore.Rows = (*Memory)(nil)
+var _ logstore.RowStore = (*Memory)(nil)
 
 // Progress implements logstore.Rows.
 func (m *Memory) Progress(context.Context) (logstore.Progress, error) {
@@ -77,7 +77,7 @@ func (m *Memory) Write(_ context.Context, fill func(logstore.Sink) (logstore.Pro
 	for i := range w.trail {
 		m.correct(&w.trail[i])
 	}
-	m.progress = logstore.Progress{Next: record.Position{Seq: p.Next.Seq}, Bodies: p.Bodies}
+	m.progress = logstore.Progress{Next: record.Position{Seq: p.Next.Seq}, BodyStore: p.BodyStore}
 	m.mu.Unlock()
 	if m.After != nil {
 		return m.After()
@@ -161,12 +161,12 @@ func (m *Memory) List(_ context.Context, q record.Query) (record.Page, error) {
 	return page, err
 }
 
-// Bodied implements logstore.Rows.
-func (m *Memory) Bodied(_ context.Context, q record.Query) (logstore.BodiedPage, error) {
+// RowWithBody implements logstore.Rows.
+func (m *Memory) RowWithBody(_ context.Context, q record.Query) (logstore.BodiedPage, error) {
 	rows, next, _, err := m.page(q, func(r *memoryRow) bool { return r.ref != bodies.Ref{} })
-	page := logstore.BodiedPage{Rows: make([]logstore.Bodied, len(rows)), Next: next}
+	page := logstore.BodiedPage{RowStore: make([]logstore.RowWithBody, len(rows)), Next: next}
 	for i := range rows {
-		page.Rows[i] = logstore.Bodied{Attempt: rows[i].Attempt, Ref: rows[i].ref}
+		page.RowStore[i] = logstore.RowWithBody{Attempt: rows[i].Attempt, Ref: rows[i].ref}
 	}
 	return page, err
 }

@@ -9,5 +9,5 @@ import (
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	logstoretest.Run(t, func(testing.TB) logstore.Rows { return new(logstoretest.Memory) })
+	logstoretest.Run(t, func(testing.TB) logstore.RowStore { return new(logstoretest.Memory) })
 }

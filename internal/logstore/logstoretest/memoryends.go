@@ -10,7 +10,7 @@ import (
 )
 
 // Delete implements logstore.Rows.
-func (m *Memory) Delete(_ context.Context, due logstore.Due) (int64, error) {
+func (m *Memory) Delete(_ context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	gone := map[string]bool{}
@@ -23,7 +23,7 @@ func (m *Memory) Delete(_ context.Context, due logstore.Due) (int64, error) {
 }
 
 // Blank implements logstore.Rows.
-func (m *Memory) Blank(_ context.Context, due logstore.Due) (int64, error) {
+func (m *Memory) Blank(_ context.Context, due logstore.RetentionCutoffs) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	blanked := map[string]bool{}
@@ -47,7 +47,7 @@ func count(ids map[string]bool) (n int64) {
 }
 
 // DueFiles implements logstore.Rows.
-func (m *Memory) DueFiles(_ context.Context, home string, due logstore.Due) (files []uint32, _ error) {
+func (m *Memory) DueFiles(_ context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
@@ -64,7 +64,7 @@ func (r *memoryRow) in(home string) bool {
 }
 
 // Kept implements logstore.Rows.
-func (m *Memory) Kept(_ context.Context, home string, file uint32, due logstore.Due) (spans []bodies.Span, _ error) {
+func (m *Memory) Kept(_ context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
@@ -76,7 +76,7 @@ func (m *Memory) Kept(_ context.Context, home string, file uint32, due logstore.
 }
 
 // DueKeys implements logstore.Rows.
-func (m *Memory) DueKeys(_ context.Context, due logstore.Due) (keys []string, _ logstore.Due, _ error) {
+func (m *Memory) DueKeys(_ context.Context, due logstore.RetentionCutoffs) (keys []string, _ logstore.RetentionCutoffs, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
@@ -88,7 +88,7 @@ func (m *Memory) DueKeys(_ context.Context, due logstore.Due) (keys []string, _ 
 }
 
 // Forget implements logstore.Rows.
-func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstore.Due) (n int64, _ error) {
+func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstore.RetentionCutoffs) (n int64, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {

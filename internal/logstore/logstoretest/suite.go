@@ -21,8 +21,8 @@ import (
 
 // Run runs the suite. open returns an empty back end and closes it when its test
 // ends.
-func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
-	for name, test := range map[string]func(*testing.T, logstore.Rows){
+func Run(t *testing.T, open func(t testing.TB) logstore.RowStore) {
+	for name, test := range map[string]func(*testing.T, logstore.RowStore){
 		"every field comes back":                      testFields,
 		"odd ids, texts and types come back":          testOdd,
 		"no record is so odd that it blocks the rest": testAny,
@@ -52,7 +52,7 @@ func Run(t *testing.T, open func(t testing.TB) logstore.Rows) {
 }
 
 // Put writes attempts in one transaction.
-func Put(t testing.TB, rows logstore.Rows, attempts ...*record.Attempt) {
+func Put(t testing.TB, rows logstore.RowStore, attempts ...*record.Attempt) {
 	t.Helper()
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for _, a := range attempts {
@@ -68,7 +68,7 @@ func Put(t testing.TB, rows logstore.Rows, attempts ...*record.Attempt) {
 }
 
 // list returns a page, which must be had.
-func list(t testing.TB, rows logstore.Rows, q record.Query) record.Page {
+func list(t testing.TB, rows logstore.RowStore, q record.Query) record.Page {
 	t.Helper()
 	page, err := rows.List(t.Context(), q)
 	if err != nil {
@@ -101,7 +101,7 @@ func kept(a record.Attempt) record.Attempt {
 	return a
 }
 
-func testFields(t *testing.T, rows logstore.Rows) {
+func testFields(t *testing.T, rows logstore.RowStore) {
 	want := recordtest.Full()
 	ref := bodies.Ref{Key: "30/o/1.json", File: bodies.Single, Block: 1 << 40, At: 17, Request: 8, Response: 9}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
@@ -126,7 +126,7 @@ func testFields(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-func testOdd(t *testing.T, rows logstore.Rows) {
+func testOdd(t *testing.T, rows logstore.RowStore) {
 	tests := map[string]func(*record.Attempt){
 		"ids that are no UUID": func(a *record.Attempt) {
 			a.ID, a.RequestID, a.TraceID = "log-1", "4bf92f3577b34da6a3ce929d0e0e4736", ""
@@ -179,7 +179,7 @@ func testOdd(t *testing.T, rows logstore.Rows) {
 
 // testAny writes records of any content: one that a back end refused would stop
 // all that follow it.
-func testAny(t *testing.T, rows logstore.Rows) {
+func testAny(t *testing.T, rows logstore.RowStore) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		a := recordtest.Any(rt)
@@ -198,7 +198,7 @@ func testAny(t *testing.T, rows logstore.Rows) {
 
 var errStop = errors.New("stopped by the test")
 
-func testAtomic(t *testing.T, rows logstore.Rows) {
+func testAtomic(t *testing.T, rows logstore.RowStore) {
 	Put(t, rows, recordtest.Chat(1))
 	half := func(ctx context.Context) error {
 		return rows.Write(ctx, func(to logstore.Sink) (logstore.Progress, error) {
@@ -222,9 +222,9 @@ func testAtomic(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-func testProgress(t *testing.T, rows logstore.Rows) {
+func testProgress(t *testing.T, rows logstore.RowStore) {
 	for i := range 3 {
-		want := logstore.Progress{Next: record.Position{Seq: 1<<62 + uint64(i)}, Bodies: bodies.Mark{File: uint32(i), Size: 1 << 40}}
+		want := logstore.Progress{Next: record.Position{Seq: 1<<62 + uint64(i)}, BodyStore: bodies.Mark{File: uint32(i), Size: 1 << 40}}
 		err := rows.Write(t.Context(), func(logstore.Sink) (logstore.Progress, error) { return want, nil })
 		if err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func testProgress(t *testing.T, rows logstore.Rows) {
 	}
 }
 
-func testTenants(t *testing.T, rows logstore.Rows) {
+func testTenants(t *testing.T, rows logstore.RowStore) {
 	a := recordtest.Chat(1)
 	Put(t, rows, a)
 	for _, tt := range []struct {

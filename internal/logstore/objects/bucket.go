@@ -124,7 +124,7 @@ func (b *Bucket) key(key string) *string { return aws.String(b.o.Prefix + key) }
 
 // Put implements bodies.Bucket.
 func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
-	return b.call(ctx, opPut, key, func(ctx context.Context, p *pace) error {
+	return b.call(ctx, opPut, key, func(ctx context.Context, p *stallTimer) error {
 		_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Body: upload{bytes.NewReader(data), p}})
 		if err == nil {
 			b.counts.sent.Add(uint64(len(data)))
@@ -135,7 +135,7 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 
 // Get implements bodies.Bucket.
 func (b *Bucket) Get(ctx context.Context, key string, offset, limit int64) (data []byte, err error) {
-	err = b.call(ctx, opGet, key, func(ctx context.Context, p *pace) error {
+	err = b.call(ctx, opGet, key, func(ctx context.Context, p *stallTimer) error {
 		piece := fmt.Sprintf("bytes=%d-%d", offset, offset+limit-1)
 		out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Range: &piece})
 		if err != nil {
@@ -151,7 +151,7 @@ func (b *Bucket) Get(ctx context.Context, key string, offset, limit int64) (data
 
 // Delete implements bodies.Bucket.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	err := b.call(ctx, opDelete, key, func(ctx context.Context, _ *pace) error {
+	err := b.call(ctx, opDelete, key, func(ctx context.Context, _ *stallTimer) error {
 		_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.o.Bucket, Key: b.key(key)})
 		return err
 	})
@@ -196,7 +196,7 @@ func (b *Bucket) pages(ctx context.Context, prefix, delimiter string, visit func
 	}
 	for pages := s3.NewListObjectsV2Paginator(b.client, in); pages.HasMorePages(); {
 		var page *s3.ListObjectsV2Output
-		err := b.call(ctx, opList, prefix, func(ctx context.Context, _ *pace) (err error) {
+		err := b.call(ctx, opList, prefix, func(ctx context.Context, _ *stallTimer) (err error) {
 			page, err = pages.NextPage(ctx)
 			return err
 		})

@@ -34,7 +34,7 @@ type counts struct {
 
 // call asks the store within the limits of time and the breaker. Its errors say what was
 // asked, and are bodies.ErrGone when there is no such object.
-func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context, *pace) error) error {
+func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context, *stallTimer) error) error {
 	if err := b.breaker.enter(); err != nil {
 		return fmt.Errorf("%w: %w", bodies.ErrAway, err)
 	}

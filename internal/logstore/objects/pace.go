@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// pace ends a call when nothing of it moved for a time. A limit of the whole call would end
+// stallTimer ends a call when nothing of it moved for a time. A limit of the whole call would end
 // those of large objects on a slow line, over and over: a record may have 80 MB of bodies,
 // and sixteen objects at once share the line. It belongs to one call.
-type pace struct {
+type stallTimer struct {
 	limit   time.Duration
 	timer   *time.Timer
 	cancel  context.CancelFunc
@@ -20,9 +20,9 @@ type pace struct {
 }
 
 // newPace begins a call, whose context ends with ctx or when it stalls. Who began it ends it.
-func newPace(ctx context.Context, limit time.Duration) (context.Context, *pace) {
+func newPace(ctx context.Context, limit time.Duration) (context.Context, *stallTimer) {
 	ctx, cancel := context.WithCancel(ctx)
-	p := &pace{limit: limit, cancel: cancel}
+	p := &stallTimer{limit: limit, cancel: cancel}
 	p.timer = time.AfterFunc(limit, func() {
 		p.stalled.Store(true)
 		cancel()
@@ -31,7 +31,7 @@ func newPace(ctx context.Context, limit time.Duration) (context.Context, *pace) 
 }
 
 // end ends the call, and returns its error: context.DeadlineExceeded for one that stalled.
-func (p *pace) end(err error) error {
+func (p *stallTimer) end(err error) error {
 	p.timer.Stop()
 	p.cancel()
 	if err != nil && p.stalled.Load() {
@@ -40,8 +40,8 @@ func (p *pace) end(err error) error {
 	return err
 }
 
-// moved notes that something did. A call that has stalled stays so.
-func (p *pace) moved(n int) {
+// reset notes that something did. A call that has stalled stays so.
+func (p *stallTimer) reset(n int) {
 	if n > 0 && p.timer.Stop() {
 		p.timer.Reset(p.limit)
 	}
@@ -50,12 +50,12 @@ func (p *pace) moved(n int) {
 // upload is an object as it is sent.
 type upload struct {
 	*bytes.Reader
-	pace *pace
+	stallTimer *stallTimer
 }
 
 func (u upload) Read(to []byte) (int, error) {
 	n, err := u.Reader.Read(to)
-	u.pace.moved(n)
+	u.stallTimer.reset(n)
 	return n, err
 }
 
@@ -67,11 +67,11 @@ func (u upload) WriteTo(w io.Writer) (int64, error) {
 // download is an object as it comes.
 type download struct {
 	io.Reader
-	pace *pace
+	stallTimer *stallTimer
 }
 
 func (d download) Read(to []byte) (int, error) {
 	n, err := d.Reader.Read(to)
-	d.pace.moved(n)
+	d.stallTimer.reset(n)
 	return n, err
 }

@@ -52,7 +52,7 @@ type hands struct{ now time.Time }
 
 func (h *hands) Now() time.Time { return h.now }
 
-func (a *audits) keeper(node int, p audit.Policy) *audit.Keeper {
+func (a *audits) keeper(node int, p audit.Policy) *audit.Checkpointer {
 	return audit.NewKeeper(a.nodes[node], a.signer, p, a.clock, slog.New(slog.DiscardHandler))
 }
 
@@ -192,7 +192,7 @@ func (a *audits) tampered(t *testing.T) {
 	must(t, a.keeper(0, usual).Sign(t.Context(), true))
 	_, err := audit.Verify(bytes.NewReader(a.export(t, org, audit.Range{})), a.signer.Public(), audit.Options{})
 	var f *audit.Fault
-	if !errors.As(err, &f) || f.Flaw != audit.Edited || f.Seq != 4 {
+	if !errors.As(err, &f) || f.FaultKind != audit.Edited || f.Seq != 4 {
 		t.Errorf("%v", err)
 	}
 	head, err := a.nodes[0].Head(t.Context(), org)
