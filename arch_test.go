@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// place is a line of the floor plan: which packages of this module the packages of
+// rule is a line of the floor plan: which packages of this module the packages of
 // one kind may import. "@" in may stands for the first two elements of the importing
 // path, so for its own room.
-type place struct {
+type rule struct {
 	who []string
 	may []string
 	why string
@@ -26,8 +26,8 @@ var (
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
 )
 
-// plan is read from the top; the first line that covers a package counts.
-var plan = []place{
+// importRules is read from the top; the first line that covers a package counts.
+var importRules = []rule{
 	{[]string{".", "api"}, nil,
 		"the root holds rules, no code, and api the published description"},
 	{below("internal", "fault ident background"), nil,
@@ -90,12 +90,12 @@ func all(parts ...any) []string {
 }
 
 // find gives the line of the plan for a package.
-func find(name string) (place, bool) {
-	i := slices.IndexFunc(plan, func(p place) bool { return covers(p.who, name) })
+func find(name string) (rule, bool) {
+	i := slices.IndexFunc(importRules, func(p rule) bool { return covers(p.who, name) })
 	if i < 0 {
-		return place{}, false
+		return rule{}, false
 	}
-	return plan[i], true
+	return importRules[i], true
 }
 
 func TestImportsFollowTheFloorPlan(t *testing.T) {
@@ -115,10 +115,10 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 }
 
 // allows reports whether a package of this line may import target.
-func (p place) allows(name, target string) bool { return covers(own(p.may, name), target) }
+func (p rule) allows(name, target string) bool { return covers(own(p.may, name), target) }
 
-// TestThePlanSaysWhatItMeans guards the patterns above against a slip.
-func TestThePlanSaysWhatItMeans(t *testing.T) {
+// TestImportRules_MatchExamples guards the patterns above against a slip.
+func TestImportRules_MatchExamples(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		from, to string
@@ -155,7 +155,7 @@ func TestThePlanSaysWhatItMeans(t *testing.T) {
 		t.Error("an unknown package has a place in the plan")
 	}
 	tree := readTree(t)
-	for _, p := range plan {
+	for _, p := range importRules {
 		for _, who := range p.who {
 			if !slices.ContainsFunc(tree, func(f *folder) bool { return covers([]string{who}, f.path) }) {
 				t.Errorf("the plan has a place for %s, which is not there", who)
@@ -195,7 +195,7 @@ var confined = []struct {
 		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},
 }
 
-func TestForeignPackagesStayWhereTheyBelong(t *testing.T) {
+func TestImports_ThirdPartyIsConfined(t *testing.T) {
 	t.Parallel()
 	for _, f := range readTree(t) {
 		for _, rule := range confined {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestTheMapShowsEveryRoom holds the map of ARCHITECTURE.md, which newcomers find their
+// TestArchitecture_MapListsEveryPackage holds the map of ARCHITECTURE.md, which newcomers find their
 // way by, against the folders: each room and what lies in it stands there by its name. The
 // shapes of dialect are many and alike, and packages for tests are nobody's way in.
-func TestTheMapShowsEveryRoom(t *testing.T) {
+func TestArchitecture_MapListsEveryPackage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestNothingChangesBehindEverybody: what changes while the program runs belongs to a value
+// TestPackages_HaveNoMutableVariables: what changes while the program runs belongs to a value
 // that somebody made. A variable of a package is a table, an error or a pool: it is never
 // assigned to, and is no counter, lock or map for many.
-func TestNothingChangesBehindEverybody(t *testing.T) {
+func TestPackages_HaveNoMutableVariables(t *testing.T) {
 	t.Parallel()
 	for _, f := range readTree(t) {
 		vars := map[string]bool{}

@@ -8,9 +8,9 @@ var dataScopes = NewScopes(string(LogsList), string(LogsView), string(LogsExport
 // Source: contract/identity-and-governance.md section 2.
 var partScopes = NewScopes("workspace_users.create", "workspace_users.update", "workspace_users.delete", "workspaces.update")
 
-// Narrowed reports whether a person may use a scope in a workspace, but not all of it:
+// HasPartialScope reports whether a person may use a scope in a workspace, but not all of it:
 // a key that belongs to nobody, or to somebody who is more, would do more with it.
-func (p *Principal) Narrowed(s Scope, workspaceID string) bool {
+func (p *Principal) HasPartialScope(s Scope, workspaceID string) bool {
 	role := p.RoleAt(workspaceID)
 	return role != "" && role != Admin && partScopes.Has(s) || dataScopes.Has(s) && p.SeesOwnDataOnly(workspaceID)
 }

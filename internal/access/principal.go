@@ -48,13 +48,13 @@ type Principal struct {
 	// come back with others. It is shared and not changed.
 	Expires *time.Time
 
-	OrgRole Role             // of sessions and user keys: what the user is in the organisation
-	On      Switches         // of them: what is on in the organisation
-	Places  map[string]Place // of them: the workspaces of the user, by id
+	OrgRole Role                  // of sessions and user keys: what the user is in the organisation
+	On      Switches              // of them: what is on in the organisation
+	Places  map[string]Membership // of them: the workspaces of the user, by id
 }
 
-// Place is what a user is in a workspace, and the toggles that are on there.
-type Place struct {
+// Membership is what a user is in a workspace, and the toggles that are on there.
+type Membership struct {
 	Role Role
 	On   Switches
 }
@@ -72,18 +72,18 @@ const (
 // IsAdminKey reports whether the caller is an organisation-wide service key.
 func (p *Principal) IsAdminKey() bool { return p.Kind == ByKey && p.KeyType == OrganisationService }
 
-// Roams reports whether the caller may name any workspace of the organisation: an
+// IsOrgWide reports whether the caller may name any workspace of the organisation: an
 // Admin key, and a session of an owner or admin of the organisation.
-func (p *Principal) Roams() bool {
-	return p.IsAdminKey() || p.Kind == BySession && p.governs()
+func (p *Principal) IsOrgWide() bool {
+	return p.IsAdminKey() || p.Kind == BySession && p.isOrgAdmin()
 }
 
-// governs reports whether the user owns or administers the organisation.
-func (p *Principal) governs() bool { return p.OrgRole == Owner || p.OrgRole == Admin }
+// isOrgAdmin reports whether the user owns or administers the organisation.
+func (p *Principal) isOrgAdmin() bool { return p.OrgRole == Owner || p.OrgRole == Admin }
 
-// personal reports whether the rights of a person bound those of the caller: a
+// isUserBound reports whether the rights of a person bound those of the caller: a
 // session is a person, and a user key can do no more than its user.
-func (p *Principal) personal() bool {
+func (p *Principal) isUserBound() bool {
 	return p.Kind == BySession || p.Kind == ByKey && p.KeyType == WorkspaceUser
 }
 
@@ -91,7 +91,7 @@ func (p *Principal) personal() bool {
 // keys of their own user in a workspace. Source:
 // contract/identity-and-governance.md section 3.
 func (p *Principal) SeesOwnDataOnly(workspaceID string) bool {
-	if !p.personal() || p.governs() {
+	if !p.isUserBound() || p.isOrgAdmin() {
 		return false
 	}
 	at := p.Places[workspaceID]
@@ -101,10 +101,10 @@ func (p *Principal) SeesOwnDataOnly(workspaceID string) bool {
 	return at.Role != Admin && !at.On.has("membersViewAllData")
 }
 
-// Leads reports whether the caller may act for other users of a workspace: its admins
+// CanManageUsers reports whether the caller may act for other users of a workspace: its admins
 // and managers, those of the organisation, and keys that belong to nobody.
-func (p *Principal) Leads(workspaceID string) bool {
-	if !p.personal() || p.governs() {
+func (p *Principal) CanManageUsers(workspaceID string) bool {
+	if !p.isUserBound() || p.isOrgAdmin() {
 		return true
 	}
 	role := p.Places[workspaceID].Role
@@ -123,7 +123,7 @@ type Target struct {
 // A refusal is fault.Forbidden naming the scope; a target outside the caller's
 // reach is fault.Forbidden without telling whether it exists.
 func Can(p *Principal, scope Scope, t Target) error {
-	if err := p.lacks(scope); err != nil {
+	if err := p.checkScope(scope); err != nil {
 		return err
 	}
 	if t.OrgID != "" && t.OrgID != p.OrgID {
@@ -132,7 +132,7 @@ func Can(p *Principal, scope Scope, t Target) error {
 	if p.WorkspaceID != "" && t.WorkspaceID != p.WorkspaceID {
 		return fault.New(fault.Forbidden, "this is not in the workspace of the API key")
 	}
-	if p.personal() && !p.mayAt(scope, t.WorkspaceID) {
+	if p.isUserBound() && !p.mayAt(scope, t.WorkspaceID) {
 		return fault.Newf(fault.Forbidden, "your role does not allow this here (%s)", scope)
 	}
 	return nil
@@ -141,7 +141,7 @@ func Can(p *Principal, scope Scope, t Target) error {
 // CanSomewhere says whether p may use a permission at all, wherever that is. It is
 // the first check of a call; Can follows when it is known what the call is about.
 func CanSomewhere(p *Principal, scope Scope) error {
-	if err := p.lacks(scope); err != nil || !p.personal() || p.mayAt(scope, "") {
+	if err := p.checkScope(scope); err != nil || !p.isUserBound() || p.mayAt(scope, "") {
 		return err
 	}
 	for id := range p.Places {
@@ -154,12 +154,12 @@ func CanSomewhere(p *Principal, scope Scope) error {
 
 // mayAt decides for a person in a workspace, or outside of all.
 func (p *Principal) mayAt(scope Scope, workspaceID string) bool {
-	if p.governs() {
+	if p.isOrgAdmin() {
 		toggle, bound := adminToggles[scope]
 		return p.OrgRole == Owner || !bound || p.On.has(toggle)
 	}
 	r := ruleOf(scope)
-	if r.reach == anywhere {
+	if r.ruleScope == anywhere {
 		return true
 	}
 	at, in := p.Places[workspaceID]
@@ -172,12 +172,12 @@ func CanCall(p *Principal, scope Scope) error {
 	if p.IsAdminKey() {
 		return fault.New(fault.Forbidden, "an Admin key cannot send model traffic; use a workspace key")
 	}
-	return p.lacks(scope)
+	return p.checkScope(scope)
 }
 
-// lacks refuses a key or token that does not hold a scope. A session holds none: its
+// checkScope refuses a key or token that does not hold a scope. A session holds none: its
 // rights follow from its roles alone.
-func (p *Principal) lacks(s Scope) error {
+func (p *Principal) checkScope(s Scope) error {
 	if p.Kind == BySession || p.Scopes.Has(s) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (p *Principal) lacks(s Scope) error {
 // that belong to nobody, for strangers, and for owners and admins of the organisation,
 // who are bound by no role there.
 func (p *Principal) RoleAt(workspaceID string) Role {
-	if !p.personal() || p.governs() {
+	if !p.isUserBound() || p.isOrgAdmin() {
 		return ""
 	}
 	return p.Places[workspaceID].Role
@@ -202,7 +202,7 @@ func (p *Principal) BelongsTo(workspaceID string) bool {
 		return false
 	}
 	_, in := p.Places[workspaceID]
-	return in || !p.personal() || p.governs()
+	return in || !p.isUserBound() || p.isOrgAdmin()
 }
 
 // Actor is the id that trails and records name: of the user of a session, else of the

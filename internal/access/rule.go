@@ -6,20 +6,20 @@ import "strings"
 // Owners and admins of the organisation may do everything; a workspace admin what is
 // not left to the organisation; managers and members what stands in their columns.
 type rule struct {
-	resource string
-	actions  string // of the scope table; empty means all that no line above names
-	manager  string // never, always, or the toggle that opens it to managers
-	member   string
-	reach    reach
+	resource  string
+	actions   string // of the scope table; empty means all that no line above names
+	manager   string // never, always, or the toggle that opens it to managers
+	member    string
+	ruleScope ruleScope
 }
 
-// reach is how far a rule goes.
-type reach int
+// ruleScope is how far a rule goes.
+type ruleScope int
 
 const (
-	inPlace  reach = iota // in the workspaces of a person
-	anywhere              // also outside of them, for every member of the organisation
-	orgOnly               // owners and admins of the organisation, and nobody else
+	inPlace  ruleScope = iota // in the workspaces of a person
+	anywhere                  // also outside of them, for every member of the organisation
+	orgOnly                   // owners and admins of the organisation, and nobody else
 )
 
 const (
@@ -103,7 +103,7 @@ var rules = []rule{
 func ruleOf(s Scope) rule {
 	r, ok := ruleByScope[s]
 	if !ok {
-		return rule{manager: never, member: never, reach: orgOnly}
+		return rule{manager: never, member: never, ruleScope: orgOnly}
 	}
 	return r
 }
@@ -145,7 +145,7 @@ var adminToggles = map[Scope]string{
 
 // opens reports whether the rule lets somebody do it in a workspace, being what they
 // are there.
-func (r rule) opens(p Place) bool {
+func (r rule) opens(p Membership) bool {
 	toggle, is := map[Role]string{Manager: r.manager, Member: r.member}[p.Role]
-	return p.Role == Admin && r.reach != orgOnly || is && toggle != never && p.On.has(toggle)
+	return p.Role == Admin && r.ruleScope != orgOnly || is && toggle != never && p.On.has(toggle)
 }

@@ -10,13 +10,13 @@ import (
 
 // places of a user who is something in w and nothing elsewhere.
 func in(role access.Role, on access.Switches) *access.Principal {
-	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Places: map[string]access.Place{"w": {Role: role, On: on}}}
+	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Places: map[string]access.Membership{"w": {Role: role, On: on}}}
 }
 
 func TestPeople(t *testing.T) {
 	t.Parallel()
-	usual := access.InForce(nil, nil, nil)
-	open := access.InForce(access.Security{"membersWriteConfigs": true, "managersWriteConfigs": false, "managersUpdateWs": false}, nil, nil)
+	usual := access.Effective(nil, nil, nil)
+	open := access.Effective(access.Security{"membersWriteConfigs": true, "managersWriteConfigs": false, "managersUpdateWs": false}, nil, nil)
 	here, there, org := access.Target{OrgID: "o", WorkspaceID: "w"}, access.Target{OrgID: "o", WorkspaceID: "v"}, access.Target{OrgID: "o"}
 	cases := []struct {
 		name  string
@@ -57,7 +57,7 @@ func TestPeople(t *testing.T) {
 // A user key can do no more than its user, and no more than its scopes.
 func TestUserKeys(t *testing.T) {
 	t.Parallel()
-	p := in(access.Member, access.InForce(nil, nil, nil))
+	p := in(access.Member, access.Effective(nil, nil, nil))
 	p.Kind, p.KeyType, p.WorkspaceID = access.ByKey, access.WorkspaceUser, "w"
 	p.Scopes = access.NewScopes("configs.read", "configs.update", "completions.write")
 	at := access.Target{OrgID: "o", WorkspaceID: "w"}
@@ -95,7 +95,7 @@ func TestInForce(t *testing.T) {
 		{nil, access.Security{name: true}, access.Overrides{"configs": true}, false},
 	}
 	for _, c := range cases {
-		in := access.InForce(c.org, c.open, c.ws)
+		in := access.Effective(c.org, c.open, c.ws)
 		if on := in.Map()[name]; on != c.on {
 			t.Errorf("%+v: %v", c, on)
 		}
@@ -109,7 +109,7 @@ func TestInForce(t *testing.T) {
 // none falls to a default that nobody thought about.
 func TestEveryScopeHasARule(t *testing.T) {
 	t.Parallel()
-	admin := in(access.Admin, access.InForce(nil, nil, nil))
+	admin := in(access.Admin, access.Effective(nil, nil, nil))
 	all := slices.Concat(access.Allowed(access.OrganisationService), access.Allowed(access.WorkspaceService), access.Allowed(access.WorkspaceUser))
 	for _, s := range all {
 		if !access.Ruled(access.Scope(s)) {
@@ -123,7 +123,7 @@ func TestEveryScopeHasARule(t *testing.T) {
 
 func TestOwnDataOnly(t *testing.T) {
 	t.Parallel()
-	shut := access.InForce(access.Security{"membersViewAllData": false}, nil, nil)
+	shut := access.Effective(access.Security{"membersViewAllData": false}, nil, nil)
 	for role, want := range map[access.Role]bool{access.Member: true, access.Manager: false, access.Admin: false} {
 		if got := in(role, shut).SeesOwnDataOnly("w"); got != want {
 			t.Errorf("%s: %v", role, got)
@@ -138,8 +138,8 @@ func TestOwnDataOnly(t *testing.T) {
 // What a role narrows is narrowed for managers and members, and for nobody above them.
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
-	open := access.InForce(nil, nil, nil)
-	blind := access.InForce(access.Security{"managersViewAllData": false}, nil, nil)
+	open := access.Effective(nil, nil, nil)
+	blind := access.Effective(access.Security{"managersViewAllData": false}, nil, nil)
 	for _, c := range []struct {
 		role  access.Role
 		on    access.Switches
@@ -155,13 +155,13 @@ func TestNarrowed(t *testing.T) {
 		{access.Admin, blind, "logs.view", false},
 		{access.Admin, blind, "workspace_users.update", false},
 	} {
-		if got := in(c.role, c.on).Narrowed(c.scope, "w"); got != c.want {
+		if got := in(c.role, c.on).HasPartialScope(c.scope, "w"); got != c.want {
 			t.Errorf("%s %s: %v", c.role, c.scope, got)
 		}
 	}
 	owner := in(access.Manager, blind)
 	owner.OrgRole = access.Owner
-	if owner.Narrowed("logs.view", "w") || owner.Narrowed("workspaces.update", "w") {
+	if owner.HasPartialScope("logs.view", "w") || owner.HasPartialScope("workspaces.update", "w") {
 		t.Error("an owner of the organisation is narrowed by nothing")
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// Toggle is one of the security settings by which an organisation, or a workspace
+// SecuritySetting is one of the security settings by which an organisation, or a workspace
 // where it may differ, opens or closes something to a role, for example
 // "membersViewConfigs". Owners and organisation admins are bound by the two that name
 // them alone, and workspace admins by none.
 // Source: contract/identity-and-governance.yaml, SecuritySettings; .md section 3.
-type Toggle struct {
+type SecuritySetting struct {
 	Name    string // on the wire: "managersWritePrompts"
 	Section string // the part of the settings that is opened to workspaces as a whole: "prompts"
 	Usual   bool   // while nobody has set it
@@ -30,9 +30,9 @@ func (s Switches) has(name string) bool {
 }
 
 // Toggles are all of them, in the order of the published list.
-func Toggles() []Toggle { return toggles[:] }
+func Toggles() []SecuritySetting { return toggles[:] }
 
-var toggles = [...]Toggle{
+var toggles = [...]SecuritySetting{
 	{"managersWriteWsIntegrations", "integrations", true},
 	{"managersWriteWsMcpIntegrations", "mcp_integrations", true},
 	{"managersWriteMcpServers", "mcp_servers", true},
@@ -95,10 +95,10 @@ type Security map[string]bool
 // for example {"prompts": true}.
 type Overrides map[string]bool
 
-// InForce says what is on in a workspace: its own value where its section is open to
+// Effective says what is on in a workspace: its own value where its section is open to
 // workspaces, else that of the organisation, else the usual one. With a nil workspace
 // it is what is on in the organisation.
-func InForce(organisation Security, open Overrides, workspace Security) Switches {
+func Effective(organisation Security, open Overrides, workspace Security) Switches {
 	var s Switches
 	for i, t := range toggles {
 		on := t.Usual

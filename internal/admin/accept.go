@@ -13,7 +13,7 @@ import (
 
 // acceptInvite makes the invited person a user, or brings a removed one back, with the
 // memberships and keys that the invitation names. The token is the credential.
-func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
 	}
@@ -42,16 +42,16 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 		if err != nil {
 			return err
 		}
-		user, err := k.welcome(ctx, tx, c, i)
+		user, err := k.createInvitedUser(ctx, tx, c, i)
 		if err != nil {
 			return err
 		}
-		c.Become(&access.Principal{Kind: access.BySession, OrgID: i.OrgID, UserID: user.ID, Name: i.Value.Email, OrgRole: i.Value.Role})
+		c.SetPrincipal(&access.Principal{Kind: access.BySession, OrgID: i.OrgID, UserID: user.ID, Name: i.Value.Email, OrgRole: i.Value.Role})
 		c.Target(i.Record)
 		if err := SetPassword(ctx, tx, user, hash, c.Now); err != nil {
 			return err
 		}
-		if err := k.seat(ctx, tx, c, i, user); err != nil {
+		if err := k.addMemberships(ctx, tx, c, i, user); err != nil {
 			return err
 		}
 		now := c.Now
@@ -64,7 +64,7 @@ func (k kinds) acceptInvite(ctx context.Context, c *resource.Call) (any, error) 
 
 // inviteOf is the pending invitation of the token in the path: fault.NotFound for one
 // that is none, or is over.
-func (k kinds) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
+func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
 	rows, err := rowsOf[tenant.Invite](ctx, c.Reader, resource.Query{
 		Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}, Limit: 1,
 		Index: []resource.IndexEntry{{Name: hashEntry, Value: k.Hasher.Sum(c.Path("token")).String()}},
@@ -78,9 +78,9 @@ func (k kinds) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[te
 	return rows[0], nil
 }
 
-// welcome makes the user of an invitation. One who was removed keeps the id, so that
+// createInvitedUser makes the user of an invitation. One who was removed keeps the id, so that
 // what they did stays theirs.
-func (k kinds) welcome(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite]) (resource.Record, error) {
+func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite]) (resource.Record, error) {
 	u := tenant.User{Email: i.Value.Email, FirstName: c.Sent.Text("first_name"), LastName: c.Sent.Text("last_name"), Role: i.Value.Role}
 	gone, err := tx.List(ctx, resource.Query{
 		Kind: tenant.UserKind, OrgID: i.OrgID, Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(u.Email)}}, Newest: true, Limit: 1,
@@ -101,9 +101,9 @@ func (k kinds) welcome(ctx context.Context, tx resource.Tx, c *resource.Call, i 
 	return rec, tx.Update(ctx, rec)
 }
 
-// seat gives the user their places. A workspace that was archived meanwhile is left
+// addMemberships gives the user their places. A workspace that was archived meanwhile is left
 // out.
-func (k kinds) seat(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
+func (k deps) addMemberships(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
 	for _, p := range i.Value.Workspaces {
 		place, err := findWorkspace(ctx, tx, i.OrgID, p.ID)
 		if fault.Has(err, fault.NotFound) {

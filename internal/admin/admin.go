@@ -169,9 +169,9 @@ func New(p Parts) *Admin {
 func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 
 func newEngine(p Parts) *resource.Engine {
-	k := kinds{p, new(tails)}
+	k := deps{p, new(tails)}
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MostRecords: p.MostRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MostRecords, Ingest: p.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

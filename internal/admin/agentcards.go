@@ -17,7 +17,7 @@ const linkCard = "agent_integration.card"
 
 // readCard is the card that was fetched last; nil for none.
 func readCard(ctx context.Context, from resource.Reader, integrationID string) (*agent.Card, error) {
-	raw, err := besideOf(ctx, from, linkCard, integrationID)
+	raw, err := sideDataOf(ctx, from, linkCard, integrationID)
 	if err != nil || raw == nil {
 		return nil, err
 	}
@@ -29,8 +29,8 @@ func readCard(ctx context.Context, from resource.Reader, integrationID string) (
 }
 
 // agentBehind is the integration of a server, and the card that was fetched last.
-func (k kinds) agentBehind(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
-	in, err := k.agents().behind(ctx, from, s)
+func (k deps) agentBehind(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
+	in, err := k.agents().findIntegration(ctx, from, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,8 +47,8 @@ func rawCard(card *agent.Card) objectOrNull {
 }
 
 // noteCard keeps a card; nil takes the present one away.
-func (k kinds) noteCard(ctx context.Context, integrationID string, card *agent.Card) {
-	k.putBeside(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
+func (k deps) noteCard(ctx context.Context, integrationID string, card *agent.Card) {
+	k.putSideData(ctx, linkCard, integrationID, func(resource.Tx) ([]byte, error) {
 		if card == nil {
 			return nil, nil
 		}
@@ -58,7 +58,7 @@ func (k kinds) noteCard(ctx context.Context, integrationID string, card *agent.C
 
 // receiveAgent answers a creation. The card is fetched behind it: an agent that is away
 // can be registered all the same.
-func (k kinds) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
+func (k deps) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 	if card, _, err := k.cardOf(ctx, c, ch.New, ch.New.WorkspaceID); err == nil {
 		k.noteCard(ctx, ch.New.ID, card)
 	}
@@ -67,7 +67,7 @@ func (k kinds) receiveAgent(ctx context.Context, c *resource.Call, ch *resource.
 
 // agentChanged fetches the card anew when an update changed how it is reached. The card
 // of another address says nothing of the new one.
-func (k kinds) agentChanged(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
+func (k deps) agentChanged(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 	moved := ch.Old.Value.URL != ch.New.Value.URL
 	if !moved && !ch.Sent.Has("configurations") && !ch.Sent.Has("secret_mappings") && !ch.Sent.Has("auth_type") {
 		return resource.Empty{}, nil
@@ -80,7 +80,7 @@ func (k kinds) agentChanged(ctx context.Context, c *resource.Call, ch *resource.
 }
 
 // tryAgent fetches the card of an agent and keeps it.
-func (k kinds) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
+func (k deps) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 	v := trialView{ServerName: r.Value.Name, URL: new(sealed.Address(r.Value.URL)), Object: "agent-integration"}
 	card, out, err := k.cardOf(ctx, c, &r, r.WorkspaceID)
 	v.told(out, err)
@@ -93,7 +93,7 @@ func (k kinds) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[ag
 
 // cardOf fetches the card of a registered agent, with the secrets that the workspace place
 // or, with "", the organisation may use.
-func (k kinds) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], place string) (*agent.Card, outcome, error) {
+func (k deps) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], place string) (*agent.Card, outcome, error) {
 	header, err := k.agents().headers(ctx, c, r, place)
 	if err != nil {
 		return nil, outcome{}, err
@@ -102,7 +102,7 @@ func (k kinds) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[age
 }
 
 // fetchCard looks for a card at the places where agents keep theirs.
-func (k kinds) fetchCard(ctx context.Context, address string, header http.Header) (*agent.Card, outcome, error) {
+func (k deps) fetchCard(ctx context.Context, address string, header http.Header) (*agent.Card, outcome, error) {
 	if err := k.Guard.CheckURL(address); err != nil {
 		return nil, outcome{}, err
 	}
@@ -138,7 +138,7 @@ type agentCard map[string]any
 // cardFetcher is the route by which a card is looked at before an agent is registered.
 // It has no record, so it is no action of one.
 // Source: contract/content-and-observability.yaml, POST /v2/agent-integrations/fetch-agent-card.
-func (k kinds) cardFetcher() resource.Resource {
+func (k deps) cardFetcher() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/agent-integrations/fetch-agent-card", ID: "fetchAgentCard", Summary: "Fetch the card of an agent and check it", Tag: "Agent integrations",
 		Scopes: k.agents().scopes("create", nil), Anywhere: true, Body: fetchCardIn{}, Answer: agentCard{},
@@ -169,7 +169,7 @@ func (k kinds) cardFetcher() resource.Resource {
 	}}
 }
 
-func (k kinds) cardScopes(c *resource.Call) []access.Scope {
+func (k deps) cardScopes(c *resource.Call) []access.Scope {
 	r := &resource.Row[agent.Integration]{}
 	r.WorkspaceID = c.WorkspaceID
 	return k.agents().scopes("create", r)

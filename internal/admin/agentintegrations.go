@@ -12,7 +12,7 @@ import (
 // agentIntegrations are upstream agents, of the organisation or of one workspace, with
 // how to sign in to them and the workspaces that may use them.
 // Source: contract/content-and-observability.yaml, agent-integrations; .md section 11.
-func (k kinds) agentIntegrations() resource.Resource {
+func (k deps) agentIntegrations() resource.Resource {
 	f := k.agents()
 	return &resource.Kind[agent.Integration, agentIntegrationView]{
 		Name: agent.IntegrationKind, Object: "agent-integration", Title: "agent integration", Tag: "Agent integrations", Audited: "agent_integrations",
@@ -28,8 +28,8 @@ func (k kinds) agentIntegrations() resource.Resource {
 		},
 		Refs:    []resource.Ref[agent.Integration]{referTo(func(in *agent.Integration) []sealed.Mapping { return in.Mappings })},
 		View:    k.viewAgentIntegration,
-		Receipt: &resource.Receipt[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
-		Done:    &resource.Receipt[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
+		Receipt: &resource.WriteResponse[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
+		Done:    &resource.WriteResponse[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
 		Actions: append(append(f.grantActions("AgentIntegration"), k.agentIntegrationSkills()...), resource.Action[agent.Integration]{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testAgentIntegration", Summary: "Fetch the card of an agent anew",
 			Answer: trialView{}, Read: k.tryAgent,
@@ -39,8 +39,8 @@ func (k kinds) agentIntegrations() resource.Resource {
 
 // agents is what the administration must know of agents where it treats them as it
 // treats tool servers.
-func (k kinds) agents() *family[agent.Integration, agent.Server] {
-	return &family[agent.Integration, agent.Server]{
+func (k deps) agents() *serverKind[agent.Integration, agent.Server] {
+	return &serverKind[agent.Integration, agent.Server]{
 		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", beside: linkCard,
 		of: func(in *agent.Integration) upstream {
 			return upstream{
@@ -48,8 +48,8 @@ func (k kinds) agents() *family[agent.Integration, agent.Server] {
 				mappings: &in.Mappings,
 			}
 		},
-		in: func(s *agent.Server) appearance {
-			return appearance{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
+		in: func(s *agent.Server) serverFields {
+			return serverFields{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
 		},
 		found: func(name, integrationID, owner string) agent.Server {
 			return agent.Server{Name: name, IntegrationID: integrationID, OwnerID: owner}
@@ -108,11 +108,11 @@ type agentIntegrationView struct {
 	Object          string               `json:"object" enum:"agent-integration"`
 }
 
-func (k kinds) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
+func (k deps) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
 	in, f := r.Value, k.agents()
 	v = agentIntegrationView{
 		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: sealed.Address(in.URL), Protocol: agent.A2A, AuthType: string(in.AuthType),
-		Type: levelOf(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
+		Type: scopeLevel(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
 		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
 	}
 	if detail {

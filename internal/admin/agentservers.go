@@ -12,7 +12,7 @@ import (
 
 // agentServers are the appearances of upstream agents in workspaces: clients call them.
 // Source: contract/content-and-observability.yaml, agent-servers; .md section 11.
-func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
+func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 	f := k.agents()
 	return &resource.Kind[agent.Server, agentServerView]{
 		Name: agent.ServerKind, Object: "agent-server", Title: "agent server", Tag: "Agent servers", Audited: "agent_servers",
@@ -20,11 +20,11 @@ func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
 		PageSize: 100, PageMax: 100,
 		Create: agentServerIn{}, Update: serverPatch{},
 		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
-		Select:  selectNamed("id", agent.ServerKind),
+		Select:  filterByNames("id", agent.ServerKind),
 		Prepare: f.prepareServer,
 		Refs:    []resource.Ref[agent.Server]{f.refer()},
 		View:    k.viewAgentServer,
-		Receipt: &resource.Receipt[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
+		Receipt: &resource.WriteResponse[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
 		Actions: slices.Concat(f.accessActions("AgentServer", "agent_server_user_access"), k.agentServerSkills(), []resource.Action[agent.Server]{{
 			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Read the card of the agent behind a server",
 			Answer: agentCard{}, Read: k.serverCard,
@@ -34,14 +34,14 @@ func (k kinds) agentServers() *resource.Kind[agent.Server, agentServerView] {
 
 // serverCard fetches the card of the agent, or shows the one that was fetched before
 // when the agent is away.
-func (k kinds) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
+func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
 	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
 	var fresh *agent.Card
 	failed := error(fault.New(fault.NotFound, "the workspace may not use the integration of this server"))
-	if inForce(in.Record, r.WorkspaceID) {
+	if isServerUsable(in.Record, r.WorkspaceID) {
 		fresh, _, failed = k.cardOf(ctx, c, in, r.WorkspaceID)
 	}
 	switch {
@@ -80,7 +80,7 @@ type agentServerView struct {
 	Object          string         `json:"object" enum:"agent-server"`
 }
 
-func (k kinds) viewAgentServer(ctx context.Context, c *resource.Call, r resource.Row[agent.Server], _ bool) (agentServerView, error) {
+func (k deps) viewAgentServer(ctx context.Context, c *resource.Call, r resource.Row[agent.Server], _ bool) (agentServerView, error) {
 	s := r.Value
 	v := agentServerView{
 		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), IntegrationID: s.IntegrationID, OwnerID: s.OwnerID, WorkspaceID: r.WorkspaceID,

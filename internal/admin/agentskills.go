@@ -34,7 +34,7 @@ func viewSkill(s agent.Skill, enabled bool) skillView {
 	return skillView{ID: s.ID, Name: s.Name, Description: orNull(s.Description), Tags: append([]string{}, s.Tags...), Enabled: enabled}
 }
 
-func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
+func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {
 	return []resource.Action[agent.Integration]{
 		{
 			Name: "read", Scope: "agent_integration_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentIntegrationSkills", Summary: "List the skills of an agent",
@@ -56,7 +56,7 @@ func (k kinds) agentIntegrationSkills() []resource.Action[agent.Integration] {
 	}
 }
 
-func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
+func (k deps) agentServerSkills() []resource.Action[agent.Server] {
 	return []resource.Action[agent.Server]{
 		{
 			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
@@ -72,7 +72,7 @@ func (k kinds) agentServerSkills() []resource.Action[agent.Server] {
 	}
 }
 
-func (k kinds) listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
+func (k deps) listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
 	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ var analyticsScopes = []access.Scope{"analytics.view"}
 // of them asks, and how the figures become its answer, stands in the tables graphs and
 // groups.
 // Source: contract/content-and-observability.yaml, analytics; .md section 5.
-func (k kinds) analytics() resource.Resource {
+func (k deps) analytics() resource.Resource {
 	var ops resource.Operations
 	for _, g := range graphs {
 		ops = append(ops, analyticsRoute(g.path, g.id, g.title, g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
@@ -56,7 +56,7 @@ const maxSpan = 5 * 366 * 24 * time.Hour
 
 // analysis reads what a call selects. An Admin key that names no workspace asks about the
 // default one, or about all of them where they are what is grouped.
-func (k kinds) analysis(ctx context.Context, c *resource.Call, by record.Dimension) (a record.Analysis, err error) {
+func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimension) (a record.Analysis, err error) {
 	q, err := attemptQuery(c)
 	if err != nil {
 		return a, err

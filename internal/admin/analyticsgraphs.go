@@ -137,7 +137,7 @@ func overTime[S, P any](path, id, title string, want record.Figure, total func(*
 }
 
 // draw asks for the series of a graph and shows it.
-func (k kinds) draw(ctx context.Context, c *resource.Call, g *graph) (any, error) {
+func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error) {
 	a, err := k.analysis(ctx, c, record.ByNothing)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (k kinds) draw(ctx context.Context, c *resource.Call, g *graph) (any, error
 }
 
 // fill puts the figures of the buckets and of all together into a series.
-func (k kinds) fill(ctx context.Context, a record.Analysis, want record.Figure, s *series) error {
+func (k deps) fill(ctx context.Context, a record.Analysis, want record.Figure, s *series) error {
 	a.Want = want
 	page, err := k.Logs.Analyse(ctx, a)
 	if err != nil {

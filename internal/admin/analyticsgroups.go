@@ -84,7 +84,7 @@ func (g *groupRoute) query() []resource.Param {
 const groupPageSize = 100
 
 // group answers a route of groups.
-func (k kinds) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, error) {
+func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, error) {
 	by := g.by
 	if by == record.ByNothing {
 		if by = record.Dimension(c.Path("groupBy")); !slices.Contains(groupedBy[0].Enum, string(by)) {
@@ -121,7 +121,7 @@ func metadataKey(c *resource.Call) (string, error) {
 }
 
 // groupByProperty answers with the columns, and in the order, that the caller names.
-func (k kinds) groupByProperty(ctx context.Context, c *resource.Call, a record.Analysis) (any, error) {
+func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.Analysis) (any, error) {
 	columns, err := columnsOf(c)
 	if err != nil {
 		return nil, err

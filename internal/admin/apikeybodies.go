@@ -90,7 +90,7 @@ type keyDefaultsView struct {
 	AllowConfigOverride bool              `json:"allow_config_override"`
 }
 
-func (ks kinds) viewKey(ctx context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
+func (ks deps) viewKey(ctx context.Context, c *resource.Call, r resource.Row[keys.Key], detail bool) (apiKeyView, error) {
 	k := r.Value
 	v := apiKeyView{
 		ID: r.ID, Key: k.Secret.Masked, Name: k.Name, Description: orNull(k.Description), Type: k.Type,

@@ -15,7 +15,7 @@ import (
 // apiKeys are the API keys. The raw value of a key is shown by its creation and by
 // a rotation, and by nothing else; what is stored is its hash, and the value sealed.
 // Source: contract/identity-and-governance.yaml, API keys; .md sections 1 and 5.
-func (k kinds) apiKeys() resource.Resource {
+func (k deps) apiKeys() resource.Resource {
 	return &resource.Kind[keys.Key, apiKeyView]{
 		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
 		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
@@ -43,7 +43,7 @@ func (k kinds) apiKeys() resource.Resource {
 			return meterLimits(ctx, k, tx, c, ch, keyLimits)
 		},
 		View: k.viewKey,
-		Receipt: &resource.Receipt[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
+		Receipt: &resource.WriteResponse[keys.Key]{Shape: keyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
 			return keyReceipt{ch.New.ID, ch.Raw.Reveal(), "api-key"}, nil
 		}},
 		Actions: []resource.Action[keys.Key]{k.rotation()},
@@ -95,7 +95,7 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	switch c.Path("type") + "/" + c.Path("sub_type") {
 	case "organisation/service":
 		r.Value.Type = access.OrganisationService
-		if !c.Principal.Roams() {
+		if !c.Principal.IsOrgWide() {
 			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, make Admin keys").At("type")
 		}
 		return nil
@@ -107,7 +107,7 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 		return fault.New(fault.InvalidParameter, "a key is made at organisation/service, workspace/service or workspace/user").At("type")
 	}
 	r.WorkspaceID = c.WorkspaceID
-	return c.Within()
+	return c.RequireWorkspace()
 }
 
 // selectKeys narrows a list to the types that the caller may list. Without a workspace an
@@ -121,7 +121,7 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 			types = append(types, s.key)
 		}
 	}
-	if leads := c.Principal.Leads(c.WorkspaceID); !leads { // of others' keys they know nothing
+	if leads := c.Principal.CanManageUsers(c.WorkspaceID); !leads { // of others' keys they know nothing
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: c.Principal.UserID})
 	}
 	if len(types) == len(keyScopes) {
@@ -145,7 +145,7 @@ func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 
 // ownKeysOnly keeps who leads no workspace to the keys that are theirs.
 func ownKeysOnly(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
-	if r.Value.Type == access.WorkspaceUser && !ownKey(c, r) && !c.Principal.Leads(r.WorkspaceID) {
+	if r.Value.Type == access.WorkspaceUser && !ownKey(c, r) && !c.Principal.CanManageUsers(r.WorkspaceID) {
 		return fault.New(fault.NotFound, "the API key belongs to another user")
 	}
 	return nil

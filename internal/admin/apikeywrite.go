@@ -25,7 +25,7 @@ const maxDefaultPairs = 64
 
 // prepareKey checks what is no matter of the body's form, and gives a new key its
 // value.
-func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key := &ch.New.Value
 	if err := checkExpiry(c, ch.Sent, key.ExpiresAt); err != nil {
 		return err
@@ -56,18 +56,18 @@ func (k kinds) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Ed
 		return err
 	}
 	if ch.Old != nil {
-		if revive(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
+		if reactivate(ch, key.ExpiresAt, c.Now); ch.Old.Status == "expired" && slices.Contains(key.Due(ch.New.Status, c.Now), keys.Rotate) {
 			key.Rotation = key.Rotation.AfterRotation(c.Now) // who prolongs a key does not expect another value at once
 		}
 		return nil
 	}
 	key.CreationMode = sourceOf(c)
-	return k.giveValue(ch)
+	return k.generateSecret(ch)
 }
 
 // checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the
 // organisation.
-func (k kinds) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
+func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
 	const at = "defaults.metadata"
 	if err := checkMetadata(key.Defaults.Metadata, at); err != nil || key.Type == access.OrganisationService {
 		return err
@@ -81,7 +81,7 @@ func (k kinds) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys
 }
 
 // userKeyRules applies what the workspace says of user keys: how many, and how long.
-func (k kinds) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
+func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !sentAny(ch.Sent, []string{"expires_at"}) {
 		return nil
 	}
@@ -110,22 +110,22 @@ func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error
 	return nil
 }
 
-// revive makes an expired thing active when its expiry was moved or taken away.
-func revive[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
+// reactivate makes an expired thing active when its expiry was moved or taken away.
+func reactivate[T any](ch *resource.Edit[T], expires *time.Time, now time.Time) {
 	if ch.New.Status == "expired" && (expires == nil || now.Before(*expires)) {
 		ch.New.Status = resource.Active
 	}
 }
 
-// giveValue makes a raw value for the key, which the answer shows once.
-func (k kinds) giveValue(ch *resource.Edit[keys.Key]) error {
+// generateSecret makes a raw value for the key, which the answer shows once.
+func (k deps) generateSecret(ch *resource.Edit[keys.Key]) error {
 	secret, raw, err := k.newSecret(ch.New.ID)
 	ch.New.Value.Secret, ch.Raw = secret, sealed.New(raw)
 	return err
 }
 
 // newSecret is a new value for the key with an id, and its raw form.
-func (k kinds) newSecret(id string) (secret keys.Secret, raw string, err error) {
+func (k deps) newSecret(id string) (secret keys.Secret, raw string, err error) {
 	raw = ident.NewKey(k.KeyPrefix)
 	shut, err := k.Box.Seal([]byte(raw), keys.Context(id))
 	return keys.Secret{Hash: k.Hasher.Sum(raw), Sealed: shut, Masked: keys.Mask(raw)}, raw, err
@@ -156,11 +156,11 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 		_, err = findMember(ctx, c.Reader, resource.Record{OrgID: r.OrgID, ID: r.WorkspaceID}, key.UserID)
 	}
 	switch {
-	case fault.Has(err, fault.NotFound) && !c.Principal.Roams():
+	case fault.Has(err, fault.NotFound) && !c.Principal.IsOrgWide():
 		return noUser("user_id") // who belongs to other workspaces is not revealed
 	case fault.Has(err, fault.NotFound):
 		return fault.New(fault.InvalidParameter, "the user is no member of the workspace; add them first").At("user_id")
-	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.Leads(r.WorkspaceID):
+	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.CanManageUsers(r.WorkspaceID):
 		return fault.New(fault.Forbidden, "you can make keys for yourself only").At("user_id")
 	}
 	return err
@@ -181,7 +181,7 @@ func checkMetadata(m map[string]string, at string) error {
 // referAnywhere finds a live record of the organisation, in whichever workspace it lies:
 // fault.ReferenceMissing, At the field, when there is none.
 func referAnywhere(ctx context.Context, c *resource.Call, kind, name, at string) (*resource.Record, error) {
-	r, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
+	r, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
 	switch {
 	case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
 		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s", kind).At(at)

@@ -10,7 +10,7 @@ import (
 
 // exportAuditLogs streams the trail of the organisation, or what of it belongs to a
 // time.
-func (k kinds) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) {
+func (k deps) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) {
 	if err := mayAudit(c); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ type auditKey struct {
 	PEM       string `json:"pem" doc:"the same as SubjectPublicKeyInfo"`
 }
 
-func (k kinds) auditPublicKey(context.Context, *resource.Call) (any, error) {
+func (k deps) auditPublicKey(context.Context, *resource.Call) (any, error) {
 	key := k.AuditSigner.Public()
 	return auditKey{Object: "audit-public-key", Algorithm: "Ed25519", KeyID: key.ID(), PublicKey: key.Base64(), PEM: key.PEM()}, nil
 }

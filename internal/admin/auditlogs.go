@@ -27,11 +27,11 @@ var auditScopes = []access.Scope{"audit_logs.list"}
 // rows are never written by a call about them. Source:
 // contract/identity-and-governance.yaml, GET /audit-logs; the export and the key are
 // ours.
-func (k kinds) auditLogs() resource.Resource {
+func (k deps) auditLogs() resource.Resource {
 	op := func(path, id, summary string, query []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		return resource.Operation{
 			Method: http.MethodGet, Path: "/audit-logs" + path, ID: id, Summary: summary, Tag: "Audit log", Feature: auditFeature,
-			Scopes: auditScopes, Query: query, Everywhere: true, Run: run,
+			Scopes: auditScopes, Query: query, AnyWorkspace: true, Run: run,
 		}
 	}
 	list := op("", "listAuditLogs", "List administrative actions of a time, the newest first", auditFilters(), k.listAuditLogs)
@@ -132,7 +132,7 @@ func viewAudit(r *audit.Row) auditRecord {
 	return v
 }
 
-func (k kinds) listAuditLogs(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listAuditLogs(ctx context.Context, c *resource.Call) (any, error) {
 	q, err := auditQuery(ctx, c)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 // own because there is one of it, which is merged object by object and made when it is
 // first written.
 // Source: contract/identity-and-governance.yaml, auth-settings and domains.
-func (k kinds) auth() resource.Resource {
+func (k deps) auth() resource.Resource {
 	org := resource.Param{Name: "organisationId", Doc: "id of the organisation, or self"}
 	return resource.Operations{
 		{
@@ -111,8 +111,8 @@ func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.
 	return &resource.Row[tenant.Auth]{Record: resource.Record{Kind: tenant.AuthKind, OrgID: orgID}}, nil
 }
 
-// mine checks that the path names the caller's organisation.
-func mine(c *resource.Call) error {
+// checkOwnOrg checks that the path names the caller's organisation.
+func checkOwnOrg(c *resource.Call) error {
 	if id := c.Path("organisationId"); id != "self" {
 		return c.OwnOrganisation(id, "organisationId")
 	}
@@ -120,8 +120,8 @@ func mine(c *resource.Call) error {
 }
 
 // changeAuth rewrites the record, or makes it.
-func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(resource.Tx, *resource.Row[tenant.Auth]) error) error {
-	if err := mine(c); err != nil {
+func (k deps) changeAuth(ctx context.Context, c *resource.Call, edit func(resource.Tx, *resource.Row[tenant.Auth]) error) error {
+	if err := checkOwnOrg(c); err != nil {
 		return err
 	}
 	return c.Change(ctx, func(tx resource.Tx) error {
@@ -153,7 +153,7 @@ func (k kinds) changeAuth(ctx context.Context, c *resource.Call, edit func(resou
 	})
 }
 
-func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, k.changeAuth(ctx, c, func(_ resource.Tx, row *resource.Row[tenant.Auth]) error {
 		var fields resource.Sent
 		if err := c.Sent.Into("auth_settings", &fields); err != nil {
@@ -180,7 +180,7 @@ func (k kinds) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 
 // layAuth lays settings over the present ones. Objects are merged, and null takes one
 // away.
-func (k kinds) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
+func (k deps) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
 	a := &row.Value
 	plain := make(resource.Sent)
 	for name, v := range fields {
@@ -244,7 +244,7 @@ func laid[T any](sent resource.Sent, name string, present *T) (*T, error) {
 }
 
 // layOIDC is laid for the identity provider, whose secrets are sealed.
-func (k kinds) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
+func (k deps) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
 	if sent.Cleared("oidc") {
 		row.Value.OIDC = nil
 		return nil
@@ -300,7 +300,7 @@ func leftWithIssuer(present, next *tenant.OIDC, sent resource.Sent) string {
 }
 
 // sealOIDC puts the secrets that were sent in the place of the present ones.
-func (k kinds) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (err error) {
+func (k deps) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (err error) {
 	if raw := sent.Secret(oidcSecret).Reveal(); raw != "" {
 		if next.ClientSecret, err = k.Box.Seal([]byte(raw), context); err != nil {
 			return err
@@ -317,7 +317,7 @@ func (k kinds) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (
 }
 
 // checkAddresses passes what will be fetched by the guard against private addresses.
-func (k kinds) checkAddresses(a *tenant.Auth) error {
+func (k deps) checkAddresses(a *tenant.Auth) error {
 	check := func(u, at string) error {
 		if u == "" {
 			return nil
@@ -405,8 +405,8 @@ type scimTokenOut struct {
 }
 
 // newScimToken refuses, because a token would be for routes that do not exist.
-func (k kinds) newScimToken(_ context.Context, c *resource.Call) (any, error) {
-	if err := mine(c); err != nil {
+func (k deps) newScimToken(_ context.Context, c *resource.Call) (any, error) {
+	if err := checkOwnOrg(c); err != nil {
 		return nil, err
 	}
 	return nil, notRunning("scim_token", "there are no SCIM routes; use invitations")
@@ -424,7 +424,7 @@ type verifyOut struct {
 const codeLife = 24 * time.Hour
 
 // verifyDomain mails a code to the postmaster of the domain, or takes it.
-func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 	name, out := strings.ToLower(c.Path("domain")), verifyOut{"pending"}
 	raw := strings.ToUpper(ident.NewSecret(5))
 	err := k.changeAuth(ctx, c, func(tx resource.Tx, row *resource.Row[tenant.Auth]) error {
@@ -452,7 +452,7 @@ func (k kinds) verifyDomain(ctx context.Context, c *resource.Call) (any, error) 
 }
 
 // mailCode sends the code of a domain to its postmaster.
-func (k kinds) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
+func (k deps) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
 	org, err := own(ctx, c)
 	if err != nil {
 		return err

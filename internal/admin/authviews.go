@@ -73,8 +73,8 @@ type domainView struct {
 	Subdomains bool   `json:"allow_subdomains"`
 }
 
-func (k kinds) getAuth(ctx context.Context, c *resource.Call) (any, error) {
-	if err := mine(c); err != nil {
+func (k deps) getAuth(ctx context.Context, c *resource.Call) (any, error) {
+	if err := checkOwnOrg(c); err != nil {
 		return nil, err
 	}
 	row, err := authOf(ctx, c.Reader, c.OrgID)
@@ -103,7 +103,7 @@ func (k kinds) getAuth(ctx context.Context, c *resource.Call) (any, error) {
 	return enveloped[authOut]{true, out}, nil
 }
 
-func (k kinds) viewOIDC(o *tenant.OIDC) *oidcView {
+func (k deps) viewOIDC(o *tenant.OIDC) *oidcView {
 	if o == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (k kinds) viewOIDC(o *tenant.OIDC) *oidcView {
 	return v
 }
 
-func (k kinds) viewSAML(s *tenant.SAML) *samlView {
+func (k deps) viewSAML(s *tenant.SAML) *samlView {
 	if s == nil {
 		return nil
 	}

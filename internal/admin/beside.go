@@ -10,8 +10,8 @@ import (
 // itself, whether a gateway answers) stands beside it, in a link of the record to itself,
 // so that finding it out is no change of the record.
 
-// besideOf is what a set of links keeps beside a record; nil for nothing.
-func besideOf(ctx context.Context, from resource.Reader, set, id string) ([]byte, error) {
+// sideDataOf is what a set of links keeps beside a record; nil for nothing.
+func sideDataOf(ctx context.Context, from resource.Reader, set, id string) ([]byte, error) {
 	links, err := from.Links(ctx, set, id)
 	if err != nil || len(links) == 0 {
 		return nil, err
@@ -19,9 +19,9 @@ func besideOf(ctx context.Context, from resource.Reader, set, id string) ([]byte
 	return links[0].Body, nil
 }
 
-// putBeside keeps what of returns beside a record; nil takes away what is there. That it
+// putSideData keeps what of returns beside a record; nil takes away what is there. That it
 // cannot be written, for example while the database takes no writes, spoils nothing else.
-func (k kinds) putBeside(ctx context.Context, set, id string, of func(tx resource.Tx) ([]byte, error)) {
+func (k deps) putSideData(ctx context.Context, set, id string, of func(tx resource.Tx) ([]byte, error)) {
 	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
 		body, err := of(tx)
 		if err != nil {
@@ -39,8 +39,8 @@ func (k kinds) putBeside(ctx context.Context, set, id string, of func(tx resourc
 }
 
 // changeBeside changes what a set keeps beside a record.
-func changeBeside[T any](ctx context.Context, k kinds, set, id string, read func(ctx context.Context, from resource.Reader, id string) (T, error), change func(*T)) {
-	k.putBeside(ctx, set, id, func(tx resource.Tx) ([]byte, error) {
+func changeBeside[T any](ctx context.Context, k deps, set, id string, read func(ctx context.Context, from resource.Reader, id string) (T, error), change func(*T)) {
+	k.putSideData(ctx, set, id, func(tx resource.Tx) ([]byte, error) {
 		v, err := read(ctx, tx, id)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,7 @@ import (
 )
 
 // breakers show which targets a workspace's configs leave out at the moment.
-func (k kinds) breakers() resource.Resource {
+func (k deps) breakers() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted something",
 		Tag: "Configs", Scopes: []access.Scope{"configs.read"}, Answer: resource.ListOf[breakerView]{},
@@ -34,8 +34,8 @@ type breakerView struct {
 	ClosesAt  *resource.Stamp `json:"closes_at" nullable:"true"`
 }
 
-func (k kinds) listBreakers(_ context.Context, c *resource.Call) (any, error) {
-	if err := c.Within(); err != nil {
+func (k deps) listBreakers(_ context.Context, c *resource.Call) (any, error) {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	out := resource.ListOf[breakerView]{Object: "list", Data: []breakerView{}}

@@ -12,17 +12,17 @@ import (
 	"sluice/internal/tenant"
 )
 
-// exhausts reports whether the records of a kind are exhausted with their budget. A
+// isExhaustedByBudget reports whether the records of a kind are exhausted with their budget. A
 // workspace, a policy and an integration have several: there each budget or counter is
 // by itself.
-func exhausts(kind string) bool {
+func isExhaustedByBudget(kind string) bool {
 	return kind == keys.Kind || kind == credential.ProviderKind || kind == credential.VirtualKeyKind
 }
 
-// tellOfBudget tells that a budget has reached its "threshold" or is "exhausted": by
+// notifyBudget tells that a budget has reached its "threshold" or is "exhausted": by
 // mail, and of a policy in the audit trail alone.
 // Source: contract/identity-and-governance.yaml, emails.
-func (k kinds) tellOfBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
 	if m.Kind == quota.UsageLimitKind {
 		return k.auditCrossing(ctx, tx, m, of, what, now)
 	}
@@ -83,7 +83,7 @@ func amountText(b *quota.Budget, a *quota.Amount) string {
 	return a.String() + " " + string(b.Measure)
 }
 
-func (k kinds) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+func (k deps) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
 	notes := map[string]any{"crossed": what, "value_key": m.ValueKey}
 	if of.budget.AlertThreshold != nil {
 		notes["alert_threshold"] = of.budget.AlertThreshold.String()

@@ -11,7 +11,7 @@ import (
 // collections are the folders of prompts and partials. Each workspace has one that is
 // made with it, or when its collections are first asked for.
 // Source: contract/content-and-observability.yaml, collections; .md section 1.7.
-func (k kinds) collections() resource.Resource {
+func (k deps) collections() resource.Resource {
 	return &resource.Kind[prompt.Collection, collectionView]{
 		Name: prompt.CollectionKind, Object: "collection", Title: "collection", Tag: "Prompts", Audited: "collections",
 		Path: "/collections", Param: "collectionId", Perm: "prompts", Scopes: promptScopes[prompt.Collection]("create"),
@@ -58,7 +58,7 @@ func searchFilter() resource.Filter {
 
 // selectCollections makes the default collection of the workspace that is listed when it is
 // older than collections are. Without a workspace the collections of all are listed.
-func (k kinds) selectCollections(ctx context.Context, c *resource.Call, _ *resource.Query) error {
+func (k deps) selectCollections(ctx context.Context, c *resource.Call, _ *resource.Query) error {
 	if c.WorkspaceID == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 // findCollection finds a collection that a field names by id or slug, in a workspace or,
 // when none is named, in those of the caller: fault.NotFound, At the field.
 func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, field string) (*resource.Row[prompt.Collection], error) {
-	rec, err := resource.Look(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
+	rec, err := resource.FindByName(ctx, c.Reader, prompt.CollectionKind, targetOf(c, workspaceID), name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func keepCollection(ctx context.Context, c *resource.Call, r *resource.Row[promp
 	if r.Value.IsDefault {
 		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
 	}
-	found, err := anythingIn(ctx, c, collected, func(kind string) resource.Query { return insideCollection(r.Record, kind) })
+	found, err := describeContents(ctx, c, collected, func(kind string) resource.Query { return insideCollection(r.Record, kind) })
 	if err != nil || found == "" {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // routing.Parse; each new text is a new version, and the newest is in force. Texts are
 // sealed at rest, and answers mask the secrets in them.
 // Source: contract/content-and-observability.yaml, configs.
-func (k kinds) configs() resource.Resource {
+func (k deps) configs() resource.Resource {
 	return &resource.Kind[routing.Saved, configView]{
 		Name: routing.SavedKind, Object: "config", Title: "config", Tag: "Configs", Audited: "configs",
 		Path: "/configs", Param: "slug", Slug: "pc", SlugFrom: 6,
@@ -37,8 +37,8 @@ func (k kinds) configs() resource.Resource {
 		Refs:    []resource.Ref[routing.Saved]{{Kind: guard.Kind, All: k.configGuardrails}},
 		After:   onlyDefault,
 		View:    k.viewConfig,
-		Receipt: &resource.Receipt[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},
-		Done:    &resource.Receipt[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
+		Receipt: &resource.WriteResponse[routing.Saved]{Shape: configReceipt{}, Make: receiveConfig},
+		Done:    &resource.WriteResponse[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
 		Actions: []resource.Action[routing.Saved]{{
 			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
 			Query: searchParams("part of the name that the config had"), Answer: resource.ListOf[configView]{}, Read: k.listVersions,
@@ -110,7 +110,7 @@ func receiveConfig(_ context.Context, _ *resource.Call, ch *resource.Edit[routin
 
 // changedConfig names the version in force: the one just made, or the old one when
 // the text stayed.
-func (k kinds) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
+func (k deps) changedConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) (any, error) {
 	if since := ch.New.Value.Since; since > 0 {
 		return configDone{versionID(ch.New.ID, since)}, nil
 	}
@@ -143,7 +143,7 @@ type configView struct {
 
 // prepareConfig checks and seals a text that was sent. One that says what is stored
 // leaves the sealed bytes as they are.
-func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
+func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.Edit[routing.Saved]) error {
 	if ch.New.Value.UpdatedBy = c.Principal.Actor(); ch.Old == nil {
 		ch.New.Value.OwnerID = c.Principal.Actor()
 	}
@@ -170,7 +170,7 @@ func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource
 		return err
 	}
 	for _, target := range parsed.Leaves() {
-		if err := lendsIdentity(c, provider.Values(target.Fields), func(field string) string { return target.Path + "." + field }); err != nil {
+		if err := rejectGatewayIdentity(c, provider.Values(target.Fields), func(field string) string { return target.Path + "." + field }); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (k kinds) prepareConfig(ctx context.Context, c *resource.Call, ch *resource
 }
 
 // storedConfig is the text of a config; nil for none.
-func (k kinds) storedConfig(r *resource.Row[routing.Saved]) ([]byte, error) {
+func (k deps) storedConfig(r *resource.Row[routing.Saved]) ([]byte, error) {
 	if r == nil {
 		return nil, nil
 	}

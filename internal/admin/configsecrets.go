@@ -28,14 +28,14 @@ type configSecret struct {
 // of headers still shows which fields it has.
 func findSecrets(doc []byte) []configSecret {
 	var s secretSearch
-	s.look(gjson.ParseBytes(doc), place{})
+	s.look(gjson.ParseBytes(doc), secretPath{})
 	return s.found
 }
 
 type secretSearch struct{ found []configSecret }
 
-// place is where a value of a config stands.
-type place struct {
+// secretPath is where a value of a config stands.
+type secretPath struct {
 	path   string
 	name   string // of the field that it is in
 	list   string // the field whose list the object around it stands in
@@ -43,7 +43,7 @@ type place struct {
 	goesTo string
 }
 
-func (s *secretSearch) look(v gjson.Result, at place) {
+func (s *secretSearch) look(v gjson.Result, at secretPath) {
 	switch {
 	case v.IsObject():
 		if !at.secret {
@@ -69,12 +69,12 @@ func (s *secretSearch) look(v gjson.Result, at place) {
 	}
 }
 
-func (s *secretSearch) add(v gjson.Result, text string, at place) {
+func (s *secretSearch) add(v gjson.Result, text string, at secretPath) {
 	mask := strings.ToValidUTF8(keys.Mask(text), "�")
 	s.found = append(s.found, configSecret{at.path, v.Index, v.Index + len(v.Raw), text, mask, at.goesTo})
 }
 
-func (at place) member(name string) place {
+func (at secretPath) member(name string) secretPath {
 	at.secret = at.secret || resource.SecretField(name, at.list)
 	at.name = name
 	if !plainName.MatchString(name) {
@@ -84,7 +84,7 @@ func (at place) member(name string) place {
 	return at
 }
 
-func (at place) element(i int) place {
+func (at secretPath) element(i int) secretPath {
 	at.path += "[" + strconv.Itoa(i) + "]"
 	at.list = at.name
 	return at

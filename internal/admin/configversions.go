@@ -38,7 +38,7 @@ func (v *configVersion) id() string {
 }
 
 // numberConfig notes in a config that gets another text which one that is.
-func (k kinds) numberConfig(ctx context.Context, from resource.Reader, ch *resource.Edit[routing.Saved]) error {
+func (k deps) numberConfig(ctx context.Context, from resource.Reader, ch *resource.Edit[routing.Saved]) error {
 	to := &ch.New.Value
 	if ch.Old == nil {
 		to.Number, to.Since = 1, 1
@@ -58,7 +58,7 @@ func (k kinds) numberConfig(ctx context.Context, from resource.Reader, ch *resou
 
 // configVersions returns the texts of a config, newest first, as far as the store shows
 // them. A change that left the text as it was makes no version.
-func (k kinds) configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
+func (k deps) configVersions(ctx context.Context, from resource.Reader, id string) ([]configVersion, error) {
 	records, err := from.Versions(ctx, routing.SavedKind, id)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (k kinds) configVersions(ctx context.Context, from resource.Reader, id stri
 }
 
 // sameText reports whether two versions of a record have one text.
-func (k kinds) sameText(a, b *configVersion) (bool, error) {
+func (k deps) sameText(a, b *configVersion) (bool, error) {
 	if a.saved.Number+b.saved.Number > 0 || bytes.Equal(a.saved.Sealed, b.saved.Sealed) {
 		return a.saved.Number == b.saved.Number, nil
 	}
@@ -101,7 +101,7 @@ func (k kinds) sameText(a, b *configVersion) (bool, error) {
 }
 
 // textOf is the text of a version in the clear.
-func (k kinds) textOf(v *configVersion) ([]byte, error) {
+func (k deps) textOf(v *configVersion) ([]byte, error) {
 	text, err := v.saved.Open(k.Box, v.record.ID)
 	if err != nil {
 		return nil, fmt.Errorf("open version %d of config %s: %w", v.record.Version, v.record.ID, err)
@@ -111,7 +111,7 @@ func (k kinds) textOf(v *configVersion) ([]byte, error) {
 
 // viewConfig shows a config. When one is read its text is there too, that of the
 // version that the parameter asks for.
-func (k kinds) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved], detail bool) (configView, error) {
+func (k deps) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved], detail bool) (configView, error) {
 	v := bareConfig(r.Record, r.Value)
 	if !detail {
 		return v, nil
@@ -136,7 +136,7 @@ func (k kinds) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[
 	return k.withText(v, &versions[at])
 }
 
-func (k kinds) withText(v configView, cv *configVersion) (configView, error) {
+func (k deps) withText(v configView, cv *configVersion) (configView, error) {
 	text, err := k.textOf(cv)
 	if err != nil {
 		return v, err
@@ -153,7 +153,7 @@ func bareConfig(r resource.Record, s routing.Saved) configView {
 	}
 }
 
-func (k kinds) listVersions(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved]) (any, error) {
+func (k deps) listVersions(ctx context.Context, c *resource.Call, r resource.Row[routing.Saved]) (any, error) {
 	versions, err := k.configVersions(ctx, c.Reader, r.ID)
 	if err != nil {
 		return nil, err

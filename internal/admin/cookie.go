@@ -26,7 +26,7 @@ type Browsers struct {
 	Proxies wire.Proxies // who is believed about how a request came; may be nil
 }
 
-func (k kinds) browsers() Browsers { return Browsers{Console: k.ConsoleURL, Proxies: k.Proxies} }
+func (k deps) browsers() Browsers { return Browsers{Console: k.ConsoleURL, Proxies: k.Proxies} }
 
 // secure reports whether a browser came by TLS, to the gateway or to what stands before it.
 func (b Browsers) secure(r *http.Request) bool {

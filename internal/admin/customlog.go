@@ -40,7 +40,7 @@ type customSent struct {
 }
 
 // customLog makes a record of an entry. It began as long ago as the call took.
-func (k kinds) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, error) {
+func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, error) {
 	var s customSent
 	for _, name := range []string{"request", "response", "metadata"} {
 		to := map[string]any{"request": &s.Request, "response": &s.Response, "metadata": &s.Metadata}[name]
@@ -102,7 +102,7 @@ func endpointOf(address string) llm.Endpoint {
 }
 
 // keptBody is as much of a body as the deployment keeps.
-func (k kinds) keptBody(headers map[string]string, body []byte) record.Body {
+func (k deps) keptBody(headers map[string]string, body []byte) record.Body {
 	b := record.Body{Type: "application/json", Bytes: body, Size: int64(len(body))}
 	for name, v := range headers {
 		if strings.EqualFold(name, "content-type") && v != "" && len(v) <= maxCustomName {

@@ -29,7 +29,7 @@ type Journal interface {
 // customLogs is the route by which callers put calls on record that did not go through
 // this gateway. They are traffic, not administration, and leave no row in the audit
 // trail. Source: contract/content-and-observability.md section 3.6.
-func (k kinds) customLogs() resource.Resource {
+func (k deps) customLogs() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/logs", ID: "createLogs", Summary: "Put calls on record that were made elsewhere", Tag: "Logs",
 		Scopes: []access.Scope{access.LogsWrite}, Query: []resource.Param{resource.WorkspaceParam},
@@ -70,8 +70,8 @@ type customLogsDone struct {
 }
 
 // addLogs takes all entries or none: each is read before the first is kept.
-func (k kinds) addLogs(_ context.Context, c *resource.Call) (any, error) {
-	if err := c.Within(); err != nil {
+func (k deps) addLogs(_ context.Context, c *resource.Call) (any, error) {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	rows := make([]*record.Attempt, len(c.Items))

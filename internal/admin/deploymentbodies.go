@@ -64,25 +64,25 @@ type deploymentDone struct {
 
 // deploymentView is a deployment as clients see it; its settings only when one is read.
 type deploymentView struct {
-	ID               string              `json:"id" format:"uuid"`
-	Name             string              `json:"name"`
-	Slug             string              `json:"slug"`
-	Type             string              `json:"type" enum:"production,non-production"`
-	Status           string              `json:"status" enum:"active,archived"`
-	ConnectionStatus string              `json:"connection_status" enum:"healthy,unhealthy,unknown" doc:"as the last ping found it"`
-	IsDefault        int                 `json:"is_default" enum:"0,1"`
-	CreatedBy        string              `json:"created_by"`
-	CreatedAt        resource.Stamp      `json:"created_at"`
-	LastUpdatedAt    resource.Stamp      `json:"last_updated_at"`
-	LastSyncedAt     *resource.Stamp     `json:"last_synced_at" nullable:"true" doc:"when the gateway last read its own record, to the minute"`
-	LastResyncedAt   *resource.Stamp     `json:"last_resynced_at" nullable:"true"`
-	Tags             map[string]string   `json:"tags" nullable:"true"`
-	Object           string              `json:"object" enum:"deployment"`
-	OrganisationID   string              `json:"organisation_id,omitempty" format:"uuid"`
-	Config           map[string]any      `json:"deployment_config,omitempty"`
-	Auth             *deploymentAuthView `json:"auth_settings,omitempty"`
-	Workspaces       []placeView         `json:"workspaces,omitempty" nullable:"false" doc:"those that may use it; absent for all"`
-	ClientAuth       string              `json:"client_auth,omitempty" doc:"masked"`
+	ID               string                    `json:"id" format:"uuid"`
+	Name             string                    `json:"name"`
+	Slug             string                    `json:"slug"`
+	Type             string                    `json:"type" enum:"production,non-production"`
+	Status           string                    `json:"status" enum:"active,archived"`
+	ConnectionStatus string                    `json:"connection_status" enum:"healthy,unhealthy,unknown" doc:"as the last ping found it"`
+	IsDefault        int                       `json:"is_default" enum:"0,1"`
+	CreatedBy        string                    `json:"created_by"`
+	CreatedAt        resource.Stamp            `json:"created_at"`
+	LastUpdatedAt    resource.Stamp            `json:"last_updated_at"`
+	LastSyncedAt     *resource.Stamp           `json:"last_synced_at" nullable:"true" doc:"when the gateway last read its own record, to the minute"`
+	LastResyncedAt   *resource.Stamp           `json:"last_resynced_at" nullable:"true"`
+	Tags             map[string]string         `json:"tags" nullable:"true"`
+	Object           string                    `json:"object" enum:"deployment"`
+	OrganisationID   string                    `json:"organisation_id,omitempty" format:"uuid"`
+	Config           map[string]any            `json:"deployment_config,omitempty"`
+	Auth             *deploymentAuthView       `json:"auth_settings,omitempty"`
+	Workspaces       []deploymentWorkspaceView `json:"workspaces,omitempty" nullable:"false" doc:"those that may use it; absent for all"`
+	ClientAuth       string                    `json:"client_auth,omitempty" doc:"masked"`
 }
 
 type deploymentAuthView struct {
@@ -98,12 +98,12 @@ type deploymentAuthView struct {
 	PrivateLink int               `json:"use_private_link_proxy" enum:"0,1"`
 }
 
-type placeView struct {
+type deploymentWorkspaceView struct {
 	ID   string `json:"id" format:"uuid"`
 	Slug string `json:"slug"`
 }
 
-func (k kinds) viewDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment], detail bool) (deploymentView, error) {
+func (k deps) viewDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment], detail bool) (deploymentView, error) {
 	d := r.Value
 	state, err := readState(ctx, c.Reader, r.ID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (k kinds) viewDeployment(ctx context.Context, c *resource.Call, r resource.
 	}
 	for _, id := range d.Auth.Workspaces {
 		v.Auth.Workspaces = append(v.Auth.Workspaces, slugs[id])
-		v.Workspaces = append(v.Workspaces, placeView{id, slugs[id]})
+		v.Workspaces = append(v.Workspaces, deploymentWorkspaceView{id, slugs[id]})
 	}
 	for sub, id := range d.Auth.SubjectHome {
 		v.Auth.SubjectHome[sub] = slugs[id]

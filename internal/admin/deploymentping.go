@@ -34,7 +34,7 @@ func (s deploymentState) syncedAt() *resource.Stamp {
 
 func readState(ctx context.Context, from resource.Reader, id string) (deploymentState, error) {
 	s := deploymentState{Connection: "unknown"}
-	raw, err := besideOf(ctx, from, linkState, id)
+	raw, err := sideDataOf(ctx, from, linkState, id)
 	if err != nil || raw == nil {
 		return s, err
 	}
@@ -42,7 +42,7 @@ func readState(ctx context.Context, from resource.Reader, id string) (deployment
 }
 
 // note writes what is known of a deployment.
-func (k kinds) note(ctx context.Context, id string, change func(*deploymentState)) {
+func (k deps) note(ctx context.Context, id string, change func(*deploymentState)) {
 	changeBeside(ctx, k, linkState, id, readState, change)
 }
 
@@ -74,7 +74,7 @@ const (
 )
 
 // pingDeployment calls the gateway, and looks whether it called us.
-func (k kinds) pingDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment]) (any, error) {
+func (k deps) pingDeployment(ctx context.Context, c *resource.Call, r resource.Row[deployment.Deployment]) (any, error) {
 	state, err := readState(ctx, c.Reader, r.ID)
 	if err != nil {
 		return nil, err
@@ -82,9 +82,9 @@ func (k kinds) pingDeployment(ctx context.Context, c *resource.Call, r resource.
 	v := pingView{BaseURL: r.Value.Auth.BaseURL, Outbound: k.callGateway(ctx, r.Value.Auth.BaseURL), Inbound: pingIn{Status: "healthy"}, Object: "deployment_ping"}
 	switch {
 	case state.Synced == 0:
-		v.Inbound = pingIn{"unknown", told("the gateway has not read its record yet")}
+		v.Inbound = pingIn{"unknown", reportedError("the gateway has not read its record yet")}
 	case c.Now.Sub(fromMillis(state.Synced)) > silentTime:
-		v.Inbound = pingIn{"unhealthy", told("the gateway has not read its record for more than ten minutes")}
+		v.Inbound = pingIn{"unhealthy", reportedError("the gateway has not read its record for more than ten minutes")}
 	}
 	v.Status = v.Outbound.Status
 	if v.Status == "healthy" && v.Inbound.Status == "unhealthy" {
@@ -94,32 +94,32 @@ func (k kinds) pingDeployment(ctx context.Context, c *resource.Call, r resource.
 	return v, nil
 }
 
-func told(s string) *string { return &s }
+func reportedError(s string) *string { return &s }
 
 // callGateway asks a gateway for its health. What goes wrong on the way is told in
 // general words: the addresses of a network are nobody's business.
-func (k kinds) callGateway(ctx context.Context, base string) pingOut {
+func (k deps) callGateway(ctx context.Context, base string) pingOut {
 	if base == "" {
-		return pingOut{Status: "unknown", Error: told("auth_settings.gateway_base_url is not set")}
+		return pingOut{Status: "unknown", Error: reportedError("auth_settings.gateway_base_url is not set")}
 	}
 	ctx, stop := context.WithTimeout(ctx, pingTime)
 	defer stop()
 	root := strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/v1/health", nil)
 	if err != nil {
-		return pingOut{Status: "unhealthy", Error: told("the address cannot be used")}
+		return pingOut{Status: "unhealthy", Error: reportedError("the address cannot be used")}
 	}
 	client := *k.Outside
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(req)
 	if err != nil {
 		k.Log.Info("a deployment cannot be reached", "gateway_base_url", base, "error", err.Error())
-		return pingOut{Status: "unhealthy", Error: told("the gateway cannot be reached")}
+		return pingOut{Status: "unhealthy", Error: reportedError("the gateway cannot be reached")}
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is needed
 	out := pingOut{Status: "healthy", StatusCode: &res.StatusCode}
 	if res.StatusCode != http.StatusOK {
-		out.Status, out.Error = "unhealthy", told(fmt.Sprintf("the gateway answers with status %d", res.StatusCode))
+		out.Status, out.Error = "unhealthy", reportedError(fmt.Sprintf("the gateway answers with status %d", res.StatusCode))
 	}
 	var health struct {
 		Version string `json:"version"`
@@ -133,14 +133,14 @@ func (k kinds) callGateway(ctx context.Context, base string) pingOut {
 
 // ownDeployment is the route by which a gateway reads its own record. Its token is no
 // API key and opens nothing else, so the route identifies its callers itself.
-func (k kinds) ownDeployment() resource.Resource {
+func (k deps) ownDeployment() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Read the deployment whose client_auth is sent in place of an API key",
 		Tag: "Deployments", Anywhere: true, Answer: deploymentView{}, Identify: k.identifyDeployment, Run: k.readOwnDeployment,
 	}}
 }
 
-func (k kinds) identifyDeployment(r *http.Request) (*access.Principal, error) {
+func (k deps) identifyDeployment(r *http.Request) (*access.Principal, error) {
 	token := r.Header.Get("x-gateway-api-key")
 	if token == "" {
 		token = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -162,7 +162,7 @@ func (k kinds) identifyDeployment(r *http.Request) (*access.Principal, error) {
 }
 
 // readOwnDeployment answers the record, and notes once a minute that it was read.
-func (k kinds) readOwnDeployment(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) readOwnDeployment(ctx context.Context, c *resource.Call) (any, error) {
 	rec, err := c.Reader.Find(ctx, deployment.Kind, c.Principal.ID)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // deployments are the gateways that are registered here. Each has a token, its
 // client_auth, by which it reads its own record as /deployments/self.
 // Source: contract/identity-and-governance.yaml, gateway deployments.
-func (k kinds) deployments() resource.Resource {
+func (k deps) deployments() resource.Resource {
 	return &resource.Kind[deployment.Deployment, deploymentView]{
 		Name: deployment.Kind, Object: "deployment", Title: "deployment", Tag: "Deployments", Audited: "deployments",
 		Path: "/deployments", Param: "deploymentId", Slug: "dp", Perm: "deployments", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
@@ -36,10 +36,10 @@ func (k kinds) deployments() resource.Resource {
 		Index:   deploymentIndex,
 		After:   onlyDefaultDeployment,
 		View:    k.viewDeployment,
-		Receipt: &resource.Receipt[deployment.Deployment]{Shape: deploymentReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[deployment.Deployment]) (any, error) {
+		Receipt: &resource.WriteResponse[deployment.Deployment]{Shape: deploymentReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[deployment.Deployment]) (any, error) {
 			return deploymentReceipt{ch.New.ID, ch.Raw.Reveal(), ch.New.OrgID, "deployment"}, nil
 		}},
-		Done: &resource.Receipt[deployment.Deployment]{Shape: deploymentDone{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[deployment.Deployment]) (any, error) {
+		Done: &resource.WriteResponse[deployment.Deployment]{Shape: deploymentDone{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[deployment.Deployment]) (any, error) {
 			return deploymentDone{ch.Raw.Reveal()}, nil
 		}},
 		Actions: []resource.Action[deployment.Deployment]{{

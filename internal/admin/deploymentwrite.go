@@ -20,7 +20,7 @@ const (
 )
 
 // prepareDeployment settles type, access and token.
-func (k kinds) prepareDeployment(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
+func (k deps) prepareDeployment(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	d := &ch.New.Value
 	if len(d.Config) > maxDeploymentConfig {
 		return fault.Newf(fault.InvalidParameter, "the settings have at most %d bytes", maxDeploymentConfig).At("deployment_config")
@@ -35,7 +35,7 @@ func (k kinds) prepareDeployment(ctx context.Context, c *resource.Call, ch *reso
 		d.Type = deployment.ReadType(t)
 	}
 	if ch.Old == nil || ch.Old.Value.Type != d.Type {
-		if err := k.roomFor(ctx, c, d.Type); err != nil {
+		if err := k.checkDeploymentLimit(ctx, c, d.Type); err != nil {
 			return err
 		}
 	}
@@ -46,8 +46,8 @@ func (k kinds) prepareDeployment(ctx context.Context, c *resource.Call, ch *reso
 	return k.prepareAccess(ctx, c, ch)
 }
 
-// roomFor refuses one more of a type than may be.
-func (k kinds) roomFor(ctx context.Context, c *resource.Call, t deployment.Type) error {
+// checkDeploymentLimit refuses one more of a type than may be.
+func (k deps) checkDeploymentLimit(ctx context.Context, c *resource.Call, t deployment.Type) error {
 	n, err := c.Reader.Count(ctx, resource.Query{
 		Kind: deployment.Kind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: "type", Value: string(t)}},
 	})
@@ -61,7 +61,7 @@ func (k kinds) roomFor(ctx context.Context, c *resource.Call, t deployment.Type)
 }
 
 // prepareAccess lays the settings that were sent over the present ones.
-func (k kinds) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
+func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	if !ch.Sent.Has("auth_settings") {
 		return nil
 	}

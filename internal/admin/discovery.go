@@ -14,7 +14,7 @@ import (
 // discovery are the routes that tell a client what it may write into fields of other routes:
 // scopes of keys, credential fields of providers, and checks of guardrails. They hold nothing
 // of the organisation, so that everybody who is identified may call them. They are ours.
-func (k kinds) discovery() resource.Resource {
+func (k deps) discovery() resource.Resource {
 	op := func(path, id, summary string, answer any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		return resource.Operation{Method: http.MethodGet, Path: "/discovery/" + path, ID: id, Summary: summary, Tag: "Discovery", Anywhere: true, Answer: answer, Run: run}
 	}
@@ -71,7 +71,7 @@ type fieldCondition struct {
 	Values []string `json:"values" nullable:"false"`
 }
 
-func (k kinds) listProviderFields(context.Context, *resource.Call) (any, error) {
+func (k deps) listProviderFields(context.Context, *resource.Call) (any, error) {
 	specs := k.Specs.All()
 	out := resource.ListOf[providerFieldsView]{Object: "list", Total: len(specs), Data: make([]providerFieldsView, len(specs))}
 	for i, s := range specs {

@@ -14,7 +14,7 @@ import (
 // exclusions are the workspaces in which guardrails of the organisation do not run.
 // They have routes of their own because they are a list in the organisation's record.
 // Source: contract/identity-and-governance.yaml, /workspace-exclusions/{direction}.
-func (k kinds) exclusions() resource.Resource {
+func (k deps) exclusions() resource.Resource {
 	direction := []resource.Param{{Name: "direction", Enum: []string{inputGuardrails, outputGuardrails}}}
 	return resource.Operations{
 		{
@@ -51,8 +51,8 @@ type exclusionView struct {
 	Excluded    bool   `json:"excluded"`
 }
 
-// exempt is the list of a direction: fault.InvalidParameter when there is none.
-func exempt(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
+// exemptList is the list of a direction: fault.InvalidParameter when there is none.
+func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 	switch c.Path("direction") {
 	case inputGuardrails:
 		return &o.Exempt.Input, nil
@@ -62,12 +62,12 @@ func exempt(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 	return nil, fault.New(fault.InvalidParameter, "the direction is input-guardrails or output-guardrails").At("direction")
 }
 
-func (k kinds) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
 	row, err := own(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	list, err := exempt(c, &row.Value)
+	list, err := exemptList(c, &row.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (k kinds) listExclusions(ctx context.Context, c *resource.Call) (any, error
 	return out, nil
 }
 
-func (k kinds) putExclusions(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putExclusions(ctx context.Context, c *resource.Call) (any, error) {
 	var sent exclusionsIn
 	if err := c.Sent.Into("workspaces", &sent.Workspaces); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (k kinds) putExclusions(ctx context.Context, c *resource.Call) (any, error)
 		return nil, err
 	}
 	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
-		list, err := exempt(c, o)
+		list, err := exemptList(c, o)
 		if err != nil {
 			return err
 		}

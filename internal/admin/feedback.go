@@ -26,7 +26,7 @@ var feedbackScopes = []access.Scope{"feedbacks.write", access.CompletionsWrite}
 // several are given at once, a change replaces all of one, and no administrator looks
 // for them: they are data of the traffic, so they leave no row in the audit trail.
 // Source: contract/content-and-observability.md section 4.
-func (k kinds) feedback() resource.Resource {
+func (k deps) feedback() resource.Resource {
 	op := resource.Operation{Tag: "Feedback", Scopes: feedbackScopes, Query: []resource.Param{resource.WorkspaceParam}, Answer: feedbackDone{}}
 	add, put := op, op
 	add.Method, add.Path, add.ID, add.Summary = http.MethodPost, "/feedback", "createFeedback", "Give feedback on one or several traces"
@@ -86,8 +86,8 @@ func keyOf(c *resource.Call) string {
 	return c.Principal.ID
 }
 
-func (k kinds) addFeedback(ctx context.Context, c *resource.Call) (any, error) {
-	if err := c.Within(); err != nil {
+func (k deps) addFeedback(ctx context.Context, c *resource.Call) (any, error) {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	out := feedbackDone{Status: "success", Message: "feedback saved", IDs: make([]string, len(c.Items))}
@@ -129,12 +129,12 @@ func FeedbackIndex(traceID string) []resource.IndexEntry {
 	return []resource.IndexEntry{{Name: "trace", Value: record.TraceEntry(traceID)}}
 }
 
-func (k kinds) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	id := c.Path("id")
 	if !ident.ValidID(id) {
 		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").At("id")
 	}
-	if err := c.Within(); err != nil {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	err := c.Change(ctx, func(tx resource.Tx) error {

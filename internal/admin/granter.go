@@ -10,10 +10,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// granter changes the grants of one integration in a transaction. What it changes of
+// grantEditor changes the grants of one integration in a transaction. What it changes of
 // the record itself, its index, is written by who holds the record.
-type granter struct {
-	k       kinds
+type grantEditor struct {
+	k       deps
 	tx      resource.Tx
 	c       *resource.Call
 	in      *resource.Row[credential.Integration]
@@ -24,7 +24,7 @@ type granter struct {
 // set gives the integration to a workspace, with its limits and a default provider, or
 // takes it away, with all providers made of it. What was taken away keeps its limits, and
 // has them again when it is given again.
-func (g *granter) set(ctx context.Context, place string, w wanted) error {
+func (g *grantEditor) set(ctx context.Context, place string, w wanted) error {
 	old, known := g.present[place]
 	if !known {
 		old = grant{Created: g.c.Now.UnixMilli(), Global: w.global}
@@ -48,7 +48,7 @@ func (g *granter) set(ctx context.Context, place string, w wanted) error {
 }
 
 // global says whether every new workspace gets the integration, and with which limits.
-func (g *granter) global(in *globalIn) error {
+func (g *grantEditor) global(in *globalIn) error {
 	g.in.Index = slices.DeleteFunc(g.in.Index, func(e resource.IndexEntry) bool { return e == globalEntry })
 	if in.Enabled {
 		g.in.Index = append(g.in.Index, globalEntry)
@@ -61,7 +61,7 @@ func (g *granter) global(in *globalIn) error {
 
 // save lets the workspaces follow global access, and writes the grants as links and into
 // the index of the record.
-func (g *granter) save(ctx context.Context) error {
+func (g *grantEditor) save(ctx context.Context) error {
 	if err := g.follow(ctx); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (g *granter) save(ctx context.Context) error {
 }
 
 // grantAll gives a new workspace whatever is for all.
-func (k kinds) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+func (k deps) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
 	if err := k.grantGlobal(ctx, tx, c, place); err != nil {
 		return err
 	}
@@ -80,26 +80,26 @@ func (k kinds) grantAll(ctx context.Context, tx resource.Tx, c *resource.Call, p
 }
 
 // grantGlobal gives a new workspace the integrations that are for all.
-func (k kinds) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	return k.regrant(ctx, tx, c, place.OrgID, globalEntry, func(g *granter) error {
+func (k deps) grantGlobal(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	return k.updateGrants(ctx, tx, c, place.OrgID, globalEntry, func(g *grantEditor) error {
 		return g.set(ctx, place.ID, wanted{enabled: true, provider: true, global: true})
 	})
 }
 
 // withdrawAll takes a workspace that goes off the integrations of the organisation, with
 // its limits and what was used of them.
-func (k kinds) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	return k.regrant(ctx, tx, c, place.OrgID, resource.IndexEntry{Name: entryPlace, Value: place.ID}, func(g *granter) error {
+func (k deps) withdrawAll(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+	return k.updateGrants(ctx, tx, c, place.OrgID, resource.IndexEntry{Name: entryPlace, Value: place.ID}, func(g *grantEditor) error {
 		delete(g.present, place.ID)
 		return g.limit(ctx, place.ID, credential.WorkspaceLimits{}, false, false)
 	})
 }
 
-// regrant changes the grants of those integrations of an organisation that have an index
+// updateGrants changes the grants of those integrations of an organisation that have an index
 // entry, with what hangs on them.
-func (k kinds) regrant(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, change func(*granter) error) error {
+func (k deps) updateGrants(ctx context.Context, tx resource.Tx, c *resource.Call, orgID string, having resource.IndexEntry, change func(*grantEditor) error) error {
 	return regrant(ctx, tx, c, integrationGrants, orgID, having, func(in *resource.Row[credential.Integration], present map[string]grant) error {
-		g := granter{k: k, tx: tx, c: c, in: in, present: present}
+		g := grantEditor{k: k, tx: tx, c: c, in: in, present: present}
 		if err := change(&g); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ type sentLimits struct {
 func (s sentLimits) any() bool { return s.budgets != nil || s.rates != nil }
 
 // over lays the limits that were sent over those that hold: what was not sent stays.
-func (g *granter) over(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
+func (g *grantEditor) over(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
 	if s.rates != nil {
 		rates, err := readRates(s.rates, s.at+"rate_limits", 1)
 		if err != nil {
@@ -43,7 +43,7 @@ func (g *granter) over(hold credential.WorkspaceLimits, s sentLimits) (credentia
 
 // limit gives a workspace its limits and keeps its meter in step: one that has not the
 // integration has no meter, and one that gets it now begins at nothing.
-func (g *granter) limit(ctx context.Context, place string, limits credential.WorkspaceLimits, now, reset bool) error {
+func (g *grantEditor) limit(ctx context.Context, place string, limits credential.WorkspaceLimits, now, reset bool) error {
 	in := &g.in.Value
 	old := in.Limits[place]
 	if delete(in.Limits, place); !limits.IsZero() {
@@ -73,12 +73,12 @@ func (g *granter) limit(ctx context.Context, place string, limits credential.Wor
 			return err
 		}
 	}
-	return g.k.step(ctx, g.tx, g.c.Now, of, ch, g.meters)
+	return g.k.syncMeters(ctx, g.tx, g.c.Now, of, ch, g.meters)
 }
 
 // follow gives the limits of global access to the workspaces that have none of their
 // own, to each a budget that is counted apart.
-func (g *granter) follow(ctx context.Context) error {
+func (g *grantEditor) follow(ctx context.Context) error {
 	global := g.in.Value.GlobalLimits
 	for _, place := range slices.Sorted(maps.Keys(g.present)) {
 		one, held := g.present[place], g.in.Value.Limits[place]

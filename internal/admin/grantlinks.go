@@ -13,9 +13,9 @@ import (
 	"sluice/internal/tenant"
 )
 
-// grantLinks is where the grants of integrations of one kind are kept: as links to the
+// grantSet is where the grants of integrations of one kind are kept: as links to the
 // workspaces, and for those that may use the integration in its index too.
-type grantLinks struct {
+type grantSet struct {
 	kind  string // of the integrations: "mcp_integration"
 	title string // of them, for texts: "MCP integration"
 }
@@ -33,10 +33,10 @@ type grant struct {
 	Global bool `json:"global,omitempty"`
 }
 
-func (l grantLinks) set() string { return l.kind + ".workspaces" }
+func (l grantSet) set() string { return l.kind + ".workspaces" }
 
 // of are the grants of an integration by the id of the workspace.
-func (l grantLinks) of(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
+func (l grantSet) of(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
 	links, err := from.Links(ctx, l.set(), id)
 	if err != nil {
 		return nil, err
@@ -60,21 +60,21 @@ type grantedPlace struct {
 
 // places are the grants of an integration to workspaces that are still there, by the ids
 // of the workspaces.
-func (l grantLinks) places(ctx context.Context, c *resource.Call, id string) ([]grantedPlace, error) {
+func (l grantSet) places(ctx context.Context, c *resource.Call, id string) ([]grantedPlace, error) {
 	present, err := l.of(ctx, c.Reader, id)
 	if err != nil || len(present) == 0 {
 		return nil, err
 	}
 	rows, err := c.Reader.List(ctx, resource.Query{
-		Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: slices.Sorted(maps.Keys(present)), Statuses: resource.Living(), Limit: maxGrants, Bare: true,
+		Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: slices.Sorted(maps.Keys(present)), Statuses: resource.LiveStatuses(), Limit: maxGrants, Bare: true,
 	})
 	slices.SortFunc(rows, func(a, b resource.Record) int { return cmp.Compare(a.ID, b.ID) })
 	return each(rows, func(place resource.Record) grantedPlace { return grantedPlace{place, present[place.ID]} }), err
 }
 
-// asked reads the body of a change of grants, and what is granted so far. Asks says
+// readGrants reads the body of a change of grants, and what is granted so far. Asks says
 // whether the body wants anything.
-func (l grantLinks) asked(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, body any, asks func() bool) (map[string]grant, error) {
+func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, body any, asks func() bool) (map[string]grant, error) {
 	if in.WorkspaceID != "" {
 		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", l.title)
 	}
@@ -114,7 +114,7 @@ func wantedFor[In, W any](ctx context.Context, tx resource.Tx, c *resource.Call,
 
 // save writes the grants of an integration as links, and into the index of its record,
 // which is written by who holds it.
-func (l grantLinks) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
+func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
 	if len(present) > maxGrants {
 		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).At("workspaces")
 	}
@@ -131,7 +131,7 @@ func (l grantLinks) save(ctx context.Context, tx resource.Tx, in *resource.Recor
 
 // regrant changes the grants of those integrations of an organisation that have an index
 // entry. Change does what goes with that, and has the grants by the id of the workspace.
-func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l grantLinks, orgID string, having resource.IndexEntry, change func(in *resource.Row[I], present map[string]grant) error) error {
+func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l grantSet, orgID string, having resource.IndexEntry, change func(in *resource.Row[I], present map[string]grant) error) error {
 	rows, err := rowsOf[I](ctx, tx, resource.Query{
 		Kind: l.kind, OrgID: orgID, Statuses: []string{resource.Active},
 		Index: []resource.IndexEntry{levelEntry(orgLevel), having}, Limit: 1000,

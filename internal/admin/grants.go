@@ -12,12 +12,12 @@ import (
 )
 
 // integrationGrants are the grants of integrations of model providers.
-var integrationGrants = grantLinks{credential.IntegrationKind, "integration"}
+var integrationGrants = grantSet{credential.IntegrationKind, "integration"}
 
 // grantActions read and change which workspaces may use an integration of the
 // organisation. Source: contract/identity-and-governance.yaml,
 // /integrations/{slug}/workspaces; .md section 12.
-func (k kinds) grantActions() []resource.Action[credential.Integration] {
+func (k deps) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "listIntegrationWorkspaces", Summary: "List the workspaces that may use an integration",
@@ -39,27 +39,27 @@ type grantsIn struct {
 }
 
 type grantIn struct {
-	ID           string             `json:"id" doc:"slug or id of the workspace"`
-	Enabled      bool               `json:"enabled" doc:"false takes the integration away"`
-	UsageLimits  unread[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the limit of all providers of the integration in the workspace together; null or an empty list takes it away"`
-	RateLimits   unread[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the rate; a value of 0 lets nothing through"`
-	ResetUsage   bool               `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
-	MakeProvider *bool              `json:"create_default_provider,omitempty" doc:"beats the value above"`
-	ProviderSlug string             `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"beats the value above"`
+	ID           string               `json:"id" doc:"slug or id of the workspace"`
+	Enabled      bool                 `json:"enabled" doc:"false takes the integration away"`
+	UsageLimits  rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the limit of all providers of the integration in the workspace together; null or an empty list takes it away"`
+	RateLimits   rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the rate; a value of 0 lets nothing through"`
+	ResetUsage   bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	MakeProvider *bool                `json:"create_default_provider,omitempty" doc:"beats the value above"`
+	ProviderSlug string               `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"beats the value above"`
 }
 
 // globalIn is global access: that of every new workspace.
 type globalIn struct {
-	Enabled     bool               `json:"enabled" doc:"every new workspace gets the integration"`
-	UsageLimits unread[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"of each workspace that got the integration so and has no limits of its own; counted apart"`
-	RateLimits  unread[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
+	Enabled     bool                 `json:"enabled" doc:"every new workspace gets the integration"`
+	UsageLimits rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"of each workspace that got the integration so and has no limits of its own; counted apart"`
+	RateLimits  rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 
 // putGrants does what was asked for, workspace by workspace: first what is taken
 // away, then what is given.
-func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	in := grantsIn{MakeProvider: true}
-	present, err := integrationGrants.asked(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || in.Global != nil })
+	present, err := integrationGrants.readGrants(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || in.Global != nil })
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (k kinds) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, 
 	if err != nil {
 		return nil, err
 	}
-	g := granter{k: k, tx: tx, c: c, in: ch.New, present: present}
+	g := grantEditor{k: k, tx: tx, c: c, in: ch.New, present: present}
 	for _, enabled := range []bool{false, true} {
 		for _, id := range slices.Sorted(maps.Keys(wanted)) {
 			if w := wanted[id]; w.enabled == enabled {

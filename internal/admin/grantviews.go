@@ -36,7 +36,7 @@ type globalAccessView struct {
 	RateLimits  []quota.Rate  `json:"rate_limits" nullable:"true"`
 }
 
-func (k kinds) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
+func (k deps) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	global, err := viewGlobal(&r)
 	if err != nil {
 		return nil, err

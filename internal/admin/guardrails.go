@@ -18,7 +18,7 @@ import (
 // that configs and defaults name by id or slug. Each change makes a version. The
 // checks are sealed at rest, and answers mask the secrets in them.
 // Source: contract/content-and-observability.yaml, guardrails.
-func (k kinds) guardrails() resource.Resource {
+func (k deps) guardrails() resource.Resource {
 	return &resource.Kind[guard.Guardrail, guardrailView]{
 		Name: guard.Kind, Object: "guardrail", Title: "guardrail", Tag: "Guardrails", Audited: "guardrails", Feature: "GUARDRAILS_ENABLED",
 		Path: "/guardrails", Param: "guardrailId", Slug: "pg", SlugFrom: 6, Scopes: guardrailScopes, Verbs: resource.AllVerbs, PageSize: 100,
@@ -38,8 +38,8 @@ func (k kinds) guardrails() resource.Resource {
 		},
 		View:    k.viewGuardrail,
 		Keep:    keepOrgGuardrail,
-		Receipt: &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
-		Done:    &resource.Receipt[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Receipt: &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Done:    &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 	}
 }
 
@@ -83,23 +83,23 @@ func receiveGuardrail(_ context.Context, _ *resource.Call, ch *resource.Edit[gua
 
 // guardrailView is a guardrail as clients see it; what it does only when one is read.
 type guardrailView struct {
-	ID             string             `json:"id" format:"uuid"`
-	Name           string             `json:"name"`
-	Slug           string             `json:"slug"`
-	OrganisationID string             `json:"organisation_id" format:"uuid"`
-	WorkspaceID    *string            `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
-	Status         string             `json:"status" enum:"active,archived"`
-	CreatedAt      resource.Stamp     `json:"created_at"`
-	LastUpdatedAt  resource.Stamp     `json:"last_updated_at"`
-	OwnerID        string             `json:"owner_id" format:"uuid"`
-	UpdatedBy      *string            `json:"updated_by" nullable:"true" format:"uuid"`
-	Object         string             `json:"object" enum:"guardrail"`
-	Checks         *unread[[]checkIn] `json:"checks,omitempty" doc:"as they were sent; secrets are masked"`
-	Actions        actionsShown       `json:"actions,omitempty" doc:"as they were sent"`
-	VersionID      string             `json:"version_id,omitempty" format:"uuid"`
+	ID             string               `json:"id" format:"uuid"`
+	Name           string               `json:"name"`
+	Slug           string               `json:"slug"`
+	OrganisationID string               `json:"organisation_id" format:"uuid"`
+	WorkspaceID    *string              `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
+	Status         string               `json:"status" enum:"active,archived"`
+	CreatedAt      resource.Stamp       `json:"created_at"`
+	LastUpdatedAt  resource.Stamp       `json:"last_updated_at"`
+	OwnerID        string               `json:"owner_id" format:"uuid"`
+	UpdatedBy      *string              `json:"updated_by" nullable:"true" format:"uuid"`
+	Object         string               `json:"object" enum:"guardrail"`
+	Checks         *rawField[[]checkIn] `json:"checks,omitempty" doc:"as they were sent; secrets are masked"`
+	Actions        actionsShown         `json:"actions,omitempty" doc:"as they were sent"`
+	VersionID      string               `json:"version_id,omitempty" format:"uuid"`
 }
 
-func (k kinds) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
+func (k deps) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row[guard.Guardrail], detail bool) (guardrailView, error) {
 	g := r.Value
 	v := guardrailView{
 		ID: r.ID, Name: g.Name, Slug: r.Slug, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Status: r.Status,
@@ -112,7 +112,7 @@ func (k kinds) viewGuardrail(_ context.Context, _ *resource.Call, r resource.Row
 	if err != nil {
 		return v, fmt.Errorf("open guardrail %s: %w", r.ID, err)
 	}
-	v.Checks, v.Actions = &unread[[]checkIn]{json.RawMessage(maskConfig(text))}, actionsShown(g.SentActions)
+	v.Checks, v.Actions = &rawField[[]checkIn]{json.RawMessage(maskConfig(text))}, actionsShown(g.SentActions)
 	if v.Actions == nil {
 		v.Actions = actionsShown(encode(g.Actions))
 	}
@@ -165,5 +165,5 @@ func selectGuardrails(ctx context.Context, c *resource.Call, q *resource.Query) 
 	if !c.Holds("guardrails.list") { // the scope for those of the organisation shows nothing else
 		q.Index = append(q.Index, resource.IndexEntry{Name: "level", Value: "organisation"})
 	}
-	return selectNamed("ids", guard.Kind)(ctx, c, q)
+	return filterByNames("ids", guard.Kind)(ctx, c, q)
 }

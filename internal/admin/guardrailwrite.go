@@ -13,7 +13,7 @@ import (
 )
 
 // prepareGuardrail checks what was sent, and seals the checks.
-func (k kinds) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guard.Guardrail]) error {
+func (k deps) prepareGuardrail(_ context.Context, c *resource.Call, ch *resource.Edit[guard.Guardrail]) error {
 	g := &ch.New.Value
 	if ch.Old == nil {
 		g.OwnerID = c.Principal.ID
@@ -35,7 +35,7 @@ func (k kinds) prepareGuardrail(_ context.Context, c *resource.Call, ch *resourc
 
 // prepareChecks puts stored secrets in the place of the masks that were sent back,
 // holds the checks against what each may be told, and seals them.
-func (k kinds) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) error {
+func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) error {
 	var stored []byte
 	if ch.Old != nil {
 		var err error
@@ -82,7 +82,7 @@ func namedGuardrails[T any](lists func(*resource.Row[T]) (place string, byField 
 
 // configGuardrails are the saved guardrails that the targets of a config name. A
 // config that names one cannot lose it.
-func (k kinds) configGuardrails(ctx context.Context, c *resource.Call, r *resource.Row[routing.Saved]) ([]*resource.Record, error) {
+func (k deps) configGuardrails(ctx context.Context, c *resource.Call, r *resource.Row[routing.Saved]) ([]*resource.Record, error) {
 	text, err := k.storedConfig(r)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type integrationIn struct {
 
 	KeyRequired *flag `json:"is_key_required,omitempty" doc:"kept and shown; whether a key is needed is the provider's business"`
 
-	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"of the costs of calls through it"`
+	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"of the costs of calls through it"`
 }
 
 // integrationPatch is the body of an update.
@@ -40,7 +40,7 @@ type integrationPatch struct {
 
 	KeyRequired *flag `json:"is_key_required,omitempty"`
 
-	Adjustments unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"replaces them; null takes them away"`
+	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"replaces them; null takes them away"`
 }
 
 type integrationReceipt struct {
@@ -81,13 +81,13 @@ type integrationView struct {
 
 	KeyRequired *bool `json:"is_key_required,omitempty" doc:"absent where it was not sent"`
 
-	Adjustments *unread[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true"`
+	Adjustments *rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true"`
 }
 
-func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
+func (k deps) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
 	in := r.Value
 	v := integrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: levelOf(r.WorkspaceID),
+		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: scopeLevel(r.WorkspaceID),
 		AIProviderID: in.AIProviderID, OwnerID: in.OwnerID, Description: orNull(in.Description), Tags: in.Tags, Pricing: in.Pricing, Status: r.Status,
 		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "integration", WorkspacesCount: len(grantedTo(r.Index)),
 	}
@@ -107,7 +107,7 @@ func (k kinds) viewIntegration(_ context.Context, _ *resource.Call, r resource.R
 		return v, err
 	}
 	all, mappings := allModels(in), viewMappings(in.Mappings)
-	v.Mappings, v.Adjustments = &mappings, &unread[adjustmentsIn]{in.Adjustments}
+	v.Mappings, v.Adjustments = &mappings, &rawField[adjustmentsIn]{in.Adjustments}
 	v.KeyRequired = in.KeyRequired
 	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
 	global, err := viewGlobal(&r)

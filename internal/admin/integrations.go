@@ -16,7 +16,7 @@ import (
 // integrations are stored credentials of model providers, of the organisation or of
 // one workspace, with the list of models that may be used and the workspaces that
 // may use them. Source: contract/identity-and-governance.yaml, integrations.
-func (k kinds) integrations() resource.Resource {
+func (k deps) integrations() resource.Resource {
 	return &resource.Kind[credential.Integration, integrationView]{
 		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
 		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
@@ -32,7 +32,7 @@ func (k kinds) integrations() resource.Resource {
 		Refs:    []resource.Ref[credential.Integration]{referTo(func(in *credential.Integration) []sealed.Mapping { return in.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
-		Receipt: &resource.Receipt[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
+		Receipt: &resource.WriteResponse[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
 		Actions: append(k.modelActions(), k.grantActions()...),
 	}
 }
@@ -55,7 +55,7 @@ func IntegrationIndex(in *credential.Integration, workspaceID string, present []
 	if workspaceID != "" {
 		entries = []resource.IndexEntry{{Name: entryPlace, Value: workspaceID}}
 	}
-	return slices.Concat(entries, []resource.IndexEntry{levelEntry(levelOf(workspaceID))}, tagEntries(in.Tags))
+	return slices.Concat(entries, []resource.IndexEntry{levelEntry(scopeLevel(workspaceID))}, tagEntries(in.Tags))
 }
 
 func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
@@ -64,7 +64,7 @@ func integrationScopes(action string, r *resource.Row[credential.Integration]) [
 
 // prepareIntegration checks the credentials against what the provider needs, and
 // seals them.
-func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
+func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	in := &ch.New.Value
 	if err := checkTags(in.Tags); err != nil {
 		return err
@@ -106,14 +106,14 @@ func (k kinds) prepareIntegration(ctx context.Context, c *resource.Call, ch *res
 		}
 	}
 	if ch.Old != nil {
-		if err := s.stay(ch.Sent, fields, before, values, in.Mappings); err != nil {
+		if err := s.checkHostUnchanged(ch.Sent, fields, before, values, in.Mappings); err != nil {
 			return err
 		}
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, kept{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, storedSecret{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
 }
 
-func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {
+func (k deps) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {
 	for _, name := range []string{"create_default_provider", "default_provider_slug"} {
 		if ch.Sent.Has(name) && ch.New.WorkspaceID == "" {
 			return fault.New(fault.InvalidParameter, "an integration of the organisation has its providers made by the grants to workspaces").At(name)
@@ -124,7 +124,7 @@ func (k kinds) readDefaultProvider(ch *resource.Edit[credential.Integration]) er
 
 // afterIntegration makes the default provider of a new integration of a workspace,
 // and archives the providers of one that goes; what was used of its limits is forgotten.
-func (k kinds) afterIntegration(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
+func (k deps) afterIntegration(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
 	switch {
 	case ch.New.Status == resource.Archived:
 		if err := k.Meters.DropMeters(ctx, tx, ch.New.ID, ""); err != nil {

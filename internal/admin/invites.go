@@ -18,7 +18,7 @@ import (
 // their states are none of those of other records, their lists page by other names,
 // and who accepts one has no credential yet.
 // Source: contract/identity-and-governance.yaml, users and invites.
-func (k kinds) invites() resource.Resource {
+func (k deps) invites() resource.Resource {
 	one := []resource.Param{{Name: "inviteId", Doc: "id of the invitation", Format: "uuid"}}
 	return resource.Operations{
 		{
@@ -122,7 +122,7 @@ func inviteEntries(i *tenant.Invite, hash string) []resource.IndexEntry {
 	return entries
 }
 
-func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) invite(ctx context.Context, c *resource.Call) (any, error) {
 	if err := k.invitesHere(ctx, c); err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (k kinds) invite(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 // invitesHere refuses while users come by SCIM alone.
-func (k kinds) invitesHere(ctx context.Context, c *resource.Call) error {
+func (k deps) invitesHere(ctx context.Context, c *resource.Call) error {
 	a, err := authOf(ctx, c.Reader, c.OrgID)
 	if err == nil && a.Value.SCIM.UsersOnly {
 		err = fault.New(fault.Forbidden, "users of this organisation come through SCIM alone")
@@ -226,11 +226,11 @@ func newInviteToken() string { return sealed.InvitePrefix + ident.NewSecret(32) 
 
 // inviteLink is what the letter has. The token stands in the fragment, which browsers keep
 // to themselves: it comes into no log of a proxy, and other sites do not learn it.
-func (k kinds) inviteLink(token string) string {
+func (k deps) inviteLink(token string) string {
 	return strings.TrimSuffix(k.ConsoleURL, "/") + invitePath + "#token=" + token
 }
 
-func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
+func (k deps) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
 	org, err := own(ctx, c)
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (k kinds) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call,
 	return k.postSecret(ctx, tx, c.OrgID, c.Now, m, map[string]string{"inviteLink": k.inviteLink(token)})
 }
 
-func (k kinds) listInvites(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 	q := resource.Query{Kind: tenant.InviteKind, OrgID: c.OrgID, Newest: true}
 	if v := c.Query("role"); v != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: v})
@@ -284,7 +284,7 @@ func inviteToChange(ctx context.Context, c *resource.Call) (*resource.Row[tenant
 	return r, err
 }
 
-func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getInvite(ctx context.Context, c *resource.Call) (any, error) {
 	r, err := inviteNamed(ctx, c)
 	if err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (k kinds) getInvite(ctx context.Context, c *resource.Call) (any, error) {
 	return viewInvite(c, r), nil
 }
 
-func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) cancelInvite(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
 		r, err := inviteToChange(ctx, c)
 		if err != nil {
@@ -308,7 +308,7 @@ func (k kinds) cancelInvite(ctx context.Context, c *resource.Call) (any, error) 
 	})
 }
 
-func (k kinds) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) resendInvite(ctx context.Context, c *resource.Call) (any, error) {
 	token := newInviteToken()
 	err := c.Change(ctx, func(tx resource.Tx) error {
 		r, err := inviteToChange(ctx, c)

@@ -39,7 +39,7 @@ const (
 
 // onRecord takes what time did to a record into the audit trail, in the transaction of
 // the change: the actor is the gateway itself. Notes are facts without secrets.
-func (k kinds) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record, deed string, now time.Time, notes map[string]any) error {
+func (k deps) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record, deed string, now time.Time, notes map[string]any) error {
 	body, err := resource.AuditDetails{Notes: notes}.Body()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (k kinds) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record
 
 // onMeter is onRecord for a budget, with what was used when it happened; the head of a
 // policy counts nothing.
-func (k kinds) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, deed string, now time.Time, notes map[string]any) error {
+func (k deps) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, deed string, now time.Time, notes map[string]any) error {
 	notes["credit_limit"] = of.budget.CreditLimit.String()
 	if m.BudgetKey != "" {
 		notes["current_usage"] = of.budget.Measure.Text(m.Used)

@@ -12,11 +12,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// ageBudgets lets usage begin anew whose time has come, takes back what was noticed of
+// updateBudgets lets usage begin anew whose time has come, takes back what was noticed of
 // usage that was corrected, then notices what has reached its mark: the carrier is
 // exhausted, and people are told once.
 // Source: contract/identity-and-governance.md section 6.
-func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
+func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
 	if on, set := k.Features[featureBudgets]; set && !on {
 		return nil
 	}
@@ -27,18 +27,22 @@ func (k kinds) ageBudgets(ctx context.Context, now time.Time) error {
 		return err
 	}
 	err = k.sweepMeters(ctx, quota.MeterQuery{Relieved: true}, func(m quota.Meter) error {
-		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.relieve(ctx, tx, m, of, now) })
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error {
+			return k.clearBudgetAlert(ctx, tx, m, of, now)
+		})
 	})
 	if err != nil {
 		return err
 	}
 	return k.sweepMeters(ctx, quota.MeterQuery{Reached: true}, func(m quota.Meter) error {
-		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.notice(ctx, tx, m, of, now) })
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error {
+			return k.raiseBudgetAlert(ctx, tx, m, of, now)
+		})
 	})
 }
 
 // sweepMeters is sweep for meters.
-func (k kinds) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
+func (k deps) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.Meter) error) error {
 	q.Limit = sweepPage
 	page := func(last *quota.Meter) ([]quota.Meter, error) {
 		q.After = last
@@ -57,7 +61,7 @@ type carried struct {
 
 // changeMeter runs f on the present state of a meter and its carrier, in a transaction.
 // The meters of a carrier that is gone are forgotten.
-func (k kinds) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, of *carried) error) error {
+func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, of *carried) error) error {
 	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		of, err := carrierOf(ctx, tx, m)
 		if err != nil {
@@ -127,7 +131,7 @@ func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 
 // resetDue resets a meter whose time has come; the head of a policy, with all of its
 // counters.
-func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
 	if !m.Due(now) {
 		return nil
 	}
@@ -148,8 +152,8 @@ func (k kinds) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of 
 	return nil
 }
 
-// relieve takes back what was noticed: after a correction the carrier is not used up.
-func (k kinds) relieve(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+// clearBudgetAlert takes back what was noticed: after a correction the carrier is not used up.
+func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
 	was := m.Exhausted
 	m.ClearAlerts()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
@@ -158,14 +162,14 @@ func (k kinds) relieve(ctx context.Context, tx resource.Tx, m *quota.Meter, of *
 	if !was || m.Exhausted {
 		return nil
 	}
-	if exhausts(m.Kind) && of.rec.Status == exhausted {
+	if isExhaustedByBudget(m.Kind) && of.rec.Status == exhausted {
 		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
 	}
 	return k.onMeter(ctx, tx, m, of, deedRelieve, now, map[string]any{})
 }
 
-// notice writes down what usage has reached, and tells of it.
-func (k kinds) notice(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+// raiseBudgetAlert writes down what usage has reached, and tells of it.
+func (k deps) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
 	was := m.Exhausted
 	told := m.Check()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
@@ -176,16 +180,16 @@ func (k kinds) notice(ctx context.Context, tx resource.Tx, m *quota.Meter, of *c
 			return err
 		}
 	}
-	if m.Exhausted && exhausts(m.Kind) && of.rec.Status == resource.Active {
+	if m.Exhausted && isExhaustedByBudget(m.Kind) && of.rec.Status == resource.Active {
 		of.rec.Status, of.rec.Updated, of.changed = exhausted, now, true
 	}
 	if told.Threshold {
-		if err := k.tellOfBudget(ctx, tx, m, of, "threshold", now); err != nil {
+		if err := k.notifyBudget(ctx, tx, m, of, "threshold", now); err != nil {
 			return err
 		}
 	}
 	if told.Exhausted {
-		return k.tellOfBudget(ctx, tx, m, of, "exhausted", now)
+		return k.notifyBudget(ctx, tx, m, of, "exhausted", now)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 // expireProviders writes down that providers and virtual keys have expired, and tells of
 // it once. Requests are refused from the moment itself.
-func (k kinds) expireProviders(ctx context.Context, now time.Time) error {
+func (k deps) expireProviders(ctx context.Context, now time.Time) error {
 	err := expire(ctx, k, credential.ProviderKind, now, func(p *credential.Provider) (*time.Time, string) { return p.ExpiresAt, p.Name })
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (k kinds) expireProviders(ctx context.Context, now time.Time) error {
 	return expire(ctx, k, credential.VirtualKeyKind, now, func(v *credential.VirtualKey) (*time.Time, string) { return v.ExpiresAt, v.Name })
 }
 
-func expire[T any](ctx context.Context, k kinds, kind string, now time.Time, of func(*T) (expires *time.Time, name string)) error {
+func expire[T any](ctx context.Context, k deps, kind string, now time.Time, of func(*T) (expires *time.Time, name string)) error {
 	over := func(rec resource.Record) (*time.Time, string, error) { // since when; nil while it is not
 		r, err := resource.Decode[T](rec)
 		if err != nil {
@@ -47,12 +47,12 @@ func expire[T any](ctx context.Context, k kinds, kind string, now time.Time, of 
 			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", at)); err != nil {
 				return false, err
 			}
-			return true, k.tellOfProvider(ctx, tx, *rec, name, now)
+			return true, k.notifyProviderExpiry(ctx, tx, *rec, name, now)
 		})
 	})
 }
 
-func (k kinds) tellOfProvider(ctx context.Context, tx resource.Tx, rec resource.Record, name string, now time.Time) error {
+func (k deps) notifyProviderExpiry(ctx context.Context, tx resource.Tx, rec resource.Record, name string, now time.Time) error {
 	to, err := limitRecipients(ctx, tx, rec.OrgID, rec.WorkspaceID)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (k kinds) tellOfProvider(ctx context.Context, tx resource.Tx, rec resource.
 
 // expireInvites writes down which invitations nobody took in time. Their links lead
 // nowhere from then on.
-func (k kinds) expireInvites(ctx context.Context, now time.Time) error {
+func (k deps) expireInvites(ctx context.Context, now time.Time) error {
 	over := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
 		r, err := resource.Decode[tenant.Invite](rec)
 		if err != nil {
@@ -92,7 +92,7 @@ func (k kinds) expireInvites(ctx context.Context, now time.Time) error {
 }
 
 // dropSessions deletes the sessions that are over.
-func (k kinds) dropSessions(ctx context.Context, now time.Time) error {
+func (k deps) dropSessions(ctx context.Context, now time.Time) error {
 	return k.sweep(ctx, resource.Query{Kind: identity.SessionKind}, func(rec resource.Record) error {
 		r, err := resource.Decode[identity.Session](rec)
 		if err != nil || rec.Status == resource.Active && r.Value.Check(now, 0) == nil {
@@ -104,7 +104,7 @@ func (k kinds) dropSessions(ctx context.Context, now time.Time) error {
 
 // purgeOutbox deletes the mails whose end, or without a mail server whose beginning, is
 // mail.Keep ago.
-func (k kinds) purgeOutbox(ctx context.Context, now time.Time) error {
+func (k deps) purgeOutbox(ctx context.Context, now time.Time) error {
 	return k.sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
 		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Keep {
 			return nil
@@ -113,13 +113,13 @@ func (k kinds) purgeOutbox(ctx context.Context, now time.Time) error {
 	})
 }
 
-func (k kinds) drop(ctx context.Context, rec resource.Record) error {
+func (k deps) drop(ctx context.Context, rec resource.Record) error {
 	return k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Delete(ctx, rec.Kind, rec.ID) })
 }
 
 // purgeFeedback deletes feedback that is older than the figures of any trace which it may
 // be about. Where figures are kept for ever so is feedback.
-func (k kinds) purgeFeedback(ctx context.Context, now time.Time) error {
+func (k deps) purgeFeedback(ctx context.Context, now time.Time) error {
 	days := k.LogRetention.Metrics
 	if days == nil {
 		return nil

@@ -14,10 +14,10 @@ import (
 
 var livingKeys = []string{resource.Active, "exhausted"}
 
-// ageKeys does to keys what is due: ends values after their transition, expires,
+// runDueKeySteps does to keys what is due: ends values after their transition, expires,
 // rotates, and warns of what comes.
 // Source: contract/identity-and-governance.md section 5.
-func (k kinds) ageKeys(ctx context.Context, now time.Time) error {
+func (k deps) runDueKeySteps(ctx context.Context, now time.Time) error {
 	q := resource.Query{Kind: keys.Kind, Statuses: append([]string{"expired"}, livingKeys...), Index: []resource.IndexEntry{{Name: timedEntry, Value: "1"}}}
 	return k.sweep(ctx, q, func(rec resource.Record) error {
 		r, err := resource.Decode[keys.Key](rec)
@@ -29,7 +29,7 @@ func (k kinds) ageKeys(ctx context.Context, now time.Time) error {
 }
 
 // ageKey does the steps that are due for one key.
-func (k kinds) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
+func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, now time.Time) (bool, error) {
 	ch, err := editOf[keys.Key](*rec)
 	if err != nil {
 		return false, err
@@ -48,16 +48,16 @@ func (k kinds) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record,
 			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", ch.New.Value.ExpiresAt)); err != nil {
 				return err
 			}
-			return k.tellOfKey(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
 		},
-		keys.Rotate: func() error { return k.rotateByItself(ctx, tx, ch, now) },
+		keys.Rotate: func() error { return k.rotateAutomatically(ctx, tx, ch, now) },
 		keys.WarnEnding: func() error {
 			ch.New.Value.Previous.Warned = true
-			return k.tellOfKey(ctx, tx, ch.New, "apikey-transition-expiring", rotationRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-transition-expiring", rotationRecipients, now)
 		},
 		keys.WarnRotation: func() error {
 			ch.New.Value.WarnedOf = ch.New.Value.Rotation.Next
-			return k.tellOfKey(ctx, tx, ch.New, "apikey-rotation-upcoming", rotationRecipients, now)
+			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotation-upcoming", rotationRecipients, now)
 		},
 	}
 	for _, step := range steps {
@@ -91,21 +91,21 @@ func keepKey(rec *resource.Record, key *keys.Key) {
 	rec.Body, rec.Index = encode(key), own
 }
 
-// rotateByItself gives a key the value that its policy wants. Nobody sees it here: those
+// rotateAutomatically gives a key the value that its policy wants. Nobody sees it here: those
 // who may, read it in a session.
-func (k kinds) rotateByItself(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
-	if _, err := k.turn(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
+func (k deps) rotateAutomatically(ctx context.Context, tx resource.Tx, ch *resource.Edit[keys.Key], now time.Time) error {
+	if _, err := k.rotateSecret(ch, now, ch.Old.Value.Rotation.Transition()); err != nil {
 		return err
 	}
 	ch.New.Value.AutoRotated = true
 	if err := k.onRecord(ctx, tx, ch.New.Record, deedRotate, now, rotationNotes(ch, "auto")); err != nil {
 		return err
 	}
-	return k.tellOfKey(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
+	return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-rotated", rotationRecipients, now)
 }
 
-// tellOfKey puts a mail about a key into the outbox.
-func (k kinds) tellOfKey(
+// notifyKeyOwner puts a mail about a key into the outbox.
+func (k deps) notifyKeyOwner(
 	ctx context.Context, tx resource.Tx, r *resource.Row[keys.Key], template string,
 	recipients func(context.Context, resource.Reader, *resource.Row[keys.Key]) ([]string, error), now time.Time,
 ) error {
@@ -145,10 +145,10 @@ func forPeople(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// forceCadences brings the user keys of every workspace under the cadence that it
+// enforceRotationPeriods brings the user keys of every workspace under the cadence that it
 // forces, and takes the policies back that it forced before.
 // Source: contract/identity-and-governance.md section 4.
-func (k kinds) forceCadences(ctx context.Context, now time.Time) error {
+func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
 	return k.eachWorkspace(ctx, func(place resource.Record, s tenant.Settings) error {
 		q := resource.Query{
 			Kind: keys.Kind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: livingKeys,

@@ -36,7 +36,7 @@ var errEnough = errors.New("enough for now")
 // it is handed to the server and marked behind it, so that two nodes never send the same
 // one. When the gateway dies between the two the mail is sent once more, after
 // mail.Doubt, with the same Message-ID, and then given up.
-func (k kinds) sendMails(ctx context.Context, now time.Time) error {
+func (k deps) sendMails(ctx context.Context, now time.Time) error {
 	began, misses := time.Now(), 0
 	err := k.sweep(ctx, resource.Query{Kind: mail.Kind, Statuses: []string{mail.Pending, mail.Sending}}, func(rec resource.Record) error {
 		if ctx.Err() != nil || misses == mailMisses || time.Since(began) > mailTime {
@@ -61,7 +61,7 @@ func (k kinds) sendMails(ctx context.Context, now time.Time) error {
 
 // sendMail sends one mail if it is due. It reports false when the server did not take it
 // but may later.
-func (k kinds) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
+func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) (bool, error) {
 	m, err := resource.Decode[mail.Message](rec)
 	if err != nil || !m.Value.Due(rec.Status, rec.Updated, now) {
 		return true, err
@@ -85,7 +85,7 @@ func (k kinds) sendMail(ctx context.Context, rec resource.Record, now time.Time)
 }
 
 // putMail writes a message as its next version: fault.Conflict when another node has.
-func (k kinds) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
+func (k deps) putMail(ctx context.Context, rec *resource.Record, m *mail.Message, now time.Time) error {
 	next := *rec
 	next.Updated, next.Body = now, encode(m)
 	if err := k.Store.InTx(ctx, func(tx resource.Tx) error { return tx.Update(ctx, next) }); err != nil {
@@ -97,7 +97,7 @@ func (k kinds) putMail(ctx context.Context, rec *resource.Record, m *mail.Messag
 }
 
 // send writes the letter of a message and hands it over.
-func (k kinds) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
+func (k deps) send(ctx context.Context, id string, m *mail.Message, now time.Time) error {
 	vars := maps.Clone(m.Vars)
 	if len(m.Sealed) > 0 {
 		plain, err := k.Box.Open(m.Sealed, mail.Context(id))

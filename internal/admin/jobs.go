@@ -23,13 +23,13 @@ type Job struct {
 // Jobs are all jobs of the administration, for one node at a time. They need the same
 // Parts as New, but not what serves requests. To add a job, add its line.
 func Jobs(p Parts) []Job {
-	k := kinds{Parts: p}
+	k := deps{Parts: p}
 	const often, seldom = time.Minute, time.Hour
 	jobs := []Job{
-		{"key-cadence", 10 * time.Minute, k.forceCadences},
-		{"keys", often, k.ageKeys},
+		{"key-cadence", 10 * time.Minute, k.enforceRotationPeriods},
+		{"keys", often, k.runDueKeySteps},
 		{"providers", often, k.expireProviders},
-		{"budgets", 30 * time.Second, k.ageBudgets},
+		{"budgets", 30 * time.Second, k.updateBudgets},
 		{"invites", often, k.expireInvites},
 		{"sessions", seldom, k.dropSessions},
 		{"outbox-purge", seldom, k.purgeOutbox},
@@ -47,7 +47,7 @@ const (
 )
 
 // sweep calls f for every record of a query, the oldest first.
-func (k kinds) sweep(ctx context.Context, q resource.Query, f func(resource.Record) error) error {
+func (k deps) sweep(ctx context.Context, q resource.Query, f func(resource.Record) error) error {
 	q.Limit = sweepPage
 	page := func(last *resource.Record) ([]resource.Record, error) {
 		if last != nil {
@@ -88,7 +88,7 @@ func sweepPages[T any](ctx context.Context, page func(last *T) ([]T, error), nam
 
 // change runs f on the present state of a record, in a transaction, and writes what f
 // makes of it; f returns false when there is nothing to do.
-func (k kinds) change(ctx context.Context, r resource.Record, now time.Time, f func(tx resource.Tx, rec *resource.Record) (bool, error)) error {
+func (k deps) change(ctx context.Context, r resource.Record, now time.Time, f func(tx resource.Tx, rec *resource.Record) (bool, error)) error {
 	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
 		rec, err := tx.Find(ctx, r.Kind, r.ID)
 		if err != nil {
@@ -104,7 +104,7 @@ func (k kinds) change(ctx context.Context, r resource.Record, now time.Time, f f
 
 // changing runs f in a transaction; once it is committed, those are woken who wait for
 // changes of records, if f says that there is one.
-func (k kinds) changing(ctx context.Context, f func(tx resource.Tx) (changed bool, err error)) error {
+func (k deps) changing(ctx context.Context, f func(tx resource.Tx) (changed bool, err error)) error {
 	changed := false
 	err := k.Store.InTx(ctx, func(tx resource.Tx) (err error) {
 		changed, err = f(tx)
@@ -117,13 +117,13 @@ func (k kinds) changing(ctx context.Context, f func(tx resource.Tx) (changed boo
 }
 
 // trail is for what no request caused.
-func (k kinds) trail() resource.Trail {
+func (k deps) trail() resource.Trail {
 	on, set := k.Features[auditFeature]
 	return resource.Trail{Off: set && !on, Clock: k.Clock}
 }
 
 // eachWorkspace calls f for every live workspace, with the settings in force there.
-func (k kinds) eachWorkspace(ctx context.Context, f func(place resource.Record, s tenant.Settings) error) error {
+func (k deps) eachWorkspace(ctx context.Context, f func(place resource.Record, s tenant.Settings) error) error {
 	return k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active}}, func(place resource.Record) error {
 		s, err := settingsOf(ctx, k.Store, place)
 		if err != nil {

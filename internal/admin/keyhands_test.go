@@ -28,13 +28,13 @@ func TestRotatedValueIsNoWayUp(t *testing.T) {
 		k := keys.Key{Name: name, Type: access.WorkspaceService, Scopes: []string{scope}, AutoRotated: true, Secret: keys.Secret{Hash: w.hasher.Sum(name), Sealed: shut, Masked: keys.Mask(raw)}}
 		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.of["main"], Name: name, Index: admin.KeyIndex(&k)}, k)
 	}
-	blind := access.InForce(access.Security{"managersViewAllData": false}, nil, nil)
+	blind := access.Effective(access.Security{"managersViewAllData": false}, nil, nil)
 	for role, shown := range map[access.Role]map[string]bool{
 		access.Admin:   {"plain": true, "climbing": true, "seeing": true},
 		access.Manager: {"plain": true, "climbing": false, "seeing": false},
 	} {
 		w.asks = func(*http.Request) (*access.Principal, error) {
-			places := map[string]access.Place{w.names.of["main"]: {Role: role, On: blind}}
+			places := map[string]access.Membership{w.names.of["main"]: {Role: role, On: blind}}
 			return &access.Principal{Kind: access.BySession, OrgID: w.org, UserID: w.names.of["colleague"], OrgRole: access.Member, Places: places}, nil
 		}
 		for name, want := range shown {

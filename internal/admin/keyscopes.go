@@ -21,7 +21,7 @@ func mayGive(c *resource.Call, r *resource.Row[keys.Key]) error {
 		case !may:
 			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).At("scopes")
 		}
-		if err := mayHand(c, r, access.Scope(s)); err != nil {
+		if err := checkGrantableScope(c, r, access.Scope(s)); err != nil {
 			return err
 		}
 	}
@@ -31,18 +31,18 @@ func mayGive(c *resource.Call, r *resource.Row[keys.Key]) error {
 	return nil
 }
 
-// mayHand refuses to put a scope into a key whose value the caller gets: whoever has the
+// checkGrantableScope refuses to put a scope into a key whose value the caller gets: whoever has the
 // value can use it, and nobody gains by a key what they have not got. It must be held
 // where the key counts, unless no key of the caller's type may hold it: an Admin key makes
 // the keys that send model traffic. And what binds the role of a person binds neither
 // the keys of nobody nor those of others.
-func mayHand(c *resource.Call, r *resource.Row[keys.Key], s access.Scope) error {
+func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.Scope) error {
 	p := c.Principal
 	ofType, _ := access.MayHold(p.KeyType, string(s))
 	if (ofType || p.Kind != access.ByKey) && access.Can(p, s, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) != nil {
 		return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).At("scopes")
 	}
-	if !ownKey(c, r) && p.Narrowed(s, r.WorkspaceID) {
+	if !ownKey(c, r) && p.HasPartialScope(s, r.WorkspaceID) {
 		return fault.Newf(fault.Forbidden, "your role lets you use the scope %s in part, and a key that is not yours would use all of it", s).At("scopes")
 	}
 	return nil
@@ -58,7 +58,7 @@ func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
 		return fault.Newf(fault.Forbidden, "the value of this key would outlive the key that you call with, which ends at %s; sign in, or call with a key that lasts as long", forPeople(c.Principal.Expires)).At("id")
 	}
 	for _, s := range r.Value.Scopes {
-		if err := mayHand(c, r, access.Scope(s)); err != nil {
+		if err := checkGrantableScope(c, r, access.Scope(s)); err != nil {
 			return fault.Newf(fault.Forbidden, "the value of this key would let you do more than you may: %s", fault.From(err).Text()).At("id")
 		}
 	}

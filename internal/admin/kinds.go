@@ -2,14 +2,14 @@ package admin
 
 import "sluice/internal/resource"
 
-// kinds make the descriptions of the kinds from the parts that they need.
-type kinds struct {
+// deps make the descriptions of the kinds from the parts that they need.
+type deps struct {
 	Parts
-	tails *tails
+	tailConnections *tails
 }
 
 // list is everything that the administration serves. To add a kind, add its line.
-func (k kinds) list() []resource.Resource {
+func (k deps) list() []resource.Resource {
 	return []resource.Resource{
 		k.sessions(),
 		k.organisation(),

@@ -13,7 +13,7 @@ import (
 
 // labels name versions of prompts. Three exist everywhere; the others belong to a
 // workspace. Source: contract/content-and-observability.yaml, labels; .md section 1.6.
-func (k kinds) labels() resource.Resource {
+func (k deps) labels() resource.Resource {
 	return &resource.Kind[prompt.Label, labelView]{
 		Name: prompt.LabelKind, Object: "label", Title: "label", Tag: "Prompts", Audited: "labels",
 		Path: "/labels", Param: "labelId", ByID: true, Perm: "prompts", Scopes: promptScopes[prompt.Label]("update"),
@@ -113,7 +113,7 @@ func organisationFilter() resource.Filter {
 func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Label]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if r.WorkspaceID != "" || !c.Sent.Has("organisation_id") {
-		return c.Within()
+		return c.RequireWorkspace()
 	}
 	places, err := rowsOf[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
 	for _, p := range places {
@@ -122,7 +122,7 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 			return nil
 		}
 	}
-	return cmp.Or(err, c.Within())
+	return cmp.Or(err, c.RequireWorkspace())
 }
 
 // prepareLabel refuses a name that the workspace has.
@@ -138,14 +138,14 @@ func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[promp
 }
 
 // afterLabel takes a label that goes off the prompts that have it.
-func (k kinds) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
+func (k deps) afterLabel(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
 	if ch.New.Status != resource.Archived {
 		return nil
 	}
 	q := resource.Query{Kind: prompt.Kind, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID, Statuses: []string{resource.Active}, Limit: 1000,
 		Index: []resource.IndexEntry{{Name: entryLabel, Value: ch.New.ID}}}
-	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error {
-		return k.prompts().Amend(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) })
+	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error {
+		return k.prompts().UpdateLinked(ctx, tx, c, r, func(p *prompt.Prompt) { p.Unlabel(ch.New.ID) })
 	})
 }
 

@@ -14,8 +14,8 @@ const (
 	placeLevel = "workspace"
 )
 
-// levelOf is the level of what lives in a workspace, "" for none.
-func levelOf(workspaceID string) string {
+// scopeLevel is the level of what lives in a workspace, "" for none.
+func scopeLevel(workspaceID string) string {
 	if workspaceID == "" {
 		return orgLevel
 	}
@@ -38,7 +38,7 @@ func levelScopes[T any](stem, action string, r *resource.Row[T]) []access.Scope 
 	if r == nil {
 		return []access.Scope{levelScope(orgLevel, stem, action), levelScope(placeLevel, stem, action)}
 	}
-	return []access.Scope{levelScope(levelOf(r.WorkspaceID), stem, action)}
+	return []access.Scope{levelScope(scopeLevel(r.WorkspaceID), stem, action)}
 }
 
 // locateLevel makes a record one of the workspace that the call is about, else one of

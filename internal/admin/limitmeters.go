@@ -10,7 +10,7 @@ import (
 )
 
 // meter keeps the meters of a carrier in step with its budgets.
-func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange) error {
+func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange) error {
 	if ch.none() {
 		return nil
 	}
@@ -18,12 +18,12 @@ func (k kinds) meter(ctx context.Context, tx resource.Tx, now time.Time, of quot
 	if err != nil {
 		return err
 	}
-	return k.step(ctx, tx, now, of, ch, present)
+	return k.syncMeters(ctx, tx, now, of, ch, present)
 }
 
-// step changes the present meters of a carrier, by the ids of their budgets: one that is
+// syncMeters changes the present meters of a carrier, by the ids of their budgets: one that is
 // new begins at nothing, one that stays is retuned, one that is gone is forgotten.
-func (k kinds) step(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange, present map[string]quota.Meter) error {
+func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange, present map[string]quota.Meter) error {
 	for _, old := range ch.before {
 		if budgetOf(ch.after, old.ID) == nil {
 			delete(present, old.ID)
@@ -61,7 +61,7 @@ func newMeter(of quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
 // retune gives a meter the limits and the schedule of a budget. The next reset stays
 // unless another one was asked for or the period is another; one that has come holds,
 // though the worker did not come to it yet.
-func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
+func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, before *quota.Budget, sent bool, now time.Time) error {
 	m.SetLimits(b.Limit(), b.Threshold())
 	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
 		return nil
@@ -79,7 +79,7 @@ func (k kinds) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, be
 
 // renew lets usage begin anew as of a reset by schedule; of a policy that of all its
 // counters. The meter itself is not stored.
-func (k kinds) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, at time.Time) error {
+func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, at time.Time) error {
 	m.Renew(at)
 	if m.Kind == quota.UsageLimitKind {
 		return k.Meters.ResetMeters(ctx, tx, m.ID, at)
@@ -100,7 +100,7 @@ const mostMeters = 1000
 
 // metersOf are the meters of a carrier by the ids of its budgets; of an integration
 // those in one workspace or, without one, in all.
-func (k kinds) metersOf(ctx context.Context, from resource.Reader, of quota.Subject) (map[string]quota.Meter, error) {
+func (k deps) metersOf(ctx context.Context, from resource.Reader, of quota.Subject) (map[string]quota.Meter, error) {
 	q := quota.MeterQuery{CarrierID: of.ID, Counters: true, Limit: mostMeters}
 	if of.Kind == quota.IntegrationWorkspace {
 		q.WorkspaceID = of.WorkspaceID

@@ -105,7 +105,7 @@ func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 
 // layLimits puts the limits that were sent into a record. One that is exhausted becomes
 // active when a budget was raised, replaced, taken away or reset.
-func layLimits[T any](k kinds, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+func layLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
 	budgets, rates := form.of(&ch.New.Value)
 	if raw, sent := ch.Sent["rate_limits"]; sent {
 		list, err := readRates(raw, "rate_limits", mostRates)
@@ -140,7 +140,7 @@ func layLimits[T any](k kinds, c *resource.Call, ch *resource.Edit[T], form limi
 }
 
 // readBudgets reads the budgets that take the place of others.
-func (k kinds) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
+func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rules, before []quota.Budget) ([]quota.Budget, error) {
 	list, err := quota.ReadBudgets(raw, rules)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ const exhausted = "exhausted"
 
 // meterLimits keeps the meters of a record in step with its budgets; it is called After
 // each of its changes.
-func meterLimits[T any](ctx context.Context, k kinds, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
 	if ch.New.Status == resource.Archived {
 		return k.Meters.DropMeters(ctx, tx, ch.New.ID, "")
 	}

@@ -114,7 +114,7 @@ type limitsShown struct {
 }
 
 // showLimits reads the meters of a carrier that has budgets.
-func (k kinds) showLimits(ctx context.Context, c *resource.Call, of quota.Subject, budgets, rates json.RawMessage) (limitsShown, error) {
+func (k deps) showLimits(ctx context.Context, c *resource.Call, of quota.Subject, budgets, rates json.RawMessage) (limitsShown, error) {
 	if len(budgets) == 0 {
 		return limitsOn(nil, nil, rates)
 	}

@@ -31,7 +31,7 @@ type logAttempt struct {
 
 // attemptsOf are the attempts of the request that an attempt belongs to. What came without
 // a request of this gateway stands alone.
-func (k kinds) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attempt) ([]logAttempt, error) {
+func (k deps) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attempt) ([]logAttempt, error) {
 	rows := []record.Attempt{*a}
 	if a.RequestID != "" && a.Source.Served() {
 		q := record.Query{OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, RequestID: a.RequestID, Limit: maxAttempts}

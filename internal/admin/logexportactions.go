@@ -22,7 +22,7 @@ type ExportFiles interface {
 }
 
 // startExport hands an order to the node that serves the call.
-func (k kinds) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportDraft && e.State != record.ExportFailed {
 		return nil, fault.Newf(fault.InvalidRequest, "a draft can be started, or an export that failed; this one is in the state %s", e.State)
@@ -48,7 +48,7 @@ func (k kinds) startExport(ctx context.Context, tx resource.Tx, c *resource.Call
 }
 
 // cancelExport stops a run. Whoever writes the file finds out at its next part.
-func (k kinds) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportRunning {
 		return nil, fault.Newf(fault.InvalidRequest, "only an export that is under way can be stopped; this one is in the state %s", e.State)
@@ -84,7 +84,7 @@ func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.E
 }
 
 // ready refuses an export without a file: one that was not done, or whose file had its time.
-func (k kinds) ready(r *resource.Row[record.Export], now time.Time) error {
+func (k deps) ready(r *resource.Row[record.Export], now time.Time) error {
 	e := &r.Value
 	switch {
 	case e.State != record.ExportDone:

@@ -141,7 +141,7 @@ type exportView struct {
 	Object         string                   `json:"object" enum:"export"`
 }
 
-func (k kinds) viewExport(_ context.Context, _ *resource.Call, r resource.Row[record.Export], _ bool) (exportView, error) {
+func (k deps) viewExport(_ context.Context, _ *resource.Call, r resource.Row[record.Export], _ bool) (exportView, error) {
 	e := r.Value
 	v := exportView{
 		ID: r.ID, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Filters: e.Filters, Fields: e.Fields, Format: cmp.Or(e.Format, record.ExportJSONL),

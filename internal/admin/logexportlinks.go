@@ -23,7 +23,7 @@ const (
 )
 
 // linkExport makes an address of the file, for whoever has it.
-func (k kinds) linkExport(ctx context.Context, c *resource.Call, r resource.Row[record.Export]) (any, error) {
+func (k deps) linkExport(ctx context.Context, c *resource.Call, r resource.Row[record.Export]) (any, error) {
 	if err := mayDownload(ctx, c, &r); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (k kinds) linkExport(ctx context.Context, c *resource.Call, r resource.Row[
 func linkText(id, expires string) []byte { return []byte(id + " " + expires) }
 
 // exportFiles is where the addresses lead. The signature stands for the caller's rights.
-func (k kinds) exportFiles() resource.Resource {
+func (k deps) exportFiles() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/logs/exports/{exportId}/file", ID: "readLogExportFile", Summary: "Read the file of a log export, at an address that downloadLogExport made",
 		Tag: "Log exports", Feature: exportFeature, Public: true, Stream: "application/x-ndjson, application/gzip, application/zstd, application/vnd.apache.parquet",
@@ -59,7 +59,7 @@ func (k kinds) exportFiles() resource.Resource {
 	}}
 }
 
-func (k kinds) readExport(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	id, expires := c.Path("exportId"), c.Query("expires")
 	signature, err := base64.RawURLEncoding.DecodeString(c.Query("signature"))
 	if err != nil || !ident.ValidID(id) || !k.Box.Signed(linkText(id, expires), signature, exportLinkContext) {

@@ -18,8 +18,8 @@ var exportScopes = []access.Scope{access.LogsExport}
 // scope. A user key sees those of its user alone. What runs them is an adapter of its own
 // (logstore/export), which takes an order up when its state says so.
 // Source: contract/content-and-observability.md section 8.
-func (k kinds) logExports() resource.Resource {
-	receipt := &resource.Receipt[record.Export]{Shape: exportReceipt{}, Make: k.receiveExport}
+func (k deps) logExports() resource.Resource {
+	receipt := &resource.WriteResponse[record.Export]{Shape: exportReceipt{}, Make: k.receiveExport}
 	return &resource.Kind[record.Export, exportView]{
 		Name: record.ExportKind, Object: "export", Title: "log export", Tag: "Log exports", Audited: "log_exports", Feature: exportFeature,
 		Path: "/logs/exports", Param: "exportId", ByID: true, Verbs: resource.Create | resource.List | resource.Get | resource.Update, PageSize: 100,
@@ -84,7 +84,7 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 	}
 	name := filters.Text("workspace_slug")
 	if name == "" {
-		return c.Within()
+		return c.RequireWorkspace()
 	}
 	place, err := exportPlace(ctx, c, name)
 	r.WorkspaceID = place.ID
@@ -128,7 +128,7 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 }
 
 // receiveExport answers how many rows match now, of those that the caller may see.
-func (k kinds) receiveExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
+func (k deps) receiveExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	q := ch.New.Value.Filters.Query(c.OrgID, ch.New.WorkspaceID)
 	q.Limit, q.Count = 1, true
 	if c.Principal.SeesOwnDataOnly(ch.New.WorkspaceID) {

@@ -82,11 +82,11 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
 		return q, fault.New(fault.InvalidParameter, "the end is after the start").At("time_of_generation_max")
 	}
-	return q, inTurn(c)
+	return q, checkRangeOrder(c)
 }
 
-// inTurn refuses ranges whose end lies before their beginning.
-func inTurn(c *resource.Call) error {
+// checkRangeOrder refuses ranges whose end lies before their beginning.
+func checkRangeOrder(c *resource.Call) error {
 	for _, name := range []string{"total_units", "prompt_token", "completion_token", "cost", "weighted_feedback"} {
 		low, high := name+"_min", name+"_max"
 		if c.Query(low) != "" && c.Query(high) != "" && c.Number(high) < c.Number(low) {

@@ -14,7 +14,7 @@ import (
 // id of the config, and which of its texts was in force. It looks each config up once, and
 // belongs to one goroutine.
 type logNames struct {
-	k       kinds
+	k       deps
 	c       *resource.Call
 	org     string
 	configs map[[2]string]*configTexts // by workspace and name
@@ -26,7 +26,7 @@ type configTexts struct {
 	versions []configVersion
 }
 
-func (k kinds) newLogNames(ctx context.Context, c *resource.Call) (*logNames, error) {
+func (k deps) newLogNames(ctx context.Context, c *resource.Call) (*logNames, error) {
 	org, err := own(ctx, c)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (n *logNames) config(ctx context.Context, workspaceID, name string) (*confi
 	}
 	texts := &configTexts{}
 	n.configs[at] = texts
-	r, err := resource.Look(ctx, n.c.Reader, routing.SavedKind, access.Target{OrgID: n.c.OrgID, WorkspaceID: workspaceID}, name)
+	r, err := resource.FindByName(ctx, n.c.Reader, routing.SavedKind, access.Target{OrgID: n.c.OrgID, WorkspaceID: workspaceID}, name)
 	if fault.Has(err, fault.NotFound) {
 		return texts, nil
 	}

@@ -19,7 +19,7 @@ import (
 // logReplay runs a logged request again. With the key of the call it leaves no row in the
 // audit trail: the log has one, marked as a replay. That a person let another key pay is on
 // the trail, as a use of that key, and so is what was refused.
-func (k kinds) logReplay() resource.Operation {
+func (k deps) logReplay() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
 		Summary: "Run a logged request again, as it was or with another model, provider, config or prompt, and compare the answers",
@@ -85,7 +85,7 @@ type replayDifference struct {
 	Replay   any    `json:"replay,omitempty" doc:"absent when it is in the original alone"`
 }
 
-func (k kinds) replayLog(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) replayLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err := mayReplay(c); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (k kinds) replayLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := k.payingKey(ctx, c, &a)
+	key, err := k.replayKey(ctx, c, &a)
 	if err != nil {
 		return nil, err
 	}

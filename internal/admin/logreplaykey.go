@@ -32,10 +32,10 @@ func mayReplay(c *resource.Call) error {
 	return access.CanCall(c.Principal, access.CompletionsWrite)
 }
 
-// payingKey is the value of the key with which the replay of an attempt is sent; empty for
+// replayKey is the value of the key with which the replay of an attempt is sent; empty for
 // that of the call. A person may use what they could use anyway: their own keys, whose
 // values they may read, and service keys that they may change.
-func (k kinds) payingKey(ctx context.Context, c *resource.Call, a *record.Attempt) (raw sealed.String, err error) {
+func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt) (raw sealed.String, err error) {
 	id := c.Sent.Text("api_key_id")
 	if id == "" {
 		return raw, nil

@@ -12,7 +12,7 @@ import (
 // by its id; what the deployment keeps at most is no part of them. Workspaces that were
 // archived keep theirs.
 func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.Retention, error) {
-	k := kinds{Parts: Parts{Store: store}}
+	k := deps{Parts: Parts{Store: store}}
 	orgs := map[string]*tenant.Organisation{}
 	err := k.sweep(ctx, resource.Query{Kind: tenant.OrganisationKind}, func(r resource.Record) error {
 		org, err := resource.Decode[tenant.Organisation](r)

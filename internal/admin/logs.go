@@ -15,7 +15,7 @@ import (
 // logs are the routes that read the request log. Source:
 // contract/content-and-observability.yaml, GET /logs and GET /logs/{logId}; the
 // keyset cursor is ours.
-func (k kinds) logs() resource.Resource {
+func (k deps) logs() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, the newest first", Tag: "Logs",
@@ -66,7 +66,7 @@ type logItem struct {
 	Weighted  *float64 `json:"avg_weighted_feedback" nullable:"true" doc:"on the trace; null without feedback"`
 }
 
-func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 	q, err := logQuery(c)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (k kinds) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 
 // findLogs reads the rows of a page, and notes in the list what else is said of it. What
 // bodies hold is told to those alone who may read them.
-func (k kinds) findLogs(ctx context.Context, c *resource.Call, q record.Query, out *logList) ([]record.Attempt, error) {
+func (k deps) findLogs(ctx context.Context, c *resource.Call, q record.Query, out *logList) ([]record.Attempt, error) {
 	text := c.Query("search")
 	if text == "" {
 		page, err := k.Logs.List(ctx, q)
@@ -129,7 +129,7 @@ func traceOf(a *record.Attempt) trace { return trace{a.WorkspaceID, a.TraceID} }
 
 // saidOf are the figures of feedback on the traces of attempts, as far as there is any.
 // Each workspace is one query.
-func (k kinds) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Figures, error) {
+func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Figures, error) {
 	places := make(map[string]record.Query)
 	for i := range rows {
 		r := &rows[i]
@@ -182,7 +182,7 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 	return q, nil
 }
 
-func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	a, err := k.findLog(ctx, c)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (k kinds) getLog(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 // findLog is the attempt that the path names, as far as the caller may see it.
-func (k kinds) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
+func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
 	none := fault.New(fault.NotFound, "there is no such log").At("logId")
 	id := c.Path("logId")
 	if !ident.ValidID(id) {

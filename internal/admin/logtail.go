@@ -26,7 +26,7 @@ const (
 // logTail follows the log: rows are sent as the log store takes them over. It reads page
 // by page behind a cursor, so that a reader who comes back with the last one that it saw
 // misses nothing and sees nothing twice, on any node that sees the same log.
-func (k kinds) logTail() resource.Operation {
+func (k deps) logTail() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodGet, Path: "/logs/stream", ID: "followLogs", Summary: "Follow the log: new attempts as events of the server", Tag: "Logs",
 		Scopes: []access.Scope{access.LogsList}, Stream: "text/event-stream", Run: k.followLogs,
@@ -36,8 +36,8 @@ func (k kinds) logTail() resource.Operation {
 	}
 }
 
-func (k kinds) followLogs(_ context.Context, c *resource.Call) (any, error) {
-	t := &tail{k: k, c: c, began: k.Clock.Now(), after: record.Cursor(c.Query("last_event_id"))}
+func (k deps) followLogs(_ context.Context, c *resource.Call) (any, error) {
+	t := &logTail{k: k, c: c, began: k.Clock.Now(), after: record.Cursor(c.Query("last_event_id"))}
 	if last := c.Request().Header.Get("Last-Event-ID"); last != "" {
 		t.after = record.Cursor(last)
 	}
@@ -49,7 +49,7 @@ func (k kinds) followLogs(_ context.Context, c *resource.Call) (any, error) {
 	if _, err := attemptQuery(c); err != nil {
 		return nil, err
 	}
-	leave, err := k.tails.enter(c.OrgID)
+	leave, err := k.tailConnections.enter(c.OrgID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func (k kinds) followLogs(_ context.Context, c *resource.Call) (any, error) {
 // noID sorts before every id.
 const noID = "00000000-0000-0000-0000-000000000000"
 
-// tail is a reader of the log from a cursor on.
-type tail struct {
-	k     kinds
+// logTail is a reader of the log from a cursor on.
+type logTail struct {
+	k     deps
 	c     *resource.Call
 	began time.Time
 	fresh bool          // it begins at the newest row, not behind one that was seen
@@ -81,20 +81,20 @@ const (
 
 // run sends rows until the reader is gone or something ends the tail. Once it has begun,
 // why it ends is told by an event.
-func (t *tail) run(ctx context.Context, to events) error {
+func (t *logTail) run(ctx context.Context, to events) error {
 	if err := to.comment("following"); err != nil {
-		return leftEarly(err)
+		return ignoreDisconnect(err)
 	}
 	quiet, current := time.Now(), time.Now()
 	for {
 		sent, more, err := t.step(ctx, to)
 		switch {
 		case err != nil:
-			return leftEarly(t.fail(ctx, to, err))
+			return ignoreDisconnect(t.fail(ctx, to, err))
 		case t.k.Draining != nil && t.k.Draining():
-			return leftEarly(to.end(endStopping, "the gateway is about to stop; connect again and send Last-Event-ID"))
+			return ignoreDisconnect(to.end(endStopping, "the gateway is about to stop; connect again and send Last-Event-ID"))
 		case more && time.Since(current) > tailPatience:
-			return leftEarly(to.end(endSlow, "more is logged than you read; choose narrower filters, or connect again and send Last-Event-ID"))
+			return ignoreDisconnect(to.end(endSlow, "more is logged than you read; choose narrower filters, or connect again and send Last-Event-ID"))
 		}
 		if sent > 0 {
 			quiet = time.Now()
@@ -105,12 +105,12 @@ func (t *tail) run(ctx context.Context, to events) error {
 		current = time.Now()
 		if current.Sub(quiet) >= tailHeartbeat {
 			if err := to.comment("quiet"); err != nil {
-				return leftEarly(err)
+				return ignoreDisconnect(err)
 			}
 			quiet = current
 		}
 		if err := background.Sleep(ctx, tailPause); err != nil {
-			return leftEarly(t.fail(ctx, to, err))
+			return ignoreDisconnect(t.fail(ctx, to, err))
 		}
 	}
 }
@@ -118,8 +118,8 @@ func (t *tail) run(ctx context.Context, to events) error {
 // errReaderGone is that of a write to a reader who is gone.
 var errReaderGone = errors.New("the reader is gone")
 
-// leftEarly is no error when the reader left: there is nobody to tell.
-func leftEarly(err error) error {
+// ignoreDisconnect is no error when the reader left: there is nobody to tell.
+func ignoreDisconnect(err error) error {
 	if errors.Is(err, errReaderGone) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func leftEarly(err error) error {
 }
 
 // fail tells why the tail cannot go on.
-func (t *tail) fail(ctx context.Context, to events, err error) error {
+func (t *logTail) fail(ctx context.Context, to events, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errReaderGone) {
 		return errReaderGone
 	}
@@ -140,8 +140,8 @@ func (t *tail) fail(ctx context.Context, to events, err error) error {
 }
 
 // step judges the caller anew, then sends a page; more says that there may be another.
-func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err error) {
-	if err := t.c.Anew(ctx); err != nil {
+func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err error) {
+	if err := t.c.Reauthorize(ctx); err != nil {
 		return 0, false, err
 	}
 	q, err := attemptQuery(t.c)
@@ -187,7 +187,7 @@ func (t *tail) step(ctx context.Context, to events) (sent int, more bool, err er
 
 // before reports whether an attempt was over when the tail began. The first look goes back
 // a little, and must not show what was there.
-func (t *tail) before(a *record.Attempt, at record.Cursor) bool {
+func (t *logTail) before(a *record.Attempt, at record.Cursor) bool {
 	arrived, _, err := at.Split()
 	return t.fresh && err == nil && arrived.Before(t.began) && a.Started.Add(a.Duration).Before(t.began)
 }

@@ -71,7 +71,7 @@ func capabilityQuery() []resource.Param {
 	return slices.Concat(pagesFrom1(), searchParams("part of the name or title"), []resource.Param{{Name: "type", Enum: types}})
 }
 
-func (k kinds) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
+func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpIntegrationCapabilities", Summary: "List the tools, prompts and resources of an upstream server",
@@ -100,7 +100,7 @@ func (k kinds) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 	}
 }
 
-func (k kinds) mcpServerCapabilities() []resource.Action[mcp.Server] {
+func (k deps) mcpServerCapabilities() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpServerCapabilities", Summary: "List the tools, prompts and resources of a server",
@@ -116,7 +116,7 @@ func (k kinds) mcpServerCapabilities() []resource.Action[mcp.Server] {
 	}
 }
 
-func (k kinds) listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+func (k deps) listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
 	in, found, err := k.foundBehind(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err

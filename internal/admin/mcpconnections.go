@@ -35,7 +35,7 @@ type connectionView struct {
 // their own ones, or those of anybody for who leads the workspace. A revocation is
 // written as a change of the server, so that every node lets go of the sessions that it
 // keeps. Source: contract/content-and-observability.yaml, connections; .md 9.5.
-func (k kinds) connectionActions() []resource.Action[mcp.Server] {
+func (k deps) connectionActions() []resource.Action[mcp.Server] {
 	whose := resource.Param{Name: "user_id", Doc: "of a user; absent: the caller's own ones, and with keys that belong to nobody those of all", Format: "uuid"}
 	revoked := whose
 	revoked.Doc = "of a user; absent: the caller"
@@ -59,7 +59,7 @@ func (k kinds) connectionActions() []resource.Action[mcp.Server] {
 // whether or not there is such a user, for one whose connections the caller cannot see.
 func whoseConnections(c *resource.Call, place string) (string, error) {
 	own, asked := c.Principal.UserID, c.Query("user_id")
-	if asked != "" && asked != own && !c.Principal.Leads(place) {
+	if asked != "" && asked != own && !c.Principal.CanManageUsers(place) {
 		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").At("user_id")
 	}
 	return cmp.Or(asked, own), nil
@@ -149,11 +149,11 @@ func dropConnections(ctx context.Context, tx resource.Tx, _ *resource.Call, serv
 
 // forget deletes connections for good: tokens are of no use to anybody any more.
 func forget(ctx context.Context, tx resource.Tx, q resource.Query) error {
-	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
+	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return tx.Delete(ctx, r.Kind, r.ID) })
 }
 
 // connectedUsers are the users who are signed in at a server; nil where nobody ever is.
-func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *family[I, S], server resource.Record) (map[string]bool, error) {
+func connectedUsers[I, S any](ctx context.Context, from resource.Reader, f *serverKind[I, S], server resource.Record) (map[string]bool, error) {
 	if f.server != mcp.ServerKind {
 		return nil, nil
 	}

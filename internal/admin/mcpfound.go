@@ -17,7 +17,7 @@ const linkFound = "mcp_integration.found"
 // readFound is what is known of an upstream; the zero value before it was asked.
 func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Found, error) {
 	var found mcp.Found
-	raw, err := besideOf(ctx, from, linkFound, integrationID)
+	raw, err := sideDataOf(ctx, from, linkFound, integrationID)
 	if err != nil || raw == nil {
 		return found, err
 	}
@@ -28,8 +28,8 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 }
 
 // foundBehind is the integration of a server, and what is known of its upstream.
-func (k kinds) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Found, error) {
-	in, err := k.toolServers().behind(ctx, from, s)
+func (k deps) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Found, error) {
+	in, err := k.toolServers().findIntegration(ctx, from, s)
 	if err != nil {
 		return nil, mcp.Found{}, err
 	}
@@ -38,7 +38,7 @@ func (k kinds) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Ser
 }
 
 // noteFound writes what is known of an upstream.
-func (k kinds) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
+func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
 	changeBeside(ctx, k, linkFound, integrationID, readFound, change)
 }
 

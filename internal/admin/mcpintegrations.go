@@ -12,7 +12,7 @@ import (
 // mcpIntegrations are upstream tool servers, of the organisation or of one workspace,
 // with how to sign in to them and the workspaces that may use them.
 // Source: contract/content-and-observability.yaml, mcp-integrations; .md section 9.
-func (k kinds) mcpIntegrations() resource.Resource {
+func (k deps) mcpIntegrations() resource.Resource {
 	f := k.toolServers()
 	return &resource.Kind[mcp.Integration, mcpIntegrationView]{
 		Name: mcp.IntegrationKind, Object: "mcp-integration", Title: "MCP integration", Tag: "MCP integrations", Audited: "mcp_integrations",
@@ -22,15 +22,15 @@ func (k kinds) mcpIntegrations() resource.Resource {
 		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Prepare: f.prepare, Index: f.index, After: f.after,
 		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []sealed.Mapping { return in.Mappings })},
 		View:    k.viewMCPIntegration,
-		Receipt: &resource.Receipt[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
+		Receipt: &resource.WriteResponse[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
 		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationLooks()...),
 	}
 }
 
 // toolServers is what the administration must know of tool servers where it treats them
 // as it treats agents.
-func (k kinds) toolServers() *family[mcp.Integration, mcp.Server] {
-	return &family[mcp.Integration, mcp.Server]{
+func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
+	return &serverKind[mcp.Integration, mcp.Server]{
 		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", beside: linkFound,
 		of: func(in *mcp.Integration) upstream {
 			return upstream{
@@ -38,8 +38,8 @@ func (k kinds) toolServers() *family[mcp.Integration, mcp.Server] {
 				mappings: &in.Mappings,
 			}
 		},
-		in: func(s *mcp.Server) appearance {
-			return appearance{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
+		in: func(s *mcp.Server) serverFields {
+			return serverFields{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
 		},
 		found: func(name, integrationID, owner string) mcp.Server {
 			return mcp.Server{Name: name, IntegrationID: integrationID, OwnerID: owner}
@@ -68,7 +68,7 @@ func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Ed
 }
 
 // mcpIntegrationLooks read what an upstream says of itself, and try it out.
-func (k kinds) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
+func (k deps) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpIntegrationMetadata", Summary: "Read what the upstream server says of itself",
@@ -80,7 +80,7 @@ func (k kinds) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Try to reach the upstream server",
 			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
-				return k.tryMCP(ctx, c, &r, r.WorkspaceID, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
+				return k.testMCPServer(ctx, c, &r, r.WorkspaceID, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
 			},
 		},
 	}
@@ -135,10 +135,10 @@ type mcpIntegrationView struct {
 	Object          string               `json:"object" enum:"mcp-integration"`
 }
 
-func (k kinds) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
+func (k deps) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
 	in, f := r.Value, k.toolServers()
 	v := mcpIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: levelOf(r.WorkspaceID),
+		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: scopeLevel(r.WorkspaceID),
 		URL: sealed.Address(in.URL), AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
 		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
 	}

@@ -12,7 +12,7 @@ import (
 
 // mcpServers are the appearances of upstream tool servers in workspaces: clients connect
 // to them. Source: contract/content-and-observability.yaml, mcp-servers; .md section 9.
-func (k kinds) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
+func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 	f := k.toolServers()
 	return &resource.Kind[mcp.Server, mcpServerView]{
 		Name: mcp.ServerKind, Object: "mcp-server", Title: "MCP server", Tag: "MCP servers", Audited: "mcp_servers",
@@ -20,12 +20,12 @@ func (k kinds) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 		PageSize: 100, PageMax: 100,
 		Create: mcpServerIn{}, Update: serverPatch{},
 		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
-		Select:  selectNamed("id", mcp.ServerKind),
+		Select:  filterByNames("id", mcp.ServerKind),
 		Prepare: f.prepareServer,
 		Refs:    []resource.Ref[mcp.Server]{f.refer()},
 		After:   afterMCPServer,
 		View:    k.viewMCPServer,
-		Receipt: &resource.Receipt[mcp.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Server]},
+		Receipt: &resource.WriteResponse[mcp.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Server]},
 		Actions: slices.Concat(f.accessActions("McpServer", "mcp_servers"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerLooks()),
 	}
 }
@@ -39,7 +39,7 @@ func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *r
 }
 
 // mcpServerLooks read what the upstream of a server says of itself, and try it out.
-func (k kinds) mcpServerLooks() []resource.Action[mcp.Server] {
+func (k deps) mcpServerLooks() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpServerMetadata", Summary: "Read what the upstream of a server says of itself",
@@ -51,16 +51,16 @@ func (k kinds) mcpServerLooks() []resource.Action[mcp.Server] {
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Try to reach the upstream of a server",
 			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
-				in, err := k.toolServers().behind(ctx, c.Reader, &r.Value)
+				in, err := k.toolServers().findIntegration(ctx, c.Reader, &r.Value)
 				if err != nil {
 					return nil, err
 				}
 				v := trialView{ServerName: r.Value.Name, Object: "mcp-server"}
-				if !inForce(in.Record, r.WorkspaceID) {
+				if !isServerUsable(in.Record, r.WorkspaceID) {
 					v.fails("the workspace may not use the integration of this server")
 					return v, nil
 				}
-				return k.tryMCP(ctx, c, in, r.WorkspaceID, v)
+				return k.testMCPServer(ctx, c, in, r.WorkspaceID, v)
 			},
 		},
 	}
@@ -117,7 +117,7 @@ type mcpServerUpstream struct {
 	AuthType       string               `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
 }
 
-func (k kinds) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server], detail bool) (mcpServerView, error) {
+func (k deps) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server], detail bool) (mcpServerView, error) {
 	s := r.Value
 	v := mcpServerView{
 		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), OrganisationID: r.OrgID, OwnerID: s.OwnerID, WorkspaceID: orNull(r.WorkspaceID),

@@ -15,11 +15,11 @@ import (
 // Servers answer with the one that they speak themselves.
 const protocolVersion = "2025-06-18"
 
-// tryMCP begins a conversation with an upstream server as any client does, and keeps
+// testMCPServer begins a conversation with an upstream server as any client does, and keeps
 // what it says of itself. It signs in with the secrets that the workspace place or, with
 // "", the organisation may use. An older server, which speaks over a stream of events, is
 // asked for the stream alone.
-func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], place string, v trialView) (any, error) {
+func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], place string, v trialView) (any, error) {
 	v.URL = new(sealed.Address(r.Value.URL))
 	header, err := k.toolServers().headers(ctx, c, r, place)
 	if err != nil {
@@ -61,7 +61,7 @@ func (k kinds) tryMCP(ctx context.Context, c *resource.Call, r *resource.Row[mcp
 	return v, nil
 }
 
-func (k kinds) initialize() []byte {
+func (k deps) initialize() []byte {
 	return encode(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "initialize",
 		"params": map[string]any{"protocolVersion": protocolVersion, "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "sluice", "version": k.Version}},

@@ -18,12 +18,12 @@ import (
 // their own because a membership is named by two ids, that of its workspace and that
 // of its user, and several are made at once.
 // Source: contract/identity-and-governance.yaml, workspace members.
-func (k kinds) members() resource.Resource {
+func (k deps) members() resource.Resource {
 	var ops resource.Operations
 	for base, alias := range map[string]string{"/workspaces": "", "/admin/workspaces": "AtAdminWorkspaces"} {
 		path := base + "/{workspaceId}/users"
 		one := path + "/{userId}"
-		place := resource.Param{Name: "workspaceId", Doc: "slug or id of the workspace"}
+		membershipID := resource.Param{Name: "workspaceId", Doc: "slug or id of the workspace"}
 		user := resource.Param{Name: "userId", Doc: "id of the user", Format: "uuid"}
 		id := func(name string) string { return name + alias }
 		add := func(op resource.Operation) {
@@ -31,25 +31,25 @@ func (k kinds) members() resource.Resource {
 			ops = append(ops, op)
 		}
 		add(resource.Operation{
-			Method: http.MethodPost, Path: path, ID: id("addWorkspaceMembers"), Summary: "Add users of the organisation to a workspace", Params: []resource.Param{place},
+			Method: http.MethodPost, Path: path, ID: id("addWorkspaceMembers"), Summary: "Add users of the organisation to a workspace", Params: []resource.Param{membershipID},
 			Scopes: []access.Scope{"workspace_users.create"}, Body: membersIn{}, Audited: "workspace_users", Action: "create", Run: k.addMembers,
 		})
 		add(resource.Operation{
-			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{place},
+			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{membershipID},
 			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")),
 			Answer: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
 		add(resource.Operation{
-			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{place, user},
+			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{membershipID, user},
 			Scopes: []access.Scope{"workspace_users.read"}, Answer: memberView{}, Run: k.getMember,
 		})
 		add(resource.Operation{
-			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{place, user},
+			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{membershipID, user},
 			Scopes: []access.Scope{"workspace_users.update"}, Body: memberPatch{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
 		})
 		add(resource.Operation{
-			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{place, user},
+			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{membershipID, user},
 			Scopes: []access.Scope{"workspace_users.delete"}, Audited: "workspace_users", Action: "delete", Run: k.removeMember,
 		})
 	}
@@ -77,8 +77,8 @@ func placeOf(ctx context.Context, c *resource.Call, scope access.Scope) (resourc
 	switch {
 	case err != nil && !missing:
 		return rec, err
-	case missing, !c.Principal.Roams() && !c.Principal.BelongsTo(rec.ID):
-		return rec, resource.NotYours("workspaceId")
+	case missing, !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(rec.ID):
+		return rec, resource.ErrForeignWorkspace("workspaceId")
 	}
 	c.WorkspaceID = rec.ID
 	return rec, c.May([]access.Scope{scope}, access.Target{OrgID: rec.OrgID, WorkspaceID: rec.ID})
@@ -95,8 +95,8 @@ func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 
 // join makes a user a member of a workspace. One who is a member with that role already
 // stays so; with another one it is fault.Conflict.
-func (k kinds) join(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, m tenant.Member, at string) error {
-	present, err := findMember(ctx, tx, place, m.UserID)
+func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, membershipID resource.Record, m tenant.Member, at string) error {
+	present, err := findMember(ctx, tx, membershipID, m.UserID)
 	switch {
 	case err == nil && present.Value.Role == m.Role:
 		return nil
@@ -106,19 +106,19 @@ func (k kinds) join(ctx context.Context, tx resource.Tx, c *resource.Call, place
 		return err
 	}
 	rec := resource.Record{
-		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: place.OrgID, WorkspaceID: place.ID, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(place.ID, &m),
+		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Status: resource.Active, Version: 1,
+		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(membershipID.ID, &m),
 	}
 	if err := tx.Insert(ctx, rec); err != nil {
 		return err
 	}
-	return k.keyOnJoining(ctx, tx, c, place, m.UserID)
+	return k.keyOnJoining(ctx, tx, c, membershipID, m.UserID)
 }
 
 // findMember is the living membership of a user: fault.NotFound when there is none.
-func findMember(ctx context.Context, from resource.Reader, place resource.Record, userID string) (*resource.Row[tenant.Member], error) {
+func findMember(ctx context.Context, from resource.Reader, membershipID resource.Record, userID string) (*resource.Row[tenant.Member], error) {
 	rows, err := rowsOf[tenant.Member](ctx, from, resource.Query{
-		Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active},
+		Kind: tenant.MemberKind, OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Statuses: []string{resource.Active},
 		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, Limit: 1,
 	})
 	if err != nil {
@@ -132,36 +132,36 @@ func findMember(ctx context.Context, from resource.Reader, place resource.Record
 
 // mayMake refuses a role above that of a manager who gives it.
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
-func mayMake(c *resource.Call, place resource.Record, role access.Role, at string) error {
-	if role == access.Admin && c.Principal.RoleAt(place.ID) == access.Manager {
+func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, at string) error {
+	if role == access.Admin && c.Principal.RoleAt(membershipID.ID) == access.Manager {
 		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").At(at)
 	}
 	return nil
 }
 
-func (k kinds) addMembers(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 	var sent []memberIn
 	if err := c.Sent.Into("users", &sent); err != nil {
 		return nil, err
 	}
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		place, err := placeOf(ctx, c, "workspace_users.create")
+		membershipID, err := placeOf(ctx, c, "workspace_users.create")
 		if err != nil {
 			return err
 		}
-		c.Target(place)
+		c.Target(membershipID)
 		for i, u := range sent {
 			at := "users[" + strconv.Itoa(i) + "]"
 			if u.Role == "" {
 				u.Role = access.Member
 			}
-			if err := mayMake(c, place, u.Role, at+".role"); err != nil {
+			if err := mayMake(c, membershipID, u.Role, at+".role"); err != nil {
 				return err
 			}
 			if _, err := userOf(ctx, c, u.ID, at+".id"); err != nil {
 				return err
 			}
-			if err := k.join(ctx, tx, c, place, tenant.Member{UserID: u.ID, Role: u.Role}, at+".id"); err != nil {
+			if err := k.join(ctx, tx, c, membershipID, tenant.Member{UserID: u.ID, Role: u.Role}, at+".id"); err != nil {
 				return err
 			}
 		}
@@ -169,24 +169,24 @@ func (k kinds) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 	})
 }
 
-func (k kinds) putMember(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putMember(ctx context.Context, c *resource.Call) (any, error) {
 	role := access.Role(c.Sent.Text("role"))
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		place, m, err := k.memberToChange(ctx, c, "workspace_users.update")
+		membershipID, m, err := k.memberToChange(ctx, c, "workspace_users.update")
 		if err != nil {
 			return err
 		}
-		if err := mayMake(c, place, role, "role"); err != nil {
+		if err := mayMake(c, membershipID, role, "role"); err != nil {
 			return err
 		}
 		m.Value.Role = role
 		rec := m.Record
-		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(place.ID, &m.Value), c.Now
+		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(membershipID.ID, &m.Value), c.Now
 		return tx.Update(ctx, rec)
 	})
 }
 
-func (k kinds) removeMember(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) removeMember(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
 		_, m, err := k.memberToChange(ctx, c, "workspace_users.delete")
 		if err != nil {
@@ -197,45 +197,45 @@ func (k kinds) removeMember(ctx context.Context, c *resource.Call) (any, error) 
 }
 
 // memberNamed is the membership that the path names.
-func (k kinds) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
-	place, err := placeOf(ctx, c, scope)
+func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
+	membershipID, err := placeOf(ctx, c, scope)
 	if err != nil {
-		return place, nil, err
+		return membershipID, nil, err
 	}
-	m, err := findMember(ctx, c.Reader, place, c.Path("userId"))
+	m, err := findMember(ctx, c.Reader, membershipID, c.Path("userId"))
 	if err == nil {
-		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: place.ID})
+		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: membershipID.ID})
 	}
-	return place, m, err
+	return membershipID, m, err
 }
 
 // memberToChange is memberNamed for who may change that.
-func (k kinds) memberToChange(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
-	place, m, err := k.memberNamed(ctx, c, scope)
+func (k deps) memberToChange(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
+	membershipID, m, err := k.memberNamed(ctx, c, scope)
 	if err == nil {
 		err = c.Unchanged(m.Record)
 	}
 	if err == nil {
-		err = mayMake(c, place, m.Value.Role, "userId")
+		err = mayMake(c, membershipID, m.Value.Role, "userId")
 	}
-	return place, m, err
+	return membershipID, m, err
 }
 
 // leave ends a membership, and with it the keys of the user in the workspace.
 // Source: contract/identity-and-governance.md section 4.
 func leave(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Row[tenant.Member]) error {
-	if err := resource.Retire(ctx, tx, c, m.Record); err != nil {
+	if err := resource.ArchiveLinked(ctx, tx, c, m.Record); err != nil {
 		return err
 	}
 	return retireOf(ctx, tx, c, m.OrgID, m.WorkspaceID, m.Value.UserID, keys.Kind)
 }
 
-func (k kinds) getMember(ctx context.Context, c *resource.Call) (any, error) {
-	place, m, err := k.memberNamed(ctx, c, "workspace_users.read")
+func (k deps) getMember(ctx context.Context, c *resource.Call) (any, error) {
+	membershipID, m, err := k.memberNamed(ctx, c, "workspace_users.read")
 	if err != nil {
 		return nil, err
 	}
-	ws, err := resource.Decode[tenant.Workspace](place)
+	ws, err := resource.Decode[tenant.Workspace](membershipID)
 	if err != nil {
 		return nil, err
 	}
@@ -247,12 +247,12 @@ func (k kinds) getMember(ctx context.Context, c *resource.Call) (any, error) {
 	return views[0], nil
 }
 
-func (k kinds) listMembers(ctx context.Context, c *resource.Call) (any, error) {
-	place, err := placeOf(ctx, c, "workspace_users.list")
+func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
+	membershipID, err := placeOf(ctx, c, "workspace_users.list")
 	if err != nil {
 		return nil, err
 	}
-	q := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active}, Newest: true}
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Statuses: []string{resource.Active}, Newest: true}
 	if role := c.Query("role"); role != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: "role", Value: role})
 	}
@@ -267,7 +267,7 @@ func (k kinds) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: u.ID})
 	}
-	if err := searchMembers(ctx, c, place, &q); err != nil {
+	if err := searchMembers(ctx, c, membershipID, &q); err != nil {
 		return nil, err
 	}
 	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
@@ -279,7 +279,7 @@ func (k kinds) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ws, err := resource.Decode[tenant.Workspace](place)
+	ws, err := resource.Decode[tenant.Workspace](membershipID)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func orUsual(n, usual int) int {
 }
 
 // membersOf are all members of a workspace, at most 1000, the oldest first.
-func (k kinds) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace]) ([]memberView, error) {
+func (k deps) membersOf(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace]) ([]memberView, error) {
 	rows, err := rowsOf[tenant.Member](ctx, c.Reader, resource.Query{
 		Kind: tenant.MemberKind, OrgID: ws.OrgID, WorkspaceID: ws.ID, Statuses: []string{resource.Active}, Limit: 1000,
 	})
@@ -323,7 +323,7 @@ type memberView struct {
 }
 
 // viewMembers shows memberships of one workspace.
-func (k kinds) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
+func (k deps) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
 	org, err := own(ctx, c)
 	if err != nil {
 		return nil, err

@@ -27,11 +27,11 @@ type Models interface {
 // without a version in the path. Whole files are served so that one gateway can be the
 // MODEL_CONFIGS_PROXY_URL of others.
 // Source: contract/content-and-observability.md section 12; the form of refusals is theirs.
-func (k kinds) modelConfigs() resource.Resource {
+func (k deps) modelConfigs() resource.Resource {
 	op := func(path, id, summary string, answer any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		o := resource.Operation{
 			Method: http.MethodGet, Path: "/model-configs" + path, ID: id, Summary: summary, Tag: "Models", Answer: answer, Run: run,
-			Public: true, Bare: true, Refusal: modelUnknown{}, Refuse: func(f *fault.Error) any { return modelUnknown{f.Text()} },
+			Public: true, Unversioned: true, Refusal: modelUnknown{}, Refuse: func(f *fault.Error) any { return modelUnknown{f.Text()} },
 			Params: []resource.Param{{Name: "file", Doc: "id of a provider, with or without .json behind it: openai.json"}},
 		}
 		if strings.Contains(path, "{model") {
@@ -66,7 +66,7 @@ type modelUnknown struct {
 
 // providerID is the id of a provider that was named by another of its names: mistral is
 // mistral-ai. What is no provider keeps its name, for files may be of any.
-func (k kinds) providerID(name string) string {
+func (k deps) providerID(name string) string {
 	if spec, ok := k.Specs.Find(name); ok {
 		return spec.ID
 	}

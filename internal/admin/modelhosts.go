@@ -25,7 +25,7 @@ type modelConfigurations struct {
 
 // readModelConfigurations reads and seals the configurations in the list models of a body, one
 // for each line.
-func (k kinds) readModelConfigurations(c *resource.Call, ch *resource.Edit[credential.Integration]) ([]modelConfigurations, error) {
+func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[credential.Integration]) ([]modelConfigurations, error) {
 	var lines []struct {
 		Configurations json.RawMessage `json:"configurations"`
 	}
@@ -59,7 +59,7 @@ func (k kinds) readModelConfigurations(c *resource.Call, ch *resource.Edit[crede
 // checkModelHost refuses an address to which stored secrets would follow, by the rule that
 // holds for calls: whoever may change the list of models could have them sent to a host of
 // their own.
-func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) error {
+func (k deps) checkModelHost(in *credential.Integration, id, host, at string) error {
 	if host == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) e
 	if err != nil {
 		return err
 	}
-	if s.leftBehind(stored, nil, nil, in.Mappings) == "" || k.Guard.MayReceive(host, s.leads(stored, in.Mappings), spec.BaseURL) {
+	if s.unsentSecretPath(stored, nil, nil, in.Mappings) == "" || k.Guard.MayReceive(host, s.targetHost(stored, in.Mappings), spec.BaseURL) {
 		return nil
 	}
 	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").At(at)
@@ -83,7 +83,7 @@ func (k kinds) checkModelHost(in *credential.Integration, id, host, at string) e
 
 // viewModelConfigurations shows the configurations of a model, with its headers masked; nil
 // for none.
-func (k kinds) viewModelConfigurations(id string, m *credential.Model) (map[string]any, error) {
+func (k deps) viewModelConfigurations(id string, m *credential.Model) (map[string]any, error) {
 	if len(m.Sealed) == 0 {
 		return nil, nil
 	}

@@ -19,7 +19,7 @@ const maxModels = 2000
 
 // modelActions read and change the list of models that an integration may be asked
 // for. Source: contract/identity-and-governance.yaml, /integrations/{slug}/models.
-func (k kinds) modelActions() []resource.Action[credential.Integration] {
+func (k deps) modelActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration: its own list, and the rest of the catalogue",
@@ -63,7 +63,7 @@ type modelIn struct {
 	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
 	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
 
-	Pricing unread[ownPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
+	Pricing rawField[ownPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
 
 	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"of calls of this model, in the place of those of the integration; null takes them away"`
 }
@@ -84,14 +84,14 @@ type modelView struct {
 	IsFineTune bool    `json:"is_finetune"`
 	Base       *string `json:"base_model_slug" nullable:"true"`
 
-	Pricing unread[ownPricesIn] `json:"pricing_config" nullable:"true"`
+	Pricing rawField[ownPricesIn] `json:"pricing_config" nullable:"true"`
 
 	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers masked, as masked_custom_headers"`
 }
 
 // viewModels lists the models of the integration's own list, then those of the catalogue that
 // it leaves out: they may be used unless it allows listed ones alone.
-func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
+func (k deps) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
 	in := r.Value
 	out := modelsView{Object: "list", AllowAllModels: allModels(in), Models: []modelView{}}
 	text := strings.ToLower(cmp.Or(c.Query("search"), c.Query("name")))
@@ -107,7 +107,7 @@ func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[
 		if err != nil {
 			return nil, err
 		}
-		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), unread[ownPricesIn]{m.Pricing}, own})
+		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), rawField[ownPricesIn]{m.Pricing}, own})
 	}
 	names, err := k.Models.Names(ctx, in.AIProviderID, c.Now)
 	if err != nil && !fault.Has(err, fault.NotFound) {
@@ -122,7 +122,7 @@ func (k kinds) viewModels(ctx context.Context, c *resource.Call, r resource.Row[
 	return out, nil
 }
 
-func (k kinds) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
+func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	var sent []modelIn
 	if err := c.Sent.Into("models", &sent); err != nil {
 		return nil, err

@@ -20,11 +20,11 @@ func (nullable[T]) Schema(r huma.Registry) *huma.Schema {
 // MarshalJSON writes the object, or null.
 func (n nullable[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.object) }
 
-// unread is a value that is described as T and kept as it was sent, for a reader that is
+// rawField is a value that is described as T and kept as it was sent, for a reader that is
 // stricter than a schema; nil when it was not sent, and null in answers.
-type unread[T any] struct{ json.RawMessage }
+type rawField[T any] struct{ json.RawMessage }
 
 // Schema describes it.
-func (unread[T]) Schema(r huma.Registry) *huma.Schema {
+func (rawField[T]) Schema(r huma.Registry) *huma.Schema {
 	return huma.SchemaFromType(r, reflect.TypeFor[T]())
 }

@@ -18,7 +18,7 @@ import (
 // its own because there is one of it, which is named "self", is merged object by
 // object, and stands in an envelope.
 // Source: contract/identity-and-governance.yaml, GET and PUT /organisations/self.
-func (k kinds) organisation() resource.Resource {
+func (k deps) organisation() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/organisations/self", ID: "getOrganisation", Summary: "Read the organisation with its settings", Tag: "Organisation",
@@ -180,7 +180,7 @@ func own(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisati
 }
 
 // putOrganisation lays what was sent over the record, object by object.
-func (k kinds) putOrganisation(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
 		if c.Sent.Has("name") {
 			o.Name = c.Sent.Text("name")
@@ -211,7 +211,7 @@ func (k kinds) putOrganisation(ctx context.Context, c *resource.Call) (any, erro
 }
 
 // changeOrganisation rewrites the caller's organisation.
-func (k kinds) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
+func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
 	return c.Change(ctx, func(tx resource.Tx) error {
 		row, err := own(ctx, c)
 		if err != nil {
@@ -252,7 +252,7 @@ func laySettings(fields resource.Sent, to *tenant.Settings) error {
 
 // checkSettings checks settings of the organisation or of a workspace, which keep no log
 // for longer than the deployment does.
-func (k kinds) checkSettings(s *tenant.Settings) error {
+func (k deps) checkSettings(s *tenant.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (k kinds) checkSettings(s *tenant.Settings) error {
 }
 
 // checkOrganisation checks what is no matter of form.
-func (k kinds) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
+func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant.Organisation) error {
 	if err := k.checkSettings(&o.Settings); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func viewSettings(s tenant.Settings) SettingsView {
 	return v
 }
 
-func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error) {
 	row, err := own(ctx, c)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (k kinds) getOrganisation(ctx context.Context, c *resource.Call) (any, erro
 	return enveloped[organisationView]{true, v}, nil
 }
 
-func (k kinds) showSettings(o *tenant.Organisation, v *organisationView) {
+func (k deps) showSettings(o *tenant.Organisation, v *organisationView) {
 	s := o.InForce()
 	v.Settings = &orgSettingsView{viewSettings(s), orNull(s.GatewayURL), orNull(s.MCPGatewayURL), *s.DefaultKeyAutoCreate, *s.CacheTTL, *s.DebugLogEnforced, k.RetentionShown.Bodies, k.RetentionShown.Metrics}
 	v.Open = make(overridesView)

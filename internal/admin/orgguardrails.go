@@ -29,7 +29,7 @@ type guardrailName struct {
 	Slug string `json:"slug"`
 }
 
-func (k kinds) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
 	row, err := own(ctx, c)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (k kinds) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, err
 func guardrailNames(ctx context.Context, c *resource.Call, list []string) ([]guardrailName, error) {
 	names := make([]guardrailName, 0, len(list))
 	for _, name := range list {
-		r, err := resource.Look(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID}, name)
+		r, err := resource.FindByName(ctx, c.Reader, guard.Kind, access.Target{OrgID: c.OrgID}, name)
 		switch {
 		case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
 		case err != nil:
@@ -58,7 +58,7 @@ func guardrailNames(ctx context.Context, c *resource.Call, list []string) ([]gua
 	return names, nil
 }
 
-func (k kinds) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, k.changeOrganisation(ctx, c, func(o *tenant.Organisation) error {
 		fields := make(resource.Sent)
 		for _, name := range []string{"input_guardrails", "output_guardrails"} {

@@ -23,7 +23,7 @@ func post(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m ma
 
 // postSecret is post for a message with variables that open something. They are sealed
 // until the message was sent.
-func (k kinds) postSecret(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
+func (k deps) postSecret(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m mail.Message, secret map[string]string) error {
 	return enqueue(ctx, tx, orgID, now, m, func(id string) ([]byte, error) {
 		return k.Box.Seal(encode(secret), mail.Context(id))
 	})
@@ -48,7 +48,7 @@ func enqueue(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m
 
 // outbox shows the mails of the organisation: what waits, what was sent, what failed and
 // why. They are no Kind because nobody writes them: they come with what they tell of.
-func (k kinds) outbox() resource.Resource {
+func (k deps) outbox() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/outbox", ID: "listOutbox", Summary: "List the mails of the organisation, the newest first", Tag: "Outbox",
@@ -88,7 +88,7 @@ func viewMail(r *resource.Row[mail.Message]) mailView {
 	}
 }
 
-func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 	q := resource.Query{Kind: mail.Kind, OrgID: c.OrgID, Newest: true}
 	if v := c.Query("status"); v != "" {
 		q.Statuses = []string{v}
@@ -100,7 +100,7 @@ func (k kinds) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 	return listed(ctx, c, q, peoplePage, viewMail)
 }
 
-func (k kinds) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
 	r, err := ofOwnOrg[mail.Message](ctx, c, mail.Kind, "id", "there is no such mail")
 	if err != nil {
 		return nil, err

@@ -11,12 +11,12 @@ import (
 // gateway's machine: it writes integrations of the whole organisation.
 const lendScope access.Scope = "organisation_integrations.create"
 
-// lendsIdentity refuses values that sign with the identity of the gateway's machine from
+// rejectGatewayIdentity refuses values that sign with the identity of the gateway's machine from
 // callers who are no administrators of the organisation. Everybody in the workspace would
 // have the machine's rights, and with assumedRole those of every role that trusts it; what
 // one workspace may have of that is no business of its managers. At says where a field
 // stands in the body.
-func lendsIdentity(c *resource.Call, v provider.Values, at func(field string) string) error {
+func rejectGatewayIdentity(c *resource.Call, v provider.Values, at func(field string) string) error {
 	field := provider.OwnIdentity(v)
 	if field == "" || c.Holds(lendScope) {
 		return nil

@@ -23,9 +23,9 @@ func eachPage[T any](ctx context.Context, from resource.Reader, q resource.Query
 	}
 }
 
-// untilGone does something with the records that page returns after which it returns them
+// drainPages does something with the records that page returns after which it returns them
 // no more, such as archiving them, until it returns none.
-func untilGone(page func() ([]resource.Record, error), do func(resource.Record) error) error {
+func drainPages(page func() ([]resource.Record, error), do func(resource.Record) error) error {
 	for {
 		rows, err := page()
 		if err != nil || len(rows) == 0 {

@@ -15,7 +15,7 @@ import (
 
 // partials are texts that templates include. They are versioned and published as
 // prompts are. Source: contract/content-and-observability.yaml, partials; .md 1.2, 1.6.
-func (k kinds) partials() resource.Resource {
+func (k deps) partials() resource.Resource {
 	return &resource.Kind[prompt.Partial, partialView]{
 		Name: prompt.PartialKind, Object: "partial", Title: "partial", Tag: "Prompts", Audited: "prompt_partials",
 		Path: "/prompts/partials", Param: "promptPartialId", Slug: "pp", Suffix: "@", Perm: "prompts",
@@ -35,8 +35,8 @@ func (k kinds) partials() resource.Resource {
 		},
 		After:   afterPartial,
 		View:    viewPartial,
-		Receipt: &resource.Receipt[prompt.Partial]{Shape: partialReceipt{}, Make: receivePartial},
-		Done:    &resource.Receipt[prompt.Partial]{Shape: partialDone{}, Make: changedPartial},
+		Receipt: &resource.WriteResponse[prompt.Partial]{Shape: partialReceipt{}, Make: receivePartial},
+		Done:    &resource.WriteResponse[prompt.Partial]{Shape: partialDone{}, Make: changedPartial},
 		Actions: []resource.Action[prompt.Partial]{
 			{
 				Name: "read", Method: http.MethodGet, Path: "/versions", ID: "listPartialVersions", Summary: "List the versions of a partial, newest first",

@@ -14,7 +14,7 @@ import (
 // findWorkspace finds a living workspace by id or slug. An archived one comes together
 // with fault.NotFound.
 func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string) (resource.Record, error) {
-	r, err := resource.Look(ctx, from, tenant.WorkspaceKind, access.Target{OrgID: orgID}, name)
+	r, err := resource.FindByName(ctx, from, tenant.WorkspaceKind, access.Target{OrgID: orgID}, name)
 	if err == nil && r.Status == resource.Archived {
 		return r, fault.New(fault.NotFound, "the workspace is archived")
 	}

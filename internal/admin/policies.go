@@ -96,7 +96,7 @@ func viewPolicy(r resource.Record, name, description string, conditions []quota.
 
 // checkConditions refuses the conditions of a body that no call can meet because what they
 // name does not exist. Those that the policy had before may stay, whatever they name.
-func (k kinds) checkConditions(ctx context.Context, c *resource.Call, r resource.Record, sent resource.Sent, before, conditions []quota.Condition) error {
+func (k deps) checkConditions(ctx context.Context, c *resource.Call, r resource.Record, sent resource.Sent, before, conditions []quota.Condition) error {
 	if !sent.Has("conditions") {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (k kinds) checkConditions(ctx context.Context, c *resource.Call, r resource
 }
 
 // specID is the id of the kind of provider that has a name or alias.
-func (k kinds) specID(name string) (id string, ok bool) {
+func (k deps) specID(name string) (id string, ok bool) {
 	spec, ok := k.Specs.Find(name)
 	if !ok {
 		return "", false

@@ -22,7 +22,7 @@ const (
 
 // policyDryRuns try a policy on recorded traffic before it is made. They change nothing
 // and are ours.
-func (k kinds) policyDryRuns() resource.Resource {
+func (k deps) policyDryRuns() resource.Resource {
 	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) resource.Operation {
 		return resource.Operation{
 			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "Say which recorded requests a " + title + " would have refused", Tag: "Policies",
@@ -90,7 +90,7 @@ type dryRunCallView struct {
 	Reason    string          `json:"reason"`
 }
 
-func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.DryRun, error) {
+func (k deps) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.DryRun, error) {
 	p, err := readPolicy[quota.UsageLimit](raw)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (k kinds) rehearseBudget(raw json.RawMessage, from time.Time) (*quota.DryRu
 	return p.Rehearse(from), nil
 }
 
-func (k kinds) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, error) {
+func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, error) {
 	p, err := readPolicy[quota.RateLimit](raw)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func readPolicy[P any](raw json.RawMessage) (*P, error) {
 
 // checkPolicy refuses what could not be made of a body, and names the field as it stands
 // there.
-func (k kinds) checkPolicy(p interface{ Validate() error }, conditions []quota.Condition) error {
+func (k deps) checkPolicy(p interface{ Validate() error }, conditions []quota.Condition) error {
 	err := p.Validate()
 	if err == nil {
 		err = quota.CheckKinds(conditions, k.specID)
@@ -138,8 +138,8 @@ func (k kinds) checkPolicy(p interface{ Validate() error }, conditions []quota.C
 	return f.At("policy." + f.Param)
 }
 
-func (k kinds) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) (any, error) {
-	if err := c.Within(); err != nil {
+func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) (any, error) {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	if err := c.May([]access.Scope{access.LogsList}, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}); err != nil {

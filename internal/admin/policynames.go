@@ -68,7 +68,7 @@ func canName(c *resource.Call, policy, r resource.Record) bool {
 	case r.Kind == tenant.WorkspaceKind:
 		return c.Principal.BelongsTo(r.ID)
 	case r.WorkspaceID == "":
-		return c.Principal.Roams()
+		return c.Principal.IsOrgWide()
 	}
 	return r.WorkspaceID == policy.WorkspaceID
 }
@@ -88,7 +88,7 @@ func namesSomething(ctx context.Context, c *resource.Call, policy resource.Recor
 		if kind == tenant.WorkspaceKind {
 			place = ""
 		}
-		r, err := resource.Look(ctx, c.Reader, kind, targetOf(c, place), value)
+		r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, place), value)
 		switch {
 		case fault.Has(err, fault.NotFound):
 			continue

@@ -14,7 +14,7 @@ import (
 // promptRender shows what a prompt comes to, without calling a model: no verb of the
 // kind, because anything may stand in its body and nothing is changed by it. It is
 // neither logged nor counted. Source: contract/content-and-observability.md 1.5.
-func (k kinds) promptRender() resource.Resource {
+func (k deps) promptRender() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/prompts/{promptId}/render", ID: "renderPrompt", Summary: "Fill in a prompt, without calling a model", Tag: "Prompts",
 		Params: []resource.Param{{Name: "promptId", Doc: "slug or id of the prompt; behind it @number, @latest or @label"}},
@@ -34,11 +34,11 @@ type renderView struct {
 }
 
 func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
-	if err := c.Within(); err != nil {
+	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
 	}
 	name, suffix := prompt.Split(c.Path("promptId"))
-	rec, err := resource.Look(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
+	rec, err := resource.FindByName(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.Status == resource.Archived || rec.WorkspaceID != c.WorkspaceID) {
 		return nil, fault.New(fault.NotFound, "there is no such prompt").At("promptId")
 	}

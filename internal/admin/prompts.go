@@ -13,7 +13,7 @@ import (
 // prompts are the saved prompts. The record of a prompt says which versions there are
 // and what they are called; each version is a record of its own that never changes what
 // it runs. Source: contract/content-and-observability.yaml, prompts; .md section 1.
-func (k kinds) prompts() *resource.Kind[prompt.Prompt, promptView] {
+func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 	return &resource.Kind[prompt.Prompt, promptView]{
 		Name: prompt.Kind, Object: "prompt", Title: "prompt", Tag: "Prompts", Audited: "prompts",
 		Path: "/prompts", Param: "promptId", Slug: "pp", Suffix: "@", Perm: "prompts",
@@ -37,8 +37,8 @@ func (k kinds) prompts() *resource.Kind[prompt.Prompt, promptView] {
 		},
 		After:   afterPrompt,
 		View:    viewPrompt,
-		Receipt: &resource.Receipt[prompt.Prompt]{Shape: promptReceipt{}, Make: receivePrompt},
-		Done:    &resource.Receipt[prompt.Prompt]{Shape: promptDone{}, Make: changedPrompt},
+		Receipt: &resource.WriteResponse[prompt.Prompt]{Shape: promptReceipt{}, Make: receivePrompt},
+		Done:    &resource.WriteResponse[prompt.Prompt]{Shape: promptDone{}, Make: changedPrompt},
 		Actions: []resource.Action[prompt.Prompt]{
 			{
 				Name: "read", Method: http.MethodGet, Path: "/versions", ID: "listPromptVersions", Summary: "List the versions of a prompt, newest first",

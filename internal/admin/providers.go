@@ -15,7 +15,7 @@ import (
 
 // providers are the appearances of integrations in workspaces: requests name one as
 // @slug. Source: contract/identity-and-governance.yaml, providers.
-func (k kinds) providers() *resource.Kind[credential.Provider, providerView] {
+func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 	return &resource.Kind[credential.Provider, providerView]{
 		Name: credential.ProviderKind, Object: "provider", Title: "provider", Tag: "Providers", Audited: "providers",
 		Path: "/providers", Param: "slug", SlugPerPlace: true, Verbs: resource.AllVerbs, Home: resource.InWorkspace,
@@ -30,7 +30,7 @@ func (k kinds) providers() *resource.Kind[credential.Provider, providerView] {
 			return meterLimits(ctx, k, tx, c, ch, providerLimits)
 		},
 		View: k.viewProvider,
-		Done: &resource.Receipt[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
+		Done: &resource.WriteResponse[credential.Provider]{Shape: integrationReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.Provider]) (any, error) {
 			return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 		}},
 	}
@@ -83,7 +83,7 @@ type providerView struct {
 	Object        string               `json:"object" enum:"provider"`
 }
 
-func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
+func (k deps) viewProvider(ctx context.Context, c *resource.Call, r resource.Row[credential.Provider], _ bool) (providerView, error) {
 	p := r.Value
 	v := providerView{
 		ID: r.ID, Slug: r.Slug, Name: p.Name, WorkspaceID: r.WorkspaceID, IntegrationID: p.IntegrationID, Note: orNull(p.Note), Tags: p.Tags, Pricing: p.Pricing,
@@ -106,7 +106,7 @@ func (k kinds) viewProvider(ctx context.Context, c *resource.Call, r resource.Ro
 	return v, err
 }
 
-func (k kinds) prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
+func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Provider]) error {
 	p := &ch.New.Value
 	if err := checkTags(p.Tags); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (k kinds) prepareProvider(ctx context.Context, c *resource.Call, ch *resour
 		return err
 	}
 	if ch.Old != nil {
-		revive(ch, p.ExpiresAt, c.Now)
+		reactivate(ch, p.ExpiresAt, c.Now)
 		return nil
 	}
 	in, err := findIntegration(ctx, c, ch.New)
@@ -138,7 +138,7 @@ func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[cred
 	switch {
 	case granted:
 		return in, nil
-	case err == nil && c.Principal.Roams():
+	case err == nil && c.Principal.IsOrgWide():
 		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").At("integration_id")
 	case err == nil || fault.Has(err, fault.ReferenceMissing):
 		return nil, fault.New(fault.ReferenceMissing, "there is no such integration that the workspace may use").At("integration_id")
@@ -148,7 +148,7 @@ func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[cred
 
 // free makes sure that no record of another kind is called @slug in the workspace.
 func free(ctx context.Context, from resource.Reader, kind string, r resource.Record) error {
-	other, err := resource.Look(ctx, from, kind, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}, r.Slug)
+	other, err := resource.FindByName(ctx, from, kind, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}, r.Slug)
 	switch {
 	case fault.Has(err, fault.NotFound):
 		return nil
@@ -160,7 +160,7 @@ func free(ctx context.Context, from resource.Reader, kind string, r resource.Rec
 
 // makeProvider makes the default provider of an integration in a workspace. The
 // slug is that of the integration unless one is given; a given one must be free.
-func (k kinds) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[credential.Integration], place, slug string) error {
+func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[credential.Integration], place, slug string) error {
 	r := &resource.Row[credential.Provider]{
 		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: place, Name: in.Value.Name, Slug: slug, Kind: credential.ProviderKind},
 		Value:  credential.Provider{Name: in.Value.Name, IntegrationID: in.ID, Note: "made automatically with the access to the integration"},
@@ -196,5 +196,5 @@ func occupied(ctx context.Context, from resource.Reader, r resource.Record) (boo
 
 // dropProviders archives the providers of an integration, in one workspace or in all.
 func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, place string) error {
-	return retireReferring(ctx, tx, credential.ProviderKind, in, place, func(r resource.Record) error { return resource.Retire(ctx, tx, c, r) })
+	return retireReferring(ctx, tx, credential.ProviderKind, in, place, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
 }

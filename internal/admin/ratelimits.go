@@ -13,7 +13,7 @@ import (
 // all that a kind consists of: what clients send, what they see, and how the engine
 // is told about it. The rules of the body itself are in quota.RateLimit.
 // Source: contract/identity-and-governance.yaml, rate-limit policies.
-func (k kinds) rateLimits() resource.Resource {
+func (k deps) rateLimits() resource.Resource {
 	return &resource.Kind[quota.RateLimit, rateLimitView]{
 		Name: quota.RateLimitKind, Object: "policy_rate_limits", Title: "rate-limit policy",
 		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
@@ -34,7 +34,7 @@ func (k kinds) rateLimits() resource.Resource {
 
 // prepareRateLimit checks what the policy cannot check by itself: whether what its conditions
 // name exists.
-func (k kinds) prepareRateLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
+func (k deps) prepareRateLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.RateLimit]) error {
 	var before []quota.Condition
 	if ch.Old != nil {
 		before = ch.Old.Value.Conditions

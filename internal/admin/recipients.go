@@ -19,7 +19,7 @@ const maxRecipients = 200
 // organisation, the user of a user key, and its alert addresses.
 // Source: contract/identity-and-governance.yaml, emails.recipients.
 func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
-	to, err := leadersOf(ctx, from, r.OrgID, "")
+	to, err := adminEmails(ctx, from, r.OrgID, "")
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.R
 // keyRecipients are told of the limits and the expiry of a key: rotationRecipients, and
 // the admins and managers of its workspace.
 func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key]) ([]string, error) {
-	to, err := leadersOf(ctx, from, r.OrgID, r.WorkspaceID)
+	to, err := adminEmails(ctx, from, r.OrgID, r.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,12 @@ func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[ke
 // limitRecipients are told of the limits and the expiry of other things: the owners and
 // admins of the organisation, and the admins and managers of the workspace.
 func limitRecipients(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
-	return leadersOf(ctx, from, orgID, workspaceID)
+	return adminEmails(ctx, from, orgID, workspaceID)
 }
 
-// leadersOf are the addresses of those who lead the organisation, and with a workspace
+// adminEmails are the addresses of those who lead the organisation, and with a workspace
 // of those who lead it.
-func leadersOf(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
+func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]string, error) {
 	var to []string
 	for _, role := range []access.Role{access.Owner, access.Admin} {
 		users, err := rowsOf[tenant.User](ctx, from, resource.Query{

@@ -23,7 +23,7 @@ var rerateScopes = []access.Scope{"organisation_integrations.update"}
 
 // rerating is the route that bills recorded attempts again. It stands beside the prices
 // that it takes and is ours.
-func (k kinds) rerating() resource.Resource {
+func (k deps) rerating() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at the prices of now, and correct budgets", Tag: "Models",
 		Scopes: rerateScopes, Body: rerateIn{}, Answer: rerateView{}, Audited: "integrations", Action: "manage", Run: k.reRate,
@@ -71,7 +71,7 @@ type rerateChangeView struct {
 // dollars are an amount of nano-dollars, exactly.
 func dollars(nano int64) number { return number(quota.Cost.Text(nano)) }
 
-func (k kinds) reRate(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) reRate(ctx context.Context, c *resource.Call) (any, error) {
 	for _, s := range append(rerateScopes[:1:1], access.LogsList) {
 		if err := c.May([]access.Scope{s}, access.Target{OrgID: c.OrgID}); err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func (k kinds) reRate(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 // rerateOrder is what a body asks for.
-func (k kinds) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order, err error) {
+func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order, err error) {
 	o = rerate.Order{
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Model: c.Sent.Text("ai_model"), By: c.Principal.Actor(),
 		From: timeOf(c.Sent.Text("time_of_generation_min")), To: timeOf(c.Sent.Text("time_of_generation_max")),
@@ -109,7 +109,7 @@ func (k kinds) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Orde
 		return o, err
 	}
 	if name := c.Sent.Text("integration_id"); name != "" {
-		in, err := resource.Look(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+		in, err := resource.FindByName(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 		if fault.Has(err, fault.NotFound) {
 			return o, fault.New(fault.ReferenceMissing, "there is no such integration").At("integration_id")
 		}

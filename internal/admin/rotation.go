@@ -13,7 +13,7 @@ import (
 // rotation gives a key a new value; the old one stays valid for the transition. Who
 // rotates a key has its value, so they must be able to do already what it can do.
 // Source: contract/identity-and-governance.md section 5.
-func (k kinds) rotation() resource.Action[keys.Key] {
+func (k deps) rotation() resource.Action[keys.Key] {
 	return resource.Action[keys.Key]{
 		Name: "rotate", Method: http.MethodPost, Path: "/rotate", ID: "rotateApiKey", Summary: "Give an API key a new value",
 		Body: rotateIn{}, Optional: true, Answer: rotateReceipt{}, Run: k.rotate,
@@ -31,7 +31,7 @@ type rotateReceipt struct {
 	Expires resource.Stamp `json:"key_transition_expires_at" doc:"end of the old value"`
 }
 
-func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
+func (k deps) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
 	if err := mayHave(c, ch.Old); err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *re
 	if err := old.Rotation.CheckTransition(period, "key_transition_period_ms"); err != nil {
 		return nil, err
 	}
-	until, err := k.turn(ch, c.Now, period)
+	until, err := k.rotateSecret(ch, c.Now, period)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +60,10 @@ func (k kinds) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *re
 	return rotateReceipt{ch.New.ID, ch.Raw.Reveal(), resource.Stamp(until)}, nil
 }
 
-// turn gives a key a new value now and keeps the old one for the transition, whose end
+// rotateSecret gives a key a new value now and keeps the old one for the transition, whose end
 // it returns.
-func (k kinds) turn(ch *resource.Edit[keys.Key], now time.Time, transition time.Duration) (time.Time, error) {
-	if err := k.giveValue(ch); err != nil {
+func (k deps) rotateSecret(ch *resource.Edit[keys.Key], now time.Time, transition time.Duration) (time.Time, error) {
+	if err := k.generateSecret(ch); err != nil {
 		return time.Time{}, err
 	}
 	until, key := now.Add(transition), &ch.New.Value

@@ -13,24 +13,24 @@ import (
 	"sluice/internal/sealed"
 )
 
-// stay refuses an edit by which stored secrets would follow a record to another host: who
+// checkHostUnchanged refuses an edit by which stored secrets would follow a record to another host: who
 // may change it could otherwise have them sent to a host, or to a resource of the provider,
 // of their own. Before are the values that were stored, v those to be stored, and fields
 // those that were sent.
-func (s secrets) stay(sent resource.Sent, fields map[string]json.RawMessage, before, v values, mappings []sealed.Mapping) error {
-	was, now := s.leads(before, mappings), s.leads(s.comparable(v, before), mappings)
+func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.RawMessage, before, v values, mappings []sealed.Mapping) error {
+	was, now := s.targetHost(before, mappings), s.targetHost(s.comparable(v, before), mappings)
 	if was == now || now == origin(s.spec.BaseURL) { // the provider's own, where all calls of all customers go
 		return nil
 	}
-	if at := s.leftBehind(v, sent, fields, mappings); at != "" {
+	if at := s.unsentSecretPath(v, sent, fields, mappings); at != "" {
 		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).At(at)
 	}
 	return nil
 }
 
-// leads tells the host that calls go to with some values, "https://good.openai.azure.com";
+// targetHost tells the host that calls go to with some values, "https://good.openai.azure.com";
 // where the provider cannot say it, the values that it would be made of.
-func (s secrets) leads(v values, mappings []sealed.Mapping) string {
+func (s secrets) targetHost(v values, mappings []sealed.Mapping) string {
 	p, err := s.spec.Plan(anyCall, s.ready(v.stand(mappings)))
 	if err == nil {
 		return p.Scheme + "://" + strings.ToLower(p.Host)

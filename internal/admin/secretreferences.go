@@ -13,7 +13,7 @@ import (
 // and virtual keys map credential fields to them; the gateway reads the secret when it
 // is needed, and the administration never does.
 // Source: contract/identity-and-governance.yaml, secret references; .md section 12.
-func (k kinds) secretReferences() resource.Resource {
+func (k deps) secretReferences() resource.Resource {
 	return &resource.Kind[credential.SecretReference, secretReferenceView]{
 		Name: credential.SecretReferenceKind, Object: "secret-reference", Title: "secret reference", Tag: "Secret references", Audited: "secret_references",
 		Path: "/secret-references", Param: "secretReferenceId", Perm: "secret_references", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
@@ -82,7 +82,7 @@ type secretReferenceView struct {
 	AuthConfig     map[string]string `json:"auth_config,omitempty" doc:"a secret member x is shown masked, as masked_x"`
 }
 
-func (k kinds) viewSecretReference(ctx context.Context, c *resource.Call, r resource.Row[credential.SecretReference], detail bool) (secretReferenceView, error) {
+func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resource.Row[credential.SecretReference], detail bool) (secretReferenceView, error) {
 	s := r.Value
 	v := secretReferenceView{
 		ID: r.ID, Name: s.Name, Slug: r.Slug, ManagerType: string(s.Manager), Status: "ACTIVE",

@@ -17,7 +17,7 @@ import (
 )
 
 // openAuth is the sign-in of a reference in the clear.
-func (k kinds) openAuth(r *resource.Row[credential.SecretReference]) (map[string]string, error) {
+func (k deps) openAuth(r *resource.Row[credential.SecretReference]) (map[string]string, error) {
 	auth := map[string]string{}
 	if len(r.Value.Auth) == 0 {
 		return auth, nil
@@ -34,7 +34,7 @@ func (k kinds) openAuth(r *resource.Row[credential.SecretReference]) (map[string
 
 // prepareSecretReference lays the sign-in over the present one, and settles who may
 // use the reference.
-func (k kinds) prepareSecretReference(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
+func (k deps) prepareSecretReference(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.SecretReference]) error {
 	s := &ch.New.Value
 	if err := checkTags(s.Tags); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (k kinds) prepareSecretReference(ctx context.Context, c *resource.Call, ch 
 // unusedSlug refuses a slug that is taken as the contract of secret references wants
 // it: not as a conflict. Source: contract/identity-and-governance.md section 16, 11.
 func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind string) error {
-	other, err := resource.Look(ctx, c.Reader, kind, access.Target{OrgID: r.OrgID}, r.Slug)
+	other, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: r.OrgID}, r.Slug)
 	switch {
 	case fault.Has(err, fault.NotFound):
 		return nil
@@ -64,7 +64,7 @@ func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind s
 	return err
 }
 
-func (k kinds) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
+func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 	s := &ch.New.Value
 	auth, err := k.openAuth(ch.New)
 	if err != nil {
@@ -128,7 +128,7 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 
 // checkManagerURL keeps the gateway from private addresses, and its own identity from
 // everybody whom neither the cloud nor the operator vouches for.
-func (k kinds) checkManagerURL(m credential.Manager, auth map[string]string, raw, at string) error {
+func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw, at string) error {
 	if err := k.Guard.CheckURL(raw); err != nil {
 		return fault.From(err).At(at)
 	}
@@ -188,7 +188,7 @@ func placeIDs(ctx context.Context, c *resource.Call, names []string, field strin
 // 400 here, not the usual 409.
 func keepSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
 	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}, {mcp.IntegrationKind, "MCP integration"}, {agent.IntegrationKind, "agent integration"}} {
-		rows, err := resource.Referring(ctx, c.Reader, user.kind, r.Record, "")
+		rows, err := resource.ListReferrers(ctx, c.Reader, user.kind, r.Record, "")
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ const (
 // under provider.Key, and the fields beside it. They are stored sealed, under the
 // context of the record.
 type secrets struct {
-	k       kinds
+	k       deps
 	spec    *provider.Spec
 	context string // "integration/0191…"
 	field   string // of the body that holds the fields: "configurations"; empty when they stand in the body itself
@@ -40,7 +40,7 @@ type secrets struct {
 type values map[string]json.RawMessage
 
 // findSpec finds a provider by id or alias.
-func (k kinds) findSpec(id, field string) (*provider.Spec, error) {
+func (k deps) findSpec(id, field string) (*provider.Spec, error) {
 	spec, ok := k.Specs.Find(id)
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "there is no such provider").At(field)
@@ -70,8 +70,8 @@ func (s secrets) open(key, fields []byte) (values, error) {
 	return v, nil
 }
 
-// shut seals the main secret and the other fields; nil for what there is none of.
-func (s secrets) shut(v values) (key, fields []byte, err error) {
+// seal seals the main secret and the other fields; nil for what there is none of.
+func (s secrets) seal(v values) (key, fields []byte, err error) {
 	rest := maps.Clone(v)
 	delete(rest, provider.Key)
 	if raw := text(v[provider.Key]); raw != "" {
@@ -88,7 +88,7 @@ func (s secrets) shut(v values) (key, fields []byte, err error) {
 // settle reads the mappings of a body, holds all values against what the provider needs and
 // who may save them, and seals them into a record. Prefix is that of the targets of mappings,
 // and before are the values that were stored.
-func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, before, v values, to kept) (err error) {
+func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, before, v values, to storedSecret) (err error) {
 	mapped := keyMapped(*to.mappings)
 	if *to.mappings, err = s.mappings(ctx, c, sent, place, prefix, *to.mappings); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 		return err
 	}
 	if !maps.EqualFunc(before, v, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		if err := lendsIdentity(c, s.ready(v), s.at); err != nil {
+		if err := rejectGatewayIdentity(c, s.ready(v), s.at); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").At("key")
 	}
 	*to.masked = s.masked(v)
-	*to.key, *to.fields, err = s.shut(v)
+	*to.key, *to.fields, err = s.seal(v)
 	return err
 }
 
@@ -117,8 +117,8 @@ func keyMapped(mappings []sealed.Mapping) bool {
 	return slices.ContainsFunc(mappings, func(m sealed.Mapping) bool { return m.Field == provider.Key })
 }
 
-// kept points at what a record keeps of its credentials.
-type kept struct {
+// storedSecret points at what a record keeps of its credentials.
+type storedSecret struct {
 	key, fields *[]byte
 	masked      *string
 	mappings    *[]sealed.Mapping
@@ -206,10 +206,10 @@ func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []seale
 	return nil
 }
 
-// leftBehind is where a secret stands in the body that is stored and was not sent anew;
+// unsentSecretPath is where a secret stands in the body that is stored and was not sent anew;
 // empty for none. None goes with a record to another host: who may change the record could
 // otherwise read there what nobody shows them.
-func (s secrets) leftBehind(v values, sent resource.Sent, fields map[string]json.RawMessage, mappings []sealed.Mapping) string {
+func (s secrets) unsentSecretPath(v values, sent resource.Sent, fields map[string]json.RawMessage, mappings []sealed.Mapping) string {
 	if _, remapped := sent["secret_mappings"]; !remapped && len(mappings) > 0 {
 		return "secret_mappings"
 	}

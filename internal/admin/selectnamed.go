@@ -12,7 +12,7 @@ import (
 // maxIDs bounds the ids that a list may be narrowed to.
 const maxIDs = 100
 
-// namesFilter narrows a list to some records; selectNamed does it, because it has to look
+// namesFilter narrows a list to some records; filterByNames does it, because it has to look
 // them up.
 func namesFilter(param string) resource.Filter {
 	return resource.Filter{
@@ -21,9 +21,9 @@ func namesFilter(param string) resource.Filter {
 	}
 }
 
-// selectNamed narrows a list to the ids and slugs that were asked for. Those that are
+// filterByNames narrows a list to the ids and slugs that were asked for. Those that are
 // not there, or not for the caller, are not in the answer.
-func selectNamed(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
+func filterByNames(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 		asked := c.Query(param)
 		if asked == "" {
@@ -35,7 +35,7 @@ func selectNamed(param, kind string) func(ctx context.Context, c *resource.Call,
 		}
 		q.IDs = []string{}
 		for _, name := range names {
-			r, err := resource.Look(ctx, c.Reader, kind, targetOf(c, c.WorkspaceID), name)
+			r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, c.WorkspaceID), name)
 			if err != nil && !fault.Has(err, fault.NotFound) {
 				return err
 			}

@@ -25,7 +25,7 @@ const (
 // calls is what they find out.
 // Source: contract/identity-and-governance.yaml, login and session; the local login
 // is ours.
-func (k kinds) sessions() resource.Resource {
+func (k deps) sessions() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodPost, Path: "/auth/login", ID: "login", Summary: "Sign in with e-mail and password", Tag: "Sessions",
@@ -72,15 +72,15 @@ type passwordIn struct {
 	New     string `json:"new_password" minLength:"12" maxLength:"1024"`
 }
 
-// wrong is the one answer to a login that fails, whatever the reason. It names the cure of
+// errBadLogin is the one answer to a login that fails, whatever the reason. It names the cure of
 // an address that several organisations know, because nobody is told that it is one.
-func wrong() error {
+func errBadLogin() error {
 	return fault.New(fault.Unauthenticated, "the e-mail address or the password is wrong; who belongs to several organisations names one (organisation_id)")
 }
 
 // login opens a session. A stranger learns neither from the answer nor from its time
 // whether an address is known.
-func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
 		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment (AUTH_MODE)")
 	}
@@ -108,7 +108,7 @@ func (k kinds) login(ctx context.Context, c *resource.Call) (any, error) {
 // place failed too often. Names are what the login is at; a failure counts for them and the
 // place. Others may have guessed by the time that the attempt has its turn: then it is
 // refused, or made slowly after all.
-func (k kinds) authenticate(ctx context.Context, c *resource.Call, email, place string, names ...string) (*resource.Row[tenant.User], error) {
+func (k deps) authenticate(ctx context.Context, c *resource.Call, email, place string, names ...string) (*resource.Row[tenant.User], error) {
 	for {
 		slow, done, err := k.slowDown(ctx, c, k.Pace, place, names...)
 		if err != nil {
@@ -122,7 +122,7 @@ func (k kinds) authenticate(ctx context.Context, c *resource.Call, email, place 
 		})
 		if errors.Is(err, errWrong) {
 			k.Pace.Failed(c.Now, append(names, place)...)
-			err = wrong()
+			err = errBadLogin()
 		}
 		done()
 		if !errors.Is(err, errSlow) {
@@ -140,7 +140,7 @@ var (
 
 // tryLogin tries the password that was sent: errWrong, or the error of allowed, which is
 // called when the attempt has its turn.
-func (k kinds) tryLogin(ctx context.Context, c *resource.Call, email string, allowed func() error) (*resource.Row[tenant.User], error) {
+func (k deps) tryLogin(ctx context.Context, c *resource.Call, email string, allowed func() error) (*resource.Row[tenant.User], error) {
 	user, login, err := k.findLogin(ctx, c, email)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (k kinds) tryLogin(ctx context.Context, c *resource.Call, email string, all
 	}
 	ok, err := k.Passwords.Matches(ctx, hash, c.Sent.Secret("password"), allowed)
 	if login != nil && !errors.Is(err, errSlow) {
-		c.Become(&access.Principal{Kind: access.BySession, OrgID: user.OrgID, UserID: user.ID, Name: email})
+		c.SetPrincipal(&access.Principal{Kind: access.BySession, OrgID: user.OrgID, UserID: user.ID, Name: email})
 		c.Target(user.Record)
 	}
 	if err == nil && !ok {
@@ -167,7 +167,7 @@ const slowHashes = 4
 // slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
 // that guessing at many accounts costs time and a correct password still gets through.
 // Done ends the attempt.
-func (k kinds) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, place string, names ...string) (slow bool, done func(), err error) {
+func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, place string, names ...string) (slow bool, done func(), err error) {
 	slow, done, err = by.Slowly(ctx, c.Now, place, names...)
 	if fault.Has(err, fault.RateLimited) {
 		return slow, nil, err
@@ -188,7 +188,7 @@ func (k kinds) slowDown(ctx context.Context, c *resource.Call, by *identity.Logi
 // organisation takes no passwords, and for an address that several organisations know while
 // the call names none of them: to try the password of each would show in the time how many
 // there are. It looks for a password in any case, since that takes time too.
-func (k kinds) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
+func (k deps) findLogin(ctx context.Context, c *resource.Call, email string) (*resource.Row[tenant.User], *resource.Row[identity.Login], error) {
 	users, err := rowsOf[tenant.User](ctx, c.Reader, resource.Query{
 		Kind: tenant.UserKind, OrgID: c.Sent.Text("organisation_id"), Statuses: []string{resource.Active}, Limit: 2,
 		Index: []resource.IndexEntry{{Name: emailEntry, Value: shortened(email)}},
@@ -230,7 +230,7 @@ func loginOf(ctx context.Context, from resource.Reader, user resource.Record) (*
 }
 
 // open makes a session of a user who has proved who they are.
-func (k kinds) open(ctx context.Context, c *resource.Call, user *resource.Row[tenant.User]) (any, error) {
+func (k deps) open(ctx context.Context, c *resource.Call, user *resource.Row[tenant.User]) (any, error) {
 	var out loginOut
 	err := c.Change(ctx, func(tx resource.Tx) error {
 		longest, err := longestSession(ctx, tx, user.OrgID)
@@ -309,7 +309,7 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 		return nil, true, err
 	}
 	p = &access.Principal{Kind: access.BySession, ID: s.ID, OrgID: s.OrgID, UserID: s.Value.UserID}
-	return p, true, Standing(ctx, from, p)
+	return p, true, ApplyUserRights(ctx, from, p)
 }
 
 func sessionToken(by Browsers, r *http.Request) (token string, byCookie bool) {
@@ -332,16 +332,16 @@ func signedIn(c *resource.Call) error {
 	return nil
 }
 
-func (k kinds) logout(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) logout(ctx context.Context, c *resource.Call) (any, error) {
 	return k.signOut(ctx, c, func(tx resource.Tx) error { return tx.Delete(ctx, sessionKind, c.Principal.ID) })
 }
 
-func (k kinds) endSessions(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) endSessions(ctx context.Context, c *resource.Call) (any, error) {
 	return k.signOut(ctx, c, func(tx resource.Tx) error { return EndSessions(ctx, tx, c.OrgID, c.Principal.UserID, "") })
 }
 
 // signOut ends sessions of who calls, that of the call among them.
-func (k kinds) signOut(ctx context.Context, c *resource.Call, end func(tx resource.Tx) error) (any, error) {
+func (k deps) signOut(ctx context.Context, c *resource.Call, end func(tx resource.Tx) error) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
 	}
@@ -373,7 +373,7 @@ func EndSessions(ctx context.Context, tx resource.Tx, orgID, userID, but string)
 	}
 }
 
-func (k kinds) putPassword(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
 	}
@@ -453,7 +453,7 @@ type selfPlace struct {
 	Scopes []string    `json:"scopes" nullable:"false"`
 }
 
-func (k kinds) self(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) self(ctx context.Context, c *resource.Call) (any, error) {
 	if err := signedIn(c); err != nil {
 		return nil, err
 	}
@@ -466,7 +466,7 @@ func (k kinds) self(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000}
-	if !c.Principal.Roams() {
+	if !c.Principal.IsOrgWide() {
 		for id := range c.Principal.Places {
 			q.IDs = append(q.IDs, id)
 		}
@@ -488,7 +488,7 @@ func (k kinds) self(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 // passwordOf hashes a password that was sent with a form.
-func (k kinds) passwordOf(ctx context.Context, p sealed.String, at string) (string, error) {
+func (k deps) passwordOf(ctx context.Context, p sealed.String, at string) (string, error) {
 	if err := identity.Check(p, at); err != nil {
 		return "", err
 	}

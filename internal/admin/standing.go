@@ -12,10 +12,10 @@ import (
 // userEntry is the index entry by which the memberships of a user are found.
 const userEntry = "user"
 
-// Standing puts the rights of a user into the principal of a session or user key: the
+// ApplyUserRights puts the rights of a user into the principal of a session or user key: the
 // roles, and the toggles where they count. A user who is gone is
 // fault.Unauthenticated.
-func Standing(ctx context.Context, from resource.Reader, p *access.Principal) error {
+func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Principal) error {
 	user, err := live[tenant.User](ctx, from, tenant.UserKind, p.UserID)
 	if err == nil && user.OrgID != p.OrgID {
 		err = fault.New(fault.NotFound, "")

@@ -29,7 +29,7 @@ func TelemetryPaths() []TelemetryPath {
 const otlpTypes = "application/json, application/x-protobuf"
 
 // telemetry describes the ingestion of OTLP.
-func (k kinds) telemetry() resource.Resource {
+func (k deps) telemetry() resource.Resource {
 	var ops resource.Operations
 	for _, p := range TelemetryPaths() {
 		summary := "Take spans of an application: an ExportTraceServiceRequest, gzip or not"
@@ -38,7 +38,7 @@ func (k kinds) telemetry() resource.Resource {
 		}
 		ops = append(ops, resource.Operation{
 			Method: http.MethodPost, Path: p.Path, ID: p.id, Summary: summary, Tag: "OpenTelemetry", Scopes: []access.Scope{access.LogsWrite},
-			Elsewhere: true, Takes: otlpTypes, Stream: otlpTypes, Refusal: telemetryRefusal{},
+			ExternalRoute: true, Takes: otlpTypes, Stream: otlpTypes, Refusal: telemetryRefusal{},
 		})
 	}
 	return ops

@@ -82,7 +82,7 @@ func (t *TokenTrail) Run(ctx context.Context) error {
 func (t *TokenTrail) write(ctx context.Context, r audit.RefusedToken) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tokenWriteLimit)
 	defer stop()
-	leftOut := t.takeLeftOut()
+	leftOut := t.takeDropped()
 	orgs, err := t.store.List(ctx, resource.Query{Kind: tenant.OrganisationKind, Limit: 2})
 	if err == nil && len(orgs) == 1 {
 		err = t.store.InTx(ctx, func(tx resource.Tx) error { return t.trail.Audit(ctx, tx, rowOfToken(orgs[0].ID, r, leftOut)) })
@@ -92,7 +92,7 @@ func (t *TokenTrail) write(ctx context.Context, r audit.RefusedToken) {
 	}
 }
 
-func (t *TokenTrail) takeLeftOut() int {
+func (t *TokenTrail) takeDropped() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.leftOut

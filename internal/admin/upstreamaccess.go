@@ -49,7 +49,7 @@ const maxUserAccess = 2000
 
 // accessActions read and change which users may use a server. They are for those who
 // act for others in the workspace. Stem is that of their scopes.
-func (f *family[I, S]) accessActions(word, stem string) []resource.Action[S] {
+func (f *serverKind[I, S]) accessActions(word, stem string) []resource.Action[S] {
 	return []resource.Action[S]{
 		{
 			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + word + "UserAccess", Summary: "List which members of the workspace may use the server",
@@ -84,13 +84,13 @@ func pageOf[V any](c *resource.Call, all []V) resource.MoreOf[V] {
 }
 
 func onlyLeaders(c *resource.Call, place string) error {
-	if !c.Principal.Leads(place) {
+	if !c.Principal.CanManageUsers(place) {
 		return fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the access of others")
 	}
 	return nil
 }
 
-func (f *family[I, S]) listUserAccess(ctx context.Context, c *resource.Call, r resource.Row[S]) (any, error) {
+func (f *serverKind[I, S]) listUserAccess(ctx context.Context, c *resource.Call, r resource.Row[S]) (any, error) {
 	if err := onlyLeaders(c, r.WorkspaceID); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (f *family[I, S]) listUserAccess(ctx context.Context, c *resource.Call, r r
 	return userAccessList{pageOf(c, list), map[bool]string{true: "deny", false: "allow"}[*s.deny]}, nil
 }
 
-func (f *family[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[S]) (any, error) {
+func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[S]) (any, error) {
 	if err := onlyLeaders(c, ch.New.WorkspaceID); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ type outcome struct {
 // try calls an upstream that a caller named. No redirect is followed, and the dialer
 // keeps from private addresses. What goes wrong on the way is told in general words: the
 // addresses of a network are nobody's business.
-func (k kinds) try(ctx context.Context, t trial) (outcome, error) {
+func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	if err := k.Guard.CheckURL(t.url); err != nil {
 		return outcome{}, err
 	}
@@ -93,7 +93,7 @@ func (k kinds) try(ctx context.Context, t trial) (outcome, error) {
 const eventStream = "text/event-stream"
 
 // unreached is why an upstream cannot be reached, in words for the caller.
-func (k kinds) unreached(err error) error {
+func (k deps) unreached(err error) error {
 	if fault.Has(err, fault.AddressRefused) {
 		return fault.From(err)
 	}

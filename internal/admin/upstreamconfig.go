@@ -20,11 +20,11 @@ import (
 // maxConfigBytes bounds the configurations of an integration, as JSON.
 const maxConfigBytes = 256 << 10
 
-func (f *family[I, S]) context(id string) string { return f.integration + "/" + id }
+func (f *serverKind[I, S]) context(id string) string { return f.integration + "/" + id }
 
 // open unseals the configurations of an integration. They hold secrets in the clear and
 // live as long as a request.
-func (f *family[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
+func (f *serverKind[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
 	config := map[string]any{}
 	data := *f.of(&r.Value).config
 	if len(data) == 0 {
@@ -40,7 +40,7 @@ func (f *family[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
 	return config, nil
 }
 
-func (f *family[I, S]) seal(r *resource.Row[I], config map[string]any) error {
+func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error {
 	to := f.of(&r.Value).config
 	if len(config) == 0 {
 		*to = nil
@@ -59,7 +59,7 @@ func (f *family[I, S]) seal(r *resource.Row[I], config map[string]any) error {
 // secrets in the place of the masks that were sent back. No secret follows an
 // integration to another host unless it is sent anew: who may change an integration
 // could otherwise read what nobody shows them.
-func (f *family[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
+func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
 	stored, moved := map[string]any{}, false
 	if ch.Old != nil {
 		var err error
@@ -108,7 +108,7 @@ func (f *family[I, S]) configure(ch *resource.Edit[I]) (map[string]any, error) {
 }
 
 // mask is a value of the configurations as answers show it.
-func (f *family[I, S]) mask(v any, path []string) any {
+func (f *serverKind[I, S]) mask(v any, path []string) any {
 	switch v := v.(type) {
 	case string:
 		if f.hides(path) && v != "" {
@@ -134,7 +134,7 @@ func below(path []string, name string) []string { return append(slices.Clone(pat
 
 // unmask puts what is stored at the same path in the place of each mask of it. Misfit is
 // the path of one that stands for nothing.
-func (f *family[I, S]) unmask(v, stored any, path []string) (whole any, misfit string) {
+func (f *serverKind[I, S]) unmask(v, stored any, path []string) (whole any, misfit string) {
 	switch v := v.(type) {
 	case string:
 		if !f.hides(path) || !maskForm.MatchString(v) {
@@ -167,7 +167,7 @@ func (f *family[I, S]) unmask(v, stored any, path []string) (whole any, misfit s
 }
 
 // hasSecret reports whether there is a text that answers hide.
-func (f *family[I, S]) hasSecret(v any, path []string) bool {
+func (f *serverKind[I, S]) hasSecret(v any, path []string) bool {
 	switch v := v.(type) {
 	case string:
 		return v != "" && f.hides(path)
@@ -187,7 +187,7 @@ func (f *family[I, S]) hasSecret(v any, path []string) bool {
 type maskedView map[string]any
 
 // shown are the configurations as answers show them; null for none.
-func (f *family[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
+func (f *serverKind[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
 	config, err := f.open(r)
 	if err != nil || len(config) == 0 {
 		return nullable[maskedView]{}, err
@@ -198,7 +198,7 @@ func (f *family[I, S]) shown(r *resource.Row[I]) (nullable[maskedView], error) {
 
 // listedOrRead are what answers show of an integration in lists alone, how many
 // workspaces may use it, and what they show alone when it is read: its configurations.
-func (f *family[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config nullable[maskedView], err error) {
+func (f *serverKind[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces *int, config nullable[maskedView], err error) {
 	if !detail {
 		return new(len(grantedTo(r.Index))), config, nil
 	}
@@ -207,14 +207,14 @@ func (f *family[I, S]) listedOrRead(r *resource.Row[I], detail bool) (workspaces
 }
 
 // hidesInBody says which texts of a body are secrets.
-func (f *family[I, S]) hidesInBody(path []string) bool {
+func (f *serverKind[I, S]) hidesInBody(path []string) bool {
 	return len(path) > 0 && path[0] == "configurations" && f.hides(path[1:])
 }
 
 const configPrefix = "configurations."
 
-// aim says what the target of a mapping means.
-func (f *family[I, S]) aim(target, at string) (sealed.Mapping, error) {
+// parseMappingTarget says what the target of a mapping means.
+func (f *serverKind[I, S]) parseMappingTarget(target, at string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
 		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").At(at + ".target_field")
@@ -227,7 +227,7 @@ const headersField = "custom_headers"
 // headers are those with which the gateway signs in: stored ones, and over them what
 // mappings bring from secret managers, for the workspace place or, with "", for the
 // organisation. Those of a record are fault.SecretUnavailable when a secret cannot be had.
-func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], place string) (http.Header, error) {
+func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], place string) (http.Header, error) {
 	h := http.Header{}
 	up := f.of(&r.Value)
 	if !up.headers {
@@ -268,7 +268,7 @@ func (f *family[I, S]) headers(ctx context.Context, c *resource.Call, r *resourc
 
 // mapped reads the values of mappings from their secret managers, for a workspace or,
 // with "", for the organisation.
-func (k kinds) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, place string) (map[string]string, error) {
+func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, place string) (map[string]string, error) {
 	if len(mappings) == 0 {
 		return nil, nil
 	}

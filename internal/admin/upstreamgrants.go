@@ -61,7 +61,7 @@ type upstreamGrantsView struct {
 
 // grantActions read and change which workspaces may use an integration of the
 // organisation.
-func (f *family[I, S]) grantActions(word string) []resource.Action[I] {
+func (f *serverKind[I, S]) grantActions(word string) []resource.Action[I] {
 	return []resource.Action[I]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + word + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
@@ -74,12 +74,12 @@ func (f *family[I, S]) grantActions(word string) []resource.Action[I] {
 	}
 }
 
-func (f *family[I, S]) grants() grantLinks { return grantLinks{f.integration, f.title} }
+func (f *serverKind[I, S]) grants() grantSet { return grantSet{f.integration, f.title} }
 
-func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) (any, error) {
+func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) (any, error) {
 	var in upstreamGrantsIn
 	_, global := c.Sent["global_workspace_access"]
-	present, err := f.grants().asked(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || global })
+	present, err := f.grants().readGrants(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || global })
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (f *family[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *resourc
 
 // grantOne gives the integration to a workspace, with a server unless there is one, or
 // takes it away.
-func (f *family[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, place string, enabled bool) error {
+func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, place string, enabled bool) error {
 	old, known := present[place]
 	if known && old.Enabled == enabled {
 		return nil
@@ -119,7 +119,7 @@ func (f *family[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource
 	if !enabled {
 		return nil
 	}
-	servers, err := resource.Referring(ctx, tx, f.server, in.Record, place)
+	servers, err := resource.ListReferrers(ctx, tx, f.server, in.Record, place)
 	if err != nil || len(servers) > 0 {
 		return err
 	}
@@ -143,7 +143,7 @@ const (
 
 // freeSlug is the slug of the integration where no server has it and it suits one, else
 // one that begins like it.
-func (f *family[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *resource.Row[I]) (string, error) {
+func (f *serverKind[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *resource.Row[I]) (string, error) {
 	if len(in.Slug) >= minServerSlug && len(in.Slug) <= maxServerSlug {
 		_, err := from.FindSlug(ctx, f.server, in.OrgID, in.Slug)
 		if fault.Has(err, fault.NotFound) {
@@ -157,13 +157,13 @@ func (f *family[I, S]) freeSlug(ctx context.Context, from resource.Reader, in *r
 }
 
 // grantNew gives a new workspace what is for all.
-func (f *family[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
+func (f *serverKind[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
 	return regrant(ctx, tx, c, f.grants(), place.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
 		return f.grantOne(ctx, tx, c, in, present, place.ID, true)
 	})
 }
 
-func (f *family[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
+func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
 	places, err := f.grants().places(ctx, c, r.ID)
 	if err != nil {
 		return nil, err

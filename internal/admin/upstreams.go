@@ -12,12 +12,12 @@ import (
 	"sluice/internal/sealed"
 )
 
-// family says how tool servers and agents differ where they are treated alike: both are
+// serverKind says how tool servers and agents differ where they are treated alike: both are
 // registered once, as integrations, and appear in workspaces as servers. I is the stored
 // body of an integration and S that of a server.
 // Source: contract/content-and-observability.md 9.1, 11.
-type family[I, S any] struct {
-	k           kinds
+type serverKind[I, S any] struct {
+	k           deps
 	integration string // kind of the stored records
 	server      string // the same of the appearances
 	title       string // of the integrations, for texts: "MCP integration"
@@ -26,7 +26,7 @@ type family[I, S any] struct {
 	beside      string // set of links that keeps what the upstream said
 
 	of        func(*I) upstream
-	in        func(*S) appearance
+	in        func(*S) serverFields
 	found     func(name, integrationID, owner string) S // a server that is made with the access
 	put       func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[S], to resource.Record) error
 	check     func(config map[string]any) error
@@ -47,20 +47,20 @@ type upstream struct {
 	mappings *[]sealed.Mapping
 }
 
-// appearance points at what the bodies of servers have in common.
-type appearance struct {
+// serverFields points at what the bodies of servers have in common.
+type serverFields struct {
 	integrationID, owner *string
 	deny                 *bool
 	users                *map[string]bool
 }
 
-func (f *family[I, S]) scopes(action string, r *resource.Row[I]) []access.Scope {
+func (f *serverKind[I, S]) scopes(action string, r *resource.Row[I]) []access.Scope {
 	return levelScopes(f.stem, action, r)
 }
 
 // index keeps the grants, which are written with their links.
-func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
-	entries := []resource.IndexEntry{levelEntry(levelOf(r.WorkspaceID))}
+func (f *serverKind[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
+	entries := []resource.IndexEntry{levelEntry(scopeLevel(r.WorkspaceID))}
 	if r.WorkspaceID != "" {
 		return append(entries, resource.IndexEntry{Name: entryPlace, Value: r.WorkspaceID})
 	}
@@ -74,7 +74,7 @@ func (f *family[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
 }
 
 // prepare checks where an integration leads, and seals how it signs in there.
-func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resource.Edit[I]) error {
+func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resource.Edit[I]) error {
 	up := f.of(&ch.New.Value)
 	if ch.Old == nil {
 		*up.owner = c.Principal.Actor()
@@ -91,7 +91,7 @@ func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resour
 	if err != nil {
 		return err
 	}
-	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, *up.mappings, f.aim)
+	mappings, err := readMappings(ctx, c, ch.Sent, ch.New.WorkspaceID, *up.mappings, f.parseMappingTarget)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (f *family[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resour
 
 // after takes along what goes with an integration: its servers, and what its upstream
 // said.
-func (f *family[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) error {
+func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[I]) error {
 	if ch.New.Status != resource.Archived {
 		return nil
 	}
@@ -109,29 +109,29 @@ func (f *family[I, S]) after(ctx context.Context, tx resource.Tx, c *resource.Ca
 		return err
 	}
 	return retireReferring(ctx, tx, f.server, ch.New.Record, "", func(s resource.Record) error {
-		if err := resource.Retire(ctx, tx, c, s); err != nil {
+		if err := resource.ArchiveLinked(ctx, tx, c, s); err != nil {
 			return err
 		}
 		return dropConnections(ctx, tx, c, s)
 	})
 }
 
-// inForce reports whether a server may be used: its integration is there, and its
+// isServerUsable reports whether a server may be used: its integration is there, and its
 // workspace may use that. What takes the access away disables the server.
-func inForce(in resource.Record, workspaceID string) bool {
+func isServerUsable(in resource.Record, workspaceID string) bool {
 	return in.Status == resource.Active && slices.Contains(grantedTo(in.Index), workspaceID)
 }
 
 // standingOf is the status of a server as answers show it.
 func standingOf(in resource.Record, workspaceID string) string {
-	if inForce(in, workspaceID) {
+	if isServerUsable(in, workspaceID) {
 		return resource.Active
 	}
 	return resource.Archived
 }
 
-// behind is the integration of a server, which is there as long as that is.
-func (f *family[I, S]) behind(ctx context.Context, from resource.Reader, s *S) (*resource.Row[I], error) {
+// findIntegration is the integration of a server, which is there as long as that is.
+func (f *serverKind[I, S]) findIntegration(ctx context.Context, from resource.Reader, s *S) (*resource.Row[I], error) {
 	rec, err := from.Find(ctx, f.integration, *f.in(s).integrationID)
 	if err != nil {
 		return nil, fmt.Errorf("find the %s of a server: %w", f.integration, err)
@@ -150,7 +150,7 @@ func switchesShown(c *resource.Call, above, here bool) (enabled bool, integratio
 }
 
 // refer is the reference of a server to its integration.
-func (f *family[I, S]) refer() resource.Ref[S] {
+func (f *serverKind[I, S]) refer() resource.Ref[S] {
 	return resource.Ref[S]{Kind: f.integration, Cascade: true, Find: func(ctx context.Context, c *resource.Call, r *resource.Row[S]) (*resource.Record, error) {
 		rec, err := c.Reader.Find(ctx, f.integration, *f.in(&r.Value).integrationID)
 		return &rec, err
@@ -159,14 +159,14 @@ func (f *family[I, S]) refer() resource.Ref[S] {
 
 // prepareServer finds the integration of a new server: one of the workspace, or one of
 // the organisation that the workspace may use.
-func (f *family[I, S]) prepareServer(ctx context.Context, c *resource.Call, ch *resource.Edit[S]) error {
+func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, ch *resource.Edit[S]) error {
 	if ch.Old != nil {
 		return nil
 	}
 	to := f.in(&ch.New.Value)
 	*to.owner = c.Principal.Actor()
 	in, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
-	if fault.Has(err, fault.ReferenceMissing) || err == nil && !inForce(*in, ch.New.WorkspaceID) {
+	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*in, ch.New.WorkspaceID) {
 		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).At(f.field)
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ type entityView struct {
 // maxUsageMap bounds the value keys of one answer; the list of entities has all.
 const maxUsageMap = 1000
 
-func (k kinds) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit], detail bool) (usageLimitView, error) {
+func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit], detail bool) (usageLimitView, error) {
 	p := r.Value
 	v := usageLimitView{
 		PolicyView: viewPolicy(r.Record, p.Name, p.Description, p.Conditions, p.GroupBy), Type: p.Measure, CreditLimit: number(p.CreditLimit.String()),
@@ -70,7 +70,7 @@ func (k kinds) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.
 }
 
 // usageEntities read and reset the counters of a policy.
-func (k kinds) usageEntities() []resource.Action[quota.UsageLimit] {
+func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 	return []resource.Action[quota.UsageLimit]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/entities", ID: "listUsageLimitEntities", Summary: "List what was used of a usage-limit policy",
@@ -92,7 +92,7 @@ func (k kinds) usageEntities() []resource.Action[quota.UsageLimit] {
 	}
 }
 
-func (k kinds) listEntities(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit]) (any, error) {
+func (k deps) listEntities(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit]) (any, error) {
 	q := quota.MeterQuery{CarrierID: r.ID, Counters: true, MostUsed: true, Search: c.Query("search"), Limit: c.Int("page_size")}
 	q.Offset = c.Int("current_page") * q.Limit
 	if s := c.Query("status"); s != "" {

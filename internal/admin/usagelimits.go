@@ -13,7 +13,7 @@ import (
 // use in all or until the next reset, counted for each value key. Counters are meters;
 // the head among them has the policy's limit and schedule.
 // Source: contract/identity-and-governance.yaml, usage-limit policies; .md section 8.
-func (k kinds) usageLimits() resource.Resource {
+func (k deps) usageLimits() resource.Resource {
 	return &resource.Kind[quota.UsageLimit, usageLimitView]{
 		Name: quota.UsageLimitKind, Object: "policy_usage_limits", Title: "usage-limit policy",
 		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
@@ -61,7 +61,7 @@ type usageLimitPatch struct {
 
 // prepareUsageLimit lets one sort of period take the place of the other, and forgets a
 // next reset that was asked for when the period is another.
-func (k kinds) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+func (k deps) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	var before []quota.Condition
 	if ch.Old != nil {
 		before = ch.Old.Value.Conditions
@@ -90,7 +90,7 @@ func (k kinds) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *reso
 }
 
 // meterPolicy keeps the meters of a policy in step with it.
-func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
+func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	b := &ch.New.Value.Budget
 	of := quota.Subject{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
 	switch {
@@ -121,7 +121,7 @@ func (k kinds) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call
 }
 
 // headOf is the meter that has the limit and the schedule of a policy.
-func (k kinds) headOf(ctx context.Context, from resource.Reader, id string) (quota.Meter, error) {
+func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quota.Meter, error) {
 	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{CarrierID: id, Limit: 1}) // its entry is the first in order
 	if err != nil {
 		return quota.Meter{}, err
@@ -134,7 +134,7 @@ func (k kinds) headOf(ctx context.Context, from resource.Reader, id string) (quo
 
 // resetCounter lets one counter of a policy begin anew; missing is the error when there
 // is none.
-func (k kinds) resetCounter(ctx context.Context, tx resource.Tx, id, entry string, now time.Time, missing error) error {
+func (k deps) resetCounter(ctx context.Context, tx resource.Tx, id, entry string, now time.Time, missing error) error {
 	list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: id, Entries: []string{entry}, Counters: true})
 	if err != nil {
 		return err

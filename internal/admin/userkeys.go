@@ -21,7 +21,7 @@ var joiningScopes = []string{
 
 // keyOnJoining makes a user key for a new member where the workspace wants that.
 // Source: contract/identity-and-governance.md section 4.
-func (k kinds) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string) error {
+func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string) error {
 	settings, err := settingsOf(ctx, tx, place)
 	if err != nil || !*settings.KeyAutoCreate {
 		return err
@@ -44,7 +44,7 @@ func settingsOf(ctx context.Context, from resource.Reader, place resource.Record
 
 // makeUserKey makes a user key that nobody asked for. Its owner reads the raw value in
 // a session.
-func (k kinds) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string, scopes []string) error {
+func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string, scopes []string) error {
 	settings, err := settingsOf(ctx, tx, place)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func withinCount(ctx context.Context, from resource.Reader, place resource.Recor
 // rawOf is the value of a key for the one who may see it: the user of a user key, and
 // after a rotation that nobody asked for who may change a service key and gains nothing
 // by it, each in a session. Source: contract/identity-and-governance.md section 1.
-func (k kinds) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
+func (k deps) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
 	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 || !ownKey(c, r) && !receives(c, r) {
 		return sealed.String{}, nil
 	}

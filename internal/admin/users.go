@@ -17,7 +17,7 @@ import (
 // nobody makes them here (an accepted invitation or a first login does), and because
 // their lists page by other names.
 // Source: contract/identity-and-governance.yaml, users and invites.
-func (k kinds) users() resource.Resource {
+func (k deps) users() resource.Resource {
 	one := []resource.Param{{Name: "userId", Doc: "id of the user", Format: "uuid"}}
 	return resource.Operations{
 		{
@@ -162,7 +162,7 @@ func peoplePage(c *resource.Call, q *resource.Query) {
 	q.Offset = c.Int("current_page") * q.Limit
 }
 
-func (k kinds) listUsers(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) listUsers(ctx context.Context, c *resource.Call) (any, error) {
 	q := resource.Query{Kind: tenant.UserKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Newest: true}
 	if role := c.Query("role"); role != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: orgRoleEntry, Value: role})
@@ -195,7 +195,7 @@ func listed[T, V any](ctx context.Context, c *resource.Call, q resource.Query, p
 	return out, nil
 }
 
-func (k kinds) getUser(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) getUser(ctx context.Context, c *resource.Call) (any, error) {
 	u, err := userOf(ctx, c, c.Path("userId"), "userId")
 	if err != nil {
 		return nil, err
@@ -227,11 +227,11 @@ func slugsOf(ctx context.Context, c *resource.Call, u *resource.Row[tenant.User]
 	return slugs, err
 }
 
-func (k kinds) putUser(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 	role := access.Role(c.Sent.Text("role"))
 	var changed *resource.Row[tenant.User]
 	err := c.Change(ctx, func(tx resource.Tx) error {
-		u, err := k.ordinary(ctx, c)
+		u, err := k.findNonOwner(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func retireStrayKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user
 	for _, m := range members {
 		stays[m.WorkspaceID] = true
 	}
-	q := resource.Query{Kind: keys.Kind, OrgID: user.OrgID, Statuses: resource.Living(), Limit: 1000, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}}
+	q := resource.Query{Kind: keys.Kind, OrgID: user.OrgID, Statuses: resource.LiveStatuses(), Limit: 1000, Index: []resource.IndexEntry{{Name: userEntry, Value: user.ID}}}
 	for {
 		rows, err := tx.List(ctx, q)
 		if err != nil || len(rows) == 0 {
@@ -279,16 +279,16 @@ func retireStrayKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user
 			if stays[r.WorkspaceID] {
 				continue
 			}
-			if err := resource.Retire(ctx, tx, c, r); err != nil {
+			if err := resource.ArchiveLinked(ctx, tx, c, r); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// ordinary is the user that the path names, unless it is an owner: what an owner is
+// findNonOwner is the user that the path names, unless it is an owner: what an owner is
 // nobody takes away.
-func (k kinds) ordinary(ctx context.Context, c *resource.Call) (*resource.Row[tenant.User], error) {
+func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row[tenant.User], error) {
 	u, err := userOf(ctx, c, c.Path("userId"), "userId")
 	if err != nil {
 		return nil, err
@@ -307,16 +307,16 @@ func (k kinds) ordinary(ctx context.Context, c *resource.Call) (*resource.Row[te
 	return u, err
 }
 
-func (k kinds) removeUser(ctx context.Context, c *resource.Call) (any, error) {
+func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		u, err := k.ordinary(ctx, c)
+		u, err := k.findNonOwner(ctx, c)
 		if err != nil {
 			return err
 		}
 		if u.ID == c.Principal.UserID {
 			return fault.New(fault.InvalidRequest, "nobody removes themselves; ask another admin").At("userId")
 		}
-		if err := resource.Retire(ctx, tx, c, u.Record); err != nil {
+		if err := resource.ArchiveLinked(ctx, tx, c, u.Record); err != nil {
 			return err
 		}
 		return retireOf(ctx, tx, c, u.OrgID, "", u.ID, tenant.MemberKind, keys.Kind, sessionKind)
@@ -327,7 +327,7 @@ func (k kinds) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 func retireOf(ctx context.Context, tx resource.Tx, c *resource.Call, orgID, workspaceID, userID string, kinds ...string) error {
 	for _, kind := range kinds {
 		err := retireAll(ctx, tx, c, resource.Query{
-			Kind: kind, OrgID: orgID, WorkspaceID: workspaceID, Limit: 1000, Statuses: resource.Living(),
+			Kind: kind, OrgID: orgID, WorkspaceID: workspaceID, Limit: 1000, Statuses: resource.LiveStatuses(),
 			Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
 		})
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 // virtualKeys are the older form of stored credentials: one record, in one
 // workspace, used as @slug like a provider.
 // Source: contract/identity-and-governance.yaml, virtual keys.
-func (k kinds) virtualKeys() resource.Resource {
+func (k deps) virtualKeys() resource.Resource {
 	return &resource.Kind[credential.VirtualKey, virtualKeyView]{
 		Name: credential.VirtualKeyKind, Object: "virtual-key", Title: "virtual key", Tag: "Virtual keys", Audited: "virtual_keys",
 		Path: "/virtual-keys", Also: []string{"/virtual_keys"}, Param: "slug", SlugPerPlace: true, Perm: "virtual_keys",
@@ -29,7 +29,7 @@ func (k kinds) virtualKeys() resource.Resource {
 			return meterLimits(ctx, k, tx, c, ch, virtualKeyLimits)
 		},
 		View: k.viewVirtualKey,
-		Receipt: &resource.Receipt[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
+		Receipt: &resource.WriteResponse[credential.VirtualKey]{Shape: virtualKeyReceipt{}, Make: func(_ context.Context, _ *resource.Call, ch *resource.Edit[credential.VirtualKey]) (any, error) {
 			return virtualKeyReceipt{true, slugOnly{ch.New.Slug}, ch.New.ID, ch.New.Slug, "virtual-key"}, nil
 		}},
 	}
@@ -161,7 +161,7 @@ type virtualKeyView struct {
 	Object         string               `json:"object" enum:"virtual-key"`
 }
 
-func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
+func (k deps) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.Row[credential.VirtualKey], detail bool) (virtualKeyView, error) {
 	vk := r.Value
 	v := virtualKeyView{
 		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note), Pricing: vk.Pricing,
@@ -190,7 +190,7 @@ func (k kinds) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.
 	return v, nil
 }
 
-func (k kinds) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, values, error) {
+func (k deps) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, values, error) {
 	spec, err := k.findSpec(r.Value.Provider, "provider")
 	if err != nil {
 		return secrets{}, nil, err
@@ -202,7 +202,7 @@ func (k kinds) openVirtualKey(r *resource.Row[credential.VirtualKey]) (secrets, 
 
 // prepareVirtualKey checks the credentials against what the provider needs, and
 // seals them.
-func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
+func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
 	vk := &ch.New.Value
 	if err := checkExpiry(c, ch.Sent, vk.ExpiresAt); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 			return err
 		}
 	} else {
-		revive(ch, vk.ExpiresAt, c.Now)
+		reactivate(ch, vk.ExpiresAt, c.Now)
 	}
 	s, v, err := k.openVirtualKey(ch.New)
 	if err != nil {
@@ -234,11 +234,11 @@ func (k kinds) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *reso
 		return err
 	}
 	if ch.Old != nil {
-		if err := s.stay(ch.Sent, fields, before, v, vk.Mappings); err != nil {
+		if err := s.checkHostUnchanged(ch.Sent, fields, before, v, vk.Mappings); err != nil {
 			return err
 		}
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, kept{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
+	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, storedSecret{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
 // virtualKeyFields are the provider's fields of a body under the names that

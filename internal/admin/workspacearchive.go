@@ -52,7 +52,7 @@ func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant
 	if forced(c) {
 		return nil
 	}
-	found, err := anythingIn(ctx, c, contents, func(kind string) resource.Query { return inside(r.Record, kind) })
+	found, err := describeContents(ctx, c, contents, func(kind string) resource.Query { return contentsQuery(r.Record, kind) })
 	if err != nil || found == "" {
 		return err
 	}
@@ -62,9 +62,9 @@ func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant
 // content is a kind of which records lie in something, and its title for texts.
 type content struct{ kind, title string }
 
-// anythingIn says what lies in something, of the first kind of which anything does: "2
+// describeContents says what lies in something, of the first kind of which anything does: "2
 // config(s)"; empty for nothing.
-func anythingIn(ctx context.Context, c *resource.Call, list []content, inside func(kind string) resource.Query) (string, error) {
+func describeContents(ctx context.Context, c *resource.Call, list []content, inside func(kind string) resource.Query) (string, error) {
 	for _, one := range list {
 		n, err := c.Reader.Count(ctx, inside(one.kind))
 		if err != nil {
@@ -79,15 +79,15 @@ func anythingIn(ctx context.Context, c *resource.Call, list []content, inside fu
 
 func forced(c *resource.Call) bool { return string(c.Sent["force_delete"]) == "true" }
 
-func inside(place resource.Record, kind string) resource.Query {
+func contentsQuery(place resource.Record, kind string) resource.Query {
 	return resource.Query{
-		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: resource.Living(),
+		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: resource.LiveStatuses(),
 	}
 }
 
 // afterWorkspace gives a new workspace its collection and the integrations for all, and
 // archives with a workspace what is in it: its keys in any case.
-func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+func (k deps) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	if err := meterLimits(ctx, k, tx, c, ch, workspaceLimits); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 		}
 	}
 	for _, kind := range gone {
-		if err := retireAll(ctx, tx, c, inside(ch.New.Record, kind)); err != nil {
+		if err := retireAll(ctx, tx, c, contentsQuery(ch.New.Record, kind)); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (k kinds) afterWorkspace(ctx context.Context, tx resource.Tx, c *resource.C
 
 // firstMembers makes the users that were named at the creation of a workspace members
 // of it.
-func (k kinds) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+func (k deps) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	var users []string
 	if err := ch.Sent.Into("users", &users); err != nil {
 		return err
@@ -144,11 +144,11 @@ func (k kinds) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Cal
 // retireAll archives every record of a query. An archived one is no longer found by
 // it, so the first page is read until it is empty.
 func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource.Query) error {
-	return untilGone(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return resource.Retire(ctx, tx, c, r) })
+	return drainPages(func() ([]resource.Record, error) { return tx.List(ctx, q) }, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
 }
 
 // retireReferring archives the records of a kind that refer to one that goes, in one
 // workspace or in all.
 func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, place string, retire func(resource.Record) error) error {
-	return untilGone(func() ([]resource.Record, error) { return resource.Referring(ctx, tx, kind, to, place) }, retire)
+	return drainPages(func() ([]resource.Record, error) { return resource.ListReferrers(ctx, tx, kind, to, place) }, retire)
 }

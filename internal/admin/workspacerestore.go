@@ -13,7 +13,7 @@ import (
 // restoreContents brings back with a workspace what it cannot do without: the members that it
 // had when it was archived, its default collection, and the integrations for all. Keys,
 // policies and what was deleted by force stay archived: nobody may count on them any more.
-func (k kinds) restoreContents(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	if err := restoreMembers(ctx, tx, c, ch.Old.Record); err != nil {
 		return err
 	}

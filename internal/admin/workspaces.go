@@ -15,7 +15,7 @@ import (
 // workspaces are the places in which everything else lives. A workspace key sees its
 // own alone, and a user those that they belong to.
 // Source: contract/identity-and-governance.yaml, workspaces.
-func (k kinds) workspaces() resource.Resource {
+func (k deps) workspaces() resource.Resource {
 	return &resource.Kind[tenant.Workspace, workspaceView]{
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
@@ -43,7 +43,7 @@ func (k kinds) workspaces() resource.Resource {
 		Keep:  keepWorkspace,
 		After: k.afterWorkspace,
 		View:  k.viewWorkspace,
-		Receipt: &resource.Receipt[tenant.Workspace]{Shape: workspaceView{}, Make: func(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) (any, error) {
+		Receipt: &resource.WriteResponse[tenant.Workspace]{Shape: workspaceView{}, Make: func(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) (any, error) {
 			return k.viewWorkspace(ctx, c, *ch.New, true)
 		}},
 	}
@@ -69,7 +69,7 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 		switch s = strings.TrimSpace(s); {
 		case s != resource.Active && s != resource.Archived:
 			return fault.New(fault.InvalidParameter, "the value is active, archived, or both with a comma").At("status")
-		case s == resource.Archived && !c.Principal.Roams():
+		case s == resource.Archived && !c.Principal.IsOrgWide():
 			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, list archived workspaces").At("status")
 		case !slices.Contains(q.Statuses, s):
 			q.Statuses = append(q.Statuses, s)
@@ -80,7 +80,7 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 
 // prepareWorkspace lays the objects that were sent over the present ones, and checks
 // them against the organisation.
-func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
+func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
 	org, err := own(ctx, c)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (k kinds) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resou
 		w.Name = ch.Old.Value.Name
 		ch.New.Name = w.Name
 	}
-	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.Roams() {
+	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.IsOrgWide() {
 		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").At("status")
 	}
 	if ch.Old == nil {
@@ -170,7 +170,7 @@ func notOpen(section, at string) error {
 }
 
 // layWorkspaceSettings is laySecurity for settings; null takes a value back.
-func (k kinds) layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+func (k deps) layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields resource.Sent
 	if err := sent.Into("settings", &fields); err != nil || len(fields) == 0 {
 		return err

@@ -83,7 +83,7 @@ type workspaceDefaultsView struct {
 	OutputGuardrails []string          `json:"output_guardrails" nullable:"false"`
 }
 
-func (k kinds) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Row[tenant.Workspace], detail bool) (workspaceView, error) {
+func (k deps) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Row[tenant.Workspace], detail bool) (workspaceView, error) {
 	org, err := own(ctx, c)
 	if err != nil {
 		return workspaceView{}, err

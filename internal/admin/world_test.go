@@ -280,7 +280,7 @@ func (w *world) look(r *http.Request) (*access.Principal, error) {
 		Kind: access.ByKey, ID: row.ID, KeyType: k.Type, OrgID: row.OrgID, WorkspaceID: row.WorkspaceID, UserID: k.UserID, Scopes: access.NewScopes(k.Scopes...), Expires: k.ExpiresAt,
 	}
 	if k.Type == access.WorkspaceUser {
-		if err := admin.Standing(r.Context(), w.store, p); err != nil {
+		if err := admin.ApplyUserRights(r.Context(), w.store, p); err != nil {
 			return nil, err
 		}
 	}

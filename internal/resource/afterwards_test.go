@@ -36,7 +36,7 @@ func door() resource.Operations {
 	return resource.Operations{{
 		Method: "POST", Path: "/door", ID: "knock", Public: true, Audited: "auth", Action: "login",
 		Run: func(_ context.Context, c *resource.Call) (any, error) {
-			c.Become(&access.Principal{Kind: access.BySession, OrgID: "org", UserID: "ada"})
+			c.SetPrincipal(&access.Principal{Kind: access.BySession, OrgID: "org", UserID: "ada"})
 			return nil, fault.New(fault.Unauthenticated, "not today")
 		},
 	}}

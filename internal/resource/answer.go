@@ -56,9 +56,9 @@ type Empty struct{}
 // HeaderRequestID names the request in every answer and in the log.
 const HeaderRequestID = "X-Gateway-Request-Id"
 
-// rooms are where answers are written before they go out. A page of a list has some 30 KB,
+// bufferPool are where answers are written before they go out. A page of a list has some 30 KB,
 // which a room made anew for it would come to by doubling.
-var rooms = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // mostRoom is the size from which a room is not kept.
 const mostRoom = 1 << 20
@@ -66,7 +66,7 @@ const mostRoom = 1 << 20
 func leave(room *bytes.Buffer) {
 	if room.Cap() <= mostRoom {
 		room.Reset()
-		rooms.Put(room)
+		bufferPool.Put(room)
 	}
 }
 
@@ -99,7 +99,7 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 	} else if answer == nil {
 		answer = Empty{}
 	}
-	body := rooms.Get().(*bytes.Buffer)
+	body := bufferPool.Get().(*bytes.Buffer)
 	defer leave(body)
 	enc := json.NewEncoder(body)
 	enc.SetEscapeHTML(false)

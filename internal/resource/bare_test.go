@@ -18,7 +18,7 @@ type plainRefusal struct {
 // own.
 func pages() resource.Operations {
 	return resource.Operations{{
-		Method: "GET", Path: "/pages/{book}/{page...}", ID: "getPage", Public: true, Bare: true, Answer: plainRefusal{}, Refusal: plainRefusal{},
+		Method: "GET", Path: "/pages/{book}/{page...}", ID: "getPage", Public: true, Unversioned: true, Answer: plainRefusal{}, Refusal: plainRefusal{},
 		Params: []resource.Param{{Name: "book"}, {Name: "page"}},
 		Refuse: func(f *fault.Error) any { return plainRefusal{f.Text()} },
 		Run: func(_ context.Context, c *resource.Call) (any, error) {

@@ -66,7 +66,7 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 		}
 		c.held = n
 	}
-	defer c.engine.weigh(c, len(raw))
+	defer c.engine.countBody(c, len(raw))
 	if err := wellFormed(raw); err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	return nil
 }
 
-// letGo lets another body be taken apart.
-func (c *Call) letGo() {
+// releaseBody lets another body be taken apart.
+func (c *Call) releaseBody() {
 	c.engine.bodies.Release(c.held)
 	c.held = 0
 }
@@ -174,7 +174,7 @@ func (s *schema) check(sent Sent) []Problem {
 		var v any
 		_ = json.Unmarshal(raw, &v) // was read as JSON before
 		fields[name] = v
-		problems = append(problems, s.misspelt(field, v, name)...)
+		problems = append(problems, s.wrongCaseFields(field, v, name)...)
 		if problem := checkName(name, v); problem != "" {
 			problems = append(problems, Problem{name, problem})
 		}

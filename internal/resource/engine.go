@@ -31,9 +31,9 @@ type Parts struct {
 	// Strict makes every call refuse the unknown fields and parameters that it otherwise
 	// ignores, as HeaderStrict does for one.
 	Strict bool
-	// MostRecords is how many living records of a kind there may be in a workspace, or of one
+	// MaxRecords is how many living records of a kind there may be in a workspace, or of one
 	// that lives in the organisation there; 0 for no limit.
-	MostRecords int
+	MaxRecords int
 	// KnownField reports whether a field of an object that takes any field is one that a
 	// provider, a config or a check has, so that the audit trail shows its value unless
 	// the name is that of a secret: "openai_project". Nil knows none.
@@ -125,11 +125,11 @@ func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 		bodies[op.Path] = body
 	}
 	e.segments[firstSegment(op.Path)] = true
-	if op.Elsewhere {
+	if op.ExternalRoute {
 		return
 	}
 	e.routes = append(e.routes, op.Method+" "+shown(op.Path))
-	if op.Bare {
+	if op.Unversioned {
 		prefix, _, _ := strings.Cut(op.Path, "{")
 		e.bare = append(e.bare, prefix)
 	}

@@ -24,7 +24,7 @@ type Kind[T, V any] struct {
 	Param   string   // placeholder of one record: "rateLimitsPolicyId"
 	Feature string   // deployment flag whose OFF disables the routes
 	Verbs   Verb
-	Home    Home
+	Home    Scope
 
 	// Perm is the stem of the scopes: "policies" for policies.create and so on.
 	// Scopes replaces it where the scope depends on the record; with a nil record it
@@ -92,7 +92,7 @@ type Kind[T, V any] struct {
 	View func(ctx context.Context, c *Call, r Row[T], detail bool) (V, error)
 	// Receipt is the answer to a creation; nil means id, slug and object. Done are the
 	// fields that the answer to an update has besides the record; nil means none.
-	Receipt, Done *Receipt[T]
+	Receipt, Done *WriteResponse[T]
 
 	Actions []Action[T]
 }

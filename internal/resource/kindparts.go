@@ -22,15 +22,15 @@ const (
 	AllVerbs = Create | List | Get | Update | Delete
 )
 
-// Home is where the records of a kind live.
-type Home int
+// Scope is where the records of a kind live.
+type Scope int
 
 // The homes.
 const (
-	InWorkspace    Home = iota // each in one workspace
-	InOrganisation             // of the organisation, but not of a workspace
-	Located                    // Kind.Locate says it
-	IsWorkspace                // the record is itself a workspace
+	InWorkspace    Scope = iota // each in one workspace
+	InOrganisation              // of the organisation, but not of a workspace
+	Located                     // Kind.Locate says it
+	IsWorkspace                 // the record is itself a workspace
 )
 
 // Row is a record with its decoded body.
@@ -75,8 +75,8 @@ type Creation struct {
 	Params []Param
 }
 
-// Receipt is an answer to a write: its type for the description, and how it is made.
-type Receipt[T any] struct {
+// WriteResponse is an answer to a write: its type for the description, and how it is made.
+type WriteResponse[T any] struct {
 	Shape any // zero value of what Make returns
 	Make  func(ctx context.Context, c *Call, ch *Edit[T]) (any, error)
 }

@@ -17,12 +17,12 @@ func (k *Kind[T, V]) PutLinked(ctx context.Context, tx Tx, c *Call, r *Row[T], t
 		return err
 	}
 	rec.Index = append(rec.Index, IndexEntry{Name: refEntry(to.Kind), Value: to.ID})
-	return k.taken(tx.Insert(ctx, rec), r.Slug)
+	return k.conflictError(tx.Insert(ctx, rec), r.Slug)
 }
 
-// Amend changes a record that has to follow the change of another one, for example a
+// UpdateLinked changes a record that has to follow the change of another one, for example a
 // prompt whose label goes.
-func (k *Kind[T, V]) Amend(ctx context.Context, tx Tx, c *Call, rec Record, f func(*T)) error {
+func (k *Kind[T, V]) UpdateLinked(ctx context.Context, tx Tx, c *Call, rec Record, f func(*T)) error {
 	r, err := Decode[T](rec)
 	if err != nil {
 		return err
@@ -35,9 +35,9 @@ func (k *Kind[T, V]) Amend(ctx context.Context, tx Tx, c *Call, rec Record, f fu
 	return tx.Update(ctx, rec)
 }
 
-// Retire archives a record that goes with another one.
-func Retire(ctx context.Context, tx Tx, c *Call, r Record) error {
-	giveUp(&r, r.ShownSlug())
+// ArchiveLinked archives a record that goes with another one.
+func ArchiveLinked(ctx context.Context, tx Tx, c *Call, r Record) error {
+	releaseSlug(&r, r.ShownSlug())
 	r.Status, r.Updated = Archived, c.Now
 	return tx.Update(ctx, r)
 }
@@ -63,9 +63,9 @@ func Decode[T any](rec Record) (*Row[T], error) {
 	return r, nil
 }
 
-// Referring lists the live records of a kind that refer to a record, in one workspace
+// ListReferrers lists the live records of a kind that refer to a record, in one workspace
 // or in all, at most 1000.
-func Referring(ctx context.Context, from Reader, kind string, to Record, workspaceID string) ([]Record, error) {
+func ListReferrers(ctx context.Context, from Reader, kind string, to Record, workspaceID string) ([]Record, error) {
 	return from.List(ctx, Query{
 		Kind: kind, OrgID: to.OrgID, WorkspaceID: workspaceID, Statuses: living,
 		Index: []IndexEntry{{Name: refEntry(to.Kind), Value: to.ID}}, Limit: maxPageSize,

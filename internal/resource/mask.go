@@ -87,12 +87,12 @@ func (c *Call) mask(sent Sent) any {
 	if c.schema != nil {
 		m.registry, of = c.schema.registry, c.schema.of
 	}
-	return veiled(m.object(of, "", "", fields), nil, c.op.Hides)
+	return maskHidden(m.object(of, "", "", fields), nil, c.op.MaskedFields)
 }
 
-// veiled is a value with the texts masked that an operation hides besides those whose
+// maskHidden is a value with the texts masked that an operation hides besides those whose
 // names say that they are secrets. Path is where the value stands in the body.
-func veiled(v any, path []string, hides func(path []string) bool) any {
+func maskHidden(v any, path []string, hides func(path []string) bool) any {
 	if hides == nil {
 		return v
 	}
@@ -104,11 +104,11 @@ func veiled(v any, path []string, hides func(path []string) bool) any {
 		}
 	case map[string]any:
 		for name, inner := range v {
-			v[name] = veiled(inner, at(name), hides)
+			v[name] = maskHidden(inner, at(name), hides)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = veiled(inner, at(strconv.Itoa(i)), hides)
+			v[i] = maskHidden(inner, at(strconv.Itoa(i)), hides)
 		}
 	}
 	return v

@@ -17,7 +17,7 @@ var methods = [...]string{http.MethodGet, http.MethodHead, http.MethodPost, http
 // end of a path makes no difference.
 func (e *Engine) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in := below(r)
+		in := stripVersion(r)
 		if h := e.handler(in); h != nil {
 			h.ServeHTTP(w, in)
 			return

@@ -36,9 +36,9 @@ type Operation struct {
 	// call; those of objects within it are always refused.
 	Body     any
 	Optional bool // the body may be absent
-	// Hides says which texts of the body the audit trail must not show, besides those
+	// MaskedFields says which texts of the body the audit trail must not show, besides those
 	// whose names say that they are secrets: the path "configurations", "note".
-	Hides func(path []string) bool
+	MaskedFields func(path []string) bool
 	// Many lets the body also be a list of at most so many objects, each as Body
 	// describes; Call.Items has them, and of a single object that one.
 	Many     int
@@ -54,19 +54,19 @@ type Operation struct {
 	// "application/x-ndjson": Run then returns a Stream, or a *File of one
 	// of the types that are listed here with ", " between them.
 	Stream string
-	// Elsewhere says that another part of the program serves the route: it is described, and
+	// ExternalRoute says that another part of the program serves the route: it is described, and
 	// not mounted. Takes are then the content types of its body, with ", " between them.
-	Elsewhere bool
-	Takes     string
-	// Bare serves the path also without a version before it.
-	Bare bool
+	ExternalRoute bool
+	Takes         string
+	// Unversioned serves the path also without a version before it.
+	Unversioned bool
 	// Refuse makes the body of a refusal where it differs from that of all others, and
 	// Refusal is a zero value of its type.
 	Refuse  func(f *fault.Error) any
 	Refusal any
-	// Everywhere makes workspace_id of the query a filter like any other: what it names
+	// AnyWorkspace makes workspace_id of the query a filter like any other: what it names
 	// may be gone.
-	Everywhere bool
+	AnyWorkspace bool
 	// Archived lets those who may name any workspace name an archived one, by its id.
 	Archived bool
 	// Run does the work and returns what is answered.
@@ -143,9 +143,9 @@ func (c *Call) Note(name string, value any) {
 	c.trail.notes[name] = value
 }
 
-// Become says who calls a public operation, once that is known: from then on the call
+// SetPrincipal says who calls a public operation, once that is known: from then on the call
 // is theirs, in the audit trail too.
-func (c *Call) Become(p *access.Principal) { c.Principal, c.OrgID = p, p.OrgID }
+func (c *Call) SetPrincipal(p *access.Principal) { c.Principal, c.OrgID = p, p.OrgID }
 
 // Request is the request as it came, for operations that look at more of it than its
 // path, query and body. It must not be changed.

@@ -100,15 +100,15 @@ func (r *Rate) sweep(now time.Time) {
 // seconds is a time in whole seconds, none of it lost.
 func seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
-// rated counts a call for who makes it: one of the administration for the key or the person,
+// checkRate counts a call for who makes it: one of the administration for the key or the person,
 // traffic for the workspace, whichever of its keys sends it.
-func (e *Engine) rated(c *Call, p *access.Principal) error {
+func (e *Engine) checkRate(c *Call, p *access.Principal) error {
 	r, caller := e.rateOf(c, p)
 	return r.Take(caller, c.Now)
 }
 
-// weigh counts what a call turned out to hold.
-func (e *Engine) weigh(c *Call, bytes int) {
+// countBody counts what a call turned out to hold.
+func (e *Engine) countBody(c *Call, bytes int) {
 	if c.op.Public {
 		return
 	}

@@ -22,8 +22,8 @@ const (
 // living are the statuses of what exists for clients.
 var living = []string{Active, "exhausted", "expired"}
 
-// Living are the statuses of what exists for clients. The list is the caller's.
-func Living() []string { return slices.Clone(living) }
+// LiveStatuses are the statuses of what exists for clients. The list is the caller's.
+func LiveStatuses() []string { return slices.Clone(living) }
 
 // list answers a page of a kind, the newest first.
 func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
@@ -31,10 +31,10 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	if k.Home == IsWorkspace || k.Home == InOrganisation {
 		q.WorkspaceID = ""
 	}
-	if k.Home == IsWorkspace && !c.Principal.Roams() {
+	if k.Home == IsWorkspace && !c.Principal.IsOrgWide() {
 		q.IDs = c.ownPlaces()
 	}
-	if err := k.narrow(ctx, c, &q); err != nil {
+	if err := k.applyFilters(ctx, c, &q); err != nil {
 		return nil, err
 	}
 	if q.Limit = c.Int("page_size"); q.Limit == 0 {
@@ -103,8 +103,8 @@ func (k *Kind[T, V]) page(ctx context.Context, c *Call, q Query, show func(Recor
 	return c.Reader.Count(ctx, q)
 }
 
-// narrow puts the filters into a query.
-func (k *Kind[T, V]) narrow(ctx context.Context, c *Call, q *Query) error {
+// applyFilters puts the filters into a query.
+func (k *Kind[T, V]) applyFilters(ctx context.Context, c *Call, q *Query) error {
 	if k.Archived {
 		q.Statuses = []string{c.Query("status")}
 	}
@@ -133,7 +133,7 @@ func (k *Kind[T, V]) narrow(ctx context.Context, c *Call, q *Query) error {
 
 // get answers one record, with its version as the ETag.
 func (k *Kind[T, V]) get(ctx context.Context, c *Call) (any, error) {
-	r, err := k.named(ctx, c, "read")
+	r, err := k.findByPath(ctx, c, "read")
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (k *Kind[T, V]) get(ctx context.Context, c *Call) (any, error) {
 
 func (k *Kind[T, V]) reader(a *Action[T]) func(context.Context, *Call) (any, error) {
 	return func(ctx context.Context, c *Call) (any, error) {
-		r, err := k.named(ctx, c, a.scope())
+		r, err := k.findByPath(ctx, c, a.scope())
 		if err != nil {
 			return nil, err
 		}
@@ -168,13 +168,13 @@ func (k *Kind[T, V]) show(ctx context.Context, c *Call, rec Record, detail bool)
 	return k.View(ctx, c, *r, detail)
 }
 
-// named is the record that the path names, if the caller may do the action with it:
+// findByPath is the record that the path names, if the caller may do the action with it:
 // fault.NotFound for what does not exist, is archived, or is a record that the caller
 // cannot read because it belongs to another organisation, workspace or user;
 // fault.Forbidden for what they can read but may not act on.
-func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T], error) {
+func (k *Kind[T, V]) findByPath(ctx context.Context, c *Call, action string) (*Row[T], error) {
 	if r := k.ofBuiltin(c, c.Path(k.Param)); r != nil {
-		return r, k.untouchable(c, action, r)
+		return r, k.rejectBuiltinChange(c, action, r)
 	}
 	name := c.Path(k.Param)
 	if k.Suffix != "" && c.op.Method == http.MethodGet {
@@ -183,7 +183,7 @@ func (k *Kind[T, V]) named(ctx context.Context, c *Call, action string) (*Row[T]
 	rec, err := k.find(ctx, c, name)
 	missing := fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID
 	switch {
-	case missing, k.Home == IsWorkspace && err == nil && !c.Principal.Roams() && !c.Principal.BelongsTo(rec.ID):
+	case missing, k.Home == IsWorkspace && err == nil && !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(rec.ID):
 		return nil, k.missing()
 	}
 	if err != nil {
@@ -228,7 +228,7 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 	if k.ByID {
 		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").At(k.Param)
 	}
-	rec, err := Look(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+	rec, err := FindByName(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 	if !fault.Has(err, fault.NotFound) {
 		return rec, err
 	}
@@ -239,7 +239,7 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 // any record by its name: fault.InvalidParameter where several have it.
 func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Record, error) {
 	all := Query{Kind: k.Name, OrgID: c.OrgID, Statuses: k.visible(c), Limit: maxCalled}
-	if k.Home == IsWorkspace && !c.Principal.Roams() {
+	if k.Home == IsWorkspace && !c.Principal.IsOrgWide() {
 		all.IDs = c.ownPlaces()
 	}
 	if k.Restorable && slices.Contains(all.Statuses, Archived) {
@@ -289,7 +289,7 @@ func (k *Kind[T, V]) only(rows []Record, err error) (Record, error) {
 // visible are the statuses that this call may see.
 func (k *Kind[T, V]) visible(c *Call) []string {
 	if k.Restorable && c.op.Method == http.MethodPut && c.Sent.Text("status") == Active {
-		return append(Living(), Archived)
+		return append(LiveStatuses(), Archived)
 	}
 	if k.Archived && c.op.Method == http.MethodGet {
 		// An action may have a status of its own, of what the record has.

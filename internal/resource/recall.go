@@ -2,19 +2,19 @@ package resource
 
 import "context"
 
-// recall is a Reader for the span of one call: it asks for each record once, so that
+// readCache is a Reader for the span of one call: it asks for each record once, so that
 // showing a page of rows does not read what all of them share once per row. That there
 // is none it does not remember. A call that writes reads through its transaction. It
 // belongs to one goroutine.
-type recall struct {
+type readCache struct {
 	Reader
 	found map[[2]string]Record
 }
 
-func newRecall(from Reader) *recall { return &recall{from, make(map[[2]string]Record)} }
+func newRecall(from Reader) *readCache { return &readCache{from, make(map[[2]string]Record)} }
 
 // Find answers from memory what it found before.
-func (r *recall) Find(ctx context.Context, kind, id string) (Record, error) {
+func (r *readCache) Find(ctx context.Context, kind, id string) (Record, error) {
 	at := [2]string{kind, id}
 	if rec, known := r.found[at]; known {
 		return rec, nil

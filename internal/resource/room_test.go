@@ -23,7 +23,7 @@ import (
 func TestAWorkspaceHasSoManyRecords(t *testing.T) {
 	t.Parallel()
 	engine := resource.New(resource.Parts{
-		Store: storetest.Open(t, storetest.SQLite(t)), Clock: fixed{}, Log: slog.New(slog.DiscardHandler), MostRecords: 2,
+		Store: storetest.Open(t, storetest.SQLite(t)), Clock: fixed{}, Log: slog.New(slog.DiscardHandler), MaxRecords: 2,
 		Identify: func(r *http.Request) (*access.Principal, error) {
 			return &access.Principal{
 				Kind: access.ByKey, ID: "key", KeyType: access.WorkspaceService, OrgID: "org", WorkspaceID: r.Header.Get("at"),

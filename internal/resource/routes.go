@@ -64,7 +64,7 @@ func (k *Kind[T, V]) routes() []Operation {
 	})
 	add(Update, Operation{
 		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, Hides: k.Hides, Answer: Changed[V]{shape: k.Done.shape(Empty{})},
+		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, MaskedFields: k.Hides, Answer: Changed[V]{shape: k.Done.shape(Empty{})},
 		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
@@ -90,7 +90,7 @@ func (k *Kind[T, V]) listShape() any {
 func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
 		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make " + article(k.Title),
-		Scopes: k.scopes("create", nil), Body: k.Create, Hides: k.Hides, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
+		Scopes: k.scopes("create", nil), Body: k.Create, MaskedFields: k.Hides, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
 		Anywhere: k.Home != InWorkspace,
 	}
 	if k.Creation.Path != "" {
@@ -122,7 +122,7 @@ func (a *Action[T]) scope() string {
 }
 
 // shape is the zero value that describes the answer of a write.
-func (r *Receipt[T]) shape(standard any) any {
+func (r *WriteResponse[T]) shape(standard any) any {
 	if r == nil {
 		return standard
 	}

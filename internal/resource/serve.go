@@ -28,7 +28,7 @@ func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, bo
 }
 
 func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
-	defer c.letGo()
+	defer c.releaseBody()
 	steps := [...]func() error{
 		func() error { return e.identify(c) },
 		func() error { return e.allowed(c) },
@@ -36,8 +36,8 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		c.readQuery,
 		func() error { return c.readBody(ctx, body) },
 		func() error { return c.renameTwins(body) },
-		func() error { return e.place(ctx, c) },
-		c.settled,
+		func() error { return e.resolveWorkspace(ctx, c) },
+		c.recheckPermissions,
 		func() error { return c.checkBody(body) },
 	}
 	for _, step := range steps {
@@ -46,7 +46,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		}
 	}
 	if c.op.Many == 0 { // what is left is the body as it came, and Run may wait for others
-		c.letGo()
+		c.releaseBody()
 	}
 	return c.op.Run(ctx, c)
 }
@@ -64,17 +64,17 @@ func (e *Engine) identify(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := e.rated(c, p); err != nil {
+	if err := e.checkRate(c, p); err != nil {
 		return err // before the call is anybody's: a flood leaves no rows in the trail
 	}
 	c.Principal, c.OrgID = p, p.OrgID
 	return nil
 }
 
-// Anew judges the caller of a long call again, as if it came now: who calls, what they may,
+// Reauthorize judges the caller of a long call again, as if it came now: who calls, what they may,
 // and whether the workspace is still there. What the Reader knew is forgotten. An error is
 // the refusal that the call would meet.
-func (c *Call) Anew(ctx context.Context) error {
+func (c *Call) Reauthorize(ctx context.Context) error {
 	e := c.engine
 	c.Reader, c.Now = newRecall(e.Store), e.Clock.Now()
 	if !c.op.Public {
@@ -91,10 +91,10 @@ func (c *Call) Anew(ctx context.Context) error {
 	if err := e.allowed(c); err != nil {
 		return err
 	}
-	if err := e.place(ctx, c); err != nil {
+	if err := e.resolveWorkspace(ctx, c); err != nil {
 		return err
 	}
-	return c.settled()
+	return c.recheckPermissions()
 }
 
 // allowed checks the deployment's flags and that the caller holds a scope of the
@@ -116,11 +116,11 @@ func (e *Engine) allowed(c *Call) error {
 	})
 }
 
-// place settles which workspace the call is about. A workspace key has its own,
+// resolveWorkspace settles which workspace the call is about. A workspace key has its own,
 // and may name no other; an Admin key names one by id or slug, in the query of a
 // GET or DELETE and in the body of a POST or PUT.
 // Source: contract/identity-and-governance.md section 1.
-func (e *Engine) place(ctx context.Context, c *Call) error {
+func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 	if c.op.Public {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	if c.op.Everywhere {
+	if c.op.AnyWorkspace {
 		c.WorkspaceID = c.Principal.WorkspaceID
 		return nil
 	}
@@ -141,23 +141,23 @@ func (e *Engine) place(ctx context.Context, c *Call) error {
 	}
 	r, err := e.Place(ctx, e.Store, c.OrgID, name)
 	missing := fault.Has(err, fault.NotFound)
-	if missing && r.Status == Archived && c.op.Archived && c.Principal.Roams() {
+	if missing && r.Status == Archived && c.op.Archived && c.Principal.IsOrgWide() {
 		err, missing = nil, false
 	}
 	switch {
 	case err != nil && !missing:
 		return err
-	case missing, own != "" && r.ID != own, !c.Principal.Roams() && !c.Principal.BelongsTo(r.ID):
-		return NotYours("workspace_id")
+	case missing, own != "" && r.ID != own, !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(r.ID):
+		return ErrForeignWorkspace("workspace_id")
 	}
 	c.WorkspaceID = r.ID
 	return nil
 }
 
-// NotYours is the fault.NotFound of a workspace that does not exist and of one that the
+// ErrForeignWorkspace is the fault.NotFound of a workspace that does not exist and of one that the
 // caller cannot see, so that the response does not reveal which of the two it is. At is the
 // field or placeholder that names it, such as "workspace_id".
-func NotYours(at string) error {
+func ErrForeignWorkspace(at string) error {
 	return fault.New(fault.NotFound, "there is no such workspace").At(at)
 }
 
@@ -170,20 +170,20 @@ func (c *Call) OwnOrganisation(id, at string) error {
 	return nil
 }
 
-// settled decides anew for callers whose rights are those of a person, now that the
+// recheckPermissions decides anew for callers whose rights are those of a person, now that the
 // workspace is known: in each of theirs a user may be something else. Who belongs to
 // some workspaces only must name one, except where the record that the path names
 // settles it.
-func (c *Call) settled() error {
+func (c *Call) recheckPermissions() error {
 	switch {
-	case c.op.Public || c.Principal.Roams() || c.Principal.WorkspaceID != "":
+	case c.op.Public || c.Principal.IsOrgWide() || c.Principal.WorkspaceID != "":
 		return nil
 	case c.WorkspaceID != "":
 		return c.May(c.op.Scopes, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID})
 	case c.op.Anywhere:
 		return nil
 	}
-	return c.Within()
+	return c.RequireWorkspace()
 }
 
 // oneSlug is the workspace that a parameter names by its slug; where the parameter may
@@ -197,8 +197,8 @@ func (c *Call) oneSlug() string {
 	return c.query["workspace_slug"]
 }
 
-// Within fails unless the call names a workspace.
-func (c *Call) Within() error {
+// RequireWorkspace fails unless the call names a workspace.
+func (c *Call) RequireWorkspace() error {
 	if c.WorkspaceID == "" {
 		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug").At("workspace_id")
 	}

@@ -43,10 +43,10 @@ func placeKey(workspaceID, slug string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Look finds a record by id or slug: fault.NotFound when there is none in the
+// FindByName finds a record by id or slug: fault.NotFound when there is none in the
 // organisation or, when a workspace is named, in that workspace. Without a workspace
 // a slug that several workspaces use is fault.InvalidParameter.
-func Look(ctx context.Context, from Reader, kind string, in access.Target, name string) (Record, error) {
+func FindByName(ctx context.Context, from Reader, kind string, in access.Target, name string) (Record, error) {
 	if ident.ValidID(name) {
 		if r, err := from.Find(ctx, kind, name); !fault.Has(err, fault.NotFound) {
 			return within(r, in, err)

@@ -7,10 +7,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// misspelt lists the fields within a value of a body that are known in other capitals.
+// wrongCaseFields lists the fields within a value of a body that are known in other capitals.
 // The validating library takes "Role" for "role", and so do decoders; but of a field that
 // is there in both spellings one would be held against the schema and the other one used.
-func (s *schema) misspelt(of *huma.Schema, v any, path string) (problems []Problem) {
+func (s *schema) wrongCaseFields(of *huma.Schema, v any, path string) (problems []Problem) {
 	for of != nil && of.Ref != "" {
 		of = s.registry.SchemaFromRef(of.Ref)
 	}
@@ -24,17 +24,17 @@ func (s *schema) misspelt(of *huma.Schema, v any, path string) (problems []Probl
 			field, known := of.Properties[name]
 			switch {
 			case known:
-				problems = append(problems, s.misspelt(field, inner, at)...)
+				problems = append(problems, s.wrongCaseFields(field, inner, at)...)
 			case inOtherCapitals(of, name):
 				problems = append(problems, Problem{at, unknownField})
 			default:
 				rest, _ := of.AdditionalProperties.(*huma.Schema)
-				problems = append(problems, s.misspelt(rest, inner, at)...)
+				problems = append(problems, s.wrongCaseFields(rest, inner, at)...)
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			problems = append(problems, s.misspelt(of.Items, inner, path+"["+strconv.Itoa(i)+"]")...)
+			problems = append(problems, s.wrongCaseFields(of.Items, inner, path+"["+strconv.Itoa(i)+"]")...)
 		}
 	}
 	return problems

@@ -36,15 +36,15 @@ func (k *Kind[T, V]) encoded(r *Row[T]) (Record, error) {
 	}
 	switch {
 	case r.Status == Archived:
-		giveUp(&rec, r.Slug)
+		releaseSlug(&rec, r.Slug)
 	case k.SlugPerPlace:
 		rec.Slug, rec.Index = "", append(rec.Index, placeSlugs(r.WorkspaceID, r.Slug)...)
 	}
 	return rec, nil
 }
 
-// giveUp frees what only one record may have: the slug stays readable.
-func giveUp(rec *Record, slug string) {
+// releaseSlug frees what only one record may have: the slug stays readable.
+func releaseSlug(rec *Record, slug string) {
 	rec.Index = slices.DeleteFunc(slices.Clone(rec.Index), func(e IndexEntry) bool { return e.Unique || e.Name == slugEntry })
 	if rec.Slug = ""; slug != "" {
 		rec.Index = append(rec.Index, IndexEntry{Name: slugEntry, Value: slug})
@@ -85,7 +85,7 @@ func refEntry(kind string) string { return "ref." + kind }
 // Refer finds a live record that a field names by id or slug, in the workspace or
 // above it: fault.ReferenceMissing, At the field, when there is none.
 func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string) (*Record, error) {
-	r, err := Look(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}, name)
+	r, err := FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID, WorkspaceID: workspaceID}, name)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ func withoutVersion(path string) (rest string, ok bool) {
 	return "", false
 }
 
-// below is the request as it looks below its version, without a slash at the end.
-func below(r *http.Request) *http.Request {
+// stripVersion is the request as it looks below its version, without a slash at the end.
+func stripVersion(r *http.Request) *http.Request {
 	rest, raw := r.URL.Path, r.URL.RawPath // the second is "" when nothing is escaped
 	if plain, ok := withoutVersion(rest); ok {
 		rest = plain

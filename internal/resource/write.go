@@ -59,18 +59,18 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 			return err
 		}
 		ch = &Edit[T]{New: r, Sent: c.Sent}
-		if err := k.settle(ctx, c, ch); err != nil {
+		if err := k.buildBody(ctx, c, ch); err != nil {
 			return err
 		}
 		rec, err := k.stored(ctx, c, r)
 		if err != nil {
 			return err
 		}
-		if err := k.room(ctx, tx, c, r); err != nil {
+		if err := k.checkRecordLimit(ctx, tx, c, r); err != nil {
 			return err
 		}
 		if err := tx.Insert(ctx, rec); err != nil {
-			return k.taken(err, r.Slug)
+			return k.conflictError(err, r.Slug)
 		}
 		c.Target(rec)
 		return k.after(ctx, tx, c, ch)
@@ -84,12 +84,12 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 	return Receipted{ID: ch.New.ID, Slug: ch.New.Slug, Object: k.Object}, nil
 }
 
-// room fails where there are as many records as there may be: in a workspace for those that
+// checkRecordLimit fails where there are as many records as there may be: in a workspace for those that
 // live in one, else in the organisation. Those of the organisation whose kind lives in either
 // are made by its administrators alone, and have no limit. Of calls at once some may come to
 // lie beyond it.
-func (k *Kind[T, V]) room(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
-	most := c.engine.MostRecords
+func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
+	most := c.engine.MaxRecords
 	if most == 0 || k.Home == Located && r.WorkspaceID == "" {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 	switch k.Home {
 	case InWorkspace:
 		r.WorkspaceID = c.WorkspaceID
-		return c.Within()
+		return c.RequireWorkspace()
 	case Located:
 		return k.Locate(ctx, c, r)
 	case InOrganisation, IsWorkspace: // in no workspace
@@ -130,11 +130,11 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 			ch.New.Status = s
 		}
 		if ch.Old.Status == Archived {
-			if err := k.room(ctx, tx, c, ch.New); err != nil {
+			if err := k.checkRecordLimit(ctx, tx, c, ch.New); err != nil {
 				return err
 			}
 		}
-		return k.settle(ctx, c, ch)
+		return k.buildBody(ctx, c, ch)
 	})
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(Tx) error {
-		r, err := k.named(ctx, c, "update")
+		r, err := k.findByPath(ctx, c, "update")
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, erro
 func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit func(Tx, *Edit[T]) error) (*Edit[T], error) {
 	var ch *Edit[T]
 	err := c.engine.change(ctx, c, func(tx Tx) error {
-		old, err := k.named(ctx, c, action)
+		old, err := k.findByPath(ctx, c, action)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 		}
 		if err := tx.Update(ctx, rec); err != nil {
 			if old.Status == Archived && !errors.Is(err, ErrMoved) { // its slug was taken meanwhile
-				return k.taken(err, next.Slug)
+				return k.conflictError(err, next.Slug)
 			}
 			return err
 		}
@@ -254,10 +254,10 @@ func (c *Call) changes() bool {
 	return c.idle
 }
 
-// settle makes the new body of what was sent, lets the kind prepare it, and checks
+// buildBody makes the new body of what was sent, lets the kind prepare it, and checks
 // it.
-func (k *Kind[T, V]) settle(ctx context.Context, c *Call, ch *Edit[T]) error {
-	if err := k.lay(ch); err != nil {
+func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error {
+	if err := k.mergeSent(ch); err != nil {
 		return err
 	}
 	if ch.Old == nil && !k.ByID {
@@ -276,8 +276,8 @@ func (k *Kind[T, V]) settle(ctx context.Context, c *Call, ch *Edit[T]) error {
 	return nil
 }
 
-// lay puts the fields that were sent over the stored body.
-func (k *Kind[T, V]) lay(ch *Edit[T]) error {
+// mergeSent puts the fields that were sent over the stored body.
+func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
 	fields := make(Sent, len(ch.Sent))
 	for name, v := range ch.Sent {
 		if !slices.Contains(k.Own, name) && !slices.Contains(places, name) && name != "slug" && name != "status" {
@@ -325,8 +325,8 @@ func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) err
 	return k.After(ctx, tx, c, ch)
 }
 
-// taken says of a conflict what it is about.
-func (k *Kind[T, V]) taken(err error, slug string) error {
+// conflictError says of a conflict what it is about.
+func (k *Kind[T, V]) conflictError(err error, slug string) error {
 	if fault.Has(err, fault.Conflict) && slug != "" {
 		return fault.Newf(fault.Conflict, "another %s has the slug %q", k.Title, slug).At("slug").Because(err)
 	}

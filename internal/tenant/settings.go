@@ -126,18 +126,18 @@ func Section(setting string) string {
 // SecurityOf are the toggles in force in a workspace; with nil, in the organisation.
 func (o *Organisation) SecurityOf(w *Workspace) access.Switches {
 	if w == nil {
-		return access.InForce(o.Security, nil, nil)
+		return access.Effective(o.Security, nil, nil)
 	}
-	return access.InForce(o.Security, o.Open, w.Security)
+	return access.Effective(o.Security, o.Open, w.Security)
 }
 
 // Standing puts into a principal what the rights of its user follow from: the role in
 // the organisation, and the places, which are the memberships with their workspaces.
 func (o *Organisation) Standing(p *access.Principal, u *User, places map[string]Membership) {
 	p.OrgRole, p.On = u.Role, o.SecurityOf(nil)
-	p.Places = make(map[string]access.Place, len(places))
+	p.Places = make(map[string]access.Membership, len(places))
 	for id, m := range places {
-		p.Places[id] = access.Place{Role: m.Role, On: o.SecurityOf(m.Workspace)}
+		p.Places[id] = access.Membership{Role: m.Role, On: o.SecurityOf(m.Workspace)}
 	}
 }
 
