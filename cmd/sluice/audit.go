@@ -90,7 +90,7 @@ func (e exportAudit) Run(ctx context.Context, s *settings) (err error) {
 		defer func() { err = errors.Join(err, to.Close()) }()
 	}
 	w := bufio.NewWriter(to)
-	if err := app.ExportAudit(ctx, l.Settings, log, app.AuditWish{Organisation: e.Organisation, From: e.From, To: e.To}, w); err != nil {
+	if err := app.ExportAudit(ctx, l.Settings, log, app.AuditQuery{Organisation: e.Organisation, From: e.From, To: e.To}, w); err != nil {
 		return err
 	}
 	return w.Flush()

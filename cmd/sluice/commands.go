@@ -31,7 +31,7 @@ type doctor struct{}
 
 // Run looks at everything a gateway needs. It fails when something must be cured.
 func (doctor) Run(ctx context.Context, s *settings) error {
-	l, err := config.Usable(s.sources())
+	l, err := config.LoadLenient(s.sources())
 	var broken *config.Error
 	if err != nil && !errors.As(err, &broken) {
 		return err
@@ -54,7 +54,7 @@ func (doctor) Run(ctx context.Context, s *settings) error {
 			mark = "FAIL"
 			bad++
 		}
-		fmt.Printf("%s  %-10s %s\n", mark, f.Subject, f.Says())
+		fmt.Printf("%s  %-10s %s\n", mark, f.Subject, f.Message())
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of the checks failed", bad)

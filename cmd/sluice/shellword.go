@@ -37,7 +37,7 @@ func (w word) where() string {
 // shellWord reads a key where the operator gave it, without repeating it.
 func shellWord(l *config.Loaded, name string, key sealed.String) word {
 	w := word{given: l.Origin(name)}
-	switch p := l.Place(name); {
+	switch p := l.Source(name); {
 	case p.Content != "":
 		w.text = "$(tr -d '[:space:]' < " + quoted(absolute(p.Content)) + ")"
 	case p.Variable != "":
@@ -49,7 +49,7 @@ func shellWord(l *config.Loaded, name string, key sealed.String) word {
 }
 
 // lineHolds reports whether that sed finds the key: YAML may write one in other ways too.
-func lineHolds(p config.Place, name string, key sealed.String) bool {
+func lineHolds(p config.Source, name string, key sealed.String) bool {
 	text, err := os.ReadFile(p.File)
 	lines := strings.Split(string(text), "\n")
 	if err != nil || p.Line > len(lines) {

@@ -181,7 +181,7 @@ func (p *Principal) checkScope(s Scope) error {
 	if p.Kind == BySession || p.Scopes.Has(s) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "the API key has not the scope %s", s).At("scopes")
+	return fault.Newf(fault.Forbidden, "the API key has not the scope %s", s).WithParam("scopes")
 }
 
 // RoleAt is what the user of a session or user key is in a workspace; empty for keys

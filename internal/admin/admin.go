@@ -88,7 +88,7 @@ type Parts struct {
 	// Mail hands letters to a mail server; nil when there is none: mails then wait in
 	// the outbox. Letters writes them; only jobs need it.
 	Mail    Mailer
-	Letters *mail.Letters
+	Letters *mail.TemplateSet
 
 	// PerMinute is how many administrative requests each key or user may send in a minute
 	// to this node; 0 for no limit.

@@ -162,7 +162,7 @@ func (k deps) cardFetcher() resource.Resource {
 			}
 			card, _, err := k.fetchCard(ctx, c.Sent.Text("url"), h)
 			if err != nil {
-				return nil, fault.From(err).At("url")
+				return nil, fault.From(err).WithParam("url")
 			}
 			return encode(card.Raw), nil
 		},

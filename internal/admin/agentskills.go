@@ -99,7 +99,7 @@ func switchSkills(c *resource.Call, off *agent.Switches) (any, error) {
 		return nil, err
 	}
 	if len(sent) == 0 && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "name the skills that are to be switched").At("skills")
+		return nil, fault.New(fault.InvalidRequest, "name the skills that are to be switched").WithParam("skills")
 	}
 	next := *off
 	for _, s := range sent {

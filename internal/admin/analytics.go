@@ -62,7 +62,7 @@ func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimensio
 		return a, err
 	}
 	if q.To.Sub(q.From) > maxSpan {
-		return a, fault.New(fault.InvalidParameter, "the time is longer than five years; ask for a shorter one").At("time_of_generation_max")
+		return a, fault.New(fault.InvalidParameter, "the time is longer than five years; ask for a shorter one").WithParam("time_of_generation_max")
 	}
 	if q.WorkspaceID == "" && by != record.ByWorkspace {
 		if q.WorkspaceID, err = defaultWorkspace(ctx, c); err != nil {
@@ -86,7 +86,7 @@ func defaultWorkspace(ctx context.Context, c *resource.Call) (string, error) {
 			}
 		}
 		if len(rows) == 0 {
-			return "", fault.New(fault.InvalidParameter, "there is no default workspace; name one by its id or slug").At("workspace_id")
+			return "", fault.New(fault.InvalidParameter, "there is no default workspace; name one by its id or slug").WithParam("workspace_id")
 		}
 		q.After = rows[len(rows)-1].ID
 	}

@@ -88,7 +88,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 	by := g.by
 	if by == record.ByNothing {
 		if by = record.Dimension(c.Path("groupBy")); !slices.Contains(groupedBy[0].Enum, string(by)) {
-			return nil, fault.New(fault.InvalidParameter, "the group is one of "+strings.Join(groupedBy[0].Enum, ", ")).At("groupBy")
+			return nil, fault.New(fault.InvalidParameter, "the group is one of "+strings.Join(groupedBy[0].Enum, ", ")).WithParam("groupBy")
 		}
 	}
 	a, err := k.analysis(ctx, c, by)
@@ -115,7 +115,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 func metadataKey(c *resource.Call) (string, error) {
 	key := c.Path("metadataKey")
 	if len(key) > maxMetadataKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
-		return "", fault.Newf(fault.InvalidParameter, "the key is text in UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).At("metadataKey")
+		return "", fault.Newf(fault.InvalidParameter, "the key is text in UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).WithParam("metadataKey")
 	}
 	return key, nil
 }
@@ -132,7 +132,7 @@ func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.An
 	}
 	a.Order, a.Ascending = record.Column(c.Query("order_by")), c.Query("order_by_type") == "asc"
 	if a.Order != record.ColumnRequests && !slices.Contains(columns, a.Order) {
-		return nil, fault.New(fault.InvalidParameter, "the order is by requests, or by one of the columns asked for with the parameter columns").At("order_by")
+		return nil, fault.New(fault.InvalidParameter, "the order is by requests, or by one of the columns asked for with the parameter columns").WithParam("order_by")
 	}
 	page, err := k.Logs.Analyse(ctx, a)
 	if err != nil {
@@ -158,7 +158,7 @@ func columnsOf(c *resource.Call) ([]record.Column, error) {
 	for _, name := range split(c.Query("columns")) {
 		column := record.Column(name)
 		if _, ok := column.Needs(); !ok {
-			return nil, fault.New(fault.InvalidParameter, "a column is one of "+columnNames()).At("columns")
+			return nil, fault.New(fault.InvalidParameter, "a column is one of "+columnNames()).WithParam("columns")
 		}
 		out = append(out, column)
 	}

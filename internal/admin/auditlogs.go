@@ -188,7 +188,7 @@ func mayAudit(c *resource.Call) error {
 
 func inOrder(from, to time.Time) error {
 	if !to.IsZero() && !from.Before(to) {
-		return fault.New(fault.InvalidParameter, "the end is after the start").At("end_time")
+		return fault.New(fault.InvalidParameter, "the end is after the start").WithParam("end_time")
 	}
 	return nil
 }

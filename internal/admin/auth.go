@@ -267,10 +267,10 @@ func (k deps) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error 
 		return err
 	}
 	if next.Issuer == "" || next.ClientID == "" {
-		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").At("auth_settings.oidc")
+		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").WithParam("auth_settings.oidc")
 	}
 	if at := leftWithIssuer(&present, &next, fields); at != "" {
-		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").At("auth_settings.oidc." + at)
+		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").WithParam("auth_settings.oidc." + at)
 	}
 	if err := k.sealOIDC(&next, fields, tenant.AuthContext(row.ID)); err != nil {
 		return err
@@ -323,7 +323,7 @@ func (k deps) checkAddresses(a *tenant.Auth) error {
 			return nil
 		}
 		if err := k.Guard.CheckURL(u); err != nil {
-			return fault.From(err).At("auth_settings." + at)
+			return fault.From(err).WithParam("auth_settings." + at)
 		}
 		return nil
 	}
@@ -355,7 +355,7 @@ func checkPublicKeys(raw json.RawMessage) error {
 		Keys []map[string]any `json:"keys"`
 	}
 	bad := func(text string) error {
-		return fault.New(fault.InvalidParameter, text).At("auth_settings.jwt.jwks_json")
+		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings.jwt.jwks_json")
 	}
 	if json.Unmarshal(raw, &set) != nil || len(set.Keys) == 0 {
 		return bad("the value is a key set: an object with a list of keys")
@@ -385,7 +385,7 @@ func layDomains(c *resource.Call, a *tenant.Auth) error {
 	for i, d := range sent {
 		name := strings.ToLower(d.Domain)
 		if !domainForm.MatchString(name) {
-			return fault.Newf(fault.InvalidParameter, "%q is no domain", clipped(d.Domain, 80)).At("domains")
+			return fault.Newf(fault.InvalidParameter, "%q is no domain", clipped(d.Domain, 80)).WithParam("domains")
 		}
 		next[i] = tenant.Domain{Name: name, Status: "pending"}
 		for _, old := range a.Domains {
@@ -439,14 +439,14 @@ func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 				d.Code, d.CodeUntil = k.Hasher.Sum(raw).String(), c.Now.Add(codeLife)
 				return k.mailCode(ctx, tx, c, name, raw)
 			case d.Code == "" || !c.Now.Before(d.CodeUntil) || !same(d.Code, k.Hasher.Sum(code).String()):
-				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").At("verification_code")
+				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").WithParam("verification_code")
 			default:
 				d.Status, d.Code = "verified", ""
 				out.Status = d.Status
 			}
 			return nil
 		}
-		return fault.New(fault.NotFound, "the organisation has no such domain").At("domain")
+		return fault.New(fault.NotFound, "the organisation has no such domain").WithParam("domain")
 	})
 	return out, err
 }

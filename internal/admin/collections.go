@@ -101,7 +101,7 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 	ch.New.Value.ParentID = parent.ID
 	for depth := 1; parent.Value.ParentID != ""; depth++ {
 		if depth >= prompt.MaxCollectionDepth {
-			return fault.Newf(fault.InvalidParameter, "collections lie at most %d deep in one another", prompt.MaxCollectionDepth).At("parent_collection_id")
+			return fault.Newf(fault.InvalidParameter, "collections lie at most %d deep in one another", prompt.MaxCollectionDepth).WithParam("parent_collection_id")
 		}
 		if parent, err = live[prompt.Collection](ctx, c.Reader, prompt.CollectionKind, parent.Value.ParentID); err != nil {
 			return err
@@ -118,7 +118,7 @@ func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, fi
 		return nil, err
 	}
 	if err != nil || rec.Status == resource.Archived || workspaceID != "" && rec.WorkspaceID != workspaceID || !c.Principal.BelongsTo(rec.WorkspaceID) {
-		return nil, fault.New(fault.NotFound, "there is no such collection").At(field)
+		return nil, fault.New(fault.NotFound, "there is no such collection").WithParam(field)
 	}
 	return resource.Decode[prompt.Collection](rec)
 }

@@ -107,5 +107,5 @@ func refusal(misfits []misfit) error {
 		lines[i] = "path: " + m.path + ", message: " + m.reason
 	}
 	first := misfits[0]
-	return fault.Newf(fault.InvalidConfig, "config is invalid: %s: %s", first.path, first.reason).At(first.path).WithDetails(lines...)
+	return fault.Newf(fault.InvalidConfig, "config is invalid: %s: %s", first.path, first.reason).WithParam(first.path).WithDetails(lines...)
 }

@@ -78,7 +78,7 @@ func sentConfig(sent json.RawMessage) (json.RawMessage, error) {
 		return sent, nil
 	}
 	if !gjson.Valid(text) || !gjson.Parse(text).IsObject() {
-		return nil, fault.New(fault.InvalidParameter, "the text is not a JSON object").At("config")
+		return nil, fault.New(fault.InvalidParameter, "the text is not a JSON object").WithParam("config")
 	}
 	return json.RawMessage(text), nil
 }

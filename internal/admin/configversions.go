@@ -131,7 +131,7 @@ func (k deps) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[r
 		at = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.id() == want })
 	}
 	if at < 0 {
-		return v, fault.New(fault.NotFound, "the config has no such version").At("version")
+		return v, fault.New(fault.NotFound, "the config has no such version").WithParam("version")
 	}
 	return k.withText(v, &versions[at])
 }

@@ -85,7 +85,7 @@ func (k deps) addLogs(_ context.Context, c *resource.Call) (any, error) {
 	out := customLogsDone{Status: "success", IDs: make([]string, len(rows))}
 	for i, a := range rows {
 		if err := k.Journal.Append(a); err != nil {
-			return nil, fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept, so send the rest again shortly", i, len(rows)).Because(err)
+			return nil, fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept, so send the rest again shortly", i, len(rows)).WithCause(err)
 		}
 		out.IDs[i] = a.ID
 	}

@@ -59,7 +59,7 @@ func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 	case outputGuardrails:
 		return &o.Exempt.Output, nil
 	}
-	return nil, fault.New(fault.InvalidParameter, "the direction is input-guardrails or output-guardrails").At("direction")
+	return nil, fault.New(fault.InvalidParameter, "the direction is input-guardrails or output-guardrails").WithParam("direction")
 }
 
 func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
@@ -105,7 +105,7 @@ func (k deps) putExclusions(ctx context.Context, c *resource.Call) (any, error) 
 		for _, w := range sent.Workspaces {
 			rec, err := findWorkspace(ctx, c.Reader, c.OrgID, w.WorkspaceID)
 			if err != nil {
-				return fault.New(fault.ReferenceMissing, "there is no such workspace").At("workspaces").Because(err)
+				return fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("workspaces").WithCause(err)
 			}
 			*list = slices.DeleteFunc(*list, func(id string) bool { return id == rec.ID })
 			if w.Excluded {

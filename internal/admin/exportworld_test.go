@@ -43,7 +43,7 @@ func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *expo
 func (e *exports) OpenExport(_ context.Context, id string, _ record.ExportRun) (io.ReadSeekCloser, error) {
 	f, err := e.files.Read(id)
 	if err != nil {
-		return nil, fault.New(fault.NotFound, "the file is gone").Because(err)
+		return nil, fault.New(fault.NotFound, "the file is gone").WithCause(err)
 	}
 	return f, nil
 }

@@ -114,7 +114,7 @@ func (k deps) addFeedback(ctx context.Context, c *resource.Call) (any, error) {
 // inItem says of a refusal in which entry of the body its field stands.
 func inItem(c *resource.Call, i int, err error) error {
 	f := fault.From(err)
-	return f.At(c.ItemField(i, f.Param))
+	return f.WithParam(c.ItemField(i, f.Param))
 }
 
 func feedbackRecord(c *resource.Call, id string, f *record.Feedback) resource.Record {
@@ -132,7 +132,7 @@ func FeedbackIndex(traceID string) []resource.IndexEntry {
 func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	id := c.Path("id")
 	if !ident.ValidID(id) {
-		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").At("id")
+		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam("id")
 	}
 	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 // ownFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
 // of somebody else when the caller sees only their own data.
 func ownFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
-	missing := fault.New(fault.NotFound, "there is no such feedback").At("id")
+	missing := fault.New(fault.NotFound, "there is no such feedback").WithParam("id")
 	rec, err := from.Find(ctx, record.FeedbackKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.OrgID != c.OrgID || rec.WorkspaceID != c.WorkspaceID) {
 		return nil, missing

@@ -79,10 +79,10 @@ func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Ca
 		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", l.title)
 	}
 	if err := json.Unmarshal(encode(c.Sent), body); err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").Because(err)
+		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").WithCause(err)
 	}
 	if !asks() && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").At("workspaces")
+		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").WithParam("workspaces")
 	}
 	return l.of(ctx, tx, in.ID)
 }
@@ -116,7 +116,7 @@ func wantedFor[In, W any](ctx context.Context, tx resource.Tx, c *resource.Call,
 // which is written by who holds it.
 func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
 	if len(present) > maxGrants {
-		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).At("workspaces")
+		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).WithParam("workspaces")
 	}
 	links := make([]resource.Link, 0, len(present))
 	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })

@@ -145,7 +145,7 @@ func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.S
 func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if c.WorkspaceID == "" && !c.Sent.Has("organisation_id") {
-		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug, or the organisation by organisation_id for one that belongs to no workspace").At("workspace_id")
+		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug, or the organisation by organisation_id for one that belongs to no workspace").WithParam("workspace_id")
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) err
 	}
 	text, misfits := unmask(sent, stored)
 	if len(misfits) > 0 {
-		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).At("checks" + misfits[0].path)
+		return fault.New(fault.InvalidParameter, "the value "+misfits[0].reason).WithParam("checks" + misfits[0].path)
 	}
 	checks, err := guard.Read(text)
 	if err != nil {
@@ -54,7 +54,7 @@ func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) err
 	for i := range checks {
 		for at, url := range checks[i].URLs() {
 			if err := k.Guard.CheckURL(url); err != nil {
-				return fault.From(err).At(fmt.Sprintf("checks[%d].%s", i, at))
+				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].%s", i, at))
 			}
 		}
 	}
@@ -129,5 +129,5 @@ func missingGuardrail(err error, name string) error {
 		return err
 	}
 	shown, _ := json.Marshal(name[:min(len(name), 64)])
-	return fault.Newf(fault.ReferenceMissing, "there is no guardrail %s in the workspace or the organisation", shown).At(fault.From(err).Param)
+	return fault.Newf(fault.ReferenceMissing, "there is no guardrail %s in the workspace or the organisation", shown).WithParam(fault.From(err).Param)
 }

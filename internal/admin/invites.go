@@ -173,7 +173,7 @@ func invitedScopes(c *resource.Call) ([]string, error) {
 	}
 	for _, s := range details.Scopes {
 		if may, _ := access.MayHold(access.WorkspaceUser, s); !may {
-			return nil, fault.Newf(fault.InvalidParameter, "a user key cannot have the scope %q", clipped(s, 80)).At("workspace_api_key_details.scopes")
+			return nil, fault.Newf(fault.InvalidParameter, "a user key cannot have the scope %q", clipped(s, 80)).WithParam("workspace_api_key_details.scopes")
 		}
 	}
 	return details.Scopes, nil
@@ -199,7 +199,7 @@ func invitedPlaces(ctx context.Context, c *resource.Call) ([]tenant.InvitedPlace
 func notThere(ctx context.Context, c *resource.Call, email string) error {
 	_, err := userByEmail(ctx, c.Reader, c.OrgID, email)
 	if err == nil {
-		return fault.New(fault.Conflict, "this address belongs to a user of the organisation").At("email")
+		return fault.New(fault.Conflict, "this address belongs to a user of the organisation").WithParam("email")
 	}
 	if !fault.Has(err, fault.NotFound) {
 		return err
@@ -212,7 +212,7 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 	}
 	for _, r := range rows {
 		if r.Value.StatusAt(r.Status, c.Now) == tenant.InvitePending {
-			return fault.New(fault.Conflict, "this address is invited already; cancel that invitation, or send it again").At("email")
+			return fault.New(fault.Conflict, "this address is invited already; cancel that invitation, or send it again").WithParam("email")
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // has it. An error with a method Final that returns true is one that no other try
 // changes. The id makes the Message-ID.
 type Mailer interface {
-	Send(ctx context.Context, id, to string, at time.Time, l mail.Letter) error
+	Send(ctx context.Context, id, to string, at time.Time, l mail.Email) error
 }
 
 const (
@@ -66,7 +66,7 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 	if err != nil || !m.Value.Due(rec.Status, rec.Updated, now) {
 		return true, err
 	}
-	rec.Status = m.Value.Begin(rec.Status, rec.Created, now)
+	rec.Status = m.Value.StartDelivery(rec.Status, rec.Created, now)
 	if err := k.putMail(ctx, &rec, &m.Value, now); err != nil || rec.Status != mail.Sending {
 		return true, err
 	}
@@ -76,7 +76,7 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 	if missed == nil {
 		rec.Status = m.Value.Done(now)
 	} else {
-		rec.Status = m.Value.Missed(clipped(missed.Error(), maxMailError), final, now)
+		rec.Status = m.Value.DeliveryFailed(clipped(missed.Error(), maxMailError), final, now)
 		k.Log.Warn("a mail could not be sent", "mail", rec.ID, "template", m.Value.Template, "again", rec.Status == mail.Pending, "error", missed.Error())
 	}
 	mark, stop := context.WithTimeout(context.WithoutCancel(ctx), markLimit)

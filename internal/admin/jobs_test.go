@@ -64,7 +64,7 @@ type pile struct {
 	cut  func() // called when a letter was taken
 }
 
-func (p *pile) Send(_ context.Context, id, to string, _ time.Time, l mail.Letter) error {
+func (p *pile) Send(_ context.Context, id, to string, _ time.Time, l mail.Email) error {
 	if p.fail != nil {
 		return p.fail
 	}

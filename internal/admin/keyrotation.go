@@ -94,11 +94,11 @@ func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) 
 	}
 	switch {
 	case p.Next != nil:
-		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days, so the next run cannot be set; leave it out", forced).At(rotationField + ".next_rotation_at")
+		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days, so the next run cannot be set; leave it out", forced).WithParam(rotationField + ".next_rotation_at")
 	case p.Period == "" && p.Days == 0:
 		p.Days, p.Enforced = forced, true
 	case p.EveryDays() != forced:
-		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days; leave the period out, or send that one", forced).At(rotationField)
+		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days; leave the period out, or send that one", forced).WithParam(rotationField)
 	}
 	return p, nil
 }

@@ -128,11 +128,11 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 // prepareLabel refuses a name that the workspace has.
 func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
 	if prompt.UniversalID(c.OrgID, ch.New.Value.Name) != "" {
-		return fault.Newf(fault.Conflict, "the label %q exists everywhere", ch.New.Value.Name).At("name")
+		return fault.Newf(fault.Conflict, "the label %q exists everywhere", ch.New.Value.Name).WithParam("name")
 	}
 	rows, err := c.Reader.List(ctx, resource.Query{Kind: prompt.LabelKind, OrgID: c.OrgID, Index: []resource.IndexEntry{{Name: entryLabel, Value: labelKey(ch.New)}}, Limit: 1})
 	if err == nil && len(rows) > 0 && rows[0].ID != ch.New.ID {
-		return fault.Newf(fault.Conflict, "the workspace has a label %q", ch.New.Value.Name).At("name")
+		return fault.Newf(fault.Conflict, "the workspace has a label %q", ch.New.Value.Name).WithParam("name")
 	}
 	return err
 }

@@ -146,7 +146,7 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 		return nil, err
 	}
 	if on, set := k.Features[featureBudgets]; set && !on && len(list) > 0 {
-		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).At(rules.At)
+		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).WithParam(rules.At)
 	}
 	for i, b := range list {
 		at := rules.At + "."

@@ -67,7 +67,7 @@ func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 	for _, name := range fields {
 		same := func(denied string) bool { return record.ExportFieldName(denied) == record.ExportFieldName(name) }
 		if slices.ContainsFunc(org.Value.Exports.DeniedFields, same) {
-			return fault.Newf(fault.Forbidden, "the organisation does not let %s be exported (export_settings.deniedFields)", name).At("requested_data")
+			return fault.Newf(fault.Forbidden, "the organisation does not let %s be exported (export_settings.deniedFields)", name).WithParam("requested_data")
 		}
 	}
 	return nil

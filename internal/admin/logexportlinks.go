@@ -63,10 +63,10 @@ func (k deps) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	id, expires := c.Path("exportId"), c.Query("expires")
 	signature, err := base64.RawURLEncoding.DecodeString(c.Query("signature"))
 	if err != nil || !ident.ValidID(id) || !k.Box.Signed(linkText(id, expires), signature, exportLinkContext) {
-		return nil, fault.New(fault.Forbidden, "this is no address that the gateway made; get one from GET /v1/logs/exports/{exportId}/download").At("signature")
+		return nil, fault.New(fault.Forbidden, "this is no address that the gateway made; get one from GET /v1/logs/exports/{exportId}/download").WithParam("signature")
 	}
 	if c.Now.Unix() >= int64(c.Int("expires")) {
-		return nil, fault.New(fault.Forbidden, "the address is no longer good; get another one from GET /v1/logs/exports/{exportId}/download").At("expires")
+		return nil, fault.New(fault.Forbidden, "the address is no longer good; get another one from GET /v1/logs/exports/{exportId}/download").WithParam("expires")
 	}
 	row, err := live[record.Export](ctx, c.Reader, record.ExportKind, id)
 	if err != nil {

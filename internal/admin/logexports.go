@@ -96,7 +96,7 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 func exportPlace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
 	place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(place.ID) {
-		err = fault.New(fault.ReferenceMissing, "there is no such workspace").At("filters.workspace_slug")
+		err = fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("filters.workspace_slug")
 	}
 	return place, err
 }
@@ -122,7 +122,7 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 	}
 	place, err := exportPlace(ctx, c, f.Workspace)
 	if err == nil && place.ID != ch.New.WorkspaceID {
-		err = fault.New(fault.InvalidParameter, "the export belongs to another workspace").At("filters.workspace_slug")
+		err = fault.New(fault.InvalidParameter, "the export belongs to another workspace").WithParam("filters.workspace_slug")
 	}
 	return err
 }

@@ -80,7 +80,7 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 		return q, err
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
-		return q, fault.New(fault.InvalidParameter, "the end is after the start").At("time_of_generation_max")
+		return q, fault.New(fault.InvalidParameter, "the end is after the start").WithParam("time_of_generation_max")
 	}
 	return q, checkRangeOrder(c)
 }
@@ -90,7 +90,7 @@ func checkRangeOrder(c *resource.Call) error {
 	for _, name := range []string{"total_units", "prompt_token", "completion_token", "cost", "weighted_feedback"} {
 		low, high := name+"_min", name+"_max"
 		if c.Query(low) != "" && c.Query(high) != "" && c.Number(high) < c.Number(low) {
-			return fault.Newf(fault.InvalidParameter, "the most is not less than the least, which is %s", low).At(high)
+			return fault.Newf(fault.InvalidParameter, "the most is not less than the least, which is %s", low).WithParam(high)
 		}
 	}
 	return nil
@@ -132,14 +132,14 @@ func pairsOf(text string) (map[string]string, error) {
 	}
 	var pairs map[string]string
 	if err := json.Unmarshal([]byte(text), &pairs); err != nil || pairs == nil {
-		return nil, fault.New(fault.InvalidParameter, `the value is a JSON object of texts such as {"team":"search"}`).At("metadata")
+		return nil, fault.New(fault.InvalidParameter, `the value is a JSON object of texts such as {"team":"search"}`).WithParam("metadata")
 	}
 	if len(pairs) > maxMetadataPairs {
-		return nil, fault.Newf(fault.InvalidParameter, "the object has at most %d pairs", maxMetadataPairs).At("metadata")
+		return nil, fault.Newf(fault.InvalidParameter, "the object has at most %d pairs", maxMetadataPairs).WithParam("metadata")
 	}
 	for key, value := range pairs {
 		if strings.ContainsRune(key+value, 0) {
-			return nil, fault.New(fault.InvalidParameter, "keys and values have no NUL characters").At("metadata")
+			return nil, fault.New(fault.InvalidParameter, "keys and values have no NUL characters").WithParam("metadata")
 		}
 	}
 	return pairs, nil

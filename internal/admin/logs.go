@@ -112,10 +112,10 @@ func (k deps) findLogs(ctx context.Context, c *resource.Call, q record.Query, ou
 		return page.Rows, err
 	}
 	if !c.Holds(access.LogsView) {
-		return nil, fault.New(fault.Forbidden, "to search bodies takes the scope logs.view").At("search")
+		return nil, fault.New(fault.Forbidden, "to search bodies takes the scope logs.view").WithParam("search")
 	}
 	if q.Offset > 0 {
-		return nil, fault.New(fault.InvalidParameter, "a search has no page numbers: go on with next_cursor in after").At("current_page")
+		return nil, fault.New(fault.InvalidParameter, "a search has no page numbers: go on with next_cursor in after").WithParam("current_page")
 	}
 	found, err := k.Logs.Search(ctx, q, text)
 	out.Total, out.NextCursor, out.Incomplete, out.Unread = int64(len(found.Rows)), found.Next, found.Incomplete, found.Unread
@@ -173,7 +173,7 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 	q.After, q.Limit, q.Newest, q.Count = record.Cursor(c.Query("after")), c.Int("page_size"), c.Query("order_by_type") != "asc", true
 	page := c.Int("current_page")
 	if q.After != "" && page > 0 {
-		return q, fault.New(fault.InvalidParameter, "after and current_page exclude each other").At("after")
+		return q, fault.New(fault.InvalidParameter, "after and current_page exclude each other").WithParam("after")
 	}
 	if _, _, err := q.After.Split(); q.After != "" && err != nil {
 		return q, err
@@ -219,7 +219,7 @@ func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 
 // findLog is the attempt that the path names, as far as the caller may see it.
 func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
-	none := fault.New(fault.NotFound, "there is no such log").At("logId")
+	none := fault.New(fault.NotFound, "there is no such log").WithParam("logId")
 	id := c.Path("logId")
 	if !ident.ValidID(id) {
 		return record.Attempt{}, none

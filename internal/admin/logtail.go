@@ -44,7 +44,7 @@ func (k deps) followLogs(_ context.Context, c *resource.Call) (any, error) {
 	if t.after == "" {
 		t.fresh, t.after = true, record.CursorAt(t.began.Add(-tailOverlap), noID)
 	} else if _, _, err := t.after.Split(); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this is no id of an event that this gateway sent").At("last_event_id")
+		return nil, fault.New(fault.InvalidParameter, "this is no id of an event that this gateway sent").WithParam("last_event_id")
 	}
 	if _, err := attemptQuery(c); err != nil {
 		return nil, err

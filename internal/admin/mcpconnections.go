@@ -60,7 +60,7 @@ func (k deps) connectionActions() []resource.Action[mcp.Server] {
 func whoseConnections(c *resource.Call, place string) (string, error) {
 	own, asked := c.Principal.UserID, c.Query("user_id")
 	if asked != "" && asked != own && !c.Principal.CanManageUsers(place) {
-		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").At("user_id")
+		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").WithParam("user_id")
 	}
 	return cmp.Or(asked, own), nil
 }
@@ -124,7 +124,7 @@ func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch 
 	case err != nil:
 		return nil, err
 	case userID == "":
-		return nil, fault.New(fault.InvalidParameter, "name the user whose connection ends").At("user_id")
+		return nil, fault.New(fault.InvalidParameter, "name the user whose connection ends").WithParam("user_id")
 	case userID != c.Principal.UserID:
 		if err := c.May([]access.Scope{"mcp_servers.update"}, access.Target{OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch 
 		return nil, err
 	}
 	if n == 0 {
-		return nil, fault.New(fault.NotFound, "the user is not signed in there").At("user_id")
+		return nil, fault.New(fault.NotFound, "the user is not signed in there").WithParam("user_id")
 	}
 	c.Note("user_id", userID)
 	return doneView{true}, forget(ctx, tx, q)

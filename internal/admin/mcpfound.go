@@ -15,8 +15,8 @@ import (
 const linkFound = "mcp_integration.found"
 
 // readFound is what is known of an upstream; the zero value before it was asked.
-func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Found, error) {
-	var found mcp.Found
+func readFound(ctx context.Context, from resource.Reader, integrationID string) (mcp.Discovery, error) {
+	var found mcp.Discovery
 	raw, err := sideDataOf(ctx, from, linkFound, integrationID)
 	if err != nil || raw == nil {
 		return found, err
@@ -28,17 +28,17 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 }
 
 // foundBehind is the integration of a server, and what is known of its upstream.
-func (k deps) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Found, error) {
+func (k deps) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Discovery, error) {
 	in, err := k.toolServers().findIntegration(ctx, from, s)
 	if err != nil {
-		return nil, mcp.Found{}, err
+		return nil, mcp.Discovery{}, err
 	}
 	found, err := readFound(ctx, from, in.ID)
 	return in, found, err
 }
 
 // noteFound writes what is known of an upstream.
-func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Found)) {
+func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Discovery)) {
 	changeBeside(ctx, k, linkFound, integrationID, readFound, change)
 }
 
@@ -60,7 +60,7 @@ type mcpMetadataView struct {
 	Object          string          `json:"object" enum:"metadata"`
 }
 
-func viewMetadata(found mcp.Found) mcpMetadataView {
+func viewMetadata(found mcp.Discovery) mcpMetadataView {
 	m := found.Metadata
 	v := mcpMetadataView{
 		ServerName: orNull(m.Name), ServerVersion: orNull(m.Version), Title: orNull(m.Title), Description: orNull(m.Description),

@@ -48,7 +48,7 @@ func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.R
 	if v.Success && said != nil {
 		v.ServerName = said.name(v.ServerName)
 	}
-	k.noteFound(ctx, r.ID, func(f *mcp.Found) {
+	k.noteFound(ctx, r.ID, func(f *mcp.Discovery) {
 		if f.Error = ""; v.Error != nil {
 			f.Error = *v.Error
 			return

@@ -101,7 +101,7 @@ func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, member
 	case err == nil && present.Value.Role == m.Role:
 		return nil
 	case err == nil:
-		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).At(at)
+		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).WithParam(at)
 	case !fault.Has(err, fault.NotFound):
 		return err
 	}
@@ -125,7 +125,7 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fault.New(fault.NotFound, "the user is no member of the workspace").At("userId")
+		return nil, fault.New(fault.NotFound, "the user is no member of the workspace").WithParam("userId")
 	}
 	return rows[0], nil
 }
@@ -134,7 +134,7 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
 func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, at string) error {
 	if role == access.Admin && c.Principal.RoleAt(membershipID.ID) == access.Manager {
-		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").At(at)
+		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").WithParam(at)
 	}
 	return nil
 }

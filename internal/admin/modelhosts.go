@@ -40,10 +40,10 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 		at := fmt.Sprintf("models[%d].configurations", i)
 		var in modelConfigurationsIn
 		if err := json.Unmarshal(line.Configurations, &in); err != nil {
-			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").At(at).Because(err)
+			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").WithParam(at).WithCause(err)
 		}
 		if in.CustomHost == "" && len(in.CustomHeaders) == 0 {
-			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").At(at)
+			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").WithParam(at)
 		}
 		if err := k.checkModelHost(&ch.New.Value, ch.New.ID, in.CustomHost, at+".custom_host"); err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (k deps) checkModelHost(in *credential.Integration, id, host, at string) er
 		return nil
 	}
 	if err := k.Guard.CheckURL(host); err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
 	if err != nil {
@@ -78,7 +78,7 @@ func (k deps) checkModelHost(in *credential.Integration, id, host, at string) er
 	if s.unsentSecretPath(stored, nil, nil, in.Mappings) == "" || k.Guard.MayReceive(host, s.targetHost(stored, in.Mappings), spec.BaseURL) {
 		return nil
 	}
-	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").At(at)
+	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").WithParam(at)
 }
 
 // viewModelConfigurations shows the configurations of a model, with its headers masked; nil

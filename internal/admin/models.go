@@ -136,12 +136,12 @@ func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *
 		return nil, err
 	}
 	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
-		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").At("models")
+		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").WithParam("models")
 	}
 	for n, m := range sent {
 		at := fmt.Sprintf("models[%d].", n)
 		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
-			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").At(at + "base_model_slug")
+			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").WithParam(at + "base_model_slug")
 		}
 		prices, err := m.readPrices(at)
 		if err != nil {
@@ -168,7 +168,7 @@ func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *
 		in.Models = append(in.Models, line)
 	}
 	if len(in.Models) > maxModels {
-		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).At("models")
+		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).WithParam("models")
 	}
 	return nil, nil
 }
@@ -197,13 +197,13 @@ func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resour
 		}
 	}
 	if len(slugs) == 0 {
-		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").At(at)
+		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").WithParam(at)
 	}
 	in := &ch.New.Value
 	for _, slug := range slugs {
 		i := slices.IndexFunc(in.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").At(at)
+			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").WithParam(at)
 		}
 		in.Models = slices.Delete(in.Models, i, i+1)
 	}

@@ -277,7 +277,7 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 	}
 	if slug := o.Defaults.DefaultWorkspace; slug != "" {
 		if _, err := findWorkspace(ctx, c.Reader, c.OrgID, slug); err != nil {
-			return fault.New(fault.ReferenceMissing, "there is no such workspace").At("defaults.default_workspace").Because(err)
+			return fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("defaults.default_workspace").WithCause(err)
 		}
 	}
 	return checkGuardrails(ctx, c, []guardrailList{{"defaults.input_guardrails", o.Defaults.InputGuardrails}, {"defaults.output_guardrails", o.Defaults.OutputGuardrails}})
@@ -290,7 +290,7 @@ func plainURL(u *string, at string) error {
 	}
 	p, err := url.Parse(*u)
 	if err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" || p.User != nil || p.Fragment != "" {
-		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").At(at)
+		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").WithParam(at)
 	}
 	*u = strings.TrimSuffix(strings.TrimSuffix(*u, "/"), "/v1")
 	return nil

@@ -104,7 +104,7 @@ func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error
 	reads := c.Holds(settingsRead)
 	switch {
 	case !reads && c.Principal.Kind != access.BySession:
-		return nil, fault.New(fault.Forbidden, "the settings of the organisation are read with an Admin key that has the scope organisation_settings.read").At("scopes")
+		return nil, fault.New(fault.Forbidden, "the settings of the organisation are read with an Admin key that has the scope organisation_settings.read").WithParam("scopes")
 	case !reads:
 		return enveloped[organisationView]{true, v}, nil
 	}

@@ -17,9 +17,9 @@ const lendScope access.Scope = "organisation_integrations.create"
 // one workspace may have of that is no business of its managers. At says where a field
 // stands in the body.
 func rejectGatewayIdentity(c *resource.Call, v provider.Values, at func(field string) string) error {
-	field := provider.OwnIdentity(v)
+	field := provider.UsesGatewayIdentity(v)
 	if field == "" || c.Holds(lendScope) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "%s %q signs with the identity of the gateway itself; who administers the organisation saves that (%s)", field, v[field], lendScope).At(at(field))
+	return fault.Newf(fault.Forbidden, "%s %q signs with the identity of the gateway itself; who administers the organisation saves that (%s)", field, v[field], lendScope).WithParam(at(field))
 }

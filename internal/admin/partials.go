@@ -174,7 +174,7 @@ func addPartialVersion(ctx context.Context, c *resource.Call, r *resource.Row[pr
 		return err
 	}
 	if slices.Contains(draft.Partials, r.ID) {
-		return fault.New(fault.InvalidParameter, "the partial includes itself").At("string")
+		return fault.New(fault.InvalidParameter, "the partial includes itself").WithParam("string")
 	}
 	p := &r.Value
 	if err := p.Advance(ident.NewID()); err != nil {
@@ -239,7 +239,7 @@ func listPartialVersions(ctx context.Context, c *resource.Call, r resource.Row[p
 func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Partial]) (any, error) {
 	version, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, sentNumber(c, "version"))
 	if err != nil {
-		return nil, fault.From(err).At("version")
+		return nil, fault.From(err).WithParam("version")
 	}
 	t, err := version.Value.Compile()
 	if err != nil {

@@ -30,13 +30,13 @@ func namedWorkspaces(ctx context.Context, from resource.Reader, orgID string, na
 		at := "workspaces[" + strconv.Itoa(i) + "].id"
 		place, err := findWorkspace(ctx, from, orgID, name)
 		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(missing, "there is no such workspace").At(at)
+			return nil, fault.New(missing, "there is no such workspace").WithParam(at)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(places, func(p resource.Record) bool { return p.ID == place.ID }) {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").At(at)
+			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").WithParam(at)
 		}
 		places = append(places, place)
 	}

@@ -107,7 +107,7 @@ func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, err
 		return nil, err
 	}
 	if p.Target == quota.Tools {
-		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").At("policy.target")
+		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").WithParam("policy.target")
 	}
 	if err := k.checkPolicy(p, p.Conditions); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, err
 func readPolicy[P any](raw json.RawMessage) (*P, error) {
 	p := new(P)
 	if err := json.Unmarshal(raw, p); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").At("policy").Because(err)
+		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").WithParam("policy").WithCause(err)
 	}
 	return p, nil
 }
@@ -135,7 +135,7 @@ func (k deps) checkPolicy(p interface{ Validate() error }, conditions []quota.Co
 		return nil
 	}
 	f := fault.From(err)
-	return f.At("policy." + f.Param)
+	return f.WithParam("policy." + f.Param)
 }
 
 func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) (any, error) {
@@ -181,9 +181,9 @@ func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
 func inRange(from, to time.Time, longest time.Duration) error {
 	switch {
 	case !from.Before(to):
-		return fault.New(fault.InvalidParameter, "the time range ends behind its beginning").At("time_of_generation_max")
+		return fault.New(fault.InvalidParameter, "the time range ends behind its beginning").WithParam("time_of_generation_max")
 	case to.Sub(from) > longest:
-		return fault.Newf(fault.InvalidParameter, "the time range has at most %d days", longest/(24*time.Hour)).At("time_of_generation_min")
+		return fault.Newf(fault.InvalidParameter, "the time range has at most %d days", longest/(24*time.Hour)).WithParam("time_of_generation_min")
 	}
 	return nil
 }

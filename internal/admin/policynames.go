@@ -47,7 +47,7 @@ func checkNamed(ctx context.Context, c *resource.Call, policy resource.Record, b
 				}
 				if !there {
 					return fault.Newf(fault.ReferenceMissing, "there is no %s %q here", conditionTitles[condition.Key], clipped(v, 64)).
-						At(fmt.Sprintf("conditions[%d].%s", i, field))
+						WithParam(fmt.Sprintf("conditions[%d].%s", i, field))
 				}
 			}
 		}

@@ -35,7 +35,7 @@ func checkAdjustments(sent resource.Sent, in *credential.Integration) error {
 		return nil
 	}
 	if len(in.Adjustments) > maxPricingBytes {
-		return fault.Newf(fault.InvalidParameter, "the adjustments have at most %d bytes", maxPricingBytes).At("pricing_adjustments")
+		return fault.Newf(fault.InvalidParameter, "the adjustments have at most %d bytes", maxPricingBytes).WithParam("pricing_adjustments")
 	}
 	_, err := catalog.ReadAdjustments(in.Adjustments)
 	return err
@@ -45,14 +45,14 @@ func checkAdjustments(sent resource.Sent, in *credential.Integration) error {
 func (m *modelIn) readPrices(at string) (json.RawMessage, error) {
 	raw := m.Pricing.RawMessage
 	if len(raw) > maxPricingBytes {
-		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).At(at + "pricing_config")
+		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).WithParam(at + "pricing_config")
 	}
 	if string(raw) == "null" {
 		return nil, nil
 	}
 	if _, err := catalog.ReadOverride("", raw); err != nil {
 		f := fault.From(err)
-		return nil, f.At(at + f.Param)
+		return nil, f.WithParam(at + f.Param)
 	}
 	return raw, nil
 }

@@ -40,7 +40,7 @@ func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
 	name, suffix := prompt.Split(c.Path("promptId"))
 	rec, err := resource.FindByName(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.Status == resource.Archived || rec.WorkspaceID != c.WorkspaceID) {
-		return nil, fault.New(fault.NotFound, "there is no such prompt").At("promptId")
+		return nil, fault.New(fault.NotFound, "there is no such prompt").WithParam("promptId")
 	}
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	version, err := pickVersion(ctx, c, row, suffix)
 	if err != nil {
-		return nil, fault.From(err).At("promptId")
+		return nil, fault.From(err).WithParam("promptId")
 	}
 	compiled, err := version.Value.Compile()
 	if err != nil {

@@ -84,11 +84,11 @@ func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[pr
 func versionByID(ctx context.Context, c *resource.Call, promptID string) (*resource.Row[prompt.Version], error) {
 	id := c.Path("versionId")
 	if !ident.ValidID(id) {
-		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").At("versionId")
+		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam("versionId")
 	}
 	r, err := live[prompt.Version](ctx, c.Reader, prompt.VersionKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && r.Value.PromptID != promptID {
-		return nil, fault.New(fault.NotFound, "the prompt has no such version").At("versionId")
+		return nil, fault.New(fault.NotFound, "the prompt has no such version").WithParam("versionId")
 	}
 	return r, err
 }
@@ -123,7 +123,7 @@ func labelPromptVersion(ctx context.Context, _ resource.Tx, c *resource.Call, ch
 func publishPrompt(ctx context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[prompt.Prompt]) (any, error) {
 	version, err := findVersion[prompt.Version](ctx, c.Reader, prompt.VersionKind, ch.New.ID, sentNumber(c, "version"))
 	if err != nil {
-		return nil, fault.From(err).At("version")
+		return nil, fault.From(err).WithParam("version")
 	}
 	ch.New.Value.Publish(version.Value.Number, version.ID)
 	ch.New.Value.Model = version.Value.Model

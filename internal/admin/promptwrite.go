@@ -84,7 +84,7 @@ func checkVirtualKey(ctx context.Context, c *resource.Call, workspaceID string) 
 			return err
 		}
 	}
-	return fault.New(fault.ReferenceMissing, "there is no provider or virtual key of that slug in the workspace").At("virtual_key")
+	return fault.New(fault.ReferenceMissing, "there is no provider or virtual key of that slug in the workspace").WithParam("virtual_key")
 }
 
 // noteOnVersion changes the published version in place.
@@ -113,7 +113,7 @@ func draftOf(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Pro
 		}
 		for _, name := range []string{"string", "parameters", "model"} {
 			if !patch && !ch.Sent.Has(name) {
-				return draft, nil, fault.Newf(fault.InvalidParameter, "a new version needs %s; send string, parameters and model together, or set patch to true", name).At(name)
+				return draft, nil, fault.Newf(fault.InvalidParameter, "a new version needs %s; send string, parameters and model together, or set patch to true", name).WithParam(name)
 			}
 		}
 	}

@@ -139,9 +139,9 @@ func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[cred
 	case granted:
 		return in, nil
 	case err == nil && c.Principal.IsOrgWide():
-		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").At("integration_id")
+		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").WithParam("integration_id")
 	case err == nil || fault.Has(err, fault.ReferenceMissing):
-		return nil, fault.New(fault.ReferenceMissing, "there is no such integration that the workspace may use").At("integration_id")
+		return nil, fault.New(fault.ReferenceMissing, "there is no such integration that the workspace may use").WithParam("integration_id")
 	}
 	return nil, err
 }
@@ -153,7 +153,7 @@ func free(ctx context.Context, from resource.Reader, kind string, r resource.Rec
 	case fault.Has(err, fault.NotFound):
 		return nil
 	case err == nil && other.WorkspaceID == r.WorkspaceID && other.Status != resource.Archived:
-		return fault.New(fault.Conflict, "a provider or virtual key of the workspace has this slug").At("slug")
+		return fault.New(fault.Conflict, "a provider or virtual key of the workspace has this slug").WithParam("slug")
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call
 		return err
 	}
 	if taken && slug != "" {
-		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace has the slug %q", slug).At("default_provider_slug")
+		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace has the slug %q", slug).WithParam("default_provider_slug")
 	}
 	if taken {
 		r.Slug = ident.NewSlug(in.Slug[:min(len(in.Slug), 240)])

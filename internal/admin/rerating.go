@@ -111,7 +111,7 @@ func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order
 	if name := c.Sent.Text("integration_id"); name != "" {
 		in, err := resource.FindByName(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 		if fault.Has(err, fault.NotFound) {
-			return o, fault.New(fault.ReferenceMissing, "there is no such integration").At("integration_id")
+			return o, fault.New(fault.ReferenceMissing, "there is no such integration").WithParam("integration_id")
 		}
 		if err != nil {
 			return o, err

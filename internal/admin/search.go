@@ -19,7 +19,7 @@ func searchParams(what string) []resource.Param {
 func searched(c *resource.Call) (string, error) {
 	text, name := c.Query("search"), c.Query("name")
 	if text != "" && name != "" && text != name {
-		return "", fault.New(fault.InvalidParameter, "send search or name, not both").At("name")
+		return "", fault.New(fault.InvalidParameter, "send search or name, not both").WithParam("name")
 	}
 	return strings.ToLower(cmp.Or(text, name)), nil
 }

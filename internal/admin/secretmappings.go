@@ -77,7 +77,7 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 			return nil, err
 		}
 		if slices.ContainsFunc(out, func(o sealed.Mapping) bool { return o.Field == m.Field }) {
-			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").At(at + ".target_field")
+			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").WithParam(at + ".target_field")
 		}
 		out = append(out, m)
 	}
@@ -117,13 +117,13 @@ func (s secrets) mappable(name, at string) (string, error) {
 	}
 	field, known := s.find(name)
 	if !known || field == customHost || field == customHeaders {
-		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).At(at + ".target_field")
+		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).WithParam(at + ".target_field")
 	}
 	return field, nil
 }
 
 func noReference(at string) error {
-	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").At(at + ".secret_reference_id")
+	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").WithParam(at + ".secret_reference_id")
 }
 
 // stand puts something in the place of what mappings bring at call time, so that the

@@ -23,7 +23,7 @@ func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.R
 		return nil
 	}
 	if at := s.unsentSecretPath(v, sent, fields, mappings); at != "" {
-		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).At(at)
+		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).WithParam(at)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func unusedSlug(ctx context.Context, c *resource.Call, r resource.Record, kind s
 	case fault.Has(err, fault.NotFound):
 		return nil
 	case err == nil && other.Status != resource.Archived:
-		return fault.Newf(fault.InvalidParameter, "another secret reference has the slug %q", r.Slug).At("slug")
+		return fault.Newf(fault.InvalidParameter, "another secret reference has the slug %q", r.Slug).WithParam("slug")
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 	if ch.Old != nil && raw != "" && before[at[strings.LastIndexByte(at, '.')+1:]] != raw {
 		for name := range auth {
 			if credential.HidesAuth(name) && !slices.Contains(named, name) {
-				return fault.New(fault.InvalidParameter, "the address leads to another host: send the secret again").At("auth_config." + name)
+				return fault.New(fault.InvalidParameter, "the address leads to another host: send the secret again").WithParam("auth_config." + name)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 		raw = encode(fields)
 	}
 	if json.Unmarshal(raw, &sent) != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is an object of texts").At("auth_config")
+		return nil, fault.New(fault.InvalidParameter, "the value is an object of texts").WithParam("auth_config")
 	}
 	return sent, nil
 }
@@ -130,12 +130,12 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 // everybody whom neither the cloud nor the operator vouches for.
 func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw, at string) error {
 	if err := k.Guard.CheckURL(raw); err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	if to := credential.IdentityAddress(m, auth); to == "" || k.Guard.TakesStoredKeys(to) {
 		return nil
 	}
-	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").At(at)
+	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").WithParam(at)
 }
 
 // allowWorkspaces settles which workspaces may use the reference.
@@ -151,7 +151,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	}
 	switch {
 	case all != nil && *all && names != nil:
-		return fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those in allowed_workspaces").At("allowed_workspaces")
+		return fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those in allowed_workspaces").WithParam("allowed_workspaces")
 	case all != nil && *all:
 		s.All, s.Workspaces = true, nil
 	case names != nil:
@@ -161,7 +161,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 		}
 		s.All, s.Workspaces = false, ids
 	case all != nil && len(s.Workspaces) == 0:
-		return fault.New(fault.InvalidParameter, "name the workspaces that may use it").At("allowed_workspaces")
+		return fault.New(fault.InvalidParameter, "name the workspaces that may use it").WithParam("allowed_workspaces")
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func placeIDs(ctx context.Context, c *resource.Call, names []string, field strin
 	for i, name := range names {
 		place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.InvalidParameter, "there is no such workspace").At(fmt.Sprintf("%s[%d]", field, i))
+			return nil, fault.New(fault.InvalidParameter, "there is no such workspace").WithParam(fmt.Sprintf("%s[%d]", field, i))
 		}
 		if err != nil {
 			return nil, err

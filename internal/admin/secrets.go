@@ -43,7 +43,7 @@ type values map[string]json.RawMessage
 func (k deps) findSpec(id, field string) (*provider.Spec, error) {
 	spec, ok := k.Specs.Find(id)
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "there is no such provider").At(field)
+		return nil, fault.New(fault.InvalidParameter, "there is no such provider").WithParam(field)
 	}
 	return spec, nil
 }
@@ -105,7 +105,7 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 		}
 	}
 	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // it would be refused at every call
-		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").At("key")
+		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").WithParam("key")
 	}
 	*to.masked = s.masked(v)
 	*to.key, *to.fields, err = s.seal(v)
@@ -148,7 +148,7 @@ func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, at stri
 		case !there || !strings.HasPrefix(name, maskPrefix):
 			out[name] = raw
 		case !sameJSON(raw, mask):
-			return nil, fault.Newf(fault.InvalidParameter, "shows what is stored, masked, and cannot be changed; send %s itself", strings.TrimPrefix(name, maskPrefix)).At(at + "." + name)
+			return nil, fault.Newf(fault.InvalidParameter, "shows what is stored, masked, and cannot be changed; send %s itself", strings.TrimPrefix(name, maskPrefix)).WithParam(at + "." + name)
 		}
 	}
 	return out, nil
@@ -189,7 +189,7 @@ func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []seale
 			nulled = append(nulled, f)
 		case string(raw) == "null":
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).At(s.at(name))
+			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).WithParam(s.at(name))
 		case f == deploymentsField:
 			v[f] = plainDeployments(raw)
 		default:
@@ -268,13 +268,13 @@ func (s secrets) secret(name string) bool {
 func (s secrets) check(v values) error {
 	if raw, ok := v[customHost]; ok {
 		if err := s.k.Guard.CheckURL(text(raw)); err != nil {
-			return fault.From(err).At(s.at(customHost))
+			return fault.From(err).WithParam(s.at(customHost))
 		}
 	}
 	if raw, ok := v[customHeaders]; ok {
 		var headers map[string]string
 		if json.Unmarshal(raw, &headers) != nil {
-			return fault.New(fault.InvalidParameter, "the value is an object of strings").At(s.at(customHeaders))
+			return fault.New(fault.InvalidParameter, "the value is an object of strings").WithParam(s.at(customHeaders))
 		}
 	}
 	ready := s.ready(v)
@@ -285,8 +285,8 @@ func (s secrets) check(v values) error {
 	case err != nil:
 		return s.blame(fault.From(err), ready)
 	}
-	if err := p.KeepIdentity(ready, s.k.Guard.TakesStoredKeys); err != nil {
-		return fault.From(err).At(s.at(p.Named))
+	if err := p.CheckIdentityHost(ready, s.k.Guard.TakesStoredKeys); err != nil {
+		return fault.From(err).WithParam(s.at(p.Named))
 	}
 	return nil
 }
@@ -314,12 +314,12 @@ func (s secrets) blame(f *fault.Error, given provider.Values) error {
 			at = provider.Key
 		}
 		if given[field.Name] == "" {
-			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).At(at)
+			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).WithParam(at)
 		}
-		return fault.New(fault.InvalidParameter, f.Text()).At(at)
+		return fault.New(fault.InvalidParameter, f.Text()).WithParam(at)
 	}
 	if f.Param == "x-gateway-custom-host" {
-		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).At(s.at(customHost))
+		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).WithParam(s.at(customHost))
 	}
 	return f
 }

@@ -31,7 +31,7 @@ func filterByNames(param, kind string) func(ctx context.Context, c *resource.Cal
 		}
 		names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
 		if len(names) > maxIDs {
-			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).At(param)
+			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).WithParam(param)
 		}
 		q.IDs = []string{}
 		for _, name := range names {

@@ -89,7 +89,7 @@ func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
-		return nil, fault.New(fault.Forbidden, "another site sent this request").Because(err)
+		return nil, fault.New(fault.Forbidden, "another site sent this request").WithCause(err)
 	}
 	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.NetworkOf(c.Remote())
 	if err := k.Pace.Allow(c.Now, account, pair); err != nil {
@@ -288,7 +288,7 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 	}
 	if byCookie {
 		if err := http.NewCrossOriginProtection().Check(r); err != nil {
-			return nil, true, fault.New(fault.Forbidden, "another site sent this request").Because(err)
+			return nil, true, fault.New(fault.Forbidden, "another site sent this request").WithCause(err)
 		}
 	}
 	rows, err := rowsOf[identity.Session](ctx, from, resource.Query{
@@ -395,7 +395,7 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	if !ok {
 		k.Pace.Failed(c.Now, user.ID)
-		return nil, fault.New(fault.InvalidParameter, "this is not the present password").At("current_password")
+		return nil, fault.New(fault.InvalidParameter, "this is not the present password").WithParam("current_password")
 	}
 	next := c.Sent.Secret("new_password")
 	if err := identity.Check(next, "new_password"); err != nil {

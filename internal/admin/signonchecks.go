@@ -37,7 +37,7 @@ func refuseSignOn(before, after *tenant.Auth) error {
 
 // notRunning is the fault.NotSupported of a field that would turn on what does not run.
 func notRunning(field, instead string) error {
-	return fault.Newf(fault.NotSupported, "%s cannot be turned on: this version stores it but does not run it yet; %s", field, instead).At(field)
+	return fault.Newf(fault.NotSupported, "%s cannot be turned on: this version stores it but does not run it yet; %s", field, instead).WithParam(field)
 }
 
 // The metadata of SAML. Source: OASIS SAML 2.0 Metadata, saml-metadata-2.0-os.
@@ -51,7 +51,7 @@ const (
 // error is fault.InvalidParameter and quotes nothing.
 func checkSAML(text string) error {
 	bad := func(why string) error {
-		return fault.New(fault.InvalidParameter, why).At("auth_settings.saml.metadata_xml")
+		return fault.New(fault.InvalidParameter, why).WithParam("auth_settings.saml.metadata_xml")
 	}
 	d := xml.NewDecoder(strings.NewReader(text))
 	depth, roots, provides := 0, 0, false

@@ -69,7 +69,7 @@ func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*r
 func ofOwnOrg[T any](ctx context.Context, c *resource.Call, kind, param, missing string) (*resource.Row[T], error) {
 	rec, err := c.Reader.Find(ctx, kind, c.Path(param))
 	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
-		return nil, fault.New(fault.NotFound, missing).At(param)
+		return nil, fault.New(fault.NotFound, missing).WithParam(param)
 	}
 	if err != nil {
 		return nil, err

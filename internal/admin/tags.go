@@ -15,11 +15,11 @@ const (
 
 func checkTags(tags map[string]string) error {
 	if len(tags) > maxTags {
-		return fault.Newf(fault.InvalidParameter, "there are at most %d tags", maxTags).At("tags")
+		return fault.Newf(fault.InvalidParameter, "there are at most %d tags", maxTags).WithParam("tags")
 	}
 	for name, v := range tags {
 		if name == "" || len(name) > maxTagText || len(v) > maxTagText {
-			return fault.Newf(fault.InvalidParameter, "the name and the value of a tag have at most %d characters, the name at least one", maxTagText).At("tags")
+			return fault.Newf(fault.InvalidParameter, "the name and the value of a tag have at most %d characters, the name at least one", maxTagText).WithParam("tags")
 		}
 	}
 	return nil
@@ -41,7 +41,7 @@ func tagFilter() resource.Filter {
 		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 			var tags map[string]string
 			if json.Unmarshal([]byte(v), &tags) != nil || len(tags) > maxTags {
-				return fault.New(fault.InvalidParameter, "the value is a JSON object of strings").At("tags")
+				return fault.New(fault.InvalidParameter, "the value is a JSON object of strings").WithParam("tags")
 			}
 			q.Index = append(q.Index, tagEntries(tags)...)
 			return nil

@@ -131,7 +131,7 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 		return nil, err
 	}
 	if len(sent) == 0 && !c.Sent.Has("default_user_access") && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "name users, or set default_user_access").At("user_access")
+		return nil, fault.New(fault.InvalidRequest, "name users, or set default_user_access").WithParam("user_access")
 	}
 	users, err := memberUsers(ctx, c.Reader, c.OrgID, ch.New.WorkspaceID)
 	if err != nil {
@@ -150,12 +150,12 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 	}
 	for i, u := range sent {
 		if !members[u.UserID] {
-			return nil, fault.New(fault.ReferenceMissing, "the user is no member of the workspace").At(fmt.Sprintf("user_access[%d].user_id", i))
+			return nil, fault.New(fault.ReferenceMissing, "the user is no member of the workspace").WithParam(fmt.Sprintf("user_access[%d].user_id", i))
 		}
 		next[u.UserID] = u.Enabled
 	}
 	if len(next) > maxUserAccess {
-		return nil, fault.Newf(fault.InvalidParameter, "at most %d users can be named; set default_user_access for the others", maxUserAccess).At("user_access")
+		return nil, fault.Newf(fault.InvalidParameter, "at most %d users can be named; set default_user_access for the others", maxUserAccess).WithParam("user_access")
 	}
 	*s.users = next
 	if v := c.Sent.Text("default_user_access"); v != "" {

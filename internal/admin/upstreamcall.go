@@ -61,7 +61,7 @@ func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, t.method, t.url, bytes.NewReader(t.body))
 	if err != nil {
-		return outcome{}, fault.New(fault.InvalidRequest, "the address cannot be used").Because(err)
+		return outcome{}, fault.New(fault.InvalidRequest, "the address cannot be used").WithCause(err)
 	}
 	req.Header = t.header.Clone()
 	if req.Header.Get("User-Agent") == "" {
@@ -102,7 +102,7 @@ func (k deps) unreached(err error) error {
 		told = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
 	}
 	k.Log.Info("an upstream that was tried cannot be reached", "error", told.Error())
-	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").Because(err)
+	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").WithCause(err)
 }
 
 // firstEvent reads events until one is what is waited for, and returns its data.

@@ -48,7 +48,7 @@ func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error
 	}
 	plain := encode(config)
 	if len(plain) > maxConfigBytes {
-		return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes", maxConfigBytes).At("configurations")
+		return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes", maxConfigBytes).WithParam("configurations")
 	}
 	data, err := f.k.Box.Seal(plain, f.context(r.ID))
 	*to = data
@@ -70,18 +70,18 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	}
 	_, remapped := ch.Sent["secret_mappings"]
 	if moved && !remapped && len(*f.of(&ch.Old.Value).mappings) > 0 {
-		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").At("secret_mappings")
+		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").WithParam("secret_mappings")
 	}
 	raw, given := ch.Sent["configurations"]
 	if !given {
 		if moved && f.hasSecret(stored, nil) {
-			return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the configurations again, with their secrets").At("configurations")
+			return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the configurations again, with their secrets").WithParam("configurations")
 		}
 		return stored, nil
 	}
 	sent := map[string]any{}
 	if err := json.Unmarshal(raw, &sent); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is an object").At("configurations").Because(err)
+		return nil, fault.New(fault.InvalidParameter, "the value is an object").WithParam("configurations").WithCause(err)
 	}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	if moved || !maps.Equal(f.addresses(stored), f.addresses(sent)) {
@@ -93,7 +93,7 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	}
 	whole, misfit := f.unmask(sent, known, nil)
 	if misfit != "" {
-		return nil, fault.New(fault.InvalidParameter, "the value is a mask and fits no stored secret for this address: send the secret itself").At("configurations" + misfit)
+		return nil, fault.New(fault.InvalidParameter, "the value is a mask and fits no stored secret for this address: send the secret itself").WithParam("configurations" + misfit)
 	}
 	config, _ := whole.(map[string]any)
 	if err := f.check(config); err != nil {
@@ -101,7 +101,7 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	}
 	for at, raw := range f.addresses(config) {
 		if err := f.k.Guard.CheckURL(raw); err != nil {
-			return nil, fault.From(err).At(at)
+			return nil, fault.From(err).WithParam(at)
 		}
 	}
 	return config, nil
@@ -217,7 +217,7 @@ const configPrefix = "configurations."
 func (f *serverKind[I, S]) parseMappingTarget(target, at string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
-		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").At(at + ".target_field")
+		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").WithParam(at + ".target_field")
 	}
 	return sealed.Mapping{Target: configPrefix + field, Field: field}, nil
 }

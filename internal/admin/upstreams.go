@@ -85,7 +85,7 @@ func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *re
 		}
 	}
 	if err := f.k.Guard.CheckURL(*up.url); err != nil {
-		return fault.From(err).At("url")
+		return fault.From(err).WithParam("url")
 	}
 	config, err := f.configure(ch)
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	*to.owner = c.Principal.Actor()
 	in, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
 	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*in, ch.New.WorkspaceID) {
-		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).At(f.field)
+		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).WithParam(f.field)
 	}
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 			Name: "reset", Scope: "update", Method: http.MethodPut, Path: "/entities/{entityId}/reset", ID: "resetUsageLimitEntity",
 			Summary: "Let one counter of a usage-limit policy begin anew", Params: []resource.Param{{Name: "entityId"}},
 			Run: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) (any, error) {
-				missing := fault.New(fault.NotFound, "the policy has no such entity").At("entityId")
+				missing := fault.New(fault.NotFound, "the policy has no such entity").WithParam("entityId")
 				c.Note("entity_id", c.Path("entityId"))
 				return resource.Empty{}, k.resetCounter(ctx, tx, ch.New.ID, c.Path("entityId"), c.Now, missing)
 			},

@@ -115,7 +115,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return err
 	}
 	if key := ch.Sent.Text(resetValue); key != "" {
-		return k.resetCounter(ctx, tx, of.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").At(resetValue))
+		return k.resetCounter(ctx, tx, of.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").WithParam(resetValue))
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func shortened36(s string) string {
 func Email(s, at string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != strings.TrimSpace(s) || len(s) > 254 {
-		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").At(at)
+		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").WithParam(at)
 	}
 	return strings.ToLower(a.Address), nil
 }
@@ -118,7 +118,7 @@ func userOf(ctx context.Context, c *resource.Call, id, at string) (*resource.Row
 }
 
 // noUser is the fault.NotFound of a user that a field or placeholder names.
-func noUser(at string) error { return fault.New(fault.NotFound, "there is no such user").At(at) }
+func noUser(at string) error { return fault.New(fault.NotFound, "there is no such user").WithParam(at) }
 
 // userByEmail is the living user of an organisation with an address: fault.NotFound.
 func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {
@@ -240,7 +240,7 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		case same && c.RepeatsPath(): // the record as it was read
 			return nil
 		case same:
-			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).At("role")
+			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).WithParam("role")
 		}
 		u.Value.Role = role
 		rec := u.Record
@@ -295,7 +295,7 @@ func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row
 	}
 	c.Target(u.Record)
 	if u.Value.Role == access.Owner && c.Principal.OrgRole != access.Owner {
-		return nil, fault.New(fault.Forbidden, "only an owner changes or removes an owner").At("userId")
+		return nil, fault.New(fault.Forbidden, "only an owner changes or removes an owner").WithParam("userId")
 	}
 	if u.Value.Role != access.Owner {
 		return u, c.Unchanged(u.Record)
@@ -314,7 +314,7 @@ func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 			return err
 		}
 		if u.ID == c.Principal.UserID {
-			return fault.New(fault.InvalidRequest, "nobody removes themselves; ask another admin").At("userId")
+			return fault.New(fault.InvalidRequest, "nobody removes themselves; ask another admin").WithParam("userId")
 		}
 		if err := resource.ArchiveLinked(ctx, tx, c, u.Record); err != nil {
 			return err

@@ -47,7 +47,7 @@ func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant
 		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
 	}
 	if name := c.Sent.Text("name"); name != r.Value.Name && name != displayName(&r.Value) {
-		return fault.New(fault.InvalidParameter, "this is not the name of the workspace").At("name")
+		return fault.New(fault.InvalidParameter, "this is not the name of the workspace").WithParam("name")
 	}
 	if forced(c) {
 		return nil

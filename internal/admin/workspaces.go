@@ -68,9 +68,9 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	for s := range strings.SplitSeq(v, ",") {
 		switch s = strings.TrimSpace(s); {
 		case s != resource.Active && s != resource.Archived:
-			return fault.New(fault.InvalidParameter, "the value is active, archived, or both with a comma").At("status")
+			return fault.New(fault.InvalidParameter, "the value is active, archived, or both with a comma").WithParam("status")
 		case s == resource.Archived && !c.Principal.IsOrgWide():
-			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, list archived workspaces").At("status")
+			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, list archived workspaces").WithParam("status")
 		case !slices.Contains(q.Statuses, s):
 			q.Statuses = append(q.Statuses, s)
 		}
@@ -91,7 +91,7 @@ func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resour
 		ch.New.Name = w.Name
 	}
 	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.IsOrgWide() {
-		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").At("status")
+		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").WithParam("status")
 	}
 	if ch.Old == nil {
 		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
@@ -156,7 +156,7 @@ func laySecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *ten
 		case !org.Open[section]:
 			return notOpen(section, "security_settings."+name)
 		case on != now[name] && c.Principal.RoleAt(ch.New.ID) == access.Manager:
-			return fault.New(fault.Forbidden, "these settings bind managers, who cannot change them").At("security_settings." + name)
+			return fault.New(fault.Forbidden, "these settings bind managers, who cannot change them").WithParam("security_settings." + name)
 		default:
 			next[name] = on
 		}
@@ -166,7 +166,7 @@ func laySecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *ten
 }
 
 func notOpen(section, at string) error {
-	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).At(at)
+	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).WithParam(at)
 }
 
 // layWorkspaceSettings is laySecurity for settings; null takes a value back.

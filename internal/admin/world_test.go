@@ -151,7 +151,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 // key was named to pay.
 func (w *world) replayed(_ *http.Request, key sealed.String, _ string, call *replay.Call) (*replay.Outcome, error) {
 	if call.Config == "pc-none" {
-		return nil, fault.New(fault.InvalidRequest, "there is no such config").At("x-gateway-config")
+		return nil, fault.New(fault.InvalidRequest, "there is no such config").WithParam("x-gateway-config")
 	}
 	paid := ""
 	if key.Reveal() != "" {
@@ -269,7 +269,7 @@ func (w *world) look(r *http.Request) (*access.Principal, error) {
 	h := w.hasher.Sum(raw)
 	rows, err := w.store.List(r.Context(), resource.Query{Kind: keys.Kind, Index: []resource.IndexEntry{{Name: "hash", Value: h.String()}}})
 	if err != nil || len(rows) != 1 {
-		return nil, fault.New(fault.Unauthenticated, "the API key is unknown").Because(err)
+		return nil, fault.New(fault.Unauthenticated, "the API key is unknown").WithCause(err)
 	}
 	row, err := resource.Decode[keys.Key](rows[0])
 	if err != nil {

@@ -56,9 +56,9 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 func (in *Integration) Validate() error {
 	switch {
 	case in.AuthType != AuthNone && in.AuthType != AuthHeaders:
-		return fault.New(fault.InvalidParameter, "the value is none or headers").At("auth_type")
+		return fault.New(fault.InvalidParameter, "the value is none or headers").WithParam("auth_type")
 	case in.URL == "":
-		return fault.New(fault.InvalidParameter, "the address of the agent is required").At("url")
+		return fault.New(fault.InvalidParameter, "the address of the agent is required").WithParam("url")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s Switches) Set(id string, enabled bool) Switches {
 // Check bounds their number: fault.InvalidParameter.
 func (s Switches) Check() error {
 	if len(s) > maxSwitches {
-		return fault.Newf(fault.InvalidParameter, "at most %d skills can be switched off", maxSwitches).At("skills")
+		return fault.Newf(fault.InvalidParameter, "at most %d skills can be switched off", maxSwitches).WithParam("skills")
 	}
 	return nil
 }
@@ -129,11 +129,11 @@ func CheckConfigurations(config map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		at := "configurations." + name
 		if name != "custom_headers" {
-			return fault.New(fault.InvalidParameter, "unknown field; there is custom_headers").At(at)
+			return fault.New(fault.InvalidParameter, "unknown field; there is custom_headers").WithParam(at)
 		}
 		sent, ok := config[name].(map[string]any)
 		if !ok && config[name] != nil || len(sent) > maxHeaders {
-			return fault.Newf(fault.InvalidParameter, "the value is an object of at most %d headers", maxHeaders).At(at)
+			return fault.Newf(fault.InvalidParameter, "the value is an object of at most %d headers", maxHeaders).WithParam(at)
 		}
 		if err := CheckHeaders(sent, at); err != nil {
 			return err
@@ -148,10 +148,10 @@ func CheckHeaders(sent map[string]any, at string) error {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		v, ok := sent[name].(string)
 		if why := refuseHeader(name); why != "" {
-			return fault.New(fault.InvalidParameter, why).At(at + "." + name)
+			return fault.New(fault.InvalidParameter, why).WithParam(at + "." + name)
 		}
 		if !ok || len(v) > maxText || !httpguts.ValidHeaderFieldValue(v) {
-			return fault.New(fault.InvalidParameter, fmt.Sprintf("the value is a text of at most %d bytes without control characters", maxText)).At(at + "." + name)
+			return fault.New(fault.InvalidParameter, fmt.Sprintf("the value is a text of at most %d bytes without control characters", maxText)).WithParam(at + "." + name)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (a *App) buildAdmin(context.Context) error {
 		Secrets:   a.secrets,
 		Limits:    configLimits(a.set),
 		Logs:      a.logs,
-		Journal:   a.discreet(),
+		Journal:   a.redactingJournal(),
 		Models:    a.catalog,
 		Rerate: rerate.New(rerate.Parts{
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,

@@ -27,7 +27,7 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 			return nil, err
 		}
 		a.closers = append(a.closers, rows)
-		a.background = append(a.background, part{"sums of the request log", rows.Run})
+		a.background = append(a.background, service{"sums of the request log", rows.Run})
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)

@@ -100,8 +100,8 @@ type App struct {
 	seedDays   int // of past traffic of the demonstration
 	ownGC      bool
 	access     *accesslog.Log // nil for none
-	background []part         // what is added to Run here and there
-	telemetry  []part         // what is sent to collectors
+	background []service      // what is added to Run here and there
+	telemetry  []service      // what is sent to collectors
 	leaving    atomic.Bool    // callers are to go elsewhere
 	draining   atomic.Bool    // and are not taken any more
 	closers    []io.Closer    // what New opened, closed in reverse order
@@ -120,15 +120,15 @@ type Options struct {
 	// demo.MaxTrafficDays. It is added once for each data directory. 0 adds none.
 	SeedDays int
 
-	// Founded is told the first keys as soon as they are stored, by a first start alone:
+	// OnBootstrap is told the first keys as soon as they are stored, by a first start alone:
 	// they cannot be shown again, whatever becomes of the rest of the start.
-	Founded func(FirstKeys)
+	OnBootstrap func(FirstKeys)
 }
 
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, ownGC: o.OwnGC, founded: o.Founded, access: o.AccessLog}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, ownGC: o.OwnGC, founded: o.OnBootstrap, access: o.AccessLog}
 	if a.clock == nil {
 		a.clock = ident.System{}
 	}
@@ -141,7 +141,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		a.lockData, // from here on no other gateway is in the data directory
 		a.openData,
 		a.openStore,
-		a.openBox,
+		a.openSealer,
 		a.foundDeployment,
 		a.startDemo,
 		a.openLogs,
@@ -151,7 +151,7 @@ func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) 
 		a.openDirectory,
 		a.openProviders,
 		a.openCatalog,
-		a.followPrices,
+		a.preloadPrices,
 		a.buildGateway,
 		a.buildAdmin,
 		a.buildMetrics,
@@ -184,7 +184,7 @@ func (a *App) openData(context.Context) error {
 func (a *App) openStore(ctx context.Context) (err error) {
 	a.store, err = store.Open(ctx, storeSettings(a.set), a.log)
 	if err != nil {
-		return cured(a.set, err)
+		return withHint(a.set, err)
 	}
 	a.closers = append(a.closers, a.store)
 	if err := a.migrate(ctx); err != nil {
@@ -193,9 +193,9 @@ func (a *App) openStore(ctx context.Context) (err error) {
 	return missesDatabase(ctx, a.set, a.store)
 }
 
-// openBox reads the sealing keys. It comes behind the store: a new key is made only for a
+// openSealer reads the sealing keys. It comes behind the store: a new key is made only for a
 // database that has nothing under an older one.
-func (a *App) openBox(ctx context.Context) error {
+func (a *App) openSealer(ctx context.Context) error {
 	secrets, err := sealingKeys(a.set.Security.EncryptionKeys(), a.set.Data.Dir, func() error { return a.nothingSealed(ctx) })
 	if err != nil {
 		return err
@@ -214,14 +214,14 @@ func (a *App) foundDeployment(ctx context.Context) error {
 	if err := a.openAudit(ctx); err != nil {
 		return err
 	}
-	first, err := a.founder().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
+	first, err := a.bootstrapper().found(ctx, a.set.Bootstrap.AdminKey.Reveal(), a.set.Bootstrap.WorkspaceKey.Reveal())
 	if err == nil && first != (FirstKeys{}) && a.founded != nil {
 		a.founded(first)
 	}
 	return err
 }
 
-func (a *App) founder() *founder {
+func (a *App) bootstrapper() *founder {
 	return &founder{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
 }
 
@@ -260,7 +260,7 @@ func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
 	a.directory.Count(live.LimitOptions{Bank: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
-	return patiently(ctx, a.directory.Load)
+	return retryUntil(ctx, a.directory.Load)
 }
 
 // openProviders knows the providers and how they are reached.
@@ -336,7 +336,7 @@ func (a *App) Run(ctx context.Context) error {
 	if !a.ownGC {
 		g.add("heap", tuneHeap)
 	}
-	g.add("program's pages", a.tidyStart)
+	g.add("program's pages", a.releaseStartupMemory)
 	if a.access != nil { // it ends last, with the lines of the last requests
 		g.add("access log", a.access.Run)
 	}
@@ -351,7 +351,7 @@ func (a *App) Run(ctx context.Context) error {
 	if len(a.telemetry) > 0 {
 		g.add("telemetry", a.sendTelemetry)
 	}
-	g.add("request log", a.takeLogs)
+	g.add("request log", a.runIngest)
 	g.add("feedback of the request log", a.feedback.Run)
 	if a.demo && a.seedDays > 0 {
 		g.add("past traffic of the demonstration", a.seedTraffic)

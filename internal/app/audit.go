@@ -51,16 +51,16 @@ func AuditKey(ctx context.Context, s config.Settings, log *slog.Logger) (pem str
 	})
 }
 
-// AuditWish says what of the audit trail is wanted: the organisation by id or slug,
+// AuditQuery says what of the audit trail is wanted: the organisation by id or slug,
 // which may be empty where there is only one, and the time; zero times are no limit.
-type AuditWish struct {
+type AuditQuery struct {
 	Organisation string
 	From, To     time.Time
 }
 
 // ExportAudit writes the trail as JSON lines, from the store. It works while the
 // gateway runs.
-func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, wish AuditWish, w io.Writer) error {
+func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, wish AuditQuery, w io.Writer) error {
 	return offline(ctx, s, log, func(a *App) error {
 		if err := a.openAudit(ctx); err != nil {
 			return err

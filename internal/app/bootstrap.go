@@ -70,7 +70,7 @@ func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (Fir
 // founded reports whether a database has an organisation.
 func founded(ctx context.Context, s resource.Store) (bool, error) {
 	n := 0
-	err := fresh(ctx, s, func(from resource.Reader) (err error) {
+	err := readFromWriter(ctx, s, func(from resource.Reader) (err error) {
 		n, err = from.Count(ctx, resource.Query{Kind: tenant.OrganisationKind})
 		return err
 	})

@@ -35,7 +35,7 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 	if err := a.openStore(ctx); err != nil {
 		return err
 	}
-	if err := a.openBox(ctx); err != nil {
+	if err := a.openSealer(ctx); err != nil {
 		return err
 	}
 	return use(a)
@@ -47,11 +47,11 @@ func offline(ctx context.Context, s config.Settings, log *slog.Logger, use func(
 func Migrate(ctx context.Context, s config.Settings, log *slog.Logger) (err error) {
 	db, err := store.Open(ctx, storeSettings(s), log)
 	if err != nil {
-		return cured(s, err)
+		return withHint(s, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := db.Migrate(ctx); err != nil {
-		return cured(s, err)
+		return withHint(s, err)
 	}
 	if !s.Analytics.Shared() {
 		return nil
@@ -81,14 +81,14 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 			return err
 		}
 		var place resource.Record
-		err := fresh(ctx, a.store, func(from resource.Reader) (err error) {
+		err := readFromWriter(ctx, a.store, func(from resource.Reader) (err error) {
 			place, err = findWorkspace(ctx, from, n.Workspace)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		r, err := a.founder().key(raw, n.Name, access.KeyType(n.Type), place.OrgID, placeOf(n, place))
+		r, err := a.bootstrapper().key(raw, n.Name, access.KeyType(n.Type), place.OrgID, placeOf(n, place))
 		if err != nil {
 			return err
 		}
@@ -104,16 +104,16 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 // check refuses what no key can be, before anything is made.
 func (n NewKey) check() error {
 	if strings.TrimSpace(n.Name) == "" {
-		return fault.New(fault.InvalidParameter, "a key needs a name, by which it is found again").At("name")
+		return fault.New(fault.InvalidParameter, "a key needs a name, by which it is found again").WithParam("name")
 	}
 	t := access.KeyType(n.Type)
 	for _, s := range n.Scopes {
 		may, known := access.MayHold(t, s)
 		switch {
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "there is no scope %q; those that a key of type %s may hold are: %s", s, t, strings.Join(access.Allowed(t), ", ")).At("scopes")
+			return fault.Newf(fault.InvalidParameter, "there is no scope %q; those that a key of type %s may hold are: %s", s, t, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
 		case !may:
-			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q, only: %s", t, s, strings.Join(access.Allowed(t), ", ")).At("scopes")
+			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q, only: %s", t, s, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
 		}
 	}
 	return nil

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/store"
 )
 
-// knownFault is one that is known by what a server or its driver says.
-type knownFault struct {
+// knownDBError is one that is known by what a server or its driver says.
+type knownDBError struct {
 	says []string // one of these is in the error
 	cure string
 }
@@ -21,7 +21,7 @@ type knownFault struct {
 // server said about a login stands beside a first try with TLS that it does not speak.
 // Sources: https://www.postgresql.org/docs/15/errcodes-appendix.html and
 // https://mariadb.com/kb/en/mariadb-error-code-reference/, read 2026-11.
-var serverFaults = []knownFault{
+var serverFaults = []knownDBError{
 	{[]string{"SQLSTATE 28P01", "Error 1045", "Error 1698"}, "check DB_USER and DB_PASS"},
 	{[]string{"does not exist (SQLSTATE 28000)"}, "check DB_USER and DB_PASS"},
 	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "have the server let DB_USER in from this machine (pg_hba.conf, or the host of the user), with TLS if it asks for that (DB_SSL)"},
@@ -42,7 +42,7 @@ var serverFaults = []knownFault{
 }
 
 // fileFaults are those of the file of SQLite; its path is put in.
-var fileFaults = []knownFault{
+var fileFaults = []knownDBError{
 	{[]string{"not a database", "malformed"}, "the file %s is damaged, or no database: restore it from a backup, together with the files beside it"},
 }
 
@@ -55,8 +55,8 @@ const (
 // ofReader puts the settings of the reader in the place of the writer's.
 var ofReader = strings.NewReplacer("DB_HOST", "DB_READER_HOST", "DB_PORT", "DB_READER_PORT", "DB_USER", "DB_READER_USER", "DB_PASS", "DB_READER_PASS")
 
-// databaseCure says what to do about an error of the database.
-func databaseCure(s config.Settings, err error) string {
+// dbErrorHint says what to do about an error of the database.
+func dbErrorHint(s config.Settings, err error) string {
 	if errors.Is(err, store.ErrNewer) {
 		return "start that version, or restore the backup from before the upgrade"
 	}
@@ -92,7 +92,7 @@ func lackingCure(s config.Settings, l *store.MissingPrivileges) string {
 }
 
 // cureOf is that of the first fault that fits what is said, else another one.
-func cureOf(faults []knownFault, text, other string) string {
+func cureOf(faults []knownDBError, text, other string) string {
 	for _, f := range faults {
 		if slices.ContainsFunc(f.says, func(part string) bool { return strings.Contains(text, part) }) {
 			return f.cure
@@ -101,17 +101,17 @@ func cureOf(faults []knownFault, text, other string) string {
 	return other
 }
 
-// cured is why the database cannot be opened or migrated, with what to do.
-func cured(s config.Settings, err error) error {
+// withHint is why the database cannot be opened or migrated, with what to do.
+func withHint(s config.Settings, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%w; %s", storeError(s, err), databaseCure(s, err))
+	return fmt.Errorf("%w; %s", storeError(s, err), dbErrorHint(s, err))
 }
 
 // storeError says the same thing once, and leaves roles out where there is no reader apart.
 func storeError(s config.Settings, err error) error {
-	text := once(err.Error())
+	text := withoutRepeats(err.Error())
 	if s.Database.ReaderHost == "" {
 		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
 			"reader away since", "away since", "writer away since", "away since").Replace(text)
@@ -119,9 +119,9 @@ func storeError(s config.Settings, err error) error {
 	return reworded{err, text}
 }
 
-// once drops lines that stand there already: a driver tells of each try, with TLS and
+// withoutRepeats drops lines that stand there already: a driver tells of each try, with TLS and
 // without, and of one address under several names.
-func once(text string) string {
+func withoutRepeats(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if !slices.Contains(lines, line) {

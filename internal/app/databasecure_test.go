@@ -34,7 +34,7 @@ func TestDatabaseCures(t *testing.T) {
 		{"something else", anyServerFault},
 	} {
 		s := config.Settings{Database: config.Database{Type: config.Postgres}}
-		wants(t, databaseCure(s, errors.New(c.said)), "", c.cure)
+		wants(t, dbErrorHint(s, errors.New(c.said)), "", c.cure)
 	}
 }
 

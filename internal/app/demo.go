@@ -42,7 +42,7 @@ func (a *App) startDemo(ctx context.Context) error {
 		return fmt.Errorf("listen for the scripted provider: %w", err)
 	}
 	srv := &http.Server{Handler: demo.New(demo.Options{Gap: 40 * time.Millisecond}), ReadHeaderTimeout: 10 * time.Second}
-	a.background = append(a.background, part{"scripted provider", func(ctx context.Context) error {
+	a.background = append(a.background, service{"scripted provider", func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 		defer stop()
 		if err := srv.Serve(l); ctx.Err() == nil {

@@ -69,7 +69,7 @@ func (a *App) seed(ctx context.Context) error {
 	if err := a.store.InTx(ctx, func(tx resource.Tx) error { return s.teamKeys(ctx, tx) }); err != nil {
 		return fmt.Errorf("make the keys of the teams: %w", err)
 	}
-	to := a.discreet()
+	to := a.redactingJournal()
 	var given []resource.Record
 	requests := demo.Traffic(trafficSeed, a.clock.Now(), a.seedDays)
 	for i := range requests {
@@ -129,7 +129,7 @@ func (s *seeder) teamKeys(ctx context.Context, tx resource.Tx) error {
 			}
 			continue
 		}
-		f := s.a.founder()
+		f := s.a.bootstrapper()
 		rec, err := f.keyWithID(id, ident.NewKey(f.prefix), keyName(team), access.WorkspaceService, s.place.OrgID, s.place.ID)
 		if err != nil {
 			return err

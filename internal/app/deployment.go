@@ -52,12 +52,12 @@ func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *seale
 		shut, err = d.stored(ctx, from)
 		return err
 	}
-	err := fresh(ctx, s, find)
+	err := readFromWriter(ctx, s, find)
 	if fault.Has(err, fault.NotFound) {
 		if err := d.found(ctx, s, box, clock.Now()); err != nil && !fault.Has(err, fault.Conflict) {
 			return nil, err
 		}
-		err = fresh(ctx, s, find)
+		err = readFromWriter(ctx, s, find)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the %s: %w", d.name, err)

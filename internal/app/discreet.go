@@ -6,17 +6,17 @@ import (
 	"sluice/internal/tenant"
 )
 
-// discreet takes the records that applications send of their own, custom logs and spans.
+// redactingJournal takes the records that applications send of their own, custom logs and spans.
 // In a workspace that wants metrics only they come without bodies, as those of its
 // requests do.
 // Source: contract/content-and-observability.md 3.2.
-type discreet struct {
+type redactingJournal struct {
 	*journal.Journal
 	place func(workspaceID string) *tenant.Scope // nil for one that nobody knows
 }
 
 // Append puts a record into the journal. The record itself is left as it is.
-func (d discreet) Append(a *record.Attempt) error {
+func (d redactingJournal) Append(a *record.Attempt) error {
 	if s := d.place(a.WorkspaceID); s != nil && s.MetricsOnly {
 		b := *a
 		for _, body := range b.Bodies() {
@@ -27,6 +27,6 @@ func (d discreet) Append(a *record.Attempt) error {
 	return d.Journal.Append(a)
 }
 
-func (a *App) discreet() discreet {
-	return discreet{a.journal, func(id string) *tenant.Scope { return a.directory.Current().FindWorkspace(id) }}
+func (a *App) redactingJournal() redactingJournal {
+	return redactingJournal{a.journal, func(id string) *tenant.Scope { return a.directory.Current().FindWorkspace(id) }}
 }

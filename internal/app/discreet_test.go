@@ -21,7 +21,7 @@ func TestRecordsOfApplicationsObeyTheirWorkspace(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	d := discreet{j, func(id string) *tenant.Scope {
+	d := redactingJournal{j, func(id string) *tenant.Scope {
 		return map[string]*tenant.Scope{"metrics": {MetricsOnly: true}, "whole": {}}[id]
 	}}
 	for _, place := range []string{"metrics", "whole", "unknown"} {

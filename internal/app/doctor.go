@@ -28,8 +28,8 @@ type Finding struct {
 	Warning bool   // nothing fails for it that is in use
 }
 
-// Says is the finding in one line, without passwords in addresses.
-func (f Finding) Says() string {
+// Message is the finding in one line, without passwords in addresses.
+func (f Finding) Message() string {
 	if f.Err == nil {
 		return f.Detail
 	}
@@ -44,14 +44,14 @@ func (f Finding) Says() string {
 // journal reserves its files as a whole.
 const freeSpaceMin = 1 << 30
 
-// look is one thing that doctor looks at, and the beginnings of the settings it is about.
-type look struct {
+// check is one thing that doctor looks at, and the beginnings of the settings it is about.
+type check struct {
 	subject string
 	of      []string
 	at      func(context.Context, config.Settings, *slog.Logger) []Finding
 }
 
-func one(check func(context.Context, config.Settings, *slog.Logger) Finding) func(context.Context, config.Settings, *slog.Logger) []Finding {
+func single(check func(context.Context, config.Settings, *slog.Logger) Finding) func(context.Context, config.Settings, *slog.Logger) []Finding {
 	return func(ctx context.Context, s config.Settings, log *slog.Logger) []Finding {
 		return []Finding{check(ctx, s, log)}
 	}
@@ -70,21 +70,21 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 	}
 	saved := &stored{}
 	defer func() { _ = saved.Close() }() // it was only read
-	for _, l := range [...]look{
-		{"disk", []string{"DATA_DIR"}, one(checkDisk)},
-		{"database", []string{"DB_", "DATA_DIR"}, one(saved.checkDatabase)},
-		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, one(saved.checkSealing)},
-		{"redis", []string{"REDIS_", "CACHE_STORE"}, one(checkRedis)},
-		{"analytics store", []string{"ANALYTICS_"}, one(checkAnalytics)},
-		{"log store", []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, one(checkLogStore)},
-		{"tls", []string{"TLS_"}, one(checkTLS)},
-		{"listener", []string{"LISTEN", "PORT", "TLS_"}, one(checkListen)},
-		{"clock", []string{"DATA_DIR"}, one(saved.checkClock)},
+	for _, l := range [...]check{
+		{"disk", []string{"DATA_DIR"}, single(checkDisk)},
+		{"database", []string{"DB_", "DATA_DIR"}, single(saved.checkDatabase)},
+		{"sealing", []string{"ENCRYPTION_KEY", "DATA_DIR"}, single(saved.checkSealing)},
+		{"redis", []string{"REDIS_", "CACHE_STORE"}, single(checkRedis)},
+		{"analytics store", []string{"ANALYTICS_"}, single(checkAnalytics)},
+		{"log store", []string{"LOG_STORE", "AWS_", "GCP_", "CLOUD_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}, single(checkLogStore)},
+		{"tls", []string{"TLS_"}, single(checkTLS)},
+		{"listener", []string{"LISTEN", "PORT", "TLS_"}, single(checkListen)},
+		{"clock", []string{"DATA_DIR"}, single(saved.checkClock)},
 		{"upstream", []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "TRUSTED_CUSTOM_HOSTS", "CONNECT_TIMEOUT"}, saved.checkUpstreams},
-		{"mail", []string{"SMTP_"}, one(checkMail)},
+		{"mail", []string{"SMTP_"}, single(checkMail)},
 		{"collector", []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, checkCollectors},
 	} {
-		if name := l.brokenBy(broken); name != "" {
+		if name := l.brokenSetting(broken); name != "" {
 			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("not looked at, because %s cannot be used", name), Warning: true})
 			continue
 		}
@@ -93,8 +93,8 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 	return out
 }
 
-// brokenBy is the first broken setting that a look is about; empty when there is none.
-func (l look) brokenBy(broken []config.Problem) string {
+// brokenSetting is the first broken setting that a look is about; empty when there is none.
+func (l check) brokenSetting(broken []config.Problem) string {
 	for _, p := range broken {
 		for _, start := range l.of {
 			if strings.HasPrefix(strings.ToUpper(p.Setting), start) {

@@ -46,11 +46,11 @@ func findings(t *testing.T, s config.Settings, broken ...config.Problem) map[str
 func marked(f Finding) string {
 	switch {
 	case f.Err != nil && f.Warning:
-		return "warn " + f.Says()
+		return "warn " + f.Message()
 	case f.Err != nil:
-		return "FAIL " + f.Says()
+		return "FAIL " + f.Message()
 	}
-	return f.Says()
+	return f.Message()
 }
 
 func wants(t *testing.T, says, start string, parts ...string) {
@@ -103,7 +103,7 @@ func TestHealthKnowsAGateway(t *testing.T) {
 		if status != c.status || (err == nil) != (c.status != "") {
 			t.Errorf("%s: %q, %v", c.name, status, err)
 		}
-		listener := checkListen(t.Context(), s, nil).Says()
+		listener := checkListen(t.Context(), s, nil).Message()
 		if c.status != "" {
 			wants(t, listener, "a gateway already answers")
 		} else {
@@ -347,7 +347,7 @@ func certificate(t *testing.T, from, until time.Time, names []string) (string, s
 // A setting that cannot be used is reported, and what it is not about is looked at.
 func TestDoctorGoesOnWithoutASetting(t *testing.T) {
 	t.Parallel()
-	l, err := config.Usable(config.Sources{Environ: []string{"PORT=http", "DB_TYPE=oracle", "DATA_DIR=" + filepath.Join(t.TempDir(), "data"), "HTTPS_PROXY=http://127.0.0.1:1"}})
+	l, err := config.LoadLenient(config.Sources{Environ: []string{"PORT=http", "DB_TYPE=oracle", "DATA_DIR=" + filepath.Join(t.TempDir(), "data"), "HTTPS_PROXY=http://127.0.0.1:1"}})
 	var broken *config.Error
 	if !errors.As(err, &broken) {
 		t.Fatal(err)

@@ -45,7 +45,7 @@ func (d *stored) clockAt(ctx context.Context, s config.Settings, clock func() ti
 	}
 	theirs, err := d.db.Now(ctx)
 	if err != nil {
-		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
+		f.Err, f.Cure = storeError(s, err), dbErrorHint(s, err)
 		return f
 	}
 	if off := clock().Sub(theirs); off.Abs() > clockSlack {

@@ -13,7 +13,7 @@ import (
 // redisFaults are those of Redis. The first one that fits counts.
 // Source: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors, and
 // what Redis 7.0 answers.
-var redisFaults = []knownFault{
+var redisFaults = []knownDBError{
 	{[]string{"NOAUTH", "WRONGPASS", "invalid password"}, "check REDIS_USERNAME and REDIS_PASSWORD"},
 	{[]string{"NOPERM", "can't run this command"}, "let the user of REDIS_USERNAME run scripts, and write hashes and keys that begin with sluice: (+@scripting, +@hash, +@keyspace, +time, ~sluice:*)"},
 	{[]string{"READONLY"}, "this is a replica: name the server that takes writes (REDIS_URL, REDIS_HOST)"},

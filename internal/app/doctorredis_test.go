@@ -25,7 +25,7 @@ func TestDoctorOnRedis(t *testing.T) {
 		}
 		return set
 	}
-	says := func(set config.Settings) string { return checkRedis(t.Context(), set, discard).Says() }
+	says := func(set config.Settings) string { return checkRedis(t.Context(), set, discard).Message() }
 	open := redistest.Start(t)
 	good := at(open)
 	wants(t, says(good), good.Redis.Addresses()[0]+" answers")

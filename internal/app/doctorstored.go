@@ -43,7 +43,7 @@ func (d *stored) Close() error {
 }
 
 func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "database", Cure: databaseCure(s, nil)}
+	f := Finding{Subject: "database", Cure: dbErrorHint(s, nil)}
 	set := storeSettings(s)
 	if s.Database.Type == config.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	defer stop()
 	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // what it would log is what is found
 	if err != nil {
-		f.Err, f.Cure = storeError(s, err), databaseCure(s, err)
+		f.Err, f.Cure = storeError(s, err), dbErrorHint(s, err)
 		return f
 	}
 	if err = db.CheckVersion(ctx); err == nil {
@@ -66,7 +66,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
 	}
 	if d.fresh = errors.Is(err, store.ErrNoTables) && !atWriterAlone(ctx, s, db); err != nil && !d.fresh {
-		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), databaseCure(s, err)
+		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), dbErrorHint(s, err)
 		return f
 	}
 	d.db = db

@@ -70,7 +70,7 @@ func (f exportFiles) OpenExport(ctx context.Context, id string, run record.Expor
 	case errors.Is(err, export.ErrGone):
 		return nil, fault.New(fault.NotFound, "the file is gone; make another export")
 	case errors.Is(err, bodies.ErrAway):
-		return nil, fault.New(fault.Overloaded, "the bucket that has the file does not serve at the moment; try again").Because(err)
+		return nil, fault.New(fault.Overloaded, "the bucket that has the file does not serve at the moment; try again").WithCause(err)
 	}
 	return file, err
 }

@@ -49,7 +49,7 @@ func TestWhoFoundsIsToldTheKeys(t *testing.T) {
 		},
 		"serve on a port that is taken": func(ctx context.Context, s config.Settings, founded func(FirstKeys)) error {
 			s.Server.Port = taken.Addr().(*net.TCPAddr).Port
-			if _, err := New(ctx, s, Options{Log: quiet, Founded: founded}); err == nil || !strings.Contains(err.Error(), "--port") || !strings.Contains(err.Error(), "PORT") {
+			if _, err := New(ctx, s, Options{Log: quiet, OnBootstrap: founded}); err == nil || !strings.Contains(err.Error(), "--port") || !strings.Contains(err.Error(), "PORT") {
 				t.Errorf("a taken port: %v", err)
 			}
 			return nil

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/resource"
 )
 
-// fresh reads what may have been written a moment ago. The reader may be a replica
+// readFromWriter reads what may have been written a moment ago. The reader may be a replica
 // that lags, and at a first start has not even the tables: so the writer is asked,
 // and the reader only while the writer is away.
-func fresh(ctx context.Context, s resource.Store, read func(resource.Reader) error) error {
+func readFromWriter(ctx context.Context, s resource.Store, read func(resource.Reader) error) error {
 	err := s.InTx(ctx, func(tx resource.Tx) error { return read(tx) })
 	if fault.Has(err, fault.ReadOnly) {
 		return read(s)
@@ -25,8 +25,8 @@ const (
 	lagPause = 100 * time.Millisecond
 )
 
-// patiently tries what needs the reader until it works or the time is up.
-func patiently(ctx context.Context, try func(context.Context) error) error {
+// retryUntil tries what needs the reader until it works or the time is up.
+func retryUntil(ctx context.Context, try func(context.Context) error) error {
 	ctx, stop := context.WithTimeout(ctx, lagLimit)
 	defer stop()
 	for {

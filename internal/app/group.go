@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// part is something that runs as long as the program: run blocks until its context
+// service is something that runs as long as the program: run blocks until its context
 // ends or it cannot go on.
-type part struct {
+type service struct {
 	name string
 	run  func(ctx context.Context) error
 }
@@ -18,12 +18,12 @@ type part struct {
 // other in the reverse order of start, each with a deadline, so that what others
 // depend on goes last.
 type group struct {
-	parts    []part
+	parts    []service
 	deadline time.Duration
 }
 
 func (g *group) add(name string, run func(context.Context) error) {
-	g.parts = append(g.parts, part{name, run})
+	g.parts = append(g.parts, service{name, run})
 }
 
 // run returns when all parts have ended, with what went wrong.

@@ -48,14 +48,14 @@ func gcPercent(live uint64) int {
 // settled is how long after the start the last of it is done.
 const settled = 2 * time.Second
 
-// tidyStart gives back what only the start needed, once.
-func (a *App) tidyStart(ctx context.Context) error {
+// releaseStartupMemory gives back what only the start needed, once.
+func (a *App) releaseStartupMemory(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-time.After(settled):
 	}
-	if err := forgetStart(); err != nil {
+	if err := dropTextPages(); err != nil {
 		a.log.Debug("pages that only the start needed stay in memory", "error", err.Error())
 	}
 	<-ctx.Done()

@@ -96,7 +96,7 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 // idle timeouts of the upstream end dead ones.
 func (a *App) newServer(r *router) (*h1.Server, error) {
 	rest := &http.Server{
-		Handler: edge(cross(r, a.set.CORS), a.log), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
+		Handler: recoverAndLog(cross(r, a.set.CORS), a.log), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: headMax,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	if a.set.TLS.Enabled() {
@@ -108,8 +108,8 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s := &h1.Server{
-		Gateway: a.gateway, Mine: r.mine, Rest: rest, Patience: front.Usual(), Log: a.log,
-		Most: mostConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
+		Gateway: a.gateway, Mine: r.isModelRoute, Rest: rest, Patience: front.Usual(), Log: a.log,
+		Most: maxConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
 	}
 	a.connectionMetrics(s)
 	return s, nil
@@ -133,9 +133,9 @@ func listenError(err error) error {
 	return fmt.Errorf("%w; %s", err, cure)
 }
 
-// edge is around everything: a panic becomes a 500, and each request leaves one
+// recoverAndLog is around everything: a panic becomes a 500, and each request leaves one
 // line in the log.
-func edge(next http.Handler, log *slog.Logger) http.Handler {
+func recoverAndLog(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			v := recover()

@@ -91,11 +91,11 @@ func TestRouter(t *testing.T) {
 			req.Header.Set(c.header, "openai")
 		}
 		w := httptest.NewRecorder()
-		edge(r, discard).ServeHTTP(w, req)
+		recoverAndLog(r, discard).ServeHTTP(w, req)
 		if got := w.Header().Get("x-by"); got != c.by || c.by == "" && w.Code != http.StatusNotFound {
 			t.Errorf("%s %s %s: answered by %q with %d", c.method, c.path, c.header, got, w.Code)
 		}
-		if mine := r.mine(c.method, c.path, front.Header(req)); mine != (c.by == "model") {
+		if mine := r.isModelRoute(c.method, c.path, front.Header(req)); mine != (c.by == "model") {
 			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, mine)
 		}
 	}
@@ -150,9 +150,9 @@ func TestNotTheFastFronts(t *testing.T) {
 	r := newRouter(paths{"POST /v1/keys"})
 	r.cors = true
 	for _, c := range []struct {
-		path   string
-		header wire.Header
-		mine   bool
+		path         string
+		header       wire.Header
+		isModelRoute bool
 	}{
 		{"/v1/things", nil, true},
 		{"/v1/keys", nil, false},
@@ -161,7 +161,7 @@ func TestNotTheFastFronts(t *testing.T) {
 		{"/v1/things%", nil, false},
 		{"/v1/things", wire.Header{{Name: "origin", Value: "https://app.example"}}, false},
 	} {
-		if got := r.mine("POST", c.path, c.header); got != c.mine {
+		if got := r.isModelRoute("POST", c.path, c.header); got != c.isModelRoute {
 			t.Errorf("%s %v: %v", c.path, c.header, got)
 		}
 	}
@@ -170,7 +170,7 @@ func TestNotTheFastFronts(t *testing.T) {
 func TestEdgeTurnsPanicsInto500(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	edge(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }), discard).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	recoverAndLog(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("oh") }), discard).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 || w.Body.Len() == 0 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

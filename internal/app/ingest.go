@@ -13,7 +13,7 @@ import (
 // Source: contract/content-and-observability.yaml, OTLP ingestion.
 func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
-		Identify: a.identify, Journal: a.discreet(), Prices: a.prices, Pace: a.ingested, Refusal: front.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
+		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, Pace: a.ingested, Refusal: front.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
 	for _, at := range admin.TelemetryPaths() {
 		take := v.Traces

@@ -24,7 +24,7 @@ func TestLostDatabaseIsNotReplaced(t *testing.T) {
 	lost := []string{filepath.Join(s.Data.Dir, "sluice.db") + " is empty", "restore the database from a backup", "choose an empty directory"}
 	wants(t, findings(t, s)["database"], "FAIL the database", lost...)
 	for range 2 { // the first one leaves the tables
-		_, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, Founded: func(FirstKeys) { t.Error("there are new keys") }})
+		_, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, OnBootstrap: func(FirstKeys) { t.Error("there are new keys") }})
 		if err == nil {
 			t.Fatal("it started")
 		}

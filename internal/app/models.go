@@ -45,10 +45,10 @@ const (
 	changePricesWait = 300 * time.Millisecond
 )
 
-// followPrices has the price lists read of each kind of provider before a saved provider of
+// preloadPrices has the price lists read of each kind of provider before a saved provider of
 // it is in force, now and from now on, so that its first calls are not held for and billed at
 // built-in prices, or at none, in place of those that the operator gives.
-func (a *App) followPrices(ctx context.Context) error {
+func (a *App) preloadPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
 		most := startPricesWait
 		a.directory.Ahead(ctx, func(ctx context.Context, kinds []string) {

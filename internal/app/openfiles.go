@@ -12,11 +12,11 @@ import (
 // journal, the request log, the database, Redis.
 const filesKept = 128
 
-// mostConnections is how many connections of callers may be open at once under the limit of
+// maxConnections is how many connections of callers may be open at once under the limit of
 // open files: each call under way needs one to its provider besides. 0 means no bound, where
 // the limit is not known. The soft limit is not in the way: the Go runtime raises it to the
 // hard one at the start of the program. Source: syscall/rlimit.go of Go 1.26.
-func mostConnections() int {
+func maxConnections() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
@@ -24,7 +24,7 @@ func mostConnections() int {
 	return connectionsUnder(limit.Cur)
 }
 
-// connectionsUnder is mostConnections under a limit; one that is as good as none bounds
+// connectionsUnder is maxConnections under a limit; one that is as good as none bounds
 // nothing.
 func connectionsUnder(files uint64) int {
 	const least, plenty = 16, 1 << 20

@@ -66,7 +66,7 @@ func (s resealer) kind(ctx context.Context, kind string) (int, error) {
 	q := resource.Query{Kind: kind, Limit: 200}
 	for {
 		var rows []resource.Record
-		err := fresh(ctx, s.store, func(from resource.Reader) (err error) {
+		err := readFromWriter(ctx, s.store, func(from resource.Reader) (err error) {
 			rows, err = from.List(ctx, q)
 			return err
 		})

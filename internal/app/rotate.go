@@ -59,7 +59,7 @@ func (a *App) rotate(ctx context.Context) (n int, err error) {
 			return 0, err
 		}
 	}
-	if err := a.openBox(ctx); err != nil {
+	if err := a.openSealer(ctx); err != nil {
 		return 0, err
 	}
 	n, err = resealer{a.store, a.box, a.log}.all(ctx)

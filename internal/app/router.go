@@ -151,11 +151,11 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.model.ServeHTTP(w, req)
 		return
 	}
-	front.WithTimeouts(r.others(by, path), front.Usual()).ServeHTTP(w, req)
+	front.WithTimeouts(r.fallbackHandler(by, path), front.Usual()).ServeHTTP(w, req)
 }
 
-// others is the handler of a request that is not model traffic.
-func (r *router) others(by owner, path string) http.Handler {
+// fallbackHandler is the handler of a request that is not model traffic.
+func (r *router) fallbackHandler(by owner, path string) http.Handler {
 	switch by {
 	case aPage:
 		return r.page(path)
@@ -180,9 +180,9 @@ func (r *router) others(by owner, path string) http.Handler {
 	return refuse
 }
 
-// mine reports whether the fast front may serve a request: the data plane's, unless a
+// isModelRoute reports whether the fast front may serve a request: the data plane's, unless a
 // browser sends it to a gateway that answers browsers.
-func (r *router) mine(method, path string, h wire.Header) bool {
+func (r *router) isModelRoute(method, path string, h wire.Header) bool {
 	if r.cors && h.Has("origin") {
 		return false
 	}

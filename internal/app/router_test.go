@@ -43,7 +43,7 @@ func (r routed) ask(method, path string, lines ...string) (by string, w *httptes
 	w = httptest.NewRecorder()
 	r.ServeHTTP(w, req)
 	by = w.Header().Get("x-by")
-	if mine := r.mine(method, path, front.Header(req)); mine != (by == "model") {
+	if mine := r.isModelRoute(method, path, front.Header(req)); mine != (by == "model") {
 		r.t.Errorf("%s %s %q: the fast front's: %v, answered by %q", method, path, lines, mine, by)
 	}
 	return by, w
@@ -385,7 +385,7 @@ func TestRoutingModelCallsAllocatesNothing(t *testing.T) {
 	h := wire.Header{{Name: "x-gateway-provider", Value: "@x"}, {Name: "content-type", Value: "application/json"}}
 	for _, path := range []string{"/v1/chat/completions", "/v1/vector_stores/VS_1/files", "/v1beta/models/m:generateContent"} {
 		typed := testing.AllocsPerRun(100, func() { front.Typed("POST", path) })
-		if n := testing.AllocsPerRun(100, func() { r.mine("POST", path, h) }); n > typed {
+		if n := testing.AllocsPerRun(100, func() { r.isModelRoute("POST", path, h) }); n > typed {
 			t.Errorf("%s: %v allocations, want %v", path, n, typed)
 		}
 	}

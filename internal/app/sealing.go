@@ -45,7 +45,7 @@ func sealingKeys(setting [][]byte, dir string, mayMake func() error) ([][]byte, 
 // nothingSealed fails when the database has been sealed under a key that is not here: a
 // new one would be of no use, and would be taken for the one that was lost.
 func (a *App) nothingSealed(ctx context.Context) error {
-	err := fresh(ctx, a.store, func(from resource.Reader) error {
+	err := readFromWriter(ctx, a.store, func(from resource.Reader) error {
 		_, err := pepperSecret.stored(ctx, from)
 		return err
 	})

@@ -71,7 +71,7 @@ func slowly(t *testing.T, release chan struct{}) string {
 func opened(t *testing.T, s config.Settings) (a *App, first FirstKeys) {
 	t.Helper()
 	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
-	a, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, Founded: func(made FirstKeys) { first = made }})
+	a, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, OnBootstrap: func(made FirstKeys) { first = made }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,14 +38,14 @@ func (a *App) migrate(ctx context.Context) error {
 	err := a.store.Migrate(ctx)
 	if err != nil && a.set.Database.HADR && fault.Has(err, fault.ReadOnly) {
 		a.log.Warn("the tables were not checked because the writer is away", "error", err.Error())
-		a.background = append(a.background, part{"late migration", a.migrateLater})
+		a.background = append(a.background, service{"late migration", a.migrateLater})
 		return nil
 	}
 	if err == nil {
 		err = a.store.CheckRights(ctx)
 	}
 	if err != nil {
-		return cured(a.set, err)
+		return withHint(a.set, err)
 	}
 	return nil
 }

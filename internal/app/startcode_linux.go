@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forgetStart lets go of the pages of the program that were brought in by the start, of
+// dropTextPages lets go of the pages of the program that were brought in by the start, of
 // which most are never needed again: the making of tables, the reading of what is built
 // in. What is needed after all comes back from the page cache. Of 110 MB that an idle
 // gateway has resident this is more than a third.
-func forgetStart() error {
+func dropTextPages() error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the program's pages: %w", err)

@@ -34,7 +34,7 @@ Anonymous:             0 kB
 
 func TestForgettingTheStartHarmsNothing(t *testing.T) {
 	t.Parallel()
-	if err := forgetStart(); err != nil {
+	if err := dropTextPages(); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.ToUpper("still here"); got != "STILL HERE" {

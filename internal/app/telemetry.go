@@ -52,7 +52,7 @@ func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
 	if err != nil {
 		return err
 	}
-	a.telemetry = append(a.telemetry, part{"traces", traces.Run})
+	a.telemetry = append(a.telemetry, service{"traces", traces.Run})
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error 
 	if err != nil {
 		return err
 	}
-	a.telemetry = append(a.telemetry, part{"metrics", metrics.Run})
+	a.telemetry = append(a.telemetry, service{"metrics", metrics.Run})
 	return nil
 }
 

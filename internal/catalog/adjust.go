@@ -141,4 +141,4 @@ func unknownMember(path string) error {
 	return invalid(path, fmt.Sprintf("%.120s is unknown", path))
 }
 
-func invalid(path, text string) error { return fault.New(fault.InvalidParameter, text).At(path) }
+func invalid(path, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path) }

@@ -14,7 +14,7 @@ import (
 // which may begin with a slash, and the operator is warned. Keys and certificates do not:
 // sealed under a mistyped path, everything would be lost with the next correct start.
 // Source: contract/dataplane.md 10.3, contract/identity-and-governance.md section 15.
-func (l *loader) content(s setting, g given) (given, *Problem) {
+func (l *loader) content(s setting, g rawSetting) (rawSetting, *Problem) {
 	if !s.content() {
 		g.text = strings.TrimSpace(g.text)
 		return g, nil
@@ -23,7 +23,7 @@ func (l *loader) content(s setting, g given) (given, *Problem) {
 	if looksLikePath(g.text) {
 		var text string
 		if text, err = readFile(g.text); err == nil {
-			return given{strings.TrimSpace(text), g.origin + ", content of " + g.text, g.rank, Place{Content: g.text}}, nil
+			return rawSetting{strings.TrimSpace(text), g.origin + ", content of " + g.text, g.rank, Source{Content: g.text}}, nil
 		}
 	}
 	switch {
@@ -40,7 +40,7 @@ func (l *loader) content(s setting, g given) (given, *Problem) {
 
 // keyContent does it for the list of encryption keys, each of which may be in a file of
 // its own.
-func (l *loader) keyContent(s setting, g given) (given, *Problem) {
+func (l *loader) keyContent(s setting, g rawSetting) (rawSetting, *Problem) {
 	keys, paths := splitList(g.text), 0
 	for i, key := range keys {
 		if !looksLikePath(key) {
@@ -95,7 +95,7 @@ var (
 
 // badPath says which path leads nowhere, and why. What may be a key all the same is not
 // repeated.
-func badPath(s setting, g given, path string, err error) *Problem {
+func badPath(s setting, g rawSetting, path string, err error) *Problem {
 	named := "is the path " + shown(path) + ", which "
 	if s.secret() && !plainPath.MatchString(path) {
 		named = "begins as a path, which "

@@ -4,13 +4,13 @@ import "strings"
 
 // decode turns the given texts into Settings, then applies the rules between them.
 func (l *loader) decode() *Loaded {
-	out := &Loaded{Settings: Default(), schema: l.schema, origins: map[string]string{}, places: map[string]Place{}}
+	out := &Loaded{Settings: Default(), schema: l.schema, origins: map[string]string{}, places: map[string]Source{}}
 	blamed := map[string]bool{}
 	for _, p := range l.problems {
 		blamed[p.Setting] = true
 	}
 	for _, s := range l.schema {
-		g, ok := l.given[s.name]
+		g, ok := l.rawSetting[s.name]
 		if !ok || blamed[s.name] {
 			continue
 		}
@@ -24,15 +24,15 @@ func (l *loader) decode() *Loaded {
 			l.problems = append(l.problems, *problem)
 		}
 	}
-	_, chosen := l.given["DB_TYPE"]
+	_, chosen := l.rawSetting["DB_TYPE"]
 	derived := func(name, from string) { out.origins[name] = from }
-	out.Settings.Server.complete(l.given["PORT"].rank > l.given["LISTEN"].rank, derived)
+	out.Settings.Server.complete(l.rawSetting["PORT"].rank > l.rawSetting["LISTEN"].rank, derived)
 	out.Settings.Database.complete(chosen, derived)
-	_, chosen = l.given["CACHE_STORE"]
+	_, chosen = l.rawSetting["CACHE_STORE"]
 	out.Settings.Redis.complete(chosen, derived)
-	_, chosen = l.given["LOG_STORE_PATH_STYLE"]
+	_, chosen = l.rawSetting["LOG_STORE_PATH_STYLE"]
 	out.Settings.LogStore.complete(chosen, derived)
-	_, chosen = l.given["ANALYTICS_STORE"]
+	_, chosen = l.rawSetting["ANALYTICS_STORE"]
 	out.Settings.Analytics.complete(chosen, derived)
 	out.Settings.OpenTelemetry.complete(derived)
 	out.Settings.Requests.complete()
@@ -45,7 +45,7 @@ func (l *loader) decode() *Loaded {
 	return out
 }
 
-func unusable(s setting, g given) *Problem {
+func unusable(s setting, g rawSetting) *Problem {
 	text := shown(g.text) + " cannot be used"
 	if s.content() {
 		text = "cannot be used"
@@ -57,11 +57,11 @@ func unusable(s setting, g given) *Problem {
 // take their content.
 func (l *loader) takePaths() {
 	for _, s := range l.schema {
-		g, ok := l.given[s.name]
+		g, ok := l.rawSetting[s.name]
 		if s.loads == "" || !ok {
 			continue
 		}
-		if _, both := l.given[s.loads]; both {
+		if _, both := l.rawSetting[s.loads]; both {
 			l.problems = append(l.problems, Problem{Setting: s.name, Where: g.origin, Text: "is set beside " + s.loads, Form: "one of the two"})
 			continue
 		}
@@ -70,6 +70,6 @@ func (l *loader) takePaths() {
 			l.problems = append(l.problems, *badPath(s, g, g.text, err))
 			continue
 		}
-		l.take(s.loads, given{strings.TrimSpace(text), s.name + ", content of " + g.text, g.rank, Place{Content: g.text}})
+		l.take(s.loads, rawSetting{strings.TrimSpace(text), s.name + ", content of " + g.text, g.rank, Source{Content: g.text}})
 	}
 }

@@ -26,7 +26,7 @@ type Loaded struct {
 
 	schema  schema
 	origins map[string]string
-	places  map[string]Place
+	places  map[string]Source
 }
 
 // Load puts the settings together and checks them. Everything that is wrong comes
@@ -34,17 +34,17 @@ type Loaded struct {
 // used, settings that exclude each other. A variable of the environment that is no
 // setting is no error; one that nearly is becomes a warning.
 func Load(src Sources) (*Loaded, error) {
-	out, err := Usable(src)
+	out, err := LoadLenient(src)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// Usable is Load for those who look for what is wrong: with the *Error comes what can be
+// LoadLenient is Load for those who look for what is wrong: with the *Error comes what can be
 // used, and in the place of what cannot the default.
-func Usable(src Sources) (*Loaded, error) {
-	l := &loader{schema: readSchema(), given: map[string]given{}}
+func LoadLenient(src Sources) (*Loaded, error) {
+	l := &loader{schema: readSchema(), rawSetting: map[string]rawSetting{}}
 	environ := splitEnviron(src.Environ)
 	if src.File == "" {
 		src.File = environ[FileVariable]
@@ -70,23 +70,23 @@ func (l *Loaded) Origin(name string) string {
 	return "default"
 }
 
-// Place is where a value can be read again. All of it is empty for a default, and for
+// Source is where a value can be read again. All of it is empty for a default, and for
 // what was given on the command line.
-type Place struct {
+type Source struct {
 	Variable string // of the environment: "DB_PASS"
 	Content  string // path of the file whose content the value is, as it was given
 	File     string // path of the settings file that has it,
 	Line     int    // and where
 }
 
-// Place says where the value of a setting can be read again.
-func (l *Loaded) Place(name string) Place { return l.places[name] }
+// Source says where the value of a setting can be read again.
+func (l *Loaded) Source(name string) Source { return l.places[name] }
 
-// given is a value as somebody wrote it. Of two the one of the higher rank counts.
-type given struct {
+// rawSetting is a value as somebody wrote it. Of two the one of the higher rank counts.
+type rawSetting struct {
 	text, origin string
 	rank         int
-	place        Place
+	place        Source
 }
 
 // The ranks of the sources; that of a default is 0.
@@ -97,15 +97,15 @@ const (
 )
 
 type loader struct {
-	schema   schema
-	given    map[string]given
-	problems []Problem
-	warnings []string
+	schema     schema
+	rawSetting map[string]rawSetting
+	problems   []Problem
+	warnings   []string
 }
 
-func (l *loader) take(name string, g given) {
+func (l *loader) take(name string, g rawSetting) {
 	if g.text != "" {
-		l.given[name] = g
+		l.rawSetting[name] = g
 	}
 }
 
@@ -131,18 +131,18 @@ func (l *loader) takeFile(path string) {
 			l.problems = append(l.problems, Problem{Setting: e.key, Where: at, Text: fmt.Sprintf("stands already in line %d", first)})
 		default:
 			lines[name] = e.line
-			l.take(name, given{e.text, at, ofFile, Place{File: path, Line: e.line}})
+			l.take(name, rawSetting{e.text, at, ofFile, Source{File: path, Line: e.line}})
 		}
 	}
 }
 
 func (l *loader) takeEnviron(environ map[string]string) {
 	for _, s := range l.schema {
-		l.take(s.name, given{environ[s.also], "environment", ofEnviron, Place{Variable: s.also}})
-		l.take(s.name, given{environ[s.name], "environment", ofEnviron, Place{Variable: s.name}})
+		l.take(s.name, rawSetting{environ[s.also], "environment", ofEnviron, Source{Variable: s.also}})
+		l.take(s.name, rawSetting{environ[s.name], "environment", ofEnviron, Source{Variable: s.name}})
 	}
 	for _, name := range slices.Sorted(maps.Keys(environ)) {
-		l.warnNearMiss(name)
+		l.warnMisspelt(name)
 	}
 }
 
@@ -156,7 +156,7 @@ func (l *loader) takeFlags(flags map[string]string) {
 			l.unknown(flag, commandLine, l.nearest(name))
 			continue
 		}
-		l.take(name, given{flags[flag], commandLine, ofFlags, Place{}})
+		l.take(name, rawSetting{flags[flag], commandLine, ofFlags, Source{}})
 	}
 }
 

@@ -5,8 +5,8 @@ import "strings"
 // prefixes begin the names that are ours in everybody's environment.
 var prefixes = []string{"DB_", "TLS_", "LOG_", "CORS_", "SLUICE_"}
 
-// warnNearMiss notes a variable that is no setting but looks like a misspelt one.
-func (l *loader) warnNearMiss(name string) {
+// warnMisspelt notes a variable that is no setting but looks like a misspelt one.
+func (l *loader) warnMisspelt(name string) {
 	if _, known := l.schema.find(name); known || name == FileVariable {
 		return
 	}

@@ -281,15 +281,15 @@ func TestPlaces(t *testing.T) {
 	file := write(t, "sluice.yaml", "# first\nbootstrap_admin_key: sk-0123456789abcdef\n")
 	l, err := config.Load(config.Sources{File: file, Environ: []string{"BOOTSTRAP_WORKSPACE_KEY=" + secret, "DB_PASS=p"}, Flags: map[string]string{"log-level": "warn"}})
 	require.NoError(t, err)
-	assert.Equal(t, config.Place{File: file, Line: 2}, l.Place("BOOTSTRAP_ADMIN_KEY"))
-	assert.Equal(t, config.Place{Content: secret}, l.Place("BOOTSTRAP_WORKSPACE_KEY"))
-	assert.Equal(t, config.Place{Variable: "DB_PASS"}, l.Place("DB_PASS"))
-	assert.Equal(t, config.Place{}, l.Place("LOG_LEVEL"))
+	assert.Equal(t, config.Source{File: file, Line: 2}, l.Source("BOOTSTRAP_ADMIN_KEY"))
+	assert.Equal(t, config.Source{Content: secret}, l.Source("BOOTSTRAP_WORKSPACE_KEY"))
+	assert.Equal(t, config.Source{Variable: "DB_PASS"}, l.Source("DB_PASS"))
+	assert.Equal(t, config.Source{}, l.Source("LOG_LEVEL"))
 }
 
 func TestWhatIsUsableComesWithTheError(t *testing.T) {
 	t.Parallel()
-	l, err := config.Usable(config.Sources{Environ: []string{"PORT=eighty", "LOG_LEVEL=warn"}})
+	l, err := config.LoadLenient(config.Sources{Environ: []string{"PORT=eighty", "LOG_LEVEL=warn"}})
 	require.ErrorContains(t, err, "PORT")
 	assert.Equal(t, 8787, l.Settings.Server.Port)
 	assert.Equal(t, "warn", l.Settings.Telemetry.Level)

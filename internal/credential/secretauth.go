@@ -78,7 +78,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at str
 	const in = "auth_config."
 	forms, ok := authForms[m]
 	if !ok {
-		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(Managers(), ", ")).At("manager_type")
+		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(Managers(), ", ")).WithParam("manager_type")
 	}
 	i := slices.IndexFunc(forms.modes, func(f authMode) bool { return f.value == auth[forms.choose] })
 	if i < 0 {
@@ -86,7 +86,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at str
 		for i, mode := range forms.modes {
 			names[i] = mode.value
 		}
-		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(names, ", ")).At(in + forms.choose)
+		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(names, ", ")).WithParam(in + forms.choose)
 	}
 	mode := forms.modes[i]
 	fits := func(name string) bool {
@@ -94,14 +94,14 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at str
 	}
 	for _, name := range slices.Sorted(slices.Values(sent)) {
 		if !fits(name) {
-			return "", "", fault.Newf(fault.InvalidParameter, "%s %s has no such field", forms.choose, mode.value).At(in + name)
+			return "", "", fault.Newf(fault.InvalidParameter, "%s %s has no such field", forms.choose, mode.value).WithParam(in + name)
 		}
 	}
 	maps.DeleteFunc(auth, func(name, _ string) bool { return !fits(name) })
 	for _, f := range mode.fields {
 		v := auth[f.name]
 		if text := f.wrong(v, forms.choose+" "+mode.value); text != "" {
-			return "", "", fault.New(fault.InvalidParameter, text).At(in + f.name)
+			return "", "", fault.New(fault.InvalidParameter, text).WithParam(in + f.name)
 		}
 		if f.url {
 			rawURL, at = v, in+f.name

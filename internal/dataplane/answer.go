@@ -36,7 +36,7 @@ func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
 func (g *Gateway) answerFault(x *exchange, err error) error {
 	f := fault.From(err)
 	if f.Code == fault.ClientGone && g.stopped.Load() { // the client is still there
-		f = stopping().Because(f)
+		f = stopping().WithCause(f)
 	}
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {

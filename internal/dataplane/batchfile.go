@@ -23,12 +23,12 @@ func fileAllowed(a *attempt) error {
 	err = dialect.EachLine(u.Content().Open(), func(n int, line []byte) error {
 		if !splice.Valid(line) {
 			if u.Purpose == "batch" {
-				return fault.Newf(fault.InvalidParameter, "line %d of the file is not a JSON object", n).At("file")
+				return fault.Newf(fault.InvalidParameter, "line %d of the file is not a JSON object", n).WithParam("file")
 			}
 			return nil
 		}
 		if model, ok := firstDisallowedInBody(a.account, line, "body"); !ok {
-			return fault.Newf(fault.ModelNotAllowed, "line %d of the file names the model %q, for which the provider @%s may not be asked", n, clip(model), a.account.Slug).At("file")
+			return fault.Newf(fault.ModelNotAllowed, "line %d of the file names the model %q, for which the provider @%s may not be asked", n, clip(model), a.account.Slug).WithParam("file")
 		}
 		return nil
 	})

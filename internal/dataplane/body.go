@@ -38,7 +38,7 @@ func (g *Gateway) readBody(x *exchange) error {
 
 func (g *Gateway) readJSON(x *exchange) error {
 	if t := mediaType(x.ctl.contentType); t != "" && t != "application/json" {
-		return fault.Newf(fault.UnsupportedMedia, "this route takes application/json, not %q", clip(t)).At("content-type")
+		return fault.Newf(fault.UnsupportedMedia, "this route takes application/json, not %q", clip(t)).WithParam("content-type")
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (g *Gateway) readJSON(x *exchange) error {
 func (x *exchange) orCoded(err error) error {
 	coding := x.in.Header.Get("content-encoding")
 	if coding != "" && !strings.EqualFold(coding, "identity") && fault.From(err).Param == "" {
-		return fault.Newf(fault.UnsupportedMedia, "the body has the content-encoding %q, which is not undone here; send it as it is", clip(coding)).At("content-encoding").Because(err)
+		return fault.Newf(fault.UnsupportedMedia, "the body has the content-encoding %q, which is not undone here; send it as it is", clip(coding)).WithParam("content-encoding").WithCause(err)
 	}
 	return err
 }
@@ -114,13 +114,13 @@ func splitModel(m string) (account, model string) {
 
 func (g *Gateway) readForm(x *exchange) error {
 	if t := mediaType(x.ctl.contentType); t != "multipart/form-data" {
-		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).At("content-type")
+		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).WithParam("content-type")
 	}
 	if x.in.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
 	if x.in.Body == nil {
-		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").At("body")
+		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").WithParam("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
 	f, err := splice.ReadForm(x.in.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
@@ -210,11 +210,11 @@ func unheld(err error, limit int64) error {
 	case errors.As(err, &refused):
 		return refused
 	case errors.Is(err, wire.ErrTooLarge):
-		return tooLarge(limit).Because(err)
+		return tooLarge(limit).WithCause(err)
 	case errors.Is(err, syntax.ErrChunk):
-		return fault.New(fault.InvalidRequest, "the body is not framed as transfer-encoding: chunked says").At("body").Because(err)
+		return fault.New(fault.InvalidRequest, "the body is not framed as transfer-encoding: chunked says").WithParam("body").WithCause(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f := fault.New(fault.ClientGone, "the body did not come in time; send it without long pauses").At("body").Because(err)
+		f := fault.New(fault.ClientGone, "the body did not come in time; send it without long pauses").WithParam("body").WithCause(err)
 		f.Status = 408 // Request Timeout
 		return f
 	case diskFailed(err):
@@ -248,7 +248,7 @@ func diskFailed(err error) bool {
 }
 
 func tooLarge(limit int64) *fault.Error {
-	return fault.Newf(fault.TooLarge, "the body is larger than %d bytes, the most that this gateway accepts here", limit).At("body")
+	return fault.Newf(fault.TooLarge, "the body is larger than %d bytes, the most that this gateway accepts here", limit).WithParam("body")
 }
 
 // docs keeps the indexes of bodies for the next request.

@@ -32,12 +32,12 @@ func (c *capture) take(p []byte) {
 func (c *capture) extend(n int) {
 	switch {
 	case c.last == nil:
-		c.last = wire.Lend(n)
+		c.last = wire.GetBuffer(n)
 	case n > c.held: // it costs less to move what there is now than all of it later
 		c.join(c.held + n)
 	default:
 		c.full = append(c.full, c.last)
-		c.last, c.used = wire.Lend(max(n, c.held/4)), 0
+		c.last, c.used = wire.GetBuffer(max(n, c.held/4)), 0
 	}
 }
 
@@ -54,7 +54,7 @@ func (c *capture) bytes() []byte {
 
 // join moves what was kept to one room for at least n bytes.
 func (c *capture) join(n int) {
-	whole := wire.Lend(n)
+	whole := wire.GetBuffer(n)
 	kept := (*whole)[:0]
 	for _, room := range c.full {
 		kept = append(kept, *room...)
@@ -70,10 +70,10 @@ func (c *capture) whole() bool { return c.size == int64(c.held) }
 // free gives the rooms back.
 func (c *capture) free() {
 	for _, room := range c.full {
-		wire.GiveBack(room)
+		wire.PutBuffer(room)
 	}
 	if c.last != nil {
-		wire.GiveBack(c.last)
+		wire.PutBuffer(c.last)
 	}
 	c.full, c.last, c.used, c.held = nil, nil, 0, 0
 }

@@ -56,7 +56,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	}
 	model := cmp.Or(a.plan.Underlying, a.plan.Model, call.Model)
 	if model == "" {
-		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
 	}
 	a.body, a.status = wire.Bytes(body), 200
 	a.reply.body = g.countAnswer(a, g.counter.Call(call, model).Tokens)

@@ -51,7 +51,7 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 				}
 			}
 			if len(f.list) > fallbacksMost {
-				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", fallbacksMost).At(list)
+				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", fallbacksMost).WithParam(list)
 			}
 		}
 	}

@@ -56,12 +56,12 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	r.Header.Add("accept", "image/*, application/pdf, */*;q=0.5")
 	resp, err := g.Client.Do(ctx, r)
 	if err != nil {
-		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").Because(err)
+		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").WithCause(err)
 	}
 	b, err := readAll(resp, limit)
 	switch {
 	case err != nil:
-		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", limit).Because(err)
+		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", limit).WithCause(err)
 	case resp.Status != 200:
 		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be fetched: its host answered with status %d; send it as base64 instead", resp.Status)
 	}

@@ -65,7 +65,7 @@ func (g *Gateway) checkNamedGuardrails(x *exchange) error {
 			for i := range hooks {
 				h := &hooks[i]
 				if h.Saved() && (x.place == nil || x.place.Guardrails[h.ID] == "") {
-					return fault.Newf(fault.InvalidConfig, "there is no guardrail %q in the workspace or the organisation", clip(h.ID)).At(t.Path)
+					return fault.Newf(fault.InvalidConfig, "there is no guardrail %q in the workspace or the organisation", clip(h.ID)).WithParam(t.Path)
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
 
 func (a *attempt) refuseUnguarded(name, by string) error {
 	a.unguarded = true
-	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and binds this call by %s, but this version does not run guardrails; take it off, or set deny to false", clip(name), by).At("guardrails")
+	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and binds this call by %s, but this version does not run guardrails; take it off, or set deny to false", clip(name), by).WithParam("guardrails")
 }
 
 // warnUnguarded logs, once, that a config has guardrails that are ignored.

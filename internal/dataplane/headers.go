@@ -134,7 +134,7 @@ func checkLoop(h wire.Header) error {
 	if n < loopMax {
 		return nil
 	}
-	err := fault.New(fault.InvalidRequest, "this call goes round in a circle: a custom host leads back to the gateway").At("x-gateway-custom-host")
+	err := fault.New(fault.InvalidRequest, "this call goes round in a circle: a custom host leads back to the gateway").WithParam("x-gateway-custom-host")
 	err.Status = 508 // Loop Detected
 	return err
 }

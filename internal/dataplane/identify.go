@@ -22,17 +22,17 @@ import (
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
 	if n := x.ctl.twice; n != "" {
-		return fault.Newf(fault.InvalidRequest, "%s came twice with different values; whoever stands in between could have read the other one", n).At(n)
+		return fault.Newf(fault.InvalidRequest, "%s came twice with different values; whoever stands in between could have read the other one", n).WithParam(n)
 	}
 	if n := g.garbledHeader(x); n != "" {
-		return fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; what it says is put on record, and would be another text there", n).At(n)
+		return fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; what it says is put on record, and would be another text there", n).WithParam(n)
 	}
 	raw := x.ctl.credential()
 	if raw != "" {
 		x.forget(raw)
 	}
 	if x.in.RawQuery != "" && raw != "" && inQuery(x.in.RawQuery, raw) {
-		return fault.New(fault.InvalidRequest, "the query holds the API key of this gateway, and would take it to the provider; send it in a header alone").At("query")
+		return fault.New(fault.InvalidRequest, "the query holds the API key of this gateway, and would take it to the provider; send it in a header alone").WithParam("query")
 	}
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
@@ -62,7 +62,7 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	var c controls
 	c.read(h, g.set.HeaderAliases)
 	if c.twice != "" {
-		return nil, fault.Newf(fault.InvalidRequest, "%s came twice with different values", c.twice).At(c.twice)
+		return nil, fault.Newf(fault.InvalidRequest, "%s came twice with different values", c.twice).WithParam(c.twice)
 	}
 	e, err := g.knownKey(g.Directory(), c.credential(), g.Clock.Now())
 	if err != nil {
@@ -80,14 +80,14 @@ func (c *controls) credential() string {
 func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entry, error) {
 	switch {
 	case raw == "":
-		return nil, fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").At("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").WithParam("x-gateway-api-key")
 	case strings.Count(raw, ".") == 2:
-		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").At("x-gateway-api-key").Because(ErrToken)
+		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").WithParam("x-gateway-api-key").WithCause(ErrToken)
 	}
 	h := g.Hasher.Sum(raw)
 	e := dir.FindKey(h)
 	if e == nil {
-		return nil, fault.New(fault.Unauthenticated, "the API key is unknown; beside the key of a provider, one of this gateway belongs in x-gateway-api-key").At("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "the API key is unknown; beside the key of a provider, one of this gateway belongs in x-gateway-api-key").WithParam("x-gateway-api-key")
 	}
 	if err := e.Key.Check(e.Status, now); err != nil {
 		return nil, err

@@ -150,7 +150,7 @@ func countFile(file io.Reader) (*jobs.Input, error) {
 	in := new(jobs.Input)
 	err := dialect.EachLine(file, func(_ int, line []byte) error {
 		if err := in.Add(line, "", boundOf); err != nil {
-			return fault.New(fault.InvalidParameter, err.Error()).At("file")
+			return fault.New(fault.InvalidParameter, err.Error()).WithParam("file")
 		}
 		return nil
 	})

@@ -199,7 +199,7 @@ type opened struct {
 // open reads the beginning of the answer's body, until it shows what the body is, and stands in
 // for the body from then on.
 func (o *opened) open(resp *transport.Response) dialect.BodyKind {
-	*o = opened{Body: resp.Body, lent: wire.Lend(slowBytes)}
+	*o = opened{Body: resp.Body, lent: wire.GetBuffer(slowBytes)}
 	resp.Body = o
 	buf, n := *o.lent, 0
 	for {
@@ -241,7 +241,7 @@ func (o *opened) Close() error {
 
 func (o *opened) free() {
 	if o.lent != nil {
-		wire.GiveBack(o.lent)
+		wire.PutBuffer(o.lent)
 		o.lent, o.head = nil, nil
 	}
 }

@@ -81,7 +81,7 @@ func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	if row := x.unlistedRow(id); row != nil {
 		return row, nil
 	}
-	return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).At("model")
+	return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).WithParam("model")
 }
 
 // unlistedRow is the row of a model that its saved provider may be asked for, though no list

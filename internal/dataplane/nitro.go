@@ -41,5 +41,5 @@ func checkUnread(x *exchange) error {
 }
 
 func nitroRefused(why string) error {
-	return fault.New(fault.InvalidRequest, "x-gateway-nitro-mode: "+why).At("x-gateway-nitro-mode")
+	return fault.New(fault.InvalidRequest, "x-gateway-nitro-mode: "+why).WithParam("x-gateway-nitro-mode")
 }

@@ -58,14 +58,14 @@ func (g *Gateway) openPrompt(x *exchange) error {
 
 func (x *exchange) invoke() (*invocation, error) {
 	if x.doc == nil {
-		return nil, fault.New(fault.InvalidRequest, "the body is missing; it is a JSON object with variables").At("variables")
+		return nil, fault.New(fault.InvalidRequest, "the body is missing; it is a JSON object with variables").WithParam("variables")
 	}
 	call, err := prompt.ReadCall(x.doc.Source())
 	return &invocation{call: call, plain: given{x.match, x.path, x.spool, x.doc}}, err
 }
 
 func noPrompt(name string) error {
-	return fault.Newf(fault.NotFound, "there is no prompt %q in this workspace", clip(name)).At("prompt")
+	return fault.Newf(fault.NotFound, "there is no prompt %q in this workspace", clip(name)).WithParam("prompt")
 }
 
 // expand makes the request of the prompt that the target names, or of that of the path
@@ -103,7 +103,7 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	}
 	entry := saved.Find(suffix)
 	if entry == nil {
-		return fault.Newf(fault.NotFound, "the prompt %s has no version %q", saved.Slug, clip(suffix)).At("prompt")
+		return fault.Newf(fault.NotFound, "the prompt %s has no version %q", saved.Slug, clip(suffix)).WithParam("prompt")
 	}
 	compiled, err := entry.Compiled()
 	if err != nil {

@@ -29,9 +29,9 @@ func (x *exchange) readQuery() error {
 	realtime := x.match.Endpoint == llm.Realtime
 	switch {
 	case realtime && err != nil:
-		return fault.New(fault.InvalidRequest, "the query cannot be read; escape what it holds, and separate its parameters by &").At("model").Because(err)
+		return fault.New(fault.InvalidRequest, "the query cannot be read; escape what it holds, and separate its parameters by &").WithParam("model").WithCause(err)
 	case realtime && len(named) > 1:
-		return fault.New(fault.InvalidRequest, "the query names several models; name one").At("model")
+		return fault.New(fault.InvalidRequest, "the query names several models; name one").WithParam("model")
 	case len(named) != 1:
 		return nil
 	}

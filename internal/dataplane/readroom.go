@@ -22,7 +22,7 @@ type readBuffer struct {
 const fastPatience = 16
 
 // newReadBuffer is a small room for the beginning of a body.
-func newReadBuffer() []byte { return *wire.Lend(slowBytes) }
+func newReadBuffer() []byte { return *wire.GetBuffer(slowBytes) }
 
 // roomAround makes the room of a beginning, which is used by now, that of the rest.
 func roomAround(b []byte) readBuffer {
@@ -39,7 +39,7 @@ func (r *readBuffer) bytes() []byte {
 		return *r.fast
 	}
 	if r.slow == nil {
-		r.slow = wire.Lend(slowBytes)
+		r.slow = wire.GetBuffer(slowBytes)
 	}
 	return *r.slow
 }
@@ -49,7 +49,7 @@ func (r *readBuffer) took(n int) {
 	switch {
 	case r.fast == nil && n == slowBytes:
 		r.free()
-		r.fast = wire.Lend(fastBytes)
+		r.fast = wire.GetBuffer(fastBytes)
 	case r.fast == nil:
 	case n > slowBytes:
 		r.small = 0
@@ -63,10 +63,10 @@ func (r *readBuffer) took(n int) {
 // free gives the room back.
 func (r *readBuffer) free() {
 	if r.slow != nil {
-		wire.GiveBack(r.slow)
+		wire.PutBuffer(r.slow)
 	}
 	if r.fast != nil {
-		wire.GiveBack(r.fast)
+		wire.PutBuffer(r.fast)
 	}
 	*r = readBuffer{}
 }

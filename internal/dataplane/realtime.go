@@ -60,7 +60,7 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 	}
 	t := x.config.Root.Target
 	if t == nil {
-		return g.answerFault(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").At("x-gateway-config"))
+		return g.answerFault(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").WithParam("x-gateway-config"))
 	}
 	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
 	x.last, x.attempts = a, 1

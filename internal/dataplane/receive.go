@@ -74,7 +74,7 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 	case err != nil && ctx.Err() != nil:
 		return nil, clientGone(ctx, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").Because(err)
+		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").WithCause(err)
 	case err != nil:
 		return nil, err
 	}

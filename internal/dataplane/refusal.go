@@ -64,7 +64,7 @@ func refusal(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *
 // rate of tokens may come back at once, long before the window ends.
 func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *fault.Error {
 	f := refusal(h, left, anew, now, where)
-	if h.Unit == "" || h.Spent || f.Again != fault.AgainHelps {
+	if h.Unit == "" || h.Spent || f.Retryable != fault.AgainHelps {
 		return f
 	}
 	need := max(h.Amount, 1)
@@ -137,8 +137,8 @@ func policyWords(h *quota.Hold, who *quota.Owner) string {
 func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	switch f := x.refusal; {
 	case f == nil:
-	case f.Again != fault.AgainUnsaid:
-		again := f.Again == fault.AgainHelps && f.Retry <= sdkPatience
+	case f.Retryable != fault.AgainUnsaid:
+		again := f.Retryable == fault.AgainHelps && f.Retry <= sdkPatience
 		h = append(h, wire.Field{Name: "x-should-retry", Value: strconv.FormatBool(again)})
 	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // which clients would take for a failure
 		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})

@@ -261,9 +261,9 @@ func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 		return own, outcomeOf(own)
 	}
 	if errors.Is(err, transport.ErrStalled) {
-		return fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").Because(err), record.Stalled
+		return fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").WithCause(err), record.Stalled
 	}
-	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").Because(err), record.Truncated
+	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").WithCause(err), record.Truncated
 }
 
 // forget gives the room of a capture back once the record, which had its bytes, is written.

@@ -31,7 +31,7 @@ type scratch struct {
 	given    wire.Header // to the client
 	signing  sign.Request
 	request  transport.Request
-	answer   transport.Room
+	answer   transport.ResponseBuffer
 	opened   opened // the body of answer, where its beginning was looked at
 
 	caller    []quota.Hold    // taken from the limits of the caller

@@ -92,7 +92,7 @@ func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 
 // call signs the request and sends it once. The answer may be made in a room that no
 // other answer is read from meanwhile; nil makes it a new one.
-func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.Room) (*transport.Response, error) {
+func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBuffer) (*transport.Response, error) {
 	r := a.x.room
 	r.signed = append(r.signed[:0], a.header...)
 	r.signing = sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &r.signed, Body: a.body}

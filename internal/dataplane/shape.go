@@ -46,7 +46,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	}
 	if host != "" {
 		if err := g.checkURL(host); err != nil {
-			return fault.From(err).At("custom_host")
+			return fault.From(err).WithParam("custom_host")
 		}
 	}
 	var err error
@@ -59,7 +59,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	}
 	if p.Named != "" && host == "" {
 		if err := g.checkURL(p.Scheme + "://" + p.Host); err != nil {
-			return fault.From(err).At(p.Named)
+			return fault.From(err).WithParam(p.Named)
 		}
 	}
 	a.plan, a.addedParams = p, 0

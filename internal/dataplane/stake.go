@@ -178,7 +178,7 @@ func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	}
 	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").Because(err)
+		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").WithCause(err)
 	}
 	s.open, a.sentUpstream = true, false
 	return nil

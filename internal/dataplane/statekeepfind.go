@@ -69,7 +69,7 @@ func (f *finder) goOn(ctx context.Context, id string) error {
 }
 
 func unknownResponse(id string) error {
-	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).At("previous_response_id")
+	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).WithParam("previous_response_id")
 }
 
 func (f *finder) response(ctx context.Context, id string) (exchanged, error) {
@@ -118,7 +118,7 @@ func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
 	was, known := f.known[response]
 	if !known {
 		if len(f.known) == mostReferred {
-			return nil, fault.Newf(fault.InvalidParameter, "the items refer to more than %d responses; send the items themselves", mostReferred).At("input")
+			return nil, fault.Newf(fault.InvalidParameter, "the items refer to more than %d responses; send the items themselves", mostReferred).WithParam("input")
 		}
 		var err error
 		if was, err = f.response(ctx, response); err != nil && !fault.Has(err, fault.NotFound) {

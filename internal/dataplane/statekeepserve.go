@@ -49,7 +49,7 @@ func (k *ResponseStore) answer(ctx context.Context, workspace string, m llm.Matc
 		return nil, fault.New(fault.InvalidRequest, "the query is not written as a URL's is")
 	}
 	if q.Get("stream") == "true" {
-		return nil, fault.New(fault.InvalidParameter, "stream: a response that the gateway keeps is whole; read it without stream").At("stream")
+		return nil, fault.New(fault.InvalidParameter, "stream: a response that the gateway keeps is whole; read it without stream").WithParam("stream")
 	}
 	input, response, err := k.find(ctx, workspace, id)
 	if err != nil {
@@ -82,7 +82,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > itemsMax {
-			return nil, fault.Newf(fault.InvalidParameter, "limit must be a number from 1 to %d", itemsMax).At("limit")
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be a number from 1 to %d", itemsMax).WithParam("limit")
 		}
 		limit = n
 	}
@@ -92,12 +92,12 @@ func page(list []byte, q url.Values) ([]byte, error) {
 	case "", "desc":
 		slices.Reverse(items)
 	default:
-		return nil, fault.New(fault.InvalidParameter, `order must be "asc" or "desc"`).At("order")
+		return nil, fault.New(fault.InvalidParameter, `order must be "asc" or "desc"`).WithParam("order")
 	}
 	if after := q.Get("after"); after != "" {
 		i := slices.IndexFunc(items, func(item []byte) bool { return splice.Text(item, "id") == after })
 		if i < 0 {
-			return nil, fault.Newf(fault.InvalidParameter, "after: there is no item %q", clip(after)).At("after")
+			return nil, fault.Newf(fault.InvalidParameter, "after: there is no item %q", clip(after)).WithParam("after")
 		}
 		items = items[i+1:]
 	}

@@ -34,7 +34,7 @@ func (g *Gateway) checkStoredCredentials(a *attempt) error {
 		return strayHost(field)
 	}
 	if a.keyWithoutProvider() && !g.savedHost(a) {
-		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").At(credentialField{a.target.Path, "provider"}.String())
+		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
@@ -46,7 +46,7 @@ func (g *Gateway) checkStoredCredentials(a *attempt) error {
 }
 
 func strayHost(field string) error {
-	return fault.Newf(fault.InvalidRequest, "%s names a host that the stored credential is not saved with and that is not its provider's; leave %[1]s out, send the provider's key with the request, save the host where the credential is saved (in the provider's integration or in the config), or have the operator list its host:port in STORED_KEY_HOSTS", field).At(field)
+	return fault.Newf(fault.InvalidRequest, "%s names a host that the stored credential is not saved with and that is not its provider's; leave %[1]s out, send the provider's key with the request, save the host where the credential is saved (in the provider's integration or in the config), or have the operator list its host:port in STORED_KEY_HOSTS", field).WithParam(field)
 }
 
 // savedConfig reports whether the config is one that an administrator wrote.
@@ -141,7 +141,7 @@ func (g *Gateway) savedHost(a *attempt) bool {
 // gateway's machine: whoever may send a request would have the machine's rights.
 // Saved providers and saved configs may.
 func (a *attempt) ownIdentityOnly() error {
-	field := provider.OwnIdentity(a.values)
+	field := provider.UsesGatewayIdentity(a.values)
 	if field == "" {
 		return nil
 	}
@@ -149,14 +149,14 @@ func (a *attempt) ownIdentityOnly() error {
 	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {
 		return nil
 	}
-	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).At(field)
+	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).WithParam(field)
 }
 
 // sign adds the attempt's credential to a call, unless that is the identity of the gateway's
 // machine and the host none for it. What is saved is judged here too: who saved it may be
 // anybody who may save configs.
 func (g *Gateway) sign(ctx context.Context, a *attempt, r *sign.Request) error {
-	if err := a.plan.KeepIdentity(a.values, g.Guard.TakesStoredKeys); err != nil {
+	if err := a.plan.CheckIdentityHost(a.values, g.Guard.TakesStoredKeys); err != nil {
 		return err
 	}
 	if err := a.checkBucketUnchanged(); err != nil {
@@ -183,7 +183,7 @@ func (a *attempt) checkBucketUnchanged() error {
 	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 {
 		saved = a.stored(&a.spec.Fields[i])
 	}
-	if field == "" || saved == "" && provider.OwnIdentity(a.values) == "" {
+	if field == "" || saved == "" && provider.UsesGatewayIdentity(a.values) == "" {
 		return nil
 	}
 	path, _, _ := strings.Cut(strings.TrimPrefix(a.plan.Target, a.plan.Base), "?")
@@ -191,5 +191,5 @@ func (a *attempt) checkBucketUnchanged() error {
 	if bucket != "" && saved == bucket {
 		return nil
 	}
-	return fault.New(fault.InvalidRequest, "a stored provider with a bucket, or with the identity of the gateway, reads and writes files only in the bucket that is saved with it, as "+field).At(field)
+	return fault.New(fault.InvalidRequest, "a stored provider with a bucket, or with the identity of the gateway, reads and writes files only in the bucket that is saved with it, as "+field).WithParam(field)
 }

@@ -209,7 +209,7 @@ func (s *relayer) failed(end dialect.StreamEnd) error {
 
 // failure notes the error that the upstream put into the stream.
 func (s *relayer) failure(message string, status int) {
-	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").Because(errors.New(message))
+	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").WithCause(errors.New(message))
 	s.a.failing = cmp.Or(s.a.talk.contentFields(), status) // the caller's words may have none for it
 }
 

@@ -67,7 +67,7 @@ func (a *attempt) checkNumbers() error {
 		return nil
 	}
 	if path, found := a.x.doc.Overflow(); found {
-		return fault.Newf(fault.InvalidParameter, "%s must be a number below 1.8e308, the largest that JSON readers agree about", clip(path)).At(clip(path))
+		return fault.Newf(fault.InvalidParameter, "%s must be a number below 1.8e308, the largest that JSON readers agree about", clip(path)).WithParam(clip(path))
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (a *attempt) checkNumbers() error {
 func (a *attempt) lose(list []string) error {
 	a.unsupported, a.dropped = list, lostNames(list)
 	if len(list) > 0 && a.x.ctl.strictParams == "true" {
-		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).At(clip(list[0]))
+		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).WithParam(clip(list[0]))
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		call.Model = a.model // without the saved provider before it: answers fall back on this name
 	}
 	if call.Model == "" && a.plan.Model == "" {
-		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
 	}
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream

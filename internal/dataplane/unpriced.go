@@ -55,7 +55,7 @@ func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) erro
 	}
 	return fault.New(fault.ModelUnpriced, what+" has no price for what it may use, and "+budgetOwner(h)+" has a cost budget; set pricing_config or base_model_slug of the model in the integration, "+
 		`or add it to the price files (MODEL_CONFIGS_PRICING_LOCAL_PATH); where calls cost nothing set "pricing": "free" on the integration or provider; UNPRICED_MODELS=allow lets such calls through`).
-		At("model").WithAgain(fault.AgainNever)
+		WithParam("model").WithAgain(fault.AgainNever)
 }
 
 // uncounted is the refusal of a call whose cost the gateway does not learn, whatever its model.

@@ -14,7 +14,7 @@ import (
 func Prompt(t *llm.FieldTracker) (string, error) {
 	raw, ok := t.Consume("prompt")
 	if !ok {
-		return "", fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+		return "", fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
 	}
 	if text, ok := splice.Unquote(raw); ok {
 		return text, nil
@@ -27,7 +27,7 @@ func Prompt(t *llm.FieldTracker) (string, error) {
 		n++
 	}
 	if n != 1 || !ok {
-		return "", fault.New(fault.InvalidParameter, "prompt must be one text: this provider takes neither several nor tokens").At("prompt")
+		return "", fault.New(fault.InvalidParameter, "prompt must be one text: this provider takes neither several nor tokens").WithParam("prompt")
 	}
 	return text, nil
 }
@@ -52,7 +52,7 @@ type CompletionChoice struct {
 func (c *Completion) Answer(stream bool) *Response {
 	var w JSON
 	w.Open('{')
-	w.Str("id", cmp.Or(c.ID, ident.NewItem("cmpl-")))
+	w.Str("id", cmp.Or(c.ID, ident.NewObjectID("cmpl-")))
 	w.Str("object", "text_completion")
 	w.Int("created", c.Created)
 	w.Str("model", c.Model)

@@ -22,14 +22,14 @@ func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
 	raw, ok := t.Consume("input")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").WithParam("input")
 	case raw[0] == '"':
 		return []EmbedItem{{Text: raw}}, nil
 	case raw[0] == '{':
 		it, err := embedItem(raw, "input")
 		return []EmbedItem{it}, err
 	case raw[0] != '[':
-		return nil, fault.New(fault.InvalidParameter, "input must be a string or a list of strings").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input must be a string or a list of strings").WithParam("input")
 	}
 	var list []EmbedItem
 	for val := range splice.Elements(raw) {
@@ -52,7 +52,7 @@ func embedItem(raw []byte, at string) (EmbedItem, error) {
 	}
 	it.Image, _ = splice.Find(raw, "image")
 	if it.Text == nil && it.Image == nil {
-		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", at).At(at)
+		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", at).WithParam(at)
 	}
 	return it, nil
 }
@@ -67,7 +67,7 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	for i, it := range items {
 		if it.Image != nil {
 			at := "input[" + strconv.Itoa(i) + "].image"
-			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", at).At(at)
+			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", at).WithParam(at)
 		}
 		texts[i] = it.Text
 	}
@@ -148,7 +148,7 @@ func packed(vector []byte) ([]byte, error) {
 	for n := range splice.Elements(vector) {
 		f, err := strconv.ParseFloat(string(n), 32)
 		if err != nil {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers").Because(err)
+			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers").WithCause(err)
 		}
 		floats = binary.LittleEndian.AppendUint32(floats, math.Float32bits(float32(f)))
 	}

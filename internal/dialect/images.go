@@ -56,9 +56,9 @@ func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("prompt")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
 	case raw[0] != '"':
-		return nil, fault.New(fault.InvalidParameter, "prompt must be a string").At("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt must be a string").WithParam("prompt")
 	}
 	return raw, nil
 }
@@ -74,7 +74,7 @@ func ImageSize(t *llm.FieldTracker) (width, height int64, err error) {
 	width, werr := strconv.ParseInt(w, 10, 32)
 	height, herr := strconv.ParseInt(h, 10, 32)
 	if werr != nil || herr != nil || width < 1 || height < 1 {
-		return 0, 0, fault.New(fault.InvalidParameter, `size must be a width and a height such as "1024x1024"`).At("size")
+		return 0, 0, fault.New(fault.InvalidParameter, `size must be a width and a height such as "1024x1024"`).WithParam("size")
 	}
 	return width, height, nil
 }

@@ -94,14 +94,14 @@ func (in *inliner) source(block, source []byte, at string) error {
 	}
 	url := splice.Text(source, "url")
 	if in.fetch == nil {
-		return fault.New(fault.InvalidParameter, "the provider takes no URLs; send the file as base64 instead").At(at)
+		return fault.New(fault.InvalidParameter, "the provider takes no URLs; send the file as base64 instead").WithParam(at)
 	}
 	mime, data, err := in.fetch(url)
 	if err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	if mime, err = typeOf(splice.Text(block, "type"), mime, url); err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	in.changed = true
 	in.w.Open('{')

@@ -57,12 +57,12 @@ type asked struct {
 func (p *Pagination) read(query string) (*asked, error) {
 	rest, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").Because(err)
+		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").WithCause(err)
 	}
 	a := &asked{limit: p.Usual, after: rest.Get("after"), rest: rest}
 	if text := rest.Get("limit"); text != "" {
 		if a.limit, err = strconv.Atoi(text); err != nil || a.limit < 1 || a.limit > p.Most {
-			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.Most).At("limit")
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.Most).WithParam("limit")
 		}
 	}
 	if id := p.plain(a.after); id != "" && p.IsID(id) {
@@ -142,9 +142,9 @@ func (p *Pagination) Follow(in *Incoming) (Next, bool, error) {
 	case len(s.items) == a.limit || s.found && s.token == "":
 		return Next{}, false, nil
 	case s.token == "":
-		return Next{}, false, fault.New(fault.InvalidParameter, "after names no item of the list").At("after")
+		return Next{}, false, fault.New(fault.InvalidParameter, "after names no item of the list").WithParam("after")
 	case len(in.More) == walkMost && len(s.items) == 0:
-		return Next{}, false, fault.Newf(fault.InvalidParameter, "what after names is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).At("after")
+		return Next{}, false, fault.Newf(fault.InvalidParameter, "what after names is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
 	case len(in.More) == walkMost:
 		return Next{}, false, nil
 	}

@@ -15,7 +15,7 @@ func ElementPath(list string, i int) string { return list + "[" + strconv.Itoa(i
 // fault.InvalidParameter with that place as Param. Says goes on from the place, for
 // example "must be a string".
 func InvalidField(at, says string) error {
-	return fault.New(fault.InvalidParameter, at+" "+says).At(at)
+	return fault.New(fault.InvalidParameter, at+" "+says).WithParam(at)
 }
 
 // String reads a string that must be one, or refuses what stands at that place.

@@ -76,5 +76,5 @@ func RejectUnsupported(c *llm.Call, m *llm.Message, p *llm.Part) error {
 	if what == "" {
 		what = "parts of this kind"
 	}
-	return fault.Newf(fault.InvalidParameter, "%s: this provider takes no %s", at, what).At(at)
+	return fault.Newf(fault.InvalidParameter, "%s: this provider takes no %s", at, what).WithParam(at)
 }

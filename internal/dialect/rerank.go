@@ -37,7 +37,7 @@ func (r *Ranking) Answer(request []byte) (*Response, error) {
 	}
 	var w JSON
 	w.Open('{')
-	w.Str("id", cmp.Or(r.ID, ident.NewItem("rerank-")))
+	w.Str("id", cmp.Or(r.ID, ident.NewObjectID("rerank-")))
 	w.Str("object", "list")
 	w.Key("results").Open('[')
 	for _, d := range r.Results {

@@ -40,11 +40,11 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	t := Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
 	}
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").WithParam("documents")
 	}
 	var w JSON
 	w.Open('{')

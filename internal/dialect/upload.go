@@ -33,7 +33,7 @@ func ReadUpload(r *Request) (*Upload, error) {
 	}
 	u := &Upload{form: r.Form, File: r.Form.Part("file")}
 	if u.File == nil {
-		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").At("file")
+		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").WithParam("file")
 	}
 	if u.File.FileName != "" {
 		u.Name = filepath.Base(u.File.FileName)
@@ -69,7 +69,7 @@ func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", LineMax).At("file")
+		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", LineMax).WithParam("file")
 	}
 	return lines.Err()
 }
@@ -98,5 +98,5 @@ func BadLine(n int, err error) error {
 	if errors.As(err, &f) {
 		text = "cannot be sent: " + f.Text()
 	}
-	return fault.New(fault.InvalidParameter, "line "+strconv.Itoa(n)+" of the file "+text).At("file")
+	return fault.New(fault.InvalidParameter, "line "+strconv.Itoa(n)+" of the file "+text).WithParam("file")
 }

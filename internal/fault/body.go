@@ -36,7 +36,7 @@ func (e *Error) Body(s Surface) []byte {
 func (e *Error) body(s Surface) any {
 	switch s {
 	case Messages:
-		said := e.said(map[string]any{"type": e.anthropicType(), "message": e.Text()})
+		said := e.withRetryable(map[string]any{"type": e.anthropicType(), "message": e.Text()})
 		if e.Wire != "" {
 			said["details"] = map[string]any{"error_code": e.Wire}
 		}
@@ -46,17 +46,17 @@ func (e *Error) body(s Surface) any {
 	case Google:
 		return e.googleBody()
 	case Amazon, Cohere:
-		return e.said(map[string]any{"message": e.Text()})
+		return e.withRetryable(map[string]any{"message": e.Text()})
 	case Model: // the code decides the form
 	}
 	text := e.Text()
-	openai := e.said(map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())})
+	openai := e.withRetryable(map[string]any{"message": text, "type": e.typ(), "param": orNull(e.Param), "code": orNull(e.wire())})
 	switch e.Code.row().Form {
 	case "openai":
 		return map[string]any{"error": openai}
 	case "key":
 		m := "Sluice Error: " + text + ". Error Code: " + e.wire()
-		return map[string]any{"status": "failure", "message": m, "error": e.said(map[string]any{"message": m, "type": e.typ(), "param": orNull(e.Param), "code": e.wire()})}
+		return map[string]any{"status": "failure", "message": m, "error": e.withRetryable(map[string]any{"message": m, "type": e.typ(), "param": orNull(e.Param), "code": e.wire()})}
 	case "inline":
 		return map[string]any{"status": "failure", "message": text, "error": map[string]any{"code": e.wire(), "message": text, "field": e.Param}}
 	case "route":
@@ -75,10 +75,10 @@ func (e *Error) body(s Surface) any {
 	return m
 }
 
-// said adds whether trying again can help to the object of an error.
-func (e *Error) said(object map[string]any) map[string]any {
-	if e.Again != AgainUnsaid {
-		object["retryable"] = e.Again == AgainHelps
+// withRetryable adds whether trying again can help to the object of an error.
+func (e *Error) withRetryable(object map[string]any) map[string]any {
+	if e.Retryable != AgainUnsaid {
+		object["retryable"] = e.Retryable == AgainHelps
 	}
 	if e.Reason != "" {
 		object["reason"] = e.Reason

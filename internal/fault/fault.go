@@ -17,29 +17,29 @@ import (
 // a host of ours. Cause is for the log and never leaves the process. An Error is
 // not changed after it was returned; use the With methods, which copy.
 type Error struct {
-	Code    Code          // row of the table, for example fault.InvalidConfig
-	Public  string        // text for the caller; empty means the table's text
-	Param   string        // the field at fault, for example "temperature"; may be empty
-	Type    string        // wire "type"; empty means the table's
-	Wire    string        // wire "code"; empty means the table's
-	Details []string      // further lines, for example "targets[0].retry: …, message: …"
-	Retry   time.Duration // how long to wait before trying again; 0 means not stated
-	Again   Again         // whether trying again can help
-	Status  int           // HTTP status; 0 means the table's
-	Reason  string        // why a provider cannot be reached: "dns", "refused", "tls", "timeout", "network"; may be empty
-	Cause   error         // private; may be nil
+	Code      Code          // row of the table, for example fault.InvalidConfig
+	Public    string        // text for the caller; empty means the table's text
+	Param     string        // the field at fault, for example "temperature"; may be empty
+	Type      string        // wire "type"; empty means the table's
+	Wire      string        // wire "code"; empty means the table's
+	Details   []string      // further lines, for example "targets[0].retry: …, message: …"
+	Retry     time.Duration // how long to wait before trying again; 0 means not stated
+	Retryable Retryable     // whether trying again can help
+	Status    int           // HTTP status; 0 means the table's
+	Reason    string        // why a provider cannot be reached: "dns", "refused", "tls", "timeout", "network"; may be empty
+	Cause     error         // private; may be nil
 }
 
-// Again says whether the same request, sent again, can have another answer. Bodies have it
+// Retryable says whether the same request, sent again, can have another answer. Bodies have it
 // as "retryable"; what official clients make of it by themselves is in the header
 // x-should-retry.
-type Again uint8
+type Retryable uint8
 
 // The answers. The zero value says nothing, and nothing is told.
 const (
-	AgainUnsaid Again = iota
-	AgainHelps        // after Retry, where that is stated
-	AgainNever        // not before somebody changes something
+	AgainUnsaid Retryable = iota
+	AgainHelps            // after Retry, where that is stated
+	AgainNever            // not before somebody changes something
 )
 
 // New returns an Error with a public text. An empty text stands for the table's.
@@ -53,11 +53,11 @@ func Newf(code Code, format string, args ...any) *Error {
 // Wrap returns an Error with the table's public text and a private cause.
 func Wrap(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
-// At returns a copy that names the field at fault, for example "messages[2].role".
-func (e *Error) At(param string) *Error { c := *e; c.Param = param; return &c }
+// WithParam returns a copy that names the field at fault, for example "messages[2].role".
+func (e *Error) WithParam(param string) *Error { c := *e; c.Param = param; return &c }
 
-// Because returns a copy with a private cause.
-func (e *Error) Because(cause error) *Error { c := *e; c.Cause = cause; return &c }
+// WithCause returns a copy with a private cause.
+func (e *Error) WithCause(cause error) *Error { c := *e; c.Cause = cause; return &c }
 
 // WithDetails returns a copy with further public lines.
 func (e *Error) WithDetails(lines ...string) *Error { c := *e; c.Details = lines; return &c }
@@ -66,7 +66,7 @@ func (e *Error) WithDetails(lines ...string) *Error { c := *e; c.Details = lines
 func (e *Error) WithRetry(d time.Duration) *Error { c := *e; c.Retry = d; return &c }
 
 // WithAgain returns a copy that says whether trying again can help.
-func (e *Error) WithAgain(a Again) *Error { c := *e; c.Again = a; return &c }
+func (e *Error) WithAgain(a Retryable) *Error { c := *e; c.Retryable = a; return &c }
 
 // WithReason returns a copy that states why a provider cannot be reached.
 func (e *Error) WithReason(reason string) *Error { c := *e; c.Reason = reason; return &c }

@@ -20,10 +20,10 @@ func TestBodies(t *testing.T) {
 	}{
 		{"plain", fault.New(fault.InvalidRequest, "no"), fault.Model, `{"error":{"code":null,"message":"no","param":null,"type":"invalid_request_error"},"message":"no","status":"failure"}`},
 		{"config", fault.New(fault.InvalidConfig, "no").WithDetails("targets: path"), fault.Model, `{"code":"AB01","error":{"code":"AB01","message":"no","param":null,"type":"invalid_request_error"},"errors":["targets: path"],"message":"no","status":"failure"}`},
-		{"openai", fault.New(fault.InvalidParameter, "no").At("temperature"), fault.Model, `{"error":{"code":null,"message":"no","param":"temperature","type":"invalid_request_error"}}`},
+		{"openai", fault.New(fault.InvalidParameter, "no").WithParam("temperature"), fault.Model, `{"error":{"code":null,"message":"no","param":"temperature","type":"invalid_request_error"}}`},
 		{"key", fault.New(fault.Unauthenticated, "who"), fault.Model, `{"error":{"code":"03","message":"Sluice Error: who. Error Code: 03","param":null,"type":"authentication_error"},"message":"Sluice Error: who. Error Code: 03","status":"failure"}`},
 		{"route", fault.New(fault.UnknownRoute, "no"), fault.Model, `{"error":{"code":null,"message":"no","param":null,"type":"not_found_error"},"message":"no","ok":false}`},
-		{"inline", fault.New(fault.InlineBlocked, "no").WithType("", "inline_config_blocked").At("x-gateway-config"), fault.Model, `{"error":{"code":"inline_config_blocked","field":"x-gateway-config","message":"no"},"message":"no","status":"failure"}`},
+		{"inline", fault.New(fault.InlineBlocked, "no").WithType("", "inline_config_blocked").WithParam("x-gateway-config"), fault.Model, `{"error":{"code":"inline_config_blocked","field":"x-gateway-config","message":"no"},"message":"no","status":"failure"}`},
 		{"a budget that stays used up", fault.New(fault.BudgetExhausted, "no").WithAgain(fault.AgainNever), fault.Model, `{"error":{"code":"04","message":"no","param":null,"retryable":false,"type":"budget_exceeded"}}`},
 		{"a rate of a key", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Model, `{"error":{"code":"05","message":"Sluice Error: slow. Error Code: 05","param":null,"retryable":true,"type":"rate_limit_exceeded"},"message":"Sluice Error: slow. Error Code: 05","status":"failure"}`},
 		{"a rate, to a caller of messages", fault.New(fault.KeyRateLimited, "slow").WithAgain(fault.AgainHelps), fault.Messages, `{"error":{"message":"slow","retryable":true,"type":"rate_limit_error"},"type":"error"}`},

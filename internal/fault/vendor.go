@@ -20,7 +20,7 @@ func (e *Error) googleBody() any {
 	if details != nil {
 		object["details"] = details
 	}
-	return map[string]any{"error": e.said(object)}
+	return map[string]any{"error": e.withRetryable(object)}
 }
 
 // googleStatus is the name that Google's clients know the status by.

@@ -52,18 +52,18 @@ func ReadActions(raw []byte) (Actions, error) {
 	a := usual()
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
-		return a, fault.New(fault.InvalidParameter, "the value is an object").At("actions")
+		return a, fault.New(fault.InvalidParameter, "the value is an object").WithParam("actions")
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		read, ok := actionFields[name]
 		if !ok {
-			return a, fault.New(fault.InvalidParameter, "unknown field; there are deny, async, sequential, on_success, on_fail and message").At("actions." + name)
+			return a, fault.New(fault.InvalidParameter, "unknown field; there are deny, async, sequential, on_success, on_fail and message").WithParam("actions." + name)
 		}
 		if string(sent[name]) == "null" {
 			continue
 		}
 		if path, text := read(&a, sent[name]); text != "" {
-			return a, fault.New(fault.InvalidParameter, text).At("actions." + name + path)
+			return a, fault.New(fault.InvalidParameter, text).WithParam("actions." + name + path)
 		}
 	}
 	return a, nil

@@ -16,7 +16,7 @@ var count = number(0, 99_999_999)
 func builtins() []Known {
 	return []Known{
 		{ID: "default.regexMatch", Hooks: both, Params: []Param{must("rule", pattern), not}},
-		{ID: "default.regexReplace", Hooks: both, Transformer: true, Params: []Param{must("rule", slashed), may("redactText", text(1024)), may("failOnDetection", truth)}},
+		{ID: "default.regexReplace", Hooks: both, Transformer: true, Params: []Param{must("rule", slashed), may("redactText", text(1024)), may("failOnDetection", boolean)}},
 		{ID: "default.sentenceCount", Hooks: both, Params: []Param{may("minSentences", count), may("maxSentences", count), not}},
 		{ID: "default.wordCount", Hooks: both, Params: []Param{may("minWords", count), may("maxWords", count), not}},
 		{ID: "default.characterCount", Hooks: both, Params: []Param{may("minCharacters", count), may("maxCharacters", count), not}},
@@ -26,7 +26,7 @@ func builtins() []Known {
 		{ID: "default.jsonSchema", Hooks: out, Params: []Param{must("schema", schema), not}},
 		{ID: "default.jsonKeys", Hooks: out, Params: []Param{must("keys", words), must("operator", operators)}},
 		{ID: "default.contains", Hooks: both, Params: []Param{must("words", words), must("operator", operators)}},
-		{ID: "default.validUrls", Hooks: out, Params: []Param{may("onlyDNS", truth), not}},
+		{ID: "default.validUrls", Hooks: out, Params: []Param{may("onlyDNS", boolean), not}},
 		{ID: "default.containsCode", Hooks: out, Params: []Param{must("format", languages), not}},
 		{ID: "default.notNull", Hooks: out, Params: []Param{not}},
 		{ID: "default.webhook", Hooks: both, Params: []Param{calls(must("webhookURL", link)), may("headers", headers), timeout, may("forwardHeaders", forwarded)}},
@@ -38,10 +38,10 @@ func builtins() []Known {
 		{ID: "default.requiredMetadataKeys", Hooks: in, Params: []Param{must("metadataKeys", words), must("operator", operators)}},
 		{ID: "default.requiredMetadataKeyPairs", Hooks: in, Params: []Param{must("metadataPairs", object), must("operator", operators), may("matchType", matching)}},
 		{ID: "default.addPrefix", Hooks: in, Transformer: true, Params: []Param{
-			must("prefix", text(16_384)), may("applyToRole", oneOf("user", "system", "assistant")), may("addToExisting", truth), may("onlyIfEmpty", truth),
+			must("prefix", text(16_384)), may("applyToRole", oneOf("user", "system", "assistant")), may("addToExisting", boolean), may("onlyIfEmpty", boolean),
 		}},
 		{ID: "default.inlineImageUrls", Hooks: in, Transformer: true, Params: []Param{
-			may("providers", words), may("maxSizeBytes", whole(1<<30)), may("timeoutMs", whole(300_000)),
+			may("providers", words), may("maxSizeBytes", positiveInteger(1<<30)), may("timeoutMs", positiveInteger(300_000)),
 		}},
 		{ID: "default.requestParams", Aliases: []string{"default.requestParametersCheck"}, Hooks: in, Params: requestParams()},
 	}

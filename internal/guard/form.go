@@ -15,8 +15,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// form judges a value of a parameter; nil when it fits.
-type form func(v any) *problem
+// paramType judges a value of a parameter; nil when it fits.
+type paramType func(v any) *problem
 
 // problem is what is wrong with a value: its place below the parameters and a text
 // that names the cure without quoting the value.
@@ -59,7 +59,7 @@ func (k *Known) judge(params map[string]any) *problem {
 
 func anything(any) *problem { return nil }
 
-func truth(v any) *problem {
+func boolean(v any) *problem {
 	if _, ok := v.(bool); !ok {
 		return wrong("the value is true or false")
 	}
@@ -67,7 +67,7 @@ func truth(v any) *problem {
 }
 
 // text is a string that is not empty.
-func text(most int) form {
+func text(most int) paramType {
 	return func(v any) *problem {
 		if s, ok := v.(string); !ok || s == "" || len(s) > most {
 			return wrong("the value is a text of 1 to " + strconv.Itoa(most) + " characters")
@@ -83,7 +83,7 @@ func textOrNumber(v any) *problem {
 	return text(255)(v)
 }
 
-func number(least, most float64) form {
+func number(least, most float64) paramType {
 	return func(v any) *problem {
 		if n, ok := v.(float64); !ok || n < least || n > most {
 			return wrong("the value is a number from " + plain(least) + " to " + plain(most))
@@ -92,8 +92,8 @@ func number(least, most float64) form {
 	}
 }
 
-// whole is a number without a fraction, from 1 on.
-func whole(most float64) form {
+// positiveInteger is a number without a fraction, from 1 on.
+func positiveInteger(most float64) paramType {
 	return func(v any) *problem {
 		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > most {
 			return wrong("the value is a whole number from 1 to " + plain(most))
@@ -104,7 +104,7 @@ func whole(most float64) form {
 
 func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-func oneOf(values ...string) form {
+func oneOf(values ...string) paramType {
 	return func(v any) *problem {
 		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
 			return wrong("the value is one of " + strings.Join(values, ", "))
@@ -114,7 +114,7 @@ func oneOf(values ...string) form {
 }
 
 // list is a list that is not empty.
-func list(of form) form {
+func list(of paramType) paramType {
 	return func(v any) *problem {
 		items, ok := v.([]any)
 		if !ok || len(items) == 0 || len(items) > maxItems {
@@ -129,7 +129,7 @@ func list(of form) form {
 	}
 }
 
-func listOf(values ...string) form { return list(oneOf(values...)) }
+func listOf(values ...string) paramType { return list(oneOf(values...)) }
 
 // words is a list of texts.
 var words = list(text(maxWord))
@@ -153,7 +153,7 @@ func object(v any) *problem {
 }
 
 // mapOf is an object whose every value has a form.
-func mapOf(of form) form {
+func mapOf(of paramType) paramType {
 	return func(v any) *problem {
 		if p := object(v); p != nil {
 			return p
@@ -169,7 +169,7 @@ func mapOf(of form) form {
 }
 
 // fields is an object with these fields and no other.
-func fields(params ...Param) form {
+func fields(params ...Param) paramType {
 	inner := Known{Params: params}
 	return func(v any) *problem {
 		if p := object(v); p != nil {
@@ -240,8 +240,8 @@ func span(v any) *problem {
 
 var spanForm = regexp.MustCompile(`^[0-9]{1,9} ?(s|m|h|d|w|y|sec|secs|seconds?|mins?|minutes?|hrs?|hours?|days?|weeks?|years?)$`)
 
-// tongues are codes of languages with their script, one or several: "eng_Latn".
-func tongues(v any) *problem {
+// languageCodes are codes of languages with their script, one or several: "eng_Latn".
+func languageCodes(v any) *problem {
 	if s, ok := v.(string); ok {
 		v = []any{s}
 	}

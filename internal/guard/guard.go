@@ -83,10 +83,10 @@ func (c *Check) Enabled() bool { return c.IsEnabled == nil || *c.IsEnabled }
 func Read(list []byte) ([]Check, error) {
 	var checks []Check
 	if err := json.Unmarshal(list, &checks); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is a list of checks").At("checks").Because(err)
+		return nil, fault.New(fault.InvalidParameter, "the value is a list of checks").WithParam("checks").WithCause(err)
 	}
 	if len(checks) == 0 || len(checks) > MaxChecks {
-		return nil, fault.Newf(fault.InvalidParameter, "a guardrail has 1 to %d checks", MaxChecks).At("checks")
+		return nil, fault.Newf(fault.InvalidParameter, "a guardrail has 1 to %d checks", MaxChecks).WithParam("checks")
 	}
 	for i := range checks {
 		if err := checks[i].validate(fmt.Sprintf("checks[%d]", i)); err != nil {
@@ -100,18 +100,18 @@ func (c *Check) validate(at string) error {
 	known, ok := Find(c.ID)
 	switch {
 	case !ok:
-		return fault.New(fault.InvalidParameter, "there is no such check; it is named as source.check, for example default.wordCount").At(at + ".id")
+		return fault.New(fault.InvalidParameter, "there is no such check; it is named as source.check, for example default.wordCount").WithParam(at + ".id")
 	case len(c.Name) > maxCheckName:
-		return fault.Newf(fault.InvalidParameter, "the name has at most %d characters", maxCheckName).At(at + ".name")
+		return fault.Newf(fault.InvalidParameter, "the name has at most %d characters", maxCheckName).WithParam(at + ".name")
 	case len(c.Parameters) > MaxParametersBytes:
-		return fault.Newf(fault.InvalidParameter, "the parameters of a check have at most %d bytes", MaxParametersBytes).At(at + ".parameters")
+		return fault.Newf(fault.InvalidParameter, "the parameters of a check have at most %d bytes", MaxParametersBytes).WithParam(at + ".parameters")
 	}
 	params, err := c.parameters()
 	if err != nil {
-		return fault.New(fault.InvalidParameter, "the value is an object").At(at + ".parameters").Because(err)
+		return fault.New(fault.InvalidParameter, "the value is an object").WithParam(at + ".parameters").WithCause(err)
 	}
 	if p := known.judge(params); p != nil {
-		return fault.New(fault.InvalidParameter, p.text).At(at + ".parameters" + p.path)
+		return fault.New(fault.InvalidParameter, p.text).WithParam(at + ".parameters" + p.path)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ type Param struct {
 	Name     string
 	Required bool
 	URL      bool // an address that the check calls
-	form     form
+	form     paramType
 }
 
 // Find returns a check by id or alias, as the shorthand of configs has it too: a
@@ -69,19 +69,19 @@ var (
 	in      = []Hook{Input}
 	out     = []Hook{Output}
 	both    = []Hook{Input, Output}
-	not     = may("not", truth)
-	timeout = may("timeout", whole(300_000)) // ms
+	not     = may("not", boolean)
+	timeout = may("timeout", positiveInteger(300_000)) // ms
 )
 
 // must is a parameter that a check cannot do without, may one that it can.
-func must(name string, f form) Param { return Param{Name: name, Required: true, form: f} }
-func may(name string, f form) Param  { return Param{Name: name, form: f} }
+func must(name string, f paramType) Param { return Param{Name: name, Required: true, form: f} }
+func may(name string, f paramType) Param  { return Param{Name: name, form: f} }
 
 // calls marks a parameter as an address that the check calls.
 func calls(p Param) Param { p.URL = true; return p }
 
 // anywhere are parameters that every check takes.
-var anywhere = []Param{may("failOnError", truth)}
+var anywhere = []Param{may("failOnError", boolean)}
 
 // external are parameters that every check of an external service takes.
 var external = []Param{timeout, may("credentials", object), may("forwardHeaders", forwarded)}

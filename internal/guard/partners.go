@@ -9,8 +9,8 @@ func hosted() []Known {
 	personal := listOf("EMAIL_ADDRESS", "PHONE_NUMBER", "LOCATION_ADDRESS", "NAME", "IP_ADDRESS", "CREDIT_CARD", "SSN")
 	return []Known{
 		{ID: "gateway.moderateContent", Hooks: in, Params: []Param{must("categories", moderation), timeout, not}},
-		{ID: "gateway.language", Hooks: in, Params: []Param{may("language", tongues), timeout, not}},
-		{ID: "gateway.pii", Hooks: both, Params: []Param{must("categories", personal), may("redact", truth), timeout, not}},
+		{ID: "gateway.language", Hooks: in, Params: []Param{may("language", languageCodes), timeout, not}},
+		{ID: "gateway.pii", Hooks: both, Params: []Param{must("categories", personal), may("redact", boolean), timeout, not}},
 		{ID: "gateway.gibberish", Hooks: both, Params: []Param{timeout, not}},
 	}
 }
@@ -20,7 +20,7 @@ func hosted() []Known {
 func partners() []Known {
 	var (
 		version = may("apiVersion", text(30))
-		redact  = may("redact", truth)
+		redact  = may("redact", boolean)
 		azure   = []Param{version, may("customHost", text(2048))}
 		harms   = listOf("Hate", "SelfHarm", "Sexual", "Violence")
 		mistral = listOf("sexual", "hate_and_discrimination", "violence_and_threats", "dangerous_and_criminal_content", "selfharm", "health", "financial", "law", "pii")
@@ -35,7 +35,7 @@ func partners() []Known {
 		partner("acuvity.scan", both),
 		partner("aporia.validateProject", both, must("projectID", text(255))),
 		partner("crowdstrike-aidr.guardChatCompletions", both),
-		partner("exa.online", in, may("numResults", whole(100)), may("includeDomains", words), may("excludeDomains", words)),
+		partner("exa.online", in, may("numResults", positiveInteger(100)), may("includeDomains", words), may("excludeDomains", words)),
 		partner("f5-guardrails.scan", both, may("projectId", text(255)), redact),
 		partner("javelin.guardrails", both),
 		partner("lakera.guard", both, may("projectID", text(255))),
@@ -64,7 +64,7 @@ func partner(id string, hooks []Hook, params ...Param) Known {
 func patronus() []Known {
 	list := []Known{partner("patronus.custom", out, must("profile", text(255)))}
 	for _, name := range []string{"phi", "pii"} {
-		list = append(list, partner("patronus."+name, out, may("redact", truth)))
+		list = append(list, partner("patronus."+name, out, may("redact", boolean)))
 	}
 	for _, name := range []string{"isConcise", "isHelpful", "isPolite", "noApologies", "noGenderBias", "noRacialBias", "retrievalAnswerRelevance", "retrievalHallucination", "toxicity"} {
 		list = append(list, partner("patronus."+name, out))

@@ -51,9 +51,9 @@ func NewSlug(prefix string) string {
 
 const base62 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// NewItem returns a fresh id of a thing in an answer, for example "call_1bW…": prefix
+// NewObjectID returns a fresh id of a thing in an answer, for example "call_1bW…": prefix
 // and 24 random base62 characters, which is the form of OpenAI's own.
-func NewItem(prefix string) string { return prefix + random(base62, 24) }
+func NewObjectID(prefix string) string { return prefix + random(base62, 24) }
 
 // NewKey returns fresh key material: prefix and 32 random base62 characters, 190
 // bits, for example "sk-7Gq…". It never has dots, so it is never taken for a JWT.

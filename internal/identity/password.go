@@ -63,9 +63,9 @@ func Check(password sealed.String, at string) error {
 	p := password.Reveal()
 	switch {
 	case !utf8.ValidString(p) || len(p) > MaxPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at most %d bytes of text", MaxPassword).At(at)
+		return fault.Newf(fault.InvalidParameter, "a password has at most %d bytes of text", MaxPassword).WithParam(at)
 	case utf8.RuneCountInString(p) < MinPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at least %d characters", MinPassword).At(at)
+		return fault.Newf(fault.InvalidParameter, "a password has at least %d characters", MinPassword).WithParam(at)
 	}
 	return nil
 }

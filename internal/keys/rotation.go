@@ -41,13 +41,13 @@ func (p *RotationPolicy) Validate() error {
 	const at = "rotation_policy"
 	switch {
 	case p.Period != "" && p.Period != Weekly && p.Period != Monthly:
-		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").At(at + ".rotation_period")
+		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").WithParam(at + ".rotation_period")
 	case p.Period != "" && p.Days != 0:
-		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").At(at + ".rotation_period_days")
+		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").WithParam(at + ".rotation_period_days")
 	case p.Days < 0 || p.Days > maxRotationDays:
-		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).At(at + ".rotation_period_days")
+		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).WithParam(at + ".rotation_period_days")
 	case p.Period == "" && p.Days == 0 && p.Next == nil:
-		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").At(at)
+		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").WithParam(at)
 	}
 	return p.CheckTransition(p.Transition(), at+".key_transition_period_ms")
 }
@@ -58,9 +58,9 @@ func (p *RotationPolicy) Validate() error {
 func (p *RotationPolicy) CheckTransition(d time.Duration, at string) error {
 	switch {
 	case d < LeastTransition || d > LongestTransition:
-		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", LeastTransition.Milliseconds(), LongestTransition.Milliseconds()).At(at)
+		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", LeastTransition.Milliseconds(), LongestTransition.Milliseconds()).WithParam(at)
 	case p != nil && p.length() > 0 && d >= p.length():
-		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).At(at)
+		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).WithParam(at)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (p *RotationPolicy) SetNextRun(now time.Time) error {
 		return nil
 	}
 	if !p.Next.After(now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").At("rotation_policy.next_rotation_at")
+		return fault.New(fault.InvalidParameter, "the time is in the past").WithParam("rotation_policy.next_rotation_at")
 	}
 	next := midnight(*p.Next)
 	if !next.After(now) {

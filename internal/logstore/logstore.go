@@ -205,7 +205,7 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 	case errors.Is(err, bodies.ErrDamaged):
 		s.o.Logger.Error("the bodies of a log are damaged", "id", id, "error", err)
 	case errors.Is(err, bodies.ErrAway):
-		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").Because(err)
+		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").WithCause(err)
 	default:
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}

@@ -27,7 +27,7 @@ const (
 // serve, and those that are damaged. It fails with fault.InvalidParameter for a text of no length.
 func (s *Store) Search(ctx context.Context, q record.Query, text string) (record.Found, error) {
 	if text == "" {
-		return record.Found{}, fault.New(fault.InvalidParameter, "there is nothing to search for").At("search")
+		return record.Found{}, fault.New(fault.InvalidParameter, "there is nothing to search for").WithParam("search")
 	}
 	select {
 	case s.searches <- struct{}{}:

@@ -15,8 +15,8 @@ import (
 	text "text/template"
 )
 
-// Letter is a message as its receiver gets it.
-type Letter struct {
+// Email is a message as its receiver gets it.
+type Email struct {
 	Subject string // one line
 	Text    string
 	HTML    string
@@ -39,8 +39,8 @@ const frame = "frame"
 // maxTemplate is the largest template of an operator, in bytes.
 const maxTemplate = 256 << 10
 
-// Letters writes letters from templates. Safe for concurrent use.
-type Letters struct {
+// TemplateSet writes letters from templates. Safe for concurrent use.
+type TemplateSet struct {
 	brand Brand
 	plain map[string]*text.Template
 	html  map[string]*template.Template
@@ -51,7 +51,7 @@ type Letters struct {
 // "Subject: …", or "user-invite.html"; each that is missing falls back by itself, and
 // "frame.html" is the frame of all HTML letters. A template that cannot be read is an
 // error that names the file; so is a file that looks like a template and is none.
-func NewLetters(own string, brand Brand) (*Letters, error) {
+func NewLetters(own string, brand Brand) (*TemplateSet, error) {
 	if brand.Company == "" {
 		brand.Company = "AI gateway"
 	}
@@ -64,7 +64,7 @@ func NewLetters(own string, brand Brand) (*Letters, error) {
 			return nil, fmt.Errorf("mail templates (EMAIL_TEMPLATES_PATH): %w", err)
 		}
 	}
-	l := &Letters{brand: brand, plain: make(map[string]*text.Template), html: make(map[string]*template.Template)}
+	l := &TemplateSet{brand: brand, plain: make(map[string]*text.Template), html: make(map[string]*template.Template)}
 	for _, name := range Templates() {
 		if err := l.parse(name, sources); err != nil {
 			return nil, fmt.Errorf("mail templates: %w", err)
@@ -123,7 +123,7 @@ func readOwn(dir string, sources map[string]string) error {
 const subjectLine = "Subject: "
 
 // parse makes the two templates of a letter, and tries them.
-func (l *Letters) parse(name string, sources map[string]string) error {
+func (l *TemplateSet) parse(name string, sources map[string]string) error {
 	if !strings.HasPrefix(sources[name+".txt"], subjectLine) {
 		return fmt.Errorf("%s.txt: the first line is %q and the subject", name, subjectLine)
 	}
@@ -148,23 +148,23 @@ var ErrTemplate = errors.New("mail: there is no such template")
 
 // Write makes a letter of a template and its variables. Variables that are not given
 // are empty; in HTML they are escaped.
-func (l *Letters) Write(name string, vars map[string]string) (Letter, error) {
+func (l *TemplateSet) Write(name string, vars map[string]string) (Email, error) {
 	plain, ok := l.plain[name]
 	if !ok {
-		return Letter{}, fmt.Errorf("%w: %q", ErrTemplate, name)
+		return Email{}, fmt.Errorf("%w: %q", ErrTemplate, name)
 	}
 	all := map[string]string{}
 	maps.Copy(all, vars)
 	all["companyName"], all["logoUrl"], all["supportEmail"], all["docsUrl"] = l.brand.Company, l.brand.Logo, l.brand.Support, l.brand.Docs
 	var out, html bytes.Buffer
 	if err := plain.Execute(&out, all); err != nil {
-		return Letter{}, err
+		return Email{}, err
 	}
 	if err := l.html[name].Execute(&html, all); err != nil {
-		return Letter{}, err
+		return Email{}, err
 	}
 	subject, body, _ := strings.Cut(out.String(), "\n")
-	return Letter{
+	return Email{
 		Subject: oneLine(strings.TrimPrefix(subject, subjectLine)), Text: strings.TrimLeft(body, "\n"), HTML: html.String(),
 	}, nil
 }

@@ -87,9 +87,9 @@ func (m *Message) Due(status string, changed, now time.Time) bool {
 	return false
 }
 
-// Begin notes that a try begins, and returns the status that goes with it: Sending, or
+// StartDelivery notes that a try begins, and returns the status that goes with it: Sending, or
 // Failed for a message that is too old or whose fate was unknown too often.
-func (m *Message) Begin(status string, made, now time.Time) string {
+func (m *Message) StartDelivery(status string, made, now time.Time) string {
 	if status == Sending {
 		m.Cut++
 	}
@@ -110,8 +110,8 @@ func (m *Message) Done(now time.Time) string {
 	return Sent
 }
 
-// Missed notes that a try failed; with final set no other one follows.
-func (m *Message) Missed(reason string, final bool, now time.Time) string {
+// DeliveryFailed notes that a try failed; with final set no other one follows.
+func (m *Message) DeliveryFailed(reason string, final bool, now time.Time) string {
 	if final || m.Tries > len(waits) {
 		return m.fail(reason)
 	}

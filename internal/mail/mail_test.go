@@ -101,10 +101,10 @@ func TestTries(t *testing.T) {
 		if !m.Due(status, now, now) {
 			t.Fatalf("not due at %v: %+v", now, m)
 		}
-		if status = m.Begin(status, noon, now); status != mail.Sending || m.Tries != tries {
+		if status = m.StartDelivery(status, noon, now); status != mail.Sending || m.Tries != tries {
 			t.Fatalf("%s %+v", status, m)
 		}
-		if status = m.Missed("the server is away", false, now); status == mail.Pending {
+		if status = m.DeliveryFailed("the server is away", false, now); status == mail.Pending {
 			if m.Due(status, now, m.Next.Add(-time.Second)) {
 				t.Error("tried again at once")
 			}
@@ -115,11 +115,11 @@ func TestTries(t *testing.T) {
 		t.Errorf("%s %+v after %s", status, m, now.Sub(noon))
 	}
 	old := mail.Message{}
-	if old.Begin(mail.Pending, noon, noon.Add(mail.Life+1)) != mail.Failed || old.Tries != 0 {
+	if old.StartDelivery(mail.Pending, noon, noon.Add(mail.Life+1)) != mail.Failed || old.Tries != 0 {
 		t.Error("what is too old was tried")
 	}
 	refused := mail.Message{}
-	if refused.Missed("no such address", true, noon) != mail.Failed {
+	if refused.DeliveryFailed("no such address", true, noon) != mail.Failed {
 		t.Error("what was refused for good is tried again")
 	}
 }
@@ -128,14 +128,14 @@ func TestTries(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	m := mail.Message{}
-	status := m.Begin(mail.Pending, noon, noon)
+	status := m.StartDelivery(mail.Pending, noon, noon)
 	if m.Due(status, noon, noon.Add(mail.Limit)) || !m.Due(status, noon, noon.Add(mail.Doubt)) {
 		t.Error("a try is taken over when nobody can be at it any more")
 	}
-	if status = m.Begin(status, noon, noon.Add(mail.Doubt)); status != mail.Sending {
+	if status = m.StartDelivery(status, noon, noon.Add(mail.Doubt)); status != mail.Sending {
 		t.Error(status)
 	}
-	if status = m.Begin(status, noon, noon.Add(2*mail.Doubt)); status != mail.Failed || m.Tries != 2 {
+	if status = m.StartDelivery(status, noon, noon.Add(2*mail.Doubt)); status != mail.Failed || m.Tries != 2 {
 		t.Errorf("%s %+v", status, m)
 	}
 }

@@ -141,4 +141,4 @@ func validation(v any, at string) error {
 	})(v, at)
 }
 
-func refuse(at, why string) error { return fault.New(fault.InvalidParameter, why).At(at) }
+func refuse(at, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(at) }

@@ -64,11 +64,11 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 func (in *Integration) Validate() error {
 	switch {
 	case !slices.Contains([]AuthType{AuthNone, AuthHeaders, AuthOAuth, AuthClientCredentials}, in.AuthType):
-		return fault.New(fault.InvalidParameter, "the value is none, headers, oauth_auto or oauth_client_credentials").At("auth_type")
+		return fault.New(fault.InvalidParameter, "the value is none, headers, oauth_auto or oauth_client_credentials").WithParam("auth_type")
 	case in.Transport != HTTP && in.Transport != SSE:
-		return fault.New(fault.InvalidParameter, "the value is http or sse").At("transport")
+		return fault.New(fault.InvalidParameter, "the value is http or sse").WithParam("transport")
 	case in.URL == "":
-		return fault.New(fault.InvalidParameter, "the address of the server is required").At("url")
+		return fault.New(fault.InvalidParameter, "the address of the server is required").WithParam("url")
 	}
 	return nil
 }
@@ -104,8 +104,8 @@ type Connection struct {
 // ConnectionContext is what the tokens of a record are sealed under.
 func ConnectionContext(recordID string) string { return ConnectionKind + "/" + recordID }
 
-// Found is what an upstream server said of itself the last time that it was asked.
-type Found struct {
+// Discovery is what an upstream server said of itself the last time that it was asked.
+type Discovery struct {
 	Metadata     Metadata     `json:"metadata"`
 	Capabilities []Capability `json:"capabilities,omitempty"`
 	Synced       int64        `json:"synced_ms,omitempty"` // 0: never

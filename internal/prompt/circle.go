@@ -19,7 +19,7 @@ type circle struct {
 func (c *circle) walk(refs []PartialRef, depth int) (height int, err error) {
 	for _, ref := range refs {
 		if c.self(ref) {
-			return 0, invalid("the version includes itself through {{>%s}}", clip(ref.String())).At("version")
+			return 0, invalid("the version includes itself through {{>%s}}", clip(ref.String())).WithParam("version")
 		}
 		h, known := c.height[ref]
 		if !known {
@@ -29,7 +29,7 @@ func (c *circle) walk(refs []PartialRef, depth int) (height int, err error) {
 			c.height[ref] = h
 		}
 		if depth+h >= MaxPartialDepth {
-			return 0, invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(ref.String())).At("version")
+			return 0, invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(ref.String())).WithParam("version")
 		}
 		height = max(height, h+1)
 	}

@@ -40,7 +40,7 @@ type PartialVersion struct {
 func (v *PartialVersion) Compile() (*Template, error) {
 	t, err := Parse(v.String)
 	if err != nil {
-		return nil, fault.From(err).At("string")
+		return nil, fault.From(err).WithParam("string")
 	}
 	return t, nil
 }

@@ -80,7 +80,7 @@ func (p *Prompt) Validate() error { return checkName(p.Name) }
 
 func checkName(name string) error {
 	if strings.TrimSpace(name) == "" {
-		return fault.New(fault.InvalidParameter, "the name is empty").At("name")
+		return fault.New(fault.InvalidParameter, "the name is empty").WithParam("name")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (t *Template) Render(variables []byte, source Source) (string, error) {
 
 func (r *renderer) step() error {
 	if r.steps++; r.steps > MaxSteps {
-		return invalid("the prompt takes more than %d steps to fill in; use shorter lists", MaxSteps).At("variables")
+		return invalid("the prompt takes more than %d steps to fill in; use shorter lists", MaxSteps).WithParam("variables")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (r *renderer) private(n *node) error {
 	}
 	t, err := r.templateOf(v)
 	if err != nil {
-		return fault.From(err).At("variables." + n.name.whole)
+		return fault.From(err).WithParam("variables." + n.name.whole)
 	}
 	if len(t.nodes) == 0 {
 		return nil
@@ -228,5 +228,5 @@ func (r *renderer) include(name string, of any, t *Template) error {
 
 // UnknownPartial is what is said of a tag that names no partial of the workspace.
 func UnknownPartial(ref PartialRef) error {
-	return invalid("there is no partial {{>%s}} in the workspace", clip(ref.String())).At("string")
+	return invalid("there is no partial {{>%s}} in the workspace", clip(ref.String())).WithParam("string")
 }

@@ -74,7 +74,7 @@ func (v *Version) Compile() (*Compiled, error) {
 	c.own.keep("tools", v.Tools)
 	c.own.keep("tool_choice", v.ToolChoice)
 	if len(v.String) > MaxTemplateBytes {
-		return nil, invalid("the template is longer than %d bytes", MaxTemplateBytes).At("string")
+		return nil, invalid("the template is longer than %d bytes", MaxTemplateBytes).WithParam("string")
 	}
 	var err error
 	if c.Chat, err = v.chat(); err != nil {
@@ -86,7 +86,7 @@ func (v *Version) Compile() (*Compiled, error) {
 		c.text, err = Parse(v.String)
 	}
 	if err != nil {
-		return nil, fault.From(err).At("string")
+		return nil, fault.From(err).WithParam("string")
 	}
 	if c.document != nil {
 		c.partials = c.document.partials
@@ -126,12 +126,12 @@ func (v *Version) chat() (bool, error) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(text, &elements); err != nil {
 		if kind == "chat" {
-			return false, invalid("the template is no JSON array of messages: %s", err).At("string")
+			return false, invalid("the template is no JSON array of messages: %s", err).WithParam("string")
 		}
 		return false, nil
 	}
 	if err := splice.Scan([]byte(`{"messages":`+v.String+`}`), new(splice.Doc)); err != nil {
-		return false, fault.From(err).At("string") // nested too deep for any provider
+		return false, fault.From(err).WithParam("string") // nested too deep for any provider
 	}
 	for _, e := range elements {
 		if e[0] != '{' {

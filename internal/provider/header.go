@@ -97,5 +97,5 @@ func (p *Plan) Apply(h *wire.Header) {
 
 // invalid is a refusal that names a field.
 func invalid(field, format string, args ...any) error {
-	return fault.Newf(fault.InvalidRequest, format, args...).At(field)
+	return fault.Newf(fault.InvalidRequest, format, args...).WithParam(field)
 }

@@ -18,9 +18,9 @@ var hostIdentities = [...]struct {
 	{"vertex_auth_type", []string{"workload", "workload identity federation"}},
 }
 
-// OwnIdentity is the field by which values ask that a call be signed with the identity of
+// UsesGatewayIdentity is the field by which values ask that a call be signed with the identity of
 // the gateway's machine, for example "azure_auth_mode"; empty when none does.
-func OwnIdentity(v Values) (field string) {
+func UsesGatewayIdentity(v Values) (field string) {
 	for _, id := range hostIdentities {
 		if slices.Contains(id.modes, v[id.field]) {
 			return id.field
@@ -39,20 +39,20 @@ var azureModels = []string{
 	".openai.azure.us", ".cognitiveservices.azure.us", ".openai.azure.cn", ".cognitiveservices.azure.cn",
 }
 
-// KeepIdentity refuses a call that would take the identity of the gateway's machine to a
+// CheckIdentityHost refuses a call that would take the identity of the gateway's machine to a
 // host that was named as a whole, with fault.AddressRefused: whoever may save a provider or
 // config could otherwise read the machine's token at a host of their own, or have the
 // machine sign for any service of its cloud. A host is free where Azure itself serves
 // models, and where takes reports that the operator lets stored credentials go to the URL.
-func (p *Plan) KeepIdentity(v Values, takes func(url string) bool) error {
-	field := OwnIdentity(v)
+func (p *Plan) CheckIdentityHost(v Values, takes func(url string) bool) error {
+	field := UsesGatewayIdentity(v)
 	if field == "" || p.Named == "" || p.Named == "path" {
 		return nil
 	}
 	if url := p.Scheme + "://" + p.Host; p.Auth.Scheme == "azure" && servesModels(url) || takes(url) {
 		return nil
 	}
-	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).At(p.Named)
+	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).WithParam(p.Named)
 }
 
 // servesModels reports whether a URL lies where Azure serves models and nobody else anything.

@@ -45,7 +45,7 @@ func TestKeepIdentity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = p.KeepIdentity(c.values, trusts)
+			err = p.CheckIdentityHost(c.values, trusts)
 			if (err != nil) != (c.at != "") || err != nil && (!fault.Has(err, fault.AddressRefused) || fault.From(err).Param != c.at) {
 				t.Errorf("%v, want a refusal at %q", err, c.at)
 			}

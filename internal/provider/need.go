@@ -29,7 +29,7 @@ func (q *query) checkFields() error {
 		if q.values[f.Name] != "" || f.Name == Key && q.host != "" {
 			continue
 		}
-		if q.holds(f.RequiredIf) {
+		if q.matches(f.RequiredIf) {
 			return q.missing(f.Name)
 		}
 	}

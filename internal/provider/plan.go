@@ -250,7 +250,7 @@ func (q *query) path(p *Plan, prefix string) (string, error) {
 	if !safePath(path) || strings.HasPrefix(path, "//") {
 		outside := fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
 		if q.model != "" && !safePath("/"+q.model) && p.Endpoint.Dialect != Through {
-			return "", outside.At(argModel)
+			return "", outside.WithParam(argModel)
 		}
 		return "", outside
 	}

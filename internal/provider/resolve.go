@@ -63,17 +63,17 @@ func (q *query) value(name string) string {
 	return ""
 }
 
-// holds reports whether all conditions hold.
-func (q *query) holds(conds []Cond) bool {
+// matches reports whether all conditions hold.
+func (q *query) matches(conds []Cond) bool {
 	for i := range conds {
-		if !q.one(&conds[i]) {
+		if !q.single(&conds[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (q *query) one(c *Cond) bool {
+func (q *query) single(c *Cond) bool {
 	v := q.value(c.Field)
 	if c.Field == argModel && q.call.Underlying != "" {
 		v = q.call.Underlying
@@ -93,7 +93,7 @@ func (q *query) one(c *Cond) bool {
 func (q *query) shape() *shape {
 	shapes := q.spec.shapes
 	for i := range shapes {
-		if q.holds(shapes[i].when) {
+		if q.matches(shapes[i].when) {
 			return &shapes[i]
 		}
 	}

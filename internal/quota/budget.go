@@ -95,7 +95,7 @@ const maxBudgets = 20
 
 // validate checks one budget; path is what its fields stand in, "usage_limits." or "".
 func (b *Budget) validate(path string, r Rules) error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At(path + at) }
+	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + at) }
 	least := One
 	if b.Measure == TokenCount {
 		least = max(r.LeastToken, One)

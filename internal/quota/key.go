@@ -68,10 +68,10 @@ func keyNames(group bool) string {
 
 func (c Condition) validate(at string) error {
 	if !c.Key.known(false) {
-		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).At(at + ".key")
+		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).WithParam(at + ".key")
 	}
 	if len(c.Value) == 0 {
-		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").At(at + ".value")
+		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").WithParam(at + ".value")
 	}
 	if err := c.validateValues(c.Value, at+".value"); err != nil {
 		return err
@@ -81,10 +81,10 @@ func (c Condition) validate(at string) error {
 
 func (c Condition) validateValues(list Values, at string) error {
 	if len(list) > MaxValues || slices.Contains(list, "") {
-		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).At(at)
+		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).WithParam(at)
 	}
 	if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
-		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).At(at)
+		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).WithParam(at)
 	}
 	return nil
 }
@@ -93,10 +93,10 @@ func validateGroups(groups []GroupBy) error {
 	for i, g := range groups {
 		at := path("group_by", i) + ".key"
 		if !g.Key.known(true) {
-			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).At(at)
+			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).WithParam(at)
 		}
 		if slices.Contains(groups[:i], g) {
-			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).At(at)
+			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).WithParam(at)
 		}
 	}
 	return nil

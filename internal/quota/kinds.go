@@ -26,9 +26,9 @@ func checkKinds(k Key, list Values, at string, find func(string) (string, bool))
 		}
 		switch id, ok := find(kind); {
 		case !ok:
-			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).At(at)
+			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).WithParam(at)
 		case id != kind:
-			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).At(at)
+			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).WithParam(at)
 		}
 	}
 	return nil

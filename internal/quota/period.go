@@ -27,7 +27,7 @@ const (
 const MaxDays = 365
 
 func (p *Period) validate(path string) error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At(path + at) }
+	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + at) }
 	switch {
 	case p.Every != "" && p.Days != 0:
 		return bad("periodic_reset_days", "send periodic_reset or periodic_reset_days, not both")
@@ -90,7 +90,7 @@ func (p Period) Day() Period {
 // field, whose name path begins.
 func (p Period) ValidateNextReset(now time.Time, path string) error {
 	if p.NextResetAt != nil && !p.NextResetAt.After(now) {
-		return fault.New(fault.InvalidParameter, "the next reset is a day behind today, at 00:00 UTC").At(path + "next_usage_reset_at")
+		return fault.New(fault.InvalidParameter, "the next reset is a day behind today, at 00:00 UTC").WithParam(path + "next_usage_reset_at")
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ const maxZone = 24 * time.Hour
 // Validate refuses, with fault.InvalidParameter naming the parameter of the contract, what
 // cannot be worked out.
 func (a *Analysis) Validate() error {
-	refuse := func(at, why string) error { return fault.New(fault.InvalidParameter, why).At(at) }
+	refuse := func(at, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(at) }
 	column := cmp.Or(a.Order, ColumnRequests)
 	need, known := column.Needs()
 	switch {
@@ -206,7 +206,7 @@ func (a *Analysis) PageSize() (n int, cut bool) {
 
 // TooMany is the refusal of an Analysis that has more than MaxGroups rows.
 func TooMany() error {
-	return fault.Newf(fault.InvalidParameter, "the answer has more than %d rows: ask for a shorter time or a page", MaxGroups).At("page_size")
+	return fault.Newf(fault.InvalidParameter, "the answer has more than %d rows: ask for a shorter time or a page", MaxGroups).WithParam("page_size")
 }
 
 // AnalysisPage is the answer to an Analysis. Buckets and values without attempts have no

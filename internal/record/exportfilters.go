@@ -89,7 +89,7 @@ func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 }
 
 func badFilter(name, why string) error {
-	return fault.New(fault.InvalidParameter, why).At(strings.TrimSuffix("filters."+name, "."))
+	return fault.New(fault.InvalidParameter, why).WithParam(strings.TrimSuffix("filters."+name, "."))
 }
 
 // layFilter puts a filter under the name of the contract. Null is no filter.
@@ -167,10 +167,10 @@ func (f *ExportFilters) Validate() error {
 		return badFilter("ai_org_model", fault.From(err).Text())
 	}
 	if p := f.PageSize; p != nil && (*p < 1 || *p > MaxExportRows) {
-		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).At("filters.page_size")
+		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).WithParam("filters.page_size")
 	}
 	if p := f.CurrentPage; p != nil && (*p < 0 || *p > maxExportPage) {
-		return fault.Newf(fault.InvalidParameter, "pages are 0 to %d", maxExportPage).At("filters.current_page")
+		return fault.Newf(fault.InvalidParameter, "pages are 0 to %d", maxExportPage).WithParam("filters.current_page")
 	}
 	return f.ranges()
 }
@@ -207,7 +207,7 @@ func (f *ExportFilters) ranges() error {
 	} {
 		switch {
 		case r.min != nil && *r.min < r.least:
-			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.least).At("filters." + r.name + "_min")
+			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.least).WithParam("filters." + r.name + "_min")
 		case r.min != nil && r.max != nil && *r.max < *r.min:
 			return badFilter(r.name+"_max", "the most is not less than the least")
 		}

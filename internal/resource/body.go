@@ -47,7 +47,7 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	most := cmp.Or(c.op.MaxBytes, maxBody)
 	raw, err := io.ReadAll(io.LimitReader(c.r.Body, int64(most)+1))
 	if err != nil {
-		return fault.New(fault.InvalidRequest, "the body was cut off").Because(err)
+		return fault.New(fault.InvalidRequest, "the body was cut off").WithCause(err)
 	}
 	if len(raw) > most {
 		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", most)
@@ -101,7 +101,7 @@ func wellFormed(raw []byte) error {
 		if errors.As(err, &f) {
 			return f
 		}
-		return fault.New(fault.InvalidRequest, "the body is not valid JSON").Because(err)
+		return fault.New(fault.InvalidRequest, "the body is not valid JSON").WithCause(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return fault.New(fault.InvalidRequest, "there is something behind the JSON of the body")
@@ -129,7 +129,7 @@ func value(d *json.Decoder, depth int) error {
 				return err
 			}
 			if n, _ := name.(string); seen[n] {
-				return fault.New(fault.InvalidRequest, "the field is there twice").At(n)
+				return fault.New(fault.InvalidRequest, "the field is there twice").WithParam(n)
 			} else {
 				seen[n] = true
 			}
@@ -159,7 +159,7 @@ func (c *Call) checkBody(s *schema) error {
 		lines[i] = p.line()
 	}
 	first := problems[0]
-	return fault.Newf(fault.InvalidRequest, "%s: %s", first.Path, first.Message).At(first.Path).WithDetails(lines...)
+	return fault.Newf(fault.InvalidRequest, "%s: %s", first.Path, first.Message).WithParam(first.Path).WithDetails(lines...)
 }
 
 // check returns what does not fit of the fields that the schema knows.

@@ -134,7 +134,7 @@ func (k *Kind[T, V]) compareEchoes(ctx context.Context, c *Call, r *Row[T]) erro
 		switch {
 		case there && reflect.DeepEqual(now, sent):
 		case there && slices.Contains([]string{"id", "slug"}, e.path[len(e.path)-1]):
-			return fault.New(fault.InvalidRequest, "the field is read-only and has another value: leave it out").At(e.at)
+			return fault.New(fault.InvalidRequest, "the field is read-only and has another value: leave it out").WithParam(e.at)
 		default:
 			c.warnReadOnly(e.at)
 		}

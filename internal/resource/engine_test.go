@@ -32,7 +32,7 @@ type shelfIn struct {
 
 func (s *shelf) Validate() error {
 	if s.Width > 100 {
-		return fault.New(fault.InvalidParameter, "too wide").At("width")
+		return fault.New(fault.InvalidParameter, "too wide").WithParam("width")
 	}
 	return nil
 }

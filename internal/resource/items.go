@@ -27,7 +27,7 @@ func (c *Call) readItems(raw []byte) error {
 	}
 	for i, item := range c.Items {
 		if item == nil {
-			return fault.New(fault.InvalidRequest, "the entry is a JSON object").At(c.ItemField(i, ""))
+			return fault.New(fault.InvalidRequest, "the entry is a JSON object").WithParam(c.ItemField(i, ""))
 		}
 	}
 	return nil

@@ -198,7 +198,7 @@ func (c *Call) anyOf(scopes []access.Scope, can func(access.Scope) error) error 
 		}
 	}
 	if f := fault.From(first); len(scopes) > 1 && f.Param != "" {
-		return fault.Newf(fault.Forbidden, "the API key has none of the scopes %s", join(scopes, ", ")).At(f.Param)
+		return fault.Newf(fault.Forbidden, "the API key has none of the scopes %s", join(scopes, ", ")).WithParam(f.Param)
 	}
 	return first
 }
@@ -246,7 +246,7 @@ func (s Sent) Into(name string, to any) error {
 		return nil
 	}
 	if err := json.Unmarshal(s[name], to); err != nil {
-		return fault.New(fault.InvalidParameter, "this value cannot be used here").At(name).Because(err)
+		return fault.New(fault.InvalidParameter, "this value cannot be used here").WithParam(name).WithCause(err)
 	}
 	return nil
 }

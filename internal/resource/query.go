@@ -40,11 +40,11 @@ var WorkspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspa
 func (c *Call) readQuery() error {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil { // what cannot be read may be the filter without which the call is about more
-		return fault.New(fault.InvalidRequest, "the query of the address cannot be read: write & between parameters, and a % or ; within one as %25 and %3B").Because(err)
+		return fault.New(fault.InvalidRequest, "the query of the address cannot be read: write & between parameters, and a % or ; within one as %25 and %3B").WithCause(err)
 	}
 	for _, p := range c.op.Params {
 		if problem := isText(c.Path(p.Name)); problem != "" {
-			return fault.New(fault.InvalidParameter, problem).At(p.Name)
+			return fault.New(fault.InvalidParameter, problem).WithParam(p.Name)
 		}
 	}
 	if err := c.renameParameters(values); err != nil {
@@ -60,11 +60,11 @@ func (c *Call) readQuery() error {
 			v = strings.Join(values[p.Name], ",")
 		}
 		if v == "" && p.Required {
-			return fault.New(fault.InvalidParameter, "the parameter is required").At(p.Name)
+			return fault.New(fault.InvalidParameter, "the parameter is required").WithParam(p.Name)
 		}
 		if v != "" {
 			if problem := p.check(v); problem != "" {
-				return fault.New(fault.InvalidParameter, problem).At(p.Name)
+				return fault.New(fault.InvalidParameter, problem).WithParam(p.Name)
 			}
 		}
 		c.query[p.Name] = v

@@ -226,7 +226,7 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 		}
 	}
 	if k.ByID {
-		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").At(k.Param)
+		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam(k.Param)
 	}
 	rec, err := FindByName(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 	if !fault.Has(err, fault.NotFound) {
@@ -281,7 +281,7 @@ func (k *Kind[T, V]) only(rows []Record, err error) (Record, error) {
 	case len(rows) == 0:
 		return Record{}, fault.New(fault.NotFound, "")
 	case len(rows) > 1:
-		return Record{}, fault.Newf(fault.InvalidParameter, "several %s are called so; name one by its id", plural(k.Title)).At(k.Param)
+		return Record{}, fault.Newf(fault.InvalidParameter, "several %s are called so; name one by its id", plural(k.Title)).WithParam(k.Param)
 	}
 	return rows[0], nil
 }

@@ -207,7 +207,7 @@ func (k *Kind[T, V]) filters() []Filter {
 func NameFilter(param string) Filter {
 	return Filter{Param: Param{Name: param, Doc: "part of the name", MaxLength: 255}, Apply: func(_ *Call, v string, q *Query) error {
 		if q.Search != "" && q.Search != v {
-			return fault.New(fault.InvalidParameter, "send search or name, not both").At(param)
+			return fault.New(fault.InvalidParameter, "send search or name, not both").WithParam(param)
 		}
 		q.Search = v
 		return nil

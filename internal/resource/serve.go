@@ -158,14 +158,14 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 // caller cannot see, so that the response does not reveal which of the two it is. At is the
 // field or placeholder that names it, such as "workspace_id".
 func ErrForeignWorkspace(at string) error {
-	return fault.New(fault.NotFound, "there is no such workspace").At(at)
+	return fault.New(fault.NotFound, "there is no such workspace").WithParam(at)
 }
 
 // OwnOrganisation is fault.NotFound for an id that is not that of the caller's
 // organisation, whether or not another one has it. At is the field that holds the id.
 func (c *Call) OwnOrganisation(id, at string) error {
 	if id != c.OrgID {
-		return fault.New(fault.NotFound, "there is no such organisation").At(at)
+		return fault.New(fault.NotFound, "there is no such organisation").WithParam(at)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (c *Call) oneSlug() string {
 // RequireWorkspace fails unless the call names a workspace.
 func (c *Call) RequireWorkspace() error {
 	if c.WorkspaceID == "" {
-		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug").At("workspace_id")
+		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug").WithParam("workspace_id")
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string)
 		return nil, err
 	}
 	if err != nil || r.Status == Archived || r.WorkspaceID != "" && r.WorkspaceID != workspaceID {
-		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s in the workspace", kind).At(field)
+		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s in the workspace", kind).WithParam(field)
 	}
 	return &r, nil
 }

@@ -43,7 +43,7 @@ func boolHeader(h http.Header, name string) (bool, error) {
 	case "", "false", "0", "off", "no":
 		return false, nil
 	}
-	return false, fault.New(fault.InvalidParameter, "the value must be true or false").At(strings.ToLower(name))
+	return false, fault.New(fault.InvalidParameter, "the value must be true or false").WithParam(strings.ToLower(name))
 }
 
 // warn names something of the request in HeaderWarnings that was ignored: what is "field" or
@@ -95,9 +95,9 @@ func (c *Call) unknownParameters(values url.Values) error {
 		near := nearest(name, known)
 		switch {
 		case near != "":
-			return fault.Newf(fault.InvalidParameter, "there is no such parameter here, did you mean %s?", near).At(name)
+			return fault.Newf(fault.InvalidParameter, "there is no such parameter here, did you mean %s?", near).WithParam(name)
 		case c.strict:
-			return fault.New(fault.InvalidParameter, "there is no such parameter here").At(name)
+			return fault.New(fault.InvalidParameter, "there is no such parameter here").WithParam(name)
 		}
 		c.warn("parameter", name)
 	}

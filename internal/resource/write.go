@@ -231,7 +231,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 // than the one that is about to be changed, and said so with If-Match.
 func (c *Call) Unchanged(r Record) error {
 	if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(r) {
-		return fault.New(fault.Conflict, "it was changed by someone else since it was read").At("If-Match")
+		return fault.New(fault.Conflict, "it was changed by someone else since it was read").WithParam("If-Match")
 	}
 	return nil
 }
@@ -306,10 +306,10 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 		slug = newSlug(k.Slug, ch.New.Name, n)
 	}
 	if !ident.ValidSlug(slug) {
-		return fault.Newf(fault.InvalidParameter, "a slug has letters, digits, dots, - and _, begins with a letter or digit and has at most %d characters", ident.SlugMax).At("slug")
+		return fault.Newf(fault.InvalidParameter, "a slug has letters, digits, dots, - and _, begins with a letter or digit and has at most %d characters", ident.SlugMax).WithParam("slug")
 	}
 	if strings.EqualFold(slug, selfSlug) {
-		return fault.New(fault.InvalidParameter, "self is reserved: in paths it names what the caller belongs to; choose another slug").At("slug")
+		return fault.New(fault.InvalidParameter, "self is reserved: in paths it names what the caller belongs to; choose another slug").WithParam("slug")
 	}
 	ch.New.Slug = slug
 	return nil
@@ -328,7 +328,7 @@ func (k *Kind[T, V]) after(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) err
 // conflictError says of a conflict what it is about.
 func (k *Kind[T, V]) conflictError(err error, slug string) error {
 	if fault.Has(err, fault.Conflict) && slug != "" {
-		return fault.Newf(fault.Conflict, "another %s has the slug %q", k.Title, slug).At("slug").Because(err)
+		return fault.Newf(fault.Conflict, "another %s has the slug %q", k.Title, slug).WithParam("slug").WithCause(err)
 	}
 	return err
 }

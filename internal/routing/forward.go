@@ -33,7 +33,7 @@ func ForwardHeaders(value string) ([]string, error) {
 		}
 		name, problem := forwardable(name)
 		if problem != "" {
-			return nil, fault.Newf(fault.InvalidRequest, "x-gateway-forward-headers: %.80q %s", name, problem).At("x-gateway-forward-headers")
+			return nil, fault.Newf(fault.InvalidRequest, "x-gateway-forward-headers: %.80q %s", name, problem).WithParam("x-gateway-forward-headers")
 		}
 		names = append(names, name)
 	}

@@ -91,7 +91,7 @@ func (p *parser) refusal() error {
 	for i, is := range p.issues {
 		texts[i], details[i] = is.path+": "+is.message, "path: "+is.path+", message: "+is.message
 	}
-	return fault.Newf(fault.InvalidConfig, "config is invalid: %s", strings.Join(texts, "; ")).At(p.issues[0].path).WithDetails(details...)
+	return fault.Newf(fault.InvalidConfig, "config is invalid: %s", strings.Join(texts, "; ")).WithParam(p.issues[0].path).WithDetails(details...)
 }
 
 // document checks size, encoding, syntax and depth, so that the rest can walk the

@@ -18,7 +18,7 @@ import (
 func TestUnreachableSignIns(t *testing.T) {
 	t.Parallel()
 	signIn := func(cause error) error {
-		return fmt.Errorf("sign in to the secret manager: %w", fault.New(fault.Unauthenticated, "no token").Because(cause))
+		return fmt.Errorf("sign in to the secret manager: %w", fault.New(fault.Unauthenticated, "no token").WithCause(cause))
 	}
 	azure := func(status int) error {
 		return signIn(&azidentity.AuthenticationFailedError{RawResponse: &http.Response{StatusCode: status}})

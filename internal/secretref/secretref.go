@@ -101,7 +101,7 @@ func (r *Reader) Read(ctx context.Context, uses []credential.SecretUse) (map[str
 }
 
 func unavailable(u *credential.SecretUse, cause error) error {
-	return fault.Newf(fault.SecretUnavailable, "the provider's %s could not be read from the secret manager", u.Field).Because(cause)
+	return fault.Newf(fault.SecretUnavailable, "the provider's %s could not be read from the secret manager", u.Field).WithCause(cause)
 }
 
 // errOwnIdentity refuses a reference that was saved while its address was listed, or by a

@@ -89,16 +89,16 @@ func (f *Form) Content(p *Part) wire.Payload { return f.spool.Slice(p.Off, p.Len
 func boundaryOf(contentType string) (string, error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/form-data" {
-		return "", fault.New(fault.UnsupportedMedia, "the content type must be multipart/form-data with a boundary").At("content-type")
+		return "", fault.New(fault.UnsupportedMedia, "the content type must be multipart/form-data with a boundary").WithParam("content-type")
 	}
 	// Readers that know RFC 2231 take boundary*=, others boundary=; of escapes some drop
 	// the backslash. A body can hold a form for either.
 	if strings.Contains(contentType, "\\") || slices.ContainsFunc(paramNames(contentType), starred) {
-		return "", fault.New(fault.InvalidRequest, "the content type must name the boundary of the form without escapes and encodings").At("content-type")
+		return "", fault.New(fault.InvalidRequest, "the content type must name the boundary of the form without escapes and encodings").WithParam("content-type")
 	}
 	b := params["boundary"]
 	if b == "" || len(b) > 70 || strings.HasSuffix(b, " ") || !printable(b) {
-		return "", fault.New(fault.InvalidRequest, "the boundary of the form must be 1 to 70 printable characters").At("content-type")
+		return "", fault.New(fault.InvalidRequest, "the boundary of the form must be 1 to 70 printable characters").WithParam("content-type")
 	}
 	return b, nil
 }
@@ -147,7 +147,7 @@ func (p *Part) describe(head []byte) error {
 func (p *Part) disposition(val string) error {
 	kind, params, err := mime.ParseMediaType(val)
 	if err != nil || kind != "form-data" {
-		return malformed("a part's content-disposition is not valid").Because(err)
+		return malformed("a part's content-disposition is not valid").WithCause(err)
 	}
 	name, ok := params["name"]
 	if !ok || name == "" {

@@ -56,9 +56,9 @@ func (p *Part) refuseStars(params []string) error {
 		case base == "name":
 			return malformed("a part's name is encoded; send it as name=\"…\"")
 		case base == "filename" && !slices.Contains(params, "filename"):
-			return malformed("a part has an encoded file name and no plain filename; send it as filename=\"…\"").At(p.Name)
+			return malformed("a part has an encoded file name and no plain filename; send it as filename=\"…\"").WithParam(p.Name)
 		case base == "filename" && routingKeyIndex([]byte(p.Name)) >= 0:
-			return malformed("a part that is no file has an encoded file name").At(p.Name)
+			return malformed("a part that is no file has an encoded file name").WithParam(p.Name)
 		}
 	}
 	return nil

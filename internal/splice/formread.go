@@ -271,7 +271,7 @@ func (fr *formReader) keep(p *Part, b []byte) error {
 	switch {
 	case p.HasFileName:
 	case p.Len > fr.lim.Value:
-		return fault.Newf(fault.InvalidRequest, "the form field %q is larger than %d bytes", p.Name, fr.lim.Value).At(p.Name)
+		return fault.Newf(fault.InvalidRequest, "the form field %q is larger than %d bytes", p.Name, fr.lim.Value).WithParam(p.Name)
 	case p.Len > KeptMax:
 		p.Value = nil
 	default:
@@ -293,7 +293,7 @@ func (f *Form) refuseTwins() error {
 			continue
 		}
 		if seen&(1<<g) != 0 {
-			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", routingKeys[g]).At(routingKeys[g])
+			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", routingKeys[g]).WithParam(routingKeys[g])
 		}
 		seen |= 1 << g
 	}

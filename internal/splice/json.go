@@ -68,13 +68,13 @@ func (d *Doc) rejectDuplicateKeys() error {
 		}
 		if seen&(1<<g) != 0 {
 			d.items = d.items[:0]
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(routingKeys[g]), it.key).At(spelled(routingKeys[g]))
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(routingKeys[g]), it.key).WithParam(spelled(routingKeys[g]))
 		}
 		seen |= 1 << g
 		if field := repeatedWithin(routingKeys[g], d.src[it.val:it.end]); field != "" {
 			d.items = d.items[:0]
 			at := spelled(routingKeys[g]) + "." + field
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", at).At(at)
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", at).WithParam(at)
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 			return nil, err
 		}
 		if len(e.Value) > 255 {
-			return nil, fault.New(fault.InvalidRequest, "the value is longer than 255 bytes").At(e.Name)
+			return nil, fault.New(fault.InvalidRequest, "the value is longer than 255 bytes").WithParam(e.Name)
 		}
 		i, seen := at[[2]string{e.Name, e.Value}]
 		if !seen {

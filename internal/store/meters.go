@@ -198,7 +198,7 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 func ownTx(rtx resource.Tx) (*tx, error) {
 	t, ok := rtx.(*tx)
 	if !ok {
-		return nil, fault.New(fault.Internal, "").Because(errForeignTx)
+		return nil, fault.New(fault.Internal, "").WithCause(errForeignTx)
 	}
 	return t, nil
 }

@@ -109,9 +109,9 @@ func stamp(t time.Time) int64 {
 func storable(name, value string, max int) error {
 	switch {
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return fault.New(fault.InvalidRequest, "the value is not valid UTF-8 text").At(name)
+		return fault.New(fault.InvalidRequest, "the value is not valid UTF-8 text").WithParam(name)
 	case len(value) > max && utf8.RuneCountInString(value) > max:
-		return fault.Newf(fault.InvalidRequest, "the value is longer than %d characters", max).At(name)
+		return fault.Newf(fault.InvalidRequest, "the value is longer than %d characters", max).WithParam(name)
 	}
 	return nil
 }

@@ -85,7 +85,9 @@ const minSession = 900
 
 // Validate checks what belongs together: fault.InvalidParameter at the field.
 func (a *Auth) Validate() error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).At("auth_settings." + at) }
+	bad := func(at, text string) error {
+		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings." + at)
+	}
 	switch {
 	case a.Session.MaxTTL != 0 && a.Session.MaxTTL < minSession:
 		return bad("session_settings.max_session_ttl", "a session lasts at least 900 seconds")
@@ -102,10 +104,10 @@ func (a *Auth) Validate() error {
 	}
 	for i, d := range a.Domains {
 		if slices.ContainsFunc(a.Domains[:i], func(e Domain) bool { return e.Name == d.Name }) {
-			return fault.Newf(fault.InvalidParameter, "the domain %s is there twice", d.Name).At("domains")
+			return fault.Newf(fault.InvalidParameter, "the domain %s is there twice", d.Name).WithParam("domains")
 		}
 		if d.Subdomains && strings.Count(d.Name, ".") > 1 {
-			return fault.New(fault.InvalidParameter, "subdomains are allowed of root domains only").At("domains")
+			return fault.New(fault.InvalidParameter, "subdomains are allowed of root domains only").WithParam("domains")
 		}
 	}
 	return nil

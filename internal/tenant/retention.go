@@ -36,7 +36,7 @@ func (r Retention) Within(most Retention) error {
 	limits := most.all()
 	for i, d := range r.all() {
 		if limit := *limits[i].days; *d.days != nil && limit != nil && **d.days > *limit {
-			return fault.Newf(fault.InvalidParameter, "this deployment keeps it for %d days at most", *limit).At("settings.log_retention." + d.name)
+			return fault.Newf(fault.InvalidParameter, "this deployment keeps it for %d days at most", *limit).WithParam("settings.log_retention." + d.name)
 		}
 	}
 	return nil

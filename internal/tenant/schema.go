@@ -33,7 +33,7 @@ func (s Schemas) Validate() error {
 			continue
 		}
 		if _, err := compile(one.raw); err != nil {
-			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).At(one.at)
+			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).WithParam(one.at)
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func Fill(schema json.RawMessage, metadata map[string]string, at string) (map[st
 		doc[name] = v
 	}
 	if err := c.Validate(doc); err != nil {
-		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).At(at)
+		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).WithParam(at)
 	}
 	return filled, nil
 }

@@ -16,9 +16,9 @@ var lent [20]sync.Pool
 // lentClass is which of lent holds n bytes.
 func lentClass(n int) int { return bits.Len(uint(max(n, leastLent)-1) / leastLent) }
 
-// Lend returns a room of n bytes or up to twice as many, 1 KiB at least, with whatever is left
-// in it. It is the caller's until GiveBack, who need not give it back.
-func Lend(n int) *[]byte {
+// GetBuffer returns a room of n bytes or up to twice as many, 1 KiB at least, with whatever is left
+// in it. It is the caller's until PutBuffer, who need not give it back.
+func GetBuffer(n int) *[]byte {
 	i := lentClass(n)
 	if i >= len(lent) { // nobody keeps such bodies
 		b := make([]byte, n)
@@ -31,8 +31,8 @@ func Lend(n int) *[]byte {
 	return &b
 }
 
-// GiveBack ends the use of a room that Lend returned, at its whole length.
-func GiveBack(b *[]byte) {
+// PutBuffer ends the use of a room that Lend returned, at its whole length.
+func PutBuffer(b *[]byte) {
 	if i := lentClass(len(*b)); i < len(lent) {
 		lent[i].Put(b)
 	}

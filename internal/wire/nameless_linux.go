@@ -9,9 +9,9 @@ import (
 // the same on every processor that Go supports.
 const tmpfile = 0o20000000 | syscall.O_DIRECTORY
 
-// nameless makes a file that has no name from the start: half the price of making
+// openTmpfile makes a file that has no name from the start: half the price of making
 // and removing one.
-func nameless(dir string) (*os.File, error) {
+func openTmpfile(dir string) (*os.File, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}

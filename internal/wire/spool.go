@@ -76,10 +76,10 @@ func (s *Spool) reserve(n int) bool {
 	case n <= cap(s.buf):
 		return true
 	case n <= chunk:
-		p := Lend(n)
+		p := GetBuffer(n)
 		s.buf = append((*p)[:0], s.buf...)
 		if s.lent != nil {
-			GiveBack(s.lent)
+			PutBuffer(s.lent)
 		}
 		s.lent = p
 		return true
@@ -97,16 +97,16 @@ func (s *Spool) reserve(n int) bool {
 const largeMax = 32
 
 // larges are buffers for bodies that are not small but stay in memory.
-var larges = lender{free: sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+1); return &b }}}
+var larges = bufferPool{free: sync.Pool{New: func() any { b := make([]byte, 0, MemoryMax+1); return &b }}}
 
-// lender is a pool that gives out largeMax buffers at most.
-type lender struct {
+// bufferPool is a pool that gives out largeMax buffers at most.
+type bufferPool struct {
 	free sync.Pool
 	out  atomic.Int32
 }
 
 // take returns a buffer, nil when too many are out.
-func (l *lender) take() *[]byte {
+func (l *bufferPool) take() *[]byte {
 	if l.out.Add(1) > largeMax {
 		l.out.Add(-1)
 		return nil
@@ -114,7 +114,7 @@ func (l *lender) take() *[]byte {
 	return l.free.Get().(*[]byte)
 }
 
-func (l *lender) put(b *[]byte) {
+func (l *bufferPool) put(b *[]byte) {
 	l.out.Add(-1)
 	l.free.Put(b)
 }
@@ -159,8 +159,8 @@ func (s *Spool) grow(r io.Reader, limit int64) error {
 			return err
 		}
 	}
-	b := Lend(chunk)
-	defer GiveBack(b)
+	b := GetBuffer(chunk)
+	defer PutBuffer(b)
 	for {
 		n, err := r.Read(*b)
 		if n > 0 {
@@ -206,7 +206,7 @@ func (s *Spool) spill() error {
 // unnamed makes a file that no name leads to, so that a crash leaves nothing. Where
 // the file system cannot make one without a name, the name is taken away at once.
 func unnamed(dir string) (*os.File, error) {
-	if f, err := nameless(dir); err == nil {
+	if f, err := openTmpfile(dir); err == nil {
 		return f, nil
 	}
 	f, err := os.CreateTemp(dir, "spool-")
@@ -267,7 +267,7 @@ func (s *Spool) Close() error {
 
 func (s *Spool) release() {
 	if s.lent != nil {
-		GiveBack(s.lent)
+		PutBuffer(s.lent)
 		s.lent = nil
 	}
 	if s.large != nil {

@@ -153,7 +153,7 @@ func (e *Engine) enter(ctx context.Context, org string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fault.New(fault.Conflict, "this organisation is being re-rated; try again when that has ended").Because(ctx.Err())
+			return fault.New(fault.Conflict, "this organisation is being re-rated; try again when that has ended").WithCause(ctx.Err())
 		case <-ended:
 		}
 	}
@@ -171,5 +171,5 @@ func late(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(fault.Overloaded, "the request log does not keep up right now; try again shortly").Because(err)
+	return fault.New(fault.Overloaded, "the request log does not keep up right now; try again shortly").WithCause(err)
 }

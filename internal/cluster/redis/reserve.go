@@ -35,7 +35,7 @@ func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (
 	b.own.Settle(at, holds, nil) // what was answered here: nothing of it is held
 	if err != nil {
 		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "the limits of this call cannot be checked right now, and it is not sent without; try again shortly").
-			WithRetry(time.Second).WithAgain(fault.AgainHelps).Because(err)
+			WithRetry(time.Second).WithAgain(fault.AgainHelps).WithCause(err)
 	}
 	return refused, left, retry, nil
 }

@@ -151,7 +151,7 @@ func (d Dialer) Dial(ctx context.Context, address string, h wire.Header) (datapl
 		}
 		f := fault.From(err)
 		if f.Code == fault.Internal {
-			f = fault.New(fault.UpstreamFailed, "the provider did not open the realtime connection").Because(err)
+			f = fault.New(fault.UpstreamFailed, "the provider did not open the realtime connection").WithCause(err)
 		}
 		if resp != nil && resp.StatusCode >= 400 {
 			f.Status = resp.StatusCode

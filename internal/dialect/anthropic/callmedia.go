@@ -59,7 +59,7 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 
 func fetchable(url, at string) error {
 	if err := dialect.CheckURL(url); err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func inlined(m *llm.Media, source []byte, at string) error {
 		return dialect.InvalidField(at+".data", "is missing")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
-		return fault.From(err).At(at + ".data")
+		return fault.From(err).WithParam(at + ".data")
 	}
 	return nil
 }

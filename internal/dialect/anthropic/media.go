@@ -29,7 +29,7 @@ func (w *callWriter) media(m *llm.Message, p *llm.Part) error {
 	} else {
 		w.Key("source").Open('{')
 		if err := w.source(md, typ); err != nil {
-			return fault.From(err).At(w.c.Path(m, p.Index))
+			return fault.From(err).WithParam(w.c.Path(m, p.Index))
 		}
 		w.Close('}')
 	}

@@ -53,7 +53,7 @@ func (completion) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	}
 	var w dialect.JSON
 	w.Open('{')
-	w.Str("id", ident.NewItem("cmpl-"))
+	w.Str("id", ident.NewObjectID("cmpl-"))
 	w.Str("object", "text_completion")
 	w.Int("created", in.Created)
 	w.Str("model", in.To.Model)

@@ -87,7 +87,7 @@ func (w *callWriter) conversation(ctx context.Context) error {
 }
 
 func (w *callWriter) refuse(at, text string) error {
-	return fault.New(fault.InvalidParameter, at+" "+text).At(at)
+	return fault.New(fault.InvalidParameter, at+" "+text).WithParam(at)
 }
 
 // carry writes the first of the names that the call has under another.

@@ -29,7 +29,7 @@ func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, fault.New(fault.InvalidParameter, "input must not be empty").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input must not be empty").WithParam("input")
 	}
 	e := embedWriter{t: t, model: foundation(to.Underlying())}
 	e.format()
@@ -104,7 +104,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 	if it.Image != nil {
 		data, err := bytesOf(it.Image)
 		if err != nil {
-			return nil, fault.From(err).At("input")
+			return nil, fault.From(err).WithParam("input")
 		}
 		w.Str("inputImage", data)
 	}
@@ -135,7 +135,7 @@ var purposes = map[string]string{
 // nova writes a body for Nova, which must be told what the vector is for.
 func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	if it.Image != nil {
-		return nil, fault.New(fault.InvalidParameter, "input: this provider takes no images here").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input: this provider takes no images here").WithParam("input")
 	}
 	purpose, _ := e.t.Consume("input_type")
 	truncate, cut := e.t.Consume("truncate")
@@ -169,7 +169,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	for i := range items {
 		switch it := &items[i]; {
 		case (it.Image != nil) != (kind == "images") || it.Image != nil && it.Text != nil:
-			return nil, fault.New(fault.InvalidParameter, "input must be all texts or all images for this provider").At("input")
+			return nil, fault.New(fault.InvalidParameter, "input must be all texts or all images for this provider").WithParam("input")
 		case it.Image == nil:
 			list.Value(it.Text)
 		default:

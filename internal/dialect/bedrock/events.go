@@ -131,7 +131,7 @@ func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 	if use, ok := splice.Find(start, "toolUse"); ok && splice.Text(use, "type") == "" {
 		id := splice.Text(use, "toolUseId")
 		if id == "" {
-			id = ident.NewItem("call_")
+			id = ident.NewObjectID("call_")
 		}
 		_, err := d.begin(at, llm.Event{Part: llm.CallPart, ID: id, Name: splice.Text(use, "name")}, emit)
 		return err

@@ -43,7 +43,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 		return nil, err
 	}
 	if f.model == "" {
-		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").At("x-gateway-aws-bedrock-model")
+		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").WithParam("x-gateway-aws-bedrock-model")
 	}
 	out := &dialect.Outgoing{Path: f.place.path(), Lost: f.Lost}
 	line := tuningLine(valueOf(to, "model_type") == "text")
@@ -97,7 +97,7 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	}
 	f.purpose = cmp.Or(f.purpose, "batch")
 	if f.place.bucket = valueOf(to, "aws_s3_bucket"); f.place.bucket == "" {
-		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").At("x-gateway-aws-s3-bucket")
+		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").WithParam("x-gateway-aws-s3-bucket")
 	}
 	if f.place.key = valueOf(to, "aws_s3_object_key"); f.place.key == "" {
 		sum := sha256.New()

@@ -25,7 +25,7 @@ func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
 	}
 	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
 		t.Consume("response_format") // what comes anyway
@@ -159,7 +159,7 @@ func (w *pictureWriter) stable() (body []byte, more [][]byte, err error) {
 	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > imagesMax {
-		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", imagesMax).At("n")
+		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", imagesMax).WithParam("n")
 	}
 	for range n - 1 {
 		more = append(more, w.B)

@@ -84,7 +84,7 @@ func outputConfig(t *llm.FieldTracker, input place, param string) []byte {
 func roleARN(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("role_arn")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "role_arn is missing: send the ARN of a role that may read and write the files").At("role_arn")
+		return nil, fault.New(fault.InvalidParameter, "role_arn is missing: send the ARN of a role that may read and write the files").WithParam("role_arn")
 	}
 	return raw, nil
 }

@@ -65,7 +65,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	case strings.HasPrefix(id, "amazon.nova"): // whose own form is that of Converse
 		return conversation{}.EncodeCall(ctx, c, to)
 	case natives[family] == nil || family == claude:
-		return nil, fault.New(fault.NotSupported, "batches are not supported for this model by bedrock").At("model")
+		return nil, fault.New(fault.NotSupported, "batches are not supported for this model by bedrock").WithParam("model")
 	}
 	t := llm.NewTally(c)
 	prompt, err := promptOf(t, c, id)

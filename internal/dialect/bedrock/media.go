@@ -150,7 +150,7 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source
 	}
 	mime, data, err := w.to.Fetch(ctx, m.URL)
 	if err != nil {
-		return source{}, fault.From(err).At(at)
+		return source{}, fault.From(err).WithParam(at)
 	}
 	mime, _, _ = strings.Cut(mime, ";")
 	if mime = strings.TrimSpace(mime); mime == "application/octet-stream" || mime == "binary/octet-stream" {

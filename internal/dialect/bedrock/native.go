@@ -77,7 +77,7 @@ func nativeOf(model string) (*native, error) {
 	if n, ok := natives[familyOf(model)]; ok {
 		return n, nil
 	}
-	return nil, fault.New(fault.NotSupported, "text completions are not supported for this model by bedrock; use chat completions").At("model")
+	return nil, fault.New(fault.NotSupported, "text completions are not supported for this model by bedrock; use chat completions").WithParam("model")
 }
 
 // encode writes the body that goes on from a text.

@@ -34,7 +34,7 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	file, err := outputFile(in.Body)
 	if err != nil {
-		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").Because(err)
+		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").WithCause(err)
 	}
 	model := splice.Text(in.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {

@@ -35,7 +35,7 @@ func placeOf(id, param string) (place, error) {
 	rest, ok := strings.CutPrefix(unescape(id), "s3://")
 	bucket, key, _ := strings.Cut(rest, "/")
 	if !ok || bucket == "" || key == "" {
-		return place{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, escaped").At(param)
+		return place{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, escaped").WithParam(param)
 	}
 	return place{bucket, key}, nil
 }

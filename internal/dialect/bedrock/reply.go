@@ -165,7 +165,7 @@ func readToolUse(raw []byte) llm.Part {
 	args, _ := splice.Find(raw, "input")
 	call := &llm.ToolCall{ID: splice.Text(raw, "toolUseId"), Name: splice.Text(raw, "name"), Arguments: string(args)}
 	if call.ID == "" {
-		call.ID = ident.NewItem("call_")
+		call.ID = ident.NewObjectID("call_")
 	}
 	return llm.Part{Kind: llm.CallPart, Call: call}
 }

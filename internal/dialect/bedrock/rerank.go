@@ -23,11 +23,11 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
 	}
 	list, ok := t.Consume("documents")
 	if !ok || list[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list: send it in the request body").At("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list: send it in the request body").WithParam("documents")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -68,7 +68,7 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 		}
 	} else if d[0] != '"' {
 		at := dialect.ElementPath("documents", n)
-		return fault.New(fault.InvalidParameter, at+" must be a string or an object").At(at)
+		return fault.New(fault.InvalidParameter, at+" must be a string or an object").WithParam(at)
 	}
 	w.Open('{')
 	w.Str("type", "INLINE")

@@ -53,7 +53,7 @@ const countLimit = 10
 // converseTokens is a conversation as CountTokens takes it.
 func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, lost []string, err error) {
 	if c == nil {
-		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").At("model")
+		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").WithParam("model")
 	}
 	c = dialect.StartWithUserTurn(c)
 	w := callWriter{c: c, t: llm.NewTally(c), to: to, family: familyOf(to.Underlying()), model: dialect.ClaudeOf(to.Underlying())}

@@ -139,7 +139,7 @@ func imageURL(raw []byte, at string) (string, error) {
 	}
 	mime := imageType(data)
 	if mime == "" {
-		return "", fault.Newf(fault.InvalidParameter, "%s.base64 must be a data URL, or a PNG, JPEG, WebP or GIF image in base64", at).At(at + ".base64")
+		return "", fault.Newf(fault.InvalidParameter, "%s.base64 must be a data URL, or a PNG, JPEG, WebP or GIF image in base64", at).WithParam(at + ".base64")
 	}
 	return "data:" + mime + ";base64," + data, nil
 }

@@ -32,12 +32,12 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	id, ok := t.First("input_file_id", "dataset_id")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").At("input_file_id")
+		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").WithParam("input_file_id")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").At("model")
+		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").WithParam("model")
 	}
 	if raw, ok := t.Consume("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
-		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+": this provider takes no other batches").At("endpoint")
+		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+": this provider takes no other batches").WithParam("endpoint")
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // no promise that Cohere could keep better

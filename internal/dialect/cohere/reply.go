@@ -130,7 +130,7 @@ func place(note []byte) int {
 func readCall(raw []byte) (id, name, arguments string) {
 	fn, _ := splice.Find(raw, "function")
 	if id = splice.Text(raw, "id"); id == "" {
-		id = ident.NewItem("call_")
+		id = ident.NewObjectID("call_")
 	}
 	return id, splice.Text(fn, "name"), splice.Text(fn, "arguments")
 }

@@ -24,11 +24,11 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").At("query")
+		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
 	}
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").At("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").WithParam("documents")
 	}
 	t.Consume("return_documents") // the answer is filled up from the request
 	var w dialect.JSON

@@ -32,7 +32,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	body := r.Room()
 	form := multipart.NewWriter(body)
 	if _, params, err := mime.ParseMediaType(r.ContentType); err != nil || form.SetBoundary(params["boundary"]) != nil {
-		return nil, fault.New(fault.InvalidRequest, "the form's boundary is broken").Because(err)
+		return nil, fault.New(fault.InvalidRequest, "the form's boundary is broken").WithCause(err)
 	}
 	rows, err := form.CreateFormFile("data", "rows.jsonl")
 	if err != nil {

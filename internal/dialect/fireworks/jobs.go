@@ -45,9 +45,9 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	case err != nil:
 		return nil, err
 	case training == "":
-		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").At("training_file")
+		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").WithParam("training_file")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").At("model")
+		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
 	}
 	validation, err := named(t, "validation_file", account+"/datasets/")
 	if err != nil {
@@ -85,7 +85,7 @@ func named(t *llm.FieldTracker, field, before string) (string, error) {
 	}
 	s, ok := splice.Unquote(raw)
 	if !ok {
-		return "", fault.Newf(fault.InvalidParameter, "%s must be a string", field).At(field)
+		return "", fault.Newf(fault.InvalidParameter, "%s must be a string", field).WithParam(field)
 	}
 	return full(s, before), nil
 }

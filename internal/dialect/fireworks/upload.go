@@ -48,7 +48,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 func fileOf(r *dialect.Request) (*dialect.Upload, error) {
 	u, err := dialect.ReadUpload(r)
 	if err == nil && u.File.Len == 0 {
-		err = fault.New(fault.InvalidParameter, "file is empty").At("file")
+		err = fault.New(fault.InvalidParameter, "file is empty").WithParam("file")
 	}
 	return u, err
 }

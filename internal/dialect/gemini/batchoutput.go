@@ -99,7 +99,7 @@ func (o *outputWriter) said(response []byte) []byte {
 	if err != nil {
 		return response
 	}
-	a := &dialect.ResponseContext{Call: &llm.Call{Model: o.model}, ID: ident.NewItem(""), Created: o.in.Created, Provider: o.in.To.Provider, Strict: true}
+	a := &dialect.ResponseContext{Call: &llm.Call{Model: o.model}, ID: ident.NewObjectID(""), Created: o.in.Created, Provider: o.in.To.Provider, Strict: true}
 	return lines.Client.EncodeReply(nil, r, a)
 }
 

@@ -42,7 +42,7 @@ func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	}
 	size, err := strconv.ParseInt(cmp.Or(in.Header.Get("x-goog-stored-content-length"), in.Header.Get("content-length")), 10, 64)
 	if err != nil {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").Because(err)
+		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").WithCause(err)
 	}
 	f := file{object: o, bytes: size, created: lastModified(in.Header, in.Created)}
 	return f.answer(), nil

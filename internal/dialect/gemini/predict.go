@@ -31,7 +31,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	e.more, _ = t.Consume("parameters")
 	input, ok := t.Consume("input")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").WithParam("input")
 	}
 	var bodies [][]byte
 	var err error

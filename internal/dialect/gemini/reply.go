@@ -193,7 +193,7 @@ func (s *candidateContent) part(raw []byte) llm.Part {
 func (s *candidateContent) callID() string {
 	id := plainText(s.id)
 	if id == "" {
-		id = ident.NewItem("call_")
+		id = ident.NewObjectID("call_")
 	}
 	return dialect.SignedID(id, plainText(s.signature))
 }

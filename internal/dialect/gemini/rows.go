@@ -17,7 +17,7 @@ import (
 func (f *uploaded) rows(ctx context.Context, r *dialect.Request, to *dialect.Target) (wire.Payload, error) {
 	model := to.Value("vertex_model_name")
 	if model == "" {
-		return wire.Payload{}, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").At("x-gateway-provider-model")
+		return wire.Payload{}, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").WithParam("x-gateway-provider-model")
 	}
 	if r.Lines == nil {
 		return wire.Payload{}, fault.New(fault.NotSupported, "files of chat completions cannot be read here")

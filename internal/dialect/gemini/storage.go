@@ -48,7 +48,7 @@ func (o object) folder() string {
 func fileID(id, at string) (object, error) {
 	o, ok := readObject(id)
 	if !ok {
-		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", at).At(at)
+		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", at).WithParam(at)
 	}
 	return o, nil
 }

@@ -60,10 +60,10 @@ func locate(m *llm.Media, url, at string) error {
 	mime, data, inside, err := dialect.DataURL(url)
 	switch {
 	case err != nil:
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	case !inside:
 		if err := dialect.CheckURL(url); err != nil {
-			return fault.From(err).At(at)
+			return fault.From(err).WithParam(at)
 		}
 		m.URL = url
 		if m.MIME == "" {
@@ -82,7 +82,7 @@ func audioPart(p *llm.Part, raw []byte, at string) error {
 		return dialect.InvalidField(at+".input_audio.data", "is missing")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
-		return fault.From(err).At(at + ".input_audio.data")
+		return fault.From(err).WithParam(at + ".input_audio.data")
 	}
 	return nil
 }
@@ -125,13 +125,13 @@ func checkDocument(m *llm.Media, at string) error {
 		case err != nil && !inside && m.MIME == "text/plain":
 			m.Plain = true // a text may be sent as it is
 		case err != nil:
-			return fault.From(err).At(at + ".file_data")
+			return fault.From(err).WithParam(at + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
 		return dialect.InvalidField(at, "needs file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
-			return fault.From(err).At(at + ".file_url")
+			return fault.From(err).WithParam(at + ".file_url")
 		}
 	}
 	if m.MIME == "" {

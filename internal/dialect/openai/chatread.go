@@ -154,7 +154,7 @@ func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Par
 	if name == "" {
 		return parts
 	}
-	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewItem("call_")), Name: name, Arguments: dialect.Whole(argumentsOf(fn)), Custom: custom}
+	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: dialect.Whole(argumentsOf(fn)), Custom: custom}
 	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
 }
 

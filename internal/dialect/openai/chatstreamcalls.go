@@ -113,7 +113,7 @@ func (d *chunkReader) begin(at int, call *piecedCall, name string, emit func(*ll
 	c.blocks++
 	c.called = true
 	c.order = append(c.order, call.block)
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: cmp.Or(call.id, ident.NewItem("call_")), Name: name})
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: call.block, Part: llm.CallPart, ID: cmp.Or(call.id, ident.NewObjectID("call_")), Name: name})
 	for _, piece := range d.early.Take(&call.early) {
 		d.arguments(at, call, piece, emit)
 	}

@@ -104,5 +104,5 @@ func cohereCall(raw []byte) (*llm.ToolCall, bool) {
 	if splice.IsNull(args) {
 		args = []byte("{}")
 	}
-	return &llm.ToolCall{ID: ident.NewItem("call_"), Name: name, Arguments: string(args)}, name != ""
+	return &llm.ToolCall{ID: ident.NewObjectID("call_"), Name: name, Arguments: string(args)}, name != ""
 }

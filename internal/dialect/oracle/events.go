@@ -256,7 +256,7 @@ func (d *decoder) begin(at int, one *call, name string, emit func(*llm.Event)) {
 	c := &d.choices[at]
 	one.begun, one.block, c.called = true, c.blocks, true
 	c.blocks++
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewItem("call_")), Name: name})
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewObjectID("call_")), Name: name})
 	for _, piece := range d.early.Take(&one.early) {
 		d.arguments(at, one, piece, emit)
 	}

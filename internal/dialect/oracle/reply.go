@@ -170,7 +170,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	}
 	for val := range splice.Elements(m.calls) {
 		fn := function(val)
-		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewItem("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
+		call := &llm.ToolCall{ID: cmp.Or(splice.Text(val, "id"), ident.NewObjectID("call_")), Name: splice.Text(fn, "name"), Arguments: splice.Text(fn, "arguments")}
 		if call.Name == "" { // nobody could run it
 			continue
 		}

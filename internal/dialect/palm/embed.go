@@ -22,7 +22,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	case err != nil:
 		return nil, err
 	case len(texts) == 0:
-		return nil, fault.New(fault.InvalidParameter, "input must not be empty").At("input")
+		return nil, fault.New(fault.InvalidParameter, "input must not be empty").WithParam("input")
 	}
 	dialect.WantsBase64(t) // the answer is put so
 	out := &dialect.Outgoing{Body: embedding(texts[0]), Lost: t.Dropped()}

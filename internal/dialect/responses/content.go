@@ -129,12 +129,12 @@ func (r *partReader) locate(url, at string) error {
 	mime, data, inside, err := dialect.DataURL(url)
 	switch {
 	case err != nil:
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	case inside:
 		m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 	case url != "":
 		if err := dialect.CheckURL(url); err != nil {
-			return fault.From(err).At(at)
+			return fault.From(err).WithParam(at)
 		}
 		m.URL = url
 	}
@@ -174,11 +174,11 @@ func (r *partReader) file(raw []byte) error {
 		return r.locate(url, r.at+".file_url")
 	default:
 		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
-			return fault.From(err).At(at)
+			return fault.From(err).WithParam(at)
 		} else if inside {
 			m.MIME, data = cmp.Or(mime, m.MIME), inner
 		} else if err := dialect.CheckBase64(data); err != nil {
-			return fault.From(err).At(at)
+			return fault.From(err).WithParam(at)
 		}
 		m.Data, m.MIME = data, cmp.Or(m.MIME, dialect.MIMEOf(m.Name))
 		return nil
@@ -199,7 +199,7 @@ func (r *partReader) audio(raw []byte) error {
 		return dialect.InvalidField(at, "is missing")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
-		return fault.From(err).At(at)
+		return fault.From(err).WithParam(at)
 	}
 	return nil
 }

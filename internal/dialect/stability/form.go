@@ -85,7 +85,7 @@ func pictures(t *llm.FieldTracker) (int, error) {
 	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > formImages {
-		return 0, fault.Newf(fault.InvalidParameter, "n must be a number from 1 to %d", formImages).At("n")
+		return 0, fault.Newf(fault.InvalidParameter, "n must be a number from 1 to %d", formImages).WithParam("n")
 	}
 	return n, nil
 }
@@ -122,12 +122,12 @@ func (f *fields) part(name string, data []byte, contentType string) {
 func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) error {
 	text, ok := splice.Unquote(raw)
 	if !ok {
-		return fault.New(fault.InvalidParameter, "image must be a string: base64, a data URL or a URL").At("image")
+		return fault.New(fault.InvalidParameter, "image must be a string: base64, a data URL or a URL").WithParam("image")
 	}
 	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
 		mime, data, err := to.Fetch(ctx, text)
 		if err != nil {
-			return fault.From(err).At("image")
+			return fault.From(err).WithParam("image")
 		}
 		f.part("image", data, mime)
 		return nil
@@ -140,11 +140,11 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 		err = fault.New(fault.InvalidParameter, "the data URL has a type with control characters")
 	}
 	if err != nil {
-		return fault.From(err).At("image")
+		return fault.From(err).WithParam("image")
 	}
 	bin, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
 	if err != nil {
-		return fault.New(fault.InvalidParameter, "image is not base64").At("image").Because(err)
+		return fault.New(fault.InvalidParameter, "image is not base64").WithParam("image").WithCause(err)
 	}
 	f.part("image", bin, mime)
 	return nil

@@ -38,7 +38,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	var d splice.Doc
 	if err := splice.Scan(in.Body, &d); err != nil || !d.Has("data") {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").Because(err)
+		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").WithCause(err)
 	}
 	a := &dialect.Response{}
 	a.Usage, a.Model = dialect.Usage(llm.Embed, in.Body, "")

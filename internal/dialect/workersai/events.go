@@ -188,7 +188,7 @@ func (d *events) begin(c *call, name string, emit func(*llm.Event)) {
 	c.begun, c.block = true, d.blocks
 	d.blocks++
 	d.order = append(d.order, c.block)
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: c.block, Part: llm.CallPart, ID: cmp.Or(c.id, ident.NewItem("call_")), Name: name})
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: c.block, Part: llm.CallPart, ID: cmp.Or(c.id, ident.NewObjectID("call_")), Name: name})
 	for _, piece := range d.early.Take(&c.early) {
 		d.arguments(c, piece, emit)
 	}

@@ -24,7 +24,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").At("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
 	}
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
 		t.Consume("response_format") // what comes anyway

@@ -64,7 +64,7 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 			continue
 		}
 		if f.id == "" {
-			f.id = ident.NewItem("call_")
+			f.id = ident.NewObjectID("call_")
 		}
 		called = true
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: dialect.Whole(f.arguments)}})

@@ -168,9 +168,9 @@ func (d *DB) ask(ctx context.Context, sql string, p *client.Params, row func(sca
 	}
 	switch {
 	case errors.Is(err, client.ErrUnreachable):
-		return fault.New(fault.Overloaded, "the request log cannot be reached; nothing of it is lost, try again shortly").WithRetry(5 * time.Second).Because(err)
+		return fault.New(fault.Overloaded, "the request log cannot be reached; nothing of it is lost, try again shortly").WithRetry(5 * time.Second).WithCause(err)
 	case client.Is(err, client.MemoryLimit, client.TimedOut):
-		return fault.New(fault.Overloaded, "the request log has not the memory or time for this question: ask for a shorter time or fewer groups").Because(err)
+		return fault.New(fault.Overloaded, "the request log has not the memory or time for this question: ask for a shorter time or fewer groups").WithCause(err)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func newBase() *base {
 // away is what questions and the writer are told while the database is of no use.
 func away(why error) error {
 	return fault.New(fault.Overloaded, "the request log is away until its database is opened again, which happens by itself as soon as its disk has room; nothing of it is lost, try again shortly").
-		WithRetry(5 * time.Second).Because(why)
+		WithRetry(5 * time.Second).WithCause(why)
 }
 
 // begin gives out connections to a file from here on.

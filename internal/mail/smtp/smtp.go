@@ -82,7 +82,7 @@ func (r refusal) Unwrap() error { return r.cause }
 // makes its Message-ID: the same one whenever it is sent again. An error that no other
 // try changes, such as an address that the server refuses for good, has a method Final
 // that returns true. No error means that the server has the letter.
-func (s *Sender) Send(ctx context.Context, id, to string, at time.Time, l mail.Letter) error {
+func (s *Sender) Send(ctx context.Context, id, to string, at time.Time, l mail.Email) error {
 	m := gomail.NewMsg()
 	if err := m.From(s.set.From); err != nil {
 		return refusal{err}

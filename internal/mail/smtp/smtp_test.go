@@ -154,7 +154,7 @@ func certificate(t *testing.T) (*tls.Certificate, string) {
 const id = "0191a7f0-0000-7000-8000-000000000001"
 
 var (
-	letter = ours.Letter{Subject: "Grüße: come in", Text: "Hello\n\n.a line with a dot\n", HTML: "<p>Hello</p>"}
+	letter = ours.Email{Subject: "Grüße: come in", Text: "Hello\n\n.a line with a dot\n", HTML: "<p>Hello</p>"}
 	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 )
 

@@ -72,9 +72,9 @@ func blocks(pairs ...string) []block {
 	return bs
 }
 
-// neverAddr says what kind of address a is when nobody may trust it, else "".
+// blockedAddr says what kind of address a is when nobody may trust it, else "".
 // An IPv4 address inside an IPv6 one counts as itself.
-func neverAddr(a netip.Addr) string {
+func blockedAddr(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
 	if v4, ok := embedded(a); ok {
 		a = v4
@@ -87,7 +87,7 @@ func neverAddr(a netip.Addr) string {
 // address in it, because networks without IPv4 see all public hosts there.
 func refusedAddr(a netip.Addr) string {
 	a = a.WithZone("").Unmap()
-	if what := neverAddr(a); what != "" {
+	if what := blockedAddr(a); what != "" {
 		return what
 	}
 	if nat64.Contains(a) {

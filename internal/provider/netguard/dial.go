@@ -26,7 +26,7 @@ const (
 // A refusal is fault.AddressRefused; a failing lookup is the resolver's error.
 func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if neverName(host) {
+	if blockedName(host) {
 		return nil, fault.New(fault.AddressRefused, "metadata, cluster and wildcard DNS hosts may not be called")
 	}
 	addrs, err := g.lookup(ctx, host)
@@ -36,13 +36,13 @@ func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	trusted := g.trusts(host)
 	for i, a := range addrs {
 		var f *fault.Error
-		if what := neverAddr(a); what != "" {
+		if what := blockedAddr(a); what != "" {
 			f = refuse(what)
 		} else if what := refusedAddr(a); what != "" && !trusted {
 			f = refuseUntrusted(what)
 		}
 		if f != nil {
-			return nil, f.Because(fmt.Errorf("%s is at %s", host, a))
+			return nil, f.WithCause(fmt.Errorf("%s is at %s", host, a))
 		}
 		addrs[i] = a.Unmap()
 	}
@@ -78,7 +78,7 @@ func (g *Guard) Dial(ctx context.Context, network, addr string) (net.Conn, error
 	if len(second) == 0 {
 		return d.serial(ctx, first)
 	}
-	return d.race(ctx, first, second)
+	return d.happyEyeballs(ctx, first, second)
 }
 
 // byFamily splits addresses into those of the first one's family and the others.
@@ -132,9 +132,9 @@ type dialled struct {
 	err  error
 }
 
-// race tries both lists, the second when the first has failed or is slow, and
+// happyEyeballs tries both lists, the second when the first has failed or is slow, and
 // returns the first connection. The loser's connection is closed.
-func (d *dialer) race(ctx context.Context, first, second []netip.Addr) (net.Conn, error) {
+func (d *dialer) happyEyeballs(ctx context.Context, first, second []netip.Addr) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan dialled, 2) // room for both: nobody is left waiting

@@ -38,10 +38,10 @@ func (g *Guard) TakesStoredKeys(raw string) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	if a, err := netip.ParseAddr(host); err == nil && neverAddr(a) != "" {
+	if a, err := netip.ParseAddr(host); err == nil && blockedAddr(a) != "" {
 		return false
 	}
-	return !neverName(host) && g.keyHosts[hostPort(host, portOf(u))]
+	return !blockedName(host) && g.keyHosts[hostPort(host, portOf(u))]
 }
 
 // MayReceive reports whether a stored credential may go to a URL that somebody else names: it

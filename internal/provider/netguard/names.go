@@ -25,8 +25,8 @@ var refusedSuffixes = []string{
 	"local", "localdomain", "internal", "intranet", "lan", "home", "corp", "test", "invalid", "onion", "localhost",
 }
 
-// neverName reports whether a lower-case name may not be called at all.
-func neverName(host string) bool { return oneOf(host, neverNames) }
+// blockedName reports whether a lower-case name may not be called at all.
+func blockedName(host string) bool { return oneOf(host, neverNames) }
 
 // refusedName reports whether a lower-case name needs trust by its suffix.
 func refusedName(host string) bool { return oneOf(host, refusedSuffixes) }

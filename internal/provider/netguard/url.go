@@ -42,7 +42,7 @@ func (g *Guard) CheckURL(raw string) error {
 	if err != nil {
 		return err
 	}
-	if neverName(host) {
+	if blockedName(host) {
 		return fault.New(fault.AddressRefused, "the URL names a metadata, cluster or wildcard DNS host, which is never allowed")
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -110,7 +110,7 @@ func checkPort(u *url.URL) (int, error) {
 }
 
 func (g *Guard) checkLiteral(a netip.Addr, port int) error {
-	switch what := neverAddr(a); {
+	switch what := blockedAddr(a); {
 	case what != "":
 		return refuse(what)
 	case a.Is4In6(), nat64.Contains(a):

@@ -60,7 +60,7 @@ func (s *awsSigner) credentials(ctx context.Context, region string, v provider.V
 	case "", "accessKey":
 		c := aws.Credentials{AccessKeyID: v["aws_access_key_id"], SecretAccessKey: v["aws_secret_access_key"], SessionToken: v["aws_session_token"]}
 		if !c.HasKeys() {
-			return c, fault.New(fault.InvalidRequest, "signing for AWS needs aws_access_key_id and aws_secret_access_key, or another aws_auth_type").At("aws_access_key_id")
+			return c, fault.New(fault.InvalidRequest, "signing for AWS needs aws_access_key_id and aws_secret_access_key, or another aws_auth_type").WithParam("aws_access_key_id")
 		}
 		return c, nil
 	case "assumedRole":
@@ -68,7 +68,7 @@ func (s *awsSigner) credentials(ctx context.Context, region string, v provider.V
 	case "serviceRole":
 		return s.roles.host(ctx, region)
 	}
-	return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type must be accessKey, assumedRole, apiKey or serviceRole").At("aws_auth_type")
+	return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type must be accessKey, assumedRole, apiKey or serviceRole").WithParam("aws_auth_type")
 }
 
 func (s *awsSigner) sign(r *Request, creds aws.Credentials, service, region string) error {

@@ -60,7 +60,7 @@ func (s *azureSigner) Sign(ctx context.Context, r *Request, a *provider.Auth, v 
 		}
 		return bearer(r, token)
 	}
-	return fault.New(fault.InvalidRequest, "azure_auth_mode must be default, apiKey, entra, managed or workload").At("azure_auth_mode")
+	return fault.New(fault.InvalidRequest, "azure_auth_mode must be default, apiKey, entra, managed or workload").WithParam("azure_auth_mode")
 }
 
 func bearer(r *Request, token string) error {
@@ -87,7 +87,7 @@ func (s *azureSigner) token(ctx context.Context, mode, scope string, v provider.
 	}
 	source, err := s.sources.get(key, func() (azcore.TokenCredential, error) { return s.source(key, v) })
 	if err != nil {
-		return "", fault.Newf(fault.InvalidRequest, "the fields of azure_auth_mode %s are incomplete or malformed", mode).At("azure_auth_mode").Because(err)
+		return "", fault.Newf(fault.InvalidRequest, "the fields of azure_auth_mode %s are incomplete or malformed", mode).WithParam("azure_auth_mode").WithCause(err)
 	}
 	t, err := source.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
 	if err == nil {
@@ -96,7 +96,7 @@ func (s *azureSigner) token(ctx context.Context, mode, scope string, v provider.
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return "", fault.Newf(fault.Unauthenticated, "no Azure token could be had with azure_auth_mode %s", mode).Because(err)
+	return "", fault.Newf(fault.Unauthenticated, "no Azure token could be had with azure_auth_mode %s", mode).WithCause(err)
 }
 
 // source makes what fetches and keeps tokens.

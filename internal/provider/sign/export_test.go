@@ -12,7 +12,7 @@ func (s *Set) Settle() {
 
 func (s *tokenSource) settle() {
 	s.mu.Lock()
-	f := s.flight
+	f := s.inflightFetch
 	s.mu.Unlock()
 	if f != nil {
 		<-f.done

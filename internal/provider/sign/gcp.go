@@ -66,7 +66,7 @@ func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v pr
 	case "", gcpBasic:
 		key := strings.TrimPrefix(v[provider.Key], "Bearer ")
 		if key == "" {
-			return fault.New(fault.InvalidRequest, "Google Cloud needs an access token as the key, or a service account in "+gcpAccount).At(gcpAccount)
+			return fault.New(fault.InvalidRequest, "Google Cloud needs an access token as the key, or a service account in "+gcpAccount).WithParam(gcpAccount)
 		}
 		return bearer(r, key)
 	case gcpService, gcpWorkload:
@@ -76,7 +76,7 @@ func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v pr
 		}
 		return bearer(r, token)
 	}
-	return fault.New(fault.InvalidRequest, gcpAuthType+" must be basic, serviceAccount, workload or workload identity federation").At(gcpAuthType)
+	return fault.New(fault.InvalidRequest, gcpAuthType+" must be basic, serviceAccount, workload or workload identity federation").WithParam(gcpAuthType)
 }
 
 func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, error) {
@@ -86,7 +86,7 @@ func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, er
 	}
 	source, err := s.tokens.get(key, func() (*tokenSource, error) {
 		if mode == gcpWorkload {
-			return &tokenSource{clock: s.clock, fetch: s.own}, nil
+			return &tokenSource{clock: s.clock, fetch: s.gatewayToken}, nil
 		}
 		a, err := readAccount(account)
 		if err != nil {
@@ -101,5 +101,5 @@ func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, er
 	if err == nil || ctx.Err() != nil {
 		return text, err
 	}
-	return "", fault.Newf(fault.Unauthenticated, "no Google token could be had with %s %s", gcpAuthType, mode).Because(err)
+	return "", fault.Newf(fault.Unauthenticated, "no Google token could be had with %s %s", gcpAuthType, mode).WithCause(err)
 }

@@ -43,7 +43,7 @@ type account struct {
 func readAccount(doc string) (*account, error) {
 	var a account
 	if err := json.Unmarshal([]byte(doc), &a); err != nil {
-		return nil, badAccount("is not a JSON object").Because(err)
+		return nil, badAccount("is not a JSON object").WithCause(err)
 	}
 	switch {
 	case a.Type != "service_account":
@@ -59,13 +59,13 @@ func readAccount(doc string) (*account, error) {
 		return nil, badAccount("has a token_uri that is no https URL")
 	}
 	if a.key, err = readKey(a.Key); err != nil {
-		return nil, badAccount("has no usable private_key: an RSA key in PEM form is needed").Because(err)
+		return nil, badAccount("has no usable private_key: an RSA key in PEM form is needed").WithCause(err)
 	}
 	return &a, nil
 }
 
 func badAccount(what string) *fault.Error {
-	return fault.New(fault.InvalidRequest, gcpAccount+" "+what).At(gcpAccount)
+	return fault.New(fault.InvalidRequest, gcpAccount+" "+what).WithParam(gcpAccount)
 }
 
 // readKey reads an RSA key of PKCS#8 or PKCS#1, of at most rsaMaxBits bits. Its errors hold
@@ -123,8 +123,8 @@ func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
 // Source: https://cloud.google.com/compute/docs/access/authenticate-workloads, read 2026-11.
 const machineTokenURL = "http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token"
 
-// machine gets the machine's own token.
-func (s *gcpSigner) machine(ctx context.Context) (token, error) {
+// metadataToken gets the machine's own token.
+func (s *gcpSigner) metadataToken(ctx context.Context) (token, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, machineTokenURL, http.NoBody)
 	if err != nil {
 		return token{}, err

@@ -39,11 +39,11 @@ const (
 // googleAudience is the header by which a signed request is good for one audience only.
 const googleAudience = "x-goog-cloud-target-resource"
 
-// own is how the gateway itself is known to Google Cloud: as GCP_AUTH_MODE says, else by
+// gatewayToken is how the gateway itself is known to Google Cloud: as GCP_AUTH_MODE says, else by
 // federation when there is an audience for it, else as the machine.
-func (s *gcpSigner) own(ctx context.Context) (token, error) {
+func (s *gcpSigner) gatewayToken(ctx context.Context) (token, error) {
 	if s.set.Mode == gcpModeMachine || s.set.Mode == "" && s.set.Audience == "" {
-		return s.machine(ctx)
+		return s.metadataToken(ctx)
 	}
 	return s.federated(ctx)
 }
@@ -78,7 +78,7 @@ func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 // platforms renew it, or what AWS signed.
 func (s *gcpSigner) subject(ctx context.Context) (kind, word string, err error) {
 	if s.set.TokenFile == "" {
-		word, err = s.awsWord(ctx)
+		word, err = s.signedAWSIdentity(ctx)
 		return gcpBringsAWS, word, err
 	}
 	f, err := os.Open(s.set.TokenFile)
@@ -90,11 +90,11 @@ func (s *gcpSigner) subject(ctx context.Context) (kind, word string, err error) 
 	return gcpBringsJWT, strings.TrimSpace(string(b)), err
 }
 
-// awsWord is a request to AWS that only the gateway's identity there can sign, and that
+// signedAWSIdentity is a request to AWS that only the gateway's identity there can sign, and that
 // Google sends to find out who that is. It is bound to the audience.
 // Source: https://cloud.google.com/iam/docs/workload-identity-federation-with-other-clouds,
 // section on AWS, read 2026-11.
-func (s *gcpSigner) awsWord(ctx context.Context) (string, error) {
+func (s *gcpSigner) signedAWSIdentity(ctx context.Context) (string, error) {
 	const region = defaultRegion // knows every identity
 	from, err := s.aws.roles.source(ctx, region)
 	if err != nil {

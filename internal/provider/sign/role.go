@@ -31,8 +31,8 @@ type roles struct {
 	http    *http.Client
 	assumed store[roleKey, aws.CredentialsProvider]
 
-	mu      sync.Mutex // guards machine
-	machine aws.CredentialsProvider
+	mu            sync.Mutex // guards machine
+	metadataToken aws.CredentialsProvider
 }
 
 // roleKey is what the credentials of a role depend on.
@@ -46,7 +46,7 @@ func newRoles(o Options) *roles { return &roles{set: o.AWS, http: o.HTTP} }
 // Source: contract/dataplane.md 1.2.
 func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.Credentials, error) {
 	if arn == "" {
-		return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type assumedRole needs aws_role_arn").At("aws_role_arn")
+		return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type assumedRole needs aws_role_arn").WithParam("aws_role_arn")
 	}
 	from, err := r.source(ctx, region)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *roles) base(ctx context.Context, region string) (aws.CredentialsProvide
 	if r.set.AccessKeyID != "" {
 		return credentials.NewStaticCredentialsProvider(r.set.AccessKeyID, r.set.SecretAccessKey.Reveal(), ""), nil
 	}
-	return r.ambient(ctx, region)
+	return r.instanceCredentials(ctx, region)
 }
 
 // provider keeps one renewing source of credentials per role.
@@ -104,25 +104,25 @@ func (r *roles) endpoint(region string) *string {
 // host gives the machine's own credentials: environment, profile, container or
 // instance role.
 func (r *roles) host(ctx context.Context, region string) (aws.Credentials, error) {
-	p, err := r.ambient(ctx, region)
+	p, err := r.instanceCredentials(ctx, region)
 	if err != nil {
 		return aws.Credentials{}, err
 	}
 	return retrieve(ctx, p, "the host has no AWS credentials")
 }
 
-func (r *roles) ambient(ctx context.Context, region string) (aws.CredentialsProvider, error) {
+func (r *roles) instanceCredentials(ctx context.Context, region string) (aws.CredentialsProvider, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.machine != nil {
-		return r.machine, nil
+	if r.metadataToken != nil {
+		return r.metadataToken, nil
 	}
 	c, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithHTTPClient(r.machineHTTP()), config.WithCredentialsCacheOptions(renewEarly))
 	if err != nil {
-		return nil, fault.New(fault.Unauthenticated, "the host has no AWS credentials").Because(err)
+		return nil, fault.New(fault.Unauthenticated, "the host has no AWS credentials").WithCause(err)
 	}
-	r.machine = c.Credentials
-	return r.machine, nil
+	r.metadataToken = c.Credentials
+	return r.metadataToken, nil
 }
 
 // machineHTTP is the client that fetches the machine's credentials. Where AWS_CA_BUNDLE is
@@ -142,5 +142,5 @@ func retrieve(ctx context.Context, p aws.CredentialsProvider, text string) (aws.
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	}
-	return c, fault.New(fault.Unauthenticated, text).Because(err)
+	return c, fault.New(fault.Unauthenticated, text).WithCause(err)
 }

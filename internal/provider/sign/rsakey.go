@@ -71,9 +71,9 @@ func pemBlock(text string) *pem.Block {
 }
 
 func badKey(text string, cause error) error {
-	return fault.New(fault.InvalidRequest, text).At("oracle_private_key").Because(cause)
+	return fault.New(fault.InvalidRequest, text).WithParam("oracle_private_key").WithCause(cause)
 }
 
 func badPassphrase(text string, cause error) error {
-	return fault.New(fault.InvalidRequest, text).At("oracle_key_passphrase").Because(cause)
+	return fault.New(fault.InvalidRequest, text).WithParam("oracle_key_passphrase").WithCause(cause)
 }

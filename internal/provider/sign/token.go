@@ -44,16 +44,16 @@ type tokenSource struct {
 	clock ident.Clock
 	fetch func(context.Context) (token, error) // obeys its context
 
-	mu     sync.Mutex // guards what follows
-	text   string     // empty until the first was fetched
-	until  time.Time  // from then on a new one is fetched
-	ends   time.Time  // from then on the kept one is not used
-	again  time.Time  // not before then after a renewal that failed
-	flight *flight    // nil: none is under way
+	mu            sync.Mutex     // guards what follows
+	text          string         // empty until the first was fetched
+	until         time.Time      // from then on a new one is fetched
+	ends          time.Time      // from then on the kept one is not used
+	again         time.Time      // not before then after a renewal that failed
+	inflightFetch *inflightFetch // nil: none is under way
 }
 
-// flight is one fetch. Its results are set before done is closed.
-type flight struct {
+// inflightFetch is one fetch. Its results are set before done is closed.
+type inflightFetch struct {
 	done chan struct{}
 	text string
 	err  error
@@ -75,7 +75,7 @@ func (s *tokenSource) get(ctx context.Context) (string, error) {
 }
 
 // look returns the kept token, or the fetch to wait for. It starts one where one is due.
-func (s *tokenSource) look(ctx context.Context) (string, *flight) {
+func (s *tokenSource) look(ctx context.Context) (string, *inflightFetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -83,17 +83,17 @@ func (s *tokenSource) look(ctx context.Context) (string, *flight) {
 		return s.text, nil
 	}
 	good := s.text != "" && now.Before(s.ends)
-	if paused := good && now.Before(s.again); s.flight == nil && !paused {
-		s.flight = &flight{done: make(chan struct{})}
-		go s.fly(context.WithoutCancel(ctx), s.flight) // ends with its own time limit
+	if paused := good && now.Before(s.again); s.inflightFetch == nil && !paused {
+		s.inflightFetch = &inflightFetch{done: make(chan struct{})}
+		go s.fetchOnce(context.WithoutCancel(ctx), s.inflightFetch) // ends with its own time limit
 	}
 	if good {
 		return s.text, nil
 	}
-	return "", s.flight
+	return "", s.inflightFetch
 }
 
-func (s *tokenSource) fly(ctx context.Context, f *flight) {
+func (s *tokenSource) fetchOnce(ctx context.Context, f *inflightFetch) {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
 	from := s.clock.Now()
@@ -107,7 +107,7 @@ func (s *tokenSource) fly(ctx context.Context, f *flight) {
 	} else {
 		s.again = s.clock.Now().Add(tokenPause)
 	}
-	s.flight = nil
+	s.inflightFetch = nil
 	close(f.done)
 }
 

@@ -16,20 +16,20 @@ type answer struct {
 	lines wire.Header // room for the header
 }
 
-// Room is where the transport makes an answer that comes over HTTP/1.1. A caller that
+// ResponseBuffer is where the transport makes an answer that comes over HTTP/1.1. A caller that
 // keeps one for calls that follow one another spares the making of new ones. Zero is
 // ready. It belongs to the goroutine of the call.
-type Room struct{ answer answer }
+type ResponseBuffer struct{ answer answer }
 
 // Clear forgets the answer that was made in the room, whose body was closed.
-func (r *Room) Clear() {
+func (r *ResponseBuffer) Clear() {
 	lines := r.answer.lines
 	clear(lines[:cap(lines)])
 	r.answer = answer{lines: lines[:0]}
 }
 
 // begin is the room's answer, fit for the next call; that of no room is a new one.
-func (r *Room) begin() *answer {
+func (r *ResponseBuffer) begin() *answer {
 	if r == nil {
 		return new(answer)
 	}

@@ -170,7 +170,7 @@ func (c *Client) enter(key hostKey, h *host) (entry, displaced *host) {
 		return h, nil
 	}
 	if len(c.hosts) >= maxHosts {
-		worst := c.leastUseful()
+		worst := c.evictionCandidate()
 		displaced = c.hosts[worst]
 		delete(c.hosts, worst)
 	}
@@ -181,14 +181,14 @@ func (c *Client) enter(key hostKey, h *host) (entry, displaced *host) {
 	return h, displaced
 }
 
-// leastUseful names a host whose place another may take: one that was never reached
+// evictionCandidate names a host whose place another may take: one that was never reached
 // before all that were, such as are invented by the thousand, and among equals the one
 // unused longest. The caller holds mu, and there are hosts.
-func (c *Client) leastUseful() (worst hostKey) {
-	var least usefulness
+func (c *Client) evictionCandidate() (worst hostKey) {
+	var least evictionScore
 	rivals := 0
 	for key, h := range c.hosts { // begins anywhere
-		u := h.usefulness()
+		u := h.evictionScore()
 		if rivals == 0 || u.below(least) {
 			worst, least = key, u
 		}

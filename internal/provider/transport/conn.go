@@ -16,7 +16,7 @@ type conn struct {
 	h    *host
 	nc   net.Conn // where HTTP is spoken: TLS, or raw itself
 	raw  net.Conn // the TCP connection; closing it never waits
-	peek peeker
+	peek socketProbe
 
 	since              time.Time // when it was put into the pool
 	readLimit, written time.Time // deadlines in force; zero means none
@@ -73,9 +73,9 @@ func (cn *conn) drained() bool {
 	return n == 0 && timedOut(err)
 }
 
-// slack is how much later than asked a deadline may strike, so that it need not be
+// deadlineTolerance is how much later than asked a deadline may strike, so that it need not be
 // set again for every call and read.
-func slack(timeout time.Duration) time.Duration { return min(time.Second, timeout/8) }
+func deadlineTolerance(timeout time.Duration) time.Duration { return min(time.Second, timeout/8) }
 
 // due decides whether a deadline must be set anew, and to when. Limit is when it
 // is to strike, zero for never; set is the one in force.
@@ -83,7 +83,7 @@ func due(set, limit time.Time, timeout time.Duration) (time.Time, bool) {
 	if limit.IsZero() {
 		return limit, !set.IsZero()
 	}
-	s := slack(timeout)
+	s := deadlineTolerance(timeout)
 	if !set.Before(limit) && set.Sub(limit) <= s {
 		return set, false
 	}
@@ -125,14 +125,14 @@ const maxInterim = 8
 
 // roundTrip sends r and reads the head of the answer. With an error it says what is
 // known of what became of r.
-func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response, loss, error) {
+func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response, failurePhase, error) {
 	a := r.Room.begin()
 	b := &a.body
 	b.cn, b.idle, b.buf = cn, r.IdleTimeout, getBuffer()
 	cn.armSend(t)
 	hurried := r.Body.Replayable() && r.Body.Len() <= bufferBytes // so little is taken by the kernel without waiting
 	if hurried {
-		cn.hurry(t)
+		cn.expireNow(t)
 	} else {
 		cn.armHead(t)
 		b.watch(r.detached(ctx))
@@ -148,7 +148,7 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 	if err != nil {
 		l := b.lost(err, sendErr)
 		late := sendErr == nil && timedOut(err)
-		if err = b.blame(err, sendErr); late && r.late(a) {
+		if err = b.attributeError(err, sendErr); late && r.late(a) {
 			return nil, l, err
 		}
 		b.finish(false)
@@ -174,8 +174,8 @@ const (
 	hasteSlack = 50 * time.Millisecond
 )
 
-// hurry bounds the first wait for the head.
-func (cn *conn) hurry(t timing) {
+// expireNow bounds the first wait for the head.
+func (cn *conn) expireNow(t timing) {
 	first := t.start.Add(haste)
 	last := first.Add(hasteSlack)
 	switch {
@@ -216,7 +216,7 @@ func (b *body) receiveRest(into wire.Header) (head, error) {
 }
 
 // lost is what is known of a request that got no answer.
-func (b *body) lost(err, sendErr error) loss {
+func (b *body) lost(err, sendErr error) failurePhase {
 	switch {
 	case b.heard || timedOut(err): // after a timeout the answer may still be in the making
 		return perhapsActed
@@ -226,9 +226,9 @@ func (b *body) lost(err, sendErr error) loss {
 	return unheard
 }
 
-// blame finds what to report when there is no answer: the request's own body, the
+// attributeError finds what to report when there is no answer: the request's own body, the
 // context, or the connection.
-func (b *body) blame(err, sendErr error) error {
+func (b *body) attributeError(err, sendErr error) error {
 	if cause := b.up.sourceErr(); cause != nil && b.cn.ended.Load() == nil {
 		return cause
 	}

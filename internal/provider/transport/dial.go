@@ -30,7 +30,7 @@ func (h *host) dial(ctx context.Context, t timing) (nc, raw net.Conn, err error)
 func (h *host) connect(ctx context.Context, cfg *tls.Config, tunnel bool) (nc, raw net.Conn, err error) {
 	if h.proxy == nil {
 		raw, err = h.c.opts.Guard.Dial(ctx, "tcp", h.addr)
-		raw = socket.Of(raw)
+		raw = socket.Wrap(raw)
 		nc = raw
 	} else {
 		nc, raw, err = h.viaProxy(ctx, tunnel)

@@ -43,7 +43,7 @@ const (
 // Repeatable reports whether a request is sent again when its connection fails so long
 // after it was sent, for which it had waited before.
 func Repeatable(method string, lost int, after, waited time.Duration) bool {
-	return timing{start: time.Now().Add(-after - waited), queue: waited}.repeatable(method, loss(lost))
+	return timing{start: time.Now().Add(-after - waited), queue: waited}.repeatable(method, failurePhase(lost))
 }
 
 // MaxHosts is how many hosts are remembered.

@@ -117,7 +117,7 @@ func (h *host) do(ctx context.Context, r *Request, t timing, fresh bool) (resp *
 	if err != nil {
 		return nil, false, err
 	}
-	var l loss
+	var l failurePhase
 	if multi != nil {
 		resp, l, err = h.stream(ctx, multi, r, t)
 	} else {
@@ -225,7 +225,7 @@ func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, er
 			}
 			made <- o
 		}()
-		o.cn, o.multi, o.err = h.introduce(ctx, t)
+		o.cn, o.multi, o.err = h.openConn(ctx, t)
 	}(*t)
 	o := <-made // it keeps to the limits of ctx and t by itself
 	if o.panicked != nil {
@@ -234,15 +234,15 @@ func (h *host) open(ctx context.Context, t *timing) (*conn, *http.ClientConn, er
 	return o.cn, o.multi, o.err
 }
 
-// introduce is open in the goroutine at hand.
-func (h *host) introduce(ctx context.Context, t timing) (*conn, *http.ClientConn, error) {
+// openConn is open in the goroutine at hand.
+func (h *host) openConn(ctx context.Context, t timing) (*conn, *http.ClientConn, error) {
 	nc, raw, err := h.dial(ctx, t)
 	if err != nil {
 		return nil, nil, unreachable(ctx, t, err)
 	}
 	tc, ok := nc.(*tls.Conn)
 	if !ok || tc.ConnectionState().NegotiatedProtocol != "h2" {
-		h.learn(http1)
+		h.rememberProtocol(http1)
 		return newConn(h, nc, raw), nil, nil
 	}
 	cc, err := h.multiplex(ctx, tc)
@@ -252,7 +252,7 @@ func (h *host) introduce(ctx context.Context, t timing) (*conn, *http.ClientConn
 	return nil, cc, nil
 }
 
-func (h *host) learn(p protocol) {
+func (h *host) rememberProtocol(p protocol) {
 	h.mu.Lock()
 	h.speaks = p
 	h.mu.Unlock()

@@ -8,24 +8,24 @@ import (
 	"sluice/internal/wire/socket"
 )
 
-// peeker looks whether a connection has something to read without reading it.
-type peeker struct {
+// socketProbe looks whether a connection has something to read without reading it.
+type socketProbe struct {
 	control syscall.RawConn
 	look    func(fd uintptr)
 	quiet   *bool
 }
 
 // newPeeker makes a peeker once per connection, so that looking allocates nothing.
-func newPeeker(nc net.Conn) peeker {
+func newPeeker(nc net.Conn) socketProbe {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
-		return peeker{}
+		return socketProbe{}
 	}
 	rc, err := sc.SyscallConn()
 	if err != nil {
-		return peeker{}
+		return socketProbe{}
 	}
-	p := peeker{control: rc, quiet: new(bool)}
+	p := socketProbe{control: rc, quiet: new(bool)}
 	p.look = func(fd uintptr) {
 		var one [1]byte
 		_, err := socket.Peek(int(fd), one[:])
@@ -36,7 +36,7 @@ func newPeeker(nc net.Conn) peeker {
 
 // silent reports whether the peer has neither sent nor closed anything. Of a
 // connection that cannot be looked at it says yes.
-func (p peeker) silent() bool {
+func (p socketProbe) silent() bool {
 	if p.control == nil {
 		return true
 	}

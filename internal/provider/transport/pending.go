@@ -48,7 +48,7 @@ func (a *answer) await(method string) (*Response, error) {
 	_ = b.cn.nc.SetReadDeadline(b.cn.readLimit) // fails only when closed, which the next read tells
 	h, err := b.receiveRest(wire.Header(nil))
 	if err != nil {
-		err = b.blame(err, nil)
+		err = b.attributeError(err, nil)
 		b.finish(false)
 		return nil, err
 	}

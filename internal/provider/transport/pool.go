@@ -109,20 +109,20 @@ func (h *host) expire(now time.Time) (multi []*http.ClientConn, forget bool) {
 	return multi, h.gone
 }
 
-// usefulness is what tells hosts that are worth a place from others.
-type usefulness struct {
+// evictionScore is what tells hosts that are worth a place from others.
+type evictionScore struct {
 	reached bool // there was a connection
 	used    time.Time
 }
 
-func (h *host) usefulness() usefulness {
+func (h *host) evictionScore() evictionScore {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return usefulness{h.speaks != unknown, h.used}
+	return evictionScore{h.speaks != unknown, h.used}
 }
 
 // below says whether u is worth less than o.
-func (u usefulness) below(o usefulness) bool {
+func (u evictionScore) below(o evictionScore) bool {
 	if u.reached != o.reached {
 		return o.reached
 	}

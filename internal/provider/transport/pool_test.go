@@ -149,7 +149,7 @@ func TestRoom(t *testing.T) {
 			c.say(reply)
 		}
 	})
-	r.Room = new(transport.Room)
+	r.Room = new(transport.ResponseBuffer)
 	c := newClient(t, transport.Options{})
 	for i, want := range []struct {
 		body  string

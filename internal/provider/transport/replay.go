@@ -2,13 +2,13 @@ package transport
 
 import "time"
 
-// loss is what is known of a request that got no answer.
-type loss int
+// failurePhase is what is known of a request that got no answer.
+type failurePhase int
 
 const (
-	perhapsActed loss = iota // the peer was alive, and may have acted on it
-	unheard                  // the connection ended without one byte of an answer
-	notActed                 // the peer has not got the whole, or has refused it unread
+	perhapsActed failurePhase = iota // the peer was alive, and may have acted on it
+	unheard                          // the connection ended without one byte of an answer
+	notActed                         // the peer has not got the whole, or has refused it unread
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 // repeatable reports whether a failure now can be that of a connection that was closed
 // while it lay in the pool, so that the request may be sent again. Waiting for a
 // connection that another call was opening does not count.
-func (t timing) repeatable(method string, l loss) bool {
+func (t timing) repeatable(method string, l failurePhase) bool {
 	window := staleWindow
 	if l == unheard && !idempotent(method) {
 		window = deadWindow

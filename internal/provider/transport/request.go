@@ -51,7 +51,7 @@ type Request struct {
 	// Room is where the answer may be made; nil for a new one. Until Response.Body was
 	// closed and Header is not read any more the room is in use. Of calls over HTTP/2
 	// nothing is kept in it.
-	Room *Room
+	Room *ResponseBuffer
 }
 
 // check refuses what would break the framing of the request. The host is checked
@@ -73,7 +73,7 @@ func (r *Request) check() error {
 			return invalidRequest("a header name is not valid")
 		}
 		if !wire.ValidValue(r.Header[i].Value) {
-			return invalidRequest("a header value holds control bytes").At(r.Header[i].Name)
+			return invalidRequest("a header value holds control bytes").WithParam(r.Header[i].Name)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (h *host) multiplex(ctx context.Context, tc *tls.Conn) (*http.ClientConn, e
 
 // stream sends r on an HTTP/2 connection on which a place is reserved. With an error it
 // says what is known of what became of r.
-func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, loss, error) {
+func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t timing) (*Response, failurePhase, error) {
 	ctx = r.detached(ctx)
 	inner, cancel := context.WithCancelCause(ctx)
 	s := &stream{cancel: cancel, idle: r.IdleTimeout, sent: newSource(r.Body)}
@@ -101,7 +101,7 @@ func (s *stream) traced(ctx context.Context) context.Context {
 }
 
 // lost is what is known of a request that got no answer.
-func (s *stream) lost(cc *http.ClientConn, err error) loss {
+func (s *stream) lost(cc *http.ClientConn, err error) failurePhase {
 	var reset streamReset
 	switch {
 	case s.heard.Load() || s.cause() != nil:

@@ -80,7 +80,7 @@ func (call *Call) readBody(a *record.Attempt, c Change) error {
 	}
 	var d splice.Doc
 	if err := splice.Scan(sent.Bytes, &d); err != nil {
-		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body is no JSON object").Because(err)
+		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body is no JSON object").WithCause(err)
 	}
 	if at := sealed.Masked(sent.Bytes); at != "" {
 		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: the credential in %s is masked in the log; send the request itself with the credential", at)
@@ -108,7 +108,7 @@ func (call *Call) run(a *record.Attempt, name string) error {
 		return nil
 	}
 	if !strings.HasPrefix(a.Path, runs) {
-		return fault.New(fault.InvalidParameter, "the request ran no saved prompt").At("prompt")
+		return fault.New(fault.InvalidParameter, "the request ran no saved prompt").WithParam("prompt")
 	}
 	call.Path = runs + url.PathEscape(name) + "/completions"
 	return nil
@@ -120,21 +120,21 @@ func (call *Call) route(a *record.Attempt, c Change) error {
 	model := splice.Text(call.Body, "model")
 	switch {
 	case c.Config != "" && c.Provider != "":
-		return fault.New(fault.InvalidParameter, "config and provider exclude each other").At("provider")
+		return fault.New(fault.InvalidParameter, "config and provider exclude each other").WithParam("provider")
 	case c.Config != "":
 		call.Config = c.Config
 	case c.Provider != "":
 		call.Provider = c.Provider
 	case strings.HasPrefix(c.Model, "@"):
 	case a.ConfigID == "inline":
-		return fault.New(fault.InvalidParameter, "the request brought a config of its own, which is not kept; name a config, or a provider").At("config")
+		return fault.New(fault.InvalidParameter, "the request brought a config of its own, which is not kept; name a config, or a provider").WithParam("config")
 	case a.ConfigID != "":
 		call.Config = a.ConfigID
 	case strings.HasPrefix(model, "@"):
 	case a.ProviderID != "":
 		call.Provider = "@" + a.ProviderID
 	default:
-		return fault.New(fault.InvalidParameter, "the request brought credentials of its own, which are not kept; name a provider, or a config").At("provider")
+		return fault.New(fault.InvalidParameter, "the request brought credentials of its own, which are not kept; name a provider, or a config").WithParam("provider")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func (a *attributes) real(name string, v float64) {
 	}
 }
 
-func (a *attributes) yes(name string, v bool) {
+func (a *attributes) addBool(name string, v bool) {
 	if v {
 		*a = append(*a, &common.KeyValue{Key: name, Value: &common.AnyValue{Value: &common.AnyValue_BoolValue{BoolValue: true}}})
 	}

@@ -69,7 +69,7 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answ
 		if ctx.Err() != nil {
 			s.cut += n
 		} else {
-			s.tell(err, n)
+			s.logOutage(err, n)
 		}
 		return
 	}
@@ -91,8 +91,8 @@ func (s *sender) end() {
 	}
 }
 
-// tell says once that a collector takes nothing.
-func (s *sender) tell(err error, n int) {
+// logOutage says once that a collector takes nothing.
+func (s *sender) logOutage(err error, n int) {
 	if s.failing {
 		return
 	}

@@ -60,7 +60,7 @@ const readEvery = 5 * time.Second
 // Run sends until ctx ends, then once more, for at most five seconds. It never fails.
 func (m *Metrics) Run(ctx context.Context) error {
 	defer m.sender.end()
-	work, stop := outlasting(ctx, drainLimit)
+	work, stop := withGracePeriod(ctx, drainLimit)
 	defer stop()
 	for due := m.o.Clock.Now().Add(m.o.Interval); background.Sleep(ctx, min(m.o.Interval, readEvery)) == nil; {
 		m.read()

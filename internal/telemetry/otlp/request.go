@@ -38,7 +38,7 @@ func newRequests() *requests { return &requests{open: make(map[string]*request)}
 func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span) {
 	q := r.open[a.RequestID]
 	switch {
-	case q == nil && (a.Number == 0 && conclusive(a.Outcome) || len(r.open) >= maxOpen):
+	case q == nil && (a.Number == 0 && isFinal(a.Outcome) || len(r.open) >= maxOpen):
 		return []*trace.Span{span}
 	case q == nil:
 		q = &request{span: requestSpan(a)}
@@ -54,7 +54,7 @@ func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span
 	}
 	q.cover(a)
 	ready = append(ready, q.below(span))
-	if conclusive(a.Outcome) && !q.sent {
+	if isFinal(a.Outcome) && !q.sent {
 		q.sent = true
 		ready = append(ready, q.span)
 	}
@@ -91,8 +91,8 @@ func (r *requests) due(now time.Time, all bool) (ready []*trace.Span) {
 	return ready
 }
 
-// conclusive reports whether no other attempt follows one that ended so.
-func conclusive(o record.Outcome) bool {
+// isFinal reports whether no other attempt follows one that ended so.
+func isFinal(o record.Outcome) bool {
 	return o == record.OK || o == record.ClientGone || o == record.Interrupted
 }
 

@@ -93,7 +93,7 @@ func describeOwn(to *attributes, a *record.Attempt) {
 	to.text(prefix+"outcome", string(a.Outcome))
 	to.number(prefix+"attempt", int64(a.Number))
 	to.number(prefix+"retries", int64(a.Retries))
-	to.yes(prefix+"stream", a.Stream)
+	to.addBool(prefix+"stream", a.Stream)
 	to.real(prefix+"first_byte.seconds", a.FirstByte.Seconds())
 	if nano, known := a.Cost(); known {
 		to.real(prefix+"cost.dollars", float64(nano)/1e9)

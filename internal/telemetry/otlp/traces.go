@@ -79,7 +79,7 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 // a collector that is away costs spans, not the gateway.
 func (t *Traces) Run(ctx context.Context) error {
 	defer t.sender.end()
-	work, stop := outlasting(ctx, drainLimit)
+	work, stop := withGracePeriod(ctx, drainLimit)
 	defer stop()
 	for t.next(ctx) {
 		t.sendAll(work)
@@ -90,9 +90,9 @@ func (t *Traces) Run(ctx context.Context) error {
 	return nil
 }
 
-// outlasting is a context that ends a while after ctx, so that a message under way is
+// withGracePeriod is a context that ends a while after ctx, so that a message under way is
 // not cut off.
-func outlasting(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func withGracePeriod(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		_ = background.Sleep(work, d) // it ends with work too

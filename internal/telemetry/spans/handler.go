@@ -53,7 +53,7 @@ type Prices interface {
 // Receiver takes in what clients send. Its methods are handlers, safe for concurrent use.
 type Receiver struct {
 	Parts
-	reading, decoding turns
+	reading, decoding semaphore
 }
 
 // Bounds of the messages that are held at a time, as they came and decoded, which takes many
@@ -65,14 +65,14 @@ const (
 
 // New makes a Receiver.
 func New(p Parts) *Receiver {
-	return &Receiver{Parts: p, reading: make(turns, maxReading), decoding: make(turns, maxDecoding)}
+	return &Receiver{Parts: p, reading: make(semaphore, maxReading), decoding: make(semaphore, maxDecoding)}
 }
 
-// turns are places for so many at a time.
-type turns chan struct{}
+// semaphore are places for so many at a time.
+type semaphore chan struct{}
 
 // take waits for a place, which done gives back: fault.ClientGone when ctx ends before.
-func (t turns) take(ctx context.Context) (done func(), err error) {
+func (t semaphore) take(ctx context.Context) (done func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil
@@ -90,7 +90,7 @@ func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		return v.spans(&t, m, at)
-	}, func(l lost) proto.Message {
+	}, func(l rejectedCounts) proto.Message {
 		return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: l.entries, ErrorMessage: l.why}}
 	}})
 }
@@ -103,7 +103,7 @@ func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
 			return nil, err
 		}
 		return v.logs(&l, m, at)
-	}, func(l lost) proto.Message {
+	}, func(l rejectedCounts) proto.Message {
 		return &collectlogs.ExportLogsServiceResponse{PartialSuccess: &collectlogs.ExportLogsPartialSuccess{RejectedLogRecords: l.entries, ErrorMessage: l.why}}
 	}})
 }
@@ -112,11 +112,11 @@ func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
 type signal struct {
 	path   string // that OTLP has for it
 	read   func(*message, *origin) ([]entry, error)
-	answer func(lost) proto.Message
+	answer func(rejectedCounts) proto.Message
 }
 
-// lost is how much of a message was not kept, and why.
-type lost struct {
+// rejectedCounts is how much of a message was not kept, and why.
+type rejectedCounts struct {
 	entries int64
 	why     string
 }
@@ -141,7 +141,7 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, s signal) {
 }
 
 // take is the way of a message from the client to the journal.
-func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *message, l lost, err error) {
+func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *message, l rejectedCounts, err error) {
 	if r.Method != http.MethodPost {
 		return nil, l, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", s.path)
 	}
@@ -176,7 +176,7 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *m
 // so that together they take many times the room of the message. Where the journal takes
 // some and not the others the message counts as taken: sent again, it would double those.
 // Source: https://opentelemetry.io/docs/specs/otlp/#partial-success-1.
-func (v *Receiver) keep(entries []entry) (l lost, err error) {
+func (v *Receiver) keep(entries []entry) (l rejectedCounts, err error) {
 	for i, e := range entries {
 		entries[i] = entry{}
 		e.Request = v.kept(e.holds)
@@ -185,9 +185,9 @@ func (v *Receiver) keep(entries []entry) (l lost, err error) {
 		switch {
 		case err == nil:
 		case i == 0:
-			return l, fault.New(fault.Overloaded, "the log takes nothing right now; try again shortly").Because(err)
+			return l, fault.New(fault.Overloaded, "the log takes nothing right now; try again shortly").WithCause(err)
 		default:
-			return lost{int64(len(entries) - i), "the log takes nothing right now"}, nil
+			return rejectedCounts{int64(len(entries) - i), "the log takes nothing right now"}, nil
 		}
 	}
 	return l, nil

@@ -45,7 +45,7 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, 
 	}
 	body, ok := plain(r.GetBody())
 	if !ok || len(r.GetEventName()) > maxName || len(r.GetSeverityText()) > maxName {
-		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).At(place)
+		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).WithParam(place)
 	}
 	a := at.record(about, with)
 	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
@@ -57,7 +57,7 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, 
 	}
 	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(at.now.UnixNano()))
 	if when > math.MaxInt64 || when > uint64(at.now.Add(ahead).UnixNano()) {
-		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").At(place + ".time_unix_nano")
+		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").WithParam(place + ".time_unix_nano")
 	}
 	a.Started = time.Unix(0, int64(when)).UTC()
 	a.SpanName = cmp.Or(r.GetEventName(), r.GetSeverityText(), "log")

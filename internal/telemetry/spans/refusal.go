@@ -21,15 +21,15 @@ func (v *Receiver) refuse(w http.ResponseWriter, r *http.Request, f *fault.Error
 	}
 	if mediaType(r) == typeProtobuf {
 		w.Header().Set("Content-Type", typeProtobuf)
-		body, _ = proto.Marshal(&status.Status{Message: said(f)}) // one text: cannot fail
+		body, _ = proto.Marshal(&status.Status{Message: errorMessage(f)}) // one text: cannot fail
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(f.HTTPStatus())
 	_, _ = w.Write(body) // the client may have left
 }
 
-// said is what a refusal says in one line: why, and of what.
-func said(f *fault.Error) string {
+// errorMessage is what a refusal says in one line: why, and of what.
+func errorMessage(f *fault.Error) string {
 	text := f.Text()
 	if f.Param != "" {
 		text += " (" + f.Param + ")"

@@ -47,7 +47,7 @@ func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, 
 }
 
 func tooMany(place string) error {
-	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).At(place)
+	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).WithParam(place)
 }
 
 // span makes a record of one span.
@@ -57,7 +57,7 @@ func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, pla
 		return e, err
 	}
 	if len(s.GetName()) > maxName || len(s.GetEvents()) > maxEvents || len(s.GetLinks()) > maxEvents {
-		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).At(place)
+		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).WithParam(place)
 	}
 	a := at.record(about, with)
 	if err := m.placeInTrace(a, s, place); err != nil {
@@ -67,7 +67,7 @@ func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, pla
 		return e, err
 	}
 	a.SpanName = s.GetName()
-	v.judge(a, s, with)
+	v.setOutcome(a, s, with)
 	v.model(a, with)
 	events, err := eventsOf(s, place)
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, place string) e
 	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
 	above = above || a.ParentSpan == "" // some write zeros for none
 	if !whole || !own || !above || a.TraceID == "" || a.SpanID == "" {
-		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").At(place)
+		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").WithParam(place)
 	}
 	return nil
 }
@@ -96,13 +96,13 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, place string) e
 func (o *origin) times(s *trace.Span, place string) (began time.Time, took time.Duration, err error) {
 	from, to := s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano()
 	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(ahead).UnixNano()) {
-		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").At(place + ".start_time_unix_nano")
+		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").WithParam(place + ".start_time_unix_nano")
 	}
 	return time.Unix(0, int64(from)).UTC(), time.Duration(to - from), nil
 }
 
-// judge says how a span ended. Without a status of HTTP a failure counts as 500.
-func (v *Receiver) judge(a *record.Attempt, s *trace.Span, with values) {
+// setOutcome says how a span ended. Without a status of HTTP a failure counts as 500.
+func (v *Receiver) setOutcome(a *record.Attempt, s *trace.Span, with values) {
 	a.Outcome, a.Status = record.OK, 200
 	status, given := with.count(genai.HTTPStatus)
 	given = given && status >= 100 && status <= 599
@@ -158,7 +158,7 @@ func eventsOf(s *trace.Span, place string) ([]map[string]any, error) {
 			return nil, err
 		}
 		if len(e.GetName()) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).At(place)
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).WithParam(place)
 		}
 		out = append(out, map[string]any{"name": e.GetName(), "time_unix_nano": e.GetTimeUnixNano(), "attributes": with})
 	}

@@ -31,17 +31,17 @@ type values map[string]any
 // names the place.
 func readValues(list []*common.KeyValue, place string) (values, error) {
 	if len(list) > maxAttributes {
-		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).At(place)
+		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).WithParam(place)
 	}
 	out := make(values, len(list))
 	for _, kv := range list {
 		name := kv.GetKey()
 		if len(name) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).At(place)
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).WithParam(place)
 		}
 		v, ok := plain(kv.GetValue())
 		if !ok {
-			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).At(place + "." + name)
+			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).WithParam(place + "." + name)
 		}
 		out[name] = shown(name, v)
 	}
@@ -79,7 +79,7 @@ func shown(name string, v any) any {
 // readResource is readValues for what a message is about.
 func readResource(r *resource.Resource, place string) (values, error) {
 	if proto.Size(r) > maxResource {
-		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).At(place)
+		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).WithParam(place)
 	}
 	return readValues(r.GetAttributes(), place)
 }

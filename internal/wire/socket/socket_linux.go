@@ -14,10 +14,10 @@ import (
 	"unsafe"
 )
 
-// Of returns the connection with cheaper calls where it is a TCP connection, else as it
+// Wrap returns the connection with cheaper calls where it is a TCP connection, else as it
 // is. It is safe for concurrent use, as every net.Conn is: who has written what is
 // answered may still be on the way back from its Write when the next one writes.
-func Of(nc net.Conn) net.Conn {
+func Wrap(nc net.Conn) net.Conn {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok {
 		return nc
@@ -31,11 +31,11 @@ func Of(nc net.Conn) net.Conn {
 	return c
 }
 
-// Stall bounds how long a write of nc waits for the other side to take something, each
+// SetWriteStall bounds how long a write of nc waits for the other side to take something, each
 // write anew, and reports whether it can: nc must come from Of. A write that goes on for
 // longer ends with os.ErrDeadlineExceeded, and all that follow do so at once. While a
 // deadline of writes is set, that holds alone. It is called before nc is used.
-func Stall(nc net.Conn, limit time.Duration) bool {
+func SetWriteStall(nc net.Conn, limit time.Duration) bool {
 	c, ok := nc.(*conn)
 	if ok {
 		c.stall = limit

@@ -31,7 +31,7 @@ func pair(t *testing.T) (near, far net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { near.Close(); far.Close() })
-	return socket.Of(near), far
+	return socket.Wrap(near), far
 }
 
 // What many write at once arrives whole, each piece in one, and is read once, however
@@ -165,7 +165,7 @@ func TestStall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			near, far := pair(t)
-			if !socket.Stall(near, 50*time.Millisecond) {
+			if !socket.SetWriteStall(near, 50*time.Millisecond) {
 				t.Skip("connections are not bounded here")
 			}
 			for range 2 {
@@ -174,7 +174,7 @@ func TestStall(t *testing.T) {
 				}
 			}
 			near, far = pair(t)
-			socket.Stall(near, 50*time.Millisecond)
+			socket.SetWriteStall(near, 50*time.Millisecond)
 			if err := near.SetDeadline(time.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestStall(t *testing.T) {
 func TestStallIsOver(t *testing.T) {
 	t.Parallel()
 	near, far := pair(t)
-	socket.Stall(near, time.Second)
+	socket.SetWriteStall(near, time.Second)
 	go func() { _, _ = io.Copy(io.Discard, far) }()
 	pieces := net.Buffers{make([]byte, 1<<20), make([]byte, 1<<20)} // which has to wait
 	if err := socket.WriteBuffers(near, &pieces); err != nil {

@@ -76,7 +76,7 @@ type conn struct {
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 	c := &conn{s: s, nc: nc, tcp: nc, cancel: cancel, since: time.Now(), fd: -1, client: clientOf(nc), silent: true}
-	c.bounded = socket.Stall(nc, s.Patience.WriteStall)
+	c.bounded = socket.SetWriteStall(nc, s.Patience.WriteStall)
 	c.out.c = c
 	if sc, ok := nc.(syscall.Conn); ok {
 		if rc, err := sc.SyscallConn(); err == nil {

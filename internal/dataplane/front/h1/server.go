@@ -117,7 +117,7 @@ func passing(err error) bool {
 // admit serves a connection in a goroutine of its own.
 func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
-	c := newConn(s, socket.Of(nc), cancel)
+	c := newConn(s, socket.Wrap(nc), cancel)
 	if !s.crowd.add(c) {
 		c.abort()
 		s.release(c)
