@@ -25,8 +25,8 @@ func (d *document) addExamples(op *operation) error {
 	}
 	responses := op.object["responses"].(object)
 	for _, status := range []string{"200", "101"} {
-		if answer, ok := responses[status].(object); ok {
-			if err := setExample(answer, sample.Response); err != nil {
+		if response, ok := responses[status].(object); ok {
+			if err := setExample(response, sample.Response); err != nil {
 				return fmt.Errorf("the response: %w", err)
 			}
 			return nil

@@ -122,7 +122,7 @@ func (r modelRoute) operation(src modelSource) object {
 	}
 	op := object{
 		"operationId": r.ID, "summary": r.Summary, "tags": []any{r.Tag},
-		"description":       "Needs " + joinWords(scopes) + ".",
+		"description":       "Needs " + joinScopes(scopes) + ".",
 		"x-required-scopes": scopes,
 		"parameters":        r.parameters(src.Headers),
 		"responses":         r.responses(src),
@@ -212,9 +212,9 @@ func (r modelRoute) responses(src modelSource) object {
 
 func schemaRef(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
-func joinWords(words []any) string {
-	text := make([]string, len(words))
-	for i, w := range words {
+func joinScopes(scopes []any) string {
+	text := make([]string, len(scopes))
+	for i, w := range scopes {
 		text[i] = w.(string)
 	}
 	return strings.Join(text, " or ")

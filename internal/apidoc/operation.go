@@ -35,8 +35,8 @@ func (d *document) completeAll() error {
 }
 
 func (d *document) complete(op *operation) error {
-	if at, twice := d.seen[op.id]; twice || op.id == "" {
-		return fmt.Errorf("the operation id is empty or is that of %s", at)
+	if other, twice := d.seen[op.id]; twice || op.id == "" {
+		return fmt.Errorf("the operation id is empty or is that of %s", other)
 	}
 	d.seen[op.id] = op.path
 	if err := d.describe(op); err != nil {

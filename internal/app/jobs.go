@@ -49,7 +49,7 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 	list := make([]quota.Delta, len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
-		list[i] = quota.Delta{CarrierID: d.Carrier, BudgetKey: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.At}
+		list[i] = quota.Delta{CarrierID: d.Subject, BudgetKey: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.ChargedAt}
 	}
 	return list
 }

@@ -110,7 +110,7 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 // "/openai/v1/models".
 func isVendorRoute(method, path string) bool {
 	at := llm.Locate(method, path)
-	return at.Alias.Foreign() && at.Alias.Below == "" && llm.Lookup(method, at.Rest).Endpoint != llm.Proxy
+	return at.Alias.Foreign() && at.Alias.RestPrefix == "" && llm.Lookup(method, at.Rest).Endpoint != llm.Proxy
 }
 
 // hasVendorModel reports whether a path is one of a vendor's that names a model:

@@ -40,20 +40,20 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		}
 		return a.restated(in)
 	}
-	r, err := a.speech.upstream.DecodeReply(in)
+	r, err := a.speech.upstream.DecodeResponse(in)
 	if err != nil {
 		a.log().Usage = a.errorUsage(b)
 		return a.reported(b, fault.From(err))
 	}
 	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
-	a.names.Reply(r)
-	a.texts.Reply(r)
-	dialect.NewSigner(a.call.Surface).Reply(r)
+	a.names.RewriteResponse(r)
+	a.texts.RewriteResponse(r)
+	dialect.NewSigner(a.call.Surface).RewriteResponse(r)
 	if a.stream {
 		a.replayed(r)
 		return nil
 	}
-	a.answerJSON(a.kept.keep(a.speech.client.EncodeReply(make([]byte, 0, len(b)+replyRoom), r, a.answering())), "")
+	a.answerJSON(a.kept.keep(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+replyRoom), r, a.answering())), "")
 	return nil
 }
 
@@ -70,7 +70,7 @@ func (a *attempt) relayFile(contentType string) {
 const replyRoom = 1 << 10
 
 func (a *attempt) restated(in *dialect.Incoming) error {
-	out, err := a.speech.unified.DecodeAnswer(in)
+	out, err := a.speech.unified.TranslateResponse(in)
 	if err != nil {
 		a.log().Usage = a.errorUsage(in.Body)
 		return a.reported(in.Body, fault.From(err))

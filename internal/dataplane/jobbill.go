@@ -163,7 +163,7 @@ func (b *jobBill) video(st *jobs.State) {
 
 // whole bills the maximum, where the end of the job cannot be known.
 func (b *jobBill) whole() {
-	b.state, b.cost, b.lines = ledger.Unknown, b.job.Bound, nil
+	b.state, b.cost, b.lines = ledger.Unknown, b.job.MaxCostNano, nil
 	b.usage = llm.Usage{TotalTokens: b.job.Tokens}
 }
 
@@ -197,7 +197,7 @@ func (b *jobBill) term(t *catalog.Term) {
 // spend is what the record says.
 func (b *jobBill) spend() record.Spend {
 	return record.Spend{
-		State: b.state.String(), Cost: b.cost, Bound: b.job.Bound, Unpriced: b.lacks, Version: b.tariff.Version(),
+		State: b.state.String(), Cost: b.cost, Bound: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
 		Terms: string(writeTerms(nil, b.lines)), Basis: b.basis(),
 	}
 }

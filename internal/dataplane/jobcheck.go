@@ -57,8 +57,8 @@ func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, erro
 	return g.resultOf(b), nil
 }
 
-// GiveUpJob implements jobs.Checker.
-func (g *Gateway) GiveUpJob(j *jobs.Job, reason string) *jobs.Result {
+// AbandonJob implements jobs.Checker.
+func (g *Gateway) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
 	b := g.newJobBill(j)
 	b.whole()
 	b.reason = reason

@@ -22,7 +22,7 @@ func (w *works) bound(t *testing.T, path, body string) int64 {
 	if len(open) != before+1 {
 		t.Fatalf("%d jobs are open after %d", len(open), before)
 	}
-	return open[before].Bound
+	return open[before].MaxCostNano
 }
 
 // takesJobs has the factory take jobs of every kind, each under an id of its own.
@@ -141,7 +141,7 @@ func TestBatchOfBedrockCountsAtTheModelOfTheCall(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
 	open := store.Jobs()
-	if len(open) != 1 || open[0].Model != "amazon.nova-pro-v1:0" || open[0].Bound < 100*1600 || open[0].Kind != jobs.Batch {
+	if len(open) != 1 || open[0].Model != "amazon.nova-pro-v1:0" || open[0].MaxCostNano < 100*1600 || open[0].Kind != jobs.Batch {
 		t.Errorf("%+v", open)
 	}
 }

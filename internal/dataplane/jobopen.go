@@ -54,7 +54,7 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: x.id, TraceID: x.trace.id, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
 		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.in.Method, Shown: strings.Clone(x.shown), Region: a.region(),
-		Created: a.started, Charged: g.Clock.Now(), Bound: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
+		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
 		Extends: a.job.kind == jobs.Video && jobs.Extends(x.path),
 	}
 	if a.account != nil {
@@ -79,7 +79,7 @@ func readPath(x *exchange, id string) string {
 func (s *reservation) charges() (list []jobs.Charge) {
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
-		list = append(list, jobs.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
+		list = append(list, jobs.Charge{Subject: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
 	}
 	return list
 }
@@ -118,7 +118,7 @@ func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 	if isPrivate(a) {
 		g.jobAccess.put(key, accessOf(a))
 	}
-	g.Jobs.Hurry(key)
+	g.Jobs.RequestCheck(key)
 }
 
 // underCost reports whether a budget of cost binds the attempt.

@@ -223,11 +223,11 @@ func TestBatchIsHeldAndSettled(t *testing.T) {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
 			open := w.store.Jobs()
-			if len(open) != 1 || open[0].Bound <= 2*100*300 || w.used(plan) != open[0].Bound {
+			if len(open) != 1 || open[0].MaxCostNano <= 2*100*300 || w.used(plan) != open[0].MaxCostNano {
 				t.Fatalf("open %+v, used %d", open, w.used(plan))
 			}
 			created := w.journal.some(t, 2)[1]
-			if created.Spend.State != "released" || created.Spend.Cost != 0 || created.Spend.Bound != open[0].Bound || created.Endpoint != llm.CreateBatch {
+			if created.Spend.State != "released" || created.Spend.Cost != 0 || created.Spend.Bound != open[0].MaxCostNano || created.Endpoint != llm.CreateBatch {
 				t.Errorf("the creation is on record as %+v", created.Spend)
 			}
 			w.turn()
@@ -378,7 +378,7 @@ func TestJobThatIsForgottenCountsWithItsMaximum(t *testing.T) {
 	w.takeBatch()
 	w.upload(t, "batch", twoLines(requestLine), savedWorks)
 	w.call("POST", "/v1/batches", createBatch, savedWorks)
-	bound := w.store.Jobs()[0].Bound
+	bound := w.store.Jobs()[0].MaxCostNano
 	w.up.mu.Lock()
 	delete(w.up.answers, "GET /v1/batches/batch_a")
 	w.up.mu.Unlock()
@@ -407,7 +407,7 @@ func TestMessageBatch(t *testing.T) {
 			if a := w.call("POST", path, body, savedWorks, "anthropic-version: 2023-06-01"); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			bound := w.store.Jobs()[0].Bound
+			bound := w.store.Jobs()[0].MaxCostNano
 			if bound < 2*200*2_500 || w.used(plan) != bound {
 				t.Errorf("holds %d, used %d", bound, w.used(plan))
 			}
@@ -472,7 +472,7 @@ func TestFinetuningIsBilledByTrainedTokens(t *testing.T) {
 	if a := w.call("POST", "/v1/fine_tuning/jobs", body, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	bound := w.store.Jobs()[0].Bound
+	bound := w.store.Jobs()[0].MaxCostNano
 	if tokens := bound / 3000; w.used(plan) != bound || tokens < int64(30*len(example)) || tokens > int64(60*len(example)) {
 		t.Errorf("holds %d for %d tokens", bound, tokens)
 	}

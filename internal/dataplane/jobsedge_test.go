@@ -150,10 +150,10 @@ func TestBatchOfBedrock(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
 	open := store.Jobs()
-	if len(open) != 1 || open[0].UpstreamID != arn || open[0].Bound < 2*100*120 || open[0].Kind != jobs.Batch {
+	if len(open) != 1 || open[0].UpstreamID != arn || open[0].MaxCostNano < 2*100*120 || open[0].Kind != jobs.Batch {
 		t.Fatalf("%+v", open)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != open[0].Bound {
+	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != open[0].MaxCostNano {
 		t.Errorf("%+v", s)
 	}
 	job := `{"jobArn":"` + arn + `","modelId":"amazon.nova-lite-v1:0","status":"Stopped","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}},"totalRecordCount":2,"successRecordCount":1}`

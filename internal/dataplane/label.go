@@ -207,7 +207,7 @@ func (o *opened) open(resp *transport.Response) dialect.BodyKind {
 		m, o.err = o.Body.Read(buf[n:])
 		n += m
 		kind, sure := dialect.Sniff(buf[:n])
-		if sure || o.err != nil || n >= dialect.SniffMax {
+		if sure || o.err != nil || n >= dialect.MaxSniffBytes {
 			o.head = dialect.TrimMark(buf[:n])
 			if cut := int64(n - len(o.head)); cut > 0 && resp.Length > 0 {
 				resp.Length -= cut

@@ -37,7 +37,7 @@ func TestJobThatIsCreatedLateIsFollowed(t *testing.T) {
 	open()
 	until(t, "the answer to be read", func() bool { return w.gateway.AbandonedAnswers() == 0 && w.gateway.Open() == 0 })
 	jobs := w.store.Jobs()
-	if len(jobs) != 1 || w.used(plan) != jobs[0].Bound || jobs[0].Bound <= 2*100*300 {
+	if len(jobs) != 1 || w.used(plan) != jobs[0].MaxCostNano || jobs[0].MaxCostNano <= 2*100*300 {
 		t.Fatalf("open %+v, used %d; %s", jobs, w.used(plan), w.log.String())
 	}
 	w.up.on("GET /v1/batches/batch_a", batchDone)

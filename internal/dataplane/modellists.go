@@ -174,7 +174,7 @@ func (g *Gateway) callModelList(ctx context.Context, a *attempt) ([]string, erro
 	case resp.Status != 200:
 		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", resp.Status)
 	case a.speech.unified != nil:
-		out, err := a.speech.unified.DecodeAnswer(&dialect.Incoming{Status: resp.Status, Header: resp.Header, Body: body, Created: g.Clock.Now().Unix(), Sent: a.sent, To: a.to})
+		out, err := a.speech.unified.TranslateResponse(&dialect.Incoming{Status: resp.Status, Header: resp.Header, Body: body, Created: g.Clock.Now().Unix(), Sent: a.sent, To: a.to})
 		if err != nil {
 			return nil, err
 		}

@@ -228,7 +228,7 @@ func (s *reservation) pays(unit string) bool {
 // memory is the largest that tools ask for of a container.
 func memory(tools []byte) (most string) {
 	for _, size := range dialect.ContainerMemories() {
-		if splice.ContainsWord(tools, `"`+size+`"`) {
+		if splice.ContainsText(tools, `"`+size+`"`) {
 			most = size
 		}
 	}

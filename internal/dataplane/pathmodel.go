@@ -75,7 +75,7 @@ func (x *exchange) accountInPath() {
 	case x.match.Endpoint == llm.Proxy && x.alias != nil && x.alias.Models != "":
 		name, ok := strings.CutPrefix(x.path, x.alias.Models)
 		if !ok { // some clients take a name with a slash for a whole one, "models/x" or "tunedModels/x"
-			name, _ = strings.CutPrefix(x.path, x.alias.Below+"/")
+			name, _ = strings.CutPrefix(x.path, x.alias.RestPrefix+"/")
 		}
 		if rest := x.useAccount(name); rest != name {
 			x.path = x.alias.Models + rest

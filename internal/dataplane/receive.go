@@ -102,15 +102,15 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	d := newDoc()
 	defer docs.Put(d)
 	r := g.replyRules(a)
-	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadReply(ep, b, r.UsagePath, d); err != nil {
+	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
 	g.detectBackgroundJob(a, b)
-	if status, message, failed := dialect.FailedReply(ep, b); failed && !errorAlone(d) {
+	if status, message, failed := dialect.DetectResponseFailure(ep, b); failed && !errorAlone(d) {
 		a.failing, a.log().Error = status, message
 	}
 	if errorAlone(d) {
-		if status, told := dialect.ReplyError(b); told {
+		if status, told := dialect.DetectResponseError(b); told {
 			return a.failedWith(status, b)
 		}
 	}
@@ -227,7 +227,7 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 // model failed is an error with the status of no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
 func (a *attempt) reported(body []byte, no error) error {
-	status, told := dialect.ReplyError(body)
+	status, told := dialect.DetectResponseError(body)
 	switch f := fault.From(no); {
 	case told:
 		return a.failedWith(status, body)
@@ -317,6 +317,6 @@ func (a *attempt) sentPage() error {
 
 // isPage reports whether an answer of success is an HTML page.
 func (a *attempt) isPage(body []byte) bool {
-	kind, _ := dialect.Sniff(body[:min(len(body), dialect.SniffMax)])
+	kind, _ := dialect.Sniff(body[:min(len(body), dialect.MaxSniffBytes)])
 	return kind == dialect.PageBody
 }

@@ -115,7 +115,7 @@ type streamTranslator struct {
 	enc    dialect.EventEncoder
 	names  *dialect.Names
 	texts  *dialect.FreeTextTools
-	signer *dialect.ThoughtSignatures
+	signer *dialect.ReasoningSignatures
 
 	surface llm.Endpoint // of the caller
 

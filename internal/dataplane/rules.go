@@ -14,7 +14,7 @@ import (
 // rules are an endpoint's changes to bodies in the words of the dialects.
 type rules struct {
 	request dialect.RequestRules
-	reply   dialect.ReplyRules
+	reply   dialect.ResponseRules
 }
 
 // ruleBook keeps the rules of every endpoint that was called: there are as many as
@@ -32,7 +32,7 @@ func (b *ruleBook) of(p *provider.Plan) *rules {
 // replyRules are the changes to an attempt's answer. A caller who asks for it gets
 // the provider's own finish reasons and extras.
 // Source: contract/dataplane.md 1.1, strict compliance.
-func (g *Gateway) replyRules(a *attempt) dialect.ReplyRules {
+func (g *Gateway) replyRules(a *attempt) dialect.ResponseRules {
 	r := g.rules.of(a.plan).reply
 	if !a.strict {
 		r.FinishReasons, r.Extras, r.Blocks = nil, nil, true
@@ -45,10 +45,10 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		request: dialect.RequestRules{
 			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
 			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
-			Thoughts: e.Params.Thoughts, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
+			ReasoningField: e.Params.Thoughts, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
 			DocumentURLs: e.Params.DocumentURLs, Inline: e.Params.InlineMedia, Threads: e.Params.Threads,
 		},
-		reply: dialect.ReplyRules{
+		reply: dialect.ResponseRules{
 			FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone,
 			ContentLists: e.Reply.ContentLists,
 		},

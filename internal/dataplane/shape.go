@@ -140,8 +140,8 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	s.NoUsage = a.leftOut&dialect.AddedUsage != 0
 	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
-	a.stream, a.askedUsage = shaped.Stream, shaped.AskedUsage
-	if shaped.AskedUsage {
+	a.stream, a.askedUsage = shaped.Stream, shaped.AddedUsageRequest
+	if shaped.AddedUsageRequest {
 		a.addedParams = dialect.AddedUsage
 	}
 	if err := a.lose(shaped.Unsupported); err != nil {

@@ -82,10 +82,10 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 
 func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 	o := dialect.StreamOptions{
-		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, KeepText: a.target.ContinueStream, Rules: g.replyRules(a),
+		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, CollectText: a.target.ContinueStream, Rules: g.replyRules(a),
 	}
 	if a.speech.translates() {
-		o.Rules = dialect.ReplyRules{} // what is relayed is of our own making
+		o.Rules = dialect.ResponseRules{} // what is relayed is of our own making
 	} else if a.spec.Stream.Framing == "sse-lf" {
 		o.Framing = dialect.Lines
 	}

@@ -40,7 +40,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err := checkMore(a, out.More); err != nil {
 		return err
 	}
-	if err := a.lose(out.Lost); err != nil {
+	if err := a.lose(out.Dropped); err != nil {
 		return err
 	}
 	a.more, a.extra = out.More, out.Header
@@ -145,10 +145,10 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		return nil, err
 	}
 	if lowered {
-		out.Lost = append(out.Lost, llm.MaxTokens)
+		out.Dropped = append(out.Dropped, llm.MaxTokens)
 	}
 	for i := range call.Unserved {
-		out.Lost = append(out.Lost, call.Unserved[i].From)
+		out.Dropped = append(out.Dropped, call.Unserved[i].From)
 	}
 	return out, nil
 }
@@ -156,7 +156,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 // translateBody puts a request of a unified endpoint.
 func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, Room: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
@@ -198,7 +198,7 @@ func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 		return wire.Bytes(body)
 	}
 	shaped := g.Dialect.Shape(a.plan.Asked, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
-	if shaped.AskedUsage {
+	if shaped.AddedUsageRequest {
 		a.addedParams |= dialect.AddedUsage
 	}
 	if len(shaped.Edits) == 0 {

@@ -58,15 +58,15 @@ func (a Added) RefusedBy(text []byte) (refused Added) {
 func (p *addedParam) named(text []byte) bool {
 	for _, name := range p.names {
 		for rest := text; ; {
-			at := bytes.Index(rest, []byte(name))
-			if at < 0 {
+			offset := bytes.Index(rest, []byte(name))
+			if offset < 0 {
 				break
 			}
 			before, after := byte(' '), byte(' ')
-			if at > 0 {
-				before = rest[at-1]
+			if offset > 0 {
+				before = rest[offset-1]
 			}
-			if rest = rest[at+len(name):]; len(rest) > 0 {
+			if rest = rest[offset+len(name):]; len(rest) > 0 {
 				after = rest[0]
 			}
 			if !isNameByte(before) && !isNameByte(after) && (p.plain || isMark(before)) {

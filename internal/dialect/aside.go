@@ -12,8 +12,8 @@ type deferredContent struct {
 	parts []llm.Part
 }
 
-// Keep takes parts of the results in m.
-func (a *DeferredContent) Keep(m *llm.Message, parts []llm.Part) {
+// Add takes parts of the results in m.
+func (a *DeferredContent) Add(m *llm.Message, parts []llm.Part) {
 	if len(parts) > 0 {
 		a.deferredContent = append(a.deferredContent, deferredContent{m, parts})
 	}
@@ -21,11 +21,11 @@ func (a *DeferredContent) Keep(m *llm.Message, parts []llm.Part) {
 
 // Flush goes through a conversation: message writes each of its messages, and beside what the
 // results before it have left, where they have ended.
-func (a *DeferredContent) Flush(list []llm.Message, message func(m *llm.Message) error, beside func(m *llm.Message, parts []llm.Part) error) error {
+func (a *DeferredContent) Flush(list []llm.Message, message func(m *llm.Message) error, writeDeferred func(m *llm.Message, parts []llm.Part) error) error {
 	for i := range list {
 		m := &list[i]
 		if m.Role != llm.RoleTool {
-			if err := a.tell(beside); err != nil {
+			if err := a.flushPending(writeDeferred); err != nil {
 				return err
 			}
 		}
@@ -33,14 +33,14 @@ func (a *DeferredContent) Flush(list []llm.Message, message func(m *llm.Message)
 			return err
 		}
 	}
-	return a.tell(beside)
+	return a.flushPending(writeDeferred)
 }
 
-func (a *DeferredContent) tell(beside func(m *llm.Message, parts []llm.Part) error) error {
+func (a *DeferredContent) flushPending(writeDeferred func(m *llm.Message, parts []llm.Part) error) error {
 	list := a.deferredContent
 	a.deferredContent = nil
 	for _, k := range list {
-		if err := beside(k.m, k.parts); err != nil {
+		if err := writeDeferred(k.m, k.parts); err != nil {
 			return err
 		}
 	}

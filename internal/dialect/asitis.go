@@ -13,7 +13,7 @@ type PassthroughCodec struct {
 // FileType says so.
 func (f PassthroughCodec) FileType(llm.Endpoint) (string, bool) { return f.ContentType, true }
 
-// DecodeAnswer has nothing to decode.
-func (PassthroughCodec) DecodeAnswer(*Incoming) (*Response, error) {
+// TranslateResponse has nothing to decode.
+func (PassthroughCodec) TranslateResponse(*Incoming) (*Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no file")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // AtBoundary reports whether the stream so far ends where a message ends.
-func (r *FrameReader) AtBoundary() bool { return len(r.carry) == 0 }
+func (r *FrameReader) AtBoundary() bool { return len(r.partial) == 0 }
 
 // AppendException appends a message of an AWS event stream that reports an error. Name is the
 // type of the error, "InternalServerException", payload its JSON.

@@ -15,10 +15,10 @@ import (
 // Source: contract/provider-transforms.md 3.7;
 // https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html, read 2026-11.
 const (
-	framePrelude    = 12
-	frameTail       = 4
-	frameHeadersMax = 128 << 10
-	framePayloadMax = 16 << 20
+	framePrelude         = 12
+	frameTail            = 4
+	maxFrameHeaderBytes  = 128 << 10
+	maxFramePayloadBytes = 16 << 20
 )
 
 // Frame is one message of an AWS event stream. Its slices are valid during the call
@@ -33,8 +33,8 @@ type Frame struct {
 // FrameReader cuts an AWS event stream into its messages. The zero value is ready; it
 // belongs to one goroutine. It holds at most one message, 16 MiB and its headers.
 type FrameReader struct {
-	carry []byte // the message of which the end has not come
-	frame Frame  // handed out
+	partial []byte // the message of which the end has not come
+	frame   Frame  // handed out
 }
 
 // Feed calls each for every message that is whole by now. A length or a checksum that
@@ -42,9 +42,9 @@ type FrameReader struct {
 // there.
 func (r *FrameReader) Feed(p []byte, each func(*Frame) error) error {
 	buf := p
-	if len(r.carry) > 0 {
-		r.carry = append(r.carry, p...)
-		buf = r.carry
+	if len(r.partial) > 0 {
+		r.partial = append(r.partial, p...)
+		buf = r.partial
 	}
 	for {
 		n, err := frameLength(buf)
@@ -62,15 +62,15 @@ func (r *FrameReader) Feed(p []byte, each func(*Frame) error) error {
 		}
 		buf = buf[n:]
 	}
-	r.carry = carried(r.carry, buf)
+	r.partial = copyPartial(r.partial, buf)
 	return nil
 }
 
 // Close tells that the stream is over: bytes of a message whose end never came are
 // fault.UpstreamInvalid.
 func (r *FrameReader) Close() error {
-	left := len(r.carry)
-	r.carry = nil
+	left := len(r.partial)
+	r.partial = nil
 	if left > 0 {
 		return badFrame("the stream ends inside a message")
 	}
@@ -88,7 +88,7 @@ func frameLength(b []byte) (int, error) {
 	}
 	total, headers := int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
 	payload := total - headers - framePrelude - frameTail
-	if headers > frameHeadersMax || payload < 0 || payload > framePayloadMax {
+	if headers > maxFrameHeaderBytes || payload < 0 || payload > maxFramePayloadBytes {
 		return 0, badFrame("the lengths of a message are out of bounds")
 	}
 	return int(total), nil

@@ -40,9 +40,9 @@ func framed(typ, name, payload string) []byte {
 }
 
 // readFrames reads the pieces of a stream and lists its messages.
-func readFrames(pieces ...[]byte) (list []string, err error) {
+func readFrames(chunks ...[]byte) (list []string, err error) {
 	var r dialect.FrameReader
-	for _, p := range pieces {
+	for _, p := range chunks {
 		if err = r.Feed(bytes.Clone(p), func(f *dialect.Frame) error {
 			list = append(list, fmt.Sprintf("%s %s %s", f.Type, f.Name, f.Payload))
 			return nil
@@ -143,11 +143,11 @@ func FuzzFrames(f *testing.F) {
 	f.Add(recorded(f, "headers.bin"), uint16(7))
 	f.Add(recorded(f, "invoke.bin"), uint16(300))
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
-		at := min(int(cut), len(stream))
-		whole, wholeErr := readFrames(stream)
-		parts, partsErr := readFrames(stream[:at], stream[at:])
-		if strings.Join(whole, "\n") != strings.Join(parts, "\n") || (wholeErr == nil) != (partsErr == nil) {
-			t.Fatalf("%q, %v\n%q, %v", whole, wholeErr, parts, partsErr)
+		split := min(int(cut), len(stream))
+		full, fullErr := readFrames(stream)
+		parts, partsErr := readFrames(stream[:split], stream[split:])
+		if strings.Join(full, "\n") != strings.Join(parts, "\n") || (fullErr == nil) != (partsErr == nil) {
+			t.Fatalf("%q, %v\n%q, %v", full, fullErr, parts, partsErr)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func TestErrorsOutsideDataKeepTheirReason(t *testing.T) {
 			for _, end := range []string{"\n\n", "\n", ""} {
 				for _, size := range []int{1, 1 << 20} {
 					for _, keep := range []bool{false, true} {
-						s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, KeepText: keep})
+						s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, CollectText: keep})
 						var out []byte
 						for left := first + event + end; left != ""; {
 							n := min(size, len(left))

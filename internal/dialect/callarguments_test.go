@@ -40,8 +40,8 @@ func TestMalformedArgumentsTravelAsText(t *testing.T) {
 			if want := `{"raw_arguments":` + strings.ReplaceAll(string(splice.Quote(arguments)), `\`, "") + `}`; !strings.Contains(sent, want) {
 				t.Errorf("%s to %s: sent %s, want %s", arguments, name, sent, want)
 			}
-			if !slices.ContainsFunc(out.Lost, func(at string) bool { return strings.HasPrefix(at, "messages[1].tool_calls") }) {
-				t.Errorf("%s to %s: lost %q", arguments, name, out.Lost)
+			if !slices.ContainsFunc(out.Dropped, func(path string) bool { return strings.HasPrefix(path, "messages[1].tool_calls") }) {
+				t.Errorf("%s to %s: lost %q", arguments, name, out.Dropped)
 			}
 		}
 	}

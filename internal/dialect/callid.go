@@ -14,10 +14,10 @@ const IDLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 // ShortID is an id of a tool call in n letters and digits, at most 32: the same for the same
 // id, so that calls keep their results.
 func ShortID(id string, n int) string {
-	sum := sha256.Sum256([]byte(id))
+	hash := sha256.Sum256([]byte(id))
 	out := make([]byte, n)
 	for i := range out {
-		out[i] = IDLetters[int(sum[i])%len(IDLetters)]
+		out[i] = IDLetters[int(hash[i])%len(IDLetters)]
 	}
 	return string(out)
 }

@@ -8,9 +8,9 @@ import (
 
 // eventRewriter makes the changes of a chat or completion stream, one event at a time.
 type eventRewriter struct {
-	on        bool
+	enabled   bool
 	hideUsage bool
-	rules     ReplyRules
+	rules     ResponseRules
 	swap      map[string]string // finish reasons, raw
 	id        []byte            // raw; nil leaves the ids
 	blocks    blockCounts       // of content_blocks
@@ -33,7 +33,7 @@ func newChanger(o *StreamOptions) eventRewriter {
 	if c.rules.ContentLists {
 		c.blocks = blockCounts{}
 	}
-	c.on = o.HideUsage || !c.isPattern()
+	c.enabled = o.HideUsage || !c.isPattern()
 	return c
 }
 
@@ -45,7 +45,7 @@ func (c *eventRewriter) isPattern() bool {
 // data returns the event's data as it is to be relayed, nil for unchanged, or says
 // that the whole event is to be left out. The slice is valid until the next call.
 func (c *eventRewriter) data(e event) (data []byte, drop bool) {
-	if !c.on || e.end == 0 || len(e.data) == 0 || isDone(e.data) {
+	if !c.enabled || e.end == 0 || len(e.data) == 0 || isDone(e.data) {
 		return nil, false
 	}
 	c.edits = c.edits[:0]

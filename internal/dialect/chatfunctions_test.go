@@ -23,23 +23,23 @@ func TestFunctionsOfOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: "claude-opus-4-5", Value: func(string) string { return "" }})
-	if err != nil || len(out.Lost) > 0 {
-		t.Fatalf("%v, lost %q", err, out.Lost)
+	if err != nil || len(out.Dropped) > 0 {
+		t.Fatalf("%v, lost %q", err, out.Dropped)
 	}
 	want := `{"model":"claude-opus-4-5","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"function_1","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"function_1","content":"one"}]},` +
 		`{"role":"assistant","content":[{"type":"tool_use","id":"function_3","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"function_3","content":"two"}]}],"tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"f"}}`
 	if string(out.Body) != want {
 		t.Errorf("sent %s", out.Body)
 	}
-	r, err := upstream.DecodeReply(&dialect.Incoming{Call: c, Body: []byte(`{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{"b":2}},{"type":"tool_use","id":"toolu_2","name":"f","input":{}}],"stop_reason":"tool_use"}`)})
+	r, err := upstream.DecodeResponse(&dialect.Incoming{Call: c, Body: []byte(`{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{"b":2}},{"type":"tool_use","id":"toolu_2","name":"f","input":{}}],"stop_reason":"tool_use"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &dialect.ResponseContext{Call: c, ID: "01", Strict: true}
 	const called = `"function_call":{"name":"f","arguments":"{\"b\":2}"},"tool_calls":[{"id":"toolu_2","type":"function","function":{"name":"f","arguments":"{}"}}]`
-	whole := string(client.EncodeReply(nil, r, a))
-	if !strings.Contains(whole, called) || !strings.Contains(whole, `"finish_reason":"function_call"`) {
-		t.Errorf("answered %s", whole)
+	buffered := string(client.EncodeResponse(nil, r, a))
+	if !strings.Contains(buffered, called) || !strings.Contains(buffered, `"finish_reason":"function_call"`) {
+		t.Errorf("answered %s", buffered)
 	}
 	var stream []byte
 	enc := client.NewEncoder(a)

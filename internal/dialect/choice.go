@@ -42,10 +42,10 @@ var schemaMembers = Members{"type": IsString, "name": IsString, "description": I
 // ReadSchema reads {"name":"x","schema":{…},"strict":true}, the form of an answer that is
 // to follow a schema, into f. At is where it stands in the body; fault.InvalidParameter.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
-func ReadSchema(f *llm.Format, raw []byte, at string) error {
+func ReadSchema(f *llm.Format, raw []byte, path string) error {
 	for name, val := range splice.Members(raw) {
 		n, _ := splice.Unquote(name)
-		if err := schemaMembers.Check(n, at, val); err != nil {
+		if err := schemaMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch n {
@@ -60,7 +60,7 @@ func ReadSchema(f *llm.Format, raw []byte, at string) error {
 		}
 	}
 	if len(f.Schema) == 0 || f.Schema[0] != '{' {
-		return InvalidField(at+".schema", "must be a JSON schema, an object")
+		return InvalidField(path+".schema", "must be a JSON schema, an object")
 	}
 	return nil
 }

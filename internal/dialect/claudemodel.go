@@ -26,24 +26,24 @@ type ClaudeModel struct {
 // one, and eight digits are a date.
 func ClaudeOf(name string) ClaudeModel {
 	name = strings.ToLower(name)
-	at := strings.LastIndex(name, "claude")
-	if at < 0 {
+	start := strings.LastIndex(name, "claude")
+	if start < 0 {
 		return ClaudeModel{}
 	}
 	const mayBegin = 1 // index of the last word that may be the version
 	var m ClaudeModel
 	i, major := -1, -1 // index of the word, and of that which is the version
-	for word := range strings.FieldsFuncSeq(name[at+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
+	for segment := range strings.FieldsFuncSeq(name[start+len("claude"):], func(r rune) bool { return strings.ContainsRune("-._@:/", r) }) {
 		i++
-		digits := word
+		digits := segment
 		if i <= mayBegin { // claude-v2:1, claude-instant-v1
-			digits = strings.TrimPrefix(word, "v")
+			digits = strings.TrimPrefix(segment, "v")
 		}
 		n, small := smallNumber(digits)
 		switch {
 		case !small:
-			if m.Family == "" && len(word) > 3 && strings.Trim(digits, "0123456789") != "" {
-				m.Family = word
+			if m.Family == "" && len(segment) > 3 && strings.Trim(digits, "0123456789") != "" {
+				m.Family = segment
 			}
 		case major < 0 && i <= mayBegin:
 			m.Major, major = n, i

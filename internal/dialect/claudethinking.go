@@ -39,7 +39,7 @@ func (m ClaudeModel) AsksForSummary(c *llm.Call, t *llm.FieldTracker) bool {
 		return false
 	}
 	for _, name := range [...]string{"reasoning.summary", "reasoning.generate_summary"} {
-		if _, asked := t.Peek(name); asked {
+		if _, requested := t.Peek(name); requested {
 			return AllowsReasoning(c, t)
 		}
 	}

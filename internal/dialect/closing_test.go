@@ -10,7 +10,7 @@ import (
 // The user is given the last word where the assistant has it and nothing is missing.
 func TestUserLast(t *testing.T) {
 	t.Parallel()
-	say := func(r llm.Role, parts ...llm.Part) llm.Message { return llm.Message{Role: r, Parts: parts} }
+	message := func(r llm.Role, parts ...llm.Part) llm.Message { return llm.Message{Role: r, Parts: parts} }
 	text := llm.Part{Kind: llm.TextPart, Text: "x"}
 	call := llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f"}}
 	result := llm.Part{Kind: llm.ResultPart, Result: &llm.ToolResult{ID: "c"}}
@@ -18,21 +18,21 @@ func TestUserLast(t *testing.T) {
 		messages []llm.Message
 		urged    bool
 	}{
-		"the user":                   {[]llm.Message{say(llm.RoleAssistant, text), say(llm.RoleUser, text)}, false},
-		"the assistant":              {[]llm.Message{say(llm.RoleUser, text), say(llm.RoleAssistant, text)}, true},
-		"instructions behind it":     {[]llm.Message{say(llm.RoleUser, text), say(llm.RoleAssistant, text), say(llm.RoleSystem, text)}, true},
-		"a blank of the user's":      {[]llm.Message{say(llm.RoleAssistant, text), say(llm.RoleUser, llm.Part{Kind: llm.TextPart, Text: " "})}, true},
-		"a call without its result":  {[]llm.Message{say(llm.RoleUser, text), say(llm.RoleAssistant, text, call)}, false},
-		"a result":                   {[]llm.Message{say(llm.RoleAssistant, call), say(llm.RoleTool, result)}, false},
-		"nothing but instructions":   {[]llm.Message{say(llm.RoleSystem, text)}, false},
+		"the user":                   {[]llm.Message{message(llm.RoleAssistant, text), message(llm.RoleUser, text)}, false},
+		"the assistant":              {[]llm.Message{message(llm.RoleUser, text), message(llm.RoleAssistant, text)}, true},
+		"instructions behind it":     {[]llm.Message{message(llm.RoleUser, text), message(llm.RoleAssistant, text), message(llm.RoleSystem, text)}, true},
+		"a blank of the user's":      {[]llm.Message{message(llm.RoleAssistant, text), message(llm.RoleUser, llm.Part{Kind: llm.TextPart, Text: " "})}, true},
+		"a call without its result":  {[]llm.Message{message(llm.RoleUser, text), message(llm.RoleAssistant, text, call)}, false},
+		"a result":                   {[]llm.Message{message(llm.RoleAssistant, call), message(llm.RoleTool, result)}, false},
+		"nothing but instructions":   {[]llm.Message{message(llm.RoleSystem, text)}, false},
 		"nothing":                    {nil, false},
-		"a result and what is said":  {[]llm.Message{say(llm.RoleTool, result), say(llm.RoleAssistant, text)}, true},
-		"the assistant's own blanks": {[]llm.Message{say(llm.RoleUser, text), say(llm.RoleAssistant, llm.Part{Kind: llm.TextPart})}, false},
+		"a result and what is said":  {[]llm.Message{message(llm.RoleTool, result), message(llm.RoleAssistant, text)}, true},
+		"the assistant's own blanks": {[]llm.Message{message(llm.RoleUser, text), message(llm.RoleAssistant, llm.Part{Kind: llm.TextPart})}, false},
 	} {
-		in := &llm.Call{Messages: c.messages}
-		out := dialect.EndWithUserTurn(in)
+		original := &llm.Call{Messages: c.messages}
+		out := dialect.EndWithUserTurn(original)
 		n := len(out.Messages)
-		if urged := n == len(c.messages)+1 && out.Messages[n-1].Role == llm.RoleUser && out.Messages[n-1].Parts[0].Text == "Go on."; urged != c.urged || len(in.Messages) != len(c.messages) {
+		if urged := n == len(c.messages)+1 && out.Messages[n-1].Role == llm.RoleUser && out.Messages[n-1].Parts[0].Text == "Go on."; urged != c.urged || len(original.Messages) != len(c.messages) {
 			t.Errorf("%s: %+v", name, out.Messages)
 		}
 	}

@@ -18,8 +18,8 @@ type Client interface {
 	// body.
 	DecodeCall(body []byte) (*llm.Call, error)
 
-	// EncodeReply appends the whole answer to dst.
-	EncodeReply(dst []byte, r *llm.Response, a *ResponseContext) []byte
+	// EncodeResponse appends the whole answer to dst.
+	EncodeResponse(dst []byte, r *llm.Response, a *ResponseContext) []byte
 
 	// NewEncoder makes the encoder of one stream. It belongs to one goroutine.
 	NewEncoder(a *ResponseContext) EventEncoder
@@ -53,12 +53,12 @@ type Upstream interface {
 	// (llm.Call.Path). No default of the provider is overridden, and nothing is clamped in silence.
 	EncodeCall(ctx context.Context, c *llm.Call, to *Target) (*Outgoing, error)
 
-	// DecodeReply reads a whole answer of success. What is no answer of this shape is
+	// DecodeResponse reads a whole answer of success. What is no answer of this shape is
 	// fault.UpstreamInvalid.
-	DecodeReply(in *Incoming) (*llm.Response, error)
+	DecodeResponse(incoming *Incoming) (*llm.Response, error)
 
 	// NewDecoder makes the decoder of one stream. It belongs to one goroutine.
-	NewDecoder(in *Incoming) EventDecoder
+	NewDecoder(incoming *Incoming) EventDecoder
 }
 
 // EventDecoder reads a provider's stream as it comes, in pieces of any size.
@@ -80,9 +80,9 @@ type EventDecoder interface {
 type OpenAIEndpoint interface {
 	// EncodeRequest makes the provider's request; errors as in Upstream.EncodeCall.
 	EncodeRequest(ctx context.Context, r *Request, to *Target) (*Outgoing, error)
-	// DecodeAnswer makes the caller's answer of one of success; errors as in
-	// Upstream.DecodeReply.
-	DecodeAnswer(in *Incoming) (*Response, error)
+	// TranslateResponse makes the caller's answer of one of success; errors as in
+	// Upstream.DecodeResponse.
+	TranslateResponse(incoming *Incoming) (*Response, error)
 }
 
 // MultiStep is a Unified whose answer stands in several places, for example a batch whose
@@ -90,10 +90,10 @@ type OpenAIEndpoint interface {
 type MultiStep interface {
 	OpenAIEndpoint
 	// Follow looks at the answers so far, Incoming.Body and then More, and says which to
-	// get next. It is called until it says that there is none (ok false), DecodeAnswer
+	// get next. It is called until it says that there is none (ok false), TranslateResponse
 	// after that. An error, for example fault.Conflict of a batch that still runs, is the
 	// answer.
-	Follow(in *Incoming) (next Next, ok bool, err error)
+	Follow(incoming *Incoming) (next Next, ok bool, err error)
 }
 
 // Next names a further answer: one of the provider's own endpoints with the id of its
@@ -110,7 +110,7 @@ type Next struct {
 	Body     wire.Payload
 	// File says that this is the last answer, a file that may be larger than the memory that
 	// a call should take: what File makes of it, as it is read, is the caller's answer in the
-	// place of DecodeAnswer's. Its errors are as DecodeAnswer's, and end the answer.
+	// place of TranslateResponse's. Its errors are as TranslateResponse's, and end the answer.
 	File        func(src io.Reader) io.Reader
 	Further     []string // URLs of the files that File reads behind this one, end to end
 	ContentType string   // of what File makes: "application/jsonl"
@@ -133,7 +133,7 @@ type Profiles interface {
 	// by itself, or nobody can.
 	Lookup(model string) (next Next, ok bool)
 	// Underlying is the model that the provider's answer names; "" when it names none.
-	Underlying(answer []byte) string
+	Underlying(response []byte) string
 }
 
 // Streamer is a Unified whose answers of success may be streams: those of requests
@@ -143,7 +143,7 @@ type Streamer interface {
 	// NewStream makes what turns one stream of the provider into the caller's, server-sent
 	// events of the endpoint with their end, for example data: [DONE]. It belongs to one
 	// goroutine.
-	NewStream(in *Incoming) StreamTranscoder
+	NewStream(incoming *Incoming) StreamTranscoder
 }
 
 // StreamTranscoder turns a provider's stream into the caller's as it comes, in pieces of any
@@ -171,9 +171,9 @@ type Request struct {
 	// Call is the conversation whose tokens shall be counted (messagesCountTokens); nil on
 	// every other endpoint.
 	Call *llm.Call
-	// Room makes a spool for a body that may be large, such as the lines of a file in other
+	// NewSpool makes a spool for a body that may be large, such as the lines of a file in other
 	// words. Whoever made the request closes it when the call is over.
-	Room func() *wire.Spool
+	NewSpool func() *wire.Spool
 	// Lines translates the lines of files whose lines are calls, as batches have them; nil
 	// on endpoints without such files.
 	Lines *FileLines
@@ -222,13 +222,13 @@ func (t *Target) Underlying() string {
 
 // Outgoing is a request to a provider.
 type Outgoing struct {
-	Body   []byte
-	Large  wire.Payload // in place of Body: one that may be larger than the memory that one call should take
-	Header wire.Header  // beside those of the provider's spec; content-type when it is not JSON
-	Query  string       // raw, beside that of the provider's spec: "name=rows.jsonl"
-	Path   string       // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
-	Lost   []string     // what of the caller's body is left out, as paths into it
-	Added  Added        // what is in Body without a request of the caller, and may be left out
+	Body    []byte
+	Large   wire.Payload // in place of Body: one that may be larger than the memory that one call should take
+	Header  wire.Header  // beside those of the provider's spec; content-type when it is not JSON
+	Query   string       // raw, beside that of the provider's spec: "name=rows.jsonl"
+	Path    string       // escaped, below the base of the spec and in place of its path: "/bucket/rows.jsonl"; empty: the spec's
+	Dropped []string     // what of the caller's body is left out, as paths into it
+	Added   Added        // what is in Body without a request of the caller, and may be left out
 	// More are further requests to the same address, for providers that take one input
 	// at a time; their answers stand in Incoming.More in this order.
 	More [][]byte

@@ -48,8 +48,8 @@ type CompletionChoice struct {
 	Finish llm.Finish
 }
 
-// Answer writes it; to callers who asked for a stream, as one.
-func (c *Completion) Answer(stream bool) *Response {
+// BuildResponse writes it; to callers who asked for a stream, as one.
+func (c *Completion) BuildResponse(stream bool) *Response {
 	var w JSON
 	w.Open('{')
 	w.Str("id", cmp.Or(c.ID, ident.NewObjectID("cmpl-")))

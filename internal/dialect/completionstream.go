@@ -11,8 +11,8 @@ import (
 
 // CompletionStream turns the events that d reads of a provider's stream into OpenAI's
 // stream of a text completion. Of what a model says only the text has a place there.
-func CompletionStream(in *Incoming, d EventDecoder) StreamTranscoder {
-	return &completionStream{dec: d, id: ident.NewObjectID("cmpl-"), created: in.Created, model: in.To.Model}
+func CompletionStream(incoming *Incoming, d EventDecoder) StreamTranscoder {
+	return &completionStream{dec: d, id: ident.NewObjectID("cmpl-"), created: incoming.Created, model: incoming.To.Model}
 }
 
 type completionStream struct {

@@ -36,7 +36,7 @@ type block struct {
 
 // name is how the block calls its text.
 func (b block) name() string {
-	if b.kind == llm.ThoughtPart {
+	if b.kind == llm.ReasoningPart {
 		return "thinking"
 	}
 	return "text"
@@ -51,7 +51,7 @@ func blocksOf(content []byte) (list []block, text string) {
 	var b strings.Builder
 	for val := range splice.Elements(content) {
 		if s, ok := ThinkingText(val); ok {
-			list = append(list, block{llm.ThoughtPart, s})
+			list = append(list, block{llm.ReasoningPart, s})
 			continue
 		}
 		if s := splice.Text(val, "text"); s != "" {
@@ -66,13 +66,13 @@ func blocksOf(content []byte) (list []block, text string) {
 type blockCounts map[string]*blockCount
 
 type blockCount struct {
-	at   int
-	kind llm.PartKind
+	index int
+	kind  llm.PartKind
 }
 
 // flatten adds the edit that makes texts of the lists in an answer, or in an event of a
 // stream, for which counts is not nil.
-func (r *ReplyRules) flatten(dst []splice.Edit, body []byte, counts blockCounts) []splice.Edit {
+func (r *ResponseRules) flatten(dst []splice.Edit, body []byte, counts blockCounts) []splice.Edit {
 	if !r.ContentLists || !listed(body) && (len(counts) == 0 || !r.Blocks) {
 		return dst
 	}
@@ -106,7 +106,7 @@ var contentKey = []byte(`"content"`)
 
 // listed reports whether a content is a list.
 func listed(body []byte) bool {
-	for v := behind(body, contentKey); v != nil; v = behind(v, contentKey) {
+	for v := valueAfter(body, contentKey); v != nil; v = valueAfter(v, contentKey) {
 		if len(v) > 0 && v[0] == '[' {
 			return true
 		}
@@ -115,7 +115,7 @@ func listed(body []byte) bool {
 }
 
 // message writes a message with a text for its list.
-func (r *ReplyRules) message(w *JSON, raw []byte) {
+func (r *ResponseRules) message(w *JSON, raw []byte) {
 	r.content(w, raw, func(list []block) {
 		w.Key("content_blocks").Open('[')
 		for _, b := range list {
@@ -130,7 +130,7 @@ func (r *ReplyRules) message(w *JSON, raw []byte) {
 
 // delta writes a piece of a message. From its first list on, all that a choice says
 // stands in blocks too, so that their order is whole.
-func (r *ReplyRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
+func (r *ResponseRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
 	index, _ := splice.Find(choice, "index")
 	n := counts[string(index)]
 	r.content(w, raw, func(list []block) {
@@ -149,30 +149,30 @@ func (r *ReplyRules) delta(w *JSON, raw, choice []byte, counts blockCounts) {
 	})
 }
 
-// choicesMost bounds what is counted: no provider gives more answers.
-const choicesMost = 128
+// maxChoices bounds what is counted: no provider gives more answers.
+const maxChoices = 128
 
 // next is the index of the block that a piece of that kind belongs to.
 func (c blockCounts) next(choice string, kind llm.PartKind) int {
 	n := c[choice]
 	switch {
-	case n == nil && len(c) >= choicesMost:
+	case n == nil && len(c) >= maxChoices:
 		return 0
 	case n == nil:
 		n = &blockCount{kind: kind}
 		c[choice] = n
 	case n.kind != kind:
-		n.at, n.kind = n.at+1, kind
+		n.index, n.kind = n.index+1, kind
 	}
-	return n.at
+	return n.index
 }
 
 // content writes the members of a message, the content as a text and the blocks of one
 // that is wanted so.
-func (r *ReplyRules) content(w *JSON, raw []byte, blocks func([]block), wanted func(content []byte) bool) {
+func (r *ResponseRules) content(w *JSON, raw []byte, blocks func([]block), shouldFlatten func(content []byte) bool) {
 	w.Open('{')
 	for name, val := range splice.Members(raw) {
-		if string(name) != `"content"` || !wanted(val) {
+		if string(name) != `"content"` || !shouldFlatten(val) {
 			w.rawKey(name).Value(val)
 			continue
 		}

@@ -11,21 +11,21 @@ import (
 // that is reported again replaces the former, as the events of a stream report growing
 // totals.
 type counts struct {
-	u     llm.Usage
-	total bool // the provider gave a total
-	apart bool // input_tokens leaves the cached ones out, as Anthropic counts
-	told  bool // the provider gave the number of searches
-	fee   bool // it asks a price for the search of the call
+	u                llm.Usage
+	total            bool // the provider gave a total
+	apart            bool // input_tokens leaves the cached ones out, as Anthropic counts
+	searchesReported bool // the provider gave the number of searches
+	fee              bool // it asks a price for the search of the call
 
-	through   bool              // the reply is passed through, and may be in words of its provider's own
-	paid      llm.Usage         // what Cohere bills of what it counts
-	compacted llm.Usage         // of summaries that the provider made on the way
-	tools     int64             // tokens of input that what tools brought has beside InputTokens
-	thoughts  bool              // ReasoningTokens stand beside OutputTokens
-	gemini    bool              // the model is one of Google's
-	grounds   groundingMetadata // of an answer in Google's own words
-	always    bool              // the model searches the web for each answer
-	preview   bool              // it was given OpenAI's first tool for that
+	through                 bool              // the reply is passed through, and may be in words of its provider's own
+	paid                    llm.Usage         // what Cohere bills of what it counts
+	compacted               llm.Usage         // of summaries that the provider made on the way
+	tools                   int64             // tokens of input that what tools brought has beside InputTokens
+	outputExcludesReasoning bool              // ReasoningTokens stand beside OutputTokens
+	gemini                  bool              // the model is one of Google's
+	grounds                 groundingMetadata // of an answer in Google's own words
+	always                  bool              // the model searches the web for each answer
+	preview                 bool              // it was given OpenAI's first tool for that
 }
 
 func newCounts(ep llm.Endpoint) counts {
@@ -78,7 +78,7 @@ func (c *counts) field(name, val []byte) bool {
 	case `"seconds"`, `"prompt_audio_seconds"`:
 		return seconds(val, &c.u.AudioSeconds)
 	default:
-		return c.searched(name, val) || c.through && c.own(name, val)
+		return c.searched(name, val) || c.through && c.readNative(name, val)
 	}
 	return false
 }
@@ -133,7 +133,7 @@ func (c *counts) outputDetails(raw []byte) {
 func (c *counts) usage() llm.Usage {
 	u := c.u
 	u.InputTokens += c.tools
-	if c.thoughts {
+	if c.outputExcludesReasoning {
 		u.OutputTokens += u.ReasoningTokens
 	}
 	switch {
@@ -150,7 +150,7 @@ func (c *counts) usage() llm.Usage {
 		u = u.Add(c.compacted)
 	}
 	u.SearchUnits = max(u.SearchUnits, c.grounds.searches())
-	if (c.fee || c.always && !c.told) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
+	if (c.fee || c.always && !c.searchesReported) && u.SearchUnits == 0 { // a call of Perplexity's has one search, which it counts for its research alone
 		u.SearchUnits = 1
 	}
 	if c.preview && u.SearchUnits > 0 {
@@ -160,10 +160,10 @@ func (c *counts) usage() llm.Usage {
 		u.CodeMemory = ""
 	}
 	switch {
-	case c.untold():
+	case c.isReasoningInTotalOnly():
 		u.ReasoningTokens = u.TotalTokens - u.InputTokens - u.OutputTokens
 		u.OutputTokens += u.ReasoningTokens
-	case c.beside():
+	case c.isReasoningAdditional():
 		u.OutputTokens += u.ReasoningTokens
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	case !c.total:
@@ -187,7 +187,7 @@ func count(raw []byte, to *int64) bool {
 		}
 		n = int64(f)
 	}
-	if n < 0 || n > llm.CountMost {
+	if n < 0 || n > llm.MaxCount {
 		return false
 	}
 	*to = n
@@ -210,5 +210,5 @@ func seconds(raw []byte, to *float64) bool {
 // JSON has: NaN, which is neither.
 func number(raw []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(raw), 64)
-	return f, err == nil && f >= 0 && f <= llm.CountMost
+	return f, err == nil && f >= 0 && f <= llm.MaxCount
 }

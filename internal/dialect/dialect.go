@@ -93,9 +93,9 @@ type RequestRules struct {
 	ModelPrefix string // cut off the model's name, for example "mistralai."
 	SystemRole  bool   // role developer is sent as system
 	StreamUsage bool   // stream_options.include_usage is understood
-	// Thoughts is where a message of an assistant takes its thoughts back:
-	// ThoughtsInContent, ThoughtsBeside, ThoughtsInDetails, or empty for nowhere.
-	Thoughts string
+	// ReasoningField is where a message of an assistant takes its thoughts back:
+	// ReasoningInContent, ReasoningInSeparateField, ReasoningInDetails, or empty for nowhere.
+	ReasoningField string
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.
 	ThinkingSwitch bool
@@ -114,9 +114,9 @@ type RequestRules struct {
 
 // Places of thoughts in the messages of an assistant.
 const (
-	ThoughtsInContent = "content"           // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}]
-	ThoughtsBeside    = "reasoning_content" // "hm", beside the content
-	ThoughtsInDetails = "reasoning_details" // [{"type":"reasoning.text","text":"hm","signature":"…"}], beside the content
+	ReasoningInContent       = "content"           // [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Hi"}]
+	ReasoningInSeparateField = "reasoning_content" // "hm", beside the content
+	ReasoningInDetails       = "reasoning_details" // [{"type":"reasoning.text","text":"hm","signature":"…"}], beside the content
 )
 
 // Any reports whether the rules change anything of a request that was made for the
@@ -143,9 +143,9 @@ type Shaped struct {
 	Edits []splice.Edit
 	// Stream says that the request, as edited, asks for an event stream.
 	Stream bool
-	// AskedUsage says that the edits ask for a usage event that the caller did not ask
+	// AddedUsageRequest says that the edits ask for a usage event that the caller did not ask
 	// for, so that it must be hidden from the caller: StreamOptions.HideUsage.
-	AskedUsage bool
+	AddedUsageRequest bool
 	// Unsupported are the places in the caller's body of what the provider does not get because it
 	// refuses it, where they say something: "messages[2].annotations".
 	Unsupported []string

@@ -9,32 +9,32 @@ type PendingToolCalls struct{ bytes int }
 
 // Bounds of what a stream may make the gateway keep of calls without a name.
 const (
-	earlyMax  = 32 << 20
-	pieceRoom = 16 // bytes that each piece takes beside its own
+	maxPendingBytes       = 32 << 20
+	fragmentOverheadBytes = 16 // bytes that each piece takes beside its own
 )
 
-// Keep puts a piece behind those of its call that wait; an empty one is left out.
-func (e *PendingToolCalls) Keep(pieces *[]string, piece string) {
-	if piece != "" {
-		*pieces = append(*pieces, piece)
-		e.bytes += len(piece) + pieceRoom
+// Add puts a piece behind those of its call that wait; an empty one is left out.
+func (e *PendingToolCalls) Add(fragments *[]string, fragment string) {
+	if fragment != "" {
+		*fragments = append(*fragments, fragment)
+		e.bytes += len(fragment) + fragmentOverheadBytes
 	}
 }
 
 // Take returns the pieces of a call whose name has come, and keeps them no longer.
-func (e *PendingToolCalls) Take(pieces *[]string) []string {
-	list := *pieces
-	*pieces = nil
+func (e *PendingToolCalls) Take(fragments *[]string) []string {
+	list := *fragments
+	*fragments = nil
 	for _, p := range list {
-		e.bytes -= len(p) + pieceRoom
+		e.bytes -= len(p) + fragmentOverheadBytes
 	}
 	return list
 }
 
 // Bounded is fault.UpstreamInvalid when too much waits.
 func (e *PendingToolCalls) Bounded() error {
-	if e.bytes > earlyMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of tool calls without a name", earlyMax)
+	if e.bytes > maxPendingBytes {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of tool calls without a name", maxPendingBytes)
 	}
 	return nil
 }

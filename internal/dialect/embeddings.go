@@ -42,7 +42,7 @@ func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
 	return list, nil
 }
 
-func embedItem(raw []byte, at string) (EmbedItem, error) {
+func embedItem(raw []byte, path string) (EmbedItem, error) {
 	if raw[0] == '"' {
 		return EmbedItem{Text: raw}, nil
 	}
@@ -52,7 +52,7 @@ func embedItem(raw []byte, at string) (EmbedItem, error) {
 	}
 	it.Image, _ = splice.Find(raw, "image")
 	if it.Text == nil && it.Image == nil {
-		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", at).WithParam(at)
+		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", path).WithParam(path)
 	}
 	return it, nil
 }
@@ -66,8 +66,8 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	texts := make([][]byte, len(items))
 	for i, it := range items {
 		if it.Image != nil {
-			at := "input[" + strconv.Itoa(i) + "].image"
-			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", at).WithParam(at)
+			path := "input[" + strconv.Itoa(i) + "].image"
+			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", path).WithParam(path)
 		}
 		texts[i] = it.Text
 	}
@@ -76,7 +76,7 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 
 // EncodeTexts makes {"texts":["a","b"]} of a request to /embeddings, with the list under
 // name and what else the provider takes. The answer is put in base64 where that is asked for.
-func EncodeTexts(r *Request, name string, carried ...Rename) (*Outgoing, error) {
+func EncodeTexts(r *Request, name string, params ...Rename) (*Outgoing, error) {
 	t := Fields(r.Body)
 	texts, err := EmbedTexts(t)
 	if err != nil {
@@ -90,9 +90,9 @@ func EncodeTexts(r *Request, name string, carried ...Rename) (*Outgoing, error) 
 		w.Value(text)
 	}
 	w.Close(']')
-	w.Carry(t, carried)
+	w.WriteParams(t, params)
 	w.Close('}')
-	return &Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // Embeddings is an answer to /embeddings in OpenAI's shape.
@@ -111,14 +111,14 @@ func WantsBase64(t *llm.FieldTracker) bool {
 	return string(raw) == `"base64"`
 }
 
-// Answer writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
-func (e *Embeddings) Answer() (*Response, error) {
+// BuildResponse writes it. A vector that is no list of numbers is fault.UpstreamInvalid.
+func (e *Embeddings) BuildResponse() (*Response, error) {
 	var w JSON
 	w.OpenList()
 	for i, v := range e.Vectors {
 		if e.Base64 && len(v) > 0 && v[0] == '[' {
 			var err error
-			if v, err = packed(v); err != nil {
+			if v, err = encodeFloat32s(v); err != nil {
 				return nil, err
 			}
 		}
@@ -141,9 +141,9 @@ func (e *Embeddings) Answer() (*Response, error) {
 	return &Response{Body: w.B, Usage: e.Usage, Model: e.Model}, nil
 }
 
-// packed is a vector as OpenAI puts it in base64: its numbers as 32-bit floats,
+// encodeFloat32s is a vector as OpenAI puts it in base64: its numbers as 32-bit floats,
 // little-endian.
-func packed(vector []byte) ([]byte, error) {
+func encodeFloat32s(vector []byte) ([]byte, error) {
 	var floats []byte
 	for n := range splice.Elements(vector) {
 		f, err := strconv.ParseFloat(string(n), 32)
@@ -171,7 +171,7 @@ func InBase64(body []byte) []byte {
 		for name, val := range splice.Members(row) {
 			n, _ := splice.Unquote(name)
 			if n == "embedding" && len(val) > 0 && val[0] == '[' {
-				if text, err := packed(val); err == nil {
+				if text, err := encodeFloat32s(val); err == nil {
 					val, changed = text, true
 				}
 			}

@@ -24,7 +24,7 @@ func EmptyTurnEvent(word, text string) llm.Event {
 func Useful(parts []llm.Part) bool {
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
-		case llm.ThoughtPart, llm.SealedPart:
+		case llm.ReasoningPart, llm.SealedPart:
 		case llm.TextPart, llm.RefusalPart:
 			if !IsBlank(p.Text) {
 				return true

@@ -10,19 +10,19 @@ import (
 	"sluice/internal/splice"
 )
 
-// errorExtraMax bounds, in bytes, what else of a provider's error travels along.
-const errorExtraMax = 8 << 10
+// maxErrorExtraBytes bounds, in bytes, what else of a provider's error travels along.
+const maxErrorExtraBytes = 8 << 10
 
 // errorExtra are the members of a provider's error object that the common shape has no field
 // for, in its order: {"n_prompt_tokens":5012,"n_ctx":4096}. What does not fit into
-// errorExtraMax is left out. The values are slices of the body.
+// maxErrorExtraBytes is left out. The values are slices of the body.
 func errorExtra(body []byte) []llm.Param {
 	if !splice.Valid(body) || !utf8.Valid(body) {
 		return nil
 	}
 	object, known := errorObject(body)
 	var list []llm.Param
-	left := errorExtraMax
+	left := maxErrorExtraBytes
 	for raw, value := range splice.Members(object) {
 		name, _ := splice.Unquote(raw)
 		if slices.Contains(known, name) || isEmptyDelta(value) || len(name)+len(value) > left || hasParam(list, name) {
@@ -76,13 +76,13 @@ const ContextCode = "context_length_exceeded"
 // conversation. Source: https://docs.anthropic.com/en/api/errors, read 2026-11.
 const tooLongPrompt = "prompt is too long"
 
-// contextWords are types and codes of such errors, and contextTexts pieces of their messages, in
+// contextKeywords are types and codes of such errors, and contextTexts pieces of their messages, in
 // lower case: of OpenAI and those who copy it, Anthropic, Amazon Bedrock, Gemini, Mistral, xAI,
 // Groq, Kimi, MiniMax, llama.cpp, vLLM, SGLang, TGI, LM Studio, Ollama, GitHub Models, DashScope and Zhipu.
 // Source: the providers' documentation and the source of the servers, read 2026-11.
 var (
-	contextWords = [...]string{"context_length", "context_window", "exceed_context_size", "tokens_limit_reached"}
-	contextTexts = [...]string{
+	contextKeywords = [...]string{"context_length", "context_window", "exceed_context_size", "tokens_limit_reached"}
+	contextTexts    = [...]string{
 		tooLongPrompt, "exceed context limit", "maximum context length", "context length exceeded", "context window",
 		"context size", "model's context length", "than the context length", "with context length of", "input is too long", "input length and `max_tokens` exceed",
 		"exceeds the maximum number of tokens allowed", "maximum prompt length", "exceeded model token limit", "maximum model length",
@@ -105,7 +105,7 @@ func (d *details) aboutContext(status int) bool {
 	default:
 		return false
 	}
-	for _, w := range contextWords {
+	for _, w := range contextKeywords {
 		if strings.Contains(d.typ, w) || strings.Contains(d.code, w) {
 			return true
 		}
@@ -114,8 +114,8 @@ func (d *details) aboutContext(status int) bool {
 	if strings.Contains(text, "tokens per minute") || strings.Contains(text, "rate limit") {
 		return false
 	}
-	for _, words := range contextTexts {
-		if strings.Contains(text, words) {
+	for _, phrase := range contextTexts {
+		if strings.Contains(text, phrase) {
 			return true
 		}
 	}
@@ -136,17 +136,17 @@ func inTooLongWords(message string, extra []llm.Param) string {
 	if strings.Contains(strings.ToLower(message), tooLongPrompt) {
 		return message
 	}
-	var used, most string
+	var used, limit string
 	for _, p := range extra {
 		switch p.Name {
 		case "n_prompt_tokens":
 			used = string(p.Raw)
 		case "n_ctx":
-			most = string(p.Raw)
+			limit = string(p.Raw)
 		}
 	}
-	if used != "" && most != "" {
-		message = used + " tokens > " + most + " maximum: " + message
+	if used != "" && limit != "" {
+		message = used + " tokens > " + limit + " maximum: " + message
 	}
 	return tooLongPrompt + ": " + message
 }

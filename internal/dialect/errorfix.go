@@ -138,7 +138,7 @@ func (s *Stream) relayed() int {
 	if s.held {
 		return 0
 	}
-	return len(s.split.carry)
+	return len(s.split.partial)
 }
 
 // corrected is what to relay of p, of which the bytes from on were not relayed yet, where
@@ -151,23 +151,23 @@ func (s *Stream) corrected(from int, p []byte) []byte {
 	if !was && !s.held && len(s.fixes) == 0 {
 		return p
 	}
-	at := from
+	pos := from
 	for _, f := range s.fixes {
-		switch relayed := at - f.from; {
+		switch relayed := pos - f.from; {
 		case relayed <= 0:
-			s.out = append(append(s.out, buf[at:f.from]...), f.with...)
+			s.out = append(append(s.out, buf[pos:f.from]...), f.with...)
 		case relayed <= f.same: // its beginning was relayed as it came
 			s.out = append(s.out, f.with[relayed:]...)
 		default:
 			continue
 		}
-		at = f.to
+		pos = f.to
 	}
 	end := len(buf)
 	if s.held {
 		end, s.mid = s.split.done, false
 	}
-	s.out = append(s.out, buf[at:end]...)
+	s.out = append(s.out, buf[pos:end]...)
 	return s.out
 }
 
@@ -207,8 +207,8 @@ func beginsLike(b []byte, s string) bool {
 
 // lastHeld relays an event that was held and cut off by the end of the stream. One that is
 // not whole is left out, as readers of such streams do.
-func (s *Stream) lastHeld(all []byte, e event, whole bool) {
-	if s.mid = false; !whole {
+func (s *Stream) lastHeld(all []byte, e event, complete bool) {
+	if s.mid = false; !complete {
 		return
 	}
 	if s.watch.fresh && s.corrects() {

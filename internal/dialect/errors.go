@@ -15,8 +15,8 @@ import (
 // The largest error body that is understood, and the largest piece of a payload that
 // is quoted in a message.
 const (
-	errorBodyMax  = 1 << 20
-	errorQuoteMax = 4 << 10
+	maxErrorBodyBytes  = 1 << 20
+	maxErrorQuoteBytes = 4 << 10
 )
 
 // details is an upstream's error taken apart. Empty fields are null in the answer.
@@ -99,11 +99,11 @@ func (w *JSON) StrOrNull(name, value string) {
 // Source: contract/provider-transforms.md 2.6; https://docs.anthropic.com/en/api/errors, read 2026-11.
 func (f Failure) ForMessages() []byte {
 	d := f.details()
-	switch own := f.anthropics(); {
+	switch isAnthropic := f.anthropics(); {
 	case d.context:
 		d.message = d.tooLong(f.Provider)
 		d.typ = "invalid_request_error"
-	case !own || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large":
+	case !isAnthropic || !strings.HasSuffix(d.typ, "_error") && d.typ != "request_too_large":
 		d.typ = messagesType(f.Status)
 	}
 	var w JSON
@@ -124,7 +124,7 @@ func (f Failure) ForMessages() []byte {
 
 // anthropics reports whether the error is one of Anthropic's, whoever serves it.
 func (f Failure) anthropics() bool {
-	return len(f.Body) <= errorBodyMax && splice.Valid(f.Body) && splice.Text(f.Body, "type") == "error"
+	return len(f.Body) <= maxErrorBodyBytes && splice.Valid(f.Body) && splice.Text(f.Body, "type") == "error"
 }
 
 // details takes the error apart; the message names the provider.
@@ -177,7 +177,7 @@ func messagesType(status int) string {
 // readDetails tries the provider's shape and then those that proxies in front of providers, and
 // servers of one's own, speak. A code counts in every shape, be it a text or a number.
 func readDetails(shape string, status int, body []byte) (details, bool) {
-	if len(body) > errorBodyMax {
+	if len(body) > maxErrorBodyBytes {
 		return details{}, false
 	}
 	var v any
@@ -185,7 +185,7 @@ func readDetails(shape string, status int, body []byte) (details, bool) {
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil || dec.More() {
 		if shape == "html" && len(bytes.TrimSpace(body)) > 0 {
-			return details{message: clip(string(body), errorQuoteMax), code: strconv.Itoa(status)}, true
+			return details{message: clip(string(body), maxErrorQuoteBytes), code: strconv.Itoa(status)}, true
 		}
 		return details{}, false
 	}
@@ -223,13 +223,13 @@ func quoteBody(status int, body []byte) string {
 	if len(text) == 0 {
 		return fmt.Sprintf("an empty body with status %d", status)
 	}
-	if len(text) <= errorBodyMax && json.Valid(text) {
+	if len(text) <= maxErrorBodyBytes && json.Valid(text) {
 		var short bytes.Buffer
 		if json.Compact(&short, text) == nil {
 			text = short.Bytes()
 		}
-		return clip(string(text), errorQuoteMax)
+		return clip(string(text), maxErrorQuoteBytes)
 	}
-	b, _ := json.Marshal(map[string]string{"html-message": clip(strings.ToValidUTF8(string(text[:min(len(text), errorQuoteMax)]), ""), errorQuoteMax)})
+	b, _ := json.Marshal(map[string]string{"html-message": clip(strings.ToValidUTF8(string(text[:min(len(text), maxErrorQuoteBytes)]), ""), maxErrorQuoteBytes)})
 	return string(b)
 }

@@ -128,7 +128,7 @@ func compact(v any) string {
 		return s
 	}
 	b, _ := json.Marshal(v) // it was decoded from JSON
-	return clip(string(b), errorQuoteMax)
+	return clip(string(b), maxErrorQuoteBytes)
 }
 
 func join(v any) string {

@@ -69,16 +69,16 @@ type event struct {
 // parse reads an event. Joined is a buffer for data of several lines.
 func parse(ev []byte, joined *[]byte) event {
 	var e event
-	lines, at := 0, 0
+	lines, pos := 0, 0
 	if bytes.HasPrefix(ev, byteOrder) {
-		at = len(byteOrder)
+		pos = len(byteOrder)
 	}
-	for at < len(ev) {
-		stop, after := lineEnd(ev, at)
+	for pos < len(ev) {
+		stop, after := lineEnd(ev, pos)
 		if after == 0 { // the end of the stream stands for the end of the line
 			after = len(ev)
 		}
-		switch line := ev[at:stop]; {
+		switch line := ev[pos:stop]; {
 		case bytes.HasPrefix(line, dataField):
 			v := value(line[len(dataField):])
 			if lines++; lines == 1 {
@@ -97,9 +97,9 @@ func parse(ev []byte, joined *[]byte) event {
 			e.data, e.off, e.end, e.bare = v, stop-len(v), stop, true
 			e.name = errorField[:len(errorName)]
 		case lines == 0 && bytes.HasPrefix(line, errorLine):
-			e.data, e.off, e.end, e.bare = line, at, stop, true
+			e.data, e.off, e.end, e.bare = line, pos, stop, true
 		}
-		at = after
+		pos = after
 	}
 	return e
 }

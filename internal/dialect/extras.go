@@ -2,8 +2,8 @@ package dialect
 
 import "sluice/internal/llm"
 
-// extrasMax is how many extras of a stream are kept for its end.
-const extrasMax = 64
+// maxExtras is how many extras of a stream are kept for its end.
+const maxExtras = 64
 
 // AddUnknownField keeps what else a provider says in a stream, for shapes that tell it at the end:
 // said again, as Perplexity says its sources in each chunk, it takes the place of the former.
@@ -15,7 +15,7 @@ func AddUnknownField(list []llm.Param, ev *llm.Event) []llm.Param {
 			return list
 		}
 	}
-	if len(list) < extrasMax {
+	if len(list) < maxExtras {
 		list = append(list, llm.Param{Name: ev.Name, Raw: append([]byte(nil), ev.Raw...)})
 	}
 	return list

@@ -45,7 +45,7 @@ func TestNamesOfProviders(t *testing.T) {
 	for surface, client := range surfaces {
 		a := &dialect.ResponseContext{Call: &llm.Call{Surface: surface}, ID: "0123456789abcdef0123456789"}
 		r := &llm.Response{Extra: []llm.Param{extra}, Choices: []llm.Choice{{Finish: llm.FinishStop, Extra: []llm.Param{extra}, Parts: []llm.Part{{Text: "hi"}}}}}
-		out := client.EncodeReply(nil, r, a)
+		out := client.EncodeResponse(nil, r, a)
 		enc := client.NewEncoder(a)
 		dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
 		if strings.Contains(string(out), `,"forged"`) || !strings.Contains(string(out), `,\"forged"`) {

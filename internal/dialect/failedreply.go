@@ -5,17 +5,17 @@ import (
 	"sluice/internal/splice"
 )
 
-// FailedReply reports whether an answer of success says that the call failed, and the status
+// DetectResponseFailure reports whether an answer of success says that the call failed, and the status
 // that stands for that, 500 where nothing tells: a response with the status "failed", a chat
 // of which a choice ended with an error, and an error beside an answer. Usage and what was
 // answered until then may be in it. An answer that ended early, by its length or a filter,
 // has not failed.
 // Source: https://platform.openai.com/docs/api-reference/responses/object,
 // https://openrouter.ai/docs/api/reference/errors-and-debugging, read 2026-11.
-func FailedReply(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {
+func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message string, failed bool) {
 	switch ep {
 	case llm.CreateModelResponse:
-		if word, _ := splice.Find(body, "status"); !splice.IsName(word, "failed") {
+		if outcome, _ := splice.Find(body, "status"); !splice.IsName(outcome, "failed") {
 			return 0, "", false
 		}
 	case llm.ChatComplete, llm.Complete:
@@ -36,7 +36,7 @@ func FailedReply(ep llm.Endpoint, body []byte) (status int, message string, fail
 }
 
 func failedChat(body []byte) (status int, message string, failed bool) {
-	if !says(body, errorKey) && behind(body, finishKey) == nil {
+	if !hasValue(body, errorKey) && valueAfter(body, finishKey) == nil {
 		return 0, "", false
 	}
 	if raw, _ := splice.Find(body, "error"); isObject(raw) {
@@ -49,7 +49,7 @@ func failedChat(body []byte) (status int, message string, failed bool) {
 			f := readFault(raw)
 			return f.status(), f.message, true
 		}
-		if word, _ := splice.Find(choice, "finish_reason"); splice.IsName(word, errorName) {
+		if outcome, _ := splice.Find(choice, "finish_reason"); splice.IsName(outcome, errorName) {
 			return 500, "the provider reports that the model failed", true
 		}
 	}

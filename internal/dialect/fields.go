@@ -22,9 +22,9 @@ func Fields(body []byte) *llm.FieldTracker {
 	return t
 }
 
-// Carry writes the parameters that t has under the names that the provider has for
+// WriteParams writes the parameters that t has under the names that the provider has for
 // them: {"top_p", "p"}.
-func (w *JSON) Carry(t *llm.FieldTracker, list []Rename) {
+func (w *JSON) WriteParams(t *llm.FieldTracker, list []Rename) {
 	for _, n := range list {
 		if raw, ok := t.Consume(n.Path); ok {
 			w.Raw(n.To, raw)
@@ -49,8 +49,8 @@ func (a Alias) Take(t *llm.FieldTracker) []byte {
 	return raw
 }
 
-// CarryAny is Carry for parameters with several names.
-func (w *JSON) CarryAny(t *llm.FieldTracker, list []Alias) {
+// WriteAliasedParams is Carry for parameters with several names.
+func (w *JSON) WriteAliasedParams(t *llm.FieldTracker, list []Alias) {
 	for _, a := range list {
 		w.Raw(a.To, a.Take(t))
 	}

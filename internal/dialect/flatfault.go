@@ -20,10 +20,10 @@ var (
 //
 // In events that are part of an answer, "message" is an object. Choices are never an error.
 func flatFault(data []byte) bool {
-	if behind(data, choicesKey) != nil {
+	if valueAfter(data, choicesKey) != nil {
 		return false
 	}
-	if behind(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
+	if valueAfter(data, messageKey) == nil && !bytes.Contains(data, []byte(`"detail"`)) && !bytes.Contains(data, []byte(`"errors"`)) {
 		return false
 	}
 	known, other := false, 0
@@ -59,7 +59,7 @@ var otherMessages = [...]string{"aws", "detail_str", "detail_list", "error_str",
 // otherMessage is the text of an error in a shape that is known by its members alone; empty
 // for all others.
 func otherMessage(raw []byte) string {
-	if len(raw) > errorBodyMax {
+	if len(raw) > maxErrorBodyBytes {
 		return ""
 	}
 	m := decoded(strings.TrimSpace(string(raw))) // numbers stay as they are written

@@ -63,11 +63,11 @@ func hasText(c *llm.Call) bool {
 // completions: the grammar of the text has no other place.
 func describeText(raw []byte) string {
 	tool, _ := splice.Find(raw, llm.Custom)
-	said := splice.Text(tool, "description")
+	description := splice.Text(tool, "description")
 	if syntax := splice.Text(tool, "format", "grammar", "syntax"); syntax != "" {
-		said += "\n\n" + argument + " follows this grammar (" + syntax + "):\n" + splice.Text(tool, "format", "grammar", "definition")
+		description += "\n\n" + argument + " follows this grammar (" + syntax + "):\n" + splice.Text(tool, "format", "grammar", "definition")
 	}
-	return strings.TrimSpace(said)
+	return strings.TrimSpace(description)
 }
 
 // describeFreeText is the tool that a choice names: {"type":"custom","name":"x"}, in chat
@@ -82,8 +82,8 @@ func describeFreeText(choice []byte) string {
 	return splice.Text(choice, "name")
 }
 
-// Reply gives the calls of a whole answer their free text.
-func (t *FreeTextTools) Reply(r *llm.Response) {
+// RewriteResponse gives the calls of a whole answer their free text.
+func (t *FreeTextTools) RewriteResponse(r *llm.Response) {
 	if t == nil {
 		return
 	}
@@ -103,24 +103,24 @@ func (t *FreeTextTools) Event(ev *llm.Event, put func(*llm.Event)) {
 		put(ev)
 		return
 	}
-	at := [2]int{ev.Choice, ev.Block}
+	key := [2]int{ev.Choice, ev.Block}
 	switch ev.Kind {
 	case llm.EventBlock:
 		if slices.Contains(t.names, ev.Name) {
 			if t.open == nil {
 				t.open = make(map[[2]int]*textArgument)
 			}
-			t.open[at] = &textArgument{}
+			t.open[key] = &textArgument{}
 		}
 	case llm.EventArguments:
-		if a := t.open[at]; a != nil {
+		if a := t.open[key]; a != nil {
 			if ev.Text = a.add(ev.Text); ev.Text == "" {
 				return
 			}
 		}
 	case llm.EventBlockEnd:
-		if a := t.open[at]; a != nil {
-			delete(t.open, at)
+		if a := t.open[key]; a != nil {
+			delete(t.open, key)
 			if rest := a.end(); rest != "" {
 				put(&llm.Event{Kind: llm.EventArguments, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: rest})
 			}

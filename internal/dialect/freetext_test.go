@@ -9,14 +9,14 @@ import (
 
 // read gives a call's arguments in two pieces to the tool that takes free text, as a stream
 // does.
-func readText(t *FreeTextTools, name string, pieces ...string) (text string) {
+func readText(t *FreeTextTools, name string, deltas ...string) (text string) {
 	put := func(ev *llm.Event) {
 		if ev.Kind == llm.EventArguments {
 			text += ev.Text
 		}
 	}
 	t.Event(&llm.Event{Kind: llm.EventBlock, Part: llm.CallPart, Block: 3, Name: name}, put)
-	for _, p := range pieces {
+	for _, p := range deltas {
 		t.Event(&llm.Event{Kind: llm.EventArguments, Part: llm.CallPart, Block: 3, Text: p}, put)
 	}
 	t.Event(&llm.Event{Kind: llm.EventBlockEnd, Part: llm.CallPart, Block: 3}, put)
@@ -35,7 +35,7 @@ func TestFreeTextComesBack(t *testing.T) {
 	if err := json.Unmarshal(quoted, &plain); err != nil {
 		t.Fatal(err)
 	}
-	for said, want := range map[string]string{
+	for arguments, want := range map[string]string{
 		`{"input":` + string(quoted) + `}`:            plain,
 		" {\n \"input\" :\t" + string(quoted) + " } ": plain,
 		`{"input":"\u00e9\ud83d\ude00\/\b"}`:          "é\U0001F600/\b",
@@ -49,25 +49,25 @@ func TestFreeTextComesBack(t *testing.T) {
 		``:                                            ``,
 	} {
 		_, texts := AsFunctions(&llm.Call{Tools: []llm.Tool{{Type: llm.Custom, Name: "patch", Raw: []byte(`{}`)}}})
-		for cut := range len(said) + 1 {
-			if got := readText(texts, "patch", said[:cut], said[cut:]); got != want {
-				t.Fatalf("%q cut at %d is %q, want %q", said, cut, got, want)
+		for cut := range len(arguments) + 1 {
+			if got := readText(texts, "patch", arguments[:cut], arguments[cut:]); got != want {
+				t.Fatalf("%q cut at %d is %q, want %q", arguments, cut, got, want)
 			}
 		}
-		var pieces []string
-		for i := range len(said) {
-			pieces = append(pieces, said[i:i+1])
+		var deltas []string
+		for i := range len(arguments) {
+			deltas = append(deltas, arguments[i:i+1])
 		}
-		if got := readText(texts, "patch", pieces...); got != want {
-			t.Errorf("%q byte by byte is %q, want %q", said, got, want)
+		if got := readText(texts, "patch", deltas...); got != want {
+			t.Errorf("%q byte by byte is %q, want %q", arguments, got, want)
 		}
-		r := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Kind: llm.CallPart, Call: &llm.ToolCall{Name: "patch", Arguments: said}}}}}}
-		texts.Reply(r)
+		r := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Kind: llm.CallPart, Call: &llm.ToolCall{Name: "patch", Arguments: arguments}}}}}}
+		texts.RewriteResponse(r)
 		if call := r.Choices[0].Parts[0].Call; call.Arguments != want || !call.Custom {
-			t.Errorf("%q is %+v, want %q", said, call, want)
+			t.Errorf("%q is %+v, want %q", arguments, call, want)
 		}
-		if got := readText(texts, "other", said); got != said {
-			t.Errorf("a function's arguments %q became %q", said, got)
+		if got := readText(texts, "other", arguments); got != arguments {
+			t.Errorf("a function's arguments %q became %q", arguments, got)
 		}
 	}
 }

@@ -8,20 +8,20 @@ import (
 // Functions writes the list of tools for shapes that know functions alone: each by write,
 // which is told where it stands in the call, "tools[2]". Tools that providers run are told
 // to t as lost; without a function no list is written.
-func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, at string)) {
+func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Tool, path string)) {
 	open := false
 	for i := range c.Tools {
 		f := &c.Tools[i]
-		at := ElementPath("tools", f.Index)
+		path := ElementPath("tools", f.Index)
 		if f.Type != llm.Function {
-			t.Drop(at)
+			t.Drop(path)
 			continue
 		}
 		if !open {
 			w.Key("tools").Open('[')
 			open = true
 		}
-		write(f, at)
+		write(f, path)
 	}
 	if open {
 		w.Close(']')
@@ -31,14 +31,14 @@ func (w *JSON) Functions(t *llm.FieldTracker, c *llm.Call, write func(f *llm.Too
 // ChoiceAmong is the caller's choice among those tools that the target gets, which carried
 // tells. The wish for one that it does not get is told to t as lost, as is that for any where it
 // gets none: providers refuse a choice without tools.
-func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, carried func(*llm.Tool) bool) llm.ToolChoice {
-	some, wished := false, c.Choice.Mode != "tool"
+func ChoiceAmong(t *llm.FieldTracker, c *llm.Call, isSupported func(*llm.Tool) bool) llm.ToolChoice {
+	some, found := false, c.Choice.Mode != "tool"
 	for i := range c.Tools {
-		if tool := &c.Tools[i]; carried(tool) {
-			some, wished = true, wished || tool.Name == c.Choice.Name
+		if tool := &c.Tools[i]; isSupported(tool) {
+			some, found = true, found || tool.Name == c.Choice.Name
 		}
 	}
-	if some && wished {
+	if some && found {
 		return c.Choice
 	}
 	switch c.Choice.Mode {

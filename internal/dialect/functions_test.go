@@ -19,16 +19,16 @@ import (
 func TestChoiceGoesWithItsTool(t *testing.T) {
 	t.Parallel()
 	client := anthropic.Dialect().Clients[llm.Messages]
-	const asked = `{"max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"type":"web_search_20250305","name":"web_search"}%s],"tool_choice":{"type":"tool","name":"%s","disable_parallel_tool_use":true}}`
+	const template = `{"max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"type":"web_search_20250305","name":"web_search"}%s],"tool_choice":{"type":"tool","name":"%s","disable_parallel_tool_use":true}}`
 	for name, upstream := range map[string]dialect.Upstream{
 		"openai": openai.Dialect().Upstreams[llm.ChatComplete], "responses": responses.Upstream(), "gemini": gemini.Dialect().Upstreams[llm.ChatComplete],
 		"cohere": cohere.Dialect().Upstreams[llm.ChatComplete],
 	} {
 		for _, c := range []struct {
-			more, wished string
-			kept         bool
+			more, requested string
+			wantChoice      bool
 		}{{"", "web_search", false}, {`,{"name":"f","input_schema":{"type":"object"}}`, "web_search", false}, {`,{"name":"f","input_schema":{"type":"object"}}`, "f", true}} {
-			call, err := client.DecodeCall([]byte(strings.Replace(strings.Replace(asked, "%s", c.more, 1), "%s", c.wished, 1)))
+			call, err := client.DecodeCall([]byte(strings.Replace(strings.Replace(template, "%s", c.more, 1), "%s", c.requested, 1)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,8 +38,8 @@ func TestChoiceGoesWithItsTool(t *testing.T) {
 			}
 			body := string(out.Body)
 			chosen := strings.Contains(body, "tool_choice") || strings.Contains(body, "functionCallingConfig")
-			if chosen != c.kept || slices.Contains(out.Lost, "tool_choice") == c.kept || strings.Contains(body, "web_search") {
-				t.Errorf("%s: sent %s, lost %q", name, body, out.Lost)
+			if chosen != c.wantChoice || slices.Contains(out.Dropped, "tool_choice") == c.wantChoice || strings.Contains(body, "web_search") {
+				t.Errorf("%s: sent %s, lost %q", name, body, out.Dropped)
 			}
 			if c.more == "" && strings.Contains(body, "parallel") {
 				t.Errorf("%s: sent %s", name, body)
@@ -51,7 +51,7 @@ func TestChoiceGoesWithItsTool(t *testing.T) {
 // A function without arguments is told with a list of its properties, which OpenAI demands.
 func TestArguments(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
+	for input, want := range map[string]string{
 		`{"type":"object"}`:                                `{"type":"object","properties":{}}`,
 		`{"type":"object","additionalProperties":{}}`:      `{"type":"object","additionalProperties":{},"properties":{}}`,
 		`{"properties":{"a":{}},"type":"object"}`:          `{"properties":{"a":{}},"type":"object"}`,
@@ -59,8 +59,8 @@ func TestArguments(t *testing.T) {
 		`{"anyOf":[{"type":"object"},{"type":"integer"}]}`: `{"anyOf":[{"type":"object"},{"type":"integer"}]}`,
 		``: ``,
 	} {
-		if got := string(dialect.Arguments([]byte(in))); got != want {
-			t.Errorf("%s: got %s, want %s", in, got, want)
+		if got := string(dialect.Arguments([]byte(input))); got != want {
+			t.Errorf("%s: got %s, want %s", input, got, want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 func anyChunk() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		one := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(t, label) }
-		piece := func(label string) string {
+		textMarker := func(label string) string {
 			return one(label, ``, `a`, `b c`, `\ud83d`, `\ude00`, `{`, `}`, `{}`, `{\"x\":1}`, `\n`)
 		}
 		call := func() string {
@@ -26,7 +26,7 @@ func anyChunk() *rapid.Generator[string] {
 			for _, member := range []string{
 				one("index", ``, `"index":0`, `"index":1`, `"index":2`, `"index":null`),
 				one("id", ``, `"id":"a"`, `"id":"b"`, `"id":""`, `"id":null`),
-				one("function", ``, `"function":{"name":"f"}`, `"function":{"arguments":"`+piece("args")+`"}`, `"function":{"name":"g","arguments":"`+piece("args")+`"}`, `"function":null`, `"custom":{"name":"c","input":"x"}`),
+				one("function", ``, `"function":{"name":"f"}`, `"function":{"arguments":"`+textMarker("args")+`"}`, `"function":{"name":"g","arguments":"`+textMarker("args")+`"}`, `"function":null`, `"custom":{"name":"c","input":"x"}`),
 			} {
 				if member != "" {
 					m = append(m, member)
@@ -35,9 +35,9 @@ func anyChunk() *rapid.Generator[string] {
 			return `{` + strings.Join(m, ",") + `}`
 		}
 		delta := one("delta",
-			`"content":"`+piece("text")+`"`, `"content":null`, `"role":"assistant","content":""`, ``,
-			`"reasoning_content":"`+piece("thought")+`"`, `"refusal":"`+piece("refusal")+`"`,
-			`"reasoning":"x","reasoning_details":[{"type":"reasoning.text","text":"`+piece("thought")+`","format":"anthropic-claude-v1","index":0}]`,
+			`"content":"`+textMarker("text")+`"`, `"content":null`, `"role":"assistant","content":""`, ``,
+			`"reasoning_content":"`+textMarker("thought")+`"`, `"refusal":"`+textMarker("refusal")+`"`,
+			`"reasoning":"x","reasoning_details":[{"type":"reasoning.text","text":"`+textMarker("thought")+`","format":"anthropic-claude-v1","index":0}]`,
 			`"reasoning_details":[{"type":"reasoning.text","signature":"s","format":"anthropic-claude-v1","index":0}]`,
 			`"reasoning_details":[{"type":"reasoning.encrypted","data":"d","format":"openai-responses-v1","id":"r","index":1}]`,
 			`"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]`,
@@ -88,11 +88,11 @@ var grammars = map[llm.Endpoint]func(stream []byte) error{llm.ChatComplete: chat
 // eachEvent hands on the data of each event.
 func eachEvent(stream []byte, do func(data []byte) error) error {
 	for _, ev := range bytes.Split(bytes.TrimSuffix(stream, []byte("\n\n")), []byte("\n\n")) {
-		at := bytes.Index(ev, []byte("data: "))
-		if at < 0 {
+		index := bytes.Index(ev, []byte("data: "))
+		if index < 0 {
 			return fmt.Errorf("no data in %q", ev)
 		}
-		data := ev[at+len("data: "):]
+		data := ev[index+len("data: "):]
 		if !splice.Valid(data) && string(data) != "[DONE]" {
 			return fmt.Errorf("no JSON: %s", data)
 		}
@@ -118,12 +118,12 @@ func chatGrammar(stream []byte) error {
 			choice, _ := splice.Find(c, "index")
 			all, _ := splice.Find(c, "delta", "tool_calls")
 			for call := range splice.Elements(all) {
-				at, _ := splice.Find(call, "index")
-				place := string(choice) + "/" + string(at)
-				if !calls[place] && (splice.Text(call, "id") == "" || splice.Text(call, splice.Text(call, "type"), "name") == "") {
+				index, _ := splice.Find(call, "index")
+				key := string(choice) + "/" + string(index)
+				if !calls[key] && (splice.Text(call, "id") == "" || splice.Text(call, splice.Text(call, "type"), "name") == "") {
 					return fmt.Errorf("a call begins without id or name: %s", data)
 				}
-				calls[place] = true
+				calls[key] = true
 			}
 		}
 		return nil
@@ -139,25 +139,25 @@ func messagesGrammar(stream []byte) error {
 	err := eachEvent(stream, func(data []byte) error {
 		raw, _ := splice.Find(data, "index")
 		n, _ := dialect.Count(raw)
-		at := int(n)
+		index := int(n)
 		switch splice.Text(data, "type") {
 		case "content_block_start":
-			if open >= 0 || at != next {
-				return fmt.Errorf("block %d begins while %d is open and %d is next", at, open, next)
+			if open >= 0 || index != next {
+				return fmt.Errorf("block %d begins while %d is open and %d is next", index, open, next)
 			}
-			open = at
+			open = index
 			next++
 			block, _ := splice.Find(data, "content_block")
 			if splice.Text(block, "type") == "tool_use" && (splice.Text(block, "name") == "" || splice.Text(block, "id") == "") {
 				return fmt.Errorf("a call without id or name: %s", data)
 			}
 		case "content_block_delta":
-			if at != open {
-				return fmt.Errorf("a piece of block %d, open is %d", at, open)
+			if index != open {
+				return fmt.Errorf("a piece of block %d, open is %d", index, open)
 			}
 		case "content_block_stop":
-			if at != open {
-				return fmt.Errorf("block %d ends, open is %d", at, open)
+			if index != open {
+				return fmt.Errorf("block %d ends, open is %d", index, open)
 			}
 			open = -1
 		case "message_stop":
@@ -180,29 +180,29 @@ func responsesGrammar(stream []byte) error {
 		}
 		seq++
 		raw, there := splice.Find(data, "output_index")
-		at, _ := dialect.Count(raw)
+		index, _ := dialect.Count(raw)
 		kind := splice.Text(data, "type")
 		switch {
 		case kind == "response.completed", kind == "response.incomplete":
 			ends++
-			for at, state := range items {
+			for index, state := range items {
 				if state != "done" {
-					return fmt.Errorf("item %d is %s at the end", at, state)
+					return fmt.Errorf("item %d is %s at the end", index, state)
 				}
 			}
 		case kind == "response.output_item.added":
-			if at != int64(len(items)) {
-				return fmt.Errorf("item %d is added behind %d others", at, len(items))
+			if index != int64(len(items)) {
+				return fmt.Errorf("item %d is added behind %d others", index, len(items))
 			}
-			items[at] = "open"
+			items[index] = "open"
 			item, _ := splice.Find(data, "item")
 			if splice.Text(item, "type") == "function_call" && (splice.Text(item, "name") == "" || splice.Text(item, "call_id") == "") {
 				return fmt.Errorf("a call without id or name: %s", data)
 			}
-		case there && items[at] != "open":
-			return fmt.Errorf("%s of item %d, which is %q", kind, at, items[at])
+		case there && items[index] != "open":
+			return fmt.Errorf("%s of item %d, which is %q", kind, index, items[index])
 		case kind == "response.output_item.done":
-			items[at] = "done"
+			items[index] = "done"
 		}
 		return nil
 	})

@@ -18,17 +18,17 @@ func DecodeFragment(raw []byte) string {
 	text, _ := splice.Unquote(raw)
 	if n := len(raw); n >= 2+escapeLen {
 		if low := escape(raw[1:]); isLow(low) {
-			text = halfText(low) + text[replacementLen:]
+			text = encodeSurrogate(low) + text[replacementLen:]
 		}
 		if high := escape(raw[n-1-escapeLen:]); isHigh(high) && !escaping(raw[:n-1-escapeLen]) {
-			text = text[:len(text)-replacementLen] + halfText(high)
+			text = text[:len(text)-replacementLen] + encodeSurrogate(high)
 		}
 	}
 	return text
 }
 
-// Whole is a Piece that nothing follows: half a character at one of its ends is U+FFFD.
-func Whole(piece string) string { return strings.ToValidUTF8(piece, replacement) }
+// ReplaceLoneSurrogates is a Piece that nothing follows: half a character at one of its ends is U+FFFD.
+func ReplaceLoneSurrogates(fragment string) string { return strings.ToValidUTF8(fragment, replacement) }
 
 const (
 	escapeLen      = len(`\ud83d`)
@@ -60,8 +60,8 @@ func escaping(b []byte) bool {
 	return n%2 == 1
 }
 
-// halfText is what UTF-8 would have for half a character, if it had such.
-func halfText(r rune) string {
+// encodeSurrogate is what UTF-8 would have for half a character, if it had such.
+func encodeSurrogate(r rune) string {
 	return string([]byte{0xE0 | byte(r>>12), 0x80 | byte(r>>6)&0x3F, 0x80 | byte(r)&0x3F})
 }
 
@@ -76,14 +76,14 @@ func surrogateAt(text string) rune {
 // SurrogateJoiner joins the halves of characters that came in two events of a stream: the first waits for
 // the second, and where that never comes U+FFFD stands for it. A decoder has it in the way of
 // its events. The zero value is ready; it belongs to one goroutine.
-type SurrogateJoiner struct{ waiting []half }
+type SurrogateJoiner struct{ waiting []pendingSurrogate }
 
-// halvesMax is how many may wait at a time, one in each block that is open: every event looks
+// maxPendingSurrogates is how many may wait at a time, one in each block that is open: every event looks
 // through them. Of more U+FFFD is told at once.
-const halvesMax = 128
+const maxPendingSurrogates = 128
 
-// half is the event that half a character waits in.
-type half struct {
+// pendingSurrogate is the event that half a character waits in.
+type pendingSurrogate struct {
 	llm.Event
 	high rune
 }
@@ -96,9 +96,9 @@ func (h *SurrogateJoiner) Event(ev *llm.Event, emit func(*llm.Event)) {
 			return
 		}
 	case llm.EventBlockEnd:
-		h.end(emit, func(w *half) bool { return w.Choice == ev.Choice && w.Block == ev.Block })
+		h.end(emit, func(w *pendingSurrogate) bool { return w.Choice == ev.Choice && w.Block == ev.Block })
 	case llm.EventEnd, llm.EventFault:
-		h.end(emit, func(*half) bool { return true })
+		h.end(emit, func(*pendingSurrogate) bool { return true })
 	default: // has no text that comes in pieces
 	}
 	emit(ev)
@@ -128,10 +128,10 @@ func (h *SurrogateJoiner) join(ev *llm.Event) bool {
 		ev.Text = replacement + ev.Text
 	}
 	switch {
-	case isHigh(high) && len(h.waiting) == halvesMax:
+	case isHigh(high) && len(h.waiting) == maxPendingSurrogates:
 		ev.Text += replacement
 	case isHigh(high):
-		h.waiting = append(h.waiting, half{*ev, high})
+		h.waiting = append(h.waiting, pendingSurrogate{*ev, high})
 	}
 	return ev.Text != ""
 }
@@ -149,11 +149,11 @@ func (h *SurrogateJoiner) take(ev *llm.Event) rune {
 }
 
 // end tells of halves that nothing follows any more.
-func (h *SurrogateJoiner) end(emit func(*llm.Event), of func(*half) bool) {
+func (h *SurrogateJoiner) end(emit func(*llm.Event), belongs func(*pendingSurrogate) bool) {
 	left := h.waiting[:0]
 	for i := range h.waiting {
 		w := h.waiting[i]
-		if !of(&w) {
+		if !belongs(&w) {
 			left = append(left, w)
 			continue
 		}

@@ -21,55 +21,55 @@ import (
 // piecewise is a shape's stream in which pieces of a thought, a text and a call's arguments can
 // be told; @ stands for a piece as it is escaped in JSON.
 type piecewise struct {
-	upstream              dialect.Upstream
-	head                  []string
-	thought, text, called string
-	behindThought         []string // what ends one
-	behindText            []string
-	tail                  []string
+	upstream                dialect.Upstream
+	head                    []string
+	reasoning, text, called string
+	afterReasoning          []string // what ends one
+	afterText               []string
+	tail                    []string
 }
 
 var piecewises = map[string]piecewise{
 	"chat": {
-		upstream: openai.Dialect().Upstreams[llm.ChatComplete],
-		thought:  `{"choices":[{"index":0,"delta":{"reasoning_content":"@"}}]}`,
-		text:     `{"choices":[{"index":0,"delta":{"content":"@"}}]}`,
-		called:   `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"@"}}]}}]}`,
-		tail:     []string{`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, `[DONE]`},
+		upstream:  openai.Dialect().Upstreams[llm.ChatComplete],
+		reasoning: `{"choices":[{"index":0,"delta":{"reasoning_content":"@"}}]}`,
+		text:      `{"choices":[{"index":0,"delta":{"content":"@"}}]}`,
+		called:    `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"@"}}]}}]}`,
+		tail:      []string{`{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`, `[DONE]`},
 	},
 	"messages": {
-		upstream:      anthropic.Dialect().Upstreams[llm.Messages],
-		head:          []string{`{"type":"message_start","message":{"id":"m"}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking"}}`},
-		thought:       `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"@"}}`,
-		behindThought: []string{`{"type":"content_block_stop","index":0}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text"}}`},
-		text:          `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"@"}}`,
-		behindText:    []string{`{"type":"content_block_stop","index":1}`, `{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"f"}}`},
-		called:        `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"@"}}`,
-		tail:          []string{`{"type":"content_block_stop","index":2}`, `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`},
+		upstream:       anthropic.Dialect().Upstreams[llm.Messages],
+		head:           []string{`{"type":"message_start","message":{"id":"m"}}`, `{"type":"content_block_start","index":0,"content_block":{"type":"thinking"}}`},
+		reasoning:      `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"@"}}`,
+		afterReasoning: []string{`{"type":"content_block_stop","index":0}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text"}}`},
+		text:           `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"@"}}`,
+		afterText:      []string{`{"type":"content_block_stop","index":1}`, `{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"f"}}`},
+		called:         `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"@"}}`,
+		tail:           []string{`{"type":"content_block_stop","index":2}`, `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`},
 	},
 	"responses": {
-		upstream: responses.Upstream(),
-		thought:  `{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"@"}`,
-		text:     `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"@"}`,
-		behindText: []string{
+		upstream:  responses.Upstream(),
+		reasoning: `{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"@"}`,
+		text:      `{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"@"}`,
+		afterText: []string{
 			`{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"f","arguments":""}}`,
 		},
 		called: `{"type":"response.function_call_arguments.delta","output_index":2,"delta":"@"}`,
 		tail:   []string{`{"type":"response.completed","response":{"status":"completed"}}`},
 	},
 	"gemini": {
-		upstream: gemini.Dialect().Upstreams[llm.ChatComplete],
-		thought:  `{"candidates":[{"content":{"parts":[{"text":"@","thought":true}]}}]}`,
-		text:     `{"candidates":[{"content":{"parts":[{"text":"@"}]}}]}`,
-		tail:     []string{`{"candidates":[{"finishReason":"STOP"}]}`},
+		upstream:  gemini.Dialect().Upstreams[llm.ChatComplete],
+		reasoning: `{"candidates":[{"content":{"parts":[{"text":"@","thought":true}]}}]}`,
+		text:      `{"candidates":[{"content":{"parts":[{"text":"@"}]}}]}`,
+		tail:      []string{`{"candidates":[{"finishReason":"STOP"}]}`},
 	},
 	"cohere": {
-		upstream:   cohere.Dialect().Upstreams[llm.ChatComplete],
-		thought:    `{"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"@"}}}}`,
-		text:       `{"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"@"}}}}`,
-		behindText: []string{`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"a","function":{"name":"f"}}}}}`},
-		called:     `{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"@"}}}}}`,
-		tail:       []string{`{"type":"message-end","delta":{"finish_reason":"TOOL_CALL"}}`},
+		upstream:  cohere.Dialect().Upstreams[llm.ChatComplete],
+		reasoning: `{"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"@"}}}}`,
+		text:      `{"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"@"}}}}`,
+		afterText: []string{`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"a","function":{"name":"f"}}}}}`},
+		called:    `{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"@"}}}}}`,
+		tail:      []string{`{"type":"message-end","delta":{"finish_reason":"TOOL_CALL"}}`},
 	},
 	"oracle": {
 		upstream: oracle.Dialect().Upstreams[llm.ChatComplete],
@@ -78,11 +78,11 @@ var piecewises = map[string]piecewise{
 		tail:     []string{`{"index":0,"finishReason":"tool_calls"}`},
 	},
 	"workers ai": {
-		upstream: workersai.Dialect().Upstreams[llm.ChatComplete],
-		thought:  `{"choices":[{"delta":{"reasoning_content":"@"}}]}`,
-		text:     `{"choices":[{"delta":{"content":"@"}}]}`,
-		called:   `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"@"}}]}}]}`,
-		tail:     []string{`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, `[DONE]`},
+		upstream:  workersai.Dialect().Upstreams[llm.ChatComplete],
+		reasoning: `{"choices":[{"delta":{"reasoning_content":"@"}}]}`,
+		text:      `{"choices":[{"delta":{"content":"@"}}]}`,
+		called:    `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"@"}}]}}]}`,
+		tail:      []string{`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, `[DONE]`},
 	},
 }
 
@@ -96,16 +96,16 @@ func (p *piecewise) stream(pieces ...string) []byte {
 	}
 	all := func(event string) {
 		if event != "" {
-			for _, piece := range pieces {
-				put(strings.ReplaceAll(event, "@", piece))
+			for _, fragment := range pieces {
+				put(strings.ReplaceAll(event, "@", fragment))
 			}
 		}
 	}
 	put(p.head...)
-	all(p.thought)
-	put(p.behindThought...)
+	all(p.reasoning)
+	put(p.afterReasoning...)
 	all(p.text)
-	put(p.behindText...)
+	put(p.afterText...)
 	all(p.called)
 	put(p.tail...)
 	return []byte(out.String())
@@ -115,8 +115,8 @@ func (p *piecewise) stream(pieces ...string) []byte {
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		pieces []string
-		want   string
+		fragments []string
+		want      string
 	}{
 		"a pair":                   {[]string{`a\ud83d`, `\uDE00b`}, "a😀b"},
 		"two pairs":                {[]string{`\uD83D`, `\ude00\ud83d`, `\ude01`}, "😀😁"},
@@ -131,16 +131,16 @@ func TestHalves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for shape, p := range piecewises {
-				events := dialecttest.SplitEverywhere(t, p.stream(c.pieces...), func() dialect.EventDecoder {
+				events := dialecttest.SplitEverywhere(t, p.stream(c.fragments...), func() dialect.EventDecoder {
 					return p.upstream.NewDecoder(&dialect.Incoming{})
 				})
 				var want, got []string
-				for _, of := range []string{p.thought, p.text, p.called} {
-					if of != "" {
+				for _, template := range []string{p.reasoning, p.text, p.called} {
+					if template != "" {
 						want = append(want, c.want)
 					}
 				}
-				for _, part := range dialecttest.ReplyOf(events).Choices[0].Parts {
+				for _, part := range dialecttest.ResponseOf(events).Choices[0].Parts {
 					if part.Kind == llm.CallPart {
 						part.Text = part.Call.Arguments
 					}
@@ -157,27 +157,27 @@ func TestHalves(t *testing.T) {
 // In a whole answer half a character is U+FFFD too, and every surface writes UTF-8.
 func TestHalvesInWholeAnswers(t *testing.T) {
 	t.Parallel()
-	const half = `"\ude00a\ud83d"`
+	const loneSurrogates = `"\ude00a\ud83d"`
 	for name, c := range map[string]struct {
 		upstream dialect.Upstream
 		body     string
 		parts    int
 	}{
-		"chat": {openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"message":{"content":` + half + `,"reasoning_details":[{"type":"reasoning.text","text":` + half + `}],` +
-			`"tool_calls":[{"id":"a","function":{"name":"f","arguments":` + half + `}}]},"finish_reason":"stop"}]}`, 3},
-		"workers ai": {workersai.Dialect().Upstreams[llm.ChatComplete], `{"result":{"response":` + half + `,"reasoning":` + half + `,"tool_calls":[{"name":"f","arguments":` + half + `}]}}`, 3},
-		"oracle": {oracle.Dialect().Upstreams[llm.ChatComplete], `{"chatResponse":{"choices":[{"message":{"content":[{"type":"TEXT","text":` + half + `}],"reasoningContent":` + half + `,` +
-			`"toolCalls":[{"id":"a","name":"f","arguments":` + half + `}]},"finishReason":"stop"}]}}`, 3},
-		"anthropic": {anthropic.Dialect().Upstreams[llm.ChatComplete], `{"type":"message","content":[{"type":"thinking","thinking":` + half + `},{"type":"text","text":` + half + `}],"stop_reason":"end_turn"}`, 2},
-		"responses": {responses.Upstream(), `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":` + half + `}]},` +
-			`{"type":"function_call","call_id":"a","name":"f","arguments":` + half + `}]}`, 2},
-		"gemini": {gemini.Dialect().Upstreams[llm.ChatComplete], `{"candidates":[{"content":{"parts":[{"text":` + half + `}]},"finishReason":"STOP"}]}`, 1},
-		"cohere": {cohere.Dialect().Upstreams[llm.ChatComplete], `{"message":{"content":[{"type":"text","text":` + half + `}]},"finish_reason":"COMPLETE"}`, 1},
+		"chat": {openai.Dialect().Upstreams[llm.ChatComplete], `{"choices":[{"index":0,"message":{"content":` + loneSurrogates + `,"reasoning_details":[{"type":"reasoning.text","text":` + loneSurrogates + `}],` +
+			`"tool_calls":[{"id":"a","function":{"name":"f","arguments":` + loneSurrogates + `}}]},"finish_reason":"stop"}]}`, 3},
+		"workers ai": {workersai.Dialect().Upstreams[llm.ChatComplete], `{"result":{"response":` + loneSurrogates + `,"reasoning":` + loneSurrogates + `,"tool_calls":[{"name":"f","arguments":` + loneSurrogates + `}]}}`, 3},
+		"oracle": {oracle.Dialect().Upstreams[llm.ChatComplete], `{"chatResponse":{"choices":[{"message":{"content":[{"type":"TEXT","text":` + loneSurrogates + `}],"reasoningContent":` + loneSurrogates + `,` +
+			`"toolCalls":[{"id":"a","name":"f","arguments":` + loneSurrogates + `}]},"finishReason":"stop"}]}}`, 3},
+		"anthropic": {anthropic.Dialect().Upstreams[llm.ChatComplete], `{"type":"message","content":[{"type":"thinking","thinking":` + loneSurrogates + `},{"type":"text","text":` + loneSurrogates + `}],"stop_reason":"end_turn"}`, 2},
+		"responses": {responses.Upstream(), `{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":` + loneSurrogates + `}]},` +
+			`{"type":"function_call","call_id":"a","name":"f","arguments":` + loneSurrogates + `}]}`, 2},
+		"gemini": {gemini.Dialect().Upstreams[llm.ChatComplete], `{"candidates":[{"content":{"parts":[{"text":` + loneSurrogates + `}]},"finishReason":"STOP"}]}`, 1},
+		"cohere": {cohere.Dialect().Upstreams[llm.ChatComplete], `{"message":{"content":[{"type":"text","text":` + loneSurrogates + `}]},"finish_reason":"COMPLETE"}`, 1},
 	} {
 		if c.upstream == nil {
 			t.Fatal(name)
 		}
-		r, err := c.upstream.DecodeReply(&dialect.Incoming{Body: []byte(c.body), To: &dialect.Target{}})
+		r, err := c.upstream.DecodeResponse(&dialect.Incoming{Body: []byte(c.body), To: &dialect.Target{}})
 		if err != nil || len(r.Choices[0].Parts) != c.parts {
 			t.Errorf("%s: %v %+v", name, err, r)
 			continue
@@ -191,7 +191,7 @@ func TestHalvesInWholeAnswers(t *testing.T) {
 			}
 		}
 		for surface, client := range surfaces {
-			if out := client.EncodeReply(nil, r, &dialect.ResponseContext{Call: &llm.Call{Surface: surface}}); !utf8.Valid(out) {
+			if out := client.EncodeResponse(nil, r, &dialect.ResponseContext{Call: &llm.Call{Surface: surface}}); !utf8.Valid(out) {
 				t.Errorf("%s: no UTF-8 on %s: %q", name, surface, out)
 			}
 		}
@@ -203,7 +203,7 @@ func TestHalfBeforeAFault(t *testing.T) {
 	t.Parallel()
 	p := piecewises["chat"]
 	p.tail = []string{`{"error":{"message":"no"}}`}
-	p.called, p.thought = "", ""
+	p.called, p.reasoning = "", ""
 	events, err := dialecttest.Read(p.upstream.NewDecoder(nil), p.stream(`a\ud83d`))
 	n := len(events)
 	if err != nil || n < 2 || events[n-1].Kind != llm.EventFault || events[n-2].Text != "\uFFFD" {
@@ -217,18 +217,18 @@ func TestHalvesThatWaitAreFew(t *testing.T) {
 	t.Parallel()
 	var h dialect.SurrogateJoiner
 	const blocks = 1000
-	told, waited := 0, 0
-	for at := range blocks {
-		h.Event(&llm.Event{Kind: llm.EventArguments, Block: at, Part: llm.CallPart, Text: "a\xed\xa0\xbd"}, func(ev *llm.Event) {
-			if told++; ev.Text == "a" {
+	emitted, waited := 0, 0
+	for block := range blocks {
+		h.Event(&llm.Event{Kind: llm.EventArguments, Block: block, Part: llm.CallPart, Text: "a\xed\xa0\xbd"}, func(ev *llm.Event) {
+			if emitted++; ev.Text == "a" {
 				waited++
 			} else if ev.Text != "a\uFFFD" {
 				t.Errorf("%q", ev.Text)
 			}
 		})
 	}
-	if told != blocks || waited > 128 {
-		t.Errorf("of %d halves %d were told of, %d wait", blocks, told, waited)
+	if emitted != blocks || waited > 128 {
+		t.Errorf("of %d halves %d were told of, %d wait", blocks, emitted, waited)
 	}
 	h.Event(&llm.Event{Kind: llm.EventArguments, Part: llm.CallPart, Text: "\xed\xb8\x80"}, func(ev *llm.Event) {
 		if ev.Text != "😀" {

@@ -118,17 +118,17 @@ func TestGrammarOfHostileStreams(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				var events []string
 				for range rapid.IntRange(1, 12).Draw(t, "events") {
-					place := rapid.SampledFrom([]string{"0", "0", "1", "2"}).Draw(t, "place")
+					index := rapid.SampledFrom([]string{"0", "0", "1", "2"}).Draw(t, "place")
 					events = append(events, strings.NewReplacer(
-						":I,", ":"+place+",", ":I}", ":"+place+"}", ":C,", ":"+rapid.SampledFrom([]string{"0", "0", "1"}).Draw(t, "choice")+",",
+						":I,", ":"+index+",", ":I}", ":"+index+"}", ":C,", ":"+rapid.SampledFrom([]string{"0", "0", "1"}).Draw(t, "choice")+",",
 						"ID", rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "id"),
 					).Replace(rapid.SampledFrom(p.pool).Draw(t, "event")))
 				}
 				stream := "data: " + strings.Join(append(events, p.last...), "\n\ndata: ") + "\n\n"
 				strict := rapid.Bool().Draw(t, "strict")
 				for surface, client := range surfaces {
-					out, whole := retold(p.upstream, client, surface, stream, strict)
-					if err := grammars[surface](out); whole && err != nil {
+					out, complete := translateStream(p.upstream, client, surface, stream, strict)
+					if err := grammars[surface](out); complete && err != nil {
 						t.Fatalf("%s: %v\n%s\nof\n%s", surface, err, out, stream)
 					}
 				}
@@ -137,16 +137,16 @@ func TestGrammarOfHostileStreams(t *testing.T) {
 	}
 }
 
-// retold is a stream on a surface, and whether it came to its end.
-func retold(upstream dialect.Upstream, client dialect.Client, surface llm.Endpoint, stream string, strict bool) (out []byte, whole bool) {
+// translateStream is a stream on a surface, and whether it came to its end.
+func translateStream(upstream dialect.Upstream, client dialect.Client, surface llm.Endpoint, stream string, strict bool) (out []byte, complete bool) {
 	enc := client.NewEncoder(&dialect.ResponseContext{Call: &llm.Call{Surface: surface, Model: "m"}, ID: "0123456789abcdef0123456789", Strict: strict})
 	signer, dec := dialect.NewSigner(surface), upstream.NewDecoder(&dialect.Incoming{To: &dialect.Target{}})
 	put := func(ev *llm.Event) {
-		whole = whole || ev.Kind == llm.EventEnd
+		complete = complete || ev.Kind == llm.EventEnd
 		signer.Event(ev, func(ev *llm.Event) { out = enc.Append(out, ev) })
 	}
 	if dec.Feed([]byte(stream), put) != nil || dec.Close(put) != nil {
 		return out, false
 	}
-	return out, whole
+	return out, complete
 }

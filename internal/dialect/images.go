@@ -23,9 +23,9 @@ type Image struct {
 	Extra       []llm.Param
 }
 
-// Answer writes it. An answer without pictures, or with one that is no string, is
+// BuildResponse writes it. An answer without pictures, or with one that is no string, is
 // fault.UpstreamInvalid.
-func (m *Images) Answer() (*Response, error) {
+func (m *Images) BuildResponse() (*Response, error) {
 	if len(m.Items) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no images")
 	}

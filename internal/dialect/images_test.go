@@ -14,12 +14,12 @@ func TestImagesAnswer(t *testing.T) {
 	m := dialect.Images{Created: 7, Items: []dialect.Image{
 		{Base64: []byte(`"QQ=="`), Extra: []llm.Param{{Name: "seed", Raw: []byte("1")}}}, {URL: []byte(`"https://e.com/x.png"`)},
 	}}
-	a, err := m.Answer()
+	a, err := m.BuildResponse()
 	if want := `{"created":7,"data":[{"b64_json":"QQ==","seed":1},{"url":"https://e.com/x.png"}]}`; err != nil || string(a.Body) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, a.Body, want)
 	}
 	for name, items := range map[string][]dialect.Image{"none": nil, "empty": {{}}, "number": {{Base64: []byte("3")}}, "null": {{URL: []byte("null")}}} {
-		if _, err := (&dialect.Images{Items: items}).Answer(); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := (&dialect.Images{Items: items}).BuildResponse(); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -59,8 +59,8 @@ func TestBase64Only(t *testing.T) {
 	for body, want := range map[string][]string{`{"response_format":"b64_json"}`: nil, `{"response_format":"url"}`: {"response_format"}, `{}`: nil} {
 		tally := dialect.Fields([]byte(body))
 		dialect.Base64Only(tally)
-		if lost := tally.Dropped(); !slices.Equal(lost, want) {
-			t.Errorf("%s: lost %q", body, lost)
+		if dropped := tally.Dropped(); !slices.Equal(dropped, want) {
+			t.Errorf("%s: lost %q", body, dropped)
 		}
 	}
 }

@@ -23,17 +23,17 @@ func Inline(ctx context.Context, body []byte, fetch Fetch) ([]byte, error) {
 	if !bytes.Contains(body, []byte(`"url"`)) {
 		return body, nil
 	}
-	in := inliner{w: JSON{B: make([]byte, 0, len(body)+firstRoom)}}
+	inl := inliner{w: JSON{B: make([]byte, 0, len(body)+initialCapacity)}}
 	if fetch != nil {
-		in.fetch = func(url string) (string, []byte, error) { return fetch(ctx, url) }
+		inl.fetch = func(url string) (string, []byte, error) { return fetch(ctx, url) }
 	}
-	if err := in.members(body, "", "messages"); err != nil {
+	if err := inl.members(body, "", "messages"); err != nil {
 		return nil, err
 	}
-	if !in.changed {
+	if !inl.changed {
 		return body, nil
 	}
-	return in.w.B, nil
+	return inl.w.B, nil
 }
 
 // inliner copies one body.
@@ -44,96 +44,96 @@ type inliner struct {
 }
 
 // members copies an object; below the members of the names given, media are looked for.
-func (in *inliner) members(raw []byte, at string, names ...string) error {
-	in.w.Open('{')
+func (inl *inliner) members(raw []byte, path string, names ...string) error {
+	inl.w.Open('{')
 	for name, val := range splice.Members(raw) {
-		in.w.rawKey(name)
-		if err := in.member(raw, name, val, at, names); err != nil {
+		inl.w.rawKey(name)
+		if err := inl.member(raw, name, val, path, names); err != nil {
 			return err
 		}
 	}
-	in.w.Close('}')
+	inl.w.Close('}')
 	return nil
 }
 
-func (in *inliner) member(raw, name, val []byte, at string, names []string) error {
+func (inl *inliner) member(raw, name, val []byte, path string, names []string) error {
 	for _, n := range names {
 		switch {
 		case !splice.IsName(name, n):
 		case val[0] == '[':
-			return in.list(val, strings.TrimPrefix(at+"."+n, "."))
+			return inl.list(val, strings.TrimPrefix(path+"."+n, "."))
 		case n == "source" && val[0] == '{':
-			return in.source(raw, val, at)
+			return inl.source(raw, val, path)
 		}
 	}
-	in.w.Value(val)
+	inl.w.Value(val)
 	return nil
 }
 
 // list copies messages, or the blocks of one. The arguments of a tool are the caller's own.
-func (in *inliner) list(raw []byte, at string) error {
-	in.w.Open('[')
+func (inl *inliner) list(raw []byte, path string) error {
+	inl.w.Open('[')
 	i := 0
 	for val := range splice.Elements(raw) {
 		if val[0] != '{' || !bytes.Contains(val, []byte(`"url"`)) {
-			in.w.Value(val)
-		} else if err := in.members(val, at+"["+strconv.Itoa(i)+"]", "content", "source"); err != nil {
+			inl.w.Value(val)
+		} else if err := inl.members(val, path+"["+strconv.Itoa(i)+"]", "content", "source"); err != nil {
 			return err
 		}
 		i++
 	}
-	in.w.Close(']')
+	inl.w.Close(']')
 	return nil
 }
 
 // source copies where a block has its medium, {"type":"url","url":"https://…"}, or the blocks
 // that a document is made of.
-func (in *inliner) source(block, source []byte, at string) error {
+func (inl *inliner) source(block, source []byte, path string) error {
 	if splice.Text(source, "type") != "url" {
-		return in.members(source, at+".source", "content")
+		return inl.members(source, path+".source", "content")
 	}
 	url := splice.Text(source, "url")
-	if in.fetch == nil {
-		return fault.New(fault.InvalidParameter, "the provider takes no URLs; send the file as base64 instead").WithParam(at)
+	if inl.fetch == nil {
+		return fault.New(fault.InvalidParameter, "the provider takes no URLs; send the file as base64 instead").WithParam(path)
 	}
-	mime, data, err := in.fetch(url)
+	mime, data, err := inl.fetch(url)
 	if err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
 	if mime, err = typeOf(splice.Text(block, "type"), mime, url); err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
-	in.changed = true
-	in.w.Open('{')
+	inl.changed = true
+	inl.w.Open('{')
 	if mime == "text/plain" {
-		in.w.Str("type", "text")
-		in.w.Str("media_type", mime)
-		in.w.Str("data", string(data))
+		inl.w.Str("type", "text")
+		inl.w.Str("media_type", mime)
+		inl.w.Str("data", string(data))
 	} else {
-		in.w.Str("type", "base64")
-		in.w.Str("media_type", mime)
-		in.w.Str("data", Base64(data))
+		inl.w.Str("type", "base64")
+		inl.w.Str("media_type", mime)
+		inl.w.Str("data", Base64(data))
 	}
-	in.w.Close('}')
+	inl.w.Close('}')
 	return nil
 }
 
 // typeOf is the type of a fetched medium: as its host says when that is one of the block's,
 // else as its name tells, else the one that documents mostly have.
-func typeOf(block, said, url string) (string, error) {
-	said, _, _ = strings.Cut(said, ";")
-	said = strings.ToLower(strings.TrimSpace(said))
+func typeOf(block, declared, url string) (string, error) {
+	declared, _, _ = strings.Cut(declared, ";")
+	declared = strings.ToLower(strings.TrimSpace(declared))
 	if block == "image" {
-		if strings.HasPrefix(said, "image/") {
-			return said, nil
+		if strings.HasPrefix(declared, "image/") {
+			return declared, nil
 		}
 		if mime := MIMEOf(url); strings.HasPrefix(mime, "image/") {
 			return mime, nil
 		}
 		return "", fault.New(fault.InvalidParameter, "the URL of an image names something of another type; send it as base64 instead")
 	}
-	if said != "application/pdf" && said != "text/plain" {
-		said = ""
+	if declared != "application/pdf" && declared != "text/plain" {
+		declared = ""
 	}
-	return cmp.Or(said, "application/pdf"), nil
+	return cmp.Or(declared, "application/pdf"), nil
 }

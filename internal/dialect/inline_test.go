@@ -9,8 +9,8 @@ import (
 	"sluice/internal/fault"
 )
 
-// shelf is what there is to fetch: type and bytes by URL.
-var shelf = map[string][2]string{
+// remoteFiles is what there is to fetch: type and bytes by URL.
+var remoteFiles = map[string][2]string{
 	"https://a/cat.png": {"image/png; charset=binary", "cat"},
 	"https://a/dog.jpg": {"application/octet-stream", "dog"},
 	"https://a/page":    {"text/html", "no picture"},
@@ -18,8 +18,8 @@ var shelf = map[string][2]string{
 	"https://a/notes":   {"text/plain; charset=utf-8", "notes \"here\""},
 }
 
-func fromShelf(_ context.Context, url string) (string, []byte, error) {
-	f, ok := shelf[url]
+func fetchRemoteFile(_ context.Context, url string) (string, []byte, error) {
+	f, ok := remoteFiles[url]
 	if !ok {
 		return "", nil, errors.New("no such file")
 	}
@@ -48,7 +48,7 @@ func TestInline(t *testing.T) {
 			`{"type":"tool_result","tool_use_id":"t","content":[` + inline("image", `{"type":"base64","media_type":"image/png","data":"Y2F0"}`) + `]},{"type":"document","source":{"type":"content","content":[` + inline("image", `{"type":"base64","media_type":"image/png","data":"Y2F0"}`) + `]}}`,
 		},
 	} {
-		got, err := dialect.Inline(t.Context(), []byte(message(c.content)), fromShelf)
+		got, err := dialect.Inline(t.Context(), []byte(message(c.content)), fetchRemoteFile)
 		if err != nil || string(got) != message(c.want) {
 			t.Errorf("%s: %s, %v", c.name, got, err)
 		}
@@ -59,12 +59,12 @@ func TestInline(t *testing.T) {
 		message(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"Y2F0","x":"url"}}, 7, [], null`),
 		`{"messages":"url","source":{"type":"url","url":"https://a/cat.png"}}`,
 	} {
-		if got, err := dialect.Inline(t.Context(), []byte(same), fromShelf); err != nil || string(got) != same {
+		if got, err := dialect.Inline(t.Context(), []byte(same), fetchRemoteFile); err != nil || string(got) != same {
 			t.Errorf("%s became %s, %v", same, got, err)
 		}
 	}
 	for _, bad := range []string{"https://a/page", "https://a/none"} {
-		_, err := dialect.Inline(t.Context(), []byte(message(named("image", bad))), fromShelf)
+		_, err := dialect.Inline(t.Context(), []byte(message(named("image", bad))), fetchRemoteFile)
 		if f := fault.From(err); err == nil || f.Param != "messages[1].content[0]" {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -33,24 +33,24 @@ func TestIterationsAreCounted(t *testing.T) {
 	if u := relayed.Usage(); u != want {
 		t.Errorf("relayed: got\n%+v, want\n%+v", u, want)
 	}
-	var told llm.Usage
+	var streamed llm.Usage
 	d := anthropic.Dialect().Upstreams[llm.Messages].NewDecoder(&dialect.Incoming{})
 	if err := d.Feed(stream, func(ev *llm.Event) {
 		if ev.Kind == llm.EventUsage {
-			told = *ev.Usage
+			streamed = *ev.Usage
 		}
-	}); err != nil || told != want {
-		t.Errorf("translated: got\n%+v, want\n%+v (%v)", told, want, err)
+	}); err != nil || streamed != want {
+		t.Errorf("translated: got\n%+v, want\n%+v (%v)", streamed, want, err)
 	}
 }
 
 // Where Claude ran sets the price; anywhere is the usual one.
 func TestRegionOfInference(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]string{`"us"`: "us", `"global"`: "", `"not_available"`: "", `null`: "", `7`: ""} {
-		u, _ := dialect.Usage(llm.Messages, []byte(`{"usage":{"input_tokens":1,"inference_geo":`+said+`}}`), "")
+	for region, want := range map[string]string{`"us"`: "us", `"global"`: "", `"not_available"`: "", `null`: "", `7`: ""} {
+		u, _ := dialect.Usage(llm.Messages, []byte(`{"usage":{"input_tokens":1,"inference_geo":`+region+`}}`), "")
 		if u.Region != want {
-			t.Errorf("%s: %q, want %q", said, u.Region, want)
+			t.Errorf("%s: %q, want %q", region, u.Region, want)
 		}
 	}
 }

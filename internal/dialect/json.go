@@ -21,19 +21,19 @@ type JSON struct {
 	bare bool // nothing stands before the next value: no comma
 }
 
-// On continues a text that ends where a value may stand.
-func On(b []byte) JSON { return JSON{B: b, bare: true} }
+// AppendTo continues a text that ends where a value may stand.
+func AppendTo(b []byte) JSON { return JSON{B: b, bare: true} }
 
 // For begins a text that will say what c says.
-func For(c *llm.Call) JSON { return JSON{B: make([]byte, 0, c.Bytes+c.Bytes/8+firstRoom/2)} }
+func For(c *llm.Call) JSON { return JSON{B: make([]byte, 0, c.Bytes+c.Bytes/8+initialCapacity/2)} }
 
-// firstRoom is the room of a text that begins with nothing: most grow at least so far.
-const firstRoom = 1 << 10
+// initialCapacity is the room of a text that begins with nothing: most grow at least so far.
+const initialCapacity = 1 << 10
 
 // Open begins an object or a list: '{' or '['.
 func (w *JSON) Open(bracket byte) {
 	if w.B == nil {
-		w.B = make([]byte, 0, firstRoom)
+		w.B = make([]byte, 0, initialCapacity)
 	}
 	w.sep()
 	w.B = append(w.B, bracket)

@@ -36,7 +36,7 @@ func CheckListMember(ep llm.Endpoint, body []byte) error {
 	if key == nil {
 		return nil
 	}
-	if isList(bytes.TrimLeft(behind(body, key), " \t\r\n")) {
+	if isList(bytes.TrimLeft(valueAfter(body, key), " \t\r\n")) {
 		return nil
 	}
 	name := string(key[1 : len(key)-1])

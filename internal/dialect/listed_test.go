@@ -15,9 +15,9 @@ import (
 func TestHasList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		ep   llm.Endpoint
-		body string
-		says string
+		ep      llm.Endpoint
+		body    string
+		message string
 	}{
 		{llm.ChatComplete, `{"choices":[]}`, ""},
 		{llm.ChatComplete, "{\"id\":\"\\\"choices\\\":7\", \"choices\" \n:\r\n [{}]}", ""},
@@ -36,8 +36,8 @@ func TestHasList(t *testing.T) {
 		{llm.ListModels, `{}`, ""},
 	} {
 		err := dialect.CheckListMember(c.ep, []byte(c.body))
-		if (err != nil) != (c.says != "") || err != nil && (!fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%s of %s: %v, want %q", c.ep, c.body, err, c.says)
+		if (err != nil) != (c.message != "") || err != nil && (!fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.message)) {
+			t.Errorf("%s of %s: %v, want %q", c.ep, c.body, err, c.message)
 		}
 	}
 }

@@ -22,14 +22,16 @@ type Messages struct {
 // of Turn, of Assistant and of ReadResult.
 func (s *Messages) Write() error {
 	s.W.Key("messages").Open('[')
-	if err := s.aside.Flush(s.C.Messages, s.message, s.beside); err != nil {
+	if err := s.aside.Flush(s.C.Messages, s.message, s.writeDeferred); err != nil {
 		return err
 	}
 	s.W.Close(']')
 	return nil
 }
 
-func (s *Messages) beside(m *llm.Message, parts []llm.Part) error { return s.Turn(m, "user", parts) }
+func (s *Messages) writeDeferred(m *llm.Message, parts []llm.Part) error {
+	return s.Turn(m, "user", parts)
+}
 
 func (s *Messages) message(m *llm.Message) error {
 	if m.Name != "" {
@@ -55,7 +57,7 @@ func (s *Messages) results(m *llm.Message) error {
 		if err != nil {
 			return err
 		}
-		s.aside.Keep(m, images)
+		s.aside.Add(m, images)
 		r := m.Parts[i].Result
 		s.W.Open('{')
 		s.W.Str("role", "tool")

@@ -48,10 +48,10 @@ func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, er
 	return &Outgoing{}, nil
 }
 
-// DecodeAnswer writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
-func (m OneModel) DecodeAnswer(in *Incoming) (*Response, error) {
-	if splice.Text(in.Body, m.Name) == "" || !splice.Valid(in.Body) {
+// TranslateResponse writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
+func (m OneModel) TranslateResponse(incoming *Incoming) (*Response, error) {
+	if splice.Text(incoming.Body, m.Name) == "" || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
 	}
-	return m.Write.One(in.Body), nil
+	return m.Write.One(incoming.Body), nil
 }

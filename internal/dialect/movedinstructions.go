@@ -17,11 +17,11 @@ func (m ClaudeModel) TakesSystem() bool {
 	return false
 }
 
-// InstructionsInPlace are the messages with instructions that may stay in the middle of a
+// MidConversationInstructions are the messages with instructions that may stay in the middle of a
 // conversation, by their index in c.Messages: they are nothing but text and follow what the user
 // says, or the results of tools, and the model speaks next or nobody.
 // Source: as that of TakesSystem.
-func InstructionsInPlace(c *llm.Call) map[int]bool {
+func MidConversationInstructions(c *llm.Call) map[int]bool {
 	var stay map[int]bool
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -40,15 +40,15 @@ func InstructionsInPlace(c *llm.Call) map[int]bool {
 	return stay
 }
 
-// LoseOrder names the messages with instructions that a provider gets before the conversation
+// DropInstructionOrder names the messages with instructions that a provider gets before the conversation
 // although something was said before them. Those that stay are none of them.
-func LoseOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
-	spoken := false
+func DropInstructionOrder(t *llm.FieldTracker, c *llm.Call, stay map[int]bool) {
+	conversationStarted := false
 	for i := range c.Messages {
 		switch m := &c.Messages[i]; {
 		case !m.Role.Instructs():
-			spoken = spoken || hasContent(m)
-		case spoken && m.Index >= 0 && !stay[i] && hasContent(m):
+			conversationStarted = conversationStarted || hasContent(m)
+		case conversationStarted && m.Index >= 0 && !stay[i] && hasContent(m):
 			t.Drop(c.Path(m, -1))
 		}
 	}

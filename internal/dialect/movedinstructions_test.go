@@ -23,7 +23,7 @@ func TestInstructionsInTheMiddle(t *testing.T) {
 	for name, c := range map[string]struct {
 		upstream        dialect.Upstream
 		model, messages string
-		want, lost      string
+		want, dropped   string
 	}{
 		"at the end":                      {claude, "claude-opus-4-8", user + `,` + now, stays + `]`, ""},
 		"before the model speaks":         {claude, "claude-sonnet-5-5", user + `,` + now + `,` + model + `,` + user, `,` + stays + `,`, ""},
@@ -43,8 +43,8 @@ func TestInstructionsInTheMiddle(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if !strings.Contains(string(out.Body), c.want) || strings.Join(out.Lost, ",") != c.lost {
-			t.Errorf("%s: lost %q, sent %s, want %s", name, out.Lost, out.Body, c.want)
+		if !strings.Contains(string(out.Body), c.want) || strings.Join(out.Dropped, ",") != c.dropped {
+			t.Errorf("%s: lost %q, sent %s, want %s", name, out.Dropped, out.Body, c.want)
 		}
 	}
 }
@@ -69,8 +69,8 @@ func TestBlankStopSequences(t *testing.T) {
 			if sent := strings.Contains(string(out.Body), want); sent != (stop != `""`) || !sent && strings.Contains(strings.ToLower(string(out.Body)), "stop") {
 				t.Errorf("%s: sent %s, want %s", name, out.Body, want)
 			}
-			if slices.Contains(out.Lost, "stop") {
-				t.Errorf("%s: lost %q", name, out.Lost)
+			if slices.Contains(out.Dropped, "stop") {
+				t.Errorf("%s: lost %q", name, out.Dropped)
 			}
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// nameMax is how long the name of a tool may be at all providers but Anthropic, whose callers
+// maxNameBytes is how long the name of a tool may be at all providers but Anthropic, whose callers
 // have names of up to 128 letters: those of a server and of its tool together.
-const nameMax = 64
+const maxNameBytes = 64
 
 // Names are the long names of the tools in one call and what they are sent as. The nil *Names
 // has none.
@@ -17,7 +17,7 @@ type Names struct{ long map[string]string } // by what is sent
 // ShortNames is the call with names of tools of at most 64 letters: longer ones end in letters
 // that are the same for the same name. The call itself stays as it is.
 func ShortNames(c *llm.Call) (*llm.Call, *Names) {
-	if !slices.ContainsFunc(c.Tools, func(t llm.Tool) bool { return len(t.Name) > nameMax }) {
+	if !slices.ContainsFunc(c.Tools, func(t llm.Tool) bool { return len(t.Name) > maxNameBytes }) {
 		return c, nil
 	}
 	n := &Names{make(map[string]string)}
@@ -53,10 +53,10 @@ func (n *Names) parts(list []llm.Part) []llm.Part {
 
 func (n *Names) short(name string) string {
 	const mark = 8
-	if len(name) <= nameMax {
+	if len(name) <= maxNameBytes {
 		return name
 	}
-	short := name[:nameMax-mark-1] + "_" + ShortID(name, mark)
+	short := name[:maxNameBytes-mark-1] + "_" + ShortID(name, mark)
 	n.long[short] = name
 	return short
 }
@@ -67,8 +67,8 @@ func (n *Names) restore(name *string) {
 	}
 }
 
-// Reply gives the calls of a whole answer their long names.
-func (n *Names) Reply(r *llm.Response) {
+// RewriteResponse gives the calls of a whole answer their long names.
+func (n *Names) RewriteResponse(r *llm.Response) {
 	if n == nil {
 		return
 	}

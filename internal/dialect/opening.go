@@ -18,10 +18,10 @@ func EnsureUserMessage(c *llm.Call) *llm.Call {
 	if last < 0 || slices.ContainsFunc(c.Messages, func(m llm.Message) bool { return !m.Role.Instructs() }) {
 		return c
 	}
-	asked := *c
-	asked.Messages = slices.Clone(c.Messages)
-	asked.Messages[last].Role = llm.RoleUser
-	return &asked
+	call := *c
+	call.Messages = slices.Clone(c.Messages)
+	call.Messages[last].Role = llm.RoleUser
+	return &call
 }
 
 // StartWithUserTurn is Asked for providers that want the user to begin, too: where the model does, the

@@ -27,17 +27,17 @@ func (c *counts) nativeMember(name, val []byte) (model []byte) {
 	case `"usageMetadata"`, `"amazon-bedrock-invocationMetrics"`:
 		c.read(val)
 	case `"prompt_eval_count"`, `"eval_count"`:
-		c.u.Reported = c.own(name, val) || c.u.Reported
+		c.u.Reported = c.readNative(name, val) || c.u.Reported
 	}
 	return nil
 }
 
-// own takes a member of a usage object, and reports whether it is a figure of ours. Gemini
+// readNative takes a member of a usage object, and reports whether it is a figure of ours. Gemini
 // counts thoughts beside the answer and what tools brought beside the prompt, Amazon's
 // Converse what came from the cache and went there beside the input. Amazon also says what
 // any model used behind the last event of its stream. Oracle has OpenAI's figures in its own case.
 // Source: contract/provider-transforms.md 1.3.
-func (c *counts) own(name, val []byte) bool {
+func (c *counts) readNative(name, val []byte) bool {
 	switch string(name) {
 	case `"promptTokenCount"`, `"prompt_eval_count"`, `"inputTokenCount"`, `"total_input_tokens"`, `"promptTokens"`:
 		return count(val, &c.u.InputTokens)
@@ -49,7 +49,7 @@ func (c *counts) own(name, val []byte) bool {
 	case `"toolUsePromptTokenCount"`, `"total_tool_use_tokens"`:
 		return count(val, &c.tools)
 	case `"thoughtsTokenCount"`, `"total_thought_tokens"`:
-		c.thoughts = true
+		c.outputExcludesReasoning = true
 		return count(val, &c.u.ReasoningTokens)
 	case `"cachedContentTokenCount"`, `"cacheReadInputTokens"`, `"total_cached_tokens"`:
 		return count(val, &c.u.CachedTokens)
@@ -82,51 +82,51 @@ func (c *counts) own(name, val []byte) bool {
 }
 
 // units takes {"input_tokens":12,"output_tokens":3}, and what else Cohere bills.
-func units(raw []byte, to *llm.Usage) (told bool) {
+func units(raw []byte, to *llm.Usage) (found bool) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"input_tokens"`:
-			told = count(val, &to.InputTokens) || told
+			found = count(val, &to.InputTokens) || found
 		case `"output_tokens"`:
-			told = count(val, &to.OutputTokens) || told
+			found = count(val, &to.OutputTokens) || found
 		case `"search_units"`:
-			told = count(val, &to.SearchUnits) || told
+			found = count(val, &to.SearchUnits) || found
 		}
 	}
-	return told
+	return found
 }
 
 // Modality sums what a list of Gemini's says of one modality:
 // [{"modality":"AUDIO","tokenCount":9}].
 // Source: https://ai.google.dev/api/generate-content#ModalityTokenCount, read 2026-11.
-func Modality(list []byte, want string) (sum int64) {
+func Modality(list []byte, modality string) (total int64) {
 	for e := range splice.Elements(list) {
-		if kind, _ := splice.Find(e, "modality"); splice.IsName(kind, want) {
+		if kind, _ := splice.Find(e, "modality"); splice.IsName(kind, modality) {
 			tokens, _ := splice.Find(e, "tokenCount")
-			sum = plus(sum, tokens)
+			total = plus(total, tokens)
 		}
 	}
-	return sum
+	return total
 }
 
 // CacheWrite1h adds up what Amazon says that went to the cache for an hour:
 // [{"ttl":"1h","inputTokens":1200},{"ttl":"5m","inputTokens":80}].
 // Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CacheDetail.html,
 // read 2026-11.
-func CacheWrite1h(list []byte) (sum int64) {
+func CacheWrite1h(list []byte) (total int64) {
 	for e := range splice.Elements(list) {
 		if splice.Text(e, "ttl") == "1h" {
 			tokens, _ := splice.Find(e, "inputTokens")
-			sum = plus(sum, tokens)
+			total = plus(total, tokens)
 		}
 	}
-	return sum
+	return total
 }
 
 // plus adds a number of tokens to a sum, which stays within what a call uses; what is none
 // adds nothing.
-func plus(sum int64, raw []byte) int64 {
+func plus(total int64, raw []byte) int64 {
 	var n int64
 	count(raw, &n)
-	return min(sum+n, llm.CountMost)
+	return min(total+n, llm.MaxCount)
 }

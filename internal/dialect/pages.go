@@ -15,7 +15,7 @@ import (
 // the number of items before them or by their own number, or which is given whole at once, for
 // callers who go on from the last item that they have, as OpenAI's clients do: limit and
 // after in, first_id, last_id and has_more out. No state is kept: to go on behind an item
-// the list is read from its beginning, at most walkMost pages of it. A caller who gives
+// the list is read from its beginning, at most maxWalkPages pages of it. A caller who gives
 // the token, next_page_token of a page, as after gets the next page at once.
 //
 // It never changes and is safe for concurrent use.
@@ -26,11 +26,11 @@ type Pagination struct {
 	After string // and for the token: "pageToken", "offset"
 	// Total is the member of an answer with the number of all items, "total", where the token
 	// is the number of the page, 0 for the first; empty elsewhere.
-	Total string
-	Usual int  // length of a page when the caller says none
-	Most  int  // the longest that the provider gives
-	Told  bool // Items is there even when there are none; otherwise it may be absent
-	Own   bool // parameters that are not OpenAI's go along; otherwise they are lost
+	Total                string
+	Usual                int  // length of a page when the caller says none
+	MaxLimit             int  // the longest that the provider gives
+	ItemsRequired        bool // Items is there even when there are none; otherwise it may be absent
+	ForwardUnknownParams bool // parameters that are not OpenAI's go along; otherwise they are lost
 	// IsID reports whether after is the id of an item, as Plain makes it, and no token.
 	IsID func(after string) bool
 	// Plain makes one spelling of an id; nil when there is only one.
@@ -42,27 +42,27 @@ type Pagination struct {
 // Bounds of the search for an item: pages behind the first, and their length where the
 // provider gives longer ones. (ours)
 const (
-	walkMost = 20
-	walkSize = 500
+	maxWalkPages = 20
+	walkSize     = 500
 )
 
-// asked is what a caller wants of a list.
-type asked struct {
+// listRequest is what a caller wants of a list.
+type listRequest struct {
 	limit int
 	after string // id or token
 	walk  bool   // after is an id
 	rest  url.Values
 }
 
-func (p *Pagination) read(query string) (*asked, error) {
+func (p *Pagination) read(query string) (*listRequest, error) {
 	rest, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").WithCause(err)
 	}
-	a := &asked{limit: p.Usual, after: rest.Get("after"), rest: rest}
+	a := &listRequest{limit: p.Usual, after: rest.Get("after"), rest: rest}
 	if text := rest.Get("limit"); text != "" {
-		if a.limit, err = strconv.Atoi(text); err != nil || a.limit < 1 || a.limit > p.Most {
-			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.Most).WithParam("limit")
+		if a.limit, err = strconv.Atoi(text); err != nil || a.limit < 1 || a.limit > p.MaxLimit {
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.MaxLimit).WithParam("limit")
 		}
 	}
 	if id := p.plain(a.after); id != "" && p.IsID(id) {
@@ -81,9 +81,9 @@ func (p *Pagination) plain(id string) string {
 }
 
 // query asks for a page: the first when token is empty.
-func (p *Pagination) query(a *asked, token string) string {
+func (p *Pagination) query(a *listRequest, token string) string {
 	q := url.Values{}
-	if p.Own {
+	if p.ForwardUnknownParams {
 		q = maps.Clone(a.rest)
 	}
 	switch {
@@ -100,13 +100,13 @@ func (p *Pagination) query(a *asked, token string) string {
 
 // counted reports whether the token of a page is the number of items before it, whole
 // whether there is but one page.
-func (p *Pagination) counted() bool { return p.Token == "" && p.Size != "" && p.Total == "" }
-func (p *Pagination) whole() bool   { return p.Token == "" && p.Size == "" }
+func (p *Pagination) counted() bool   { return p.Token == "" && p.Size != "" && p.Total == "" }
+func (p *Pagination) isUnpaged() bool { return p.Token == "" && p.Size == "" }
 
 // size is the length of a page of the provider's.
-func (p *Pagination) size(a *asked) int {
+func (p *Pagination) size(a *listRequest) int {
 	if a.walk {
-		return min(p.Most, walkSize)
+		return min(p.MaxLimit, walkSize)
 	}
 	return a.limit
 }
@@ -123,8 +123,8 @@ func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 		token = ""
 	}
 	out := &Outgoing{Query: p.query(a, token)}
-	if !p.Own {
-		out.Lost = slices.Sorted(maps.Keys(a.rest))
+	if !p.ForwardUnknownParams {
+		out.Dropped = slices.Sorted(maps.Keys(a.rest))
 	}
 	return out, nil
 }
@@ -132,23 +132,23 @@ func (p *Pagination) EncodeRequest(query string) (*Outgoing, error) {
 // Follow is Follower.Follow of a list: the next page as long as the items that the caller
 // wants are not all there. An id that is not among those of the pages that may be read is
 // fault.InvalidParameter.
-func (p *Pagination) Follow(in *Incoming) (Next, bool, error) {
-	a, err := p.read(in.Sent.Query)
+func (p *Pagination) Follow(incoming *Incoming) (Next, bool, error) {
+	a, err := p.read(incoming.Sent.Query)
 	if err != nil || !a.walk {
 		return Next{}, false, err
 	}
-	s := p.section(in, a)
+	s := p.section(incoming, a)
 	switch {
 	case len(s.items) == a.limit || s.found && s.token == "":
 		return Next{}, false, nil
 	case s.token == "":
 		return Next{}, false, fault.New(fault.InvalidParameter, "after names no item of the list").WithParam("after")
-	case len(in.More) == walkMost && len(s.items) == 0:
+	case len(incoming.More) == maxWalkPages && len(s.items) == 0:
 		return Next{}, false, fault.Newf(fault.InvalidParameter, "what after names is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
-	case len(in.More) == walkMost:
+	case len(incoming.More) == maxWalkPages:
 		return Next{}, false, nil
 	}
-	return Next{Endpoint: in.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
+	return Next{Endpoint: incoming.Sent.Endpoint, Query: p.query(a, s.token)}, true, nil
 }
 
 // section is the part of the list that the caller wants.
@@ -163,17 +163,17 @@ type section struct {
 	token string // of the page behind those that were read
 }
 
-func (p *Pagination) section(in *Incoming, a *asked) *section {
+func (p *Pagination) section(incoming *Incoming, a *listRequest) *section {
 	s := &section{found: !a.walk}
-	s.page(p, in.Body, a)
-	for _, body := range in.More {
+	s.page(p, incoming.Body, a)
+	for _, body := range incoming.More {
 		s.page(p, body, a)
 	}
 	s.more = s.more || s.token != ""
 	return s
 }
 
-func (s *section) page(p *Pagination, body []byte, a *asked) {
+func (s *section) page(p *Pagination, body []byte, a *listRequest) {
 	list, _ := splice.Find(body, p.Items)
 	before := s.seen
 	s.token = splice.Text(body, p.Token)
@@ -183,7 +183,7 @@ func (s *section) page(p *Pagination, body []byte, a *asked) {
 			break
 		}
 		s.seen++
-		if s.found && (a.walk || p.whole()) && len(s.items) == a.limit {
+		if s.found && (a.walk || p.isUnpaged()) && len(s.items) == a.limit {
 			s.more = true
 			return
 		}
@@ -207,7 +207,7 @@ func (s *section) page(p *Pagination, body []byte, a *asked) {
 
 // nextNumber is the number of the page after so many that were read and the current one, with
 // that body; empty when it is the last.
-func (p *Pagination) nextNumber(a *asked, read int, body []byte) string {
+func (p *Pagination) nextNumber(a *listRequest, read int, body []byte) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		read += n
 	}
@@ -220,24 +220,24 @@ func (p *Pagination) nextNumber(a *asked, read int, body []byte) string {
 
 // tokenAfter is the token of the page behind so many items that were read, where it is the
 // number of all items before it.
-func (p *Pagination) tokenAfter(a *asked, seen int) string {
+func (p *Pagination) tokenAfter(a *listRequest, seen int) string {
 	if n, err := strconv.Atoi(a.after); err == nil && !a.walk {
 		seen += n
 	}
 	return strconv.Itoa(seen)
 }
 
-// Answer writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
+// BuildResponse writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}.
 // Where a page of the provider's is given as it is, next_page_token is its token.
-func (p *Pagination) Answer(in *Incoming) (*Response, error) {
-	a, err := p.read(in.Sent.Query)
+func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
+	a, err := p.read(incoming.Sent.Query)
 	if err != nil {
 		return nil, err
 	}
-	if _, told := splice.Find(in.Body, p.Items); !splice.Valid(in.Body) || p.Told && !told {
+	if _, found := splice.Find(incoming.Body, p.Items); !splice.Valid(incoming.Body) || p.ItemsRequired && !found {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list")
 	}
-	s := p.section(in, a)
+	s := p.section(incoming, a)
 	var w JSON
 	w.OpenList()
 	for _, item := range s.items {

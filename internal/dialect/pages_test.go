@@ -14,9 +14,9 @@ import (
 	"sluice/internal/splice"
 )
 
-func numbered(most int) *dialect.Pagination {
+func numbered(maxLimit int) *dialect.Pagination {
 	return &dialect.Pagination{
-		Items: "jobs", Token: "next", Size: "size", After: "token", Usual: 3, Most: most,
+		Items: "jobs", Token: "next", Size: "size", After: "token", Usual: 3, MaxLimit: maxLimit,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "job-") },
 		Write: func(w *dialect.JSON, item []byte) {
 			w.Open('{')
@@ -28,12 +28,12 @@ func numbered(most int) *dialect.Pagination {
 
 // kinds are a list in pages with tokens, one in counted pages, one in numbered pages and one
 // that is given whole.
-func kinds(most int) map[string]*dialect.Pagination {
-	token, counted, whole, pages := numbered(most), numbered(most), numbered(most), numbered(most)
+func kinds(maxLimit int) map[string]*dialect.Pagination {
+	token, counted, unpaged, pages := numbered(maxLimit), numbered(maxLimit), numbered(maxLimit), numbered(maxLimit)
 	pages.Token, pages.Total, pages.After = "", "total", "page"
 	counted.Token, counted.Size, counted.After = "", "limit", "offset"
-	whole.Token, whole.Size, whole.After = "", "", ""
-	return map[string]*dialect.Pagination{"token": token, "counted": counted, "whole": whole, "pages": pages}
+	unpaged.Token, unpaged.Size, unpaged.After = "", "", ""
+	return map[string]*dialect.Pagination{"token": token, "counted": counted, "whole": unpaged, "pages": pages}
 }
 
 // provider gives the page of a list of so many jobs that a query asks for.
@@ -74,18 +74,18 @@ func list(t *testing.T, p *dialect.Pagination, jobs int, query string) (text str
 	if err != nil {
 		return "", 0, err
 	}
-	in := &dialect.Incoming{Sent: &dialect.Request{Endpoint: llm.ListBatches, Query: query}, Body: provider(t, jobs, out.Query)}
+	incoming := &dialect.Incoming{Sent: &dialect.Request{Endpoint: llm.ListBatches, Query: query}, Body: provider(t, jobs, out.Query)}
 	for calls = 1; ; calls++ {
-		next, more, err := p.Follow(in)
+		next, more, err := p.Follow(incoming)
 		if err != nil {
 			return "", calls, err
 		}
 		if !more {
 			break
 		}
-		in.More = append(in.More, provider(t, jobs, next.Query))
+		incoming.More = append(incoming.More, provider(t, jobs, next.Query))
 	}
-	a, err := p.Answer(in)
+	a, err := p.BuildResponse(incoming)
 	if err != nil {
 		return "", calls, err
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	patternMax   = 2 << 10 // the longest event that becomes a pattern
-	patternTries = 16      // events that are learnt from: a stream without a pattern shall not pay for more
+	maxPatternBytes = 2 << 10 // the longest event that becomes a pattern
+	patternTries    = 16      // events that are learnt from: a stream without a pattern shall not pay for more
 )
 
 // pattern is what the events of a stream have in common that bring nothing but a piece of
@@ -32,24 +32,24 @@ type span struct{ from, to int }
 // fits returns how long the event is that b begins with when it looks like the pattern,
 // and 0 when it does not or its end has not come; and what is to be taken out of it.
 func (p *pattern) fits(b []byte) (n int, cut span) {
-	at := 0
+	pos := 0
 	for i, part := range p.fixed {
 		if i > 0 {
-			n := valueLen(b[at:], part.number)
+			n := valueLen(b[pos:], part.number)
 			if n < 0 {
 				return 0, span{}
 			}
-			at += n
+			pos += n
 		}
-		if !bytes.HasPrefix(b[at:], p.last[part.from:part.to]) {
+		if !bytes.HasPrefix(b[pos:], p.last[part.from:part.to]) {
 			return 0, span{}
 		}
 		if part.holds(p.cut) {
-			cut = span{at + p.cut.from - part.from, at + p.cut.to - part.from}
+			cut = span{pos + p.cut.from - part.from, pos + p.cut.to - part.from}
 		}
-		at += part.to - part.from
+		pos += part.to - part.from
 	}
-	return at, cut
+	return pos, cut
 }
 
 func (s span) holds(other span) bool { return s.from <= other.from && other.to <= s.to }
@@ -86,7 +86,7 @@ func numeric(c byte) bool {
 // it. Where it differs from the last one in texts and numbers alone, both are of one pattern.
 func (p *pattern) learn(ev, relayed []byte) {
 	cut, ok := removed(ev, relayed)
-	if !ok || p.tries == patternTries || len(ev) > patternMax || ev[len(ev)-1] != '\n' {
+	if !ok || p.tries == patternTries || len(ev) > maxPatternBytes || ev[len(ev)-1] != '\n' {
 		return
 	}
 	p.tries++
@@ -104,11 +104,11 @@ func removed(ev, relayed []byte) (cut span, ok bool) {
 	if n < 0 {
 		return span{}, false
 	}
-	at := 0
-	for at < len(relayed) && ev[at] == relayed[at] {
-		at++
+	pos := 0
+	for pos < len(relayed) && ev[pos] == relayed[pos] {
+		pos++
 	}
-	return span{at, at + n}, bytes.Equal(ev[at+n:], relayed[at:])
+	return span{pos, pos + n}, bytes.Equal(ev[pos+n:], relayed[pos:])
 }
 
 // compare finds the parts in which ev is the same as the last event. There are none when

@@ -41,7 +41,7 @@ func TestAlikeEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opt := dialect.StreamOptions{
 			Endpoint:  rapid.SampledFrom([]llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse}).Draw(t, "endpoint"),
-			HideUsage: rapid.Bool().Draw(t, "hide usage"), KeepText: rapid.Bool().Draw(t, "keep text"),
+			HideUsage: rapid.Bool().Draw(t, "hide usage"), CollectText: rapid.Bool().Draw(t, "keep text"),
 		}
 		few := rapid.SliceOfNDistinct(line, 1, 3, rapid.ID).Draw(t, "lines") // of few kinds, so that they are alike
 		var stream strings.Builder
@@ -53,10 +53,10 @@ func TestAlikeEvents(t *testing.T) {
 				stream.WriteString(part)
 			}
 		}
-		whole, wholeEnd := relay(opt, stream.String())
+		full, fullEnd := relay(opt, stream.String())
 		cut, cutEnd := relay(opt, strings.Split(stream.String(), "")...)
-		if whole != cut || !cmp.Equal(wholeEnd, cutEnd) {
-			t.Fatalf("stream %q\nwhole  %q\nbytes  %q\n%s", stream.String(), whole, cut, cmp.Diff(wholeEnd, cutEnd))
+		if full != cut || !cmp.Equal(fullEnd, cutEnd) {
+			t.Fatalf("stream %q\nwhole  %q\nbytes  %q\n%s", stream.String(), full, cut, cmp.Diff(fullEnd, cutEnd))
 		}
 	})
 }

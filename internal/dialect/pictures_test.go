@@ -25,18 +25,18 @@ func TestPicturesOfChats(t *testing.T) {
 		"responses": {llm.CreateModelResponse, responses.Client(), `"type":"image_generation_call","status":"completed","result":"aGk="`},
 		"messages":  {llm.Messages, anthropic.Dialect().Clients[llm.Messages], `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}`},
 	} {
-		in := &dialect.Incoming{Call: &llm.Call{Surface: c.surface}}
-		a := &dialect.ResponseContext{Call: in.Call, ID: "0123456789abcdef0123456789"}
-		in.Body = []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi",` + images + `}}]}`)
-		r, err := upstream.DecodeReply(in)
+		incoming := &dialect.Incoming{Call: &llm.Call{Surface: c.surface}}
+		a := &dialect.ResponseContext{Call: incoming.Call, ID: "0123456789abcdef0123456789"}
+		incoming.Body = []byte(`{"choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"hi",` + images + `}}]}`)
+		r, err := upstream.DecodeResponse(incoming)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out := c.client.EncodeReply(nil, r, a); !strings.Contains(string(out), c.want) {
+		if out := c.client.EncodeResponse(nil, r, a); !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: %s", name, out)
 		}
 		var out []byte
-		enc, dec := c.client.NewEncoder(a), upstream.NewDecoder(in)
+		enc, dec := c.client.NewEncoder(a), upstream.NewDecoder(incoming)
 		stream := `data: {"choices":[{"index":0,"delta":{"content":"hi",` + images + `}}]}` + "\n\n" + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 		if err := dec.Feed([]byte(stream), func(ev *llm.Event) { out = enc.Append(out, ev) }); err != nil {
 			t.Fatal(err)

@@ -14,15 +14,15 @@ func ElementPath(list string, i int) string { return list + "[" + strconv.Itoa(i
 // InvalidField is the refusal of what stands at a place of the caller's body:
 // fault.InvalidParameter with that place as Param. Says goes on from the place, for
 // example "must be a string".
-func InvalidField(at, says string) error {
-	return fault.New(fault.InvalidParameter, at+" "+says).WithParam(at)
+func InvalidField(path, message string) error {
+	return fault.New(fault.InvalidParameter, path+" "+message).WithParam(path)
 }
 
 // String reads a string that must be one, or refuses what stands at that place.
-func String(raw []byte, at string) (string, error) {
+func String(raw []byte, path string) (string, error) {
 	s, ok := splice.Unquote(raw)
 	if !ok {
-		return "", IsString.Refuse(at)
+		return "", IsString.Refuse(path)
 	}
 	return s, nil
 }
@@ -32,8 +32,8 @@ func ParseBool(raw []byte) *bool {
 	if splice.IsNull(raw) {
 		return nil
 	}
-	on := string(raw) == "true"
-	return &on
+	enabled := string(raw) == "true"
+	return &enabled
 }
 
 // ReadCache reads a cache mark, {"type":"ephemeral","ttl":"1h"}; nil for what is none.
@@ -59,16 +59,16 @@ func PlainContent(raw []byte) (parts []llm.Part, ok bool) {
 
 // ReadContent reads the content of a message, a string or a list of parts, each of which
 // read takes with its place; nothing for none.
-func ReadContent(raw []byte, at string, read func(raw []byte, at string) (llm.Part, error)) ([]llm.Part, error) {
+func ReadContent(raw []byte, path string, read func(raw []byte, path string) (llm.Part, error)) ([]llm.Part, error) {
 	if parts, ok := PlainContent(raw); ok {
 		return parts, nil
 	}
 	if raw[0] != '[' {
-		return nil, InvalidField(at, "must be a string or a list of parts")
+		return nil, InvalidField(path, "must be a string or a list of parts")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := read(val, ElementPath(at, len(parts)))
+		p, err := read(val, ElementPath(path, len(parts)))
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func PlainText(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (string, error)
 		case llm.TextPart, llm.RefusalPart:
 			texts = append(texts, p.Text)
 			DropCacheControl(t, c, m, p)
-		case llm.ThoughtPart, llm.SealedPart:
+		case llm.ReasoningPart, llm.SealedPart:
 			t.Drop(c.Path(m, p.Index))
 		default:
 			return "", RejectUnsupported(c, m, p)
@@ -72,9 +72,9 @@ var partNames = map[llm.PartKind]string{
 // RejectUnsupported is the refusal of a part that a provider has no place for, and without
 // which the request has no sense: fault.InvalidParameter with its place as Param.
 func RejectUnsupported(c *llm.Call, m *llm.Message, p *llm.Part) error {
-	at, what := c.Path(m, p.Index), partNames[p.Kind]
+	path, what := c.Path(m, p.Index), partNames[p.Kind]
 	if what == "" {
 		what = "parts of this kind"
 	}
-	return fault.Newf(fault.InvalidParameter, "%s: this provider takes no %s", at, what).WithParam(at)
+	return fault.Newf(fault.InvalidParameter, "%s: this provider takes no %s", path, what).WithParam(path)
 }

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// plainReply is a chat answer of about 1 KB.
-var plainReply = `{"id":"chatcmpl-9fXQm2","object":"chat.completion","created":1732233600,"model":"gpt-4o-mini-2024-07-18",` +
+// plainResponse is a chat answer of about 1 KB.
+var plainResponse = `{"id":"chatcmpl-9fXQm2","object":"chat.completion","created":1732233600,"model":"gpt-4o-mini-2024-07-18",` +
 	`"choices":[{"index":0,"message":{"role":"assistant","content":"` + strings.Repeat("The water stands at 120 cm.\\n", 18) +
 	`","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],` +
 	`"usage":{"prompt_tokens":120,"completion_tokens":48,"total_tokens":168,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
@@ -20,13 +20,13 @@ var plainReply = `{"id":"chatcmpl-9fXQm2","object":"chat.completion","created":1
 func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		plainReply, ` {"usage":{"prompt_tokens":3},"x_groq":{"usage":{"total_tokens":9}}} `, `{"model":"a","model":"b","usage":{"total_tokens":1}}`,
+		plainResponse, ` {"usage":{"prompt_tokens":3},"x_groq":{"usage":{"total_tokens":9}}} `, `{"model":"a","model":"b","usage":{"total_tokens":1}}`,
 		"", "[]", "{", `{"usage":{"total_tokens":1}`, `{"usage":{"total_tokens":1},}`, `{"usage":{"total_tokens":1}} x`, "<html>", "{\"a\":\"\xff\"}",
 	} {
 		for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateTranscription, llm.Rerank} {
 			var d splice.Doc
-			u, model, err := dialect.ReadReply(ep, []byte(body), "x_groq.usage", &d)
-			want := dialect.ValidReply(ep, []byte(body))
+			u, model, err := dialect.ReadResponse(ep, []byte(body), "x_groq.usage", &d)
+			want := dialect.ValidateResponse(ep, []byte(body))
 			if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() {
 				t.Errorf("%s %q: %v, want %v", ep, body, err, want)
 			}
@@ -42,23 +42,23 @@ func TestReadReplyIsValidReplyAndUsage(t *testing.T) {
 
 func TestReadReplyLeavesTheIndex(t *testing.T) {
 	t.Parallel()
-	body := []byte(plainReply)
+	body := []byte(plainResponse)
 	var d splice.Doc
-	if _, _, err := dialect.ReadReply(llm.ChatComplete, body, "", &d); err != nil || !d.Indexes(body) || d.Indexes([]byte(plainReply)) {
-		t.Fatalf("%v, indexed %v, an equal text %v", err, d.Indexes(body), d.Indexes([]byte(plainReply)))
+	if _, _, err := dialect.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || !d.Indexes(body) || d.Indexes([]byte(plainResponse)) {
+		t.Fatalf("%v, indexed %v, an equal text %v", err, d.Indexes(body), d.Indexes([]byte(plainResponse)))
 	}
-	if _, _, err := dialect.ReadReply(llm.CreateTranscription, []byte("plain text"), "", &d); err != nil || d.Indexes(body) {
+	if _, _, err := dialect.ReadResponse(llm.CreateTranscription, []byte("plain text"), "", &d); err != nil || d.Indexes(body) {
 		t.Fatalf("%v; the index of the former reply is still there: %v", err, d.Indexes(body))
 	}
 }
 
 func BenchmarkReadReply(b *testing.B) {
-	body := []byte(plainReply)
+	body := []byte(plainResponse)
 	var d splice.Doc
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if u, _, err := dialect.ReadReply(llm.ChatComplete, body, "", &d); err != nil || u.TotalTokens != 168 || !d.Indexes(body) {
+		if u, _, err := dialect.ReadResponse(llm.ChatComplete, body, "", &d); err != nil || u.TotalTokens != 168 || !d.Indexes(body) {
 			b.Fatal(u, err)
 		}
 	}

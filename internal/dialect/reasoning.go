@@ -52,13 +52,13 @@ func AllowsReasoning(c *llm.Call, t *llm.FieldTracker) bool {
 }
 
 // between reports whether a parameter is absent or between two numbers.
-func between(t *llm.FieldTracker, name string, least, most float64) bool {
+func between(t *llm.FieldTracker, name string, minValue, maxValue float64) bool {
 	raw, ok := t.Peek(name)
 	if !ok {
 		return true
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
-	return err == nil && n >= least && n <= most
+	return err == nil && n >= minValue && n <= maxValue
 }
 
 // isInsideToolCalls reports whether the conversation waits for an answer to what tools came to that
@@ -71,7 +71,7 @@ func isInsideToolCalls(list []llm.Message) bool {
 			if len(m.Parts) == 0 {
 				continue
 			}
-			if first := &m.Parts[0]; first.Kind == llm.SealedPart || first.Kind == llm.ThoughtPart && first.Signature != "" {
+			if first := &m.Parts[0]; first.Kind == llm.SealedPart || first.Kind == llm.ReasoningPart && first.Signature != "" {
 				return !Knows(ClaudeSigner, first)
 			}
 			for k := range m.Parts {

@@ -16,7 +16,7 @@ import (
 // stream's events.
 var refusals = map[string]struct {
 	upstream dialect.Upstream
-	whole    string
+	buffered string
 	events   []string
 	filtered bool // by a filter, which no part of the answer tells
 }{
@@ -86,20 +86,20 @@ func TestRefusalsAreToldOnEverySurface(t *testing.T) {
 			}
 		}
 		for surface, client := range clients {
-			in := &dialect.Incoming{Call: &llm.Call{Surface: surface}, To: &dialect.Target{}, Body: []byte(from.whole)}
-			a := &dialect.ResponseContext{Call: in.Call, ID: "01", Strict: true}
-			r, err := from.upstream.DecodeReply(in)
+			incoming := &dialect.Incoming{Call: &llm.Call{Surface: surface}, To: &dialect.Target{}, Body: []byte(from.buffered)}
+			a := &dialect.ResponseContext{Call: incoming.Call, ID: "01", Strict: true}
+			r, err := from.upstream.DecodeResponse(incoming)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			whole := string(client.EncodeReply(nil, r, a))
+			whole := string(client.EncodeResponse(nil, r, a))
 			var streamed []byte
-			enc, dec := client.NewEncoder(a), from.upstream.NewDecoder(in)
-			tell := func(ev *llm.Event) { streamed = enc.Append(streamed, ev) }
-			if err := dec.Feed([]byte("data: "+strings.Join(from.events, "\n\ndata: ")+"\n\n"), tell); err != nil {
+			enc, dec := client.NewEncoder(a), from.upstream.NewDecoder(incoming)
+			emit := func(ev *llm.Event) { streamed = enc.Append(streamed, ev) }
+			if err := dec.Feed([]byte("data: "+strings.Join(from.events, "\n\ndata: ")+"\n\n"), emit); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if err := dec.Close(tell); err != nil {
+			if err := dec.Close(emit); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for _, want := range wants[surface] {

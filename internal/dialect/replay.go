@@ -7,9 +7,9 @@ import (
 	"sluice/internal/splice"
 )
 
-// replayPiece is how much text one event of a replayed answer holds, in characters.
+// replayChunkChars is how much text one event of a replayed answer holds, in characters.
 // Source: contract/provider-transforms.md 11.
-const replayPiece = 500
+const replayChunkChars = 500
 
 // Replay tells a whole answer as the events of a stream, for callers who asked for one
 // when there is none: the provider has no streams, or the answer was kept. Texts come
@@ -64,7 +64,7 @@ func (p *replayer) part(choice, block int, part *llm.Part) {
 	ev := llm.Event{Choice: choice, Block: block, Part: part.Kind}
 	p.begin(ev, part)
 	switch part.Kind {
-	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart:
+	case llm.TextPart, llm.RefusalPart, llm.ReasoningPart:
 		p.text(ev, part.Text)
 	case llm.CallPart:
 		if part.Call.Arguments != "" {
@@ -100,20 +100,20 @@ func (p *replayer) begin(ev llm.Event, part *llm.Part) {
 func (p *replayer) text(ev llm.Event, text string) {
 	ev.Kind = llm.EventText
 	for text != "" {
-		n := pieceEnd(text)
+		n := chunkEnd(text)
 		ev.Text = text[:n]
 		p.send(ev)
 		text = text[n:]
 	}
 }
 
-// pieceEnd is the length in bytes of the first replayPiece characters.
-func pieceEnd(text string) int {
-	if len(text) <= replayPiece {
+// chunkEnd is the length in bytes of the first replayChunkChars characters.
+func chunkEnd(text string) int {
+	if len(text) <= replayChunkChars {
 		return len(text)
 	}
 	end := 0
-	for range replayPiece {
+	for range replayChunkChars {
 		if end == len(text) {
 			break
 		}

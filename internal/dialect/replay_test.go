@@ -11,8 +11,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// told replays r and puts each event in a line.
-func told(r *llm.Response) []string {
+// replayLines replays r and puts each event in a line.
+func replayLines(r *llm.Response) []string {
 	var out []string
 	dialect.Replay(r, func(e *llm.Event) {
 		line := fmt.Sprintf("%d c%d b%d p%d %s %s %s", e.Kind, e.Choice, e.Block, e.Part, e.ID, e.Name, e.Text)
@@ -32,13 +32,13 @@ func told(r *llm.Response) []string {
 
 func TestReplayTellsEveryPart(t *testing.T) {
 	t.Parallel()
-	got := told(&llm.Response{
+	got := replayLines(&llm.Response{
 		ID: "r1", Model: "m",
 		Choices: []llm.Choice{
 			{
 				Finish: llm.FinishToolCalls, Raw: "tool_use",
 				Parts: []llm.Part{
-					{Kind: llm.ThoughtPart, Text: "hm", Signature: "sig"},
+					{Kind: llm.ReasoningPart, Text: "hm", Signature: "sig"},
 					{Kind: llm.SealedPart, Text: "sealed"},
 					{Kind: llm.TextPart, Text: "hi", Citations: json.RawMessage(`[{"a":1},{"a":2}]`), Shape: "x"},
 					{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`}},
@@ -71,7 +71,7 @@ func TestReplayTellsEveryPart(t *testing.T) {
 func TestReplayCutsTextIntoPieces(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "a", strings.Repeat("ä", 499), strings.Repeat("ä", 500), strings.Repeat("€", 501), strings.Repeat("a", 2500), "\xff" + strings.Repeat("€", 600)} {
-		whole := ""
+		joined := ""
 		dialect.Replay(&llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: text}}}}}, func(e *llm.Event) {
 			if e.Kind != llm.EventText {
 				return
@@ -79,10 +79,10 @@ func TestReplayCutsTextIntoPieces(t *testing.T) {
 			if n := len([]rune(e.Text)); n == 0 || n > 500 {
 				t.Errorf("a piece of %d characters", n)
 			}
-			whole += e.Text
+			joined += e.Text
 		})
-		if whole != text {
-			t.Errorf("%d bytes came, want %d", len(whole), len(text))
+		if joined != text {
+			t.Errorf("%d bytes came, want %d", len(joined), len(text))
 		}
 	}
 }

@@ -22,7 +22,7 @@ func ReplayCompletion(dst, body []byte) []byte {
 		raw, _ := splice.Find(c, "text")
 		text, _ := splice.Unquote(raw)
 		for text != "" {
-			n := pieceEnd(text)
+			n := chunkEnd(text)
 			dst = completionChunk(dst, head, index, text[:n], nullJSON, nil)
 			text = text[n:]
 		}

@@ -8,10 +8,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// ReplyRules is how a provider's answers differ from the shape. The zero value leaves
+// ResponseRules is how a provider's answers differ from the shape. The zero value leaves
 // every byte alone. It is shared and never changed.
 // Source: contract/providers.yaml, changes.
-type ReplyRules struct {
+type ResponseRules struct {
 	// FinishReasons maps the provider's words to the shape's: {"model_length": "length"}.
 	FinishReasons map[string]string
 	// UsagePath is where the provider puts its usage besides "usage": "x_groq.usage".
@@ -31,13 +31,13 @@ type ReplyRules struct {
 }
 
 // changes reports whether the rules may change an answer of the endpoint.
-func (r *ReplyRules) changes(ep llm.Endpoint) bool {
+func (r *ResponseRules) changes(ep llm.Endpoint) bool {
 	return len(r.Rename) > 0 || completes(ep) && (len(r.FinishReasons)+len(r.Extras) > 0 || r.UsagePath != "" || r.ContentLists)
 }
 
 // Apply returns the JSON reply with the rules applied; the body itself when they
 // change nothing, or when it is no JSON object.
-func (r *ReplyRules) Apply(ep llm.Endpoint, body []byte) []byte {
+func (r *ResponseRules) Apply(ep llm.Endpoint, body []byte) []byte {
 	if !r.changes(ep) {
 		return body
 	}
@@ -57,7 +57,7 @@ func (r *ReplyRules) Apply(ep llm.Endpoint, body []byte) []byte {
 }
 
 // edits are those that a reply and an event have in common.
-func (r *ReplyRules) edits(dst []splice.Edit, swap map[string]string, body []byte) []splice.Edit {
+func (r *ResponseRules) edits(dst []splice.Edit, swap map[string]string, body []byte) []splice.Edit {
 	if len(swap) > 0 {
 		dst = append(dst, splice.Replace("choices[*].finish_reason", swap))
 	}
@@ -70,14 +70,14 @@ func (r *ReplyRules) edits(dst []splice.Edit, swap map[string]string, body []byt
 	if have, _ := splice.Find(body, "usage"); isObject(have) {
 		return dst
 	}
-	if raw := below(body, r.UsagePath); isObject(raw) {
+	if raw := lookupPath(body, r.UsagePath); isObject(raw) {
 		dst = append(dst, splice.Set("usage", raw))
 	}
 	return dst
 }
 
 // swap is FinishReasons as raw JSON.
-func (r *ReplyRules) swap() map[string]string {
+func (r *ResponseRules) swap() map[string]string {
 	if len(r.FinishReasons) == 0 {
 		return nil
 	}
@@ -93,11 +93,11 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 // completes reports whether the endpoint answers with choices.
 func completes(ep llm.Endpoint) bool { return ep == llm.ChatComplete || ep == llm.Complete }
 
-// ValidReply refuses a successful reply of a unified endpoint that is not one JSON
+// ValidateResponse refuses a successful reply of a unified endpoint that is not one JSON
 // object with fault.UpstreamInvalid, so that another target may be tried. Endpoints
 // whose replies may be something else (audio, transcripts, file contents, pass-through)
 // accept anything.
-func ValidReply(ep llm.Endpoint, body []byte) error {
+func ValidateResponse(ep llm.Endpoint, body []byte) error {
 	switch ep {
 	case llm.CreateSpeech, llm.CreateTranscription, llm.CreateTranslation, llm.RetrieveFileContent,
 		llm.GetBatchOutput, llm.Realtime, llm.Proxy:

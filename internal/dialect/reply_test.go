@@ -133,32 +133,32 @@ func TestUsageAllocatesOnlyTheModel(t *testing.T) {
 
 func TestReplyRules(t *testing.T) {
 	t.Parallel()
-	reason := dialect.ReplyRules{FinishReasons: map[string]string{"model_length": "length"}}
+	reason := dialect.ResponseRules{FinishReasons: map[string]string{"model_length": "length"}}
 	for _, c := range []struct {
-		name     string
-		ep       llm.Endpoint
-		rules    dialect.ReplyRules
-		in, want string
+		name        string
+		ep          llm.Endpoint
+		rules       dialect.ResponseRules
+		input, want string
 	}{
-		{"no rules", llm.ChatComplete, dialect.ReplyRules{}, ` { "a":1}`, ` { "a":1}`},
+		{"no rules", llm.ChatComplete, dialect.ResponseRules{}, ` { "a":1}`, ` { "a":1}`},
 		{"finish reasons", llm.ChatComplete, reason, `{ "choices": [ {"finish_reason": "model_length"}, {"finish_reason":null} ] }`, `{ "choices": [ {"finish_reason": "length"}, {"finish_reason":null} ] }`},
 		{"finish reasons of another surface", llm.Embed, reason, `{"choices":[{"finish_reason":"model_length"}]}`, `{"choices":[{"finish_reason":"model_length"}]}`},
-		{"usage elsewhere", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":null}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":1}}`},
-		{"usage in both places", llm.ChatComplete, dialect.ReplyRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`},
-		{"extras", llm.ChatComplete, dialect.ReplyRules{Extras: []string{"citations", "images"}}, `{"citations":["a"],"choices":[{"citations":1}]}`, `{"choices":[{"citations":1}]}`},
-		{"extras of another endpoint", llm.Embed, dialect.ReplyRules{Extras: []string{"citations"}}, `{"citations":["a"]}`, `{"citations":["a"]}`},
-		{"names", llm.ImageGenerate, dialect.ReplyRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
-		{"lists become texts", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, FinishReasons: map[string]string{"model_length": "length"}}, `{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a\n"},{"type":"text","text":"b"}],"x":1},"finish_reason":"model_length"},{"message":{"content":null}}],"z":[]}`,
+		{"usage elsewhere", llm.ChatComplete, dialect.ResponseRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":null}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":1}}`},
+		{"usage in both places", llm.ChatComplete, dialect.ResponseRules{UsagePath: "x_groq.usage"}, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`, `{"x_groq":{"usage":{"a":1}},"usage":{"a":2}}`},
+		{"extras", llm.ChatComplete, dialect.ResponseRules{Extras: []string{"citations", "images"}}, `{"citations":["a"],"choices":[{"citations":1}]}`, `{"choices":[{"citations":1}]}`},
+		{"extras of another endpoint", llm.Embed, dialect.ResponseRules{Extras: []string{"citations"}}, `{"citations":["a"]}`, `{"citations":["a"]}`},
+		{"names", llm.ImageGenerate, dialect.ResponseRules{Rename: []dialect.Rename{{Path: "images", To: "data"}, {Path: "data[*].image", To: "b64_json"}}}, `{"images":[{"image":"aGk="}]}`, `{"data":[{"b64_json":"aGk="}]}`},
+		{"lists become texts", llm.ChatComplete, dialect.ResponseRules{ContentLists: true, FinishReasons: map[string]string{"model_length": "length"}}, `{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a\n"},{"type":"text","text":"b"}],"x":1},"finish_reason":"model_length"},{"message":{"content":null}}],"z":[]}`,
 			`{"id":1,"choices":[{"index":0,"message":{"role":"assistant","content":"a\nb","x":1},"finish_reason":"length"},{"message":{"content":null}}],"z":[]}`},
-		{"lists become texts and blocks", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, Blocks: true}, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`,
+		{"lists become texts and blocks", llm.ChatComplete, dialect.ResponseRules{ContentLists: true, Blocks: true}, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`,
 			`{"choices":[{"message":{"content":"a","content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}]}},{"message":{"content":"b"}}]}`},
-		{"lists of another endpoint", llm.Embed, dialect.ReplyRules{ContentLists: true}, `{"choices":[{"message":{"content":[]}}]}`, `{"choices":[{"message":{"content":[]}}]}`},
-		{"texts stay as they are", llm.ChatComplete, dialect.ReplyRules{ContentLists: true, Blocks: true}, `{"choices": [{"message":{"content":"say \"content\":["}}] }`, `{"choices": [{"message":{"content":"say \"content\":["}}] }`},
-		{"lists of what has no choices", llm.ChatComplete, dialect.ReplyRules{ContentLists: true}, `{"content":[null]}`, `{"content":[null]}`},
+		{"lists of another endpoint", llm.Embed, dialect.ResponseRules{ContentLists: true}, `{"choices":[{"message":{"content":[]}}]}`, `{"choices":[{"message":{"content":[]}}]}`},
+		{"texts stay as they are", llm.ChatComplete, dialect.ResponseRules{ContentLists: true, Blocks: true}, `{"choices": [{"message":{"content":"say \"content\":["}}] }`, `{"choices": [{"message":{"content":"say \"content\":["}}] }`},
+		{"lists of what has no choices", llm.ChatComplete, dialect.ResponseRules{ContentLists: true}, `{"content":[null]}`, `{"content":[null]}`},
 		{"no JSON", llm.ChatComplete, reason, `<html>`, `<html>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(c.rules.Apply(c.ep, []byte(c.in))); got != c.want {
+			if got := string(c.rules.Apply(c.ep, []byte(c.input))); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -168,9 +168,9 @@ func TestReplyRules(t *testing.T) {
 func TestValidReply(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		ep   llm.Endpoint
-		body string
-		says string
+		ep      llm.Endpoint
+		body    string
+		message string
 	}{
 		{llm.ChatComplete, ` {"choices":[]} ` + "\n", ""},
 		{llm.CreateSpeech, "\xff\xfb\x90", ""},
@@ -181,14 +181,14 @@ func TestValidReply(t *testing.T) {
 		{llm.Embed, `[1]`, "something else"},
 		{llm.ListModels, "<!doctype html><html>secret.internal</html>", "looks like a web page"},
 	} {
-		err := dialect.ValidReply(c.ep, []byte(c.body))
-		if c.says == "" {
+		err := dialect.ValidateResponse(c.ep, []byte(c.body))
+		if c.message == "" {
 			if err != nil {
 				t.Errorf("%s %q: %v", c.ep, c.body, err)
 			}
 			continue
 		}
-		if !fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret") {
+		if !fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s %q: %v", c.ep, c.body, err)
 		}
 	}
@@ -330,9 +330,9 @@ func FuzzNormalise(f *testing.F) {
 func TestFirstEvent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, in string
-		whole    bool
-		status   int
+		name, input string
+		complete    bool
+		status      int
 	}{
 		{"nothing", "", false, 0},
 		{"a comment", ": OPENROUTER PROCESSING\n\n", false, 0},
@@ -351,10 +351,10 @@ func TestFirstEvent(t *testing.T) {
 		{"an error later on", chunkRole + `data: {"error":"boom"}` + "\n\n", true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := dialect.FirstEvent([]byte(c.in)); got != c.whole {
+			if got := dialect.FirstEvent([]byte(c.input)); got != c.complete {
 				t.Errorf("FirstEvent = %v", got)
 			}
-			if status, failed := dialect.FirstEventError([]byte(c.in)); status != c.status || failed != (c.status != 0) {
+			if status, failed := dialect.FirstEventError([]byte(c.input)); status != c.status || failed != (c.status != 0) {
 				t.Errorf("FirstEventError = %d, %v; want %d", status, failed, c.status)
 			}
 		})

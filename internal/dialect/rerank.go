@@ -26,12 +26,12 @@ type Ranked struct {
 	Document []byte // raw JSON as the provider gave it back; nil: it did not
 }
 
-// Answer writes it. Documents that the provider did not give back are taken from the
+// BuildResponse writes it. Documents that the provider did not give back are taken from the
 // request, when that asked for them with return_documents.
-func (r *Ranking) Answer(request []byte) (*Response, error) {
-	wanted, _ := splice.Find(request, "return_documents")
+func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
+	returnDocuments, _ := splice.Find(request, "return_documents")
 	var documents [][]byte
-	if string(wanted) == "true" {
+	if string(returnDocuments) == "true" {
 		list, _ := splice.Find(request, "documents")
 		documents = slices.Collect(splice.Elements(list))
 	}

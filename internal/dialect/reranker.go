@@ -61,7 +61,7 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 		}
 	}
 	w.Close('}')
-	return &Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // supports reports whether a member is forwarded as it is.
@@ -76,9 +76,9 @@ func (k Reranker) supports(key string) bool {
 // writeDocuments says whether the documents shall come back: unless the caller asks for them,
 // they do not.
 func (k Reranker) writeDocuments(w *JSON, t *llm.FieldTracker) {
-	raw, asked := t.Consume("return_documents")
+	raw, requested := t.Consume("return_documents")
 	switch {
-	case asked:
+	case requested:
 		w.Raw("return_documents", raw)
 	case k.Returns:
 		w.Bool("return_documents", false)
@@ -109,16 +109,16 @@ func (k Reranker) documents(w *JSON, list []byte) {
 	w.Close(']')
 }
 
-// DecodeAnswer reads the provider's results.
-func (k Reranker) DecodeAnswer(in *Incoming) (*Response, error) {
-	list, ok := splice.Find(in.Body, k.Results)
+// TranslateResponse reads the provider's results.
+func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
+	list, ok := splice.Find(incoming.Body, k.Results)
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
 	}
 	r := Ranking{}
-	r.Usage, r.Model = Usage(llm.Rerank, in.Body, "")
-	r.Model = cmp.Or(r.Model, in.To.Model)
-	if id, found := splice.Find(in.Body, "id"); found {
+	r.Usage, r.Model = Usage(llm.Rerank, incoming.Body, "")
+	r.Model = cmp.Or(r.Model, incoming.To.Model)
+	if id, found := splice.Find(incoming.Body, "id"); found {
 		r.ID, _ = splice.Unquote(id)
 	}
 	for res := range splice.Elements(list) {
@@ -138,5 +138,5 @@ func (k Reranker) DecodeAnswer(in *Incoming) (*Response, error) {
 		}
 		r.Results = append(r.Results, d)
 	}
-	return r.Answer(in.Sent.Body)
+	return r.BuildResponse(incoming.Sent.Body)
 }

@@ -19,12 +19,12 @@ var (
 func TestRerankerEncodes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		k      dialect.Reranker
-		body   string
-		want   string
-		lost   []string
-		refuse string
+		name    string
+		k       dialect.Reranker
+		body    string
+		want    string
+		dropped []string
+		refuse  string
 	}{
 		{"texts", plain, rating, `{"model":"m","query":"q","documents":["a","b","{\"x\":2}"],"top_k":2,"rank_fields":["text"],"truncation":false}`, nil, ""},
 		{"objects", picky, rating, `{"model":"m","query":"q","documents":[{"text":"a"},{"text":"b","id":1},{"x":2}],"top_n":2,"return_documents":false,"rank_fields":["text"]}`, []string{"truncation"}, ""},
@@ -41,8 +41,8 @@ func TestRerankerEncodes(t *testing.T) {
 			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.refuse {
 				t.Errorf("%s: %v", c.name, err)
 			}
-		case err != nil || string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost):
-			t.Errorf("%s: %v, lost %q\ngot  %s\nwant %s", c.name, err, out.Lost, out.Body, c.want)
+		case err != nil || string(out.Body) != c.want || !slices.Equal(out.Dropped, c.dropped):
+			t.Errorf("%s: %v, lost %q\ngot  %s\nwant %s", c.name, err, out.Dropped, out.Body, c.want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestRerankerDecodes(t *testing.T) {
 			llm.Usage{SearchUnits: 1, Reported: true},
 		},
 	} {
-		a, err := c.k.DecodeAnswer(&dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(c.sent)}, To: &dialect.Target{Model: "m"}})
+		a, err := c.k.TranslateResponse(&dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(c.sent)}, To: &dialect.Target{Model: "m"}})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -75,7 +75,7 @@ func TestRerankerDecodes(t *testing.T) {
 		}
 	}
 	for _, body := range []string{``, `{"data":null}`, `{"data":{}}`, `[]`, `{"data":[{"index":0}]}`, `{"data":[{"relevance_score":1}]}`} {
-		if _, err := plain.DecodeAnswer(&dialect.Incoming{Body: []byte(body), Sent: &dialect.Request{}, To: &dialect.Target{}}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := plain.TranslateResponse(&dialect.Incoming{Body: []byte(body), Sent: &dialect.Request{}, To: &dialect.Target{}}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}

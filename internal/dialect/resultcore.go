@@ -10,8 +10,8 @@ import (
 // coreDepth is how deep a block of a tool result is searched for its text.
 const coreDepth = 8
 
-// coreJSONMax is how many bytes a block without any text may have that is sent as JSON text.
-const coreJSONMax = 64 << 10
+// maxCoreJSONBytes is how many bytes a block without any text may have that is sent as JSON text.
+const maxCoreJSONBytes = 64 << 10
 
 // coreMembers are the members of blocks that hold text, or more blocks, of every shape that is
 // known: {"type":"search_result","source":"https://…","title":"T","content":[{"type":"text","text":"…"}]},
@@ -48,7 +48,7 @@ func TextCore(raw []byte) string {
 	switch {
 	case len(lines) > 0:
 		return strings.Join(lines, "\n")
-	case len(raw) > coreJSONMax:
+	case len(raw) > maxCoreJSONBytes:
 		return ""
 	}
 	return string(raw)

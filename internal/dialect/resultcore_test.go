@@ -61,8 +61,8 @@ func TestResultsOfUnknownBlocksKeepTheirText(t *testing.T) {
 				t.Errorf("%s to %s: %v", surface, name, err)
 				continue
 			}
-			own := surface == llm.Messages && shape == "anthropic" || surface == llm.CreateModelResponse && shape == "responses"
-			if own != strings.Contains(string(out.Body), search) {
+			isNative := surface == llm.Messages && shape == "anthropic" || surface == llm.CreateModelResponse && shape == "responses"
+			if isNative != strings.Contains(string(out.Body), search) {
 				t.Errorf("%s to %s: sent %s", surface, name, out.Body)
 			}
 			for _, text := range []string{"found:", "https://docs.example", "Rates", "100 a minute", "get_weather", "degrees", "21"} {
@@ -70,8 +70,8 @@ func TestResultsOfUnknownBlocksKeepTheirText(t *testing.T) {
 					t.Errorf("%s to %s: %q is not in %s", surface, name, text, out.Body)
 				}
 			}
-			if !own && !slices.ContainsFunc(out.Lost, func(at string) bool { return strings.HasPrefix(at, "messages[2]") || at == "input[2]" }) {
-				t.Errorf("%s to %s: lost %q", surface, name, out.Lost)
+			if !isNative && !slices.ContainsFunc(out.Dropped, func(path string) bool { return strings.HasPrefix(path, "messages[2]") || path == "input[2]" }) {
+				t.Errorf("%s to %s: lost %q", surface, name, out.Dropped)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func RetryDelay(body []byte) (time.Duration, bool) {
 		}
 		seconds, ok := strings.CutSuffix(splice.Text(item, "retryDelay"), "s")
 		n, err := strconv.ParseFloat(seconds, 64)
-		if !ok || err != nil || !(n > 0 && n < retryDelayMax.Seconds()) {
+		if !ok || err != nil || !(n > 0 && n < maxRetryDelay.Seconds()) {
 			return 0, false
 		}
 		return time.Duration(n * float64(time.Second)), true
@@ -28,5 +28,5 @@ func RetryDelay(body []byte) (time.Duration, bool) {
 	return 0, false
 }
 
-// retryDelayMax is longer than any delay that can be meant.
-const retryDelayMax = 31 * 24 * time.Hour
+// maxRetryDelay is longer than any delay that can be meant.
+const maxRetryDelay = 31 * 24 * time.Hour

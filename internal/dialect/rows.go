@@ -9,29 +9,29 @@ import (
 	"sluice/internal/fault"
 )
 
-// pieceBytes is how much is made at once of a file that is read in other words.
-const pieceBytes = 32 << 10
+// chunkBytes is how much is made at once of a file that is read in other words.
+const chunkBytes = 32 << 10
 
 // ChunkReader is a reader of what next appends, piece by piece, until it gives an error; io.EOF
 // is the end. What came with another error is read before it, so that it can be passed on.
-func ChunkReader(next func(dst []byte) ([]byte, error)) io.Reader { return &pieces{next: next} }
+func ChunkReader(next func(dst []byte) ([]byte, error)) io.Reader { return &chunkReader{next: next} }
 
-type pieces struct {
-	next func(dst []byte) ([]byte, error)
-	out  []byte // made, and not yet read from at on
-	at   int
-	err  error // after out
+type chunkReader struct {
+	next   func(dst []byte) ([]byte, error)
+	out    []byte // made, and not yet read from at on
+	offset int
+	err    error // after out
 }
 
 // Read makes as many pieces as one read shall take.
-func (p *pieces) Read(b []byte) (int, error) {
-	if p.at == len(p.out) {
-		for p.out, p.at = p.out[:0], 0; p.err == nil && len(p.out) < pieceBytes; {
+func (p *chunkReader) Read(b []byte) (int, error) {
+	if p.offset == len(p.out) {
+		for p.out, p.offset = p.out[:0], 0; p.err == nil && len(p.out) < chunkBytes; {
 			p.out, p.err = p.next(p.out)
 		}
 	}
-	n := copy(b, p.out[p.at:])
-	if p.at += n; n == 0 || p.at == len(p.out) && errors.Is(p.err, io.EOF) {
+	n := copy(b, p.out[p.offset:])
+	if p.offset += n; n == 0 || p.offset == len(p.out) && errors.Is(p.err, io.EOF) {
 		return n, p.err
 	}
 	return n, nil
@@ -39,10 +39,10 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // LineReader makes a reader of a file of lines in other words, line by line, so that its length
 // is of no matter. Write appends what a line is to the caller, with the line's end; an
-// error ends the file. Lines that are blank are left out, one over LineMax is
+// error ends the file. Lines that are blank are left out, one over MaxLineBytes is
 // fault.UpstreamInvalid.
 func LineReader(src io.Reader, write func(dst, line []byte) ([]byte, error)) io.Reader {
-	r := rows{src: bufio.NewReaderSize(src, pieceBytes), write: write}
+	r := rows{src: bufio.NewReaderSize(src, chunkBytes), write: write}
 	return ChunkReader(r.next)
 }
 
@@ -57,8 +57,8 @@ func (r *rows) next(dst []byte) ([]byte, error) {
 	r.part = r.part[:0]
 	for {
 		line, err := r.src.ReadSlice('\n')
-		if len(r.part)+len(line) > LineMax {
-			return dst, fault.Newf(fault.UpstreamInvalid, "the provider's file has a line of more than %d bytes", LineMax)
+		if len(r.part)+len(line) > MaxLineBytes {
+			return dst, fault.Newf(fault.UpstreamInvalid, "the provider's file has a line of more than %d bytes", MaxLineBytes)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			r.part = append(r.part, line...)

@@ -17,15 +17,15 @@ import (
 
 // cut is a reader of a text that gives it in pieces of its own choice.
 type cut struct {
-	text  []byte
-	piece func(most int) int
+	text     []byte
+	readSize func(maxBytes int) int
 }
 
 func (c *cut) Read(p []byte) (int, error) {
 	if len(c.text) == 0 {
 		return 0, io.EOF
 	}
-	n := copy(p, c.text[:c.piece(min(len(p), len(c.text)))])
+	n := copy(p, c.text[:c.readSize(min(len(p), len(c.text)))])
 	c.text = c.text[n:]
 	return n, nil
 }
@@ -48,8 +48,8 @@ func TestRowsAreThoseOfTheWholeFile(t *testing.T) {
 				want = fmt.Appendf(want, "<%s>", l)
 			}
 		}
-		pieces := rapid.IntRange(1, 50_000).Draw(t, "pieces")
-		r := dialect.LineReader(&cut{file, func(most int) int { return min(most, pieces) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
+		chunkSize := rapid.IntRange(1, 50_000).Draw(t, "pieces")
+		r := dialect.LineReader(&cut{file, func(maxBytes int) int { return min(maxBytes, chunkSize) }}, func(dst, line []byte) ([]byte, error) { return fmt.Appendf(dst, "<%s>", line), nil })
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%q, %v; want %q", got, err, want)
 		}
@@ -68,7 +68,7 @@ func TestRowsEnd(t *testing.T) {
 	if got, err := io.ReadAll(refused); string(got) != "a" || !errors.Is(err, bad) {
 		t.Errorf("%q, %v", got, err)
 	}
-	endless := &cut{bytes.Repeat([]byte("x"), dialect.LineMax+1), func(most int) int { return most }}
+	endless := &cut{bytes.Repeat([]byte("x"), dialect.MaxLineBytes+1), func(maxBytes int) int { return maxBytes }}
 	if _, err := io.ReadAll(dialect.LineReader(endless, echo)); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a line without end: %v", err)
 	}

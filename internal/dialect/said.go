@@ -25,13 +25,13 @@ func IsBlank(text string) bool { return strings.TrimSpace(text) == "" }
 // AssistantMessage is what a message of an assistant comes to for shapes in the manner of chat
 // completions, which keep texts and calls apart.
 type AssistantMessage struct {
-	Thoughts []*llm.Part // of kind ThoughtPart: the shape's business to carry or to lose
-	Texts    []string    // refusals among them
-	Calls    []*llm.ToolCall
+	Reasoning []*llm.Part // of kind ThoughtPart: the shape's business to carry or to lose
+	Texts     []string    // refusals among them
+	Calls     []*llm.ToolCall
 }
 
 // Nothing reports whether there is nothing to send.
-func (s *AssistantMessage) Nothing() bool { return len(s.Thoughts)+len(s.Texts)+len(s.Calls) == 0 }
+func (s *AssistantMessage) Nothing() bool { return len(s.Reasoning)+len(s.Texts)+len(s.Calls) == 0 }
 
 // ReadAssistantMessage takes a message of an assistant apart. Sealed thoughts, those without text, which Claude
 // may sign without showing them, marks and the signatures of calls are told to t as lost; what else there may be is refused as by
@@ -43,11 +43,11 @@ func ReadAssistantMessage(t *llm.FieldTracker, c *llm.Call, m *llm.Message) (s A
 		switch {
 		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
 			s.Texts = append(s.Texts, p.Text)
-		case p.Kind == llm.SealedPart, p.Kind == llm.ThoughtPart && p.Text == "":
+		case p.Kind == llm.SealedPart, p.Kind == llm.ReasoningPart && p.Text == "":
 			t.Drop(c.Path(m, p.Index))
 			continue
-		case p.Kind == llm.ThoughtPart:
-			s.Thoughts = append(s.Thoughts, p)
+		case p.Kind == llm.ReasoningPart:
+			s.Reasoning = append(s.Reasoning, p)
 			continue
 		case p.Kind == llm.CallPart && !p.Call.Custom:
 			s.Calls = append(s.Calls, readableCall(t, c, m, p))
@@ -132,9 +132,9 @@ func MediaURL(m *llm.Media) string {
 
 // NestedPath is a place in the caller's body, of which chat completions have the inside
 // under a name of its own: tools[0].function, response_format.json_schema.
-func NestedPath(c *llm.Call, at, name string) string {
+func NestedPath(c *llm.Call, path, name string) string {
 	if c.Surface == llm.ChatComplete {
-		return at + "." + name
+		return path + "." + name
 	}
-	return at
+	return path
 }

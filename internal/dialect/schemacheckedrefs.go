@@ -13,12 +13,12 @@ import (
 // Source: https://ai.google.dev/api/generate-content#generationconfig, read 2026-11, and Gemini's
 // errors "reference to undefined schema" and "$ref was set alongside unsupported fields".
 func CheckedRefs(schema []byte) []byte {
-	if !splice.ContainsWord(schema, refMember) {
+	if !splice.ContainsText(schema, refMember) {
 		return schema
 	}
 	c := refChecker{
 		refs: NewRefs(schema),
-		ids:  splice.ContainsWord(schema, "$id"), anchors: splice.ContainsWord(schema, "$anchor"),
+		ids:  splice.ContainsText(schema, "$id"), anchors: splice.ContainsText(schema, "$anchor"),
 	}
 	c.value(schema, 0)
 	return c.B
@@ -35,7 +35,7 @@ type refChecker struct {
 // value copies one value. What is nested too deeply is copied as it is.
 func (c *refChecker) value(raw []byte, depth int) {
 	switch {
-	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > SchemaMaxDepth:
+	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxSchemaDepth:
 		c.Value(raw)
 	case raw[0] == '[':
 		c.Open('[')
@@ -91,13 +91,13 @@ func (c *refChecker) reference(ref []byte, choice string) {
 // choiceFor is the member under which a reference of the schema goes because of the members
 // beside it; empty where it may stay.
 func (c *refChecker) choiceFor(raw []byte) string {
-	beside, taken := false, map[string]bool{}
+	hasSiblings, taken := false, map[string]bool{}
 	for name := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
 		taken[key] = true
-		beside = beside || key != "description" && key != "default" && !strings.HasPrefix(key, "$")
+		hasSiblings = hasSiblings || key != "description" && key != "default" && !strings.HasPrefix(key, "$")
 	}
-	if !beside {
+	if !hasSiblings {
 		return ""
 	}
 	for _, choice := range [...]string{"anyOf", "oneOf", "allOf"} {

@@ -10,7 +10,7 @@ import (
 
 func TestCheckedRefs(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, in, want string }{
+	for _, c := range []struct{ name, input, want string }{
 		{"no reference", `{"type": "object"}`, `{"type": "object"}`},
 		{"a good one stays", `{"properties":{"a":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"string"}}}`, `{"properties":{"a":{"$ref":"#/$defs/a","description":"d"}},"$defs":{"a":{"type":"string"}}}`},
 		{"a circle stays", `{"$ref":"#/$defs/n","$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"},"root":{"$ref":"#"}}}}}`, `{"$ref":"#/$defs/n","$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"},"root":{"$ref":"#"}}}}}`},
@@ -22,7 +22,7 @@ func TestCheckedRefs(t *testing.T) {
 		{"others beside it", `{"properties":{"a":{"$ref":"#/$defs/a","title":"A","type":"string"},"b":{"anyOf":[{}],"$ref":"#/$defs/a"}},"$defs":{"a":{}}}`, `{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/a"}],"title":"A","type":"string"},"b":{"anyOf":[{}],"oneOf":[{"$ref":"#/$defs/a"}]}},"$defs":{"a":{}}}`},
 		{"a property of that name", `{"properties":{"$ref":{"type":"string"}},"default":{"$ref":"#/x"},"enum":[{"$ref":"#/x"}]}`, `{"properties":{"$ref":{"type":"string"}},"default":{"$ref":"#/x"},"enum":[{"$ref":"#/x"}]}`},
 	} {
-		if got := string(dialect.CheckedRefs([]byte(c.in))); got != c.want {
+		if got := string(dialect.CheckedRefs([]byte(c.input))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}

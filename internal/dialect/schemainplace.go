@@ -11,7 +11,7 @@ import (
 // stands beside a reference wins. A reference that leads back to itself says nothing any more:
 // {} takes anything. A schema without references into itself is returned as it is.
 func InlineRefs(schema []byte) []byte {
-	if !splice.ContainsWord(schema, refMember) {
+	if !splice.ContainsText(schema, refMember) {
 		return schema
 	}
 	p := refInliner{refs: NewRefs(schema)}
@@ -27,7 +27,7 @@ type refInliner struct {
 // value copies one value. Path are the references that led to it.
 func (p *refInliner) value(raw []byte, path []string, depth int) {
 	switch {
-	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > SchemaMaxDepth || len(p.B) > SchemaMax:
+	case len(raw) == 0 || raw[0] != '{' && raw[0] != '[' || depth > MaxSchemaDepth || len(p.B) > MaxSchemaBytes:
 		p.Value(raw)
 	case raw[0] == '[':
 		p.Open('[')
@@ -56,7 +56,7 @@ func (p *refInliner) object(raw []byte, path []string, depth int) {
 
 // members copies the members of a schema, or of what it refers to, but for some.
 func (p *refInliner) members(raw []byte, but map[string]bool, path []string, depth int) {
-	if depth > SchemaMaxDepth {
+	if depth > MaxSchemaDepth {
 		return
 	}
 	if but != nil { // what a reference stands for may be the next one

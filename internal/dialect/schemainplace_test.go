@@ -10,7 +10,7 @@ import (
 
 func TestInPlace(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, in, want string }{
+	for _, c := range []struct{ name, input, want string }{
 		{"no references", `{"type":"object",  "$defs":{"a":{}}}`, `{"type":"object",  "$defs":{"a":{}}}`},
 		{"in properties and lists", `{"properties":{"a":{"$ref":"#/$defs/a"},"b":{"items":{"$ref":"#/definitions/b"}},"c":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}},"$defs":{"a":{"type":"string"}},"definitions":{"b":{"$ref":"#/$defs/a"}}}`,
 			`{"properties":{"a":{"type":"string"},"b":{"items":{"type":"string"}},"c":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`},
@@ -23,7 +23,7 @@ func TestInPlace(t *testing.T) {
 			`{"properties":{"$ref":{"type":"string"},"$defs":{"enum":["$ref"]},"default":{"default":{"$ref":"x"}}}}`},
 		{"elsewhere", `{"properties":{"a":{"$ref":"https://example.com/a","type":"string"}}}`, `{"properties":{"a":{"type":"string"}}}`},
 	} {
-		if got := string(dialect.InlineRefs([]byte(c.in))); got != c.want {
+		if got := string(dialect.InlineRefs([]byte(c.input))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestInPlaceIsBounded(t *testing.T) {
 		b.WriteString(`"a` + strings.Repeat("x", i) + `":{"allOf":[` + next + "," + next + "]},")
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := dialect.InlineRefs([]byte(b.String())); len(got) > 4*dialect.SchemaMax || !json.Valid(got) {
+	if got := dialect.InlineRefs([]byte(b.String())); len(got) > 4*dialect.MaxSchemaBytes || !json.Valid(got) {
 		t.Errorf("%d bytes of %d", len(got), b.Len())
 	}
 }

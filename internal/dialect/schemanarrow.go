@@ -14,24 +14,24 @@ import (
 // Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
-func RestrictSchema(schema []byte, at string, lose func(path string)) []byte {
-	n := narrower{lose: lose}
-	n.schema(schema, at, 0)
+func RestrictSchema(schema []byte, path string, lose func(path string)) []byte {
+	n := narrower{drop: lose}
+	n.schema(schema, path, 0)
 	return n.B
 }
 
 type narrower struct {
 	JSON
-	lose func(path string)
+	drop func(path string)
 }
 
-// keptWords are those of schemas that stay as they are.
-var keptWords = map[string]bool{
+// supportedKeywords are those of schemas that stay as they are.
+var supportedKeywords = map[string]bool{
 	"type": true, "enum": true, "const": true, "title": true, "required": true, "default": true, "pattern": true, "$ref": true,
 }
 
-// keptFormats are the formats of texts that are kept to.
-var keptFormats = map[string]bool{
+// supportedFormats are the formats of texts that are kept to.
+var supportedFormats = map[string]bool{
 	"date-time": true, "time": true, "date": true, "duration": true, "email": true, "hostname": true, "uri": true, "ipv4": true, "ipv6": true, "uuid": true,
 }
 
@@ -41,13 +41,13 @@ var (
 	schemaLists   = map[string]string{"anyOf": "anyOf", "oneOf": "anyOf", "allOf": "allOf"}
 )
 
-func (n *narrower) schema(raw []byte, at string, depth int) {
-	if len(raw) == 0 || raw[0] != '{' || depth > SchemaMaxDepth {
+func (n *narrower) schema(raw []byte, path string, depth int) {
+	if len(raw) == 0 || raw[0] != '{' || depth > MaxSchemaDepth {
 		n.Value(raw)
 		return
 	}
 	_, both := splice.Find(raw, "anyOf") // then oneOf is said in the description
-	said, object := n.unsupportedKeywords(raw, at, both)
+	note, object := n.unsupportedKeywords(raw, path, both)
 	described := false
 	n.Open('{')
 	for name, val := range splice.Members(raw) {
@@ -55,14 +55,14 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 		switch {
 		case key == "description":
 			text, _ := splice.Unquote(val)
-			n.Str("description", strings.TrimPrefix(text+said, "\n\n"))
+			n.Str("description", strings.TrimPrefix(text+note, "\n\n"))
 			described = true
 		case schemasByName[key] && len(val) > 0 && val[0] == '{':
 			n.rawKey(name).Open('{')
 			for inner, v := range splice.Members(val) {
 				plain, _ := splice.Unquote(inner)
 				n.rawKey(inner)
-				n.schema(v, at+"."+key+"."+plain, depth+1)
+				n.schema(v, path+"."+key+"."+plain, depth+1)
 			}
 			n.Close('}')
 		case key == "oneOf" && both:
@@ -70,19 +70,19 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 			n.Key(schemaLists[key]).Open('[')
 			i := 0
 			for v := range splice.Elements(val) {
-				n.schema(v, ElementPath(at+"."+key, i), depth+1)
+				n.schema(v, ElementPath(path+"."+key, i), depth+1)
 				i++
 			}
 			n.Close(']')
 		case key == "items":
 			n.rawKey(name)
-			n.schema(val, at+"."+key, depth+1)
-		case keeps(key, val):
+			n.schema(val, path+"."+key, depth+1)
+		case isSupportedKeyword(key, val):
 			n.rawKey(name).Value(val)
 		}
 	}
-	if !described && said != "" {
-		n.Str("description", strings.TrimPrefix(said, "\n\n"))
+	if !described && note != "" {
+		n.Str("description", strings.TrimPrefix(note, "\n\n"))
 	}
 	if object {
 		n.Bool("additionalProperties", false)
@@ -92,32 +92,32 @@ func (n *narrower) schema(raw []byte, at string, depth int) {
 
 // unsupportedKeywords are the words of a schema that nobody keeps to, as a part of its description, and
 // whether it is one of objects; both says that it has anyOf, beside which oneOf is not kept.
-func (n *narrower) unsupportedKeywords(raw []byte, at string, both bool) (said string, object bool) {
-	var words []string
+func (n *narrower) unsupportedKeywords(raw []byte, path string, both bool) (note string, object bool) {
+	var keywords []string
 	for name, val := range splice.Members(raw) {
 		switch key, _ := splice.Unquote(name); {
 		case key == "properties" || key == "type" && strings.Contains(string(val), `"object"`):
 			object = true
-		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && (key != "oneOf" || !both), keeps(key, val):
+		case key == "additionalProperties" && string(val) == "false", key == "$schema", key == "description", key == "items", schemasByName[key], schemaLists[key] != "" && (key != "oneOf" || !both), isSupportedKeyword(key, val):
 		default:
-			words = append(words, key+": "+string(val))
-			n.lose(at + "." + key)
+			keywords = append(keywords, key+": "+string(val))
+			n.drop(path + "." + key)
 		}
 	}
-	if len(words) == 0 {
+	if len(keywords) == 0 {
 		return "", object
 	}
-	return "\n\n{" + strings.Join(words, ", ") + "}", object
+	return "\n\n{" + strings.Join(keywords, ", ") + "}", object
 }
 
-// keeps reports whether a word of a schema stays as it is.
-func keeps(key string, val []byte) bool {
+// isSupportedKeyword reports whether a word of a schema stays as it is.
+func isSupportedKeyword(key string, val []byte) bool {
 	switch key {
 	case "format":
 		format, _ := splice.Unquote(val)
-		return keptFormats[format]
+		return supportedFormats[format]
 	case "minItems":
 		return string(val) == "0" || string(val) == "1"
 	}
-	return keptWords[key]
+	return supportedKeywords[key]
 }

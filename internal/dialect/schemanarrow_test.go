@@ -11,7 +11,7 @@ import (
 
 func TestNarrowed(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, schema, want, lost string }{
+	for _, c := range []struct{ name, schema, want, dropped string }{
 		{"a closed object", `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`, ""},
 		{"an open object", `{"type":"object","properties":{}}`, `{"type":"object","properties":{},"additionalProperties":false}`, ""},
 		{"any members", `{"type":["object","null"],"additionalProperties":{"type":"string"}}`, `{"type":["object","null"],"description":"{additionalProperties: {\"type\":\"string\"}}","additionalProperties":false}`, "s.additionalProperties"},
@@ -29,7 +29,7 @@ func TestNarrowed(t *testing.T) {
 	} {
 		var lost []string
 		got := dialect.RestrictSchema([]byte(c.schema), "s", func(path string) { lost = append(lost, path) })
-		if string(got) != c.want || strings.Join(lost, " ") != c.lost {
+		if string(got) != c.want || strings.Join(lost, " ") != c.dropped {
 			t.Errorf("%s: %s, lost %q", c.name, got, lost)
 		}
 		if again := dialect.RestrictSchema(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {

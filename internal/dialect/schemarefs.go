@@ -11,9 +11,9 @@ import (
 // The largest result of a schema whose references are put in place, how deep they may nest,
 // and how much is read for them: without a bound a small schema could grow without one.
 const (
-	SchemaMax      = 1 << 20
-	SchemaMaxDepth = 64
-	followedMax    = 16 * SchemaMax
+	MaxSchemaBytes   = 1 << 20
+	MaxSchemaDepth   = 64
+	maxFollowedBytes = 16 * MaxSchemaBytes
 )
 
 const refMember = "$ref"
@@ -46,16 +46,16 @@ func (r *Refs) Follow(raw []byte, path []string) (to []byte, next []string, ok b
 	if !local {
 		return nil, nil, false
 	}
-	if to = r.at(pointed(keys)); to == nil || r.followed+len(to) > followedMax {
+	if to = r.lookup(pointed(keys)); to == nil || r.followed+len(to) > maxFollowedBytes {
 		return nil, nil, false
 	}
 	r.followed += len(to)
 	return to, append(path[:len(path):len(path)], name), true
 }
 
-// at is what a chain of names leads to below the root; nil when there is nothing. Each object on
+// lookup is what a chain of names leads to below the root; nil when there is nothing. Each object on
 // the way is read once, however many references lead through it.
-func (r *Refs) at(names []string) []byte {
+func (r *Refs) lookup(names []string) []byte {
 	raw, led := r.root, ""
 	for _, name := range names {
 		members, known := r.inside[led]

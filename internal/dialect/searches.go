@@ -20,7 +20,7 @@ func (c *counts) searched(name, val []byte) bool {
 	case `"search_units"`, `"rerank_units"`, `"num_search_queries"`:
 		return count(val, &c.u.SearchUnits)
 	case `"num_sources_used"`: // of xAI, which counts the calls of its tools beside it
-		return !c.told && count(val, &c.u.SearchUnits)
+		return !c.searchesReported && count(val, &c.u.SearchUnits)
 	case `"tool_calls_details"`:
 		return c.invocations(val)
 	case `"server_tool_use"`, `"server_side_tool_usage_details"`, `"web_search"`:
@@ -56,7 +56,7 @@ func (c *counts) toolCalls(raw []byte) bool {
 		switch string(name) {
 		case `"web_search_requests"`, `"web_search_calls"`, `"x_search_calls"`, `"num_requests"`:
 			if count(val, &n) {
-				searches, searched = min(searches+n, llm.CountMost), true
+				searches, searched = min(searches+n, llm.MaxCount), true
 			}
 		case `"attachment_search_calls"`, `"document_search_calls"`:
 			found = count(val, &c.u.Units[llm.AttachmentSearches]) || found
@@ -67,7 +67,7 @@ func (c *counts) toolCalls(raw []byte) bool {
 		}
 	}
 	if searched {
-		c.u.SearchUnits, c.told = searches, true
+		c.u.SearchUnits, c.searchesReported = searches, true
 	}
 	return searched || found
 }
@@ -82,8 +82,8 @@ func (c *counts) invocations(raw []byte) (found bool) {
 		}
 		switch string(name) {
 		case `"search_web"`, `"web_search"`:
-			c.told = count(val, &c.u.SearchUnits) || c.told
-			found = found || c.told
+			c.searchesReported = count(val, &c.u.SearchUnits) || c.searchesReported
+			found = found || c.searchesReported
 		default:
 			if u, ok := invoked[string(name)]; ok {
 				found = count(val, &c.u.Units[u]) || found
@@ -112,25 +112,25 @@ func (c *counts) imageCount(raw []byte) bool {
 	return u.InputTokens+u.OutputTokens > 0
 }
 
-// beside reports whether the thoughts stand beside the output. Perplexity counts those of its
+// isReasoningAdditional reports whether the thoughts stand beside the output. Perplexity counts those of its
 // research so: it is the one that reports tokens of citations. xAI does, and whoever runs its
 // models: there the total has them on top.
 // Source: https://docs.x.ai/docs/key-information/consumption-and-rate-limits,
 // https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/grok/capabilities/reasoning,
 // read 2026-11.
-func (c *counts) beside() bool {
+func (c *counts) isReasoningAdditional() bool {
 	u := &c.u
-	return u.ReasoningTokens > 0 && !c.thoughts && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
+	return u.ReasoningTokens > 0 && !c.outputExcludesReasoning && (u.CitationTokens > 0 || c.total && u.TotalTokens == u.InputTokens+u.OutputTokens+u.ReasoningTokens)
 }
 
-// untold reports whether thoughts are in the total alone: Google's endpoint in OpenAI's words
+// isReasoningInTotalOnly reports whether thoughts are in the total alone: Google's endpoint in OpenAI's words
 // counts those of Gemini nowhere else. Other providers have other things in a total: Databricks
 // what came from the cache.
 // Source: https://ai.google.dev/gemini-api/docs/openai, and
 // https://discuss.ai.google.dev/t/question-with-usage-in-openai-compatibility/98760, read 2026-11.
-func (c *counts) untold() bool {
+func (c *counts) isReasoningInTotalOnly() bool {
 	u := &c.u
-	return c.gemini && c.total && !c.thoughts && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
+	return c.gemini && c.total && !c.outputExcludesReasoning && u.ReasoningTokens == 0 && u.InputTokens+u.OutputTokens > 0 && u.TotalTokens > u.InputTokens+u.OutputTokens
 }
 
 // named takes the raw name of the model, for what its provider does not say otherwise.
@@ -148,14 +148,14 @@ var searchers = [...]string{"-search-preview", "-search-api"}
 
 // SearchesAlways reports whether a model searches the web once for each chat.
 func SearchesAlways(model string) bool {
-	return slices.ContainsFunc(searchers[:], func(word string) bool { return strings.Contains(model, word) })
+	return slices.ContainsFunc(searchers[:], func(keyword string) bool { return strings.Contains(model, keyword) })
 }
 
 // searchContext reads a word of a closed set: others set no known price.
 func searchContext(raw []byte, to *string) bool {
-	for _, word := range [...]string{"low", "medium", "high"} {
-		if splice.IsName(raw, word) {
-			*to = word
+	for _, keyword := range [...]string{"low", "medium", "high"} {
+		if splice.IsName(raw, keyword) {
+			*to = keyword
 			return true
 		}
 	}
@@ -169,7 +169,7 @@ func cost(raw []byte, toNano *int64) bool {
 	}
 	total, _ := splice.Find(raw, "total_cost")
 	dollars, ok := number(total)
-	if !ok || dollars > costMax {
+	if !ok || dollars > maxCost {
 		return false
 	}
 	*toNano = int64(math.Round(dollars * nano))
@@ -178,5 +178,5 @@ func cost(raw []byte, toNano *int64) bool {
 
 const (
 	nano    = 1e9
-	costMax = 1e6 // dollars: beyond what any call costs
+	maxCost = 1e6 // dollars: beyond what any call costs
 )

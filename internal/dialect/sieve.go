@@ -27,7 +27,7 @@ type UsageScanner struct {
 	escaped bool   // behind a backslash in it
 	member  []byte // that is under way
 	large   bool   // it is larger than what is kept
-	kept    []byte // `{"model":"m","usage":{…}`
+	found   []byte // `{"model":"m","usage":{…}`
 }
 
 // Feed takes the next piece.
@@ -35,7 +35,7 @@ func (s *UsageScanner) Feed(p []byte) {
 	from := 0
 	for i := 0; i < len(p); i++ {
 		if s.text {
-			i = s.within(p, i)
+			i = s.skipString(p, i)
 			continue
 		}
 		switch p[i] {
@@ -62,9 +62,9 @@ func (s *UsageScanner) Feed(p []byte) {
 	s.take(p[min(from, len(p)):])
 }
 
-// within goes on in a text, and returns where it ends or something has to be looked at, at
+// skipString goes on in a text, and returns where it ends or something has to be looked at, at
 // the latest at the last byte.
-func (s *UsageScanner) within(p []byte, i int) int {
+func (s *UsageScanner) skipString(p []byte, i int) int {
 	if s.escaped {
 		s.escaped = false
 		return i
@@ -74,10 +74,10 @@ func (s *UsageScanner) within(p []byte, i int) int {
 	if end >= 0 {
 		rest = rest[:end]
 	}
-	switch at := bytes.IndexByte(rest, '\\'); {
-	case at >= 0:
+	switch offset := bytes.IndexByte(rest, '\\'); {
+	case offset >= 0:
 		s.escaped = true
-		return i + at
+		return i + offset
 	case end < 0:
 		return len(p) - 1
 	}
@@ -94,17 +94,17 @@ func (s *UsageScanner) take(b []byte) {
 
 // end keeps a member that is whole, if it may say what is looked for.
 func (s *UsageScanner) end() {
-	if !s.large && len(s.kept)+len(s.member) < sieveAll {
-		before := len(s.kept)
+	if !s.large && len(s.found)+len(s.member) < sieveAll {
+		before := len(s.found)
 		if before == 0 {
-			s.kept = append(s.kept, '{')
+			s.found = append(s.found, '{')
 		} else {
-			s.kept = append(s.kept, ',')
+			s.found = append(s.found, ',')
 		}
-		at := len(s.kept)
-		s.kept = append(s.kept, s.member...)
-		if !sieved[nameOf(s.kept[at:])] {
-			s.kept = s.kept[:before]
+		offset := len(s.found)
+		s.found = append(s.found, s.member...)
+		if !sieved[nameOf(s.found[offset:])] {
+			s.found = s.found[:before]
 		}
 	}
 	s.member, s.large = s.member[:0], false
@@ -118,5 +118,5 @@ func nameOf(member []byte) string {
 
 // Usage is what the reply says, as far as it came: see the function of that name.
 func (s *UsageScanner) Usage(ep llm.Endpoint) (u llm.Usage, model string) {
-	return Usage(ep, append(s.kept, '}'), "")
+	return Usage(ep, append(s.found, '}'), "")
 }

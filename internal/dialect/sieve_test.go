@@ -38,12 +38,12 @@ func TestSieveFindsUsage(t *testing.T) {
 
 // A sieve holds little of what passes by, and takes whatever comes.
 func TestSieveIsBounded(t *testing.T) { //nolint:paralleltest // counts allocations
-	for name, piece := range map[string]string{
+	for name, input := range map[string]string{
 		"a text": "aaaaaaaaaaaaaaaa", "numbers": "1,2,3,4,", "nesting": "[{", "ends": "}]", "no names": `{"usage":{},`, "usages": `"usage":{"x":"` + strings.Repeat("a", 1000) + `"},`, "backslashes": `"\`,
 	} {
 		var s dialect.UsageScanner
 		s.Feed([]byte(`{"usage":`))
-		again := []byte(piece)
+		again := []byte(input)
 		few := testing.AllocsPerRun(1, func() {
 			for range 20_000 {
 				s.Feed(again)
@@ -59,12 +59,12 @@ func TestSieveIsBounded(t *testing.T) { //nolint:paralleltest // counts allocati
 func FuzzSieve(f *testing.F) {
 	f.Add([]byte(`{"model":"m","usage":{"prompt_tokens":1}}`), 3)
 	f.Fuzz(func(t *testing.T, body []byte, n int) {
-		var whole, cut dialect.UsageScanner
-		whole.Feed(body)
+		var full, cut dialect.UsageScanner
+		full.Feed(body)
 		n = min(max(n, 0), len(body))
 		cut.Feed(body[:n])
 		cut.Feed(body[n:])
-		u, m := whole.Usage(llm.Proxy)
+		u, m := full.Usage(llm.Proxy)
 		if v, o := cut.Usage(llm.Proxy); u != v || m != o {
 			t.Errorf("%+v of %q, cut at %d %+v of %q", u, m, n, v, o)
 		}

@@ -14,40 +14,40 @@ import (
 // the signature travels in it; other gateways use the same mark.
 const signedMark = "__thought__"
 
-// signatureMax is how long a signature may be that travels in an id; Gemini's are of a
+// maxSignatureBytes is how long a signature may be that travels in an id; Gemini's are of a
 // few KB.
-const signatureMax = 64 << 10
+const maxSignatureBytes = 64 << 10
 
 // SignedID is the id of a tool call with its signature in it, in letters that the ids of
 // all surfaces may have: "call_1__thought__CpQB". One that is no base64, or none, stays
 // out.
 func SignedID(id, signature string) string {
-	word := strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(signature), "=")
-	if word == "" || len(word) > signatureMax || standard(word) != signature {
+	sig := strings.TrimRight(strings.NewReplacer("+", "-", "/", "_").Replace(signature), "=")
+	if sig == "" || len(sig) > maxSignatureBytes || standard(sig) != signature {
 		return id
 	}
-	return id + signedMark + word
+	return id + signedMark + sig
 }
 
 // splitID is the inverse of SignedID; the signature is empty where there is none.
 func splitID(id string) (plain, signature string) {
-	plain, word, found := strings.Cut(id, signedMark)
+	plain, sig, found := strings.Cut(id, signedMark)
 	if !found || plain == "" {
 		return id, ""
 	}
-	return plain, standard(word)
+	return plain, standard(sig)
 }
 
 // standard puts the letters of an id back into those of base64.
-func standard(word string) string {
-	word = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(word, "="))
-	if n := len(word) % 4; n > 0 {
-		word += "===="[n:]
+func standard(sig string) string {
+	sig = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(sig, "="))
+	if n := len(sig) % 4; n > 0 {
+		sig += "===="[n:]
 	}
-	if _, err := base64.StdEncoding.DecodeString(word); err != nil {
+	if _, err := base64.StdEncoding.DecodeString(sig); err != nil {
 		return ""
 	}
-	return word
+	return sig
 }
 
 // MarkTextSignature is the signature of a text as that of a thought without words, for surfaces
@@ -60,32 +60,32 @@ func MarkTextSignature(signature string) string { return signedMark + signature 
 func Signatures(c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		kept := 0
+		retained := 0
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			switch p.Kind {
 			case llm.CallPart:
-				p.Call.ID, p.Carried = splitID(p.Call.ID)
+				p.Call.ID, p.EmbeddedSignature = splitID(p.Call.ID)
 			case llm.ResultPart:
 				p.Result.ID, _ = splitID(p.Result.ID)
-			case llm.ThoughtPart, llm.SealedPart:
-				word, behind := behindText(p)
-				if !behind {
+			case llm.ReasoningPart, llm.SealedPart:
+				sig, isTextSignature := textSignature(p)
+				if !isTextSignature {
 					attribute(c.Surface, p)
 					break
 				}
-				if kept > 0 && m.Parts[kept-1].Kind == llm.TextPart {
-					m.Parts[kept-1].Carried = word
+				if retained > 0 && m.Parts[retained-1].Kind == llm.TextPart {
+					m.Parts[retained-1].EmbeddedSignature = sig
 				}
 				continue
 			default: // has no place for one
 			}
-			if kept < k {
-				m.Parts[kept] = *p
+			if retained < k {
+				m.Parts[retained] = *p
 			}
-			kept++
+			retained++
 		}
-		m.Parts = m.Parts[:kept]
+		m.Parts = m.Parts[:retained]
 	}
 }
 
@@ -99,14 +99,14 @@ func attribute(surface llm.Endpoint, p *llm.Part) {
 		signature = &p.Text
 	}
 	var redacted bool
-	if p.Shape, *signature, redacted = readSigner(surface, *signature); redacted && p.Kind == llm.ThoughtPart {
+	if p.Shape, *signature, redacted = readSigner(surface, *signature); redacted && p.Kind == llm.ReasoningPart {
 		p.Kind, p.Text, p.Signature = llm.SealedPart, p.Signature, ""
 	}
 }
 
-// behindText is the signature of the text before a thought, when that is what it stands
+// textSignature is the signature of the text before a thought, when that is what it stands
 // for. Callers of responses give it back as a thought that only the provider can read.
-func behindText(p *llm.Part) (signature string, ok bool) {
+func textSignature(p *llm.Part) (signature string, ok bool) {
 	switch {
 	case p.Kind == llm.SealedPart:
 		signature, ok = strings.CutPrefix(p.Text, signedMark)

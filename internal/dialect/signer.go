@@ -19,24 +19,26 @@ const ClaudeSigner = "anthropic"
 // Source: contract/provider-transforms.md 1.1, content_blocks.
 var nativeSigner = map[llm.Endpoint]string{llm.Messages: ClaudeSigner, llm.ChatComplete: ClaudeSigner, llm.CreateModelResponse: "responses"}
 
-// ThoughtSignatures names who signed the thoughts of one answer, so that they go back to nobody else:
+// ReasoningSignatures names who signed the thoughts of one answer, so that they go back to nobody else:
 // a provider refuses a conversation with a signature that it does not know, or with none.
 // Callers give back "__thought__gemini:CpQB" as they got it, and "__thought__:" of a thought
 // that nobody signed. A Signer belongs to one goroutine.
-type ThoughtSignatures struct {
-	surface  llm.Endpoint
-	thoughts map[[2]int]bool // of a stream, that have said something: whether their signature has begun
+type ReasoningSignatures struct {
+	surface llm.Endpoint
+	signed  map[[2]int]bool // of a stream, that have said something: whether their signature has begun
 }
 
 // NewSigner makes the Signer of an answer to a caller of that surface.
-func NewSigner(surface llm.Endpoint) *ThoughtSignatures { return &ThoughtSignatures{surface: surface} }
+func NewSigner(surface llm.Endpoint) *ReasoningSignatures {
+	return &ReasoningSignatures{surface: surface}
+}
 
-// Reply names the signers in a whole answer.
-func (s *ThoughtSignatures) Reply(r *llm.Response) {
+// RewriteResponse names the signers in a whole answer.
+func (s *ReasoningSignatures) RewriteResponse(r *llm.Response) {
 	for i := range r.Choices {
 		for k := range r.Choices[i].Parts {
 			switch p := &r.Choices[i].Parts[k]; p.Kind {
-			case llm.ThoughtPart:
+			case llm.ReasoningPart:
 				if p.Signature != "" || p.Text == "" {
 					p.Signature = s.name(p.Shape, p.Signature)
 				} else {
@@ -52,32 +54,32 @@ func (s *ThoughtSignatures) Reply(r *llm.Response) {
 
 // Event hands an event of a stream to emit with the name of the signer before the first piece
 // of a signature, and the end of a thought that nobody signed behind a signature that says so.
-func (s *ThoughtSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
-	at := [2]int{ev.Choice, ev.Block}
-	signed, said := s.thoughts[at]
+func (s *ReasoningSignatures) Event(ev *llm.Event, emit func(*llm.Event)) {
+	key := [2]int{ev.Choice, ev.Block}
+	signed, seen := s.signed[key]
 	switch {
 	case ev.Kind == llm.EventBlock && ev.Part == llm.SealedPart:
 		ev.Text = s.redact(ev.Name, ev.Text)
-	case ev.Part != llm.ThoughtPart:
-	case ev.Kind == llm.EventText && !said && ev.Text != "":
-		s.note(at, false)
+	case ev.Part != llm.ReasoningPart:
+	case ev.Kind == llm.EventText && !seen && ev.Text != "":
+		s.note(key, false)
 	case ev.Kind == llm.EventSignature && !signed:
-		s.note(at, true)
+		s.note(key, true)
 		ev.Text = s.name(ev.Name, ev.Text)
-	case ev.Kind == llm.EventBlockEnd && said && !signed && s.unsigned() != "":
+	case ev.Kind == llm.EventBlockEnd && seen && !signed && s.unsigned() != "":
 		emit(&llm.Event{Kind: llm.EventSignature, Choice: ev.Choice, Block: ev.Block, Part: ev.Part, Text: s.unsigned()})
 	}
 	emit(ev)
 }
 
-func (s *ThoughtSignatures) note(thought [2]int, signed bool) {
-	if s.thoughts == nil {
-		s.thoughts = make(map[[2]int]bool)
+func (s *ReasoningSignatures) note(key [2]int, signed bool) {
+	if s.signed == nil {
+		s.signed = make(map[[2]int]bool)
 	}
-	s.thoughts[thought] = signed
+	s.signed[key] = signed
 }
 
-func (s *ThoughtSignatures) name(shape, signature string) string {
+func (s *ReasoningSignatures) name(shape, signature string) string {
 	if signature == "" || shape == "" || shape == nativeSigner[s.surface] {
 		return signature
 	}
@@ -90,7 +92,7 @@ func (s *ThoughtSignatures) name(shape, signature string) string {
 const redactedMark = "/redacted"
 
 // redact is name for thoughts that are sealed: "__thought__anthropic/redacted:EmwK".
-func (s *ThoughtSignatures) redact(shape, data string) string {
+func (s *ReasoningSignatures) redact(shape, data string) string {
 	if s.surface != llm.CreateModelResponse || data == "" || shape == nativeSigner[s.surface] {
 		return s.name(shape, data)
 	}
@@ -99,7 +101,7 @@ func (s *ThoughtSignatures) redact(shape, data string) string {
 
 // unsigned is the signature of thoughts without one, where callers give them back to providers
 // as they are; in chat they do not.
-func (s *ThoughtSignatures) unsigned() string {
+func (s *ReasoningSignatures) unsigned() string {
 	if s.surface == llm.ChatComplete {
 		return ""
 	}

@@ -20,7 +20,7 @@ type thinker struct {
 	shape    string
 	model    string
 	upstream dialect.Upstream
-	answer   string
+	response string
 }
 
 // signature is one in the form of OpenAI's, which says whose it is where nobody is named.
@@ -37,8 +37,8 @@ func thinkers() []thinker {
 	}
 }
 
-// given are what callers of a surface send behind an answer, with all that stood in it.
-var given = map[llm.Endpoint]func(answer map[string]any) map[string]any{
+// nextRequest are what callers of a surface send behind an answer, with all that stood in it.
+var nextRequest = map[llm.Endpoint]func(answer map[string]any) map[string]any{
 	llm.ChatComplete: func(answer map[string]any) map[string]any {
 		return map[string]any{"messages": []any{map[string]any{"role": "user", "content": "x"}, answer["choices"].([]any)[0].(map[string]any)["message"], map[string]any{"role": "user", "content": "y"}}}
 	},
@@ -68,15 +68,15 @@ func TestSignaturesGoHome(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s: %v\n%s", surface, from.model, err, next)
 				}
-				out, err := to.upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
+				out, err := to.upstream.EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }, Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInDetails}})
 				if err != nil {
 					t.Fatalf("%s, %s to %s: %v\n%s", surface, from.model, to.model, err, next)
 				}
-				if home := from.shape == to.shape; strings.Contains(string(out.Body), `"`+signature+`"`) != home || strings.Contains(string(out.Body), "__thought__") {
+				if native := from.shape == to.shape; strings.Contains(string(out.Body), `"`+signature+`"`) != native || strings.Contains(string(out.Body), "__thought__") {
 					t.Errorf("%s, %s to %s: sent %s\nafter %s", surface, from.model, to.model, out.Body, next)
 				}
-				if from.shape != to.shape && !strings.Contains(strings.Join(out.Lost, " "), "[") {
-					t.Errorf("%s, %s to %s: lost %q", surface, from.model, to.model, out.Lost)
+				if from.shape != to.shape && !strings.Contains(strings.Join(out.Dropped, " "), "[") {
+					t.Errorf("%s, %s to %s: lost %q", surface, from.model, to.model, out.Dropped)
 				}
 			}
 		}
@@ -87,8 +87,8 @@ func TestSignaturesGoHome(t *testing.T) {
 // of the bytes.
 func TestForeignThoughtsAreTakenOut(t *testing.T) {
 	t.Parallel()
-	home := map[llm.Endpoint]string{llm.Messages: "anthropic", llm.CreateModelResponse: "responses"}
-	for surface, shape := range home {
+	native := map[llm.Endpoint]string{llm.Messages: "anthropic", llm.CreateModelResponse: "responses"}
+	for surface, shape := range native {
 		for _, from := range thinkers() {
 			list := "messages"
 			if surface == llm.CreateModelResponse {
@@ -114,14 +114,14 @@ func TestForeignThoughtsAreTakenOut(t *testing.T) {
 func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from thinker) []byte {
 	t.Helper()
 	call := &llm.Call{Surface: surface}
-	r, err := from.upstream.DecodeReply(&dialect.Incoming{Body: []byte(from.answer), Call: call, To: &dialect.Target{Model: from.model}})
+	r, err := from.upstream.DecodeResponse(&dialect.Incoming{Body: []byte(from.response), Call: call, To: &dialect.Target{Model: from.model}})
 	if err != nil {
 		t.Fatalf("%s: %v", from.model, err)
 	}
-	signer, pieces := dialect.NewSigner(surface), ""
+	signer, streamed := dialect.NewSigner(surface), ""
 	gather := func(ev *llm.Event) {
 		if ev.Kind == llm.EventSignature && ev.Block == 0 {
-			pieces += ev.Text
+			streamed += ev.Text
 		}
 	}
 	dialect.Replay(r, func(ev *llm.Event) {
@@ -129,21 +129,21 @@ func nextCall(t *testing.T, surface llm.Endpoint, client dialect.Client, from th
 			signer.Event(ev, gather)
 			return
 		}
-		for _, piece := range strings.Split(ev.Text, "") {
+		for _, char := range strings.Split(ev.Text, "") {
 			one := *ev
-			one.Text = piece
+			one.Text = char
 			signer.Event(&one, gather)
 		}
 	})
-	dialect.NewSigner(surface).Reply(r)
-	if got := r.Choices[0].Parts[0].Signature; got != pieces {
-		t.Errorf("%s, %s: %q whole and %q in pieces", surface, from.model, got, pieces)
+	dialect.NewSigner(surface).RewriteResponse(r)
+	if got := r.Choices[0].Parts[0].Signature; got != streamed {
+		t.Errorf("%s, %s: %q whole and %q in pieces", surface, from.model, got, streamed)
 	}
 	var m map[string]any
-	if err := json.Unmarshal(client.EncodeReply(nil, r, &dialect.ResponseContext{Call: call, ID: "01"}), &m); err != nil {
+	if err := json.Unmarshal(client.EncodeResponse(nil, r, &dialect.ResponseContext{Call: call, ID: "01"}), &m); err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(given[surface](m))
+	body, err := json.Marshal(nextRequest[surface](m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestUnsignedThoughts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := c.Messages[1].Parts[0]; p.Kind != llm.ThoughtPart || p.Text != "hm" || p.Signature != "" || p.Shape != "" {
+		if p := c.Messages[1].Parts[0]; p.Kind != llm.ReasoningPart || p.Text != "hm" || p.Signature != "" || p.Shape != "" {
 			t.Errorf("%s: read %+v", surface, p)
 		}
 	}
@@ -189,9 +189,9 @@ func TestUnsignedStreams(t *testing.T) {
 		var got []string
 		s := dialect.NewSigner(surface)
 		for _, ev := range []llm.Event{
-			{Kind: llm.EventText, Part: llm.ThoughtPart, Text: "text"}, {Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Text: "end"},
-			{Kind: llm.EventText, Part: llm.ThoughtPart, Block: 1, Text: "text"}, {Kind: llm.EventSignature, Part: llm.ThoughtPart, Block: 1, Text: "S"}, {Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Block: 1, Text: "end"},
-			{Kind: llm.EventBlockEnd, Part: llm.ThoughtPart, Block: 2, Text: "end"},
+			{Kind: llm.EventText, Part: llm.ReasoningPart, Text: "text"}, {Kind: llm.EventBlockEnd, Part: llm.ReasoningPart, Text: "end"},
+			{Kind: llm.EventText, Part: llm.ReasoningPart, Block: 1, Text: "text"}, {Kind: llm.EventSignature, Part: llm.ReasoningPart, Block: 1, Text: "S"}, {Kind: llm.EventBlockEnd, Part: llm.ReasoningPart, Block: 1, Text: "end"},
+			{Kind: llm.EventBlockEnd, Part: llm.ReasoningPart, Block: 2, Text: "end"},
 		} {
 			s.Event(&ev, func(ev *llm.Event) { got = append(got, ev.Text) })
 		}

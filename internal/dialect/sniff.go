@@ -18,11 +18,11 @@ const (
 	PageBody                  // an HTML document
 )
 
-// SniffMax is how many bytes of a body Sniff needs at most to be sure.
-const SniffMax = 512
+// MaxSniffBytes is how many bytes of a body Sniff needs at most to be sure.
+const MaxSniffBytes = 512
 
 // Sniff judges the first bytes of a body. Space and a byte order mark in front do not count. It
-// reports false where more bytes could change the kind: read on until it is sure, SniffMax
+// reports false where more bytes could change the kind: read on until it is sure, MaxSniffBytes
 // bytes are there, or the body has ended. It does not allocate.
 // Sources: RFC 8259; the HTML standard, "Server-sent events"; WHATWG MIME Sniffing 7.1;
 // Amazon's event stream encoding, docs.aws.amazon.com/lexv2, read 2026-11.
@@ -33,7 +33,7 @@ func Sniff(head []byte) (kind BodyKind, sure bool) {
 	text := bytes.TrimLeft(TrimMark(head), " \t\r\n")
 	switch {
 	case len(text) == 0 || len(text) < len(mark) && bytes.HasPrefix(mark, text):
-		return OtherBody, len(head) >= SniffMax
+		return OtherBody, len(head) >= MaxSniffBytes
 	case text[0] == '{':
 		return sniffObject(text[1:])
 	case text[0] == ':':

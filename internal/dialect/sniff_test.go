@@ -19,7 +19,7 @@ func TestSniff(t *testing.T) {
 		"<!DOCTYPE html>": dialect.PageBody, "<!doctype HTML PUBLIC>": dialect.PageBody, "<html>": dialect.PageBody, " <HTML lang=\"en\">": dialect.PageBody, "<!-- a --> <html>": dialect.PageBody,
 		"<h1>Bad gateway</h1>": dialect.PageBody, "<center><h1>502": dialect.PageBody, "<?xml version=\"1.0\"?>": dialect.OtherBody,
 		"\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb": dialect.FrameBody, "\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xec": dialect.OtherBody, "\x00\x01": dialect.OtherBody,
-		strings.Repeat(" ", dialect.SniffMax): dialect.OtherBody, "ID3\x04": dialect.OtherBody,
+		strings.Repeat(" ", dialect.MaxSniffBytes): dialect.OtherBody, "ID3\x04": dialect.OtherBody,
 	} {
 		if kind, _ := dialect.Sniff([]byte(body)); kind != want {
 			t.Errorf("%q is %d, want %d", body, kind, want)
@@ -32,10 +32,10 @@ func TestSniffIsSure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.SliceOfN(rapid.SampledFrom([]byte("\xef\xbb\xbf{\"}: \ndataeventid:retry<!DOCTYPEhtml>-\x00\x10")), 0, 40).Draw(t, "body")
-		whole, _ := dialect.Sniff(body)
+		full, _ := dialect.Sniff(body)
 		for n := range body {
-			if kind, sure := dialect.Sniff(body[:n]); sure && kind != whole {
-				t.Fatalf("%q is %d, and %q is %d", body[:n], kind, body, whole)
+			if kind, sure := dialect.Sniff(body[:n]); sure && kind != full {
+				t.Fatalf("%q is %d, and %q is %d", body[:n], kind, body, full)
 			}
 		}
 	})

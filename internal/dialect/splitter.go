@@ -1,10 +1,10 @@
 package dialect
 
-// eventMax is the largest event that is kept whole: 1 MiB. Of a larger one only the
-// beginning and the last tailMax bytes are looked at, and it is relayed unchanged.
+// maxEventBytes is the largest event that is kept whole: 1 MiB. Of a larger one only the
+// beginning and the last maxTailBytes bytes are looked at, and it is relayed unchanged.
 const (
-	eventMax = 1 << 20
-	tailMax  = 8 << 10
+	maxEventBytes = 1 << 20
+	maxTailBytes  = 8 << 10
 )
 
 // splitter cuts what comes in reads of any size into events. Events that lie inside
@@ -14,13 +14,13 @@ type splitter struct {
 	cur     cursor
 	buf     []byte // what is being cut
 	done    int    // buf[:done] was handed out
-	carry   []byte // the event of which the end has not come
+	partial []byte // the event of which the end has not come
 	sent    int    // bytes of it that need not be relayed again
-	large   bool   // it is the tail of an event over eventMax
+	large   bool   // it is the tail of an event over maxEventBytes
 }
 
-// piece is one event with its line ends.
-type piece struct {
+// splitEvent is one event with its line ends.
+type splitEvent struct {
 	all   []byte
 	fresh []byte // what of it was not relayed yet
 	large bool   // all is only its tail
@@ -28,17 +28,17 @@ type piece struct {
 
 func (sp *splitter) begin(p []byte) {
 	sp.buf, sp.done = p, 0
-	if len(sp.carry) > 0 {
-		sp.carry = append(sp.carry, p...)
-		sp.buf = sp.carry
+	if len(sp.partial) > 0 {
+		sp.partial = append(sp.partial, p...)
+		sp.buf = sp.partial
 	}
 }
 
-func (sp *splitter) next() (piece, bool) {
+func (sp *splitter) next() (splitEvent, bool) {
 	left := sp.buf[sp.done:]
 	n := sp.cur.end(left, sp.framing)
 	if n == 0 {
-		return piece{}, false
+		return splitEvent{}, false
 	}
 	sp.done += n
 	return sp.take(left[:n]), true
@@ -58,8 +58,8 @@ func (sp *splitter) pass(p *pattern) ([]byte, span) {
 	return sp.buf[sp.done-n : sp.done], cut
 }
 
-func (sp *splitter) take(ev []byte) piece {
-	p := piece{all: ev, fresh: ev[sp.sent:], large: sp.large}
+func (sp *splitter) take(ev []byte) splitEvent {
+	p := splitEvent{all: ev, fresh: ev[sp.sent:], large: sp.large}
 	sp.sent, sp.large = 0, false
 	return p
 }
@@ -67,28 +67,28 @@ func (sp *splitter) take(ev []byte) piece {
 // ended reports whether the unfinished event only waits for the \n that may follow the
 // \r of its blank line.
 func (sp *splitter) ended() bool {
-	n := len(sp.carry)
-	return n > 0 && sp.carry[n-1] == '\r' && (sp.cur.line == n-1 || sp.framing == Lines)
+	n := len(sp.partial)
+	return n > 0 && sp.partial[n-1] == '\r' && (sp.cur.line == n-1 || sp.framing == Lines)
 }
 
-// rest looks at the unfinished event. When it just passed eventMax, head is its
+// rest looks at the unfinished event. When it just passed maxEventBytes, head is its
 // beginning; when it is over it, fresh is what came of it now and must be relayed.
 func (sp *splitter) rest() (head, fresh []byte) {
 	left := sp.buf[sp.done:]
 	if !sp.large {
-		if len(left) <= eventMax {
+		if len(left) <= maxEventBytes {
 			return nil, nil
 		}
-		sp.large, head = true, left[:tailMax]
+		sp.large, head = true, left[:maxTailBytes]
 	}
 	return head, left[sp.sent:]
 }
 
-// keep stores the unfinished event for the next begin; the slices handed out before
+// savePartial stores the unfinished event for the next begin; the slices handed out before
 // are dead after it.
-func (sp *splitter) keep() {
+func (sp *splitter) savePartial() {
 	left := sp.buf[sp.done:]
-	if drop := len(left) - tailMax; sp.large && drop > 0 {
+	if drop := len(left) - maxTailBytes; sp.large && drop > 0 {
 		sp.cur.line -= drop
 		sp.cur.seen -= drop
 		left = left[drop:]
@@ -96,9 +96,9 @@ func (sp *splitter) keep() {
 	if sp.large {
 		sp.sent = len(left)
 	}
-	if len(left) == 0 && cap(sp.carry) > 8*tailMax {
-		sp.carry = nil // one large event must not cost memory until the stream ends
+	if len(left) == 0 && cap(sp.partial) > 8*maxTailBytes {
+		sp.partial = nil // one large event must not cost memory until the stream ends
 	}
-	sp.carry = append(sp.carry[:0], left...)
+	sp.partial = append(sp.partial[:0], left...)
 	sp.buf = nil
 }

@@ -5,27 +5,27 @@ import (
 	"sluice/internal/splice"
 )
 
-// frameMax is the largest event of a stream that is translated: 32 MiB, room for an
+// maxFrameBytes is the largest event of a stream that is translated: 32 MiB, room for an
 // image in base64.
-const frameMax = 32 << 20
+const maxFrameBytes = 32 << 20
 
 // EventReader cuts a stream of server-sent events, or of lines, into events for a
 // decoder. The zero value reads server-sent events with line ends of any kind.
 type EventReader struct {
 	Framing Framing // Lines: each line that is not empty is an event without a name
 
-	cur    cursor
-	carry  []byte // the event of which the end has not come
-	joined []byte
+	cur     cursor
+	partial []byte // the event of which the end has not come
+	joined  []byte
 }
 
 // Feed calls each for every event in p that is whole by now. Comments and events
 // without data are skipped. Name and data are valid during the call.
 func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 	buf := p
-	if len(r.carry) > 0 {
-		r.carry = append(r.carry, p...)
-		buf = r.carry
+	if len(r.partial) > 0 {
+		r.partial = append(r.partial, p...)
+		buf = r.partial
 	}
 	for {
 		n := r.cur.end(buf, r.Framing)
@@ -37,27 +37,27 @@ func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 		}
 		buf = buf[n:]
 	}
-	if len(buf) > frameMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event of more than %d bytes", frameMax)
+	if len(buf) > maxFrameBytes {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event of more than %d bytes", maxFrameBytes)
 	}
-	r.carry = carried(r.carry, buf)
+	r.partial = copyPartial(r.partial, buf)
 	return nil
 }
 
-// carried is what is kept of an event or a message whose end has not come: left, at the
+// copyPartial is what is kept of an event or a message whose end has not come: left, at the
 // beginning of the room. What lies there already is not moved, or a large event that
 // comes in small pieces would be copied as a whole with each.
-func carried(room, left []byte) []byte {
-	if len(left) > 0 && len(left) == len(room) && &left[0] == &room[0] {
-		return room
+func copyPartial(buf, left []byte) []byte {
+	if len(left) > 0 && len(left) == len(buf) && &left[0] == &buf[0] {
+		return buf
 	}
-	return append(room[:0], left...)
+	return append(buf[:0], left...)
 }
 
 // Close takes an event whose blank line never came, when its data is whole.
 func (r *EventReader) Close(each func(name, data []byte) error) error {
-	left := r.carry
-	r.carry = nil
+	left := r.partial
+	r.partial = nil
 	if len(left) == 0 {
 		return nil
 	}

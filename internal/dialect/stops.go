@@ -9,7 +9,7 @@ import (
 // neither a text nor a list of them stays as it is, for the provider to judge.
 // Source: https://platform.claude.com/docs/en/api/messages, stop_sequences, read 2026-11.
 func Stops(raw []byte, blank bool) []byte {
-	keep := func(val []byte) bool {
+	isSupported := func(val []byte) bool {
 		text, isText := splice.Unquote(val)
 		return !isText || text != "" && (blank || !IsBlank(text))
 	}
@@ -17,12 +17,12 @@ func Stops(raw []byte, blank bool) []byte {
 	w.Open('[')
 	empty := len(w.B)
 	if !isList(raw) {
-		if keep(raw) {
+		if isSupported(raw) {
 			w.Value(raw)
 		}
 	} else {
 		for val := range splice.Elements(raw) {
-			if keep(val) {
+			if isSupported(val) {
 				w.Value(val)
 			}
 		}

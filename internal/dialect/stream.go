@@ -11,21 +11,21 @@ type StreamOptions struct {
 	Endpoint llm.Endpoint
 	Framing  Framing
 
-	// HideUsage is set when usage was asked for on the caller's behalf (Shaped.AskedUsage):
+	// HideUsage is set when usage was asked for on the caller's behalf (Shaped.AddedUsageRequest):
 	// the event that brings nothing but usage is taken out, and so are the "usage":null
 	// members of the others.
 	HideUsage bool
 
 	// Rules are the provider's; only FinishReasons, UsagePath and NoDone matter here.
-	Rules ReplyRules
+	Rules ResponseRules
 
 	// ID replaces the id of every chunk, for a stream that continues another: official
 	// clients refuse chunks whose id changes. Empty leaves them.
 	ID string
 
-	// KeepText gathers the text of a chat, so that the stream can be continued on
+	// CollectText gathers the text of a chat, so that the stream can be continued on
 	// another target: StreamEnd.Text.
-	KeepText bool
+	CollectText bool
 }
 
 // Stream watches the event stream of one attempt: it counts, meters and finds the end.
@@ -52,7 +52,7 @@ func NewStream(o StreamOptions) *Stream {
 // holds reports whether an event must be whole before it goes out: because it may be
 // changed, or because another target would have to go on from it.
 func (s *Stream) holds() bool {
-	return s.change.on || s.opt.KeepText || s.opt.Framing == Lines
+	return s.change.enabled || s.opt.CollectText || s.opt.Framing == Lines
 }
 
 // Feed takes what one read of the upstream brought and returns what to relay now.
@@ -90,15 +90,15 @@ func (s *Stream) Feed(p []byte) []byte {
 		if s.corrects() {
 			p = s.corrected(from, p)
 		}
-		s.split.keep()
+		s.split.savePartial()
 		return p
 	}
 	s.out = append(s.out, fresh...)
-	s.split.keep()
+	s.split.savePartial()
 	return s.out
 }
 
-func (s *Stream) event(pc piece) {
+func (s *Stream) event(pc splitEvent) {
 	if pc.large {
 		s.watch.tail(pc.all)
 		if s.holds() {
@@ -198,7 +198,7 @@ type StreamEnd struct {
 	ID     string // of the first chunks
 	Events int    // with data
 
-	// Text is the chat's text so far when StreamOptions.KeepText was set. TextOnly says
+	// Text is the chat's text so far when StreamOptions.CollectText was set. TextOnly says
 	// that nothing else came (tool calls, reasoning, a second choice, over 1 MiB), so
 	// that another target can go on from it.
 	Text     string
@@ -219,7 +219,7 @@ func (s *Stream) Counted() bool { return s.watch.counted }
 // called once, after the last Feed.
 func (s *Stream) End() StreamEnd {
 	s.out = nil
-	if left := s.split.carry; len(left) > 0 {
+	if left := s.split.partial; len(left) > 0 {
 		s.mid = s.mid && !s.split.ended()
 		s.last(s.split.take(left))
 	}
@@ -235,36 +235,36 @@ func (s *Stream) End() StreamEnd {
 		Tail: s.out, Done: w.done, Finished: w.finished, Mid: s.mid,
 		Failed: w.failed, UpstreamError: w.failure, Status: w.status, Sequence: w.sequence,
 		Usage: w.counts.usage(), Model: w.model, ID: w.id, Events: w.events,
-		Text: string(w.text), TextOnly: s.opt.KeepText && !w.noText,
+		Text: string(w.text), TextOnly: s.opt.CollectText && !w.noText,
 	}
 }
 
 // last takes an event that the end of the stream cut off. Where events are held back,
 // one that is not whole is left out, as readers of such streams do.
-func (s *Stream) last(pc piece) {
+func (s *Stream) last(pc splitEvent) {
 	if pc.large {
 		s.watch.tail(pc.all)
 		return
 	}
 	e := parse(pc.all, &s.joined)
-	whole := isDone(e.data) || splice.Valid(e.data) || string(e.name) == errorName && len(e.data) > 0
-	if whole {
+	complete := isDone(e.data) || splice.Valid(e.data) || string(e.name) == errorName && len(e.data) > 0
+	if complete {
 		s.watch.event(e)
 	}
 	if s.held && !s.holds() {
-		s.lastHeld(pc.all, e, whole)
+		s.lastHeld(pc.all, e, complete)
 		return
 	}
-	if s.fixes = s.fixes[:0]; s.holds() && whole && s.watch.fresh {
+	if s.fixes = s.fixes[:0]; s.holds() && complete && s.watch.fresh {
 		if s.fix(pc.all, e); len(s.fixes) > 0 && s.fixes[0].same == 0 {
 			s.out, s.mid = append(s.out, s.fixes[0].with...), false
 			return
 		}
 	}
-	if s.holds() && (whole || len(e.data) == 0) {
+	if s.holds() && (complete || len(e.data) == 0) {
 		s.relay(pc.all, e)
 		s.mid = len(s.out) > 0
-		if whole && s.mid && s.opt.Framing == SSE {
+		if complete && s.mid && s.opt.Framing == SSE {
 			s.out = append(s.out, "\n\n"...)
 			s.mid = false
 		}

@@ -32,10 +32,10 @@ func hidden(s string) string {
 }
 
 // relay feeds a stream in the given pieces and returns what was relayed.
-func relay(o dialect.StreamOptions, pieces ...string) (string, dialect.StreamEnd) {
+func relay(o dialect.StreamOptions, chunks ...string) (string, dialect.StreamEnd) {
 	s := dialect.NewStream(o)
 	var out strings.Builder
-	for _, p := range pieces {
+	for _, p := range chunks {
 		out.Write(s.Feed([]byte(p)))
 	}
 	end := s.End()
@@ -70,7 +70,7 @@ func TestStreamPlain(t *testing.T) {
 			dialect.StreamEnd{Failed: true, UpstreamError: "no capacity", Status: 529, Model: "gpt-4o-mini-2024-07-18", ID: "chatcmpl-9", Events: 2}},
 		{"an error that is null", dialect.StreamOptions{Endpoint: llm.ChatComplete}, `data: {"error":null,"choices":[]}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Events: 2}},
-		{"usage under x_groq", dialect.StreamOptions{Endpoint: llm.CreateTranscription, Rules: dialect.ReplyRules{UsagePath: "x_groq.usage"}}, `data: {"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":4}}}` + "\n\n" + done,
+		{"usage under x_groq", dialect.StreamOptions{Endpoint: llm.CreateTranscription, Rules: dialect.ResponseRules{UsagePath: "x_groq.usage"}}, `data: {"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":4}}}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Events: 2, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Reported: true}}},
 		{"usage in a choice", dialect.StreamOptions{Endpoint: llm.ChatComplete}, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":3,"completion_tokens":4}}]}` + "\n\n" + done,
 			dialect.StreamEnd{Done: true, Finished: true, Events: 2, Usage: llm.Usage{InputTokens: 3, OutputTokens: 4, TotalTokens: 7, Reported: true}}},
@@ -97,13 +97,13 @@ func TestStreamPlain(t *testing.T) {
 			dialect.StreamEnd{Done: true, Events: 2, Usage: llm.Usage{InputTokens: 14, OutputTokens: 45, TotalTokens: 59, InputAudioTokens: 14, Reported: true}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, pieces := range [][]string{{c.stream}, strings.Split(c.stream, ""), strings.SplitAfter(c.stream, "\n")} {
-				out, end := relay(c.opt, pieces...)
+			for _, chunks := range [][]string{{c.stream}, strings.Split(c.stream, ""), strings.SplitAfter(c.stream, "\n")} {
+				out, end := relay(c.opt, chunks...)
 				if out != c.stream && c.opt.Rules.UsagePath == "" {
 					t.Fatalf("relayed\n%q\nwant\n%q", out, c.stream)
 				}
 				if d := cmp.Diff(c.want, end); d != "" {
-					t.Fatalf("the end differs in %d pieces (-want +got):\n%s", len(pieces), d)
+					t.Fatalf("the end differs in %d pieces (-want +got):\n%s", len(chunks), d)
 				}
 			}
 		})
@@ -131,7 +131,7 @@ func TestHideUsage(t *testing.T) {
 	opt := dialect.StreamOptions{Endpoint: llm.ChatComplete, HideUsage: true}
 	azure := `data: {"choices":[],"prompt_filter_results":[{"prompt_index":0}],"usage":null}` + "\n\n"
 	habit := `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}` + "\n\n"
-	for _, c := range []struct{ name, in, want string }{
+	for _, c := range []struct{ name, input, want string }{
 		{"OpenAI", chatStream, hidden(chatStream)},
 		{"a first event of Azure stays", azure, strings.Replace(azure, `,"usage":null`, "", 1)},
 		{"usage on a chunk with a choice stays", habit, habit},
@@ -140,8 +140,8 @@ func TestHideUsage(t *testing.T) {
 		{"broken JSON is relayed", "data: {\"usage\":null,\n\n", "data: {\"usage\":null,\n\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, pieces := range [][]string{{c.in}, strings.Split(c.in, "")} {
-				if out, _ := relay(opt, pieces...); out != c.want {
+			for _, chunks := range [][]string{{c.input}, strings.Split(c.input, "")} {
+				if out, _ := relay(opt, chunks...); out != c.want {
 					t.Fatalf("relayed\n%q\nwant\n%q", out, c.want)
 				}
 			}
@@ -175,39 +175,39 @@ func TestStreamRules(t *testing.T) {
 		return `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n"
 	}
 	groq := `data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}}` + "\n\n"
-	says := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n" }
-	lists := says(`{"content":"so "}`) + says(`{"content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`) + says(`{"content":"a"}`) + says(`{"content":[{"type":"text","text":"b"}]}`)
+	deltaChunk := func(delta string) string { return `data: {"choices":[{"index":0,"delta":` + delta + `}]}` + "\n\n" }
+	lists := deltaChunk(`{"content":"so "}`) + deltaChunk(`{"content": [{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`) + deltaChunk(`{"content":"a"}`) + deltaChunk(`{"content":[{"type":"text","text":"b"}]}`)
 	for _, c := range []struct {
-		name     string
-		opt      dialect.StreamOptions
-		in, want string
-		done     bool
+		name        string
+		opt         dialect.StreamOptions
+		input, want string
+		done        bool
 	}{
-		{"lists become texts", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{ContentLists: true}}, lists + done,
-			says(`{"content":"so "}`) + says(`{"content":""}`) + says(`{"content":"a"}`) + says(`{"content":"b"}`) + done, true},
-		{"lists become texts and blocks", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{ContentLists: true, Blocks: true}}, lists + done,
-			says(`{"content":"so "}`) + says(`{"content":"","content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]}`) + says(`{"content":"a","content_blocks":[{"index":1,"delta":{"text":"a"}}]}`) +
-				says(`{"content":"b","content_blocks":[{"index":1,"delta":{"text":"b"}}]}`) + done, true},
-		{"finish reasons", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{FinishReasons: map[string]string{"model_length": "length", "eos": "stop"}}},
+		{"lists become texts", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{ContentLists: true}}, lists + done,
+			deltaChunk(`{"content":"so "}`) + deltaChunk(`{"content":""}`) + deltaChunk(`{"content":"a"}`) + deltaChunk(`{"content":"b"}`) + done, true},
+		{"lists become texts and blocks", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{ContentLists: true, Blocks: true}}, lists + done,
+			deltaChunk(`{"content":"so "}`) + deltaChunk(`{"content":"","content_blocks":[{"index":0,"delta":{"thinking":"hm"}}]}`) + deltaChunk(`{"content":"a","content_blocks":[{"index":1,"delta":{"text":"a"}}]}`) +
+				deltaChunk(`{"content":"b","content_blocks":[{"index":1,"delta":{"text":"b"}}]}`) + done, true},
+		{"finish reasons", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{FinishReasons: map[string]string{"model_length": "length", "eos": "stop"}}},
 			stop("model_length") + stop("tool_calls") + done, stop("length") + stop("tool_calls") + done, true},
-		{"extras", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{Extras: []string{"citations"}}},
+		{"extras", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{Extras: []string{"citations"}}},
 			`data: {"citations":["a"],"choices":[{"delta":{"content":"x"}}]}` + "\n\n" + `data: {"citations":["b"],"choices":[{"delta":{"content":"y"}}]}` + "\n\n" + done,
 			`data: {"choices":[{"delta":{"content":"x"}}]}` + "\n\n" + `data: {"choices":[{"delta":{"content":"y"}}]}` + "\n\n" + done, true},
-		{"usage elsewhere", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{UsagePath: "x_groq.usage"}},
+		{"usage elsewhere", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{UsagePath: "x_groq.usage"}},
 			groq + done, strings.Replace(groq, "}}}\n", `}},"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`+"\n", 1) + done, true},
-		{"an end is added", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{NoDone: true}}, stop("stop"), stop("stop") + done, true},
-		{"an end is added behind a cut line", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{NoDone: true}}, stop("stop") + ": ping", stop("stop") + ": ping\n\n" + done, true},
-		{"an end is not added to a part", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{NoDone: true}}, stop(""), stop(""), false},
-		{"an end is not doubled", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ReplyRules{NoDone: true}}, stop("stop") + done, stop("stop") + done, true},
+		{"an end is added", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{NoDone: true}}, stop("stop"), stop("stop") + done, true},
+		{"an end is added behind a cut line", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{NoDone: true}}, stop("stop") + ": ping", stop("stop") + ": ping\n\n" + done, true},
+		{"an end is not added to a part", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{NoDone: true}}, stop(""), stop(""), false},
+		{"an end is not doubled", dialect.StreamOptions{Endpoint: llm.ChatComplete, Rules: dialect.ResponseRules{NoDone: true}}, stop("stop") + done, stop("stop") + done, true},
 		{"ids", dialect.StreamOptions{Endpoint: llm.ChatComplete, ID: "chatcmpl-1"}, chunkHello + done, strings.Replace(chunkHello, "chatcmpl-9", "chatcmpl-1", 1) + done, true},
 		{"lines become events", dialect.StreamOptions{Endpoint: llm.ChatComplete, Framing: dialect.Lines}, ": ping\n" + strings.TrimSuffix(stop("stop"), "\n") + "data: [DONE]\n", ": ping\n" + stop("stop") + done, true},
 		{"lines that are events already", dialect.StreamOptions{Endpoint: llm.ChatComplete, Framing: dialect.Lines}, stop("stop") + "\n" + done, stop("stop") + "\n" + done, true},
 		{"lines without usage", dialect.StreamOptions{Endpoint: llm.ChatComplete, Framing: dialect.Lines, HideUsage: true}, chatStream, hidden(chatStream), true},
-		{"other surfaces stay", dialect.StreamOptions{Endpoint: llm.CreateModelResponse, ID: "x", HideUsage: true, Rules: dialect.ReplyRules{FinishReasons: map[string]string{"stop": "end"}}}, stop("stop") + done, stop("stop") + done, true},
+		{"other surfaces stay", dialect.StreamOptions{Endpoint: llm.CreateModelResponse, ID: "x", HideUsage: true, Rules: dialect.ResponseRules{FinishReasons: map[string]string{"stop": "end"}}}, stop("stop") + done, stop("stop") + done, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, pieces := range [][]string{{c.in}, strings.Split(c.in, "")} {
-				out, end := relay(c.opt, pieces...)
+			for _, chunks := range [][]string{{c.input}, strings.Split(c.input, "")} {
+				out, end := relay(c.opt, chunks...)
 				if out != c.want || end.Done != c.done {
 					t.Fatalf("relayed, done %v\n%q\nwant, done %v\n%q", end.Done, out, c.done, c.want)
 				}
@@ -223,8 +223,8 @@ func TestStreamText(t *testing.T) {
 	}
 	text := delta(`{"role":"assistant","content":"","refusal":null}`) + delta(`{"content":"Grü\u00dfe"}`) + delta(`{"content":" aus\nKöln"}`)
 	for _, c := range []struct {
-		name, in, text string
-		only           bool
+		name, input, text string
+		only              bool
 	}{
 		{"text", text, "Grüße aus\nKöln", true},
 		{"a tool call", text + delta(`{"tool_calls":[{"index":0,"id":"call_1"}]}`), "Grüße aus\nKöln", false},
@@ -234,16 +234,16 @@ func TestStreamText(t *testing.T) {
 		{"a cut event is not text", text + delta(`{"content":"!"}`)[:40], "Grüße aus\nKöln", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, end := relay(dialect.StreamOptions{Endpoint: llm.ChatComplete, KeepText: true}, strings.Split(c.in, "")...)
+			out, end := relay(dialect.StreamOptions{Endpoint: llm.ChatComplete, CollectText: true}, strings.Split(c.input, "")...)
 			if end.TextOnly != c.only || c.only && end.Text != c.text {
 				t.Errorf("text %q, only %v", end.Text, end.TextOnly)
 			}
-			if !strings.HasPrefix(c.in, out) || end.Mid {
+			if !strings.HasPrefix(c.input, out) || end.Mid {
 				t.Errorf("relayed %q, mid %v", out, end.Mid)
 			}
 		})
 	}
-	if _, end := relay(dialect.StreamOptions{Endpoint: llm.Complete, KeepText: true}, text); end.TextOnly {
+	if _, end := relay(dialect.StreamOptions{Endpoint: llm.Complete, CollectText: true}, text); end.TextOnly {
 		t.Error("a completion can be continued")
 	}
 	if _, end := relay(dialect.StreamOptions{Endpoint: llm.ChatComplete}, text); end.TextOnly || end.Text != "" {
@@ -257,10 +257,10 @@ func TestStreamLargeEvent(t *testing.T) {
 	image := "event: image_generation.completed\n" + `data: {"type":"image_generation.completed","b64_json":"` + pad + `","usage": {"input_tokens":50,"output_tokens":60,"input_tokens_details":{"image_tokens":40},"output_tokens_details":{"image_tokens":30}}}` + "\n\n"
 	chat := `data: {"model":"m","choices":[{"index":0,"delta":{"content":"` + pad + `"},"finish_reason":"length"}],"usage":null}` + "\n\n"
 	for _, c := range []struct {
-		name string
-		opt  dialect.StreamOptions
-		in   string
-		want dialect.StreamEnd
+		name  string
+		opt   dialect.StreamOptions
+		input string
+		want  dialect.StreamEnd
 	}{
 		{"an image", dialect.StreamOptions{Endpoint: llm.ImageGenerate}, image,
 			dialect.StreamEnd{Done: true, Events: 1, Usage: llm.Usage{InputTokens: 50, OutputTokens: 60, TotalTokens: 110, InputImageTokens: 40, OutputImageTokens: 30, Reported: true}}},
@@ -270,13 +270,13 @@ func TestStreamLargeEvent(t *testing.T) {
 			dialect.StreamEnd{Mid: true, Model: "m", Events: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var pieces []string
-			for rest := c.in; rest != ""; rest = rest[min(len(rest), 60000):] {
-				pieces = append(pieces, rest[:min(len(rest), 60000)])
+			var chunks []string
+			for rest := c.input; rest != ""; rest = rest[min(len(rest), 60000):] {
+				chunks = append(chunks, rest[:min(len(rest), 60000)])
 			}
-			out, end := relay(c.opt, pieces...)
-			if out != c.in {
-				t.Errorf("relayed %d bytes of %d", len(out), len(c.in))
+			out, end := relay(c.opt, chunks...)
+			if out != c.input {
+				t.Errorf("relayed %d bytes of %d", len(out), len(c.input))
 			}
 			if d := cmp.Diff(c.want, end); d != "" {
 				t.Errorf("the end differs (-want +got):\n%s", d)
@@ -292,20 +292,20 @@ func TestStreamSplitsDoNotMatter(t *testing.T) {
 		stream := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 8).Draw(t, "parts"), "")
 		opt := dialect.StreamOptions{
 			Endpoint:  rapid.SampledFrom([]llm.Endpoint{llm.ChatComplete, llm.Messages}).Draw(t, "endpoint"),
-			HideUsage: rapid.Bool().Draw(t, "hide"), KeepText: rapid.Bool().Draw(t, "keep"),
+			HideUsage: rapid.Bool().Draw(t, "hide"), CollectText: rapid.Bool().Draw(t, "keep"),
 			Framing: rapid.SampledFrom([]dialect.Framing{dialect.SSE, dialect.Lines}).Draw(t, "framing"),
-			Rules:   dialect.ReplyRules{NoDone: rapid.Bool().Draw(t, "no done"), ContentLists: rapid.Bool().Draw(t, "lists"), Blocks: rapid.Bool().Draw(t, "blocks")},
+			Rules:   dialect.ResponseRules{NoDone: rapid.Bool().Draw(t, "no done"), ContentLists: rapid.Bool().Draw(t, "lists"), Blocks: rapid.Bool().Draw(t, "blocks")},
 		}
-		whole, wholeEnd := relay(opt, stream)
-		var pieces []string
+		full, fullEnd := relay(opt, stream)
+		var chunks []string
 		for rest := stream; rest != ""; {
 			n := rapid.IntRange(1, min(len(rest), 90)).Draw(t, "cut")
-			pieces = append(pieces, rest[:n])
+			chunks = append(chunks, rest[:n])
 			rest = rest[n:]
 		}
-		cut, cutEnd := relay(opt, pieces...)
-		if whole != cut || !cmp.Equal(wholeEnd, cutEnd) {
-			t.Fatalf("%q\nwhole %q\npieces %q\n%s", pieces, whole, cut, cmp.Diff(wholeEnd, cutEnd))
+		cut, cutEnd := relay(opt, chunks...)
+		if full != cut || !cmp.Equal(fullEnd, cutEnd) {
+			t.Fatalf("%q\nwhole %q\npieces %q\n%s", chunks, full, cut, cmp.Diff(fullEnd, cutEnd))
 		}
 	})
 }
@@ -315,21 +315,21 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(chatStream, "\n", "\r\n")), uint8(1), uint8(1))
 	f.Add([]byte("data: {\"usage\":null}\r\rdata:[DONE]\r"), uint8(3), uint8(3))
 	f.Fuzz(func(t *testing.T, b []byte, step, how uint8) {
-		opt := dialect.StreamOptions{Endpoint: llm.ChatComplete, HideUsage: how&1 == 1, KeepText: how&2 == 2}
+		opt := dialect.StreamOptions{Endpoint: llm.ChatComplete, HideUsage: how&1 == 1, CollectText: how&2 == 2}
 		if how&4 == 4 {
 			opt.Framing = dialect.Lines
 		}
-		var pieces []string
+		var chunks []string
 		for rest := string(b); rest != ""; rest = rest[min(len(rest), int(step)+1):] {
-			pieces = append(pieces, rest[:min(len(rest), int(step)+1)])
+			chunks = append(chunks, rest[:min(len(rest), int(step)+1)])
 		}
-		whole, wholeEnd := relay(opt, string(b))
-		cut, cutEnd := relay(opt, pieces...)
-		if whole != cut || !cmp.Equal(wholeEnd, cutEnd) {
-			t.Fatalf("whole %q\npieces %q\n%s", whole, cut, cmp.Diff(wholeEnd, cutEnd))
+		full, fullEnd := relay(opt, string(b))
+		cut, cutEnd := relay(opt, chunks...)
+		if full != cut || !cmp.Equal(fullEnd, cutEnd) {
+			t.Fatalf("whole %q\npieces %q\n%s", full, cut, cmp.Diff(fullEnd, cutEnd))
 		}
-		if how&7 == 0 && whole != string(b) {
-			t.Fatalf("the plain stream %q became %q", b, whole)
+		if how&7 == 0 && full != string(b) {
+			t.Fatalf("the plain stream %q became %q", b, full)
 		}
 	})
 }
@@ -362,8 +362,8 @@ func BenchmarkStream(b *testing.B) {
 func TestStreamErrorCodeIsAString(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		ep       llm.Endpoint
-		in, want string
+		ep          llm.Endpoint
+		input, want string
 	}{
 		"chat": {llm.ChatComplete, `data: {"error":{"message":"m", "code": 529,"type":"t"}}`, `data: {"error":{"message":"m", "code": "529","type":"t"}}`},
 		"chat, inside a chunk": {
@@ -384,10 +384,10 @@ func TestStreamErrorCodeIsAString(t *testing.T) {
 		},
 		"a string already": {llm.ChatComplete, `data: {"error":{"message":"m","code":"529"}}`, `data: {"error":{"message":"m","code":"529"}}`},
 	} {
-		in, want := chunkRole+c.in+"\n\n", chunkRole+c.want+"\n\n"
+		in, want := chunkRole+c.input+"\n\n", chunkRole+c.want+"\n\n"
 		for _, hide := range []bool{false, true} {
 			for size := 1; size <= len(in); size++ {
-				if hide && c.ep != llm.ChatComplete || !hide && size < len(c.in) && !strings.Contains(c.in[:18], "error") {
+				if hide && c.ep != llm.ChatComplete || !hide && size < len(c.input) && !strings.Contains(c.input[:18], "error") {
 					continue // its code was relayed before
 				}
 				s := dialect.NewStream(dialect.StreamOptions{Endpoint: c.ep, HideUsage: hide})

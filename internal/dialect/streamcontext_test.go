@@ -55,9 +55,9 @@ func TestLateContextErrorsHaveOneCode(t *testing.T) {
 	t.Parallel()
 	for name, event := range lateErrors {
 		for ep, first := range firstEvents {
-			for _, o := range []dialect.StreamOptions{{Endpoint: ep}, {Endpoint: ep, KeepText: true}} {
+			for _, o := range []dialect.StreamOptions{{Endpoint: ep}, {Endpoint: ep, CollectText: true}} {
 				for _, size := range []int{1, 7, 1 << 20} {
-					if name == "behind an id" && size < 1<<20 && !o.KeepText { // its beginning is relayed as it comes
+					if name == "behind an id" && size < 1<<20 && !o.CollectText { // its beginning is relayed as it comes
 						continue
 					}
 					s := dialect.NewStream(o)

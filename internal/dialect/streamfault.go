@@ -15,14 +15,14 @@ type streamFault struct {
 	message string
 	typ     string
 	code    string
-	word    string // the status as a name: "UNAVAILABLE"
+	keyword string // the status as a name: "UNAVAILABLE"
 	number  int    // HTTP status that the error names; 0 for none
 
 	extra []llm.Param // what else a conversation that is too long is told with
 }
 
-// faultTextMax bounds the text of an upstream's error.
-const faultTextMax = 1 << 10
+// maxFaultTextBytes bounds the text of an upstream's error.
+const maxFaultTextBytes = 1 << 10
 
 // findFault looks for an error in an event: {"error":{…}} or {"error":"…"} on chat and
 // most others, "type":"error" on messages and responses, the error of a response that
@@ -57,13 +57,13 @@ func noError(raw []byte) bool { return isEmptyDelta(raw) || string(raw) == "fals
 
 func readFault(raw []byte) streamFault {
 	if text, ok := splice.Unquote(raw); ok {
-		return streamFault{message: clip(text, faultTextMax)}
+		return streamFault{message: clip(text, maxFaultTextBytes)}
 	}
 	var f streamFault
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"message"`:
-			f.message = clip(plain(val), faultTextMax)
+			f.message = clip(plain(val), maxFaultTextBytes)
 		case `"type"`:
 			f.typ = plain(val)
 		case `"code"`, `"status"`, `"status_code"`, `"statusCode"`, `"error_code"`:
@@ -71,7 +71,7 @@ func readFault(raw []byte) streamFault {
 		}
 	}
 	if f.message == "" {
-		f.message = clip(cmp.Or(otherMessage(raw), string(raw)), faultTextMax)
+		f.message = clip(cmp.Or(otherMessage(raw), string(raw)), maxFaultTextBytes)
 	}
 	return f
 }
@@ -86,7 +86,7 @@ func (f *streamFault) coded(name string, val []byte) {
 	case err == nil && n >= 400 && n <= 599:
 		f.number = n
 	case err != nil && name != `"code"`:
-		f.word = text
+		f.keyword = text
 	}
 	if name == `"code"` {
 		f.code = text
@@ -96,9 +96,9 @@ func (f *streamFault) coded(name string, val []byte) {
 // kind is the type of the error. Responses have "error" there, which is the type of the event.
 func (f *streamFault) kind() string {
 	if f.typ == errorName {
-		return f.word
+		return f.keyword
 	}
-	return cmp.Or(f.typ, f.word)
+	return cmp.Or(f.typ, f.keyword)
 }
 
 // named is the code where it is a name.
@@ -143,7 +143,7 @@ func clip(s string, n int) string {
 
 // status is the HTTP status that the error would have had as an answer of its own.
 func (f streamFault) status() int {
-	if n, told := f.statusFromText(); told {
+	if n, found := f.statusFromText(); found {
 		return n
 	}
 	return 500
@@ -155,24 +155,24 @@ func (f streamFault) statusFromText() (status int, ok bool) {
 		return f.number, true
 	}
 	for _, s := range [...]struct {
-		word   string
-		status int
+		keyword string
+		status  int
 	}{
 		{"overloaded", 529}, {"rate_limit", 429}, {"RESOURCE_EXHAUSTED", 429}, {"UNAVAILABLE", 503}, {"insufficient_quota", 429}, {"quota", 429},
 		{"authentication", 401}, {"invalid_api_key", 401}, {"permission", 403}, {"not_found", 404},
 		{"too_large", 413}, {"timeout", 408}, {"unavailable", 503}, {"invalid_request", 400},
 		{"content_filter", 400}, {"context_length", 400},
 	} {
-		if strings.Contains(f.typ, s.word) || strings.Contains(f.code, s.word) || strings.Contains(f.word, s.word) {
+		if strings.Contains(f.typ, s.keyword) || strings.Contains(f.code, s.keyword) || strings.Contains(f.keyword, s.keyword) {
 			return s.status, true
 		}
 	}
 	return 0, false
 }
 
-// ReplyError is the status that stands for the error in an answer of success, where there is
+// DetectResponseError is the status that stands for the error in an answer of success, where there is
 // one that tells: {"error":{"message":"Rate limited","code":429}}.
-func ReplyError(body []byte) (status int, ok bool) {
+func DetectResponseError(body []byte) (status int, ok bool) {
 	raw, found := splice.Find(body, "error")
 	if !found || isEmptyDelta(raw) {
 		return 0, false
@@ -184,7 +184,7 @@ func ReplyError(body []byte) (status int, ok bool) {
 // {"error":{…}}, {"type":"error",…}, {"object":"error",…}, {"code":500,"message":"…"} and
 // similar ones. Usage is that of the event, nil where it has none.
 func EventFault(data []byte) (llm.Event, bool) {
-	if !says(data, errorKey) && !flatFault(data) {
+	if !hasValue(data, errorKey) && !flatFault(data) {
 		return llm.Event{}, false
 	}
 	f, ok := findFault(event{data: data})

@@ -17,23 +17,23 @@ type textState uint8
 
 const (
 	textBefore textState = iota // the text has not begun
-	textWithin
-	textBehind
+	textInside
+	textAfter
 	textBare // there is no argument: all is text
 )
 
 // add takes the next piece and returns what it adds to the text.
-func (a *textArgument) add(piece string) string {
+func (a *textArgument) add(delta string) string {
 	switch a.state {
 	case textBare:
-		return piece
-	case textBehind:
+		return delta
+	case textAfter:
 		return ""
 	case textBefore:
-		return a.begin(a.held + piece)
-	case textWithin:
+		return a.begin(a.held + delta)
+	case textInside:
 	}
-	return a.within(a.held + piece)
+	return a.readString(a.held + delta)
 }
 
 // end returns what was held back when nothing follows.
@@ -61,12 +61,12 @@ func (a *textArgument) begin(s string) string {
 			return s
 		}
 	}
-	a.state, a.held = textWithin, ""
-	return a.within(rest)
+	a.state, a.held = textInside, ""
+	return a.readString(rest)
 }
 
-// within reads the text up to the end of its string.
-func (a *textArgument) within(s string) string {
+// readString reads the text up to the end of its string.
+func (a *textArgument) readString(s string) string {
 	var text strings.Builder
 	a.held = ""
 	for s != "" {
@@ -79,7 +79,7 @@ func (a *textArgument) within(s string) string {
 			break
 		}
 		if s[0] == '"' {
-			a.state = textBehind
+			a.state = textAfter
 			break
 		}
 		n := escaped(s)

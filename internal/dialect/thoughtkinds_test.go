@@ -14,9 +14,9 @@ import (
 
 // claudeBlocks are the thoughts of one answer of Claude as each provider reports and takes them:
 // one that is signed and not shown, one that is redacted and one in words.
-func claudeBlocks() []struct{ provider, model, answer, sent string } {
+func claudeBlocks() []struct{ provider, model, response, sent string } {
 	const anthropicBlocks = `{"type":"thinking","thinking":"","signature":"ErUB"},{"type":"redacted_thinking","data":"EmwK"},{"type":"thinking","thinking":"hm","signature":"EqQB"}`
-	return []struct{ provider, model, answer, sent string }{
+	return []struct{ provider, model, response, sent string }{
 		{"anthropic", "claude-opus-5-5", `{"type":"message","role":"assistant","content":[` + anthropicBlocks + `,{"type":"text","text":"hi"}],"stop_reason":"end_turn"}`, anthropicBlocks},
 		{
 			"bedrock", "anthropic.claude-opus-5-5",
@@ -41,13 +41,13 @@ func TestSignedThoughtsWithoutTextStayThoughts(t *testing.T) {
 	}
 	for surface, client := range surfaces {
 		for _, from := range claudeBlocks() {
-			next := nextCall(t, surface, client, thinker{"anthropic", from.model, upstreams[from.provider], from.answer})
+			next := nextCall(t, surface, client, thinker{"anthropic", from.model, upstreams[from.provider], from.response})
 			for _, to := range claudeBlocks() {
 				c, err := client.DecodeCall(next)
 				if err != nil {
 					t.Fatalf("%s, %s: %v", surface, from.provider, err)
 				}
-				out, err := upstreams[to.provider].EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
+				out, err := upstreams[to.provider].EncodeCall(t.Context(), c, &dialect.Target{Model: to.model, Value: func(string) string { return "" }, Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInDetails}})
 				if err != nil {
 					t.Fatalf("%s, %s to %s: %v", surface, from.provider, to.provider, err)
 				}
@@ -103,7 +103,7 @@ data: {"type":"message_stop"}
 	if err := json.Unmarshal([]byte(last), &completed); err != nil {
 		t.Fatalf("%v\n%s", err, sent)
 	}
-	body, err := json.Marshal(given[call.Surface](completed.Response))
+	body, err := json.Marshal(nextRequest[call.Surface](completed.Response))
 	if err != nil {
 		t.Fatal(err)
 	}

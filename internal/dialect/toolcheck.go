@@ -17,7 +17,7 @@ func CheckTools(c *llm.Call) error {
 	if len(c.Tools) > manyTools {
 		seen = make(map[string]struct{}, len(c.Tools))
 	}
-	wished, foreign := false, false
+	declared, foreign := false, false
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		if t.Name == "" {
@@ -27,10 +27,10 @@ func CheckTools(c *llm.Call) error {
 		if twice(c.Tools[:i], t.Name, seen) {
 			return InvalidField(toolName(c, t), "is the name of an earlier tool too")
 		}
-		wished = wished || t.Name == c.Choice.Name
+		declared = declared || t.Name == c.Choice.Name
 		foreign = foreign || t.Type != llm.Function && t.Type != llm.Custom
 	}
-	if c.Choice.Mode == "tool" && !wished && !foreign {
+	if c.Choice.Mode == "tool" && !declared && !foreign {
 		return InvalidField(NestedPath(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
 	}
 	return nil
@@ -63,9 +63,9 @@ func twice(before []llm.Tool, name string, seen map[string]struct{}) bool {
 
 // toolName is where the name of a tool stands: tools[1].function.name.
 func toolName(c *llm.Call, t *llm.Tool) string {
-	at := ElementPath("tools", t.Index)
+	path := ElementPath("tools", t.Index)
 	if t.Type == llm.Function {
-		at = NestedPath(c, at, "function")
+		path = NestedPath(c, path, "function")
 	}
-	return at + ".name"
+	return path + ".name"
 }

@@ -11,9 +11,9 @@ import (
 // itemSuffix ends the types of items that are calls of tools.
 var itemSuffix = []byte(`_call"`)
 
-// containersMost bounds the containers of a response that are told apart; further calls
+// maxContainers bounds the containers of a response that are told apart; further calls
 // count as a container each.
-const containersMost = 16
+const maxContainers = 16
 
 // output counts the calls of the provider's own tools in the output of a response:
 //
@@ -30,7 +30,7 @@ func (c *counts) output(raw []byte) {
 		return
 	}
 	var searches, files, sessions int64
-	var seen [containersMost][]byte
+	var seen [maxContainers][]byte
 	for item := range splice.Elements(raw) {
 		switch typ, _ := splice.Find(item, "type"); string(typ) {
 		case `"web_search_call"`:
@@ -46,8 +46,8 @@ func (c *counts) output(raw []byte) {
 					continue
 				}
 			}
-			if !isAmong(seen[:min(sessions, containersMost)], container) {
-				if sessions < containersMost {
+			if !isAmong(seen[:min(sessions, maxContainers)], container) {
+				if sessions < maxContainers {
 					seen[sessions] = container
 				}
 				sessions++
@@ -55,7 +55,7 @@ func (c *counts) output(raw []byte) {
 		}
 	}
 	c.u.FileSearches, c.u.CodeSessions = max(c.u.FileSearches, files), max(c.u.CodeSessions, sessions)
-	if !c.told {
+	if !c.searchesReported {
 		c.u.SearchUnits = max(c.u.SearchUnits, searches)
 	}
 }
@@ -71,14 +71,14 @@ func isAmong(seen [][]byte, container []byte) bool {
 	return false
 }
 
-// given takes what the tools of a response, which it repeats, say of their price:
+// readToolPricing takes what the tools of a response, which it repeats, say of their price:
 //
 //	{"type":"web_search_preview"}                                                 a tool whose searches have one of their own
 //	{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}   how large containers are
 //	{"type":"shell","environment":{"type":"container_auto","memory_limit":"4g"}}  the same
 //
 // Source: https://developers.openai.com/api/docs/pricing, read 2026-11.
-func (c *counts) given(tools []byte) {
+func (c *counts) readToolPricing(tools []byte) {
 	if !bytes.Contains(tools, []byte("web_search_preview")) && !bytes.Contains(tools, []byte("memory_limit")) {
 		return
 	}

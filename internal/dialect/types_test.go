@@ -15,7 +15,7 @@ var types = dialect.Types{
 	"string": {Kinds: dialect.IsString}, "integer": {Kinds: dialect.IsInteger}, "number": {Kinds: dialect.IsNumber}, "bool": {Kinds: dialect.IsBool},
 	"list": {Kinds: dialect.IsList}, "object": {Kinds: dialect.IsObject}, "schema": {Kinds: dialect.IsSchema},
 	"strings": {Kinds: dialect.IsString | dialect.IsList, Each: dialect.IsString}, "numbers": {Kinds: dialect.IsObject, Each: dialect.IsNumber},
-	"inside": {Kinds: dialect.IsObject, In: dialect.Members{"on": dialect.IsBool}},
+	"inside": {Kinds: dialect.IsObject, Members: dialect.Members{"on": dialect.IsBool}},
 }
 
 // values are one of each type, and what else may be accepted of them.
@@ -32,8 +32,8 @@ func TestTypes(t *testing.T) {
 	for raw, fits := range values {
 		for name := range types {
 			err := types.Check(name, []byte(raw))
-			wanted := strings.Contains(" "+fits+" ", " "+name+" ")
-			if f := fault.From(err); (err == nil) != wanted || err != nil && (f.Code != fault.InvalidParameter || !strings.HasPrefix(f.Param, name)) {
+			wantFit := strings.Contains(" "+fits+" ", " "+name+" ")
+			if f := fault.From(err); (err == nil) != wantFit || err != nil && (f.Code != fault.InvalidParameter || !strings.HasPrefix(f.Param, name)) {
 				t.Errorf("%s as %s: %v", raw, name, err)
 			}
 		}
@@ -46,15 +46,15 @@ func TestTypes(t *testing.T) {
 // Refusals name the place and all that may stand there.
 func TestTypesSay(t *testing.T) {
 	t.Parallel()
-	for _, c := range [...]struct{ at, raw, says string }{
+	for _, c := range [...]struct{ path, raw, message string }{
 		{"strings", "7", "strings must be a string or a list of strings"},
 		{"strings", `["a",7]`, "strings[1] must be a string"},
 		{"integer", "1.5", "integer must be a whole number"},
 		{"inside", `{"on":"yes"}`, "inside.on must be true or false"},
 		{"schema", `[]`, "schema must be a JSON schema, an object"},
 	} {
-		if f := fault.From(types.Check(c.at, []byte(c.raw))); f == nil || f.Public != c.says {
-			t.Errorf("%s: %v, want %q", c.raw, f, c.says)
+		if f := fault.From(types.Check(c.path, []byte(c.raw))); f == nil || f.Public != c.message {
+			t.Errorf("%s: %v, want %q", c.raw, f, c.message)
 		}
 	}
 }

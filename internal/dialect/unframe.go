@@ -21,7 +21,7 @@ import (
 // surface. The zero value is ready; it belongs to one goroutine.
 // Source: contract/provider-transforms.md 3.6, 3.7.
 type Unframer struct {
-	in     FrameReader
+	frames FrameReader
 	event  []byte // decoded
 	failed bool
 }
@@ -31,7 +31,7 @@ var _ StreamTranscoder = (*Unframer)(nil)
 // Append appends the events that p completes. What is no such stream is
 // fault.UpstreamInvalid. Behind an exception nothing is read.
 func (u *Unframer) Append(dst, p []byte) ([]byte, error) {
-	err := u.in.Feed(p, func(f *Frame) (err error) {
+	err := u.frames.Feed(p, func(f *Frame) (err error) {
 		if !u.failed {
 			dst, err = u.frame(dst, f)
 		}
@@ -42,7 +42,7 @@ func (u *Unframer) Append(dst, p []byte) ([]byte, error) {
 
 // Close returns dst as it is; a stream that ends inside a message is
 // fault.UpstreamInvalid.
-func (u *Unframer) Close(dst []byte) ([]byte, error) { return dst, u.in.Close() }
+func (u *Unframer) Close(dst []byte) ([]byte, error) { return dst, u.frames.Close() }
 
 func (u *Unframer) frame(dst []byte, f *Frame) ([]byte, error) {
 	if e, ok := f.Exception(); ok {
@@ -110,7 +110,7 @@ func (f *Frame) Exception() (e Exception, ok bool) {
 	if e.Message == "" {
 		e.Message = string(f.Message)
 	}
-	e.Message = clip(cmp.Or(e.Message, e.Name), faultTextMax)
+	e.Message = clip(cmp.Or(e.Message, e.Name), maxFaultTextBytes)
 	e.Status = 500
 	if x, known := exceptions[strings.ToLower(e.Name)]; known {
 		e.Status = x.status

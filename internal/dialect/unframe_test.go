@@ -9,11 +9,11 @@ import (
 	"sluice/internal/fault"
 )
 
-func unframe(pieces ...[]byte) (string, error) {
+func unframe(chunks ...[]byte) (string, error) {
 	var u dialect.Unframer
 	var out []byte
 	var err error
-	for _, p := range pieces {
+	for _, p := range chunks {
 		if out, err = u.Append(out, bytes.Clone(p)); err != nil {
 			return string(out), err
 		}
@@ -89,10 +89,10 @@ func FuzzUnframe(f *testing.F) {
 	f.Add(recorded(f, "invoke.bin"), uint16(100))
 	f.Add(chunk(`{"type":"a\u000ab"}`), uint16(20))
 	f.Fuzz(func(t *testing.T, stream []byte, cut uint16) {
-		at := min(int(cut), len(stream))
-		whole, _ := unframe(stream)
-		if parts, _ := unframe(stream[:at], stream[at:]); whole != parts {
-			t.Fatalf("%q\n%q", whole, parts)
+		split := min(int(cut), len(stream))
+		full, _ := unframe(stream)
+		if parts, _ := unframe(stream[:split], stream[split:]); full != parts {
+			t.Fatalf("%q\n%q", full, parts)
 		}
 	})
 }

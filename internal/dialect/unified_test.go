@@ -16,7 +16,7 @@ func TestFieldsNamesWhatNobodyTook(t *testing.T) {
 	tally := dialect.Fields([]byte(`{"model":"m","stream":true,"top_p":0.5,"gone":null,"n":1,"user":"u","stop":"x"}`))
 	var w dialect.JSON
 	w.Open('{')
-	w.Carry(tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
+	w.WriteParams(tally, []dialect.Rename{{Path: "top_p", To: "p"}, {Path: "absent", To: "a"}})
 	stop, _ := tally.Consume("stop")
 	w.List("stops", stop)
 	w.Close('}')
@@ -69,7 +69,7 @@ func TestEmbeddingsAnswer(t *testing.T) {
 		{true, `"` + base64.StdEncoding.EncodeToString([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf}) + `"`},
 	} {
 		e.Base64 = c.base64
-		a, err := e.Answer()
+		a, err := e.BuildResponse()
 		want := `{"object":"list","data":[{"object":"embedding","index":0,"embedding":` + c.first + `},{"object":"embedding","index":1,"embedding":"AAAA"}` + tail
 		if err != nil || string(a.Body) != want {
 			t.Errorf("base64 %v: %v\n%s\n%s", c.base64, err, a.Body, want)
@@ -77,7 +77,7 @@ func TestEmbeddingsAnswer(t *testing.T) {
 	}
 	for _, v := range []string{``, `{}`, `["x"]`} {
 		e := dialect.Embeddings{Vectors: [][]byte{[]byte(v)}, Base64: true}
-		if _, err := e.Answer(); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := e.BuildResponse(); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", v, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestPlainText(t *testing.T) {
 		Surface: llm.ChatComplete,
 		Messages: []llm.Message{
 			{Role: llm.RoleUser, Name: "ann", Parts: []llm.Part{
-				{Text: "a", Cache: &llm.Cache{}}, {Kind: llm.ThoughtPart, Index: 1, Text: "t"}, {Text: "b", Index: 2, Citations: []byte(`[]`)},
+				{Text: "a", Cache: &llm.Cache{}}, {Kind: llm.ReasoningPart, Index: 1, Text: "t"}, {Text: "b", Index: 2, Citations: []byte(`[]`)},
 			}},
 			{Role: llm.RoleUser, Index: 1, Parts: []llm.Part{{Kind: llm.ImagePart}}},
 		},

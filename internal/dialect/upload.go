@@ -19,7 +19,7 @@ type Upload struct {
 	File    *splice.Part
 	Name    string   // of the file, without folders: "rows.jsonl"
 	Purpose string   // "batch"; empty when the form does not say
-	Lost    []string // names of further fields
+	Dropped []string // names of further fields
 
 	form *splice.Form
 }
@@ -41,7 +41,7 @@ func ReadUpload(r *Request) (*Upload, error) {
 	u.Purpose, _ = r.Form.Value("purpose")
 	for i := range r.Form.Parts {
 		if name := r.Form.Parts[i].Name; name != "file" && name != "purpose" {
-			u.Lost = append(u.Lost, name)
+			u.Dropped = append(u.Dropped, name)
 		}
 	}
 	return u, nil
@@ -50,15 +50,15 @@ func ReadUpload(r *Request) (*Upload, error) {
 // Content is the file as a body to send.
 func (u *Upload) Content() wire.Payload { return u.form.Content(u.File) }
 
-// LineMax is the largest line of a file whose lines are read: 32 MiB, room for images in
+// MaxLineBytes is the largest line of a file whose lines are read: 32 MiB, room for images in
 // base64.
-const LineMax = 32 << 20
+const MaxLineBytes = 32 << 20
 
 // EachLine calls each with every line of a file that is not blank, from 1 on; it is valid
-// during the call. Errors of each end it. A line over LineMax is fault.TooLarge.
+// during the call. Errors of each end it. A line over MaxLineBytes is fault.TooLarge.
 func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 	lines := bufio.NewScanner(file)
-	lines.Buffer(make([]byte, 0, 64<<10), LineMax)
+	lines.Buffer(make([]byte, 0, 64<<10), MaxLineBytes)
 	for n := 1; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
@@ -69,7 +69,7 @@ func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", LineMax).WithParam("file")
+		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", MaxLineBytes).WithParam("file")
 	}
 	return lines.Err()
 }

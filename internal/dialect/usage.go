@@ -13,7 +13,7 @@ import (
 // once, needs no valid JSON and does not allocate but for the model's name.
 func Usage(ep llm.Endpoint, body []byte, usagePath string) (u llm.Usage, model string) {
 	c := newCounts(ep)
-	raw := c.reply(ep, body, usagePath)
+	raw := c.readResponse(ep, body, usagePath)
 	model, _ = splice.Unquote(raw)
 	return c.usage(), model
 }
@@ -25,12 +25,12 @@ func UsageOf(ep llm.Endpoint, raw []byte) llm.Usage {
 	return c.usage()
 }
 
-// ReadReply is ValidReply and, when that accepts the reply, Usage, in one pass. It
+// ReadResponse is ValidateResponse and, when that accepts the reply, Usage, in one pass. It
 // leaves the index of the reply in d for edits to come, where there is one: d.Indexes
 // tells.
-func ReadReply(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
+func ReadResponse(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u llm.Usage, model string, err error) {
 	if splice.Scan(body, d) != nil { // of what repeats a name only the index is refused
-		if err := ValidReply(ep, body); err != nil {
+		if err := ValidateResponse(ep, body); err != nil {
 			return llm.Usage{}, "", err
 		}
 		u, model = Usage(ep, body, usagePath)
@@ -48,8 +48,8 @@ func ReadReply(ep llm.Endpoint, body []byte, usagePath string, d *splice.Doc) (u
 	return c.usage(), model, nil
 }
 
-// reply reads a reply or an event and returns the raw name of the model.
-func (c *counts) reply(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
+// readResponse reads a reply or an event and returns the raw name of the model.
+func (c *counts) readResponse(ep llm.Endpoint, body []byte, usagePath string) (model []byte) {
 	for name, val := range splice.Members(body) {
 		if m := c.member(ep, name, val, usagePath); m != nil {
 			model = m
@@ -75,7 +75,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 		}
 	case `"tools"`:
 		if ep == llm.CreateModelResponse {
-			c.given(val)
+			c.readToolPricing(val)
 		}
 	case `"response"`, `"message"`: // the events of the responses and messages surfaces
 		model = c.wrapped(ep, val)
@@ -105,7 +105,7 @@ func (c *counts) member(ep llm.Endpoint, name, val []byte, usagePath string) (mo
 	}
 	if usagePath != "" {
 		if first, rest, _ := strings.Cut(usagePath, "."); splice.IsName(name, first) {
-			c.read(below(val, rest))
+			c.read(lookupPath(val, rest))
 		}
 	}
 	return model
@@ -138,7 +138,7 @@ func (c *counts) wrapped(ep llm.Endpoint, raw []byte) (model []byte) {
 			}
 		case `"tools"`:
 			if ep == llm.CreateModelResponse {
-				c.given(val)
+				c.readToolPricing(val)
 			}
 		}
 	}
@@ -152,8 +152,8 @@ func (c *counts) duration(raw []byte) {
 	}
 }
 
-// below follows a dotted path.
-func below(raw []byte, path string) []byte {
+// lookupPath follows a dotted path.
+func lookupPath(raw []byte, path string) []byte {
 	for path != "" {
 		var key string
 		key, path, _ = strings.Cut(path, ".")

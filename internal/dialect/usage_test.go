@@ -16,7 +16,7 @@ var oddNumbers = []string{
 }
 
 // places of a number in an answer, N.
-var numberPlaces = []string{
+var numberTemplates = []string{
 	`"duration":N`, `"usage":{"cost":{"total_cost":N}}`, `"usage":{"cost":{"total_cost":N,"currency":"USD"}}`,
 	`"usage":{"server_tool_use":{"web_search_requests":N,"x_search_calls":N,"web_search_calls":N}}`,
 	`"usage":{"output_tokens":N,"reasoning_tokens":N,"citation_tokens":N}`, `"usage":{"input_tokens":N,"cache_creation":{"ephemeral_1h_input_tokens":N}}`,
@@ -29,34 +29,34 @@ var numberPlaces = []string{
 // on record, also where it says it twice.
 func TestUsageIsSound(t *testing.T) {
 	t.Parallel()
-	places := numberPlaces
+	templates := numberTemplates
 	for _, name := range []string{
 		"prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "total_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cached_tokens",
 		"pages_processed", "seconds", "prompt_audio_seconds", "search_units", "num_search_queries", "citation_tokens", "reasoning_tokens",
 	} {
-		places = append(places, `"usage":{"`+name+`":N}`, `"usage":{"`+name+`":N,"`+name+`":12,"`+name+`":N}`, `"usage":{"prompt_tokens":12,"completion_tokens":3,"`+name+`":N}`)
+		templates = append(templates, `"usage":{"`+name+`":N}`, `"usage":{"`+name+`":N,"`+name+`":12,"`+name+`":N}`, `"usage":{"prompt_tokens":12,"completion_tokens":3,"`+name+`":N}`)
 	}
 	for _, name := range []string{"cached_tokens", "cache_write_tokens", "audio_tokens", "image_tokens", "reasoning_tokens"} {
-		places = append(places, `"usage":{"prompt_tokens_details":{"`+name+`":N},"completion_tokens_details":{"`+name+`":N}}`)
+		templates = append(templates, `"usage":{"prompt_tokens_details":{"`+name+`":N},"completion_tokens_details":{"`+name+`":N}}`)
 	}
-	for _, place := range places {
+	for _, template := range templates {
 		for _, n := range oddNumbers {
-			body := `{"model":"m",` + strings.ReplaceAll(place, "N", n) + `}`
+			body := `{"model":"m",` + strings.ReplaceAll(template, "N", n) + `}`
 			for _, ep := range []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse, llm.Rerank, llm.OCR, llm.CreateTranscription, llm.Proxy} {
 				u, _ := dialect.Usage(ep, []byte(body), "x.usage")
-				sound(t, u, body)
-				s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, Rules: dialect.ReplyRules{UsagePath: "x.usage"}})
+				checkRange(t, u, body)
+				s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, Rules: dialect.ResponseRules{UsagePath: "x.usage"}})
 				s.Feed([]byte("data: " + body + "\n\n"))
-				sound(t, s.Usage(), body)
+				checkRange(t, s.Usage(), body)
 			}
 		}
 	}
 }
 
-func sound(t *testing.T, u llm.Usage, body string) {
+func checkRange(t *testing.T, u llm.Usage, body string) {
 	t.Helper()
 	b, err := json.Marshal(u)
-	if err != nil || strings.Contains(string(b), ":-") || max(u.CachedTokens, u.ReasoningTokens, u.SearchUnits, u.Pages, u.CostNano) > llm.CountMost || u.AudioSeconds > llm.CountMost {
+	if err != nil || strings.Contains(string(b), ":-") || max(u.CachedTokens, u.ReasoningTokens, u.SearchUnits, u.Pages, u.CostNano) > llm.MaxCount || u.AudioSeconds > llm.MaxCount {
 		t.Errorf("%+v (%v) of %s", u, err, body)
 	}
 }
@@ -113,9 +113,9 @@ func TestUsageInOwnWords(t *testing.T) {
 func TestUsageOfGeminiPassedThrough(t *testing.T) {
 	t.Parallel()
 	const interaction = `{"model":"gemini-3.5-flash","status":"completed","usage":{"total_input_tokens":9,"total_output_tokens":779,"total_thought_tokens":912,"total_cached_tokens":4,"total_tool_use_tokens":3,"total_tokens":1703}}`
-	told := llm.Usage{InputTokens: 12, OutputTokens: 1691, TotalTokens: 1703, CachedTokens: 4, ReasoningTokens: 912, Reported: true}
+	reported := llm.Usage{InputTokens: 12, OutputTokens: 1691, TotalTokens: 1703, CachedTokens: 4, ReasoningTokens: 912, Reported: true}
 	chat := llm.Usage{InputTokens: 758, OutputTokens: 967, TotalTokens: 1725, ReasoningTokens: 865, Reported: true}
-	const words = `{"model":"gemini-2.5-pro","choices":[],"usage":{"completion_tokens":102,"prompt_tokens":758,"total_tokens":1725}}`
+	const geminiBody = `{"model":"gemini-2.5-pro","choices":[],"usage":{"completion_tokens":102,"prompt_tokens":758,"total_tokens":1725}}`
 	grounded := func(model string) string {
 		return `{"candidates":[{"content":{"parts":[{"text":"sunny"}]},"groundingMetadata":{"webSearchQueries":["weather in Bern","Bern"],"groundingChunks":[{"web":{"uri":"https://bern.example"}}]}}],"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15},"modelVersion":"` + model + `"}`
 	}
@@ -129,8 +129,8 @@ func TestUsageOfGeminiPassedThrough(t *testing.T) {
 		"searches":                 {grounded("gemini-3.5-flash"), grounded("gemini-3.5-flash"), searched(2)},
 		"searches of before":       {grounded("gemini-2.5-flash"), grounded("gemini-2.5-flash"), searched(1)},
 		"a search for nothing":     {strings.ReplaceAll(grounded("gemini-2.5-flash"), `"web"`, `"maps"`), strings.ReplaceAll(grounded("gemini-2.5-flash"), `"web"`, `"maps"`), searched(0)},
-		"an interaction":           {interaction, `{"event_type":"interaction.completed","interaction":` + interaction + `}`, told},
-		"a chat in OpenAI's words": {words, words, chat},
+		"an interaction":           {interaction, `{"event_type":"interaction.completed","interaction":` + interaction + `}`, reported},
+		"a chat in OpenAI's words": {geminiBody, geminiBody, chat},
 	} {
 		if u, _ := dialect.Usage(llm.Proxy, []byte(c.body), ""); u != c.want {
 			t.Errorf("%s: %+v, want %+v", name, u, c.want)

@@ -46,9 +46,9 @@ func TestReasoningOfNewerClaudeIsVisible(t *testing.T) {
 			if c.want == "" && strings.Contains(string(out.Body), `"thinking"`) || !strings.Contains(string(out.Body), c.want) {
 				t.Errorf("%s, %s: sent %s, want %s", name, model, out.Body, c.want)
 			}
-			for _, lost := range out.Lost {
-				if strings.Contains(lost, "summary") {
-					t.Errorf("%s, %s: lost %q", name, model, out.Lost)
+			for _, path := range out.Dropped {
+				if strings.Contains(path, "summary") {
+					t.Errorf("%s, %s: lost %q", name, model, out.Dropped)
 				}
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// textMax is how much text of a chat is kept for continuing it: 1 MiB.
-const textMax = 1 << 20
+// maxTextBytes is how much text of a chat is kept for continuing it: 1 MiB.
+const maxTextBytes = 1 << 20
 
 // eventInspector gathers what the events of a stream say.
 type eventInspector struct {
-	ep        llm.Endpoint
-	usagePath string
-	usageKey  []byte // `"usage"`, or the last name of usagePath
-	keepText  bool
+	ep          llm.Endpoint
+	usagePath   string
+	usageKey    []byte // `"usage"`, or the last name of usagePath
+	collectText bool
 
 	counts   counts
 	events   int
@@ -46,7 +46,7 @@ var (
 )
 
 func newWatch(o *StreamOptions) eventInspector {
-	w := eventInspector{ep: o.Endpoint, usagePath: o.Rules.UsagePath, keepText: o.KeepText, usageKey: []byte(`"usage"`)}
+	w := eventInspector{ep: o.Endpoint, usagePath: o.Rules.UsagePath, collectText: o.CollectText, usageKey: []byte(`"usage"`)}
 	w.counts = newCounts(o.Endpoint)
 	return w
 }
@@ -76,8 +76,8 @@ func (w *eventInspector) event(e event) (plain bool) {
 		plain = !w.typed(typ) && plain
 	}
 	uses := false
-	if says(e.data, w.usageKey) || w.counts.through && (says(e.data, metadataKey) || says(e.data, metricsKey)) {
-		w.counts.reply(w.ep, e.data, w.usagePath)
+	if hasValue(e.data, w.usageKey) || w.counts.through && (hasValue(e.data, metadataKey) || hasValue(e.data, metricsKey)) {
+		w.counts.readResponse(w.ep, e.data, w.usagePath)
 		if !w.counts.u.Reported && completes(w.ep) {
 			w.counts.inChoices(e.data)
 		}
@@ -92,7 +92,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 		if finishes(e.data) {
 			w.finished, plain = true, false
 		}
-		if w.keepText && !w.noText {
+		if w.collectText && !w.noText {
 			w.delta(e.data)
 			plain = false
 		}
@@ -103,7 +103,7 @@ func (w *eventInspector) event(e event) (plain bool) {
 // first reads what the first events say about the answer.
 func (w *eventInspector) first(data []byte) {
 	c := newCounts(w.ep)
-	raw := c.reply(w.ep, data, "")
+	raw := c.readResponse(w.ep, data, "")
 	w.model, _ = splice.Unquote(raw)
 	if id, ok := splice.Find(data, "id"); ok && w.id == "" {
 		w.id, _ = splice.Unquote(id)
@@ -130,31 +130,31 @@ func (w *eventInspector) typed(kind []byte) bool {
 	return false
 }
 
-// behind returns what follows the first key in data and its colon, nil when there is
+// valueAfter returns what follows the first key in data and its colon, nil when there is
 // none. Inside a text the quotes of the key would be escaped. The search begins with
 // the letter behind the first quote, because quotes are every few bytes in JSON and
 // each would be looked at.
-func behind(data, key []byte) []byte {
-	for at := 0; ; {
-		i := bytes.Index(data[at:], key[1:])
+func valueAfter(data, key []byte) []byte {
+	for pos := 0; ; {
+		i := bytes.Index(data[pos:], key[1:])
 		if i < 0 {
 			return nil
 		}
-		i += at
-		at = i + len(key) - 1
+		i += pos
+		pos = i + len(key) - 1
 		if i == 0 || data[i-1] != key[0] {
 			continue
 		}
-		for ; at < len(data) && (data[at] == ' ' || data[at] == ':'); at++ {
+		for ; pos < len(data) && (data[pos] == ' ' || data[pos] == ':'); pos++ {
 		}
-		return data[at:]
+		return data[pos:]
 	}
 }
 
-// says reports whether data holds a key with a value other than null. It spares the
+// hasValue reports whether data holds a key with a value other than null. It spares the
 // chunks that carry "usage":null a closer look.
-func says(data, key []byte) bool {
-	for v := behind(data, key); v != nil; v = behind(v, key) {
+func hasValue(data, key []byte) bool {
+	for v := valueAfter(data, key); v != nil; v = valueAfter(v, key) {
 		if len(v) == 0 || v[0] != 'n' {
 			return true
 		}
@@ -164,7 +164,7 @@ func says(data, key []byte) bool {
 
 // finishes reports whether a chunk says why a choice ended.
 func finishes(data []byte) bool {
-	for v := behind(data, finishKey); v != nil; v = behind(v, finishKey) {
+	for v := valueAfter(data, finishKey); v != nil; v = valueAfter(v, finishKey) {
 		if len(v) > 1 && v[0] == '"' && v[1] != '"' {
 			return true
 		}
@@ -195,7 +195,7 @@ func (w *eventInspector) number(data []byte) {
 		return
 	}
 	w.sequence++
-	v := behind(data, sequenceKey)
+	v := valueAfter(data, sequenceKey)
 	end := 0
 	for end < len(v) && v[end] >= '0' && v[end] <= '9' {
 		end++
@@ -209,10 +209,10 @@ func (w *eventInspector) number(data []byte) {
 // judged by its members: a provider may mean anything by them.
 func (w *eventInspector) suspects(e event, typ []byte) bool {
 	switch {
-	case says(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
+	case hasValue(e.data, errorKey), string(e.name) == errorName, string(typ) == responseFailed:
 		return true
 	case completes(w.ep):
-		return behind(e.data, choicesKey) == nil && flatFault(e.data)
+		return valueAfter(e.data, choicesKey) == nil && flatFault(e.data)
 	case w.ep == llm.Messages, w.ep == llm.CreateModelResponse:
 		return (len(typ) == 0 || bytes.HasSuffix(typ, []byte("_error"))) && flatFault(e.data)
 	}
@@ -235,14 +235,14 @@ func (w *eventInspector) head(b []byte, joined *[]byte) {
 // tail looks at the end of such an event; usage is wont to stand there.
 func (w *eventInspector) tail(b []byte) {
 	if i := bytes.LastIndex(b, w.usageKey); i >= 0 {
-		w.counts.read(behind(b[i:], w.usageKey))
+		w.counts.read(valueAfter(b[i:], w.usageKey))
 	}
 	w.finished = w.finished || completes(w.ep) && finishes(b)
 }
 
 // delta gathers text. Anything else that a choice brings rules out continuing it.
 func (w *eventInspector) delta(data []byte) {
-	if w.ep != llm.ChatComplete || len(w.text) > textMax {
+	if w.ep != llm.ChatComplete || len(w.text) > maxTextBytes {
 		w.noText = true
 		return
 	}

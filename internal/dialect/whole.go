@@ -8,27 +8,29 @@ import (
 // BufferedDecoder reads an answer that is no stream as one, for providers that answer
 // whole whatever they are asked: it gathers the body, at most 32 MiB, has u read it and
 // tells it by Replay when the connection is closed.
-func BufferedDecoder(in *Incoming, u Upstream) EventDecoder { return &wholeDecoder{in: *in, of: u} }
+func BufferedDecoder(in *Incoming, u Upstream) EventDecoder {
+	return &bufferedDecoder{incoming: *in, upstream: u}
+}
 
-type wholeDecoder struct {
-	in   Incoming
-	of   Upstream
-	body []byte
+type bufferedDecoder struct {
+	incoming Incoming
+	upstream Upstream
+	body     []byte
 }
 
 // Feed keeps what came.
-func (d *wholeDecoder) Feed(p []byte, _ func(*llm.Event)) error {
-	if len(d.body)+len(p) > frameMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", frameMax)
+func (d *bufferedDecoder) Feed(p []byte, _ func(*llm.Event)) error {
+	if len(d.body)+len(p) > maxFrameBytes {
+		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", maxFrameBytes)
 	}
 	d.body = append(d.body, p...)
 	return nil
 }
 
 // Close reads the whole.
-func (d *wholeDecoder) Close(emit func(*llm.Event)) error {
-	d.in.Body = d.body
-	r, err := d.of.DecodeReply(&d.in)
+func (d *bufferedDecoder) Close(emit func(*llm.Event)) error {
+	d.incoming.Body = d.body
+	r, err := d.upstream.DecodeResponse(&d.incoming)
 	if err != nil {
 		return err
 	}

@@ -16,42 +16,42 @@ func (plainReader) EncodeCall(context.Context, *llm.Call, *dialect.Target) (*dia
 	return &dialect.Outgoing{}, nil
 }
 
-func (plainReader) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	if len(in.Body) == 0 {
+func (plainReader) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	if len(incoming.Body) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "nothing came")
 	}
-	return &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: string(in.Body)}}}}}, nil
+	return &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: string(incoming.Body)}}}}}, nil
 }
 
-func (r plainReader) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.BufferedDecoder(in, r)
+func (r plainReader) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return dialect.BufferedDecoder(incoming, r)
 }
 
 func TestWholeDecoder(t *testing.T) {
 	t.Parallel()
 	text := ""
 	emit := func(e *llm.Event) { text += e.Text }
-	in := &dialect.Incoming{Body: []byte("of another answer")}
-	d := plainReader{}.NewDecoder(in)
+	incoming := &dialect.Incoming{Body: []byte("of another answer")}
+	d := plainReader{}.NewDecoder(incoming)
 	for _, p := range []string{"Hel", "lo"} {
 		if err := d.Feed([]byte(p), emit); err != nil || text != "" {
 			t.Fatalf("%q told before the end, %v", text, err)
 		}
 	}
-	if err := d.Close(emit); err != nil || text != "Hello" || string(in.Body) != "of another answer" {
-		t.Errorf("%q, %v; the answer it came with is %q", text, err, in.Body)
+	if err := d.Close(emit); err != nil || text != "Hello" || string(incoming.Body) != "of another answer" {
+		t.Errorf("%q, %v; the answer it came with is %q", text, err, incoming.Body)
 	}
 	if err := (plainReader{}).NewDecoder(&dialect.Incoming{}).Close(emit); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("nothing: %v", err)
 	}
-	d = plainReader{}.NewDecoder(in)
-	piece := make([]byte, 16<<20)
+	d = plainReader{}.NewDecoder(incoming)
+	block := make([]byte, 16<<20)
 	for range 2 {
-		if err := d.Feed(piece, emit); err != nil {
+		if err := d.Feed(block, emit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Feed(piece[:1], emit); !fault.Has(err, fault.UpstreamInvalid) {
+	if err := d.Feed(block[:1], emit); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("33 MiB: %v", err)
 	}
 }

@@ -11,20 +11,20 @@ import (
 // model gives; lowered says that it was more. Messages must have the limit, so that their
 // callers send what Claude gives and other models refuse: in other shapes it is the caller's
 // wish. The call itself stays as it is.
-func ClampMaxTokens(c *llm.Call, most int64) (within *llm.Call, lowered bool) {
-	if c.Surface != llm.Messages || most <= 0 {
+func ClampMaxTokens(c *llm.Call, limit int64) (clamped *llm.Call, lowered bool) {
+	if c.Surface != llm.Messages || limit <= 0 {
 		return c, false
 	}
-	at := slices.IndexFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.MaxTokens })
-	if at < 0 {
+	index := slices.IndexFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.MaxTokens })
+	if index < 0 {
 		return c, false
 	}
-	n, err := strconv.ParseInt(string(c.Params[at].Raw), 10, 64)
-	if err != nil || n <= most {
+	n, err := strconv.ParseInt(string(c.Params[index].Raw), 10, 64)
+	if err != nil || n <= limit {
 		return c, false
 	}
 	lower := *c
 	lower.Params = slices.Clone(c.Params)
-	lower.Params[at].Raw = strconv.AppendInt(nil, most, 10)
+	lower.Params[index].Raw = strconv.AppendInt(nil, limit, 10)
 	return &lower, true
 }

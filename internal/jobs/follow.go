@@ -13,8 +13,8 @@ import (
 // follow checks one job under its lease, so that one node does.
 func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
 	name := "job " + id
-	mine, err := t.leases.TakeLease(ctx, name, t.holder, leaseTTL)
-	if err != nil || !mine {
+	acquired, err := t.leases.TakeLease(ctx, name, t.holder, leaseTTL)
+	if err != nil || !acquired {
 		return // another node has it, or the next turn tries again
 	}
 	held, stop := lease.Keep(ctx, t.leases, name, t.holder, leaseTTL)
@@ -62,7 +62,7 @@ func (t *Tracker) checkHeld(ctx context.Context, c Checker, id string) error {
 		return t.store.PostponeJob(ctx, j, now.Add(pause(j, err)))
 	}
 	t.log.Warn("an open job is not followed any longer; it counts with its maximum cost", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "upstream_id", j.UpstreamID, "request_id", j.RequestID, "reason", reason)
-	return t.settle(ctx, c, j, c.GiveUpJob(j, reason))
+	return t.settle(ctx, c, j, c.AbandonJob(j, reason))
 }
 
 // check is CheckJob within its time; a panic is an error.
@@ -102,16 +102,16 @@ func (t *Tracker) settle(ctx context.Context, c Checker, j *Job, r *Result) erro
 // pause is the time until the next check: longer with every check.
 func pause(j *Job, err error) time.Duration {
 	if errors.Is(err, ErrNoCredential) {
-		return awayPause
+		return noCredentialPause
 	}
-	most := longPause
+	maxPause := longPause
 	if j.Kind == Video {
-		most = videoPause
+		maxPause = videoPause
 	}
 	p := firstPause
 	for range j.Checks {
-		if p += p / 2; p >= most {
-			return most
+		if p += p / 2; p >= maxPause {
+			return maxPause
 		}
 	}
 	return p

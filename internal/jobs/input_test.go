@@ -27,9 +27,9 @@ func TestInput_RefusesLinesThatCanBeReadTwoWays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var in jobs.Input
-			if err := in.Add([]byte(line), "job", size); err == nil {
-				t.Errorf("counted as %+v, want an error", in.Groups)
+			var input jobs.Input
+			if err := input.Add([]byte(line), "job", size); err == nil {
+				t.Errorf("counted as %+v, want an error", input.Groups)
 			}
 		})
 	}
@@ -69,12 +69,12 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var in jobs.Input
-			if err := in.Add([]byte(c.line), "job", size); err != nil {
+			var input jobs.Input
+			if err := input.Add([]byte(c.line), "job", size); err != nil {
 				t.Fatal(err)
 			}
-			got := in.Groups[0]
-			if got.Input == 0 || got.Largest != got.Input || got.Requests != 1 || in.Training != int64(len(c.line)) {
+			got := input.Groups[0]
+			if got.Input == 0 || got.Largest != got.Input || got.Requests != 1 || input.Training != int64(len(c.line)) {
 				t.Errorf("%+v", got)
 			}
 			if got.Addressed != strings.Contains(c.line, `"url"`) {
@@ -90,35 +90,35 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 
 func TestInput_RefusesWhatCannotBeBounded(t *testing.T) {
 	t.Parallel()
-	var in jobs.Input
+	var input jobs.Input
 	for line, why := range map[string]string{"{": "not a JSON object", `{"url":"/v1/videos","body":{"model":"sora-2"}}`: "cost is not known", `{"url":"/v1/audio/speech","body":{}}`: "cost is not known"} {
-		if err := in.Add([]byte(line), "", size); err == nil || !strings.Contains(err.Error(), why) {
+		if err := input.Add([]byte(line), "", size); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
 	var err error
 	for n := 0; n < 100 && err == nil; n++ {
-		err = in.Add([]byte(`{"body":{"model":"m`+strings.Repeat("x", n)+`"}}`), "", size)
+		err = input.Add([]byte(`{"body":{"model":"m`+strings.Repeat("x", n)+`"}}`), "", size)
 	}
-	if err == nil || len(in.Groups) != 64 {
-		t.Errorf("%d models, %v", len(in.Groups), err)
+	if err == nil || len(input.Groups) != 64 {
+		t.Errorf("%d models, %v", len(input.Groups), err)
 	}
 }
 
 // A number beyond all counts must not make up for the requests of other lines.
 func TestInput_CountsDoNotOverflow(t *testing.T) {
 	t.Parallel()
-	var in jobs.Input
+	var input jobs.Input
 	for range 3 {
-		if err := in.Add([]byte(`{"body":{"model":"m","max_tokens":1000000000000000,"n":30000,"messages":[]}}`), "", size); err != nil {
+		if err := input.Add([]byte(`{"body":{"model":"m","max_tokens":1000000000000000,"n":30000,"messages":[]}}`), "", size); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := in.Groups[0].Output; got != 1<<50 {
+	if got := input.Groups[0].Output; got != 1<<50 {
 		t.Errorf("%d tokens of output", got)
 	}
-	if err := in.Merge(&in); err != nil || in.Groups[0].Output != 1<<50 || in.Groups[0].Requests != 6 {
-		t.Errorf("%+v, %v", in.Groups[0], err)
+	if err := input.Merge(&input); err != nil || input.Groups[0].Output != 1<<50 || input.Groups[0].Requests != 6 {
+		t.Errorf("%+v, %v", input.Groups[0], err)
 	}
 }
 
@@ -145,18 +145,18 @@ func TestInput_IsSentToTheEndpointOfTheBatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var in jobs.Input
-			if err := in.Add([]byte(c.line), "", size); err != nil {
+			var input jobs.Input
+			if err := input.Add([]byte(c.line), "", size); err != nil {
 				t.Fatal(err)
 			}
-			err := in.SendTo(c.to)
+			err := input.SendTo(c.to)
 			if c.why != "" {
 				if err == nil || !strings.Contains(err.Error(), c.why) {
 					t.Errorf("%v", err)
 				}
 				return
 			}
-			if got := in.Groups[0]; err != nil || got.Endpoint != c.want.Endpoint || got.Output != c.want.Output || got.Open != 0 {
+			if got := input.Groups[0]; err != nil || got.Endpoint != c.want.Endpoint || got.Output != c.want.Output || got.Open != 0 {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})

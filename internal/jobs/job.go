@@ -40,7 +40,7 @@ const (
 // Charge is what a budget is charged when the job is created. It names the counter as
 // quota.Delta does.
 type Charge struct {
-	Carrier  string  `json:"carrier"` // id of a key, workspace, provider, integration or policy
+	Subject  string  `json:"carrier"` // id of a key, workspace, provider, integration or policy
 	Entry    string  `json:"entry,omitempty"`
 	ValueKey string  `json:"value_key,omitempty"`
 	Measure  Measure `json:"measure"`
@@ -51,7 +51,7 @@ type Charge struct {
 // cheaper than its maximum.
 type Delta struct {
 	Charge
-	At time.Time // of the charge: a budget that was reset since then stays as it is
+	ChargedAt time.Time // of the charge: a budget that was reset since then stays as it is
 }
 
 // Unit is a number of units that a price list prices, for example 8 of "video_seconds".
@@ -93,15 +93,15 @@ type Job struct {
 	Shown      string       `json:"shown"` // path of that call, as logs show it
 	Region     string       `json:"region,omitempty"`
 
-	Created time.Time `json:"created"`
-	Charged time.Time `json:"charged"`           // when budgets were charged with the maximum
-	Bound   int64     `json:"bound,omitempty"`   // nano-dollars: the maximum cost
-	Tokens  int64     `json:"tokens,omitempty"`  // the maximum
-	Charges []Charge  `json:"charges,omitempty"` // of budgets
-	Input   *Input    `json:"input,omitempty"`   // of a batch; nil where it was not counted
-	Units   []Unit    `json:"units,omitempty"`   // of a video, or of all of several
-	Videos  int64     `json:"videos,omitempty"`  // that were asked for; 0: one
-	Extends bool      `json:"extends,omitempty"` // the video goes on from another, whose seconds providers report with its own
+	Created     time.Time `json:"created"`
+	Charged     time.Time `json:"charged"`           // when budgets were charged with the maximum
+	MaxCostNano int64     `json:"bound,omitempty"`   // nano-dollars: the maximum cost
+	Tokens      int64     `json:"tokens,omitempty"`  // the maximum
+	Charges     []Charge  `json:"charges,omitempty"` // of budgets
+	Input       *Input    `json:"input,omitempty"`   // of a batch; nil where it was not counted
+	Units       []Unit    `json:"units,omitempty"`   // of a video, or of all of several
+	Videos      int64     `json:"videos,omitempty"`  // that were asked for; 0: one
+	Extends     bool      `json:"extends,omitempty"` // the video goes on from another, whose seconds providers report with its own
 
 	Checks  int  `json:"checks,omitempty"`
 	Refused int  `json:"refused,omitempty"` // checks that the provider refused, one after the other
@@ -113,8 +113,8 @@ func (j *Job) Key() string { return Key(j.WorkspaceID, j.UpstreamID) }
 
 // Key is Job.Key of a workspace and the id of a job.
 func Key(workspace, upstreamID string) string {
-	sum := sha256.Sum256([]byte(workspace + "\x00" + upstreamID))
-	return hex.EncodeToString(sum[:])
+	hash := sha256.Sum256([]byte(workspace + "\x00" + upstreamID))
+	return hex.EncodeToString(hash[:])
 }
 
 // maxJobBytes bounds a stored job.
@@ -145,7 +145,7 @@ func Decode(b []byte) (*Job, error) {
 func (j *Job) Opening() []Delta {
 	list := make([]Delta, len(j.Charges))
 	for i, c := range j.Charges {
-		list[i] = Delta{Charge: c, At: j.Charged}
+		list[i] = Delta{Charge: c, ChargedAt: j.Charged}
 	}
 	return list
 }
@@ -162,7 +162,7 @@ func (j *Job) deltas(cost, tokens int64) (list []Delta) {
 			continue
 		}
 		if c.Units != 0 {
-			list = append(list, Delta{Charge: c, At: j.Charged})
+			list = append(list, Delta{Charge: c, ChargedAt: j.Charged})
 		}
 	}
 	return list

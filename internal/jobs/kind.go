@@ -87,15 +87,15 @@ func byPath(plain string) Kind {
 func ReadPath(created, id string) string {
 	base, _, _ := strings.Cut(created, "?")
 	for _, root := range [...]string{"/models/", "/projects/", "/tunedModels", "/publishers/"} {
-		if at := strings.Index(base, root); at >= 0 && strings.Contains(id, "/") {
-			return base[:at] + "/" + id
+		if index := strings.Index(base, root); index >= 0 && strings.Contains(id, "/") {
+			return base[:index] + "/" + id
 		}
 	}
 	for _, action := range [...]string{"/generations", "/edits", "/extensions"} {
 		base = strings.TrimSuffix(base, action)
 	}
-	if at := strings.Index(base, "/videos/"); at >= 0 {
-		base = base[:at] + "/videos"
+	if index := strings.Index(base, "/videos/"); index >= 0 {
+		base = base[:index] + "/videos"
 	}
 	if strings.HasPrefix(id, "/") || strings.Contains(id, "..") {
 		id = url.PathEscape(id)

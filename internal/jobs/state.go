@@ -46,12 +46,12 @@ func ReadState(body []byte) State {
 			break
 		}
 	}
-	word := strings.ToLower(s.Status)
+	status := strings.ToLower(s.Status)
 	for _, p := range statePrefixes {
-		word = strings.TrimPrefix(word, p)
+		status = strings.TrimPrefix(status, p)
 	}
-	s.Failed, s.Ended = ended[word]
-	s.Stopped = stopped[word]
+	s.Failed, s.Ended = ended[status]
+	s.Stopped = stopped[status]
 	if counts, ok := splice.Find(body, "request_counts"); ok {
 		s.None = numberAt(counts, "completed")+numberAt(counts, "succeeded") == 0
 	}

@@ -16,21 +16,21 @@ import (
 // Limits bound what is followed. They are constants of the product, not settings: no
 // deployment needs others.
 const (
-	MaxOpen     = 10_000             // jobs of a deployment; a further one counts with its maximum
-	maxAge      = 9 * 24 * time.Hour // Bedrock lets a batch take seven days
-	maxRefused  = 5                  // refused checks in a row, until a job counts with its maximum
-	maxChecks   = 4                  // that run at once on a node
-	maxDue      = 64                 // rows that one turn reads
-	maxHurried  = 256                // notices of callers that wait for a turn
-	checkLimit  = 5 * time.Minute    // for one check, the reading of all results included
-	leaseTTL    = 20 * time.Second
-	turnPause   = 4 * time.Second
-	firstPause  = 5 * time.Second // before the first check of a job; it grows by half up to longPause
-	longPause   = 5 * time.Minute
-	videoPause  = 30 * time.Second
-	awayPause   = 10 * time.Minute // of a job whose credential this node does not have
-	storeLimit  = 2 * time.Second  // that the creation of a job waits for the database
-	settleLimit = 10 * time.Second
+	MaxOpen           = 10_000             // jobs of a deployment; a further one counts with its maximum
+	maxAge            = 9 * 24 * time.Hour // Bedrock lets a batch take seven days
+	maxRefused        = 5                  // refused checks in a row, until a job counts with its maximum
+	maxChecks         = 4                  // that run at once on a node
+	maxDue            = 64                 // rows that one turn reads
+	maxHurried        = 256                // notices of callers that wait for a turn
+	checkLimit        = 5 * time.Minute    // for one check, the reading of all results included
+	leaseTTL          = 20 * time.Second
+	turnPause         = 4 * time.Second
+	firstPause        = 5 * time.Second // before the first check of a job; it grows by half up to longPause
+	longPause         = 5 * time.Minute
+	videoPause        = 30 * time.Second
+	noCredentialPause = 10 * time.Minute // of a job whose credential this node does not have
+	storeLimit        = 2 * time.Second  // that the creation of a job waits for the database
+	settleLimit       = 10 * time.Second
 )
 
 // Errors of a Checker.
@@ -56,8 +56,8 @@ type Checker interface {
 	// CheckJob returns nil while the job goes on. ErrRefused, ErrNoCredential, or another
 	// error after which it is called again.
 	CheckJob(ctx context.Context, j *Job) (*Result, error)
-	// GiveUpJob is the result of a job whose end cannot be known: its maximum.
-	GiveUpJob(j *Job, reason string) *Result
+	// AbandonJob is the result of a job whose end cannot be known: its maximum.
+	AbandonJob(j *Job, reason string) *Result
 	// ForgetJob drops what is in memory of a job that has ended.
 	ForgetJob(j *Job)
 }
@@ -75,9 +75,9 @@ type Store interface {
 	FindJob(ctx context.Context, id string) (*Job, error)
 	// PostponeJob stores the counts of a job and when it is due next.
 	PostponeJob(ctx context.Context, j *Job, due time.Time) error
-	// HurryJob makes the job of a Key due at a time, on node where its credential is
+	// SetJobDue makes the job of a Key due at a time, on node where its credential is
 	// private, and reports whether there is one.
-	HurryJob(ctx context.Context, key, node string, due time.Time) (bool, error)
+	SetJobDue(ctx context.Context, key, node string, due time.Time) (bool, error)
 	// SettleJob adds deltas to the meters of budgets and marks the job as settled, both or
 	// neither, unless it is settled already.
 	SettleJob(ctx context.Context, j *Job, now time.Time, deltas []Delta) error
@@ -137,9 +137,9 @@ func (t *Tracker) Open(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// Hurry has the job of a Key checked with the next turn, because a caller saw that it
+// RequestCheck has the job of a Key checked with the next turn, because a caller saw that it
 // ended. It never waits; a notice too many is dropped.
-func (t *Tracker) Hurry(key string) {
+func (t *Tracker) RequestCheck(key string) {
 	if t == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (t *Tracker) Run(ctx context.Context, c Checker) error {
 // Turn checks the jobs that are due, at most 64.
 func (t *Tracker) Turn(ctx context.Context, c Checker) error {
 	now := t.clock.Now()
-	if err := t.hurryAll(ctx, now); err != nil {
+	if err := t.applyCheckRequests(ctx, now); err != nil {
 		return err
 	}
 	n, err := t.store.CountJobs(ctx)
@@ -199,11 +199,11 @@ func (t *Tracker) Turn(ctx context.Context, c Checker) error {
 	return nil
 }
 
-func (t *Tracker) hurryAll(ctx context.Context, now time.Time) error {
+func (t *Tracker) applyCheckRequests(ctx context.Context, now time.Time) error {
 	for {
 		select {
 		case key := <-t.notice:
-			if _, err := t.store.HurryJob(ctx, key, t.node, now); err != nil {
+			if _, err := t.store.SetJobDue(ctx, key, t.node, now); err != nil {
 				return err
 			}
 		default:

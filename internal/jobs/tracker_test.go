@@ -58,9 +58,9 @@ func (p *provider) result(cost, tokens int64) *jobs.Result {
 	return &jobs.Result{Cost: cost, Tokens: tokens, Record: func() { p.recorded++ }}
 }
 
-func (p *provider) GiveUpJob(j *jobs.Job, reason string) *jobs.Result {
+func (p *provider) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
 	p.gaveUp = reason
-	return p.result(j.Bound, j.Tokens)
+	return p.result(j.MaxCostNano, j.Tokens)
 }
 
 func (p *provider) ForgetJob(*jobs.Job) { p.forgot++ }
@@ -82,8 +82,8 @@ func (w *world) tracker() *jobs.Tracker {
 }
 
 func (w *world) job() *jobs.Job {
-	return &jobs.Job{ID: ident.NewID(), Kind: jobs.Batch, UpstreamID: "b", WorkspaceID: "w", Created: w.clock.Now(), Bound: 100, Tokens: 50, Charges: []jobs.Charge{
-		{Carrier: "key", Measure: jobs.Cost, Units: 100}, {Carrier: "key", Measure: jobs.Tokens, Units: 50}, {Carrier: "key", Measure: jobs.Calls, Units: 1},
+	return &jobs.Job{ID: ident.NewID(), Kind: jobs.Batch, UpstreamID: "b", WorkspaceID: "w", Created: w.clock.Now(), MaxCostNano: 100, Tokens: 50, Charges: []jobs.Charge{
+		{Subject: "key", Measure: jobs.Cost, Units: 100}, {Subject: "key", Measure: jobs.Tokens, Units: 50}, {Subject: "key", Measure: jobs.Calls, Units: 1},
 	}}
 }
 
@@ -130,7 +130,7 @@ func TestTracker_WritesTheRecordThatADeadProcessOwed(t *testing.T) {
 	w := newWorld(t)
 	j := w.job()
 	w.open(w.tracker(), j)
-	if err := w.store.SettleJob(context.Background(), j, w.clock.Now(), []jobs.Delta{{Charge: jobs.Charge{Carrier: "key", Measure: jobs.Cost, Units: -70}}}); err != nil {
+	if err := w.store.SettleJob(context.Background(), j, w.clock.Now(), []jobs.Delta{{Charge: jobs.Charge{Subject: "key", Measure: jobs.Cost, Units: -70}}}); err != nil {
 		t.Fatal(err)
 	}
 	w.p.cost = 30
@@ -202,12 +202,12 @@ func TestTracker_ChecksAJobSoonThatACallerSawEnd(t *testing.T) {
 	if err := w.turn(one); err != nil || w.p.checks != 1 {
 		t.Fatalf("%d checks, %v", w.p.checks, err)
 	}
-	other.Hurry(j.Key())
+	other.RequestCheck(j.Key())
 	if err := other.Turn(context.Background(), w.p); err != nil || w.p.checks != 2 {
 		t.Errorf("%d checks, %v", w.p.checks, err)
 	}
 	var none *jobs.Tracker
-	none.Hurry(j.Key())
+	none.RequestCheck(j.Key())
 	if !none.Full() || none.Len() != 0 {
 		t.Error("a nil tracker follows jobs")
 	}

@@ -70,7 +70,7 @@ func (b *bodyReader) read() bool {
 			return false
 		}
 	}
-	if !b.Whole() {
+	if !b.IsComplete() {
 		return false
 	}
 	if len(b.rest) == 0 {

@@ -8,30 +8,30 @@ import (
 // Alias is where the clients of a provider send what others send below /v1, when all that is
 // set of them is the address of the gateway.
 type Alias struct {
-	Prefix string // whole segments, "/openai/v1"
-	Below  string // what stands for it below /v1: "", or "/v1beta" where it is part of the provider's own paths
-	Azure  bool   // calls come as Azure has them: with the name of a deployment in the path or the query
-	Own    bool   // the prefix is the gateway's
-	Vendor string // whose clients call there, in whose shape errors are: "google", "amazon", "cohere"; empty for OpenAI's
-	Models string // behind which the provider has the names of models, "/v1beta/models/"; empty for nowhere
+	Prefix     string // whole segments, "/openai/v1"
+	RestPrefix string // what stands for it below /v1: "", or "/v1beta" where it is part of the provider's own paths
+	Azure      bool   // calls come as Azure has them: with the name of a deployment in the path or the query
+	Native     bool   // the prefix is the gateway's
+	Vendor     string // whose clients call there, in whose shape errors are: "google", "amazon", "cohere"; empty for OpenAI's
+	Models     string // behind which the provider has the names of models, "/v1beta/models/"; empty for nowhere
 }
 
 // Aliases are the prefixes beside /v1, the longer before the shorter. To serve a client at its
 // own address, add its line here.
 var Aliases = []Alias{
-	{Prefix: "/v1/proxy", Own: true},
-	{Prefix: "/v1", Own: true},
-	{Prefix: "/proxy", Own: true},
+	{Prefix: "/v1/proxy", Native: true},
+	{Prefix: "/v1", Native: true},
+	{Prefix: "/proxy", Native: true},
 	{Prefix: "/openai/v1"},           // https://console.groq.com/docs/openai; https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
 	{Prefix: "/openai", Azure: true}, // https://learn.microsoft.com/azure/foundry/openai/reference
-	{Prefix: "/v1beta", Below: "/v1beta", Vendor: "google", Models: "/v1beta/models/"},    // https://ai.google.dev/api
-	{Prefix: "/v1alpha", Below: "/v1alpha", Vendor: "google", Models: "/v1alpha/models/"}, // likewise
-	{Prefix: "/v1beta1", Below: "/v1beta1", Vendor: "google"},                             // https://cloud.google.com/vertex-ai/docs/reference/rest
-	{Prefix: "/upload/v1beta", Below: "/upload/v1beta", Vendor: "google"},                 // https://ai.google.dev/api/files
-	{Prefix: "/v2/chat", Below: "/v2/chat", Vendor: "cohere"},                             // https://docs.cohere.com/reference
-	{Prefix: "/v2/embed", Below: "/v2/embed", Vendor: "cohere"},                           // likewise
-	{Prefix: "/v2/rerank", Below: "/v2/rerank", Vendor: "cohere"},                         // likewise
-	{Prefix: "/model", Below: "/model", Vendor: "amazon", Models: "/model/"},              // https://docs.aws.amazon.com/bedrock/latest/APIReference
+	{Prefix: "/v1beta", RestPrefix: "/v1beta", Vendor: "google", Models: "/v1beta/models/"},    // https://ai.google.dev/api
+	{Prefix: "/v1alpha", RestPrefix: "/v1alpha", Vendor: "google", Models: "/v1alpha/models/"}, // likewise
+	{Prefix: "/v1beta1", RestPrefix: "/v1beta1", Vendor: "google"},                             // https://cloud.google.com/vertex-ai/docs/reference/rest
+	{Prefix: "/upload/v1beta", RestPrefix: "/upload/v1beta", Vendor: "google"},                 // https://ai.google.dev/api/files
+	{Prefix: "/v2/chat", RestPrefix: "/v2/chat", Vendor: "cohere"},                             // https://docs.cohere.com/reference
+	{Prefix: "/v2/embed", RestPrefix: "/v2/embed", Vendor: "cohere"},                           // likewise
+	{Prefix: "/v2/rerank", RestPrefix: "/v2/rerank", Vendor: "cohere"},                         // likewise
+	{Prefix: "/model", RestPrefix: "/model", Vendor: "amazon", Models: "/model/"},              // https://docs.aws.amazon.com/bedrock/latest/APIReference
 }
 
 // Address is what an escaped path stands for.
@@ -42,7 +42,7 @@ type Address struct {
 }
 
 // Foreign reports whether the path has a prefix that is not the gateway's own.
-func (a *Alias) Foreign() bool { return a != nil && !a.Own }
+func (a *Alias) Foreign() bool { return a != nil && !a.Native }
 
 // Locate takes the prefix off an escaped path. Of Azure's paths that name a deployment and end
 // in a typed route, such as "/openai/deployments/gpt-4o/chat/completions", the deployment is
@@ -59,8 +59,8 @@ func Locate(method, path string) Address {
 				return Address{Rest: route, Alias: a, Deployment: model}
 			}
 		}
-		if a.Below != "" {
-			rest = path[len(a.Prefix)-len(a.Below):]
+		if a.RestPrefix != "" {
+			rest = path[len(a.Prefix)-len(a.RestPrefix):]
 		}
 		return Address{Rest: rest, Alias: a}
 	}

@@ -42,9 +42,9 @@ func TestLocate(t *testing.T) {
 		{"GET", "/", "/", "", false},
 		{"GET", "", "", "", false},
 	} {
-		at := llm.Locate(c.method, c.path)
-		if at.Rest != c.rest || at.Deployment != c.deployment || (at.Alias != nil) != c.known {
-			t.Errorf("%s %s: %+v, want %q and %q", c.method, c.path, at, c.rest, c.deployment)
+		addr := llm.Locate(c.method, c.path)
+		if addr.Rest != c.rest || addr.Deployment != c.deployment || (addr.Alias != nil) != c.known {
+			t.Errorf("%s %s: %+v, want %q and %q", c.method, c.path, addr, c.rest, c.deployment)
 		}
 	}
 }
@@ -54,8 +54,8 @@ func TestAliasesAreReached(t *testing.T) {
 	t.Parallel()
 	for i := range llm.Aliases {
 		a := &llm.Aliases[i]
-		if at := llm.Locate("POST", a.Prefix+"/x"); at.Alias != a || at.Rest != a.Below+"/x" {
-			t.Errorf("%s: %+v", a.Prefix, at)
+		if addr := llm.Locate("POST", a.Prefix+"/x"); addr.Alias != a || addr.Rest != a.RestPrefix+"/x" {
+			t.Errorf("%s: %+v", a.Prefix, addr)
 		}
 	}
 }

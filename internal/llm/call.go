@@ -89,16 +89,16 @@ type PartKind uint8
 
 // The kinds of parts.
 const (
-	TextPart    PartKind = iota // Text, Citations
-	ImagePart                   // Media
-	AudioPart                   // Media
-	FilePart                    // Media: a document, or video
-	RefusalPart                 // Text
-	ThoughtPart                 // Text, Signature: what a model thought, maybe only its summary
-	SealedPart                  // Text: thoughts that only the provider can read
-	CallPart                    // Call, Signature
-	ResultPart                  // Result
-	OpaquePart                  // Raw: a block that means something to Shape alone
+	TextPart      PartKind = iota // Text, Citations
+	ImagePart                     // Media
+	AudioPart                     // Media
+	FilePart                      // Media: a document, or video
+	RefusalPart                   // Text
+	ReasoningPart                 // Text, Signature: what a model thought, maybe only its summary
+	SealedPart                    // Text: thoughts that only the provider can read
+	CallPart                      // Call, Signature
+	ResultPart                    // Result
+	OpaquePart                    // Raw: a block that means something to Shape alone
 )
 
 // Part is one piece of a message, in the order in which it was said.
@@ -107,17 +107,17 @@ type Part struct {
 	Index     int    // in the caller's content; -1 when the content was a plain string; see Call.Path
 	Text      string // unescaped
 	Signature string // with which the provider knows its own thoughts or calls again
-	// Carried is a signature that the gateway had put into the id of a call or behind a
+	// EmbeddedSignature is a signature that the gateway had put into the id of a call or behind a
 	// text, where the caller's surface has no place for it. The provider that signed takes
 	// it; to others nothing is lost without it.
-	Carried   string
-	ID        string // of the item, on surfaces that have such: "rs_1"
-	Media     *Media
-	Call      *ToolCall
-	Result    *ToolResult
-	Cache     *Cache
-	Citations json.RawMessage // in the form of Shape
-	Raw       json.RawMessage
+	EmbeddedSignature string
+	ID                string // of the item, on surfaces that have such: "rs_1"
+	Media             *Media
+	Call              *ToolCall
+	Result            *ToolResult
+	Cache             *Cache
+	Citations         json.RawMessage // in the form of Shape
+	Raw               json.RawMessage
 	// Shape is the name of the dialect whose form Raw and Citations have, "anthropic", or in
 	// which a thought was signed or sealed; empty when nobody knows.
 	Shape string

@@ -13,7 +13,7 @@ type EventKind uint8
 const (
 	EventStart     EventKind = iota // ID, Model, Usage where it is told already; else nil
 	EventBlock                      // Block, Part; ID and Name of a tool call, Text and Name (its shape) of a SealedPart, Raw and Name (its shape) of an OpaquePart
-	EventText                       // Block, Text: of TextPart, RefusalPart and ThoughtPart
+	EventText                       // Block, Text: of TextPart, RefusalPart and ReasoningPart
 	EventArguments                  // Block, Text: a piece of a tool call's JSON
 	EventSignature                  // Block, Text: a piece of Part.Signature; Name: the dialect in which it was signed
 	EventMedia                      // Block, Media: its Data is a piece

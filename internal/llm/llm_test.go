@@ -97,7 +97,7 @@ func TestTallyOfManyLosses(t *testing.T) {
 			tally.Drop("messages[" + strconv.Itoa(i) + "]")
 		}
 	}
-	if lost := tally.Dropped(); len(lost) != parts || lost[7] != "messages[7]" {
-		t.Errorf("%d lost", len(lost))
+	if dropped := tally.Dropped(); len(dropped) != parts || dropped[7] != "messages[7]" {
+		t.Errorf("%d lost", len(dropped))
 	}
 }

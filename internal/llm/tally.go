@@ -10,12 +10,12 @@ import (
 // has a word for and says what it had to leave out; whatever nobody took is lost as
 // well. One Tally serves one encoding and one goroutine.
 type FieldTracker struct {
-	call  *Call
-	few   [fewParams]bool
-	taken []bool              // of the call's parameters
-	extra map[*Param]struct{} // taken of what messages, parts and tools have besides
-	lost  []string
-	known map[string]struct{} // what is in lost: there may be as many as the call has parts
+	call    *Call
+	few     [fewParams]bool
+	taken   []bool              // of the call's parameters
+	extra   map[*Param]struct{} // taken of what messages, parts and tools have besides
+	dropped []string
+	known   map[string]struct{} // what is in lost: there may be as many as the call has parts
 }
 
 // fewParams is as many parameters as most calls have at most.
@@ -79,7 +79,7 @@ func (t *FieldTracker) Rest() []Param {
 func (t *FieldTracker) TakeFrom(extra []Param, name string) (json.RawMessage, bool) {
 	for i := range extra {
 		if p := &extra[i]; p.Name == name {
-			t.carry(p)
+			t.markTaken(p)
 			return p.Raw, true
 		}
 	}
@@ -92,14 +92,14 @@ func (t *FieldTracker) TakeAll(extra []Param) []Param {
 	for i := range extra {
 		p := &extra[i]
 		if _, ok := t.extra[p]; !ok {
-			t.carry(p)
+			t.markTaken(p)
 			left = append(left, *p)
 		}
 	}
 	return left
 }
 
-func (t *FieldTracker) carry(p *Param) {
+func (t *FieldTracker) markTaken(p *Param) {
 	if t.extra == nil {
 		t.extra = make(map[*Param]struct{})
 	}
@@ -115,7 +115,7 @@ func (t *FieldTracker) Drop(path string) {
 		t.known = make(map[string]struct{})
 	}
 	t.known[path] = struct{}{}
-	t.lost = append(t.lost, path)
+	t.dropped = append(t.dropped, path)
 }
 
 // Dropped lists what the target does not get, as paths into the caller's body: what
@@ -135,7 +135,7 @@ func (t *FieldTracker) Dropped() []string {
 	for i := range t.call.Tools {
 		t.rest(t.call.Tools[i].Extra)
 	}
-	return t.lost
+	return t.dropped
 }
 
 func (t *FieldTracker) parts(list []Part) {

@@ -79,11 +79,11 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// CountMost is beyond what any call uses of anything; more is a slip of the provider, and
+// MaxCount is beyond what any call uses of anything; more is a slip of the provider, and
 // must not overflow a sum.
-const CountMost = 1 << 50
+const MaxCount = 1 << 50
 
-// Bounded is the usage within what calls use: from 0 to CountMost of each. Seconds that are no
+// Bounded is the usage within what calls use: from 0 to MaxCount of each. Seconds that are no
 // number are none.
 func (u Usage) Bounded() Usage {
 	for _, n := range [...]*int64{
@@ -99,8 +99,8 @@ func (u Usage) Bounded() Usage {
 	if !(u.AudioSeconds > 0) {
 		u.AudioSeconds = 0
 	}
-	u.AudioSeconds = min(u.AudioSeconds, CountMost)
+	u.AudioSeconds = min(u.AudioSeconds, MaxCount)
 	return u
 }
 
-func bounded(n int64) int64 { return min(max(n, 0), CountMost) }
+func bounded(n int64) int64 { return min(max(n, 0), MaxCount) }

@@ -12,14 +12,14 @@ import (
 func TestUsageIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		count, within     int64
+		count, clamped    int64
 		seconds, boundary float64
 	}{
 		{12, 12, 12.5, 12.5},
 		{-1, 0, -0.5, 0},
 		{math.MinInt64, 0, math.NaN(), 0},
-		{math.MaxInt64, llm.CountMost, math.Inf(1), llm.CountMost},
-		{llm.CountMost + 1, llm.CountMost, math.Inf(-1), 0},
+		{math.MaxInt64, llm.MaxCount, math.Inf(1), llm.MaxCount},
+		{llm.MaxCount + 1, llm.MaxCount, math.Inf(-1), 0},
 	} {
 		var u llm.Usage
 		v := reflect.ValueOf(&u).Elem()
@@ -35,8 +35,8 @@ func TestUsageIsBounded(t *testing.T) {
 		}
 		v = reflect.ValueOf(got)
 		for i := range v.NumField() {
-			if f := v.Field(i); f.CanInt() && f.Int() != c.within {
-				t.Errorf("%s of %d: %d, want %d", v.Type().Field(i).Name, c.count, f.Int(), c.within)
+			if f := v.Field(i); f.CanInt() && f.Int() != c.clamped {
+				t.Errorf("%s of %d: %d, want %d", v.Type().Field(i).Name, c.count, f.Int(), c.clamped)
 			}
 		}
 	}

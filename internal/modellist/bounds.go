@@ -13,10 +13,10 @@ const (
 	maxListBytes = 64 << 10 // of all names together
 )
 
-// within returns the names that fit the limits, each once, in their order and without the
+// limitNames returns the names that fit the limits, each once, in their order and without the
 // memory of the response that they come from. Names that no call could carry, which are
 // empty, not UTF-8 or contain control characters, are left out.
-func within(names []string) []string {
+func limitNames(names []string) []string {
 	out, seen, bytes := make([]string, 0, min(len(names), MaxNames)), map[string]bool{}, 0
 	for _, name := range names {
 		if !usable(name) || seen[name] {

@@ -59,7 +59,7 @@ type Lists struct {
 type entry struct {
 	source  Source   // the one that asked last
 	names   []string // never changed, only replaced; nil before the first success
-	at      time.Time
+	readAt  time.Time
 	used    time.Time
 	queued  bool // or being read
 	failing bool
@@ -120,7 +120,7 @@ func (l *Lists) find(s Source) *entry {
 		}
 	}
 	e.source, e.used = s, now
-	if due := e.at.IsZero() || now.Sub(e.at) >= l.set.Period; due && !e.queued {
+	if due := e.readAt.IsZero() || now.Sub(e.readAt) >= l.set.Period; due && !e.queued {
 		select {
 		case l.queue <- e:
 			e.queued = true
@@ -170,11 +170,11 @@ func (l *Lists) drop(e *entry) {
 
 // Retain forgets the lists of the sources that keep rejects, such as those of providers that
 // were deleted. Keep must not call l.
-func (l *Lists) Retain(keep func(Source) bool) {
+func (l *Lists) Retain(inUse func(Source) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.known {
-		if !keep(e.source) {
+		if !inUse(e.source) {
 			l.drop(e)
 		}
 	}

@@ -64,7 +64,7 @@ func (s *server) atOnce() int {
 	return s.max
 }
 
-func (s *server) asked(provider string) int {
+func (s *server) requestCount(provider string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[provider]
@@ -128,8 +128,8 @@ func (c *cache) names(t *testing.T, sources ...modellist.Source) (got [][]string
 	return got, time.Since(began)
 }
 
-// want holds that one list is there at once.
-func (c *cache) want(t *testing.T, what string, s modellist.Source, want ...string) {
+// expectList holds that one list is there at once.
+func (c *cache) expectList(t *testing.T, what string, s modellist.Source, want ...string) {
 	t.Helper()
 	got, took := c.names(t, s)
 	if !slices.Equal(got[0], want) || took != 0 {
@@ -141,9 +141,9 @@ func TestNames_FirstRequestWaitsForTheList(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cache) {
 		c.set("a", nil, "m1", "m2")
-		c.want(t, "first", source("a"), "m1", "m2")
-		c.want(t, "second", source("a"), "m1", "m2")
-		if n := c.asked("a"); n != 1 {
+		c.expectList(t, "first", source("a"), "m1", "m2")
+		c.expectList(t, "second", source("a"), "m1", "m2")
+		if n := c.requestCount("a"); n != 1 {
 			t.Errorf("the provider was asked %d times", n)
 		}
 	})
@@ -168,7 +168,7 @@ func TestNames_SilentProviderDelaysOneAnswerOnly(t *testing.T) {
 			t.Errorf("after its failure: waited %s", took)
 		}
 		synctest.Wait()
-		if n := c.asked("silent"); n != 2 {
+		if n := c.requestCount("silent"); n != 2 {
 			t.Errorf("the provider was asked %d times", n)
 		}
 	})
@@ -191,17 +191,17 @@ func TestNames_AreRefreshedInTheBackgroundWhenOld(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cache) {
 		c.set("a", nil, "old")
-		c.want(t, "first", source("a"), "old")
+		c.expectList(t, "first", source("a"), "old")
 		c.set("a", nil, "new")
 		c.clock.turn(period - 1)
-		c.want(t, "within the period", source("a"), "old")
+		c.expectList(t, "within the period", source("a"), "old")
 		synctest.Wait()
-		c.want(t, "within the period", source("a"), "old")
+		c.expectList(t, "within the period", source("a"), "old")
 		c.clock.turn(1)
-		c.want(t, "after the period", source("a"), "old")
+		c.expectList(t, "after the period", source("a"), "old")
 		synctest.Wait()
-		c.want(t, "after the refresh", source("a"), "new")
-		if n := c.asked("a"); n != 2 {
+		c.expectList(t, "after the refresh", source("a"), "new")
+		if n := c.requestCount("a"); n != 2 {
 			t.Errorf("the provider was asked %d times", n)
 		}
 	})
@@ -211,19 +211,19 @@ func TestNames_LastListStaysWhileTheProviderIsDown(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cache) {
 		c.set("a", nil, "m")
-		c.want(t, "first", source("a"), "m")
+		c.expectList(t, "first", source("a"), "m")
 		c.set("a", errors.New("connection refused"))
 		for range 3 {
 			c.clock.turn(period)
-			c.want(t, "down", source("a"), "m")
+			c.expectList(t, "down", source("a"), "m")
 			synctest.Wait()
 		}
-		c.want(t, "down", source("a"), "m")
+		c.expectList(t, "down", source("a"), "m")
 		c.set("a", nil, []string{}...)
 		c.clock.turn(period)
-		c.want(t, "back", source("a"), "m")
+		c.expectList(t, "back", source("a"), "m")
 		synctest.Wait()
-		c.want(t, "back without models", source("a"))
+		c.expectList(t, "back without models", source("a"))
 		text := c.log.String()
 		if strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, `msg="cannot read the model list of a provider; its last list stays" provider=@a workspace=w models=1 error="connection refused"`) {
 			t.Error(text)
@@ -238,11 +238,11 @@ func TestNames_ChangedProviderIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cache) {
 		c.set("a", nil, "old")
-		c.want(t, "first", source("a"), "old")
+		c.expectList(t, "first", source("a"), "old")
 		c.set("a", nil, "new")
 		changed := source("a")
 		changed.Version = sha256.Sum256([]byte("2"))
-		c.want(t, "changed", changed, "new")
+		c.expectList(t, "changed", changed, "new")
 		if n := c.Len(); n != 1 {
 			t.Errorf("%d lists are cached", n)
 		}
@@ -278,14 +278,14 @@ func TestNames_CacheIsBounded(t *testing.T) {
 			c.names(t, source(fmt.Sprint("p", i)))
 		}
 		last := fmt.Sprint("p", modellist.MaxLists)
-		if n := c.asked(last); n != 0 || c.Len() != modellist.MaxLists {
+		if n := c.requestCount(last); n != 0 || c.Len() != modellist.MaxLists {
 			t.Errorf("the provider after the last was asked %d times, %d lists are cached", n, c.Len())
 		}
 		if text := c.log.String(); strings.Count(text, "model list cache is full") != 1 {
 			t.Error(text)
 		}
 		c.clock.turn(time.Hour)
-		c.want(t, "when the others are idle", source(last), "m")
+		c.expectList(t, "when the others are idle", source(last), "m")
 		if c.Len() != modellist.MaxLists {
 			t.Errorf("%d lists are cached", c.Len())
 		}

@@ -40,10 +40,10 @@ func (l *Lists) refresh(ctx context.Context, e *entry) {
 	if ctx.Err() != nil {
 		return // the program stops
 	}
-	names = within(names)
+	names = limitNames(names)
 	l.mu.Lock()
 	failed, restored := err != nil && !e.failing, err == nil && e.failing
-	e.failing, e.queued, e.at = err != nil, false, l.set.Clock.Now()
+	e.failing, e.queued, e.readAt = err != nil, false, l.set.Clock.Now()
 	if err == nil {
 		e.names = names
 	}

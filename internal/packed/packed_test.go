@@ -46,24 +46,24 @@ func TestListsComeBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOfN(rapid.Uint64(), 0, 40).Draw(t, "numbers")
-		words := rapid.SliceOfN(rapid.String(), 0, 40).Draw(t, "texts")
-		texts := make([]*string, len(words))
-		for i := range words {
-			texts[i] = &words[i]
+		inputs := rapid.SliceOfN(rapid.String(), 0, 40).Draw(t, "texts")
+		texts := make([]*string, len(inputs))
+		for i := range inputs {
+			texts[i] = &inputs[i]
 		}
 		b := packed.AppendTexts(packed.AppendLists(nil, numbers, texts), texts)
 		if size := packed.ListsSize(numbers, texts); size != len(b) {
 			t.Fatalf("%d bytes instead of %d", len(b), size)
 		}
 		d := packed.Decoder{Rest: b, Malformed: errBroken}
-		got, lens := make([]uint64, len(numbers)), make([]uint64, len(words))
+		got, lens := make([]uint64, len(numbers)), make([]uint64, len(inputs))
 		d.Numbers(got)
 		if extra := d.Lengths(lens); extra != 0 || !slices.Equal(got, numbers) {
 			t.Errorf("%d and %d bytes more instead of %d", got, extra, numbers)
 		}
 		for i, n := range lens {
-			if text := string(d.Bytes(n)); text != words[i] {
-				t.Errorf("text %d is %q instead of %q", i, text, words[i])
+			if text := string(d.Bytes(n)); text != inputs[i] {
+				t.Errorf("text %d is %q instead of %q", i, text, inputs[i])
 			}
 		}
 		if len(d.Rest) > 0 || d.Err != nil {
@@ -95,9 +95,9 @@ func TestFaultsStick(t *testing.T) {
 
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	for _, at := range []time.Time{{}, time.Date(2026, 11, 22, 6, 30, 0, 123456789, time.UTC)} {
-		if got := packed.Time(packed.Nanos(at)); !got.Equal(at) || got.IsZero() != at.IsZero() {
-			t.Errorf("%v became %v", at, got)
+	for _, instant := range []time.Time{{}, time.Date(2026, 11, 22, 6, 30, 0, 123456789, time.UTC)} {
+		if got := packed.Time(packed.Nanos(instant)); !got.Equal(instant) || got.IsZero() != instant.IsZero() {
+			t.Errorf("%v became %v", instant, got)
 		}
 	}
 }

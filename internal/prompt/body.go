@@ -148,5 +148,5 @@ func areObjects(raw []byte) bool {
 			return false
 		}
 	}
-	return r.Whole()
+	return r.IsComplete()
 }

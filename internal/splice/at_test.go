@@ -29,7 +29,7 @@ func TestAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		d.At(path, func(place string, raw []byte) { got = append(got, place+"="+string(raw)) })
+		d.EachValue(path, func(location string, raw []byte) { got = append(got, location+"="+string(raw)) })
 		if s := strings.Join(got, " "); s != want {
 			t.Errorf("%s: %s, want %s", path, s, want)
 		}

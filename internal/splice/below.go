@@ -5,8 +5,8 @@ package splice
 // container is read from front to back instead, twice where it matters which of its twins
 // is the last.
 
-// piece is what becomes of a member or element: a nil name or value stays as it is.
-type piece struct {
+// memberEdit is what becomes of a member or element: a nil name or value stays as it is.
+type memberEdit struct {
 	name, val []byte
 	dropped   bool
 }
@@ -14,9 +14,9 @@ type piece struct {
 // rewrite returns the container raw, which is known to be valid JSON without white space
 // around it, with what change makes of its members or elements, counted from 0. It is raw
 // itself, and false, where nothing changes.
-func rewrite(raw []byte, change func(k int, it item) piece) ([]byte, bool) {
+func rewrite(raw []byte, change func(k int, it item) memberEdit) ([]byte, bool) {
 	c := rewriter{src: raw}
-	first, prev, kept := -1, 0, false // where the first begins, where the last ended, whether one stays
+	first, prev, retained := -1, 0, false // where the first begins, where the last ended, whether one stays
 	eachItem(raw, func(k int, it item) {
 		p := change(k, it)
 		if k == 0 {
@@ -24,17 +24,17 @@ func rewrite(raw []byte, change func(k int, it item) piece) ([]byte, bool) {
 		}
 		switch {
 		case !p.dropped:
-			if !kept && k > 0 {
+			if !retained && k > 0 {
 				c.replace(first, it.key, nil) // all in front of it go
 			}
-			kept = true
+			retained = true
 			c.member(it, p)
-		case kept:
+		case retained:
 			c.replace(prev, it.end, nil) // with the comma in front of it
 		}
 		prev = it.end
 	})
-	if !kept && first >= 0 {
+	if !retained && first >= 0 {
 		c.replace(first, prev, nil)
 	}
 	return c.text()
@@ -44,13 +44,13 @@ func rewrite(raw []byte, change func(k int, it item) piece) ([]byte, bool) {
 func eachItem(raw []byte, do func(k int, it item)) {
 	s, closing := scanner{b: raw}, raw[0]+2
 	i := s.space(1)
-	for k := 0; s.at(i) != closing; k++ {
+	for k := 0; s.byteAt(i) != closing; k++ {
 		it, end := s.item(i, 1, closing == '}')
 		if end < 0 {
 			return // a value of an edit that is no JSON, or nested too deep
 		}
 		do(k, it)
-		if i = s.space(end); s.at(i) == ',' {
+		if i = s.space(end); s.byteAt(i) == ',' {
 			i = s.space(i + 1)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *rewriter) replace(from, to int, with []byte) {
 	c.done = to
 }
 
-func (c *rewriter) member(it item, p piece) {
+func (c *rewriter) member(it item, p memberEdit) {
 	if p.name != nil {
 		c.replace(it.key, it.keyEnd, p.name)
 	}
@@ -89,14 +89,14 @@ func (c *rewriter) text() ([]byte, bool) {
 
 // lastNamed returns which member of the object raw is the last of that name, and where it
 // lies; -1 when there is none.
-func lastNamed(raw []byte, key string) (last int, at item) {
+func lastNamed(raw []byte, key string) (last int, pos item) {
 	last = -1
 	eachItem(raw, func(k int, it item) {
 		if it.named(raw, key) {
-			last, at = k, it
+			last, pos = k, it
 		}
 	})
-	return last, at
+	return last, pos
 }
 
 // applyToValue is walk on any value; one that is not the container which the path is about has
@@ -107,31 +107,31 @@ func applyToValue(raw []byte, path string, e *Edit) ([]byte, bool) {
 	case !ok:
 		return raw, false
 	case st.index != noIndex && container(raw, '['):
-		return rewrite(raw, func(k int, it item) piece {
+		return rewrite(raw, func(k int, it item) memberEdit {
 			if st.index != every && st.index != k {
-				return piece{}
+				return memberEdit{}
 			}
-			return e.piece(raw[it.val:it.end], rest)
+			return e.editMember(raw[it.val:it.end], rest)
 		})
 	case st.index != noIndex || !container(raw, '{'):
 		return raw, false
 	case rest == "" && e.op == opRename:
 		return renameIn(raw, st.key, e.to)
 	}
-	return rewrite(raw, func(_ int, it item) piece {
+	return rewrite(raw, func(_ int, it item) memberEdit {
 		if !it.named(raw, st.key) {
-			return piece{}
+			return memberEdit{}
 		}
-		return e.piece(raw[it.val:it.end], rest)
+		return e.editMember(raw[it.val:it.end], rest)
 	})
 }
 
-func (e *Edit) piece(val []byte, rest string) piece {
+func (e *Edit) editMember(val []byte, rest string) memberEdit {
 	to, changed := e.change(val, rest)
 	if !changed {
-		return piece{}
+		return memberEdit{}
 	}
-	return piece{val: to, dropped: to == nil}
+	return memberEdit{val: to, dropped: to == nil}
 }
 
 // renameIn is the rename of a draft, in the object raw.
@@ -143,14 +143,14 @@ func renameIn(raw []byte, key, to string) ([]byte, bool) {
 	if taken, _ := lastNamed(raw, to); taken >= 0 {
 		last = -1
 	}
-	return rewrite(raw, func(k int, it item) piece {
+	return rewrite(raw, func(k int, it item) memberEdit {
 		switch {
 		case !it.named(raw, key):
-			return piece{}
+			return memberEdit{}
 		case k == last:
-			return piece{name: Quote(to)}
+			return memberEdit{name: Quote(to)}
 		}
-		return piece{dropped: true}
+		return memberEdit{dropped: true}
 	})
 }
 
@@ -164,25 +164,25 @@ func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 	if !container(old, '{') {
 		old = []byte("{}")
 	}
-	last, at := lastNamed(old, st.key)
+	last, pos := lastNamed(old, st.key)
 	if rest != "" {
-		if raw, ok = setIn(old[at.val:at.end], next(rest), raw); !ok {
+		if raw, ok = setIn(old[pos.val:pos.end], next(rest), raw); !ok {
 			return nil, false
 		}
 	}
 	if last < 0 {
 		return added(old, st.key, raw), true
 	}
-	made, _ = rewrite(old, func(k int, it item) piece {
+	made, _ = rewrite(old, func(k int, it item) memberEdit {
 		switch {
 		case !it.named(old, st.key):
-			return piece{}
+			return memberEdit{}
 		case k == last && string(old[it.val:it.end]) == string(raw):
-			return piece{}
+			return memberEdit{}
 		case k == last:
-			return piece{val: raw}
+			return memberEdit{val: raw}
 		}
-		return piece{dropped: true}
+		return memberEdit{dropped: true}
 	})
 	return made, true
 }
@@ -190,10 +190,10 @@ func setIn(old []byte, path string, raw []byte) (made []byte, ok bool) {
 // added returns the object old with a further member, behind its last one or else its
 // opening bracket.
 func added(old []byte, key string, raw []byte) []byte {
-	at, comma := 1, ""
-	eachItem(old, func(_ int, it item) { at, comma = it.end, "," })
+	pos, comma := 1, ""
+	eachItem(old, func(_ int, it item) { pos, comma = it.end, "," })
 	c := rewriter{src: old}
-	c.replace(at, at, append(append(AppendQuoted([]byte(comma), key), ':'), raw...))
+	c.replace(pos, pos, append(append(AppendQuoted([]byte(comma), key), ':'), raw...))
 	made, _ := c.text()
 	return made
 }

@@ -5,7 +5,7 @@ import "strings"
 // selection is what many paths select, put together by their steps: so a body is gone
 // through once for all of them.
 type selection struct {
-	whole    bool // a path ends here
+	terminal bool // a path ends here
 	members  map[string]*selection
 	elements map[int]*selection // by index; also every
 }
@@ -19,7 +19,7 @@ func (s *selection) add(path string) {
 		}
 		s, path = s.step(st), next(rest)
 	}
-	s.whole = true
+	s.terminal = true
 }
 
 // step is the selection behind a step; it is made if there is none.
@@ -30,14 +30,14 @@ func (s *selection) step(st step) *selection {
 	return child(&s.members, st.key)
 }
 
-func child[K comparable](of *map[K]*selection, key K) *selection {
-	if *of == nil {
-		*of = make(map[K]*selection)
+func child[K comparable](children *map[K]*selection, key K) *selection {
+	if *children == nil {
+		*children = make(map[K]*selection)
 	}
-	s := (*of)[key]
+	s := (*children)[key]
 	if s == nil {
 		s = new(selection)
-		(*of)[key] = s
+		(*children)[key] = s
 	}
 	return s
 }
@@ -45,15 +45,15 @@ func child[K comparable](of *map[K]*selection, key K) *selection {
 // dropAll does a DropAll in the object. Most paths are names, which need no selection.
 func (dr *draft) dropAll(paths []string) {
 	drop := Edit{op: opDrop}
-	var below selection
+	var nested selection
 	for _, path := range paths {
 		if strings.ContainsAny(path, ".[") {
-			below.add(path)
+			nested.add(path)
 		} else {
 			dr.walk(path, &drop)
 		}
 	}
-	for key, s := range below.members {
+	for key, s := range nested.members {
 		for k := range dr.entries {
 			if !dr.is(k, key) {
 				continue
@@ -78,21 +78,21 @@ func (d *remover) from(raw []byte, first int) ([]byte, bool) {
 		return raw, false
 	}
 	end := len(d.led)
-	return rewrite(raw, func(k int, it item) piece {
+	return rewrite(raw, func(k int, it item) memberEdit {
 		d.led = d.led[:end] // without those to the one before
 		for _, s := range d.led[first:end] {
 			if d.extendSelection(s, raw, k, it) {
-				return piece{dropped: true}
+				return memberEdit{dropped: true}
 			}
 		}
 		if len(d.led) == end {
-			return piece{}
+			return memberEdit{}
 		}
 		val, changed := d.from(raw[it.val:it.end], end)
 		if !changed {
-			return piece{}
+			return memberEdit{}
 		}
-		return piece{val: val}
+		return memberEdit{val: val}
 	})
 }
 
@@ -110,7 +110,7 @@ func (d *remover) lead(s *selection) (whole bool) {
 		return false
 	}
 	d.led = append(d.led, s)
-	return s.whole
+	return s.terminal
 }
 
 // member is the selection behind the name of a member of raw, nil for none.
@@ -118,6 +118,6 @@ func (s *selection) member(raw []byte, it item) *selection {
 	if !it.escaped {
 		return s.members[string(raw[it.key+1:it.keyEnd-1])]
 	}
-	var room [64]byte
-	return s.members[string(AppendUnquoted(room[:0], raw[it.key:it.keyEnd]))]
+	var buf [64]byte
+	return s.members[string(AppendUnquoted(buf[:0], raw[it.key:it.keyEnd]))]
 }

@@ -41,15 +41,15 @@ func Elements(b []byte) iter.Seq[[]byte] {
 func eachMember(b []byte, bracket byte, yield func(name, val []byte) bool) {
 	s := scanner{b: b}
 	i := s.space(0)
-	if s.at(i) != bracket {
+	if s.byteAt(i) != bracket {
 		return
 	}
-	for i = s.space(i + 1); s.at(i) != bracket+2; i = s.space(i + 1) {
+	for i = s.space(i + 1); s.byteAt(i) != bracket+2; i = s.space(i + 1) {
 		it, end := s.item(i, 1, bracket == '{')
 		if end < 0 || !yield(b[it.key:it.keyEnd], b[it.val:it.end]) {
 			return
 		}
-		if i = s.space(end); s.at(i) != ',' {
+		if i = s.space(end); s.byteAt(i) != ',' {
 			return
 		}
 	}
@@ -69,7 +69,7 @@ func IsName(raw []byte, key string) bool {
 func Valid(b []byte) bool {
 	s := scanner{b: b}
 	i := s.space(0)
-	if s.at(i) != '{' {
+	if s.byteAt(i) != '{' {
 		return false
 	}
 	i = s.value(i, 0)
@@ -90,13 +90,13 @@ func Text(b []byte, keys ...string) string {
 	return s
 }
 
-// ContainsWord reports whether a word stands anywhere in a raw value or name, in whatever
+// ContainsText reports whether a word stands anywhere in a raw value or name, in whatever
 // way its letters are spelled: "se\u0061rch" mentions search.
-func ContainsWord(raw []byte, word string) bool {
-	if bytes.Contains(raw, []byte(word)) {
+func ContainsText(raw []byte, text string) bool {
+	if bytes.Contains(raw, []byte(text)) {
 		return true
 	}
-	return bytes.Contains(raw, []byte(`\u`)) && bytes.Contains(AppendUnquoted(nil, raw), []byte(word))
+	return bytes.Contains(raw, []byte(`\u`)) && bytes.Contains(AppendUnquoted(nil, raw), []byte(text))
 }
 
 // IsNull reports whether a raw value says nothing: it is null, or not there.

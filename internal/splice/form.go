@@ -17,8 +17,8 @@ type FormLimits struct {
 	Value int64 // bytes of a part that is no file, 1 MiB
 }
 
-// KeptMax is the largest value of a field that Part.Value holds: 64 KiB.
-const KeptMax = 64 << 10
+// MaxValueBytes is the largest value of a field that Part.Value holds: 64 KiB.
+const MaxValueBytes = 64 << 10
 
 func (l FormLimits) orDefault() FormLimits {
 	def := FormLimits{Total: 512 << 20, Parts: 128, Head: 16 << 10, Value: 1 << 20}
@@ -43,7 +43,7 @@ type Part struct {
 	FileName    string
 	HasFileName bool   // it is a file, even one with an empty name
 	ContentType string // as sent; empty when there was none
-	Value       []byte // of a part that is no file; nil when it is over KeptMax
+	Value       []byte // of a part that is no file; nil when it is over MaxValueBytes
 	Off, Len    int64  // the content
 	PartOff     int64  // the dashes of the boundary line in front of it
 	PartLen     int64  // from there to the end of the content
@@ -69,7 +69,7 @@ func (f *Form) Part(name string) *Part {
 }
 
 // Value returns the text of the first field of that name. It reports false when there
-// is none, when it is a file, or when it is over KeptMax.
+// is none, when it is a file, or when it is over MaxValueBytes.
 func (f *Form) Value(name string) (string, bool) {
 	p := f.Part(name)
 	if p == nil || p.HasFileName || p.Value == nil {

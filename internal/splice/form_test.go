@@ -103,7 +103,7 @@ func TestReadFormRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		code       fault.Code
-		says       string
+		message    string
 	}{
 		{"nothing", "", fault.InvalidRequest, "does not begin with its boundary"},
 		{"text in front", "hello\r\n" + field(name, "m"), fault.InvalidRequest, "does not begin with its boundary"},
@@ -151,8 +151,8 @@ func TestReadFormRefuses(t *testing.T) {
 			body := strings.ReplaceAll(c.body, "~", "\r\n")
 			for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body))} {
 				_, err := read(t, "", r, lim)
-				if f := fault.From(err); err == nil || f.Code != c.code || !strings.Contains(f.Public, c.says) {
-					t.Fatalf("got %v, want %s saying %q", err, c.code, c.says)
+				if f := fault.From(err); err == nil || f.Code != c.code || !strings.Contains(f.Public, c.message) {
+					t.Fatalf("got %v, want %s saying %q", err, c.code, c.message)
 				}
 			}
 		})
@@ -356,14 +356,14 @@ func FuzzReadForm(f *testing.F) {
 func TestReadFormReadsWhatOthersRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	pieces := rapid.SampledFrom([]string{"#", "#", "#~", "#--", "~", "~", "\r", "\n", "-", "--", " ", "x", "a: b~", "#: b~",
+	fragments := rapid.SampledFrom([]string{"#", "#", "#~", "#--", "~", "~", "\r", "\n", "-", "--", " ", "x", "a: b~", "#: b~",
 		`~Content-Disposition: form-data; name="a"~`, `~Content-Disposition: form-data; name="model"~~`, `#~Content-Disposition: form-data; name="b"; filename="c"~~`})
 	rapid.Check(t, func(t *rapid.T) {
 		var b strings.Builder
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
 			b.WriteString(`#~Content-Disposition: form-data; name="` + rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name") + `"`)
 			b.WriteString(rapid.SampledFrom([]string{"~~", "~~", "~~", "\n~", "~x: y~~", "~#:x~~"}).Draw(t, "head"))
-			b.WriteString(strings.Join(rapid.SliceOfN(pieces, 0, 5).Draw(t, "content"), "") + "~")
+			b.WriteString(strings.Join(rapid.SliceOfN(fragments, 0, 5).Draw(t, "content"), "") + "~")
 		}
 		agree(t, dir, []byte(form(b.String()+"#--~")), rapid.IntRange(1, 64).Draw(t, "step"))
 	})

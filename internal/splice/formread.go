@@ -13,7 +13,7 @@ import (
 
 // ReadForm reads a multipart/form-data body into the spool, once, and indexes its
 // parts on the way. Memory does not grow with the body: beyond the spool's own limit
-// only field values up to KeptMax are kept.
+// only field values up to MaxValueBytes are kept.
 //
 // A body that breaks RFC 7578, or that two readers could take for two different
 // forms, is fault.InvalidRequest; so is a second field of a name that decides about
@@ -34,7 +34,7 @@ func ReadForm(r io.Reader, contentType string, spool *wire.Spool, lim FormLimits
 	if err := fr.run(); err != nil {
 		return nil, err
 	}
-	return fr.form, fr.form.refuseTwins()
+	return fr.form, fr.form.rejectDuplicateFields()
 }
 
 // window is how much of a body is looked at together. It must hold the largest head.
@@ -85,16 +85,16 @@ func (fr *formReader) fill(n int) error {
 }
 
 func (fr *formReader) read() error {
-	room := fr.win[len(fr.win):cap(fr.win)]
-	if len(room) > window {
-		room = room[:window]
+	free := fr.win[len(fr.win):cap(fr.win)]
+	if len(free) > window {
+		free = free[:window]
 	}
-	n, err := fr.r.Read(room)
+	n, err := fr.r.Read(free)
 	fr.win = fr.win[:len(fr.win)+n]
 	if fr.off+int64(len(fr.win)) > fr.lim.Total {
 		return fault.Newf(fault.TooLarge, "the form is larger than %d bytes", fr.lim.Total)
 	}
-	if _, werr := fr.form.spool.Write(room[:n]); werr != nil {
+	if _, werr := fr.form.spool.Write(free[:n]); werr != nil {
 		return fmt.Errorf("spool form: %w", werr)
 	}
 	if errors.Is(err, io.EOF) {
@@ -130,19 +130,19 @@ func (fr *formReader) opening() error {
 	return nil
 }
 
-// lineMax bounds the white space behind a boundary.
-const lineMax = 256
+// maxLineBytes bounds the white space behind a boundary.
+const maxLineBytes = 256
 
 // boundaryLine reads what stands behind a boundary and reports whether it was the last.
 func (fr *formReader) boundaryLine() (last bool, err error) {
-	if err := fr.fill(lineMax); err != nil {
+	if err := fr.fill(maxLineBytes); err != nil {
 		return false, err
 	}
 	n := 0
 	if bytes.HasPrefix(fr.win, []byte("--")) {
 		last, n = true, 2
 	}
-	for n < min(len(fr.win), lineMax) && (fr.win[n] == ' ' || fr.win[n] == '\t') {
+	for n < min(len(fr.win), maxLineBytes) && (fr.win[n] == ' ' || fr.win[n] == '\t') {
 		n++
 	}
 	switch {
@@ -243,7 +243,7 @@ func (fr *formReader) content(p *Part) error {
 		from += n
 		switch before := fr.win[:from]; {
 		case bytes.HasSuffix(before, fr.delim[:2]):
-			err := fr.keep(p, before[:from-2])
+			err := fr.addContent(p, before[:from-2])
 			fr.skip(from - 2 + len(fr.delim))
 			return err
 		case from == 0, before[from-1] == '\r', before[from-1] == '\n':
@@ -255,7 +255,7 @@ func (fr *formReader) content(p *Part) error {
 
 // pass keeps the first n bytes of the window as content and brings in further ones.
 func (fr *formReader) pass(p *Part, n int) error {
-	if err := fr.keep(p, fr.win[:n]); err != nil {
+	if err := fr.addContent(p, fr.win[:n]); err != nil {
 		return err
 	}
 	if fr.eof {
@@ -265,14 +265,14 @@ func (fr *formReader) pass(p *Part, n int) error {
 	return fr.fill(len(fr.win) + 1)
 }
 
-// keep counts content and remembers that of a field.
-func (fr *formReader) keep(p *Part, b []byte) error {
+// addContent counts content and remembers that of a field.
+func (fr *formReader) addContent(p *Part, b []byte) error {
 	p.Len += int64(len(b))
 	switch {
 	case p.HasFileName:
 	case p.Len > fr.lim.Value:
 		return fault.Newf(fault.InvalidRequest, "the form field %q is larger than %d bytes", p.Name, fr.lim.Value).WithParam(p.Name)
-	case p.Len > KeptMax:
+	case p.Len > MaxValueBytes:
 		p.Value = nil
 	default:
 		p.Value = append(p.Value, b...)
@@ -285,7 +285,7 @@ func (fr *formReader) keep(p *Part, b []byte) error {
 
 func cutShort() error { return malformed("it ends before its last boundary") }
 
-func (f *Form) refuseTwins() error {
+func (f *Form) rejectDuplicateFields() error {
 	var seen uint64 // one bit for each of guarded
 	for k := range f.Parts {
 		g := routingKeyIndex([]byte(f.Parts[k].Name))

@@ -11,7 +11,7 @@ import (
 // Most are fields of the surfaces of OpenAI and Anthropic; models is the list of models to
 // fall back to of OpenRouter, pages and the annotation formats are priced by Mistral; the last
 // rows are fields of Gemini, Bedrock and Ollama, whose own bodies are relayed.
-// There are at most 64 of them, none has more than guardedMax letters, and none may be a
+// There are at most 64 of them, none has more than maxRoutingKeyLen letters, and none may be a
 // form's field that is meant to come more than once, as image or include[] is.
 // It is the one list of such names: every route refuses them, relayed ones included.
 var routingKeys = [...]string{
@@ -38,9 +38,9 @@ var spellings = map[string]string{
 // spelled is a guarded name as it is documented.
 func spelled(name string) string { return cmp.Or(spellings[name], name) }
 
-// guardedWithin are the guarded names whose objects hold such fields themselves, and these
+// nestedRoutingKeys are the guarded names whose objects hold such fields themselves, and these
 // fields: {"generationConfig":{"maxOutputTokens":9}}.
-var guardedWithin = map[string]map[string]bool{
+var nestedRoutingKeys = map[string]map[string]bool{
 	"generationconfig":             {"maxOutputTokens": true, "candidateCount": true, "thinkingConfig": true, "responseModalities": true},
 	"generation_config":            {"max_output_tokens": true, "candidate_count": true, "thinking_config": true, "response_modalities": true},
 	"inferenceconfig":              {"maxTokens": true, "max_new_tokens": true},
@@ -51,12 +51,12 @@ var guardedWithin = map[string]map[string]bool{
 	"output_config":                {"effort": true},
 }
 
-// guardedMax is how many letters a guarded name has at most.
-const guardedMax = len("additionalmodelrequestfields")
+// maxRoutingKeyLen is how many letters a guarded name has at most.
+const maxRoutingKeyLen = len("additionalmodelrequestfields")
 
-// guardedOf are the indexes of the guarded names by how many letters they have: few have as
+// routingKeysByLen are the indexes of the guarded names by how many letters they have: few have as
 // many as the name of a member.
-var guardedOf = func() (by [guardedMax + 1][]int8) {
+var routingKeysByLen = func() (by [maxRoutingKeyLen + 1][]int8) {
 	for k, name := range routingKeys {
 		by[len(name)] = append(by[len(name)], int8(k))
 	}
@@ -67,13 +67,13 @@ var guardedOf = func() (by [guardedMax + 1][]int8) {
 func routingKeyIndex(raw []byte) int {
 	for _, c := range raw {
 		if c == '\\' || c >= 0x80 || c >= 'A' && c <= 'Z' {
-			return guardFolded(raw)
+			return foldedRoutingKeyIndex(raw)
 		}
 	}
-	if len(raw) > guardedMax {
+	if len(raw) > maxRoutingKeyLen {
 		return -1
 	}
-	for _, k := range guardedOf[len(raw)] {
+	for _, k := range routingKeysByLen[len(raw)] {
 		if string(raw) == routingKeys[k] {
 			return int(k)
 		}
@@ -81,12 +81,12 @@ func routingKeyIndex(raw []byte) int {
 	return -1
 }
 
-// guardFolded is guard for a name with escapes or capitals. Letters fold one by one, so
+// foldedRoutingKeyIndex is guard for a name with escapes or capitals. Letters fold one by one, so
 // that the number of them tells here, too.
-func guardFolded(raw []byte) int {
+func foldedRoutingKeyIndex(raw []byte) int {
 	name, ok := Unquote(append(append([]byte{'"'}, raw...), '"'))
-	if n := utf8.RuneCountInString(name); ok && n <= guardedMax {
-		for _, k := range guardedOf[n] {
+	if n := utf8.RuneCountInString(name); ok && n <= maxRoutingKeyLen {
+		for _, k := range routingKeysByLen[n] {
 			if strings.EqualFold(name, routingKeys[k]) {
 				return int(k)
 			}
@@ -95,10 +95,10 @@ func guardFolded(raw []byte) int {
 	return -1
 }
 
-// repeatedWithin is the field that stands twice in the object of a guarded name; empty when there
+// repeatedField is the field that stands twice in the object of a guarded name; empty when there
 // is none.
-func repeatedWithin(name string, object []byte) string {
-	fields := guardedWithin[name]
+func repeatedField(name string, object []byte) string {
+	fields := nestedRoutingKeys[name]
 	if fields == nil || !container(object, '{') {
 		return ""
 	}

@@ -16,8 +16,8 @@ func TestGuarded(t *testing.T) {
 		t.Fatalf("%d names, and a mask of 64 bits", len(routingKeys))
 	}
 	for k, name := range routingKeys {
-		if name != strings.ToLower(name) || len(name) > guardedMax {
-			t.Errorf("%s: must be in lower case and have at most %d letters", name, guardedMax)
+		if name != strings.ToLower(name) || len(name) > maxRoutingKeyLen {
+			t.Errorf("%s: must be in lower case and have at most %d letters", name, maxRoutingKeyLen)
 		}
 		for _, twin := range []string{name, strings.ToUpper(name), fmt.Sprintf(`\u%04x%s`, name[0], name[1:]), strings.ReplaceAll(name, "s", "ſ")} {
 			if got := routingKeyIndex([]byte(twin)); got != k {

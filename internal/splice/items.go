@@ -13,8 +13,8 @@ type item struct {
 // items reads the container whose opening bracket is at i and appends one item for
 // each of its members to dst.
 func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
-	open := s.at(i)
-	if i = s.space(i + 1); s.at(i) == open+2 {
+	open := s.byteAt(i)
+	if i = s.space(i + 1); s.byteAt(i) == open+2 {
 		return dst, i + 1
 	}
 	for {
@@ -26,7 +26,7 @@ func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 			return dst, s.fail(it.key, "more than 16384 members")
 		}
 		dst = append(dst, it)
-		switch i = s.space(i); s.at(i) {
+		switch i = s.space(i); s.byteAt(i) {
 		case ',':
 			i = s.space(i + 1)
 		case open + 2:
@@ -54,14 +54,14 @@ func (s *scanner) item(i, depth int, named bool) (item, int) {
 // name reads the name of a member whose quote is at i, and its colon. It returns where the
 // name ends and where the value begins, and leaves in s.escaped whether the name is.
 func (s *scanner) name(i int) (end, value int) {
-	if s.at(i) != '"' {
+	if s.byteAt(i) != '"' {
 		return -1, s.fail(i, "a member name in double quotes is missing")
 	}
 	s.escaped = false
 	if end = s.str(i); end < 0 {
 		return -1, -1
 	}
-	if i = s.space(end); s.at(i) != ':' {
+	if i = s.space(end); s.byteAt(i) != ':' {
 		return -1, s.fail(i, "a colon is missing")
 	}
 	return end, s.space(i + 1)
@@ -89,8 +89,8 @@ func (it *item) named(b []byte, key string) bool {
 	if len(raw) > 6*len(key) { // no byte takes more than the six of \u0041
 		return false
 	}
-	var room [64]byte
-	return string(AppendUnquoted(room[:0], b[it.key:it.keyEnd])) == key
+	var buf [64]byte
+	return string(AppendUnquoted(buf[:0], b[it.key:it.keyEnd])) == key
 }
 
 // container reports whether raw begins an object or an array.

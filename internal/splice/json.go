@@ -31,7 +31,7 @@ func Scan(b []byte, d *Doc) error {
 	d.src, d.items, d.overflow = b, d.items[:0], 0
 	s := scanner{b: b}
 	i := s.space(0)
-	if s.at(i) != '{' {
+	if s.byteAt(i) != '{' {
 		return noObject(b, i)
 	}
 	if d.items, i = s.items(i, 0, d.items); i >= 0 {
@@ -71,10 +71,10 @@ func (d *Doc) rejectDuplicateKeys() error {
 			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(routingKeys[g]), it.key).WithParam(spelled(routingKeys[g]))
 		}
 		seen |= 1 << g
-		if field := repeatedWithin(routingKeys[g], d.src[it.val:it.end]); field != "" {
+		if field := repeatedField(routingKeys[g], d.src[it.val:it.end]); field != "" {
 			d.items = d.items[:0]
-			at := spelled(routingKeys[g]) + "." + field
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", at).WithParam(at)
+			path := spelled(routingKeys[g]) + "." + field
+			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", path).WithParam(path)
 		}
 	}
 	return nil

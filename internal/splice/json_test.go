@@ -28,7 +28,7 @@ func scan(t testing.TB, body string) *splice.Doc {
 func TestScanRefuses(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
-	for _, c := range []struct{ name, body, says, param string }{
+	for _, c := range []struct{ name, body, message, param string }{
 		{"nothing", "", "the body is empty; send a JSON object", ""},
 		{"blanks", " \n", "the body is empty; send a JSON object", ""},
 		{"a byte order mark", "\xef\xbb\xbf{}", "a byte order mark; send it without one", ""},
@@ -58,8 +58,8 @@ func TestScanRefuses(t *testing.T) {
 			var d splice.Doc
 			err := splice.Scan([]byte(c.body), &d)
 			f := fault.From(err)
-			if err == nil || f.Code != fault.InvalidRequest || !strings.Contains(f.Public, c.says) || f.Param != c.param {
-				t.Fatalf("got %v (param %q), want %s saying %q with param %q", err, f.Param, fault.InvalidRequest, c.says, c.param)
+			if err == nil || f.Code != fault.InvalidRequest || !strings.Contains(f.Public, c.message) || f.Param != c.param {
+				t.Fatalf("got %v (param %q), want %s saying %q with param %q", err, f.Param, fault.InvalidRequest, c.message, c.param)
 			}
 			if d.Has("model") {
 				t.Fatal("a refused text can still be read")
@@ -124,9 +124,9 @@ func TestApply(t *testing.T) {
 	type edits = []splice.Edit
 	raw := func(s string) []byte { return []byte(s) }
 	for _, c := range []struct {
-		name, in string
-		edits    edits
-		want     string
+		name, input string
+		edits       edits
+		want        string
 	}{
 		{"nothing", ` {"a":1} `, nil, ` {"a":1} `},
 		{"set keeps all but the value", `{ "model" : "a" , "n":1 }`, edits{splice.Set("model", raw(`"b"`))}, `{ "model" : "b" , "n":1 }`},
@@ -166,7 +166,7 @@ func TestApply(t *testing.T) {
 		{"two edits below one member", `{"a":{"b":1,"c":2}}`, edits{splice.Drop("a.b"), splice.SetPath("a.d", raw("3"))}, `{"a":{"c":2,"d":3}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := scan(t, c.in)
+			d := scan(t, c.input)
 			if got := string(d.Apply(c.edits)); got != c.want {
 				t.Errorf("Apply\n got %s\nwant %s", got, c.want)
 			}
@@ -208,9 +208,9 @@ func TestFind(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "gpt-4o", `a"b\c`, "ü😀", "tab\t\x00\u2028", "<&>"} {
-		var back string
-		if err := json.Unmarshal(splice.Quote(s), &back); err != nil || back != s {
-			t.Errorf("Quote(%q) = %s reads back as %q, %v", s, splice.Quote(s), back, err)
+		var decoded string
+		if err := json.Unmarshal(splice.Quote(s), &decoded); err != nil || decoded != s {
+			t.Errorf("Quote(%q) = %s reads back as %q, %v", s, splice.Quote(s), decoded, err)
 		}
 		if v, ok := splice.Unquote(splice.Quote(s)); !ok || v != s {
 			t.Errorf("Unquote(Quote(%q)) = %q, %v", s, v, ok)
@@ -226,13 +226,13 @@ func FuzzScan(f *testing.F) {
 		var d splice.Doc
 		err := splice.Scan(b, &d)
 		f := fault.From(err)
-		twins := err != nil && f.Param != ""
+		hasDuplicates := err != nil && f.Param != ""
 		deep := err != nil && strings.Contains(f.Public, "nested deeper")
 		object := bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{"))
-		if want := json.Valid(b) && utf8.Valid(b) && object; want != (err == nil || twins || deep) {
+		if want := json.Valid(b) && utf8.Valid(b) && object; want != (err == nil || hasDuplicates || deep) {
 			t.Fatalf("Scan(%q) = %v, a strict reader accepts: %v", b, err, want)
 		}
-		if splice.Valid(b) != (err == nil || twins) {
+		if splice.Valid(b) != (err == nil || hasDuplicates) {
 			t.Fatalf("Valid(%q) = %v, Scan says %v", b, splice.Valid(b), err)
 		}
 	})
@@ -244,7 +244,7 @@ func TestMentions(t *testing.T) {
 		`[{"type":"web_search"}]`: true, `[{"type":"web_se\u0061rch"}]`: true, `"\u0073\u0065\u0061\u0072\u0063\u0068"`: true, `{"Search":1}`: false,
 		`"\\u0073earch"`: false, `["sear","ch"]`: false, `"\ud83dsearch"`: true, `[]`: false, ``: false, `1`: false, `"\u`: false,
 	} {
-		if got := splice.ContainsWord([]byte(raw), "search"); got != want {
+		if got := splice.ContainsText([]byte(raw), "search"); got != want {
 			t.Errorf("%s: %v", raw, got)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 func TestEveryByteOfALongStringIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{"\"", "\\", "\\n", "\\x", "\\u00g0", "\x00", "\x1f", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xff", "ü", "\u2028", "😀"} {
-		for at := range 110 {
-			for _, behind := range []int{0, 1, 7, 31, 70} {
-				body := []byte(`{"a":"` + strings.Repeat("x", at) + odd + strings.Repeat("y", behind) + `"}`)
+		for before := range 110 {
+			for _, after := range []int{0, 1, 7, 31, 70} {
+				body := []byte(`{"a":"` + strings.Repeat("x", before) + odd + strings.Repeat("y", after) + `"}`)
 				want := json.Valid(body) && utf8.Valid(body)
 				if got := splice.Valid(body); got != want {
 					t.Fatalf("Valid(%q) = %v, want %v", body, got, want)

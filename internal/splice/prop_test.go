@@ -111,11 +111,11 @@ func TestSetLeavesEveryOtherByte(t *testing.T) {
 		}
 		for name := range members {
 			raw, _ := d.Raw(name)
-			at := strings.Index(text, string(raw))
+			base := strings.Index(text, string(raw))
 			if strings.Count(text, string(raw)) != 1 {
 				continue
 			}
-			want := text[:at] + `"new"` + text[at+len(raw):]
+			want := text[:base] + `"new"` + text[base+len(raw):]
 			if got := string(d.Apply([]splice.Edit{splice.Set(name, []byte(`"new"`))})); got != want {
 				t.Fatalf("set %q in %s\n got %s\nwant %s", name, text, got, want)
 			}
@@ -155,23 +155,23 @@ func FuzzApply(f *testing.F) {
 func sameBelow(t *testing.T, d *splice.Doc, path, key string) {
 	t.Helper()
 	object := bytes.Trim(d.Source(), " \t\r\n")
-	edits := func(at string) []splice.Edit {
+	edits := func(base string) []splice.Edit {
 		return []splice.Edit{
-			splice.Drop(at + path), splice.Rename(at+path, key), splice.Replace(at+path, map[string]string{"1": "2", "{}": "[]"}),
-			splice.SetPath(at+path, []byte("{}")), splice.DropAll([]string{at + path}),
+			splice.Drop(base + path), splice.Rename(base+path, key), splice.Replace(base+path, map[string]string{"1": "2", "{}": "[]"}),
+			splice.SetPath(base+path, []byte("{}")), splice.DropAll([]string{base + path}),
 		}
 	}
-	for at, wrapped := range map[string]string{"x.": `{"x":%s}`, "x[*].": `{"x":[0, %s]}`} {
-		var below splice.Doc
-		if path == "" || path[0] == '[' || splice.Scan(fmt.Appendf(nil, wrapped, object), &below) != nil {
+	for base, wrapped := range map[string]string{"x.": `{"x":%s}`, "x[*].": `{"x":[0, %s]}`} {
+		var nested splice.Doc
+		if path == "" || path[0] == '[' || splice.Scan(fmt.Appendf(nil, wrapped, object), &nested) != nil {
 			continue // another path, or nested too deep
 		}
 		for k, e := range edits("") {
-			if strings.Contains(at, "[") && k == 3 {
+			if strings.Contains(base, "[") && k == 3 {
 				continue // no path of SetPath has an index
 			}
 			want := fmt.Sprintf(wrapped, bytes.Trim(d.Apply([]splice.Edit{e}), " \t\r\n"))
-			if got := below.Apply([]splice.Edit{edits(at)[k]}); string(got) != want {
+			if got := nested.Apply([]splice.Edit{edits(base)[k]}); string(got) != want {
 				t.Fatalf("%+v makes %q below, want %q", e, got, want)
 			}
 		}
@@ -185,13 +185,13 @@ func body(size int) []byte {
 
 func BenchmarkScan(b *testing.B) {
 	for _, size := range []int{500, 10000} {
-		in := body(size)
-		b.Run(fmt.Sprint(len(in)), func(b *testing.B) {
+		input := body(size)
+		b.Run(fmt.Sprint(len(input)), func(b *testing.B) {
 			var d splice.Doc
-			b.SetBytes(int64(len(in)))
+			b.SetBytes(int64(len(input)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := splice.Scan(in, &d); err != nil {
+				if err := splice.Scan(input, &d); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -202,10 +202,10 @@ func BenchmarkScan(b *testing.B) {
 func BenchmarkApplyModel(b *testing.B) {
 	edits := []splice.Edit{splice.Set("model", []byte(`"gpt-4o"`))}
 	for _, size := range []int{500, 10000} {
-		in := body(size)
-		b.Run(fmt.Sprint(len(in)), func(b *testing.B) {
+		input := body(size)
+		b.Run(fmt.Sprint(len(input)), func(b *testing.B) {
 			var d splice.Doc
-			if err := splice.Scan(in, &d); err != nil {
+			if err := splice.Scan(input, &d); err != nil {
 				b.Fatal(err)
 			}
 			var buf []byte
@@ -218,7 +218,7 @@ func BenchmarkApplyModel(b *testing.B) {
 }
 
 func BenchmarkDrop(b *testing.B) {
-	in := fmt.Appendf(nil, `{"model":"gpt-4o","messages":[%s{}]}`, strings.Repeat(`{"role":"user","content":"`+strings.Repeat("x", 50)+`"},`, 10_000))
+	input := fmt.Appendf(nil, `{"model":"gpt-4o","messages":[%s{}]}`, strings.Repeat(`{"role":"user","content":"`+strings.Repeat("x", 50)+`"},`, 10_000))
 	for _, n := range []int{1, 256} {
 		var each []splice.Edit
 		var paths []string
@@ -229,10 +229,10 @@ func BenchmarkDrop(b *testing.B) {
 		for name, edits := range map[string][]splice.Edit{"each": each, "all": {splice.DropAll(paths)}} {
 			b.Run(fmt.Sprint(name, "/", n), func(b *testing.B) {
 				var d splice.Doc
-				if err := splice.Scan(in, &d); err != nil {
+				if err := splice.Scan(input, &d); err != nil {
 					b.Fatal(err)
 				}
-				b.SetBytes(int64(len(in)))
+				b.SetBytes(int64(len(input)))
 				b.ReportAllocs()
 				for b.Loop() {
 					d.Apply(edits)
@@ -243,19 +243,19 @@ func BenchmarkDrop(b *testing.B) {
 }
 
 func TestHotPathDoesNotAllocate(t *testing.T) {
-	in := body(500)
+	input := body(500)
 	edits := []splice.Edit{splice.Set("model", []byte(`"gpt-4o"`))}
 	var d splice.Doc
 	var buf []byte
 	if n := testing.AllocsPerRun(200, func() {
-		if err := splice.Scan(in, &d); err != nil {
+		if err := splice.Scan(input, &d); err != nil {
 			t.Fatal(err)
 		}
 		buf = d.AppendApply(buf[:0], edits)
 		if _, ok := d.Raw("metadata"); !ok {
 			t.Fatal("no metadata")
 		}
-		if _, ok := splice.Find(in, "metadata", "team"); !ok {
+		if _, ok := splice.Find(input, "metadata", "team"); !ok {
 			t.Fatal("no team")
 		}
 	}); n != 0 {

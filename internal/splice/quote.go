@@ -17,8 +17,8 @@ func Unquote(raw []byte) (string, bool) {
 	if !hasByte(raw, '\\') {
 		return string(raw[1 : len(raw)-1]), true
 	}
-	var room [128]byte // most escaped texts are short: arguments, lines
-	return string(AppendUnquoted(room[:0], raw)), true
+	var buf [128]byte // most escaped texts are short: arguments, lines
+	return string(AppendUnquoted(buf[:0], raw)), true
 }
 
 // AppendUnquoted appends the decoded text of a valid JSON string with its quotes.

@@ -17,8 +17,8 @@ func FuzzQuote(f *testing.F) {
 			t.Fatalf("%q is no JSON: %v", raw, err)
 		}
 		want := strings.ToValidUTF8(s, "\ufffd")
-		if back, ok := Unquote(raw); !ok || back != std {
-			t.Errorf("%q came back as %q, encoding/json reads %q", s, back, std)
+		if decoded, ok := Unquote(raw); !ok || decoded != std {
+			t.Errorf("%q came back as %q, encoding/json reads %q", s, decoded, std)
 		}
 		if strings.ToValidUTF8(s, "") == s && std != s || len([]rune(std)) < len([]rune(want)) {
 			t.Errorf("%q came back as %q", s, std)

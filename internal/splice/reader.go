@@ -22,8 +22,8 @@ import (
 // What the body of a loop does not read is passed over. A loop that is left early ends
 // the reading, as does what is no JSON: nothing follows then. It belongs to one goroutine.
 type Reader struct {
-	s  scanner
-	at int // where the next value begins, or what follows the last
+	s   scanner
+	pos int // where the next value begins, or what follows the last
 }
 
 // NewReader returns a reader of b, which need not have been scanned. What it gives points
@@ -36,13 +36,13 @@ func NewReader(b []byte) Reader {
 
 // Kind is the first byte of the value to come: '{', '[', '"', 't', 'f', 'n', '-' or a
 // digit; 0 when nothing follows.
-func (r *Reader) Kind() byte { return r.s.at(r.at) }
+func (r *Reader) Kind() byte { return r.s.byteAt(r.pos) }
 
 // Raw reads the value to come; nil when there is none.
 func (r *Reader) Raw() []byte {
-	from := r.at
+	from := r.pos
 	if r.seek(r.s.value(from, 0)) {
-		return r.s.b[from:r.at]
+		return r.s.b[from:r.pos]
 	}
 	return nil
 }
@@ -50,25 +50,25 @@ func (r *Reader) Raw() []byte {
 // Same reads the value to come if it is written as that list or object, which was read
 // from a like text before, and reports whether it was: a comparison, however much is in it.
 func (r *Reader) Same(as []byte) bool {
-	if len(as) == 0 || !bytes.HasPrefix(r.s.b[r.at:], as) {
+	if len(as) == 0 || !bytes.HasPrefix(r.s.b[r.pos:], as) {
 		return false
 	}
-	return r.seek(r.at + len(as))
+	return r.seek(r.pos + len(as))
 }
 
 // Null reads the value to come if it is null, and reports whether it was.
-func (r *Reader) Null() bool { return r.Kind() == 'n' && r.seek(r.s.literal(r.at, "null")) }
+func (r *Reader) Null() bool { return r.Kind() == 'n' && r.seek(r.s.literal(r.pos, "null")) }
 
 // Mark is the place of the value to come, for Since.
-func (r *Reader) Mark() int { return r.at }
+func (r *Reader) Mark() int { return r.pos }
 
 // Since returns what was read since a mark: the raw value that came then, once it was
 // read to its end.
-func (r *Reader) Since(mark int) []byte { return r.s.b[mark:r.at] }
+func (r *Reader) Since(mark int) []byte { return r.s.b[mark:r.pos] }
 
-// Whole reports whether the text was one value, which was read to its end.
-func (r *Reader) Whole() bool {
-	return r.s.reason == "" && r.at > 0 && r.s.space(r.at) == len(r.s.b)
+// IsComplete reports whether the text was one value, which was read to its end.
+func (r *Reader) IsComplete() bool {
+	return r.s.reason == "" && r.pos > 0 && r.s.space(r.pos) == len(r.s.b)
 }
 
 // Members goes through the members of the object to come and gives their names, decoded;
@@ -89,7 +89,7 @@ func (r *Reader) members(yield func(name []byte) bool) {
 		if !ok {
 			return
 		}
-		value := r.at
+		value := r.pos
 		if !yield(name) {
 			r.stop()
 			return
@@ -101,7 +101,7 @@ func (r *Reader) members(yield func(name []byte) bool) {
 func (r *Reader) elements(yield func(k int) bool) {
 	k := 0
 	for more := r.open('['); more; more = r.next(']') {
-		value := r.at
+		value := r.pos
 		if !yield(k) {
 			r.stop()
 			return
@@ -116,32 +116,32 @@ func (r *Reader) open(bracket byte) bool {
 	if r.Kind() != bracket {
 		return false
 	}
-	r.at = r.s.space(r.at + 1)
+	r.pos = r.s.space(r.pos + 1)
 	if r.Kind() != bracket+2 {
 		return true
 	}
-	r.at++
+	r.pos++
 	return false
 }
 
 // next goes on to the next member or element, or out of the container when it was the last.
 func (r *Reader) next(closing byte) bool {
-	r.at = r.s.space(r.at)
+	r.pos = r.s.space(r.pos)
 	switch r.Kind() {
 	case ',':
-		r.at = r.s.space(r.at + 1)
+		r.pos = r.s.space(r.pos + 1)
 		return true
 	case closing:
-		r.at++
+		r.pos++
 	default:
-		r.seek(r.s.fail(r.at, "a comma or a closing bracket is missing"))
+		r.seek(r.s.fail(r.pos, "a comma or a closing bracket is missing"))
 	}
 	return false
 }
 
 // name reads the name of a member and its colon.
 func (r *Reader) name() ([]byte, bool) {
-	from := r.at
+	from := r.pos
 	end, value := r.s.name(from)
 	if !r.seek(value) {
 		return nil, false
@@ -154,7 +154,7 @@ func (r *Reader) name() ([]byte, bool) {
 
 // skip reads the value that begins there unless that was done.
 func (r *Reader) skip(value int) {
-	if r.at == value {
+	if r.pos == value {
 		r.seek(r.s.value(value, 0))
 	}
 }
@@ -162,12 +162,12 @@ func (r *Reader) skip(value int) {
 // seek goes on behind what was read, or ends the reading when that was no JSON.
 func (r *Reader) seek(end int) bool {
 	if end < 0 {
-		r.at = len(r.s.b)
+		r.pos = len(r.s.b)
 		return false
 	}
-	r.at = end
+	r.pos = end
 	return true
 }
 
 // stop ends the reading.
-func (r *Reader) stop() { r.seek(r.s.fail(r.at, "it was left early")) }
+func (r *Reader) stop() { r.seek(r.s.fail(r.pos, "it was left early")) }

@@ -48,7 +48,7 @@ func TestReaderReadsWhatIsThere(t *testing.T) {
 		if got := decode(t, &r); !reflect.DeepEqual(got, any(want)) {
 			t.Fatalf("%s came as %v", text, got)
 		}
-		if !r.Whole() {
+		if !r.IsComplete() {
 			t.Fatalf("%s was not read to its end", text)
 		}
 	})
@@ -73,8 +73,8 @@ func TestReaderPassesOver(t *testing.T) {
 			got = append(got, string(r.Since(from)))
 		}
 	}
-	if want := []string{"a", "list", "2", `[ {"x":1}, 2 ,[]]`, "e"}; !reflect.DeepEqual(got, want) || !r.Whole() {
-		t.Errorf("got %q, whole %v; want %q", got, r.Whole(), want)
+	if want := []string{"a", "list", "2", `[ {"x":1}, 2 ,[]]`, "e"}; !reflect.DeepEqual(got, want) || !r.IsComplete() {
+		t.Errorf("got %q, whole %v; want %q", got, r.IsComplete(), want)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestReaderSame(t *testing.T) {
 			}
 			got = append(got, string(name))
 		}
-		if !slices.Equal(got, []string{"a", "b"}) || !r.Whole() {
-			t.Errorf("%s: read %q, whole %v", known, got, r.Whole())
+		if !slices.Equal(got, []string{"a", "b"}) || !r.IsComplete() {
+			t.Errorf("%s: read %q, whole %v", known, got, r.IsComplete())
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestReaderEnds(t *testing.T) {
 				}
 			}
 		}
-		if r.Whole() {
+		if r.IsComplete() {
 			t.Errorf("%q passes for whole", text)
 		}
 	}
@@ -120,7 +120,7 @@ func TestReaderEnds(t *testing.T) {
 			break
 		}
 	}
-	if names != 1 || r.Whole() || r.Kind() != 0 || r.Raw() != nil {
+	if names != 1 || r.IsComplete() || r.Kind() != 0 || r.Raw() != nil {
 		t.Errorf("%d names were read after a loop was left", names)
 	}
 }
@@ -128,14 +128,14 @@ func TestReaderEnds(t *testing.T) {
 func TestQuoteLooksAtEveryByte(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{"\"", "\\", "\n", "\x00", "\x1f", " ", "!", "#", "[", "]", "\x7f", "\x80", "\xff", "ü", "\u2028", "😀"} {
-		for at := range 20 {
-			for _, behind := range []int{0, 1, 7, 31} {
-				s := strings.Repeat("x", at) + odd + strings.Repeat("y", behind)
-				var back string
-				if err := json.Unmarshal(splice.Quote(s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") {
-					t.Fatalf("%q came back as %q: %v", s, back, err)
+		for before := range 20 {
+			for _, after := range []int{0, 1, 7, 31} {
+				s := strings.Repeat("x", before) + odd + strings.Repeat("y", after)
+				var decoded string
+				if err := json.Unmarshal(splice.Quote(s), &decoded); err != nil || decoded != strings.ToValidUTF8(s, "\uFFFD") {
+					t.Fatalf("%q came back as %q: %v", s, decoded, err)
 				}
-				if got, ok := splice.Unquote(splice.Quote(s)); !ok || got != back {
+				if got, ok := splice.Unquote(splice.Quote(s)); !ok || got != decoded {
 					t.Fatalf("%q came back as %q", s, got)
 				}
 			}

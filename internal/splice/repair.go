@@ -14,18 +14,18 @@ const replacement = `\ufffd`
 // Source: RFC 8259, section 8.2.
 func AppendRepaired(dst, raw []byte) []byte {
 	for {
-		at, length := loneHalf(raw)
-		if at < 0 {
+		pos, length := findLoneSurrogate(raw)
+		if pos < 0 {
 			return append(dst, raw...)
 		}
-		dst = append(append(dst, raw[:at]...), replacement...)
-		raw = raw[at+length:]
+		dst = append(append(dst, raw[:pos]...), replacement...)
+		raw = raw[pos+length:]
 	}
 }
 
-// loneHalf returns where the first escape is that is half of a pair, and how many bytes it has;
+// findLoneSurrogate returns where the first escape is that is half of a pair, and how many bytes it has;
 // -1 when there is none.
-func loneHalf(raw []byte) (at, length int) {
+func findLoneSurrogate(raw []byte) (pos, length int) {
 	for i := 0; i < len(raw); {
 		run := bytes.IndexByte(raw[i:], '\\')
 		if run < 0 {

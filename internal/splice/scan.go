@@ -32,8 +32,8 @@ func (s *scanner) fail(off int, reason string) int {
 	return -1
 }
 
-// at returns the byte at i, 0 behind the end. A NUL is never valid where at is used.
-func (s *scanner) at(i int) byte {
+// byteAt returns the byte at i, 0 behind the end. A NUL is never valid where at is used.
+func (s *scanner) byteAt(i int) byte {
 	if i < len(s.b) {
 		return s.b[i]
 	}
@@ -59,7 +59,7 @@ func (s *scanner) value(i, depth int) int {
 	outer := depth
 	for {
 		i = s.space(i)
-		switch c := s.at(i); c {
+		switch c := s.byteAt(i); c {
 		case '{', '[':
 			if depth == MaxDepth {
 				return s.fail(i, "nested deeper than 64 levels")
@@ -69,7 +69,7 @@ func (s *scanner) value(i, depth int) int {
 			if i = s.space(i + 1); c == '{' {
 				objects |= 1
 			}
-			if s.at(i) == c+2 { // in ASCII both closing brackets lie two behind their opening ones
+			if s.byteAt(i) == c+2 { // in ASCII both closing brackets lie two behind their opening ones
 				break
 			}
 			if c == '{' {
@@ -93,7 +93,7 @@ func (s *scanner) value(i, depth int) int {
 				return i
 			}
 			i = s.space(i)
-			switch c := s.at(i); {
+			switch c := s.byteAt(i); {
 			case c == ',':
 				more = true
 				if i++; objects&1 == 1 {
@@ -115,13 +115,13 @@ func (s *scanner) value(i, depth int) int {
 
 // key reads a member's name and its colon.
 func (s *scanner) key(i int) int {
-	if s.at(i) != '"' {
+	if s.byteAt(i) != '"' {
 		return s.fail(i, "a member name in double quotes is missing")
 	}
 	if i = s.str(i); i < 0 {
 		return -1
 	}
-	if i = s.space(i); s.at(i) != ':' {
+	if i = s.space(i); s.byteAt(i) != ':' {
 		return s.fail(i, "a colon is missing")
 	}
 	return i + 1
@@ -129,7 +129,7 @@ func (s *scanner) key(i int) int {
 
 // scalar reads a value that is neither container nor string.
 func (s *scanner) scalar(i int) int {
-	switch c := s.at(i); c {
+	switch c := s.byteAt(i); c {
 	case 't':
 		return s.literal(i, "true")
 	case 'f':
@@ -142,35 +142,35 @@ func (s *scanner) scalar(i int) int {
 	return s.fail(i, "a value is missing")
 }
 
-func (s *scanner) literal(i int, word string) int {
-	for k := 0; k < len(word); k++ {
-		if s.at(i+k) != word[k] {
+func (s *scanner) literal(i int, literal string) int {
+	for k := 0; k < len(literal); k++ {
+		if s.byteAt(i+k) != literal[k] {
 			return s.fail(i+k, "an unknown word")
 		}
 	}
-	return i + len(word)
+	return i + len(literal)
 }
 
 func (s *scanner) number(i int) int {
 	start := i
-	if s.at(i) == '-' {
+	if s.byteAt(i) == '-' {
 		i++
 	}
-	whole := i
-	if s.at(i) == '0' {
+	intStart := i
+	if s.byteAt(i) == '0' {
 		i++
 	} else if i = s.digits(i); i < 0 {
 		return -1
 	}
-	long := i-whole > maxIntegerDigits
-	if s.at(i) == '.' {
+	long := i-intStart > maxIntegerDigits
+	if s.byteAt(i) == '.' {
 		if i = s.digits(i + 1); i < 0 {
 			return -1
 		}
 	}
-	if c := s.at(i); c == 'e' || c == 'E' {
+	if c := s.byteAt(i); c == 'e' || c == 'E' {
 		i++
-		if c := s.at(i); c == '+' || c == '-' {
+		if c := s.byteAt(i); c == '+' || c == '-' {
 			i++
 		}
 		exponent := i
@@ -187,7 +187,7 @@ func (s *scanner) number(i int) int {
 
 func (s *scanner) digits(i int) int {
 	start := i
-	for c := s.at(i); c >= '0' && c <= '9'; c = s.at(i) {
+	for c := s.byteAt(i); c >= '0' && c <= '9'; c = s.byteAt(i) {
 		i++
 	}
 	if i == start {
@@ -237,7 +237,7 @@ func (s *scanner) str(i int) int {
 	b, start := s.b, i+1
 	var seen uint64
 	for i++; ; {
-		for words := 0; i+8 <= len(b); {
+		for blocks := 0; i+8 <= len(b); {
 			w := binary.LittleEndian.Uint64(b[i:])
 			seen |= w
 			if m := special(w); m != 0 {
@@ -245,7 +245,7 @@ func (s *scanner) str(i int) int {
 				break
 			}
 			i += 8
-			if words++; words == longFrom {
+			if blocks++; blocks == longFrom {
 				i += long(b[i:])
 			}
 		}
@@ -274,12 +274,12 @@ func (s *scanner) str(i int) int {
 
 // escape reads what follows a backslash.
 func (s *scanner) escape(i int) int {
-	switch s.at(i) {
+	switch s.byteAt(i) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return i + 1
 	case 'u':
 		for k := 1; k <= 4; k++ {
-			c := s.at(i + k)
+			c := s.byteAt(i + k)
 			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
 				return s.fail(i+k, "a wrong \\u escape")
 			}

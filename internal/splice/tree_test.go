@@ -90,15 +90,15 @@ func drawTree(t *rapid.T, depth int) *tree {
 
 // step is a part of a path: the name of a member, or which element, -1 for all of them.
 type step struct {
-	name string
-	at   int
+	name  string
+	index int
 }
 
 func drawPath(t *rapid.T) (path string, steps []step) {
 	for n := range rapid.IntRange(1, 4).Draw(t, "steps") {
 		if n > 0 && rapid.Bool().Draw(t, "element") {
 			at := rapid.IntRange(-1, 2).Draw(t, "at")
-			steps = append(steps, step{at: at})
+			steps = append(steps, step{index: at})
 			path += "[" + strings.Replace(strconv.Itoa(at), "-1", "*", 1) + "]"
 			continue
 		}
@@ -111,21 +111,21 @@ func drawPath(t *rapid.T) (path string, steps []step) {
 
 func (s step) selects(t *tree, i int) bool {
 	if s.name == "" {
-		return t.open == "[" && (s.at < 0 || s.at == i)
+		return t.open == "[" && (s.index < 0 || s.index == i)
 	}
 	return t.open == "{" && t.kids[i].name == s.name
 }
 
 // drop takes out the kids that are said.
 func (t *tree) drop(out func(i int) bool) {
-	kept := t.kids[:0:0]
+	remaining := t.kids[:0:0]
 	for i := range t.kids {
 		if !out(i) {
-			kept = append(kept, t.kids[i])
+			remaining = append(remaining, t.kids[i])
 		}
 	}
-	t.kids = kept
-	if len(kept) == 0 {
+	t.kids = remaining
+	if len(remaining) == 0 {
 		t.lead, t.tail = "", t.lead+t.tail
 	}
 }
@@ -152,8 +152,8 @@ func (t *tree) last(name string) int {
 	return -1
 }
 
-// own is the last member of that name, alone; a new one behind the others if there is none.
-func (t *tree) own(name string) *kid {
+// single is the last member of that name, alone; a new one behind the others if there is none.
+func (t *tree) single(name string) *kid {
 	last := t.last(name)
 	if last < 0 {
 		t.kids = append(t.kids, kid{comma: ",", name: name, key: string(splice.Quote(name)) + ":", val: &tree{raw: "null"}})
@@ -176,30 +176,30 @@ func (t *tree) rename(name, to string) {
 }
 
 // drawEdit draws an edit and does it on the tree.
-func drawEdit(t *rapid.T, on *tree) splice.Edit {
+func drawEdit(t *rapid.T, node *tree) splice.Edit {
 	path, steps := drawPath(t)
 	value := rapid.SampledFrom(values).Draw(t, "value")
 	name := steps[0].name
 	switch rapid.IntRange(0, 5).Draw(t, "op") {
 	case 0:
-		on.own(name).val = &tree{raw: value}
+		node.single(name).val = &tree{raw: value}
 		return splice.Set(name, []byte(value))
 	case 1:
-		if on.last(name) < 0 {
-			on.own(name).val = &tree{raw: value}
+		if node.last(name) < 0 {
+			node.single(name).val = &tree{raw: value}
 		}
 		return splice.SetDefault(name, []byte(value))
 	case 2:
 		if !slices.ContainsFunc(steps, func(s step) bool { return s.name == "" }) {
-			on.setPath(steps, value)
+			node.setPath(steps, value)
 		}
 		return splice.SetPath(path, []byte(value))
 	case 3:
-		on.each(steps, func(t *tree, last step) { t.drop(func(i int) bool { return last.selects(t, i) }) })
+		node.each(steps, func(t *tree, last step) { t.drop(func(i int) bool { return last.selects(t, i) }) })
 		return splice.Drop(path)
 	case 4:
 		to := rapid.SampledFrom(spelled).Draw(t, "to")
-		on.each(steps, func(t *tree, last step) {
+		node.each(steps, func(t *tree, last step) {
 			if t.open == "{" && last.name != "" {
 				t.rename(last.name, to)
 			}
@@ -207,7 +207,7 @@ func drawEdit(t *rapid.T, on *tree) splice.Edit {
 		return splice.Rename(path, to)
 	default:
 		swap := map[string]string{"1": value, `"x"`: "{}", "[]": "2"}
-		on.each(steps, func(t *tree, last step) {
+		node.each(steps, func(t *tree, last step) {
 			for i := range t.kids {
 				if to, ok := swap[t.kids[i].val.String()]; ok && last.selects(t, i) {
 					t.kids[i].val = parsed(to)
@@ -231,7 +231,7 @@ func (t *tree) setPath(steps []step, value string) {
 		if t.open != "{" {
 			*t = tree{open: "{"}
 		}
-		t = t.own(s.name).val
+		t = t.single(s.name).val
 	}
 	*t = tree{raw: value}
 }
@@ -269,19 +269,19 @@ func TestDropAllIsThatOfTheTree(t *testing.T) {
 		for range rapid.IntRange(0, 5).Draw(t, "paths") {
 			path, steps := drawPath(t)
 			paths = append(paths, path)
-			want.each(steps, func(on *tree, last step) {
-				for i := range on.kids {
-					if last.selects(on, i) {
-						if selected[on] == nil {
-							selected[on] = map[int]bool{}
+			want.each(steps, func(node *tree, last step) {
+				for i := range node.kids {
+					if last.selects(node, i) {
+						if selected[node] == nil {
+							selected[node] = map[int]bool{}
 						}
-						selected[on][i] = true
+						selected[node][i] = true
 					}
 				}
 			})
 		}
-		for on, kids := range selected {
-			on.drop(func(i int) bool { return kids[i] })
+		for node, kids := range selected {
+			node.drop(func(i int) bool { return kids[i] })
 		}
 		if got := string(scanned(t, text).Apply([]splice.Edit{splice.DropAll(paths)})); got != want.String() {
 			t.Fatalf("%q\n of   %s\n made %s\n want %s", paths, text, got, want)

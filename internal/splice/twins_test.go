@@ -12,8 +12,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// twins draws an object in which names repeat, some of them escaped.
-func twins(t *rapid.T) string {
+// drawDuplicates draws an object in which names repeat, some of them escaped.
+func drawDuplicates(t *rapid.T) string {
 	spellings := map[string][]string{"a": {"a", `\u0061`}, "b": {"b", `\u0062`}, "c": {"c"}}
 	var b strings.Builder
 	for k := range rapid.IntRange(0, 8).Draw(t, "members") {
@@ -45,22 +45,22 @@ func members(t *rapid.T, text []byte) (names []string, values map[string]any) {
 func TestEditsOfTwinsKeepTheLast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text := twins(t)
+		text := drawDuplicates(t)
 		_, want := members(t, []byte(text))
-		var edit, below splice.Edit
+		var edit, deep splice.Edit
 		op := rapid.SampledFrom([]string{"rename", "set", "drop"}).Draw(t, "op")
 		switch op {
 		case "rename":
-			edit, below = splice.Rename("a", "b"), splice.Rename("x.a", "b")
+			edit, deep = splice.Rename("a", "b"), splice.Rename("x.a", "b")
 			if _, taken := want["b"]; !taken && want["a"] != nil {
 				want["b"] = want["a"]
 			}
 			delete(want, "a")
 		case "set":
-			edit, below = splice.Set("a", []byte("9")), splice.SetPath("x.a", []byte("9"))
+			edit, deep = splice.Set("a", []byte("9")), splice.SetPath("x.a", []byte("9"))
 			want["a"] = 9.0
 		case "drop":
-			edit, below = splice.Drop("a"), splice.Drop("x.a")
+			edit, deep = splice.Drop("a"), splice.Drop("x.a")
 			delete(want, "a")
 		}
 		out := scanned(t, text).Apply([]splice.Edit{edit})
@@ -71,7 +71,7 @@ func TestEditsOfTwinsKeepTheLast(t *testing.T) {
 		if n := strings.Count(strings.Join(names, ""), "a"); n > 1 {
 			t.Fatalf("%s of %s left twins: %s", op, text, out)
 		}
-		if nested := scanned(t, `{"x":`+text+`}`).Apply([]splice.Edit{below}); string(nested) != `{"x":`+string(out)+`}` {
+		if nested := scanned(t, `{"x":`+text+`}`).Apply([]splice.Edit{deep}); string(nested) != `{"x":`+string(out)+`}` {
 			t.Fatalf("%s of %s made %s, below the top level %s", op, text, out, nested)
 		}
 	})
@@ -92,21 +92,21 @@ func TestManyTwinsAreNoWork(t *testing.T) {
 	many := func(name string, n int) string {
 		return "{" + strings.Repeat(`"`+name+`":0,`, n) + `"` + name + `":1}`
 	}
-	const below = 200_000
+	const deep = 200_000
 	for _, c := range []struct {
-		name, in string
-		edit     splice.Edit
-		want     string
+		name, input string
+		edit        splice.Edit
+		want        string
 	}{
 		{"rename at the top", many(`\u0061`, splice.MaxMembers-1), splice.Rename("a", "b"), `{"b":1}`},
-		{"rename below", `{"x":` + many(`\u0061`, below) + `}`, splice.Rename("x.a", "b"), `{"x":{"b":1}}`},
-		{"rename to a taken name below", `{"x":{"b":2,` + many(`\u0061`, below)[1:] + `}`, splice.Rename("x.a", "b"), `{"x":{"b":2}}`},
-		{"rename in a list", `{"x":[` + many(`\u0061`, below) + `]}`, splice.Rename("x[*].a", "b"), `{"x":[{"b":1}]}`},
-		{"drop below", `{"x":` + many(`\u0061`, below) + `}`, splice.Drop("x.a"), `{"x":{}}`},
-		{"set below", `{"x":` + many(`\u0061`, below) + `}`, splice.SetPath("x.a", []byte("2")), `{"x":{"a":2}}`},
+		{"rename below", `{"x":` + many(`\u0061`, deep) + `}`, splice.Rename("x.a", "b"), `{"x":{"b":1}}`},
+		{"rename to a taken name below", `{"x":{"b":2,` + many(`\u0061`, deep)[1:] + `}`, splice.Rename("x.a", "b"), `{"x":{"b":2}}`},
+		{"rename in a list", `{"x":[` + many(`\u0061`, deep) + `]}`, splice.Rename("x[*].a", "b"), `{"x":[{"b":1}]}`},
+		{"drop below", `{"x":` + many(`\u0061`, deep) + `}`, splice.Drop("x.a"), `{"x":{}}`},
+		{"set below", `{"x":` + many(`\u0061`, deep) + `}`, splice.SetPath("x.a", []byte("2")), `{"x":{"a":2}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := string(scan(t, c.in).Apply([]splice.Edit{c.edit}))
+			out := string(scan(t, c.input).Apply([]splice.Edit{c.edit}))
 			if got := strings.ReplaceAll(out, `\u0061`, "a"); got != c.want {
 				t.Errorf("made %.200s, want %s", got, c.want)
 			}
@@ -120,9 +120,9 @@ func TestManyElementsTakeNoMemory(t *testing.T) {
 	list := `{"x":[` + strings.Repeat("0,", 1<<20) + `{"a":1}]}`
 	object := `{"x":{` + strings.Repeat(`"":0,`, 1<<19) + `"a":1}}`
 	for _, c := range []struct {
-		name, in string
-		edit     splice.Edit
-		most     int // times the text
+		name, input string
+		edit        splice.Edit
+		maxFactor   int // times the text
 	}{
 		{"nothing to replace", list, splice.Replace("x[*].a", map[string]string{"2": "3"}), 0},
 		{"replace", list, splice.Replace("x[*].a", map[string]string{"1": "3"}), 3},
@@ -131,12 +131,12 @@ func TestManyElementsTakeNoMemory(t *testing.T) {
 		{"set", object, splice.SetPath("x.b", []byte("1")), 3},
 	} {
 		var before, after runtime.MemStats
-		d := scan(t, c.in)
+		d := scan(t, c.input)
 		runtime.ReadMemStats(&before)
 		d.Apply([]splice.Edit{c.edit})
 		runtime.ReadMemStats(&after)
-		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(c.most*len(c.in)+1<<16) {
-			t.Errorf("%s: %d bytes took %d", c.name, len(c.in), n)
+		if n := after.TotalAlloc - before.TotalAlloc; n > uint64(c.maxFactor*len(c.input)+1<<16) {
+			t.Errorf("%s: %d bytes took %d", c.name, len(c.input), n)
 		}
 	}
 }
@@ -147,14 +147,14 @@ func TestTwinsDoNotMultiplyWhatIsSet(t *testing.T) {
 	t.Parallel()
 	large := `"` + strings.Repeat("x", 64<<10) + `"`
 	for name, c := range map[string]struct {
-		in   string
-		edit splice.Edit
+		input string
+		edit  splice.Edit
 	}{
 		"set":      {`{` + strings.Repeat(`"a":0,`, 10_000) + `"a":1}`, splice.Set("a", []byte(large))},
 		"set path": {`{` + strings.Repeat(`"a":0,`, 10_000) + `"a":{"b":` + large + `}}`, splice.SetPath("a.c", []byte("1"))},
 	} {
-		if out := scan(t, c.in).Apply([]splice.Edit{c.edit}); len(out) > len(large)+100 {
-			t.Errorf("%s: %d bytes became %d", name, len(c.in), len(out))
+		if out := scan(t, c.input).Apply([]splice.Edit{c.edit}); len(out) > len(large)+100 {
+			t.Errorf("%s: %d bytes became %d", name, len(c.input), len(out))
 		}
 	}
 }

@@ -138,8 +138,8 @@ func (s *Store) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) err
 	return err
 }
 
-// HurryJob implements jobs.Store.
-func (s *Store) HurryJob(ctx context.Context, key, node string, due time.Time) (bool, error) {
+// SetJobDue implements jobs.Store.
+func (s *Store) SetJobDue(ctx context.Context, key, node string, due time.Time) (bool, error) {
 	n, err := s.exec(ctx, "check an open job soon", "UPDATE open_jobs SET due_ms = ?, node = CASE WHEN node = '' THEN node ELSE ? END WHERE job_key = ?", due.UnixMilli(), node, key)
 	return n > 0, err
 }

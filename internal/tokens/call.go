@@ -27,7 +27,7 @@ func weighParts(s counter, parts []llm.Part) {
 
 func weighPart(s counter, p *llm.Part) {
 	switch p.Kind {
-	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart:
+	case llm.TextPart, llm.RefusalPart, llm.ReasoningPart:
 		s.text(p.Text)
 	case llm.SealedPart:
 		s.sealed(len(p.Text))

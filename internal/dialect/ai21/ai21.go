@@ -28,7 +28,7 @@ var params = []dialect.Rename{
 var penalties = []dialect.Rename{{Path: "presence_penalty", To: "presencePenalty"}, {Path: "frequency_penalty", To: "frequencyPenalty"}}
 
 func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.Carry(t, params)
+	w.WriteParams(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxTokens", raw)
 	}
@@ -45,12 +45,12 @@ func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 }
 
 // finishOf reads {"finishReason":{"reason":"endoftext"}}.
-func finishOf(raw []byte) (f llm.Finish, word string) {
+func finishOf(raw []byte) (f llm.Finish, name string) {
 	reason, _ := splice.Find(raw, "finishReason", "reason")
-	if word, _ = splice.Unquote(reason); word == "length" {
-		return llm.FinishLength, word
+	if name, _ = splice.Unquote(reason); name == "length" {
+		return llm.FinishLength, name
 	}
-	return llm.FinishStop, word
+	return llm.FinishStop, name
 }
 
 // idOf reads the id of an answer, a string or a number.

@@ -22,25 +22,25 @@ var chat = dialecttest.Chat{Client: openai.Dialect().Clients[llm.ChatComplete], 
 
 type request struct {
 	name, call, want string
-	lost             []string
+	dropped          []string
 }
 
 func checkRequests(t *testing.T, cases []request) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Request(t, c.name, c.call, c.want, c.lost)
+		chat.Request(t, c.name, c.call, c.want, c.dropped)
 	}
 }
 
-type answer struct {
+type responseCase struct {
 	name, body string
 	want       llm.Response
 }
 
-func checkReplies(t *testing.T, cases []answer) {
+func checkResponses(t *testing.T, cases []responseCase) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Reply(t, c.name, c.body, &c.want)
+		chat.Response(t, c.name, c.body, &c.want)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestRequests(t *testing.T) {
 		},
 	})
 	chat.Refusals(t, map[string]string{
-		dialecttest.ToolTalk: "messages[1]",
+		dialecttest.ToolConversation: "messages[1]",
 		`{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x"}}]}`:                "messages[0].content[0]",
 		`{"role":"system","content":[{"type":"text","text":"a"},{"type":"file","file":{"file_id":"f"}}]}`: "messages[0].content[1]",
 	})
@@ -66,7 +66,7 @@ func TestRequests(t *testing.T) {
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	checkReplies(t, []answer{
+	checkResponses(t, []responseCase{
 		{"texts", `{"id":"3b5a","outputs":[{"text":"Hi","role":"assistant","finishReason":{"reason":"stop","length":null,"sequence":null}},{"text":"","finishReason":{"reason":"length","length":5}}]}`,
 			llm.Response{ID: "3b5a", Choices: []llm.Choice{
 				{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Hi"}}},
@@ -75,7 +75,7 @@ func TestReplies(t *testing.T) {
 		{"a number for an id", `{"id":12,"outputs":[{"text":"Hi"}]}`, llm.Response{ID: "12", Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
 	})
 	for _, body := range []string{``, `{"detail":"x"}`} {
-		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAnswersAreToldAsStreams(t *testing.T) {
 	body := []byte(`{"id":"1","outputs":[{"text":"Grüße","finishReason":{"reason":"stop"}}]}`)
 	events := dialecttest.SplitEverywhere(t, body, func() dialect.EventDecoder { return upstream().NewDecoder(&dialect.Incoming{To: target}) })
 	want := llm.Response{ID: "1", Choices: []llm.Choice{{Finish: llm.FinishStop, Raw: "stop", Parts: []llm.Part{{Text: "Grüße"}}}}}
-	for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
+	for _, d := range dialecttest.DiffResponses(&want, dialecttest.ResponseOf(events)) {
 		t.Error(d)
 	}
 	if _, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte("what?")); !fault.Has(err, fault.UpstreamInvalid) {
@@ -114,10 +114,10 @@ func TestUnified(t *testing.T) {
 type exchange struct {
 	ep         llm.Endpoint
 	body, want string
-	lost       []string
-	answer     string   // of the provider
+	dropped    []string
+	response   string   // of the provider
 	more       []string // and to further requests
-	reply      string   // the end of what the caller gets
+	wantSuffix string   // the end of what the caller gets
 	usage      llm.Usage
 }
 
@@ -132,25 +132,25 @@ func checkUnified(t *testing.T, d *dialect.Dialect, cases []exchange) {
 			continue
 		}
 		sent := string(out.Body)
-		in := &dialect.Incoming{Body: []byte(c.answer), Created: 9, To: target, Sent: r}
+		incoming := &dialect.Incoming{Body: []byte(c.response), Created: 9, To: target, Sent: r}
 		for _, b := range out.More {
 			sent += " " + string(b)
 		}
 		for _, b := range c.more {
-			in.More = append(in.More, []byte(b))
+			incoming.More = append(incoming.More, []byte(b))
 		}
-		if sent != c.want || !slices.Equal(out.Lost, c.lost) {
-			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Lost)
+		if sent != c.want || !slices.Equal(out.Dropped, c.dropped) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Dropped)
 		}
-		a, err := u.DecodeAnswer(in)
+		a, err := u.TranslateResponse(incoming)
 		if err != nil {
-			t.Errorf("%s: %v", c.answer, err)
+			t.Errorf("%s: %v", c.response, err)
 			continue
 		}
-		if !strings.HasSuffix(string(a.Body), c.reply) || a.Usage != c.usage {
-			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.reply, a.Usage)
+		if !strings.HasSuffix(string(a.Body), c.wantSuffix) || a.Usage != c.usage {
+			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.wantSuffix, a.Usage)
 		}
-		if _, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := u.TranslateResponse(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s of nothing: %v", c.ep, err)
 		}
 		if _, err := u.EncodeRequest(context.Background(), &dialect.Request{Body: []byte(`{}`)}, target); !fault.Has(err, fault.InvalidParameter) {

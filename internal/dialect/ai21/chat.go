@@ -47,7 +47,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	w.Close('}')
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 func systemOf(t *llm.FieldTracker, c *llm.Call) (string, error) {
@@ -66,10 +66,10 @@ func systemOf(t *llm.FieldTracker, c *llm.Call) (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// DecodeReply reads {"id":…,"outputs":[{"text":…,"role":"assistant","finishReason":{…}}]}.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	r := &llm.Response{ID: idOf(in.Body)}
-	outputs, _ := splice.Find(in.Body, "outputs")
+// DecodeResponse reads {"id":…,"outputs":[{"text":…,"role":"assistant","finishReason":{…}}]}.
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{ID: idOf(incoming.Body)}
+	outputs, _ := splice.Find(incoming.Body, "outputs")
 	for o := range splice.Elements(outputs) {
 		c := llm.Choice{Index: len(r.Choices), Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(o, "text")}}}
 		c.Finish, c.Raw = finishOf(o)
@@ -82,6 +82,6 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 }
 
 // NewDecoder makes a decoder of what is no stream.
-func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.BufferedDecoder(in, c)
+func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return dialect.BufferedDecoder(incoming, c)
 }

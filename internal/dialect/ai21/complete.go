@@ -26,15 +26,15 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	w.Str("prompt", prompt)
 	writeParams(&w, t)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"id":…,"prompt":{"tokens":[…]},"completions":[{"data":{"text":…,
+// TranslateResponse reads {"id":…,"prompt":{"tokens":[…]},"completions":[{"data":{"text":…,
 // "tokens":[…]},"finishReason":{…}}]}. The tokens are listed, not counted.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	c := dialect.Completion{ID: idOf(in.Body), Created: in.Created, Model: in.To.Model}
-	c.Usage.InputTokens, c.Usage.Reported = tokens(in.Body, "prompt", "tokens")
-	list, _ := splice.Find(in.Body, "completions")
+func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	c := dialect.Completion{ID: idOf(incoming.Body), Created: incoming.Created, Model: incoming.To.Model}
+	c.Usage.InputTokens, c.Usage.Reported = tokens(incoming.Body, "prompt", "tokens")
+	list, _ := splice.Find(incoming.Body, "completions")
 	for o := range splice.Elements(list) {
 		data, _ := splice.Find(o, "data")
 		finish, _ := finishOf(o)
@@ -47,7 +47,7 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no completions")
 	}
 	c.Usage.TotalTokens = c.Usage.InputTokens + c.Usage.OutputTokens
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }
 
 // tokens counts a list of tokens.

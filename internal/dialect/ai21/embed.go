@@ -19,10 +19,10 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return dialect.EncodeTexts(r, "texts", dialect.Rename{Path: "type", To: "type"})
 }
 
-// DecodeAnswer reads {"results":[{"embedding":[…]}]}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
-	results, _ := splice.Find(in.Body, "results")
+// TranslateResponse reads {"results":[{"embedding":[…]}]}.
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	results, _ := splice.Find(incoming.Body, "results")
 	for r := range splice.Elements(results) {
 		v, _ := splice.Find(r, "embedding")
 		e.Vectors = append(e.Vectors, v)
@@ -30,5 +30,5 @@ func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if len(e.Vectors) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }

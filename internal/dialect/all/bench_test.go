@@ -44,8 +44,8 @@ func conversation(size int) []byte {
 	return []byte(s + `]}`)
 }
 
-// replies are answers of about 1 KB in the words of providers.
-var replies = map[string]string{
+// recordedBodies are answers of about 1 KB in the words of providers.
+var recordedBodies = map[string]string{
 	"anthropic": `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"` + strings.Repeat("lorem ipsum ", 70) + `"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":200}}`,
 	"bedrock":   `{"output":{"message":{"role":"assistant","content":[{"text":"` + strings.Repeat("lorem ipsum ", 70) + `"}]}},"stopReason":"end_turn","usage":{"inputTokens":9,"outputTokens":200,"totalTokens":209},"metrics":{"latencyMs":12}}`,
 	"gemini":    `{"candidates":[{"content":{"role":"model","parts":[{"text":"` + strings.Repeat("lorem ipsum ", 70) + `"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":200,"totalTokenCount":209},"modelVersion":"m"}`,
@@ -55,7 +55,7 @@ var replies = map[string]string{
 // BenchmarkExchange is a chat and its answer of 1 KB on their way through the hub.
 func BenchmarkExchange(b *testing.B) {
 	client := find(b, "openai").Clients[llm.ChatComplete]
-	for name, reply := range replies {
+	for name, response := range recordedBodies {
 		up := find(b, name).Upstreams[llm.ChatComplete]
 		for _, size := range []int{1 << 10, 50 << 10} {
 			body := conversation(size)
@@ -70,11 +70,11 @@ func BenchmarkExchange(b *testing.B) {
 					if _, err := up.EncodeCall(context.Background(), c, to); err != nil {
 						b.Fatal(err)
 					}
-					r, err := up.DecodeReply(&dialect.Incoming{Status: 200, Body: []byte(reply), Call: c, To: to})
+					r, err := up.DecodeResponse(&dialect.Incoming{Status: 200, Body: []byte(response), Call: c, To: to})
 					if err != nil {
 						b.Fatal(err)
 					}
-					client.EncodeReply(nil, r, &dialect.ResponseContext{Call: c, ID: "x", Strict: true})
+					client.EncodeResponse(nil, r, &dialect.ResponseContext{Call: c, ID: "x", Strict: true})
 				}
 			})
 		}

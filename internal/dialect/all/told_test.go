@@ -11,16 +11,18 @@ import (
 	"sluice/internal/splice"
 )
 
-// said is something of a call: where it stands and how it can be recognised in a request, in
+// marked is something of a call: where it stands and how it can be recognised in a request, in
 // whatever case.
-type said struct{ place, mark string }
+type marked struct{ path, mark string }
 
-func (s *said) in(body []byte) bool { return strings.Contains(strings.ToLower(string(body)), s.mark) }
+func (s *marked) isIn(body []byte) bool {
+	return strings.Contains(strings.ToLower(string(body)), s.mark)
+}
 
-// whole are calls of which each thing that a caller may say has a mark.
-var whole = map[llm.Endpoint]struct {
-	body string
-	said []said
+// markedCalls are calls of which each thing that a caller may say has a mark.
+var markedCalls = map[llm.Endpoint]struct {
+	body   string
+	marked []marked
 }{
 	llm.ChatComplete: {
 		`{"model":"m","max_tokens":4321,"temperature":0.125,"top_p":0.625,"top_k":17,"seed":789001,"stop":["mark-stop"],"user":"mark-user","n":3,` +
@@ -32,7 +34,7 @@ var whole = map[llm.Endpoint]struct {
 			`{"role":"assistant","content":"mark-answer","refusal":"mark-refusal"},{"role":"user","content":"more"},` +
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"mark-call","type":"function","function":{"name":"find","arguments":"{\"q\":\"mark-argument\"}"}}]},` +
 			`{"role":"tool","tool_call_id":"mark-call","content":"mark-result"}]}`,
-		[]said{
+		[]marked{
 			{"max_tokens", "4321"}, {"temperature", "0.125"}, {"top_p", "0.625"}, {"top_k", "17"}, {"seed", "789001"}, {"stop", "mark-stop"}, {"user", "mark-user"},
 			{"presence_penalty", "0.375"}, {"frequency_penalty", "0.875"}, {"logit_bias", "777"}, {"metadata", "mark-metadata"}, {"service_tier", "flex"},
 			{"safety_identifier", "mark-safety"}, {"prompt_cache_key", "mark-cache"}, {"prediction", "mark-prediction"}, {"x_unknown", "mark-unknown"},
@@ -48,7 +50,7 @@ var whole = map[llm.Endpoint]struct {
 			`"messages":[{"role":"user","content":[{"type":"text","text":"mark-first"},{"type":"text","text":"mark-second","cache_control":{"type":"ephemeral"}}]},` +
 			`{"role":"assistant","content":[{"type":"thinking","thinking":"mark-thought","signature":"mark-signature"},{"type":"text","text":"mark-answer"},{"type":"tool_use","id":"mark-call","name":"find","input":{"q":"mark-argument"}}]},` +
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"mark-call","content":"mark-result"}]}]}`,
-		[]said{
+		[]marked{
 			{"max_tokens", "4321"}, {"temperature", "0.125"}, {"top_p", "0.625"}, {"top_k", "17"}, {"stop_sequences", "mark-stop"}, {"metadata.user_id", "mark-user"},
 			{"container", "mark-container"}, {"inference_geo", "mark-geo"}, {"x_unknown", "mark-unknown"}, {"system", "mark-system"},
 			{"tools[0]", "mark-tool"}, {"tools[0]", "mark-schema"}, {"messages[0].content[0]", "mark-first"}, {"messages[0].content[1]", "mark-second"},
@@ -62,7 +64,7 @@ var whole = map[llm.Endpoint]struct {
 			`"input":[{"role":"user","content":[{"type":"input_text","text":"mark-first"},{"type":"input_text","text":"mark-second"}]},` +
 			`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"mark-answer"},{"type":"refusal","refusal":"mark-refusal"}]},{"role":"user","content":"more"},` +
 			`{"type":"function_call","call_id":"mark-call","name":"find","arguments":"{\"q\":\"mark-argument\"}"},{"type":"function_call_output","call_id":"mark-call","output":"mark-result"}]}`,
-		[]said{
+		[]marked{
 			{"max_output_tokens", "4321"}, {"temperature", "0.125"}, {"top_p", "0.625"}, {"user", "mark-user"}, {"metadata", "mark-metadata"}, {"service_tier", "flex"},
 			{"safety_identifier", "mark-safety"}, {"prompt_cache_key", "mark-cache"}, {"x_unknown", "mark-unknown"}, {"instructions", "mark-system"}, {"tools[0]", "mark-tool"}, {"tools[0]", "mark-schema"},
 			{"input[0].content[0]", "mark-first"}, {"input[0].content[1]", "mark-second"}, {"input[1].content[0]", "mark-answer"}, {"input[1].content[1]", "mark-refusal"},
@@ -76,9 +78,9 @@ var strict = &dialect.RequestRules{Drop: []string{
 	"user", "metadata", "logit_bias", "seed", "presence_penalty", "service_tier", "prediction", "messages[*].name", "messages[*].refusal",
 }}
 
-// told are the models with which a dialect's upstreams are asked: those that it speaks to in
+// modelsByDialect are the models with which a dialect's upstreams are asked: those that it speaks to in
 // different words.
-var told = map[string][]string{
+var modelsByDialect = map[string][]string{
 	"bedrock": {"anthropic.claude-opus-4-5", "anthropic.claude-opus-5-5", "amazon.nova-pro-v1:0", "cohere.command-r-v1:0", "mistral.mistral-large-2407-v1:0", "meta.llama3-70b-instruct-v1:0"},
 	"oracle":  {"cohere.command-r", "cohere.command-a-vision", "meta.llama-4"}, "anthropic": {"claude-opus-4-5", "claude-opus-5-5", "claude-3-haiku-20240307"},
 	"gemini": {"gemini-2.0-flash", "gemini-3-pro"}, "vertex": {"gemini-2.5-pro"},
@@ -89,7 +91,7 @@ var told = map[string][]string{
 func TestWhatIsNotSentIsTold(t *testing.T) {
 	t.Parallel()
 	encoded := 0
-	for surface, call := range whole {
+	for surface, call := range markedCalls {
 		c, err := clientOf(surface).DecodeCall([]byte(call.body))
 		if err != nil {
 			t.Fatalf("%s: %v", surface, err)
@@ -107,10 +109,10 @@ func TestWhatIsNotSentIsTold(t *testing.T) {
 			for _, f := range out.Header {
 				body = append(body, f.Value...)
 			}
-			for _, s := range call.said {
-				sent, named := s.in(body), slices.ContainsFunc(out.Lost, func(lost string) bool { return covers(lost, s.place) })
+			for _, s := range call.marked {
+				sent, named := s.isIn(body), slices.ContainsFunc(out.Dropped, func(dropped string) bool { return covers(dropped, s.path) })
 				if sent == named {
-					t.Errorf("%s at %s, %s: %s is sent: %v, told: %v\n%q\n%s", surface, d.Name, to.Model, s.place, sent, named, out.Lost, body)
+					t.Errorf("%s at %s, %s: %s is sent: %v, told: %v\n%q\n%s", surface, d.Name, to.Model, s.path, sent, named, out.Dropped, body)
 				}
 			}
 		})
@@ -125,7 +127,7 @@ func TestWhatIsNotSentIsTold(t *testing.T) {
 func eachUpstream(do func(d *dialect.Dialect, up dialect.Upstream, to *dialect.Target)) {
 	for _, d := range all.List() {
 		for ep, up := range d.Upstreams {
-			models := told[d.Name]
+			models := modelsByDialect[d.Name]
 			if models == nil {
 				models = []string{"m"}
 			}
@@ -139,8 +141,8 @@ func eachUpstream(do func(d *dialect.Dialect, up dialect.Upstream, to *dialect.T
 }
 
 // covers reports whether a place that is named as lost is the other or holds it.
-func covers(lost, place string) bool {
-	rest, ok := strings.CutPrefix(place, lost)
+func covers(dropped, place string) bool {
+	rest, ok := strings.CutPrefix(place, dropped)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 

@@ -9,16 +9,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// EncodeReply writes a message: the first choice, because a message has no others.
+// EncodeResponse writes a message: the first choice, because a message has no others.
 // Recordings, which it cannot hold either, are left out; pictures are for callers who are not
 // strict, as blocks in the form of a request's.
 // Source: contract/provider-transforms.md 9.2.
-func (messages) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
+func (messages) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	var c llm.Choice
 	if len(r.Choices) > 0 {
 		c = r.Choices[0]
 	}
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	writeHead(&w, messageID(r.ID, a), cmp.Or(r.Model, a.Call.Model), a.Provider)
 	w.Key("content").Open('[')
@@ -51,7 +51,7 @@ func writeHead(w *dialect.JSON, id, model, provider string) {
 }
 
 func writeStop(w *dialect.JSON, e *ended) {
-	w.Str("stop_reason", e.word())
+	w.Str("stop_reason", e.stopReason())
 	if e.stop != "" {
 		w.Str("stop_sequence", e.stop)
 	} else {
@@ -59,13 +59,13 @@ func writeStop(w *dialect.JSON, e *ended) {
 	}
 }
 
-// ownExtras are extras that the shape itself knows, so that strict callers get them
+// nativeExtras are extras that the shape itself knows, so that strict callers get them
 // too.
-var ownExtras = map[string]bool{"container": true, "context_management": true, "stop_details": true, "diagnostics": true}
+var nativeExtras = map[string]bool{"container": true, "context_management": true, "stop_details": true, "diagnostics": true}
 
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	for i := range list {
-		if p := &list[i]; !usageExtras[p.Name] && (!strict || ownExtras[p.Name]) {
+		if p := &list[i]; !usageExtras[p.Name] && (!strict || nativeExtras[p.Name]) {
 			w.Named(p.Name, p.Raw)
 		}
 	}
@@ -90,7 +90,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 			w.Str("thinking", "")
 			w.Str("signature", dialect.MarkTextSignature(p.Signature))
 		}
-	case llm.ThoughtPart:
+	case llm.ReasoningPart:
 		w.Open('{')
 		w.Str("type", "thinking")
 		w.Str("thinking", p.Text)
@@ -107,7 +107,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 		w.Raw("input", input(p.Call.Arguments))
 	case llm.ImagePart:
 		if !strict && (p.Media.Data != "" || p.Media.URL != "") {
-			writePicture(w, p.Media)
+			writeImageBlock(w, p.Media)
 		}
 		return
 	case llm.OpaquePart:
@@ -121,8 +121,8 @@ func writeBlock(w *dialect.JSON, p *llm.Part, strict bool) {
 	w.Close('}')
 }
 
-// writePicture writes a picture that a model drew.
-func writePicture(w *dialect.JSON, m *llm.Media) {
+// writeImageBlock writes a picture that a model drew.
+func writeImageBlock(w *dialect.JSON, m *llm.Media) {
 	w.Open('{')
 	w.Str("type", "image")
 	w.Key("source").Open('{')

@@ -17,14 +17,14 @@ const attribution = "x-anthropic-billing-header:"
 
 // unattributed are instructions without that line; nothing stays of a text that has no other.
 func unattributed(parts []llm.Part) []llm.Part {
-	kept := parts[:0]
+	remaining := parts[:0]
 	for _, p := range parts {
 		if text := strings.TrimLeft(p.Text, " \t\r\n"); p.Kind == llm.TextPart && strings.HasPrefix(text, attribution) {
 			if _, p.Text, _ = strings.Cut(text, "\n"); dialect.IsBlank(p.Text) {
 				continue
 			}
 		}
-		kept = append(kept, p)
+		remaining = append(remaining, p)
 	}
-	return kept
+	return remaining
 }

@@ -48,32 +48,32 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 		}
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // EncodeRequest says nothing but which page of the list it shall be.
 func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{}
 	if r.Endpoint == llm.ListBatches {
-		out.Query, out.Lost = page(r.Query)
+		out.Query, out.Dropped = page(r.Query)
 	}
 	return out, nil
 }
 
-// DecodeAnswer reads a batch, or the list of them.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse reads a batch, or the list of them.
+func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
-	if in.Sent.Endpoint == llm.ListBatches {
-		if !splice.Valid(in.Body) {
+	if incoming.Sent.Endpoint == llm.ListBatches {
+		if !splice.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of batches")
 		}
-		writeList(&w, in.Body, func(raw []byte) { writeBatch(&w, raw) })
+		writeList(&w, incoming.Body, func(raw []byte) { writeBatch(&w, raw) })
 		return &dialect.Response{Body: w.B}, nil
 	}
-	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
+	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no batch")
 	}
-	writeBatch(&w, in.Body)
+	writeBatch(&w, incoming.Body)
 	return &dialect.Response{Body: w.B}, nil
 }
 
@@ -82,8 +82,8 @@ func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 func writeBatch(w *dialect.JSON, raw []byte) {
 	counts := found(raw, "request_counts")
 	status := batchStatus(splice.Text(raw, "processing_status"), counts)
-	ended := func(word string) int64 {
-		if status != word {
+	ended := func(state string) int64 {
+		if status != state {
 			return 0
 		}
 		return epoch(raw, "ended_at")

@@ -14,8 +14,8 @@ func long(t testing.TB) []byte {
 	t.Helper()
 	stream := read(t, "text.sse")
 	const from, to = "event: ping", "event: content_block_stop"
-	at, end := bytes.Index(stream, []byte(from)), bytes.Index(stream, []byte(to))
-	return bytes.Join([][]byte{stream[:at], bytes.Repeat(stream[at:end], 500), stream[end:]}, nil)
+	start, end := bytes.Index(stream, []byte(from)), bytes.Index(stream, []byte(to))
+	return bytes.Join([][]byte{stream[:start], bytes.Repeat(stream[start:end], 500), stream[end:]}, nil)
 }
 
 func decode(stream []byte, emit func(*llm.Event)) {
@@ -28,9 +28,9 @@ func decode(stream []byte, emit func(*llm.Event)) {
 	_ = d.Close(emit)
 }
 
-// retell reads a stream and writes it again.
-func retell(stream, dst []byte) []byte {
-	enc := client.NewEncoder(answering())
+// transcode reads a stream and writes it again.
+func transcode(stream, dst []byte) []byte {
+	enc := client.NewEncoder(newResponseContext())
 	decode(stream, func(e *llm.Event) { dst = enc.Append(dst[:0], e) })
 	return dst
 }
@@ -39,7 +39,7 @@ func retell(stream, dst []byte) []byte {
 func TestAllocs(t *testing.T) {
 	stream := long(t)
 	dst := make([]byte, 0, 1<<20)
-	got := testing.AllocsPerRun(5, func() { retell(stream, dst) })
+	got := testing.AllocsPerRun(5, func() { transcode(stream, dst) })
 	if got > 1200 {
 		t.Errorf("%.0f allocations for a thousand pieces", got)
 	}
@@ -60,7 +60,7 @@ func BenchmarkRetell(b *testing.B) {
 	b.SetBytes(int64(len(stream)))
 	b.ReportAllocs()
 	for b.Loop() {
-		retell(stream, dst)
+		transcode(stream, dst)
 	}
 }
 

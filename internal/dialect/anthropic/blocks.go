@@ -16,8 +16,8 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 		w.text(m, p)
 	case llm.ImagePart, llm.FilePart:
 		return w.media(m, p)
-	case llm.ThoughtPart, llm.SealedPart:
-		w.thought(m, p)
+	case llm.ReasoningPart, llm.SealedPart:
+		w.writeReasoning(m, p)
 	case llm.CallPart:
 		return w.call(m, p)
 	case llm.ResultPart:
@@ -37,8 +37,8 @@ func (w *callWriter) block(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// thought writes what Claude thought before, in words or sealed.
-func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
+// writeReasoning writes what Claude thought before, in words or sealed.
+func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	switch {
 	case !dialect.IsClaudeReasoning(p):
 		w.t.Drop(w.c.Path(m, p.Index))

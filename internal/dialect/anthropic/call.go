@@ -11,21 +11,21 @@ import (
 // DecodeCall reads a request for a message.
 func (messages) DecodeCall(body []byte) (*llm.Call, error) {
 	r := callReader{c: &llm.Call{Surface: llm.Messages, Bytes: len(body)}}
-	var said []byte
+	var rawMessages []byte
 	for raw, val := range splice.Members(body) {
 		name := plainName(raw)
 		if splice.IsNull(val) {
 			continue
 		}
 		if name == "messages" { // behind the system, wherever it stands
-			said = val
+			rawMessages = val
 			continue
 		}
 		if err := r.field(name, val); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.messages(said); err != nil {
+	if err := r.messages(rawMessages); err != nil {
 		return nil, err
 	}
 	if err := dialect.CheckTools(r.c); err != nil {
@@ -112,15 +112,15 @@ func (r *callReader) output(raw []byte) (err error) {
 	return nil
 }
 
-func readFormat(raw []byte, at string) (*llm.Format, error) {
+func readFormat(raw []byte, path string) (*llm.Format, error) {
 	schema, _ := splice.Find(raw, "schema")
 	if splice.Text(raw, "type") != "json_schema" {
-		return nil, dialect.InvalidField(at+".type", `must be "json_schema"`)
+		return nil, dialect.InvalidField(path+".type", `must be "json_schema"`)
 	}
 	if !isObject(schema) {
-		return nil, dialect.InvalidField(at+".schema", "must be a JSON schema, an object")
+		return nil, dialect.InvalidField(path+".schema", "must be a JSON schema, an object")
 	}
-	return &llm.Format{Type: "json_schema", Schema: schema, From: at}, nil
+	return &llm.Format{Type: "json_schema", Schema: schema, From: path}, nil
 }
 
 // system reads the instructions, a text or a list of texts.

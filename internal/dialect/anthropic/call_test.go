@@ -67,17 +67,17 @@ func TestEverythingComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := encode(t, c, c.Model)
-	if len(out.Lost) > 0 {
-		t.Errorf("lost %q", out.Lost)
+	if len(out.Dropped) > 0 {
+		t.Errorf("lost %q", out.Dropped)
 	}
 	var got, want any
 	if err := json.Unmarshal(out.Body, &got); err != nil {
 		t.Fatal(err)
 	}
-	given := strings.NewReplacer(
+	input := strings.NewReplacer(
 		`"id":"t2","name":"g"}`, `"id":"t2","name":"g","input":{}}`, // which says the same
 		`"type":"custom",`, ``, `"content":"prefix"`, `"content":[{"type":"text","text":"prefix"}]`).Replace(everything)
-	if err := json.Unmarshal([]byte(given), &want); err != nil {
+	if err := json.Unmarshal([]byte(input), &want); err != nil {
 		t.Fatal(err)
 	}
 	if g, w := text(got), text(want); g != w {
@@ -97,7 +97,7 @@ func TestCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said []string
+	var seen []string
 	for _, m := range c.Messages {
 		line := string(m.Role)
 		for _, p := range m.Parts {
@@ -106,7 +106,7 @@ func TestCalls(t *testing.T) {
 				line += "*" + p.Cache.TTL
 			}
 		}
-		said = append(said, line)
+		seen = append(seen, line)
 	}
 	want := `system text* text
 user text* image image image file*5m file file file file opaque opaque opaque
@@ -115,7 +115,7 @@ tool result* result
 user text
 system text
 assistant text`
-	if got := strings.Join(said, "\n"); got != want {
+	if got := strings.Join(seen, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	params := map[string]string{}
@@ -156,23 +156,23 @@ func TestAttributionStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := map[llm.Role][]string{}
+		seen := map[llm.Role][]string{}
 		for _, m := range c.Messages {
 			var texts []string
 			for _, p := range m.Parts {
 				texts = append(texts, p.Text)
 			}
-			said[m.Role] = append(said[m.Role], strings.Join(texts, "|"))
+			seen[m.Role] = append(seen[m.Role], strings.Join(texts, "|"))
 		}
 		instructions := strings.Trim(want+"&Now in French", "&")
-		if got := strings.Join(said[llm.RoleSystem], "&"); got != instructions || said[llm.RoleUser][0] != line {
-			t.Errorf("%s: %q and %q, want %q", system, got, said[llm.RoleUser], instructions)
+		if got := strings.Join(seen[llm.RoleSystem], "&"); got != instructions || seen[llm.RoleUser][0] != line {
+			t.Errorf("%s: %q and %q, want %q", system, got, seen[llm.RoleUser], instructions)
 		}
 	}
 }
 
 var kinds = map[llm.PartKind]string{
-	llm.TextPart: "text", llm.ImagePart: "image", llm.FilePart: "file", llm.ThoughtPart: "thought", llm.SealedPart: "sealed",
+	llm.TextPart: "text", llm.ImagePart: "image", llm.FilePart: "file", llm.ReasoningPart: "thought", llm.SealedPart: "sealed",
 	llm.CallPart: "call", llm.ResultPart: "result", llm.OpaquePart: "opaque",
 }
 
@@ -262,8 +262,8 @@ func TestOnChatProviders(t *testing.T) {
 	if json.Unmarshal(out.Body, &g) != nil || json.Unmarshal([]byte(want), &w) != nil || text(g) != text(w) {
 		t.Errorf("got\n%s\nwant\n%s", out.Body, want)
 	}
-	if lost := strings.Join(out.Lost, ", "); lost != "messages[1].content[0], tools[1], top_k" {
-		t.Errorf("lost %q", lost)
+	if dropped := strings.Join(out.Dropped, ", "); dropped != "messages[1].content[0], tools[1], top_k" {
+		t.Errorf("lost %q", dropped)
 	}
 }
 
@@ -292,13 +292,13 @@ func FuzzDecoder(f *testing.F) {
 		f.Add(read(f, name+".sse"), uint16(100))
 	}
 	f.Add([]byte("data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"x\"}}\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"), uint16(7))
-	f.Fuzz(func(t *testing.T, stream []byte, at uint16) {
-		cut := min(int(at), len(stream))
-		whole, err := dialecttest.Read(newDecoder(), stream)
+	f.Fuzz(func(t *testing.T, stream []byte, split uint16) {
+		cut := min(int(split), len(stream))
+		full, err := dialecttest.Read(newDecoder(), stream)
 		parts, partsErr := dialecttest.Read(newDecoder(), stream[:cut], stream[cut:])
-		if (err == nil) != (partsErr == nil) || len(dialecttest.Merge(whole)) != len(dialecttest.Merge(parts)) {
-			t.Errorf("cut at %d: %v and %v, %d and %d events", cut, err, partsErr, len(whole), len(parts))
+		if (err == nil) != (partsErr == nil) || len(dialecttest.Merge(full)) != len(dialecttest.Merge(parts)) {
+			t.Errorf("cut at %d: %v and %v, %d and %d events", cut, err, partsErr, len(full), len(parts))
 		}
-		write(whole)
+		write(full)
 	})
 }

@@ -8,16 +8,16 @@ import (
 
 // block reads one block of a content. What only Anthropic knows, for example the calls
 // of its own tools and their results, stays as it is.
-func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, err error) {
+func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part, err error) {
 	if !isObject(raw) {
-		return p, dialect.InvalidField(at, "must be an object")
+		return p, dialect.InvalidField(path, "must be an object")
 	}
 	switch typ := splice.Text(raw, "type"); typ {
 	case "text":
-		err = fill(&p, raw, at, llm.TextPart, func(name string, val []byte) (known bool, err error) {
+		err = fill(&p, raw, path, llm.TextPart, func(name string, val []byte) (known bool, err error) {
 			switch name {
 			case "text":
-				p.Text, err = dialect.String(val, at+".text")
+				p.Text, err = dialect.String(val, path+".text")
 				return true, err
 			case "citations":
 				if isList(val) {
@@ -28,20 +28,20 @@ func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, e
 			return false, nil
 		})
 	case "image", "document":
-		err = mediaBlock(&p, raw, at, typ)
+		err = mediaBlock(&p, raw, path, typ)
 	case "thinking":
-		err = fill(&p, raw, at, llm.ThoughtPart, texts(map[string]*string{"thinking": &p.Text, "signature": &p.Signature}))
+		err = fill(&p, raw, path, llm.ReasoningPart, texts(map[string]*string{"thinking": &p.Text, "signature": &p.Signature}))
 	case "redacted_thinking":
-		err = fill(&p, raw, at, llm.SealedPart, texts(map[string]*string{"data": &p.Text}))
+		err = fill(&p, raw, path, llm.SealedPart, texts(map[string]*string{"data": &p.Text}))
 	case "tool_use":
-		err = r.call(&p, raw, at)
+		err = r.call(&p, raw, path)
 	case "tool_result":
 		if m.Role != llm.RoleUser {
-			return p, dialect.InvalidField(at+".type", "may be tool_result only in messages of the user")
+			return p, dialect.InvalidField(path+".type", "may be tool_result only in messages of the user")
 		}
-		err = r.result(m, &p, raw, at)
+		err = r.result(m, &p, raw, path)
 	case "":
-		return p, dialect.InvalidField(at+".type", "is missing")
+		return p, dialect.InvalidField(path+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -50,11 +50,11 @@ func (r *callReader) block(m *llm.Message, raw []byte, at string) (p llm.Part, e
 
 // fill reads the members of a block: the mark of the cache, what take knows, and all
 // else as Extra.
-func fill(p *llm.Part, raw []byte, at string, kind llm.PartKind, take func(name string, val []byte) (known bool, err error)) error {
+func fill(p *llm.Part, raw []byte, path string, kind llm.PartKind, take func(name string, val []byte) (known bool, err error)) error {
 	p.Kind = kind
 	for key, val := range splice.Members(raw) {
 		name := plainName(key)
-		if err := blockMembers.Check(name, at, val); err != nil {
+		if err := blockMembers.Check(name, path, val); err != nil {
 			return err
 		}
 		switch name {
@@ -69,7 +69,7 @@ func fill(p *llm.Part, raw []byte, at string, kind llm.PartKind, take func(name 
 			return err
 		}
 		if !known {
-			p.Extra = appendExtra(p.Extra, at, name, val)
+			p.Extra = appendExtra(p.Extra, path, name, val)
 		}
 	}
 	return nil
@@ -86,10 +86,10 @@ func texts(to map[string]*string) func(name string, val []byte) (bool, error) {
 	}
 }
 
-func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
+func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 	c := &llm.ToolCall{Arguments: "{}"}
 	p.Call = c
-	err := fill(p, raw, at, llm.CallPart, func(name string, val []byte) (bool, error) {
+	err := fill(p, raw, path, llm.CallPart, func(name string, val []byte) (bool, error) {
 		switch name {
 		case "id":
 			c.ID, _ = splice.Unquote(val)
@@ -97,7 +97,7 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 			c.Name, _ = splice.Unquote(val)
 		case "input":
 			if c.Arguments = string(val); !isObject(val) {
-				return true, dialect.InvalidField(at+".input", "must be an object")
+				return true, dialect.InvalidField(path+".input", "must be an object")
 			}
 		default:
 			return false, nil
@@ -108,9 +108,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 	case err != nil:
 		return err
 	case c.ID == "":
-		return dialect.InvalidField(at+".id", "is missing")
+		return dialect.InvalidField(path+".id", "is missing")
 	case c.Name == "":
-		return dialect.InvalidField(at+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is missing")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -120,10 +120,10 @@ func (r *callReader) call(p *llm.Part, raw []byte, at string) error {
 }
 
 // result reads what a call came to.
-func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) error {
+func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, path string) error {
 	res := &llm.ToolResult{}
 	p.Result = res
-	err := fill(p, raw, at, llm.ResultPart, func(name string, val []byte) (known bool, err error) {
+	err := fill(p, raw, path, llm.ResultPart, func(name string, val []byte) (known bool, err error) {
 		switch name {
 		case "tool_use_id":
 			res.ID, _ = splice.Unquote(val)
@@ -132,7 +132,7 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) 
 		case "content":
 			if !splice.IsNull(val) {
 				inner := llm.Message{Role: llm.RoleTool, Index: m.Index}
-				res.Parts, err = r.content(&inner, val, at+".content")
+				res.Parts, err = r.content(&inner, val, path+".content")
 			}
 		default:
 			return false, nil
@@ -145,9 +145,9 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, at string) 
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(at+".tool_use_id", "is missing")
+		return dialect.InvalidField(path+".tool_use_id", "is missing")
 	case !known:
-		return dialect.InvalidField(at+".tool_use_id", "belongs to no tool_use of an earlier message")
+		return dialect.InvalidField(path+".tool_use_id", "belongs to no tool_use of an earlier message")
 	}
 	res.Name = name
 	return nil

@@ -10,14 +10,14 @@ import (
 )
 
 // mediaBlock reads an image or a document. The title of a document is its name.
-func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
+func mediaBlock(p *llm.Part, raw []byte, path, typ string) error {
 	p.Media = &llm.Media{}
 	kind := llm.ImagePart
 	if typ == "document" {
 		kind = llm.FilePart
 	}
 	var source []byte
-	err := fill(p, raw, at, kind, func(name string, val []byte) (bool, error) {
+	err := fill(p, raw, path, kind, func(name string, val []byte) (bool, error) {
 		switch name {
 		case "source":
 			source = val
@@ -31,35 +31,35 @@ func mediaBlock(p *llm.Part, raw []byte, at, typ string) error {
 	if err != nil {
 		return err
 	}
-	at += ".source"
+	path += ".source"
 	switch splice.Text(source, "type") {
 	case "base64":
-		return inlined(p.Media, source, at)
+		return inlined(p.Media, source, path)
 	case "text":
 		p.Media.MIME, p.Media.Plain = "text/plain", true
 		val, _ := splice.Find(source, "data")
-		p.Media.Data, err = dialect.String(val, at+".data")
+		p.Media.Data, err = dialect.String(val, path+".data")
 	case "url":
-		p.Media.URL, err = dialect.String(found(source, "url"), at+".url")
+		p.Media.URL, err = dialect.String(found(source, "url"), path+".url")
 		if err == nil {
-			err = fetchable(p.Media.URL, at+".url")
+			err = fetchable(p.Media.URL, path+".url")
 		}
 		if p.Media.MIME = dialect.MIMEOf(p.Media.URL); p.Media.MIME == "" && kind == llm.FilePart {
 			p.Media.MIME = pdf
 		}
 	case "file":
-		p.Media.FileID, err = dialect.String(found(source, "file_id"), at+".file_id")
+		p.Media.FileID, err = dialect.String(found(source, "file_id"), path+".file_id")
 	case "content":
-		err = chunks(p, raw, source, at)
+		err = chunks(p, raw, source, path)
 	default:
-		err = dialect.InvalidField(at+".type", `must be "base64", "url", "file", "text" or "content"`)
+		err = dialect.InvalidField(path+".type", `must be "base64", "url", "file", "text" or "content"`)
 	}
 	return err
 }
 
-func fetchable(url, at string) error {
+func fetchable(url, path string) error {
 	if err := dialect.CheckURL(url); err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
 	return nil
 }
@@ -69,30 +69,30 @@ func found(raw []byte, name string) []byte {
 	return val
 }
 
-func inlined(m *llm.Media, source []byte, at string) error {
+func inlined(m *llm.Media, source []byte, path string) error {
 	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
 	switch {
 	case m.MIME == "":
-		return dialect.InvalidField(at+".media_type", "is missing")
+		return dialect.InvalidField(path+".media_type", "is missing")
 	case m.Data == "":
-		return dialect.InvalidField(at+".data", "is missing")
+		return dialect.InvalidField(path+".data", "is missing")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
-		return fault.From(err).WithParam(at + ".data")
+		return fault.From(err).WithParam(path + ".data")
 	}
 	return nil
 }
 
 // chunks reads a document that comes in pieces, so that each can be cited. Others know
 // the text alone; one with pictures stays as it is.
-func chunks(p *llm.Part, raw, source []byte, at string) error {
+func chunks(p *llm.Part, raw, source []byte, path string) error {
 	content := found(source, "content")
-	whole, ok := splice.Unquote(content)
+	unquoted, ok := splice.Unquote(content)
 	if !ok && !isList(content) {
-		return dialect.InvalidField(at+".content", "must be a string or a list of blocks")
+		return dialect.InvalidField(path+".content", "must be a string or a list of blocks")
 	}
 	var text strings.Builder
-	text.WriteString(whole)
+	text.WriteString(unquoted)
 	for val := range splice.Elements(content) {
 		if splice.Text(val, "type") != "text" {
 			*p = llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}

@@ -27,9 +27,9 @@ func (r *callReader) messages(raw []byte) error {
 // message of its own before the rest of the turn.
 // Source: contract/provider-transforms.md 9.1.
 func (r *callReader) message(raw []byte, i int) error {
-	at := dialect.ElementPath("messages", i)
+	path := dialect.ElementPath("messages", i)
 	if !isObject(raw) {
-		return dialect.InvalidField(at, "must be an object")
+		return dialect.InvalidField(path, "must be an object")
 	}
 	m := llm.Message{Index: i}
 	var content []byte
@@ -40,15 +40,15 @@ func (r *callReader) message(raw []byte, i int) error {
 		case "content":
 			content = val
 		default:
-			m.Extra = appendExtra(m.Extra, at, name, val)
+			m.Extra = appendExtra(m.Extra, path, name, val)
 		}
 	}
 	switch m.Role {
 	case llm.RoleUser, llm.RoleAssistant, llm.RoleSystem:
 	default:
-		return dialect.InvalidField(at+".role", `must be "user", "assistant" or "system"`)
+		return dialect.InvalidField(path+".role", `must be "user", "assistant" or "system"`)
 	}
-	parts, err := r.content(&m, content, at+".content")
+	parts, err := r.content(&m, content, path+".content")
 	if err != nil {
 		return err
 	}
@@ -74,27 +74,27 @@ func (r *callReader) message(raw []byte, i int) error {
 	return nil
 }
 
-func appendExtra(list []llm.Param, at, name string, raw []byte) []llm.Param {
+func appendExtra(list []llm.Param, path, name string, raw []byte) []llm.Param {
 	if splice.IsNull(raw) {
 		return list
 	}
-	return append(list, llm.Param{Name: name, From: at + "." + name, Raw: raw})
+	return append(list, llm.Param{Name: name, From: path + "." + name, Raw: raw})
 }
 
 // content reads a text or a list of blocks; nothing for none.
-func (r *callReader) content(m *llm.Message, raw []byte, at string) ([]llm.Part, error) {
+func (r *callReader) content(m *llm.Message, raw []byte, path string) ([]llm.Part, error) {
 	if text, ok := splice.Unquote(raw); ok {
 		return []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}, nil
 	}
 	switch {
 	case splice.IsNull(raw):
-		return nil, dialect.InvalidField(at, "is missing")
+		return nil, dialect.InvalidField(path, "is missing")
 	case !isList(raw):
-		return nil, dialect.InvalidField(at, "must be a string or a list of blocks")
+		return nil, dialect.InvalidField(path, "must be a string or a list of blocks")
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		p, err := r.block(m, val, dialect.ElementPath(at, len(parts)))
+		p, err := r.block(m, val, dialect.ElementPath(path, len(parts)))
 		if err != nil {
 			return nil, err
 		}

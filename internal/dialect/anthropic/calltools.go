@@ -20,7 +20,7 @@ func (r *callReader) tools(raw []byte) error {
 // readTool reads a tool that the caller runs, which has no type or "custom", or one
 // that Anthropic has defined: {"type":"web_search_20250305","name":"web_search"}.
 func readTool(raw []byte, i int) (t llm.Tool, err error) {
-	at := dialect.ElementPath("tools", i)
+	path := dialect.ElementPath("tools", i)
 	t = llm.Tool{Index: i, Raw: raw, Shape: shapeName, Type: llm.Function}
 	if typ := splice.Text(raw, "type"); typ != "" && typ != llm.Custom {
 		t.Type, t.Name = typ, splice.Text(raw, "name")
@@ -31,7 +31,7 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 			continue
 		}
 		name := plainName(key)
-		if err = toolMembers.Check(name, at, val); err != nil {
+		if err = toolMembers.Check(name, path, val); err != nil {
 			return t, err
 		}
 		switch name {
@@ -47,11 +47,11 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
-			t.Extra = append(t.Extra, llm.Param{Name: name, From: at + "." + name, Raw: val})
+			t.Extra = append(t.Extra, llm.Param{Name: name, From: path + "." + name, Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return t, dialect.InvalidField(at+".name", "is missing")
+		return t, dialect.InvalidField(path+".name", "is missing")
 	}
 	return t, nil
 }

@@ -33,7 +33,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	} else {
 		w.Int("max_tokens_to_sample", dialect.ClaudeOf(to.Model).MaxOutput())
 	}
-	w.Carry(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "temperature", To: "temperature"}, {Path: "top_p", To: "top_p"}, {Path: "top_k", To: "top_k"}})
 	if raw, ok := t.Consume(llm.Stop); ok {
 		w.Raw("stop_sequences", dialect.Stops(raw, false))
 	}
@@ -46,11 +46,11 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
+func (complete) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
 	if _, ok := splice.Find(in.Body, "completion"); !ok || !splice.Valid(in.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
 	}
@@ -58,7 +58,7 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		ID: completionID(in.Body), Created: in.Created, Model: cmp.Or(splice.Text(in.Body, "model"), in.To.Model),
 		Choices: []dialect.CompletionChoice{{Text: splice.Text(in.Body, "completion"), Finish: finishOf(splice.Text(in.Body, "stop_reason"))}},
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(in.To.Stream), nil
 }
 
 func completionID(raw []byte) string {
@@ -73,19 +73,19 @@ func (complete) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 // completions reads the events of one completion: pieces of text, the last of which
 // says why it ended.
 type completions struct {
-	in      dialect.EventReader
+	events  dialect.EventReader
 	started bool
 	ended   bool
 }
 
 // Feed reads what came.
 func (d *completions) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
 // Close ends the stream. One without a reason to end was cut.
 func (d *completions) Close(emit func(*llm.Event)) error {
-	return d.in.Close(func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Close(func(_, data []byte) error { return d.event(data, emit) })
 }
 
 func (d *completions) event(data []byte, emit func(*llm.Event)) error {
@@ -112,10 +112,10 @@ func (d *completions) event(data []byte, emit func(*llm.Event)) error {
 	if text := splice.Text(data, "completion"); text != "" {
 		emit(&llm.Event{Kind: llm.EventText, Text: text})
 	}
-	if word := splice.Text(data, "stop_reason"); word != "" {
+	if reason := splice.Text(data, "stop_reason"); reason != "" {
 		d.ended = true
 		emit(&llm.Event{Kind: llm.EventBlockEnd})
-		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(data, "stop")})
+		emit(&llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(data, "stop")})
 		emit(&llm.Event{Kind: llm.EventEnd})
 	}
 	return nil

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/wire"
 )
 
-// carried are the parameters of the Messages API that need no change, by their names
+// unchangedParams are the parameters of the Messages API that need no change, by their names
 // in the hub. Callers of other surfaces may use those that are Anthropic's own.
 // Source: contract/provider-transforms.md 2.1; contract/providers.yaml, anthropic.
-var carried = [...]string{
+var unchangedParams = [...]string{
 	"container", "mcp_servers", "context_management", "inference_geo", "diagnostics", "fallbacks",
 	"fallback_credit_token", "compaction", "cache_control",
 }
@@ -42,7 +42,7 @@ func (messages) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Header: header, Lost: w.t.Dropped(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Header: header, Dropped: w.t.Dropped(), Added: w.added}, nil
 }
 
 type callWriter struct {
@@ -76,7 +76,7 @@ func (w *callWriter) limit() {
 }
 
 func (w *callWriter) params() {
-	for _, name := range carried {
+	for _, name := range unchangedParams {
 		if raw, ok := w.t.Consume(name); ok {
 			w.Raw(name, raw)
 		}

@@ -31,7 +31,7 @@ func TestChats(t *testing.T) {
 	tool := `"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]`
 	cases := []struct {
 		name, chat, field, want string
-		lost                    string
+		dropped                 string
 	}{
 		{"plain text", user + `}`, "messages", `[{"role":"user","content":"hi"}]`, ""},
 		{"max_tokens", user + `}`, "max_tokens", `100`, ""},
@@ -125,8 +125,8 @@ func TestChats(t *testing.T) {
 		if got, _ := splice.Find(out.Body, c.field); string(got) != c.want || !splice.Valid(out.Body) {
 			t.Errorf("%s: %s is\n%s, want\n%s", c.name, c.field, got, c.want)
 		}
-		if lost := strings.Join(out.Lost, ", "); lost != c.lost {
-			t.Errorf("%s: lost %q, want %q", c.name, lost, c.lost)
+		if lost := strings.Join(out.Dropped, ", "); lost != c.dropped {
+			t.Errorf("%s: lost %q, want %q", c.name, lost, c.dropped)
 		}
 	}
 }
@@ -135,33 +135,33 @@ func TestChats(t *testing.T) {
 func TestEffortGivesWay(t *testing.T) {
 	t.Parallel()
 	const (
-		asked   = `{"role":"user","content":"hi"}`
-		calls   = `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
-		came    = `{"role":"tool","tool_call_id":"c1","content":"r"}`
-		thought = `{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}],` + calls
-		tools   = `"tools":[{"type":"function","function":{"name":"f"}}]`
-		low     = `{"type":"enabled","budget_tokens":1024}`
+		question  = `{"role":"user","content":"hi"}`
+		calls     = `"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+		came      = `{"role":"tool","tool_call_id":"c1","content":"r"}`
+		reasoning = `{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}],` + calls
+		tools     = `"tools":[{"type":"function","function":{"name":"f"}}]`
+		low       = `{"type":"enabled","budget_tokens":1024}`
 	)
-	for _, c := range []struct{ name, rest, thinking, lost string }{
-		{"no thought before calls", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, ``, `reasoning_effort`},
-		{"nor beside what the user adds", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `,` + asked + `]`, ``, `reasoning_effort`},
-		{"a thought before calls", `"messages":[` + asked + `,` + thought + `,` + came + `]`, low, ``},
-		{"a thought before the first calls", `"messages":[` + asked + `,` + thought + `,` + came + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, low, ``},
-		{"calls of an earlier turn", `"messages":[` + asked + `,{"role":"assistant","content":"",` + calls + `,` + came + `,{"role":"assistant","content":"a"},` + asked + `]`, low, ``},
-		{"a temperature", `"messages":[` + asked + `],"temperature":0.2`, ``, `reasoning_effort`},
-		{"its own temperature", `"messages":[` + asked + `],"temperature":1.0`, low, ``},
-		{"a part of the words", `"messages":[` + asked + `],"top_p":0.5`, ``, `reasoning_effort`},
-		{"nearly all words", `"messages":[` + asked + `],"top_p":0.95`, low, ``},
-		{"the likeliest words", `"messages":[` + asked + `],"top_k":5`, ``, `reasoning_effort`},
-		{"a call that must be", `"messages":[` + asked + `],"tool_choice":"required",` + tools, ``, `reasoning_effort`},
-		{"a call that may be", `"messages":[` + asked + `],"tool_choice":"auto",` + tools, low, ``},
+	for _, c := range []struct{ name, rest, thinking, dropped string }{
+		{"no thought before calls", `"messages":[` + question + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, ``, `reasoning_effort`},
+		{"nor beside what the user adds", `"messages":[` + question + `,{"role":"assistant","content":"",` + calls + `,` + came + `,` + question + `]`, ``, `reasoning_effort`},
+		{"a thought before calls", `"messages":[` + question + `,` + reasoning + `,` + came + `]`, low, ``},
+		{"a thought before the first calls", `"messages":[` + question + `,` + reasoning + `,` + came + `,{"role":"assistant","content":"",` + calls + `,` + came + `]`, low, ``},
+		{"calls of an earlier turn", `"messages":[` + question + `,{"role":"assistant","content":"",` + calls + `,` + came + `,{"role":"assistant","content":"a"},` + question + `]`, low, ``},
+		{"a temperature", `"messages":[` + question + `],"temperature":0.2`, ``, `reasoning_effort`},
+		{"its own temperature", `"messages":[` + question + `],"temperature":1.0`, low, ``},
+		{"a part of the words", `"messages":[` + question + `],"top_p":0.5`, ``, `reasoning_effort`},
+		{"nearly all words", `"messages":[` + question + `],"top_p":0.95`, low, ``},
+		{"the likeliest words", `"messages":[` + question + `],"top_k":5`, ``, `reasoning_effort`},
+		{"a call that must be", `"messages":[` + question + `],"tool_choice":"required",` + tools, ``, `reasoning_effort`},
+		{"a call that may be", `"messages":[` + question + `],"tool_choice":"auto",` + tools, low, ``},
 	} {
 		out, err := fromChat(t, `{"reasoning_effort":"low",`+c.rest+`}`, "claude-sonnet-4-5")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if thinking, _ := splice.Find(out.Body, "thinking"); string(thinking) != c.thinking || strings.Join(out.Lost, ", ") != c.lost {
-			t.Errorf("%s: %s, lost %q", c.name, thinking, out.Lost)
+		if thinking, _ := splice.Find(out.Body, "thinking"); string(thinking) != c.thinking || strings.Join(out.Dropped, ", ") != c.dropped {
+			t.Errorf("%s: %s, lost %q", c.name, thinking, out.Dropped)
 		}
 	}
 }
@@ -171,8 +171,8 @@ func TestEffortGivesWay(t *testing.T) {
 func TestEffort(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		model, chat            string
-		thinking, config, lost string
+		model, chat               string
+		thinking, config, dropped string
 	}{
 		{"claude-sonnet-4-5", `"reasoning_effort":"low"`, `{"type":"enabled","budget_tokens":1024}`, ``, ``},
 		{"claude-sonnet-4-5", `"reasoning_effort":"medium"`, `{"type":"enabled","budget_tokens":8192}`, ``, ``},
@@ -204,8 +204,8 @@ func TestEffort(t *testing.T) {
 		}
 		thinking, _ := splice.Find(out.Body, "thinking")
 		config, _ := splice.Find(out.Body, "output_config")
-		if string(thinking) != c.thinking || string(config) != c.config || strings.Join(out.Lost, ", ") != c.lost {
-			t.Errorf("%s %s: %s %s, lost %q", c.model, c.chat, thinking, config, out.Lost)
+		if string(thinking) != c.thinking || string(config) != c.config || strings.Join(out.Dropped, ", ") != c.dropped {
+			t.Errorf("%s %s: %s %s, lost %q", c.model, c.chat, thinking, config, out.Dropped)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestEffort(t *testing.T) {
 func TestNewestModels(t *testing.T) {
 	t.Parallel()
 	const forced = `"tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":`
-	for _, c := range []struct{ model, chat, want, lost string }{
+	for _, c := range []struct{ model, chat, want, dropped string }{
 		{"claude-opus-4-6", `"temperature":0.2,"top_k":5`, `"temperature":0.2,"top_k":5`, ""},
 		{"claude-opus-4-7", `"temperature":0.2,"top_k":5,"top_p":0.5`, "", "temperature, top_k, top_p"},
 		{"claude-sonnet-5@20260601", `"temperature":1,"top_p":1.0`, "", ""},
@@ -231,14 +231,14 @@ func TestNewestModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said []string
+		var members []string
 		for _, name := range []string{"temperature", "top_k", "top_p", "tool_choice"} {
 			if raw, ok := splice.Find(out.Body, name); ok {
-				said = append(said, `"`+name+`":`+string(raw))
+				members = append(members, `"`+name+`":`+string(raw))
 			}
 		}
-		if got := strings.Join(said, ","); got != c.want || strings.Join(out.Lost, ", ") != c.lost {
-			t.Errorf("%s %s: %s, lost %q", c.model, c.chat, got, out.Lost)
+		if got := strings.Join(members, ","); got != c.want || strings.Join(out.Dropped, ", ") != c.dropped {
+			t.Errorf("%s %s: %s, lost %q", c.model, c.chat, got, out.Dropped)
 		}
 	}
 }
@@ -251,8 +251,8 @@ func TestLastWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(string(out.Body), `{"role":"user","content":"Go on."}]`); got != want || len(out.Lost) > 0 {
-			t.Errorf("%s: %s, lost %q", model, out.Body, out.Lost)
+		if got := strings.Contains(string(out.Body), `{"role":"user","content":"Go on."}]`); got != want || len(out.Dropped) > 0 {
+			t.Errorf("%s: %s, lost %q", model, out.Body, out.Dropped)
 		}
 	}
 }
@@ -301,8 +301,8 @@ func TestBetas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := out.Header.Get("anthropic-beta"); got != want || len(out.Lost) > 0 {
-			t.Errorf("%s: %q, want %q; lost %q", body, got, want, out.Lost)
+		if got := out.Header.Get("anthropic-beta"); got != want || len(out.Dropped) > 0 {
+			t.Errorf("%s: %q, want %q; lost %q", body, got, want, out.Dropped)
 		}
 	}
 }

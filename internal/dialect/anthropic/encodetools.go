@@ -39,8 +39,8 @@ func (w *callWriter) tools() {
 	}
 }
 
-// carries reports whether a tool has a place in a request for a message.
-func carries(t *llm.Tool) bool { return dialect.IsFunction(t) || builtIn(t) != nil }
+// supportsTool reports whether a tool has a place in a request for a message.
+func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || builtIn(t) != nil }
 
 func (w *callWriter) beginTools() {
 	if !w.tooled {
@@ -151,7 +151,7 @@ var choices = map[string]string{"auto": "auto", "none": "none", "required": "any
 // choice says whether tools shall be called, and whether one at a time. Without tools
 // it must not be said.
 func (w *callWriter) choice() {
-	c := dialect.ChoiceAmong(w.t, w.c, carries)
+	c := dialect.ChoiceAmong(w.t, w.c, supportsTool)
 	parallel, _ := w.t.Consume(llm.ParallelToolCalls)
 	single := string(parallel) == "false"
 	if w.spent {

@@ -20,7 +20,7 @@ type writer struct {
 	id      string
 	model   string
 	started bool
-	over    bool
+	done    bool
 	blocks  []*outBlock // that have not ended, in their order; the first is on the wire
 	next    int64       // index of the next block
 	held    int         // bytes that waited so far
@@ -40,16 +40,16 @@ type outBlock struct {
 	ended  bool
 	// signature is that of a text, which is told behind it.
 	signature string
-	picture   llm.Media // but for its data
+	image     llm.Media // but for its data
 }
 
 // Append writes what an event is in a streamed message.
 func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
-	if w.over || ev.Choice != 0 {
+	if w.done || ev.Choice != 0 {
 		return dst
 	}
 	if ev.Kind == llm.EventFault {
-		w.over = true
+		w.done = true
 		return appendFault(dst, ev)
 	}
 	if ev.Kind == llm.EventUsage && !w.started { // an error may follow, before which nothing shall come
@@ -89,7 +89,7 @@ func (w *writer) Append(dst []byte, ev *llm.Event) []byte {
 // event begins an event: its name, and its data up to what the type is followed by.
 func event(dst []byte, name string) dialect.JSON {
 	dst = append(append(append(dst, "event: "...), name...), "\ndata: "...)
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	w.Str("type", name)
 	return w
@@ -131,7 +131,7 @@ func (w *writer) find(number int) *outBlock {
 // block begins a block: at once, or in the room of one that waits.
 func (w *writer) block(dst []byte, ev *llm.Event) []byte {
 	switch ev.Part {
-	case llm.TextPart, llm.RefusalPart, llm.ThoughtPart, llm.SealedPart, llm.CallPart:
+	case llm.TextPart, llm.RefusalPart, llm.ReasoningPart, llm.SealedPart, llm.CallPart:
 	case llm.ImagePart:
 		if w.a.Strict {
 			return dst
@@ -167,7 +167,7 @@ func (b *outBlock) begin(dst []byte, ev *llm.Event) []byte {
 	}
 	e.Key("content_block").Open('{')
 	switch b.part {
-	case llm.ThoughtPart:
+	case llm.ReasoningPart:
 		e.Str("type", "thinking")
 		e.Str("thinking", "")
 		e.Str("signature", "")
@@ -194,18 +194,18 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 		return dst
 	}
 	if b == w.blocks[0] && b.part != llm.ImagePart {
-		return b.piece(dst, ev)
+		return b.appendDelta(dst, ev)
 	}
 	was := len(b.held) + len(b.data)
-	b.held = b.piece(b.held, ev)
-	if w.held += len(b.held) + len(b.data) - was; w.held > pendingMax {
-		w.over = true
+	b.held = b.appendDelta(b.held, ev)
+	if w.held += len(b.held) + len(b.data) - was; w.held > maxPendingBytes {
+		w.done = true
 		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large blocks"})
 	}
 	return dst
 }
 
-func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
+func (b *outBlock) appendDelta(dst []byte, ev *llm.Event) []byte {
 	typ, key := "text_delta", "text"
 	switch {
 	case ev.Kind == llm.EventArguments && b.part == llm.CallPart:
@@ -217,11 +217,11 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 	case ev.Kind == llm.EventSignature && b.part == llm.TextPart:
 		b.signature += ev.Text
 		return dst
-	case ev.Kind == llm.EventSignature && b.part == llm.ThoughtPart:
+	case ev.Kind == llm.EventSignature && b.part == llm.ReasoningPart:
 		typ, key = "signature_delta", "signature"
 	case ev.Kind == llm.EventCitation && ev.Name == shapeName:
 		typ, key = "citations_delta", "citation"
-	case ev.Kind == llm.EventText && b.part == llm.ThoughtPart:
+	case ev.Kind == llm.EventText && b.part == llm.ReasoningPart:
 		typ, key = "thinking_delta", "thinking"
 	case ev.Kind == llm.EventText && (b.part == llm.TextPart || b.part == llm.RefusalPart):
 	default: // signatures of calls and citations of others have no place here
@@ -246,7 +246,7 @@ func (b *outBlock) piece(dst []byte, ev *llm.Event) []byte {
 func (w *writer) advance(dst []byte) []byte {
 	for len(w.blocks) > 0 {
 		b := w.blocks[0]
-		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !b.args.whole) {
+		if !b.ended && (len(w.blocks) == 1 || b.part != llm.CallPart || !b.args.complete) {
 			return dst
 		}
 		dst = w.signed(b.stop(dst), b)
@@ -264,33 +264,33 @@ func (w *writer) signed(dst []byte, b *outBlock) []byte {
 	if b.signature == "" || len(w.blocks) > 1 {
 		return dst
 	}
-	s := &outBlock{index: w.next, part: llm.ThoughtPart}
+	s := &outBlock{index: w.next, part: llm.ReasoningPart}
 	w.next++
 	dst = s.begin(dst, &llm.Event{})
-	dst = s.piece(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.MarkTextSignature(b.signature)})
+	dst = s.appendDelta(dst, &llm.Event{Kind: llm.EventSignature, Text: dialect.MarkTextSignature(b.signature)})
 	return s.stop(dst)
 }
 
 // writeImage takes a piece of a picture.
 func (b *outBlock) writeImage(m *llm.Media) {
-	b.picture.MIME, b.picture.URL = cmp.Or(b.picture.MIME, m.MIME), cmp.Or(b.picture.URL, m.URL)
+	b.image.MIME, b.image.URL = cmp.Or(b.image.MIME, m.MIME), cmp.Or(b.image.URL, m.URL)
 	b.data = append(b.data, m.Data...)
 }
 
-// whole writes the beginning of a picture, when there is all of it.
-func (b *outBlock) whole(dst []byte) []byte {
+// startImage writes the beginning of a picture, when there is all of it.
+func (b *outBlock) startImage(dst []byte) []byte {
 	if b.part != llm.ImagePart {
 		return dst
 	}
-	b.picture.Data = string(b.data)
+	b.image.Data = string(b.data)
 	e := event(dst, "content_block_start")
 	e.Int("index", b.index)
-	writePicture(e.Key("content_block"), &b.picture)
+	writeImageBlock(e.Key("content_block"), &b.image)
 	return done(&e)
 }
 
 func (b *outBlock) stop(dst []byte) []byte {
-	dst = b.whole(dst)
+	dst = b.startImage(dst)
 	e := event(dst, "content_block_stop")
 	e.Int("index", b.index)
 	return done(&e)
@@ -302,30 +302,30 @@ func (w *writer) end(dst []byte) []byte {
 		b.ended = true
 	}
 	dst = w.advance(dst)
-	w.over = true
+	w.done = true
 	e := event(dst, "message_delta")
 	e.Key("delta").Open('{')
 	writeStop(&e, &w.finish)
-	inside, beside := sorted(w.extra)
+	inside, outside := sorted(w.extra)
 	writeExtra(&e, inside, w.a.Strict)
 	e.Close('}')
 	writeUsage(&e, &w.usage, w.extra)
-	writeExtra(&e, beside, w.a.Strict)
+	writeExtra(&e, outside, w.a.Strict)
 	dst = done(&e)
 	e = event(dst, "message_stop")
 	return done(&e)
 }
 
 // sorted tells the extras that stand inside the delta from those beside it.
-func sorted(list []llm.Param) (inside, beside []llm.Param) {
+func sorted(list []llm.Param) (inside, outside []llm.Param) {
 	for _, p := range list {
 		if p.Name == "container" || p.Name == "stop_details" {
 			inside = append(inside, p)
 		} else {
-			beside = append(beside, p)
+			outside = append(outside, p)
 		}
 	}
-	return inside, beside
+	return inside, outside
 }
 
 // appendFault writes the last event of a stream that failed.

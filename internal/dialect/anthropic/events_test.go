@@ -18,7 +18,7 @@ func lines(stream []byte) string {
 	return strings.Join(out, "\n")
 }
 
-func piece(block int, part llm.PartKind, kind llm.EventKind, text string) llm.Event {
+func delta(block int, part llm.PartKind, kind llm.EventKind, text string) llm.Event {
 	return llm.Event{Kind: kind, Block: block, Part: part, Text: text}
 }
 
@@ -29,13 +29,13 @@ func TestMixedCallsComeApart(t *testing.T) {
 	const call = llm.CallPart
 	got := lines(write([]llm.Event{
 		{Kind: llm.EventStart, ID: "chatcmpl-1", Model: "gpt-4o"},
-		{Kind: llm.EventBlock}, piece(0, 0, llm.EventText, "Hm."), {Kind: llm.EventBlockEnd},
+		{Kind: llm.EventBlock}, delta(0, 0, llm.EventText, "Hm."), {Kind: llm.EventBlockEnd},
 		{Kind: llm.EventBlock, Block: 1, Part: call, ID: "call_a", Name: "f"},
 		{Kind: llm.EventBlock, Block: 2, Part: call, ID: "call_b", Name: "g"},
-		piece(1, call, llm.EventArguments, `{"a":`),
-		piece(2, call, llm.EventArguments, `{"b":2`),
-		piece(1, call, llm.EventArguments, `1}`),
-		piece(2, call, llm.EventArguments, `}`),
+		delta(1, call, llm.EventArguments, `{"a":`),
+		delta(2, call, llm.EventArguments, `{"b":2`),
+		delta(1, call, llm.EventArguments, `1}`),
+		delta(2, call, llm.EventArguments, `}`),
 		{Kind: llm.EventBlockEnd, Block: 1, Part: call}, {Kind: llm.EventBlockEnd, Block: 2, Part: call},
 		{Kind: llm.EventFinish, Finish: llm.FinishToolCalls, Text: "tool_calls"},
 		{Kind: llm.EventUsage, Usage: &llm.Usage{InputTokens: 20, CachedTokens: 5, OutputTokens: 7, Reported: true}},
@@ -83,11 +83,11 @@ func TestInputIsToldFirst(t *testing.T) {
 // though chat streams tell the end of both at the very end.
 func TestWholeCallsDoNotWait(t *testing.T) {
 	t.Parallel()
-	enc := client.NewEncoder(answering())
+	enc := client.NewEncoder(newResponseContext())
 	var out []byte
 	for _, e := range []llm.Event{
 		{Kind: llm.EventBlock, Part: llm.CallPart, ID: "call_a", Name: "f"},
-		piece(0, llm.CallPart, llm.EventArguments, `{}`),
+		delta(0, llm.CallPart, llm.EventArguments, `{}`),
 		{Kind: llm.EventBlock, Block: 1, Part: llm.CallPart, ID: "call_b", Name: "g"},
 	} {
 		out = enc.Append(out, &e)
@@ -101,35 +101,35 @@ func TestWholeCallsDoNotWait(t *testing.T) {
 // form, each whole, in its place; to others it would be a block of a kind that they do not know.
 func TestPictures(t *testing.T) {
 	t.Parallel()
-	const picture = `{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"aGkhaGkh"}}`
+	const image = `{"type":"image","source":{"type":"base64","media_type":"image/webp","data":"aGkhaGkh"}}`
 	events := []llm.Event{
 		{Kind: llm.EventStart},
 		{Kind: llm.EventBlock, Part: llm.ImagePart},
-		{Kind: llm.EventBlock, Block: 1}, piece(1, 0, llm.EventText, "x"),
+		{Kind: llm.EventBlock, Block: 1}, delta(1, 0, llm.EventText, "x"),
 		{Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkh"}},
 		{Kind: llm.EventMedia, Part: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkh"}},
 		{Kind: llm.EventBlockEnd, Part: llm.ImagePart}, {Kind: llm.EventBlockEnd, Block: 1},
 		{Kind: llm.EventEnd},
 	}
 	got := lines(write(events))
-	for _, want := range []string{`{"type":"content_block_start","index":0,"content_block":` + picture + `}`, `{"type":"content_block_stop","index":0}`, `"index":1,"delta":{"type":"text_delta","text":"x"}`} {
-		at := strings.Index(got, want)
-		if at < 0 {
+	for _, want := range []string{`{"type":"content_block_start","index":0,"content_block":` + image + `}`, `{"type":"content_block_stop","index":0}`, `"index":1,"delta":{"type":"text_delta","text":"x"}`} {
+		split := strings.Index(got, want)
+		if split < 0 {
 			t.Fatalf("no %s in\n%s", want, got)
 		}
-		got = got[at:]
+		got = got[split:]
 	}
-	reply := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{
+	response := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{
 		{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/webp", Data: "aGkhaGkh"}}, {Kind: llm.ImagePart, Media: &llm.Media{URL: "https://x.example/a.png"}}, {Text: "x"},
 	}}}}
-	want := `"content":[` + picture + `,{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}},{"type":"text","text":"x"}]`
-	if got := string(client.EncodeReply(nil, reply, answering())); !strings.Contains(got, want) {
+	want := `"content":[` + image + `,{"type":"image","source":{"type":"url","url":"https://x.example/a.png"}},{"type":"text","text":"x"}]`
+	if got := string(client.EncodeResponse(nil, response, newResponseContext())); !strings.Contains(got, want) {
 		t.Error(got)
 	}
-	a := answering()
+	a := newResponseContext()
 	a.Strict = true
 	enc := client.NewEncoder(a)
-	out := client.EncodeReply(nil, reply, a)
+	out := client.EncodeResponse(nil, response, a)
 	for i := range events {
 		out = enc.Append(out, &events[i])
 	}
@@ -149,9 +149,9 @@ func TestMessagesHoldNoMore(t *testing.T) {
 		{Kind: llm.EventBlockEnd, Part: llm.AudioPart},
 		{Kind: llm.EventBlock, Block: 1, Part: llm.OpaquePart, Name: "gemini", Raw: []byte(`{}`)},
 		{Kind: llm.EventBlock, Block: 2},
-		piece(2, 0, llm.EventText, "x"),
+		delta(2, 0, llm.EventText, "x"),
 		{Kind: llm.EventCitation, Block: 2, Name: "openai", Raw: []byte(`{}`)},
-		piece(2, 0, llm.EventSignature, "s"),
+		delta(2, 0, llm.EventSignature, "s"),
 		{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{"n":1}`)},
 		{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{"n":2}`)},
 		{Kind: llm.EventEnd},
@@ -168,7 +168,7 @@ func TestMessagesHoldNoMore(t *testing.T) {
 	if _, rest, _ := strings.Cut(got, "\n"); rest != want {
 		t.Errorf("got\n%s\nwant\n%s", rest, want)
 	}
-	a := answering()
+	a := newResponseContext()
 	a.Strict = true
 	enc := client.NewEncoder(a)
 	out := enc.Append(nil, &llm.Event{Kind: llm.EventExtra, Name: "groundingMetadata", Raw: []byte(`{}`)})
@@ -180,19 +180,19 @@ func TestMessagesHoldNoMore(t *testing.T) {
 // TestAnswers: what the parts of other providers' answers come to in a message.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	body := client.EncodeReply(nil, &llm.Response{
+	body := client.EncodeResponse(nil, &llm.Response{
 		ID: "chatcmpl-1", Model: "gpt-4o", Usage: llm.Usage{InputTokens: 9, CacheWriteTokens: 2, OutputTokens: 4, ReasoningTokens: 3, Reported: true},
 		Extra: []llm.Param{{Name: "service_tier", Raw: []byte(`"default"`)}, {Name: "x", Raw: []byte(`1`)}},
 		Choices: []llm.Choice{
 			{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "hm"}, {Text: ""}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
+				{Kind: llm.ReasoningPart, Text: "hm"}, {Text: ""}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: `{"a":`}},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "d", Name: "g", Arguments: ` {"a": 1.0}`}},
 				{Kind: llm.OpaquePart, Shape: "gemini", Raw: []byte(`{}`)}, {Kind: llm.ImagePart, Media: &llm.Media{}},
 			}},
 			{Index: 1, Parts: []llm.Part{{Text: "other"}}},
 		},
-	}, answering())
+	}, newResponseContext())
 	want := `{"id":"msg_01hz0000000000000000000000","type":"message","role":"assistant","model":"gpt-4o","content":[` +
 		`{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"Hi"},{"type":"text","text":"No"},` +
 		`{"type":"tool_use","id":"c","name":"f","input":{}},{"type":"tool_use","id":"d","name":"g","input":{"a": 1.0}}],` +
@@ -208,18 +208,18 @@ func TestAnswers(t *testing.T) {
 func TestCallEndsWithItsArguments(t *testing.T) {
 	t.Parallel()
 	const call = llm.CallPart
-	for args, whole := range map[string]bool{
+	for args, complete := range map[string]bool{
 		`{}`: true, " {\n} \t": true, `{"a":"}"}`: true, `{"a":"\"}","b":[{"c":{}}]}`: true, `{"a":"\\"}`: true, `{"é😀":["{",[]]}`: true,
 		``: false, ` `: false, `{`: false, `{"a":"}`: false, `{"a":"\"}`: false, `{"a":[}`: false, `[{}]`: false, `"{}"`: false, `{}{}`: false, `{} x`: false, `}`: false, `null`: false,
 	} {
-		for at := range len(args) + 1 {
+		for split := range len(args) + 1 {
 			got := write([]llm.Event{
 				{Kind: llm.EventBlock, Part: call, ID: "call_a", Name: "f"},
-				piece(0, call, llm.EventArguments, args[:at]), piece(0, call, llm.EventArguments, args[at:]),
+				delta(0, call, llm.EventArguments, args[:split]), delta(0, call, llm.EventArguments, args[split:]),
 				{Kind: llm.EventBlock, Block: 1, Part: call, ID: "call_b", Name: "g"},
 			})
-			if strings.Contains(lines(got), `"name":"g"`) != whole {
-				t.Errorf("%q cut at %d: that it is whole is %v, want %v", args, at, !whole, whole)
+			if strings.Contains(lines(got), `"name":"g"`) != complete {
+				t.Errorf("%q cut at %d: that it is whole is %v, want %v", args, split, !complete, complete)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		return nil, err
 	}
 	others := []splice.FieldEdit{splice.DropField("purpose")}
-	for _, name := range u.Lost {
+	for _, name := range u.Dropped {
 		others = append(others, splice.DropField(name))
 	}
 	body, err := r.Form.Edit(others)
@@ -44,50 +44,50 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		return nil, err
 	}
 	head := append(betaHeader(to, []string{filesBeta}), wire.Field{Name: "content-type", Value: r.ContentType})
-	return &dialect.Outgoing{Large: body, Header: head, Lost: u.Lost}, nil
+	return &dialect.Outgoing{Large: body, Header: head, Dropped: u.Dropped}, nil
 }
 
-// DecodeAnswer reads the description of the new file.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	u, err := dialect.ReadUpload(in.Sent)
+// TranslateResponse reads the description of the new file.
+func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	u, err := dialect.ReadUpload(incoming.Sent)
 	if err != nil {
 		return nil, err
 	}
-	return describe(in, u.Purpose)
+	return describe(incoming, u.Purpose)
 }
 
 // EncodeRequest says nothing but which page of the list it shall be.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	out := &dialect.Outgoing{Header: betaHeader(to, []string{filesBeta})}
 	if r.Endpoint == llm.ListFiles {
-		out.Query, out.Lost = page(r.Query)
+		out.Query, out.Dropped = page(r.Query)
 	}
 	return out, nil
 }
 
-// DecodeAnswer reads a file's description, the list of them, or that one is gone.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+// TranslateResponse reads a file's description, the list of them, or that one is gone.
+func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(cmp.Or(splice.Text(in.Body, "id"), in.Sent.ID)), nil
+		return dialect.FileDeleted(cmp.Or(splice.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
 	case llm.ListFiles:
-		if !splice.Valid(in.Body) {
+		if !splice.Valid(incoming.Body) {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of files")
 		}
 		var w dialect.JSON
-		writeList(&w, in.Body, func(raw []byte) { writeFile(&w, raw, "") })
+		writeList(&w, incoming.Body, func(raw []byte) { writeFile(&w, raw, "") })
 		return &dialect.Response{Body: w.B}, nil
 	default:
-		return describe(in, "")
+		return describe(incoming, "")
 	}
 }
 
-func describe(in *dialect.Incoming, purpose string) (*dialect.Response, error) {
-	if splice.Text(in.Body, "id") == "" || !splice.Valid(in.Body) {
+func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, error) {
+	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer describes no file")
 	}
 	var w dialect.JSON
-	writeFile(&w, in.Body, purpose)
+	writeFile(&w, incoming.Body, purpose)
 	return &dialect.Response{Body: w.B}, nil
 }
 

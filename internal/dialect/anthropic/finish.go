@@ -31,12 +31,12 @@ type ended struct {
 	refused bool   // a part of the answer is a refusal
 }
 
-// word is the reason in the shape's words: the provider's own where it speaks the shape.
+// stopReason is the reason in the shape's words: the provider's own where it speaks the shape.
 // OpenAI's answers that refuse end like any other ("stop", "completed") and tell the refusal by
 // its place; clients of messages look for it here.
 // Source: contract/provider-transforms.md 9.3;
 // https://platform.openai.com/docs/guides/structured-outputs#refusals, read 2026-11.
-func (e *ended) word() string {
+func (e *ended) stopReason() string {
 	if known, ok := finishes[e.raw]; ok && e.raw != "" && known == e.finish {
 		return e.raw
 	}

@@ -18,17 +18,17 @@ var _ dialect.OpenAIEndpoint = modelList{}
 // EncodeRequest asks for all models in one page, because OpenAI's clients know of no
 // other; 1000 is the longest.
 func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	query, lost := page(r.Query)
+	query, dropped := page(r.Query)
 	if query == "" {
 		query = "limit=1000"
 	}
-	return &dialect.Outgoing{Query: query, Lost: lost}, nil
+	return &dialect.Outgoing{Query: query, Dropped: dropped}, nil
 }
 
-// DecodeAnswer writes the models in OpenAI's shape.
-func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	models, ok := splice.Find(in.Body, "data")
-	if !ok || !splice.Valid(in.Body) {
+// TranslateResponse writes the models in OpenAI's shape.
+func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	models, ok := splice.Find(incoming.Body, "data")
+	if !ok || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of models")
 	}
 	return dialect.ModelWriter(writeModel).List(models), nil

@@ -7,10 +7,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads a message.
-func (messages) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	r := splice.NewReader(in.Body)
-	reply := &llm.Response{Choices: make([]llm.Choice, 1)}
+// DecodeResponse reads a message.
+func (messages) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	r := splice.NewReader(incoming.Body)
+	response := &llm.Response{Choices: make([]llm.Choice, 1)}
 	isMessage := false
 	for name := range r.Members() {
 		switch {
@@ -18,22 +18,22 @@ func (messages) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 		case string(name) == "type":
 			isMessage = string(r.Raw()) == `"message"`
 		default:
-			readMember(reply, name, &r)
+			readMember(response, name, &r)
 		}
 	}
-	if !isMessage || !r.Whole() {
+	if !isMessage || !r.IsComplete() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a message")
 	}
-	return reply, nil
+	return response, nil
 }
 
 // readMember reads one member of a message.
-func readMember(reply *llm.Response, name []byte, r *splice.Reader) {
-	switch c := &reply.Choices[0]; string(name) {
+func readMember(response *llm.Response, name []byte, r *splice.Reader) {
+	switch c := &response.Choices[0]; string(name) {
 	case "id":
-		reply.ID, _ = splice.Unquote(r.Raw())
+		response.ID, _ = splice.Unquote(r.Raw())
 	case "model":
-		reply.Model, _ = splice.Unquote(r.Raw())
+		response.Model, _ = splice.Unquote(r.Raw())
 	case "content":
 		for range r.Elements() {
 			c.Parts = append(c.Parts, readBlock(r.Raw()))
@@ -45,11 +45,11 @@ func readMember(reply *llm.Response, name []byte, r *splice.Reader) {
 		c.StopText, _ = splice.Unquote(r.Raw())
 	case "usage":
 		usage := r.Raw()
-		reply.Usage = dialect.UsageOf(llm.Messages, usage)
-		eachUsageExtra(usage, func(p llm.Param) { reply.Extra = append(reply.Extra, p) })
+		response.Usage = dialect.UsageOf(llm.Messages, usage)
+		eachUsageExtra(usage, func(p llm.Param) { response.Extra = append(response.Extra, p) })
 	case "role":
 	default:
-		reply.Extra = append(reply.Extra, llm.Param{Name: string(name), Raw: r.Raw()})
+		response.Extra = append(response.Extra, llm.Param{Name: string(name), Raw: r.Raw()})
 	}
 }
 
@@ -90,7 +90,7 @@ func readBlock(raw []byte) llm.Part {
 		}
 		return p
 	case `"thinking"`:
-		return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ThoughtPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
+		return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: plainName(b.thinking), Signature: plainName(b.signature)})
 	case `"redacted_thinking"`:
 		return llm.Part{Kind: llm.SealedPart, Text: plainName(b.data), Shape: dialect.ClaudeSigner}
 	case `"tool_use"`:

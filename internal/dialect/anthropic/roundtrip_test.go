@@ -39,16 +39,16 @@ func encode(t testing.TB, c *llm.Call, model string) *dialect.Outgoing {
 // is said to be lost.
 func TestMessagesComeBack(t *testing.T) {
 	t.Parallel()
-	loose := []dialecttest.Loose{dialecttest.Places, dialecttest.Sources, dialecttest.Model, dialecttest.Turns}
+	loose := []dialecttest.Loose{dialecttest.Positions, dialecttest.Sources, dialecttest.Model, dialecttest.Turns}
 	for seed := range uint64(300) {
 		c := dialecttest.RandomCall(rand.New(rand.NewPCG(seed, 9)), dialecttest.Options{Surface: llm.Messages})
 		out := encode(t, c, "claude-opus-4-5")
-		back, err := client.DecodeCall(out.Body)
+		decoded, err := client.DecodeCall(out.Body)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, out.Body)
 		}
-		if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
-			t.Fatalf("seed %d: lost %q\n%s\n%s", seed, out.Lost, strings.Join(diff, "\n"), out.Body)
+		if diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), decoded, loose...); diff != nil {
+			t.Fatalf("seed %d: lost %q\n%s\n%s", seed, out.Dropped, strings.Join(diff, "\n"), out.Body)
 		}
 	}
 }
@@ -56,11 +56,11 @@ func TestMessagesComeBack(t *testing.T) {
 // one is the wish for one call at a time, which Anthropic hears in the choice of tools
 // alone, and not at all where there is nothing to choose.
 func one(c *llm.Call) {
-	at := slices.IndexFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.ParallelToolCalls })
+	index := slices.IndexFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.ParallelToolCalls })
 	switch {
-	case at < 0:
+	case index < 0:
 	case c.Choice.Mode == "none":
-		c.Params = slices.Delete(c.Params, at, at+1)
+		c.Params = slices.Delete(c.Params, index, index+1)
 	case c.Choice.Mode == "":
 		c.Choice.Mode = "auto"
 	}
@@ -70,7 +70,7 @@ func one(c *llm.Call) {
 func TestChatsComeBack(t *testing.T) {
 	t.Parallel()
 	loose := []dialecttest.Loose{
-		dialecttest.Places, dialecttest.Sources, dialecttest.Model, dialecttest.Surface, dialecttest.SystemFirst, dialecttest.Turns,
+		dialecttest.Positions, dialecttest.Sources, dialecttest.Model, dialecttest.Surface, dialecttest.SystemFirst, dialecttest.Turns,
 		dialecttest.URLTypes, dialecttest.FormatNames, dialecttest.ToolShapes, dialecttest.Neutrals, one,
 	}
 	for seed := range uint64(300) {
@@ -83,12 +83,12 @@ func TestChatsComeBack(t *testing.T) {
 				c.Format.Schema = dialect.RestrictSchema(c.Format.Schema, "", func(string) {})
 			}
 			out := encode(t, c, "claude-opus-4-5")
-			back, err := client.DecodeCall(out.Body)
+			decoded, err := client.DecodeCall(out.Body)
 			if err != nil {
 				t.Fatalf("seed %d: %v\n%s", seed, err, out.Body)
 			}
-			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
-				t.Fatalf("%s, seed %d: lost %q\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
+			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), decoded, loose...); diff != nil {
+				t.Fatalf("%s, seed %d: lost %q\n%s\n%s", surface, seed, out.Dropped, strings.Join(diff, "\n"), out.Body)
 			}
 		}
 	}

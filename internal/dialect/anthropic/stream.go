@@ -17,35 +17,35 @@ func (messages) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &rea
 // Source: https://platform.claude.com/docs/en/build-with-claude/streaming, read
 // 2026-11; contract/provider-transforms.md 2.5.
 type reader struct {
-	in      dialect.EventReader
-	emit    func(*llm.Event)
-	each    func(name, data []byte) error // d.event, made once
-	ended   bool
-	blocks  []openBlock
-	pending int // bytes that wait in blocks
-	usage   llm.Usage
-	halves  dialect.SurrogateJoiner
-	ev      llm.Event
+	events     dialect.EventReader
+	emit       func(*llm.Event)
+	each       func(name, data []byte) error // d.event, made once
+	ended      bool
+	blocks     []openBlock
+	pending    int // bytes that wait in blocks
+	usage      llm.Usage
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
 }
 
 // openBlock is a block of the answer, by its place in it.
 type openBlock struct {
-	index int // the provider's: servers that only speak the shape may leave numbers out
-	part  llm.PartKind
-	open  bool
-	said  bool    // of a tool call: some of its arguments came
-	input []byte  // of a tool call: arguments that came with the beginning
-	held  *holder // a block that is kept back until it is whole
+	index        int // the provider's: servers that only speak the shape may leave numbers out
+	part         llm.PartKind
+	open         bool
+	hasArguments bool    // of a tool call: some of its arguments came
+	input        []byte  // of a tool call: arguments that came with the beginning
+	held         *holder // a block that is kept back until it is whole
 }
 
 // Feed reads what came.
 func (d *reader) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, d.to(emit))
+	return d.events.Feed(p, d.to(emit))
 }
 
 // Close ends the stream. One without message_stop was cut.
 func (d *reader) Close(emit func(*llm.Event)) error {
-	return d.in.Close(d.to(emit))
+	return d.events.Close(d.to(emit))
 }
 
 func (d *reader) to(emit func(*llm.Event)) func(name, data []byte) error {
@@ -57,7 +57,7 @@ func (d *reader) to(emit func(*llm.Event)) func(name, data []byte) error {
 
 func (d *reader) send(ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, d.emit)
+	d.surrogates.Event(&d.ev, d.emit)
 }
 
 // event reads one event. What has a type that nobody knows yet is passed over, as
@@ -150,8 +150,8 @@ func (d *reader) finish(data []byte) {
 		}
 	}
 	eachUsageExtra(found(data, "usage"), func(p llm.Param) { d.extra(p.Name, p.Raw) })
-	if word := splice.Text(delta, "stop_reason"); word != "" {
-		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(delta, "stop_sequence")})
+	if reason := splice.Text(delta, "stop_reason"); reason != "" {
+		d.send(llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(delta, "stop_sequence")})
 	}
 	d.spent(data)
 }

@@ -27,7 +27,7 @@ func read(t testing.TB, name string) []byte {
 
 func newDecoder() dialect.EventDecoder { return upstream.NewDecoder(&dialect.Incoming{}) }
 
-func answering() *dialect.ResponseContext {
+func newResponseContext() *dialect.ResponseContext {
 	return &dialect.ResponseContext{Call: &llm.Call{Surface: llm.Messages, Model: "asked"}, ID: "01hz0000000000000000000000", Created: 1700000000}
 }
 
@@ -38,14 +38,14 @@ func TestStreamsAreTheWholeAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			events := dialecttest.SplitEverywhere(t, read(t, name+".sse"), newDecoder)
-			whole, err := upstream.DecodeReply(&dialect.Incoming{Body: read(t, name+".json")})
+			buffered, err := upstream.DecodeResponse(&dialect.Incoming{Body: read(t, name+".json")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			streamed := dialecttest.ReplyOf(events)
-			extras(whole)
+			streamed := dialecttest.ResponseOf(events)
+			extras(buffered)
 			extras(streamed)
-			if diff := dialecttest.DiffReplies(streamed, whole); diff != nil {
+			if diff := dialecttest.DiffResponses(streamed, buffered); diff != nil {
 				t.Error(strings.Join(diff, "\n"))
 			}
 		})
@@ -75,10 +75,10 @@ func TestStreamsComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
-		a, b := dialecttest.ReplyOf(events), dialecttest.ReplyOf(again)
+		a, b := dialecttest.ResponseOf(events), dialecttest.ResponseOf(again)
 		extras(a)
 		extras(b)
-		if diff := dialecttest.DiffReplies(a, b); diff != nil {
+		if diff := dialecttest.DiffResponses(a, b); diff != nil {
 			t.Errorf("%s: %s\n%s", name, strings.Join(diff, "\n"), out)
 		}
 	}
@@ -88,36 +88,36 @@ func TestStreamsComeBack(t *testing.T) {
 func TestRepliesComeBack(t *testing.T) {
 	t.Parallel()
 	for _, name := range recorded {
-		r, err := upstream.DecodeReply(&dialect.Incoming{Body: read(t, name+".json")})
+		r, err := upstream.DecodeResponse(&dialect.Incoming{Body: read(t, name+".json")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := client.EncodeReply(nil, r, answering())
-		again, err := upstream.DecodeReply(&dialect.Incoming{Body: body})
+		body := client.EncodeResponse(nil, r, newResponseContext())
+		again, err := upstream.DecodeResponse(&dialect.Incoming{Body: body})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, body)
 		}
-		if diff := dialecttest.DiffReplies(r, again); diff != nil {
+		if diff := dialecttest.DiffResponses(r, again); diff != nil {
 			t.Errorf("%s: %s\n%s", name, strings.Join(diff, "\n"), body)
 		}
-		enc := client.NewEncoder(answering())
+		enc := client.NewEncoder(newResponseContext())
 		var stream []byte
 		dialect.Replay(r, func(e *llm.Event) { stream = enc.Append(stream, e) })
 		events, err := dialecttest.Read(newDecoder(), stream)
 		if err != nil {
 			t.Fatal(err)
 		}
-		replayed := dialecttest.ReplyOf(events)
+		replayed := dialecttest.ResponseOf(events)
 		extras(replayed)
 		extras(r)
-		if diff := dialecttest.DiffReplies(r, replayed); diff != nil {
+		if diff := dialecttest.DiffResponses(r, replayed); diff != nil {
 			t.Errorf("%s, replayed: %s\n%s", name, strings.Join(diff, "\n"), stream)
 		}
 	}
 }
 
 func write(events []llm.Event) []byte {
-	enc := client.NewEncoder(answering())
+	enc := client.NewEncoder(newResponseContext())
 	var out []byte
 	for i := range events {
 		out = enc.Append(out, &events[i])
@@ -171,7 +171,7 @@ func TestGarbageIsRefused(t *testing.T) {
 		}
 	}
 	for _, body := range []string{"", "{}", "[]", `{"type":"message"`, `{"type":"error"}`} {
-		if _, err := upstream.DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream.DecodeResponse(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -183,13 +183,13 @@ func TestGarbageIsRefused(t *testing.T) {
 // TestFinish: why an answer ended, in both directions.
 func TestFinish(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]llm.Finish{
+	for reason, want := range map[string]llm.Finish{
 		"end_turn": llm.FinishStop, "stop_sequence": llm.FinishStop, "pause_turn": llm.FinishStop, "tool_use": llm.FinishToolCalls,
 		"max_tokens": llm.FinishLength, "model_context_window_exceeded": llm.FinishLength, "refusal": llm.FinishFilter, "new": llm.FinishStop,
 	} {
-		r, err := upstream.DecodeReply(&dialect.Incoming{Body: []byte(`{"type":"message","content":[],"stop_reason":"` + word + `"}`)})
-		if err != nil || r.Choices[0].Finish != want || r.Choices[0].Raw != word {
-			t.Errorf("%s: %+v, %v", word, r, err)
+		r, err := upstream.DecodeResponse(&dialect.Incoming{Body: []byte(`{"type":"message","content":[],"stop_reason":"` + reason + `"}`)})
+		if err != nil || r.Choices[0].Finish != want || r.Choices[0].Raw != reason {
+			t.Errorf("%s: %+v, %v", reason, r, err)
 		}
 	}
 	for _, c := range []struct {
@@ -207,7 +207,7 @@ func TestFinish(t *testing.T) {
 		{llm.FinishFilter, "SAFETY", "", "refusal"},
 		{llm.FinishNone, "", "", "end_turn"},
 	} {
-		body := client.EncodeReply(nil, &llm.Response{Choices: []llm.Choice{{Finish: c.finish, Raw: c.raw, StopText: c.stop}}}, answering())
+		body := client.EncodeResponse(nil, &llm.Response{Choices: []llm.Choice{{Finish: c.finish, Raw: c.raw, StopText: c.stop}}}, newResponseContext())
 		if !strings.Contains(string(body), `"stop_reason":"`+c.want+`"`) {
 			t.Errorf("%v %s: %s", c.finish, c.raw, body)
 		}
@@ -233,7 +233,7 @@ func TestNumbersOfBlocks(t *testing.T) {
 	} {
 		stream = append(stream, "data: "+data+"\n\n"...)
 	}
-	parts := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, newDecoder)).Choices[0].Parts
+	parts := dialecttest.ResponseOf(dialecttest.SplitEverywhere(t, stream, newDecoder)).Choices[0].Parts
 	if len(parts) != 3 || parts[0].Text != "hi" || parts[1].Call.Arguments != `{"x":1}` || parts[2].Call.Arguments != `{"y":1}` {
 		t.Errorf("%+v", parts)
 	}

@@ -13,8 +13,8 @@ import (
 // Limits of what a stream may make the gateway remember: blocks of an answer, and
 // bytes of those that wait to be whole.
 const (
-	blocksMax  = 16384
-	pendingMax = 32 << 20
+	maxBlocks       = 16384
+	maxPendingBytes = 32 << 20
 )
 
 // holder keeps a block that only Anthropic knows: the call of one of its own tools, or
@@ -22,13 +22,13 @@ const (
 type holder struct {
 	start []byte // the block as it began
 	key   string // of the member that the pieces make up
-	piece []byte
+	value []byte
 	text  bool // it is a string
 }
 
 // begin reads the beginning of a block. They come in the order of their places.
 func (d *reader) begin(data []byte) error {
-	if len(d.blocks) == blocksMax {
+	if len(d.blocks) == maxBlocks {
 		return fault.New(fault.UpstreamInvalid, "the provider's answer has too many blocks")
 	}
 	at := len(d.blocks)
@@ -39,7 +39,7 @@ func (d *reader) begin(data []byte) error {
 	case `"text"`:
 		ev.Part = llm.TextPart
 	case `"thinking"`:
-		ev.Part = llm.ThoughtPart
+		ev.Part = llm.ReasoningPart
 	case `"redacted_thinking"`:
 		ev.Part, ev.Name, ev.Text = llm.SealedPart, dialect.ClaudeSigner, splice.Text(raw, "data")
 	case `"tool_use"`:
@@ -53,21 +53,21 @@ func (d *reader) begin(data []byte) error {
 	b.part = ev.Part
 	d.blocks = append(d.blocks, b)
 	d.send(ev)
-	d.given(at, raw)
+	d.emitInitialContent(at, raw)
 	return d.bounded()
 }
 
-// given tells what a block begins with.
-func (d *reader) given(at int, raw []byte) {
+// emitInitialContent tells what a block begins with.
+func (d *reader) emitInitialContent(at int, raw []byte) {
 	switch b := &d.blocks[at]; b.part {
 	case llm.TextPart:
-		d.piece(llm.EventText, at, found(raw, "text"))
+		d.emitDelta(llm.EventText, at, found(raw, "text"))
 		for c := range splice.Elements(found(raw, "citations")) {
 			d.citation(at, c)
 		}
-	case llm.ThoughtPart:
-		d.piece(llm.EventText, at, found(raw, "thinking"))
-		d.piece(llm.EventSignature, at, found(raw, "signature"))
+	case llm.ReasoningPart:
+		d.emitDelta(llm.EventText, at, found(raw, "thinking"))
+		d.emitDelta(llm.EventSignature, at, found(raw, "signature"))
 	case llm.CallPart:
 		if input := found(raw, "input"); isObject(input) && string(input) != "{}" {
 			b.input = append([]byte(nil), input...)
@@ -77,8 +77,8 @@ func (d *reader) given(at int, raw []byte) {
 	}
 }
 
-// piece tells a piece of a text, unless it is empty.
-func (d *reader) piece(kind llm.EventKind, at int, raw []byte) {
+// emitDelta tells a piece of a text, unless it is empty.
+func (d *reader) emitDelta(kind llm.EventKind, at int, raw []byte) {
 	s := dialect.DecodeFragment(raw)
 	if s == "" {
 		return
@@ -102,8 +102,8 @@ func indexOf(data []byte, otherwise int) int {
 	return otherwise
 }
 
-// at is the block of an event; false for one that is not open.
-func (d *reader) at(data []byte) (int, bool) {
+// findOpenBlock is the block of an event; false for one that is not open.
+func (d *reader) findOpenBlock(data []byte) (int, bool) {
 	index := indexOf(data, -1)
 	for i := len(d.blocks) - 1; i >= 0; i-- {
 		if b := &d.blocks[i]; b.open && b.index == index {
@@ -114,7 +114,7 @@ func (d *reader) at(data []byte) (int, bool) {
 }
 
 func (d *reader) delta(data []byte) error {
-	at, ok := d.at(data)
+	at, ok := d.findOpenBlock(data)
 	if !ok {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a piece of a block that is not open")
 	}
@@ -126,31 +126,31 @@ func (d *reader) delta(data []byte) error {
 	}
 	switch typ {
 	case `"text_delta"`:
-		d.piece(llm.EventText, at, found(delta, "text"))
+		d.emitDelta(llm.EventText, at, found(delta, "text"))
 	case `"thinking_delta"`:
-		d.piece(llm.EventText, at, found(delta, "thinking"))
+		d.emitDelta(llm.EventText, at, found(delta, "thinking"))
 	case `"signature_delta"`:
-		d.piece(llm.EventSignature, at, found(delta, "signature"))
+		d.emitDelta(llm.EventSignature, at, found(delta, "signature"))
 	case `"citations_delta"`:
 		d.citation(at, found(delta, "citation"))
 	case `"input_json_delta"`:
 		raw := found(delta, "partial_json")
-		b.said = b.said || len(raw) > 2
-		d.piece(llm.EventArguments, at, raw)
+		b.hasArguments = b.hasArguments || len(raw) > 2
+		d.emitDelta(llm.EventArguments, at, raw)
 	}
 	return nil
 }
 
 func (d *reader) bounded() error {
-	if d.pending > pendingMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of blocks that did not end", pendingMax)
+	if d.pending > maxPendingBytes {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of blocks that did not end", maxPendingBytes)
 	}
 	return nil
 }
 
 // stop ends a block. A call without arguments has an empty object.
 func (d *reader) stop(data []byte) {
-	at, ok := d.at(data)
+	at, ok := d.findOpenBlock(data)
 	if !ok {
 		return
 	}
@@ -158,10 +158,10 @@ func (d *reader) stop(data []byte) {
 	b.open = false
 	switch {
 	case b.held != nil:
-		d.send(llm.Event{Kind: llm.EventBlock, Block: at, Part: b.part, Name: shapeName, Raw: b.held.whole()})
-		d.pending -= len(b.held.start) + len(b.held.piece)
+		d.send(llm.Event{Kind: llm.EventBlock, Block: at, Part: b.part, Name: shapeName, Raw: b.held.assemble()})
+		d.pending -= len(b.held.start) + len(b.held.value)
 		b.held = nil
-	case b.part == llm.CallPart && !b.said:
+	case b.part == llm.CallPart && !b.hasArguments:
 		d.send(llm.Event{Kind: llm.EventArguments, Block: at, Part: b.part, Text: cmp.Or(string(b.input), "{}")})
 	}
 	d.pending -= len(b.input)
@@ -172,16 +172,16 @@ func (d *reader) stop(data []byte) {
 // take keeps a piece and returns by how many bytes the block has grown: of the input
 // of a tool, or of a summary.
 func (h *holder) take(typ string, delta []byte) int {
-	was := len(h.piece)
+	was := len(h.value)
 	switch typ {
 	case `"input_json_delta"`:
 		h.key = "input"
-		h.piece = appendText(h.piece, found(delta, "partial_json"))
+		h.value = appendText(h.value, found(delta, "partial_json"))
 	case `"compaction_delta"`:
 		h.key, h.text = "content", true
-		h.piece = appendText(h.piece, found(delta, "content"))
+		h.value = appendText(h.value, found(delta, "content"))
 	}
-	return len(h.piece) - was
+	return len(h.value) - was
 }
 
 func appendText(dst, raw []byte) []byte {
@@ -191,14 +191,14 @@ func appendText(dst, raw []byte) []byte {
 	return splice.AppendUnquoted(dst, raw)
 }
 
-// whole is the block with its pieces in their place.
-func (h *holder) whole() []byte {
-	if len(h.piece) == 0 {
+// assemble is the block with its pieces in their place.
+func (h *holder) assemble() []byte {
+	if len(h.value) == 0 {
 		return h.start
 	}
-	value := h.piece
+	value := h.value
 	if h.text {
-		value = splice.Quote(string(h.piece))
+		value = splice.Quote(string(h.value))
 	} else if !splice.Valid(value) {
 		return h.start
 	}

@@ -17,23 +17,23 @@ var budgets = map[string]int64{"low": 1024, "medium": 8192, "high": 16384, "xhig
 // get a budget.
 // Source: contract/provider-transforms.md 1.6.
 func (w *callWriter) effort() {
-	thinking, said := w.t.Consume(llm.Thinking)
+	thinking, requested := w.t.Consume(llm.Thinking)
 	w.Raw("thinking", thinking)
 	raw, ok := w.t.Peek(llm.ReasoningEffort)
 	if !ok {
-		if !said && w.model.AsksForSummary(w.c, w.t) {
+		if !requested && w.model.AsksForSummary(w.c, w.t) {
 			w.visible()
 		}
 		return
 	}
-	word, _ := splice.Unquote(raw)
+	level, _ := splice.Unquote(raw)
 	switch {
-	case w.native(), said && w.model.SupportsEffort() && w.model.SupportsEffortLevel(word):
+	case w.native(), requested && w.model.SupportsEffort() && w.model.SupportsEffortLevel(level):
 		w.level = raw
-	case said:
+	case requested:
 		return
-	case word == "none" && !w.model.Since(5, 0): // these think when they are told to
-	case word == "none":
+	case level == "none" && !w.model.Since(5, 0): // these think when they are told to
+	case level == "none":
 		still := w.model.DisabledThinkingType()
 		if still == "" {
 			return
@@ -41,15 +41,15 @@ func (w *callWriter) effort() {
 		w.Key("thinking").Open('{')
 		w.Str("type", still)
 		w.Close('}')
-	case word == "minimal":
+	case level == "minimal":
 		return
 	case w.model.SupportsAdaptiveThinking():
 		w.visible()
-		if !w.model.SupportsEffortLevel(word) {
+		if !w.model.SupportsEffortLevel(level) {
 			return
 		}
 		w.level = raw
-	case !w.budget(word):
+	case !w.budget(level):
 		return
 	}
 	w.t.Consume(llm.ReasoningEffort)
@@ -63,8 +63,8 @@ func (w *callWriter) visible() {
 
 // budget asks an older model to think, when that leaves room for an answer and it would not
 // refuse the call.
-func (w *callWriter) budget(word string) bool {
-	tokens, known := budgets[word]
+func (w *callWriter) budget(level string) bool {
+	tokens, known := budgets[level]
 	limit := w.model.MaxOutput()
 	if w.tokens != nil && json.Unmarshal(w.tokens, &limit) != nil {
 		return false
@@ -83,9 +83,9 @@ func (w *callWriter) budget(word string) bool {
 // has put there.
 func (w *callWriter) output() {
 	const prefix = "output_config."
-	given, ok := w.t.Consume("output_config") // of callers of other surfaces
-	if !ok || !isObject(given) {
-		given = nil
+	config, ok := w.t.Consume("output_config") // of callers of other surfaces
+	if !ok || !isObject(config) {
+		config = nil
 	}
 	open := false
 	put := func(name string, raw []byte) {
@@ -98,13 +98,13 @@ func (w *callWriter) output() {
 		}
 		w.Named(name, raw)
 	}
-	for key, val := range splice.Members(given) {
+	for key, val := range splice.Members(config) {
 		put(plainName(key), val)
 	}
-	if _, twice := splice.Find(given, "effort"); !twice {
+	if _, twice := splice.Find(config, "effort"); !twice {
 		put("effort", w.level)
 	}
-	if _, twice := splice.Find(given, "format"); !twice {
+	if _, twice := splice.Find(config, "format"); !twice {
 		put("format", w.format())
 	}
 	for i := range w.c.Params {

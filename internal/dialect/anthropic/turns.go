@@ -10,9 +10,9 @@ func (w *callWriter) conversation() error {
 	w.dropNames()
 	if !w.native() {
 		if w.model.TakesSystem() {
-			w.stay = dialect.InstructionsInPlace(w.c)
+			w.stay = dialect.MidConversationInstructions(w.c)
 		}
-		dialect.LoseOrder(w.t, w.c, w.stay)
+		dialect.DropInstructionOrder(w.t, w.c, w.stay)
 	}
 	if err := w.system(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (w *callWriter) system() error {
 }
 
 // close ends a list, or undoes it when nothing came to stand in it.
-func (w *callWriter) close(before dialect.JSON, empty int) (kept bool) {
+func (w *callWriter) close(before dialect.JSON, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.JSON = before
 		return false
@@ -131,7 +131,7 @@ func (w *callWriter) turn(t turn) error {
 	} else {
 		w.Open('[')
 		empty := len(w.B)
-		if err := w.said(t); err != nil {
+		if err := w.writeTurnBlocks(t); err != nil {
 			return err
 		}
 		if !w.close(before, empty) {
@@ -171,8 +171,8 @@ func (w *callWriter) plain(t turn) (string, bool) {
 	return only.Text, !dialect.IsBlank(only.Text)
 }
 
-// said writes the blocks of a turn, what tools came to first.
-func (w *callWriter) said(t turn) error {
+// writeTurnBlocks writes the blocks of a turn, what tools came to first.
+func (w *callWriter) writeTurnBlocks(t turn) error {
 	for _, results := range [...]bool{true, false} {
 		for i := range t.list {
 			m := &t.list[i]

@@ -31,7 +31,7 @@ func unified() map[llm.Endpoint]dialect.OpenAIEndpoint {
 // page is what Anthropic is asked for a page of a list, made of OpenAI's query: limit is
 // called alike, after and before are not. All else is lost.
 // Source: https://platform.claude.com/docs/en/api/messages/batches/list, read 2026-11.
-func page(query string) (more string, lost []string) {
+func page(query string) (more string, dropped []string) {
 	fields, err := url.ParseQuery(query)
 	if err != nil {
 		return "", nil // the provider will say
@@ -44,11 +44,11 @@ func page(query string) (more string, lost []string) {
 		case "limit", "after_id", "before_id":
 			out.Set(name, values[0])
 		default:
-			lost = append(lost, name)
+			dropped = append(dropped, name)
 		}
 	}
-	slices.Sort(lost)
-	return out.Encode(), lost
+	slices.Sort(dropped)
+	return out.Encode(), dropped
 }
 
 // writeList writes {"object":"list","data":[…],"first_id":…,"last_id":…,"has_more":false}
@@ -73,10 +73,10 @@ func epoch(raw []byte, name string) int64 {
 }
 
 // writeEpoch writes a time, null for none.
-func writeEpoch(w *dialect.JSON, name string, at int64) {
-	if at == 0 {
+func writeEpoch(w *dialect.JSON, name string, seconds int64) {
+	if seconds == 0 {
 		w.Raw(name, null)
 		return
 	}
-	w.Int(name, at)
+	w.Int(name, seconds)
 }

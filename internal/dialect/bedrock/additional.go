@@ -27,36 +27,36 @@ var extras = map[string][]dialect.Rename{
 // the family knows by words of its own. What the caller put there wins.
 func (w *callWriter) additional() {
 	const name = "additionalModelRequestFields"
-	given, _ := w.t.First(name, "additional_model_request_fields")
-	if len(given) == 0 {
+	provided, _ := w.t.First(name, "additional_model_request_fields")
+	if len(provided) == 0 {
 		before := w.JSON
 		w.Key(name).Open('{')
 		empty := len(w.B)
-		w.own(&w.JSON)
+		w.writeFamilyParams(&w.JSON)
 		w.close('}', before, empty)
 		return
 	}
 	own := dialect.JSON{}
 	own.Open('{')
-	w.own(&own)
+	w.writeFamilyParams(&own)
 	own.Close('}')
-	if given[0] != '{' { // of a wrong type: Bedrock says so
-		w.Raw(name, given)
+	if provided[0] != '{' { // of a wrong type: Bedrock says so
+		w.Raw(name, provided)
 		return
 	}
-	w.Raw(name, merged(given, own.B))
+	w.Raw(name, merged(provided, own.B))
 }
 
 // bare is a name of splice.Members without its quotes, escapes left in.
 func bare(name []byte) string { return string(name[1 : len(name)-1]) }
 
-// own writes what the family knows.
-func (w *callWriter) own(o *dialect.JSON) {
+// writeFamilyParams writes what the family knows.
+func (w *callWriter) writeFamilyParams(o *dialect.JSON) {
 	list, known := extras[w.family]
 	if !known {
 		list = extras[""]
 	}
-	o.Carry(w.t, list)
+	o.WriteParams(w.t, list)
 	switch w.family {
 	case claude:
 		w.claudes(o)
@@ -93,7 +93,7 @@ func (w *callWriter) claudes(o *dialect.JSON) {
 // scaled writes a penalty as Jurassic's {"scale":…}, unless the caller gave it in that
 // form.
 func (w *callWriter) scaled(o *dialect.JSON, from, to string) {
-	if _, given := w.t.Peek(to); given {
+	if _, provided := w.t.Peek(to); provided {
 		return
 	}
 	if raw, ok := w.t.Consume(from); ok {

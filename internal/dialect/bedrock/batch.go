@@ -66,12 +66,12 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Raw("outputDataConfig", batchOutput(t, input, to))
 	w.Close('}')
 	options, _ := t.Consume("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: merged(options, w.B, "modelId"), Dropped: t.Dropped()}, nil
 }
 
 // batchOutput writes where the results of a batch go, sealed with the key of the
 // credential when it has one.
-func batchOutput(t *llm.FieldTracker, input place, to *dialect.Target) []byte {
+func batchOutput(t *llm.FieldTracker, input s3Object, to *dialect.Target) []byte {
 	uri := outputConfig(t, input, "output_data_config")
 	if uri[0] == '{' {
 		return uri
@@ -86,27 +86,27 @@ func batchOutput(t *llm.FieldTracker, input place, to *dialect.Target) []byte {
 	return w.B
 }
 
-// DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
-func (newBatch) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	arn, err := created(in.Body)
+// TranslateResponse reads {"jobArn":…}, all that Bedrock says of a new job.
+func (newBatch) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	arn, err := created(incoming.Body)
 	if err != nil {
 		return nil, err
 	}
-	endpoint, _ := splice.Find(in.Sent.Body, "endpoint")
+	endpoint, _ := splice.Find(incoming.Sent.Body, "endpoint")
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "batch")
 	w.Str("endpoint", cmp.Or(plain(endpoint), chatPath))
-	w.Str("model", in.To.Model)
-	w.Str("input_file_id", splice.Text(in.Sent.Body, "input_file_id"))
+	w.Str("model", incoming.To.Model)
+	w.Str("input_file_id", splice.Text(incoming.Sent.Body, "input_file_id"))
 	w.Str("completion_window", "24h")
 	w.Str("status", "validating")
 	w.Raw("output_file_id", nullJSON)
 	w.Raw("error_file_id", nullJSON)
-	w.Int("created_at", in.Created)
+	w.Int("created_at", incoming.Created)
 	w.Close('}')
-	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: incoming.To.Model}, nil
 }
 
 const chatPath = "/v1/chat/completions"
@@ -129,23 +129,23 @@ func (batches) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 func jobPath(id string) string { return "/model-invocation-job/" + escape(unescape(id)) }
 
 // Follow reads a list on.
-func (batches) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListBatches {
+func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
 	}
-	return batchesPages.Follow(in)
+	return batchesPages.Follow(incoming)
 }
 
-// DecodeAnswer reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
+// TranslateResponse reads a job, {"invocationJobSummaries":[…]} or, of what was cancelled,
 // anything.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
-		return cancelled("batch", in.Sent.ID), nil
+		return cancelled("batch", incoming.Sent.ID), nil
 	case llm.ListBatches:
-		return batchesPages.Answer(in)
+		return batchesPages.BuildResponse(incoming)
 	default:
-		return one(in.Body, writeBatch)
+		return one(incoming.Body, writeBatch)
 	}
 }
 
@@ -162,8 +162,8 @@ var ended = map[string]string{"completed": "completed_at", "failed": "failed_at"
 
 // writeBatch writes a job, or its summary, as a batch.
 func writeBatch(w *dialect.JSON, raw []byte) {
-	word := splice.Text(raw, "status")
-	status := cmp.Or(batchStatus[word], word)
+	state := splice.Text(raw, "status")
+	status := cmp.Or(batchStatus[state], state)
 	w.Open('{')
 	w.Str("id", escape(splice.Text(raw, "jobArn")))
 	w.Str("object", "batch")
@@ -182,11 +182,11 @@ func writeBatch(w *dialect.JSON, raw []byte) {
 	submitted, _ := splice.Find(raw, "submitTime")
 	end, _ := splice.Find(raw, "endTime")
 	expires, _ := splice.Find(raw, "jobExpirationTime")
-	at(w, "created_at", submitted)
-	at(w, "expires_at", expires)
-	at(w, "finalizing_at", end)
+	writeTime(w, "created_at", submitted)
+	writeTime(w, "expires_at", expires)
+	writeTime(w, "finalizing_at", end)
 	if name := ended[status]; name != "" {
-		at(w, name, end)
+		writeTime(w, name, end)
 	}
 	w.Key("request_counts").Open('{')
 	for _, n := range [...][2]string{{"total", "totalRecordCount"}, {"completed", "successRecordCount"}, {"failed", "errorRecordCount"}} {
@@ -220,10 +220,10 @@ func writeErrors(w *dialect.JSON, status, message string) {
 // outputFile is where a job puts its results: a folder with the job's id below that of
 // the output, and in it the input's name with .out behind it.
 // Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11.
-func outputFile(raw []byte) (place, error) {
+func outputFile(raw []byte) (s3Object, error) {
 	uri, _ := splice.Find(raw, "outputDataConfig", "s3OutputDataConfig", "s3Uri")
 	arn := splice.Text(raw, "jobArn")
 	name := path.Base(splice.Text(inputOf(raw), "s3Uri"))
 	folder := strings.TrimSuffix(plain(uri), "/")
-	return placeOf(folder+"/"+arn[strings.LastIndexByte(arn, '/')+1:]+"/"+name+".out", "output_file_id")
+	return parseS3Object(folder+"/"+arn[strings.LastIndexByte(arn, '/')+1:]+"/"+name+".out", "output_file_id")
 }

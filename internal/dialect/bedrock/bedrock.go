@@ -24,7 +24,7 @@ func Dialect() *dialect.Dialect {
 			llm.MessagesCountTokens: counting{},
 			llm.Complete:            completion{},
 			llm.Embed:               embedding{},
-			llm.ImageGenerate:       picture{},
+			llm.ImageGenerate:       image{},
 			llm.Rerank:              ranking{},
 			llm.UploadFile:          upload{},
 			llm.RetrieveFile:        files{},

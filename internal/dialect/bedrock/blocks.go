@@ -14,7 +14,7 @@ func (w *callWriter) part(ctx context.Context, m *llm.Message, p *llm.Part, t *t
 	if err := w.block(ctx, m, p, t); err != nil {
 		return err
 	}
-	w.loseCitations(m, p)
+	w.dropCitations(m, p)
 	if c := mark(p); c != nil {
 		if len(w.B) == before {
 			w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
@@ -50,8 +50,8 @@ func (w *callWriter) block(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		return w.media(ctx, m, p, t)
 	case llm.AudioPart:
 		return w.audio(m, p)
-	case llm.ThoughtPart, llm.SealedPart:
-		w.thought(m, p)
+	case llm.ReasoningPart, llm.SealedPart:
+		w.writeReasoning(m, p)
 	case llm.CallPart:
 		return w.call(m, p)
 	case llm.ResultPart:
@@ -74,9 +74,9 @@ func (w *callWriter) takes(p *llm.Part) bool {
 	return w.family == claude && dialect.IsClaudeReasoning(p)
 }
 
-// thought writes a thought with its signature, without which no model takes it back, or a
+// writeReasoning writes a thought with its signature, without which no model takes it back, or a
 // sealed one.
-func (w *callWriter) thought(m *llm.Message, p *llm.Part) {
+func (w *callWriter) writeReasoning(m *llm.Message, p *llm.Part) {
 	if !w.takes(p) {
 		w.t.Drop(w.c.Path(m, p.Index))
 		return
@@ -134,27 +134,27 @@ const failed = "Error: "
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html, read 2026-11.
 func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) error {
 	r := p.Result
-	told := w.family == claude || w.family == amazon
+	hasErrorStatus := w.family == claude || w.family == amazon
 	if r.ID == "" { // the functions of old have none
 		return w.refuse(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
 	}
 	w.Open('{')
 	w.Key("toolResult").Open('{')
 	w.Str("toolUseId", callID(r.ID))
-	if r.Error && told {
+	if r.Error && hasErrorStatus {
 		w.Str("status", "error")
 	}
 	w.Key("content").Open('[')
-	if r.Error && !told {
+	if r.Error && !hasErrorStatus {
 		w.text(failed + w.plainOf(m, p))
 	}
 	for i := range r.Parts {
 		part := w.resultPart(m, p, i)
-		w.loseCitations(m, part)
+		w.dropCitations(m, part)
 		var err error
 		switch part.Kind {
 		case llm.TextPart:
-			if !dialect.IsBlank(part.Text) && (told || !r.Error) {
+			if !dialect.IsBlank(part.Text) && (hasErrorStatus || !r.Error) {
 				w.text(part.Text)
 			}
 		case llm.ImagePart, llm.FilePart:

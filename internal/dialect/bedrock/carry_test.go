@@ -34,12 +34,12 @@ func TestCallsAreCarriedOrNamed(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				want := dialecttest.Rest(c, out.Lost)
+				want := dialecttest.Rest(c, out.Dropped)
 				diff := dialecttest.Diff(want, readCall(t, out.Body), unchosen, dialecttest.Surface, dialecttest.Model, dialecttest.Stream,
-					dialecttest.Places, dialecttest.Sources, dialecttest.SystemFirst, dialecttest.Turns, beside, dialecttest.FileNames, dialecttest.Texts(""),
+					dialecttest.Positions, dialecttest.Sources, dialecttest.SystemFirst, dialecttest.Turns, dropDocumentText, dialecttest.FileNames, dialecttest.Texts(""),
 					dialecttest.Arguments, dialecttest.ResultNames, neutral)
 				if len(diff) > 0 {
-					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 				}
 			}
 		})
@@ -56,8 +56,8 @@ func unchosen(c *llm.Call) {
 	}
 }
 
-// beside leaves out the text that stands beside a document because one must.
-func beside(c *llm.Call) {
+// dropDocumentText leaves out the text that stands beside a document because one must.
+func dropDocumentText(c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if k := slices.IndexFunc(m.Parts, func(p llm.Part) bool { return p.Kind == llm.FilePart }); k >= 0 {

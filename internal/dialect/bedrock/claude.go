@@ -30,20 +30,20 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	if !splice.Valid(r.Body) {
 		return nil, fault.New(fault.InvalidRequest, "the body must be a JSON object")
 	}
-	body, lost := claudeBody(r.Body, to, 0)
-	return &dialect.Outgoing{Body: body, Lost: lost}, nil
+	body, dropped := claudeBody(r.Body, to, 0)
+	return &dialect.Outgoing{Body: body, Dropped: dropped}, nil
 }
 
-// DecodeAnswer gives the answer as it is.
-func (invocation) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	if !splice.Valid(in.Body) {
+// TranslateResponse gives the answer as it is.
+func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	if !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no JSON object")
 	}
-	if err := dialect.CheckListMember(llm.Messages, in.Body); err != nil {
+	if err := dialect.CheckListMember(llm.Messages, incoming.Body); err != nil {
 		return nil, err
 	}
-	a := &dialect.Response{Body: in.Body}
-	a.Usage, a.Model = dialect.Usage(llm.Messages, in.Body, "")
+	a := &dialect.Response{Body: incoming.Body}
+	a.Usage, a.Model = dialect.Usage(llm.Messages, incoming.Body, "")
 	return a, nil
 }
 
@@ -58,7 +58,7 @@ const claudeVersion = "bedrock-2023-05-31"
 // the beta flags of the header or else of the body and, where the caller set none, with a limit
 // unless that is 0. The version in a caller's header is mostly that of Anthropic's own hosts,
 // which Bedrock refuses. Lost names what Claude there cannot be told.
-func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, lost []string) {
+func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, dropped []string) {
 	var w dialect.JSON
 	w.Open('{')
 	mark, _ := splice.Find(body, "cache_control")
@@ -103,7 +103,7 @@ func claudeBody(body []byte, to *dialect.Target, limit int64) (native []byte, lo
 		w.Int(llm.MaxTokens, limit)
 	}
 	w.Close('}')
-	return w.B, tools.lost
+	return w.B, tools.dropped
 }
 
 // absent are beginnings of beta flags for what Amazon does not offer: it refuses a

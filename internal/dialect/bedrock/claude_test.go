@@ -62,7 +62,7 @@ func TestClaudeRequest(t *testing.T) {
 	} {
 		to := &dialect.Target{Model: sonnet, Value: values(map[string]string{"anthropic_beta": c.beta, "anthropic_version": c.version})}
 		out, err := up.EncodeRequest(t.Context(), &dialect.Request{Body: []byte(c.body)}, to)
-		if err != nil || string(out.Body) != c.want || len(out.Lost) > 0 {
+		if err != nil || string(out.Body) != c.want || len(out.Dropped) > 0 {
 			t.Errorf("%s: %s, %v", c.name, out.Body, err)
 		}
 	}
@@ -85,7 +85,7 @@ func TestClaudeStrict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%s %v", out.Body, out.Lost); got != want {
+		if got := fmt.Sprintf("%s %v", out.Body, out.Dropped); got != want {
 			t.Errorf("%s: %s", model, got)
 		}
 	}
@@ -95,12 +95,12 @@ func TestClaudeAnswer(t *testing.T) {
 	t.Parallel()
 	up := bedrock.Claude().Unified[llm.Messages]
 	const body = `{ "id":"msg_bdrk_1","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3,"cache_read_input_tokens":4,"output_tokens":5}}`
-	a, err := up.DecodeAnswer(&dialect.Incoming{Body: []byte(body)})
+	a, err := up.TranslateResponse(&dialect.Incoming{Body: []byte(body)})
 	if err != nil || string(a.Body) != body || a.Model != "claude-sonnet-4-5" || a.Usage.InputTokens != 7 || a.Usage.OutputTokens != 5 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, none := range []string{`<html>`, `{"message":"Throttled"}`, `{"content":7}`} {
-		if _, err := up.DecodeAnswer(&dialect.Incoming{Body: []byte(none)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := up.TranslateResponse(&dialect.Incoming{Body: []byte(none)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s is taken for an answer: %v", none, err)
 		}
 	}

@@ -51,21 +51,21 @@ func markedContent(content, mark []byte) []byte {
 		w.Close(']')
 		return w.B
 	}
-	at, n := -1, 0
+	lastIndex, n := -1, 0
 	for b := range splice.Elements(content) {
 		if typ := splice.Text(b, "type"); typ != "" && typ != "thinking" && typ != "redacted_thinking" {
-			at = n
+			lastIndex = n
 		}
 		n++
 	}
-	if at < 0 {
+	if lastIndex < 0 {
 		return nil
 	}
 	var w dialect.JSON
 	w.Open('[')
 	n = 0
 	for b := range splice.Elements(content) {
-		if n == at {
+		if n == lastIndex {
 			if _, has := splice.Find(b, "cache_control"); has {
 				return nil
 			}

@@ -23,9 +23,9 @@ const strictMember = "strict"
 
 // toolList are the tools of a message as Claude on Bedrock takes them.
 type toolList struct {
-	raw   []byte
-	eager bool     // one of them asks for its arguments eagerly
-	lost  []string // what they cannot say there: "tools[0].strict"
+	raw     []byte
+	eager   bool     // one of them asks for its arguments eagerly
+	dropped []string // what they cannot say there: "tools[0].strict"
 }
 
 func claudeTools(tools []byte, model string) toolList {
@@ -50,16 +50,16 @@ func claudeTools(tools []byte, model string) toolList {
 	return l
 }
 
-func (l *toolList) tool(w *dialect.JSON, tool []byte, at string, lax bool) {
+func (l *toolList) tool(w *dialect.JSON, tool []byte, path string, lax bool) {
 	w.Open('{')
 	for name, val := range splice.Members(tool) {
-		on := string(val) == "true"
+		enabled := string(val) == "true"
 		switch n := plain(name); {
 		case n == eagerMember:
-			l.eager = l.eager || on
+			l.eager = l.eager || enabled
 		case n == strictMember && lax:
-			if on {
-				l.lost = append(l.lost, at+"."+strictMember)
+			if enabled {
+				l.dropped = append(l.dropped, path+"."+strictMember)
 			}
 		default:
 			w.Raw(bare(name), val)

@@ -26,23 +26,23 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 	if err != nil {
 		return nil, err
 	}
-	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: n.encode(t, prompt, to.Stream), Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads a whole answer.
-func (completion) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse reads a whole answer.
+func (completion) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
 	n, err := nativeOf(in.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
-	c := dialect.Completion{ID: answerID(in.Body), Created: in.Created, Model: in.To.Model, Usage: n.usage(in.Header, in.Body)}
+	c := dialect.Completion{ID: responseID(in.Body), Created: in.Created, Model: in.To.Model, Usage: n.usage(in.Header, in.Body)}
 	for _, s := range n.outputTexts(in.Body) {
-		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: s.text, Finish: wordOf(s.word)})
+		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: s.text, Finish: nativeFinish(s.reason)})
 	}
 	if len(c.Choices) == 0 {
 		return nil, noText()
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(in.To.Stream), nil
 }
 
 // NewStream makes what turns the events of a model into chunks of a completion.
@@ -58,45 +58,45 @@ func (completion) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	w.Int("created", in.Created)
 	w.Str("model", in.To.Model)
 	w.Key("choices").Open('[')
-	return &completionStream{in: textStream{native: n}, head: w.B}
+	return &completionStream{stream: textStream{native: n}, head: w.B}
 }
 
 // completionStream writes the chunks of one stream. The reason why an answer ended is
 // held until the usage is known, which stands in the last chunk.
 // Source: https://platform.openai.com/docs/api-reference/completions, read 2026-11.
 type completionStream struct {
-	in   textStream
-	head []byte // what every chunk begins with
-	held []outputText
-	out  []byte
+	stream textStream
+	head   []byte // what every chunk begins with
+	held   []outputText
+	out    []byte
 }
 
 // Append turns what came into chunks.
 func (s *completionStream) Append(dst, p []byte) ([]byte, error) {
 	s.out = dst
-	err := s.in.feed(p, s)
+	err := s.stream.feed(p, s)
 	return s.out, err
 }
 
 // Close ends a stream whose usage was never told.
 func (s *completionStream) Close(dst []byte) ([]byte, error) {
 	s.out = dst
-	err := s.in.close(s)
+	err := s.stream.close(s)
 	return s.out, err
 }
 
-func (s *completionStream) say(t outputText) {
+func (s *completionStream) write(t outputText) {
 	if t.text != "" {
 		s.chunk(&outputText{choice: t.choice, text: t.text}, nil)
 	}
-	if t.word != "" && !slices.ContainsFunc(s.held, func(h outputText) bool { return h.choice == t.choice }) {
-		s.held = append(s.held, outputText{choice: t.choice, word: t.word})
+	if t.reason != "" && !slices.ContainsFunc(s.held, func(h outputText) bool { return h.choice == t.choice }) {
+		s.held = append(s.held, outputText{choice: t.choice, reason: t.reason})
 	}
 }
 
 func (s *completionStream) end(u llm.Usage) {
 	if len(s.held) == 0 {
-		s.held = []outputText{{word: "stop"}}
+		s.held = []outputText{{reason: "stop"}}
 	}
 	for i := range s.held {
 		last := i == len(s.held)-1 && u.Reported
@@ -114,13 +114,13 @@ func (s *completionStream) fail(e dialect.Exception) {
 }
 
 func (s *completionStream) chunk(t *outputText, u *llm.Usage) {
-	w := dialect.On(append(append(s.out, "data: "...), s.head...))
+	w := dialect.AppendTo(append(append(s.out, "data: "...), s.head...))
 	w.Open('{')
 	w.Str("text", t.text)
 	w.Int("index", int64(t.choice))
 	w.Raw("logprobs", []byte("null"))
-	if t.word != "" {
-		w.Str("finish_reason", wordOf(t.word).Chat())
+	if t.reason != "" {
+		w.Str("finish_reason", nativeFinish(t.reason).Chat())
 	} else {
 		w.Raw("finish_reason", []byte("null"))
 	}

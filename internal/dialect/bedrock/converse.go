@@ -37,21 +37,21 @@ func (conversation) EncodeCall(ctx context.Context, c *llm.Call, to *dialect.Tar
 	w.output()
 	w.additional()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped(), Added: w.added}, nil
 }
 
-// DecodeReply reads the answer of Converse.
-func (conversation) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	if isInvoked(in.To.Underlying()) {
-		return decodeFlat(in)
+// DecodeResponse reads the answer of Converse.
+func (conversation) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	if isInvoked(incoming.To.Underlying()) {
+		return decodeFlat(incoming)
 	}
-	return decodeConverse(in)
+	return decodeConverse(incoming)
 }
 
 // NewDecoder makes the decoder of a ConverseStream.
-func (conversation) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	if isInvoked(in.To.Underlying()) {
-		return newFlatDecoder(in)
+func (conversation) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	if isInvoked(incoming.To.Underlying()) {
+		return newFlatDecoder(incoming)
 	}
 	return &streamReader{}
 }
@@ -86,12 +86,12 @@ func (w *callWriter) conversation(ctx context.Context) error {
 	return nil
 }
 
-func (w *callWriter) refuse(at, text string) error {
-	return fault.New(fault.InvalidParameter, at+" "+text).WithParam(at)
+func (w *callWriter) refuse(path, text string) error {
+	return fault.New(fault.InvalidParameter, path+" "+text).WithParam(path)
 }
 
-// carry writes the first of the names that the call has under another.
-func (w *callWriter) carry(name string, from ...string) {
+// writeFirst writes the first of the names that the call has under another.
+func (w *callWriter) writeFirst(name string, from ...string) {
 	if raw, ok := w.t.First(from...); ok {
 		w.Raw(name, raw)
 	}
@@ -100,7 +100,7 @@ func (w *callWriter) carry(name string, from ...string) {
 // sampled is carry for a parameter of sampling, which not every Claude takes.
 func (w *callWriter) sampled(name, from string) {
 	if w.family != claude {
-		w.carry(name, from)
+		w.writeFirst(name, from)
 	} else if raw, ok := w.model.Sampled(w.t, from); ok {
 		w.Raw(name, raw)
 	}
@@ -112,7 +112,7 @@ func (w *callWriter) inference() {
 	before := w.JSON
 	w.Key("inferenceConfig").Open('{')
 	empty := len(w.B)
-	w.carry("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
+	w.writeFirst("maxTokens", llm.MaxTokens, llm.MaxCompletionTokens)
 	w.sampled("temperature", "temperature")
 	w.sampled("topP", "top_p")
 	if raw, ok := w.t.Consume(llm.Stop); ok {
@@ -122,7 +122,7 @@ func (w *callWriter) inference() {
 }
 
 // close ends an object or a list, or undoes it when nothing came to stand in it.
-func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (kept bool) {
+func (w *callWriter) close(bracket byte, before dialect.JSON, empty int) (nonEmpty bool) {
 	if len(w.B) == empty {
 		w.JSON = before
 		return false
@@ -140,11 +140,11 @@ var tiers = map[string]string{
 // settings writes what is told beside the conversation. Of the two spellings of a
 // setting Amazon's own comes first.
 func (w *callWriter) settings() {
-	w.carry("guardrailConfig", "guardrailConfig", "guardrail_config")
-	w.carry("performanceConfig", "performanceConfig", "performance_config")
-	w.carry("additionalModelResponseFieldPaths", "additionalModelResponseFieldPaths", "additional_model_response_field_paths")
+	w.writeFirst("guardrailConfig", "guardrailConfig", "guardrail_config")
+	w.writeFirst("performanceConfig", "performanceConfig", "performance_config")
+	w.writeFirst("additionalModelResponseFieldPaths", "additionalModelResponseFieldPaths", "additional_model_response_field_paths")
 	if raw, ok := w.t.Peek("metadata"); ok && raw[0] == '{' && len(raw) > 2 {
-		w.carry("requestMetadata", "metadata")
+		w.writeFirst("requestMetadata", "metadata")
 	}
 	if raw, ok := w.t.Peek("service_tier"); ok && tiers[string(raw)] != "" {
 		w.t.Consume("service_tier")
@@ -169,7 +169,7 @@ func (w *callWriter) output() {
 		w.Str("type", "json_schema")
 		w.Key("structure").Open('{')
 		w.Key("jsonSchema").Open('{')
-		w.Str("schema", string(w.answerSchema()))
+		w.Str("schema", string(w.responseSchema()))
 		w.Opt("name", f.Name)
 		w.Opt("description", f.Description)
 		w.Close('}')
@@ -179,9 +179,9 @@ func (w *callWriter) output() {
 	w.Close('}')
 }
 
-// answerSchema is that of the answer. Callers of messages write theirs for Claude, whose words
+// responseSchema is that of the answer. Callers of messages write theirs for Claude, whose words
 // for schemas are Bedrock's too.
-func (w *callWriter) answerSchema() []byte {
+func (w *callWriter) responseSchema() []byte {
 	f := w.c.Format
 	if w.c.Surface == llm.Messages {
 		return f.Schema

@@ -42,7 +42,7 @@ func (embedding) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	default:
 		out.Body, out.More, err = e.each(items, e.titan)
 	}
-	out.Lost = t.Dropped()
+	out.Dropped = t.Dropped()
 	return out, err
 }
 
@@ -117,7 +117,7 @@ func (e *embedWriter) titan(it *dialect.EmbedItem) ([]byte, error) {
 		}
 	case strings.Contains(e.model, "embed-text-v1"), strings.Contains(e.model, "embed-g1-text-02"):
 	default:
-		w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
+		w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "dimensions"}, {Path: "normalize", To: "normalize"}})
 		if e.types != nil {
 			e.t.Consume("encoding_format")
 			w.Raw("embeddingTypes", e.types)
@@ -144,7 +144,7 @@ func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	w.Str("taskType", "SINGLE_EMBEDDING")
 	w.Key("singleEmbeddingParams").Open('{')
 	w.Str("embeddingPurpose", cmp.Or(purposes[plain(purpose)], cmp.Or(plain(purpose), "GENERIC_INDEX")))
-	w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
+	w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "embeddingDimension"}})
 	w.Key("text").Open('{')
 	if cut {
 		w.Raw("truncationMode", truncate)
@@ -188,9 +188,9 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	} else {
 		w.Str("input_type", "search_document")
 	}
-	w.Carry(e.t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	w.WriteParams(e.t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
 	if strings.Contains(e.model, "embed-v4") {
-		w.Carry(e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
+		w.WriteParams(e.t, []dialect.Rename{{Path: "dimensions", To: "output_dimension"}})
 	}
 	if e.types != nil {
 		e.t.Consume("encoding_format")
@@ -200,25 +200,25 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	return w.B, nil
 }
 
-// DecodeAnswer gathers the vectors of all answers.
-func (embedding) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
-	for i, body := range append([][]byte{in.Body}, in.More...) {
+// TranslateResponse gathers the vectors of all answers.
+func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	for i, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		found := vectors(body)
 		if len(found) == 0 {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embedding")
 		}
 		e.Vectors = append(e.Vectors, found...)
-		e.Usage = e.Usage.Add(embedUsage(in, i, body))
+		e.Usage = e.Usage.Add(embedUsage(incoming, i, body))
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }
 
 // embedUsage is what one call used: the headers are those of the first.
-func embedUsage(in *dialect.Incoming, i int, body []byte) llm.Usage {
+func embedUsage(incoming *dialect.Incoming, i int, body []byte) llm.Usage {
 	var u llm.Usage
 	if i == 0 {
-		u = headerUsage(in.Header)
+		u = headerUsage(incoming.Header)
 	}
 	if raw, ok := splice.Find(body, "inputTextTokenCount"); ok && !u.Reported {
 		count(raw, &u.InputTokens)

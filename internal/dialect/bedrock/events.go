@@ -14,17 +14,17 @@ import (
 // Source: contract/provider-transforms.md 3.5;
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11.
 type streamReader struct {
-	in       dialect.FrameReader
-	started  bool
-	finished bool
-	ended    bool
-	useful   bool   // there is more than thoughts and blank texts
-	failing  string // the reason why a turn without such ended; "" for none
-	blocks   int    // begun so far
-	open     []openBlock
-	usage    llm.Usage
-	halves   dialect.SurrogateJoiner
-	ev       llm.Event
+	frames     dialect.FrameReader
+	started    bool
+	finished   bool
+	ended      bool
+	useful     bool   // there is more than thoughts and blank texts
+	failing    string // the reason why a turn without such ended; "" for none
+	blocks     int    // begun so far
+	open       []openBlock
+	usage      llm.Usage
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
 }
 
 // openBlock is a block of which the end has not come.
@@ -35,18 +35,18 @@ type openBlock struct {
 	mime  string // of an image
 }
 
-// openMax is how many blocks may be open at a time; models have one.
-const openMax = 256
+// maxOpenBlocks is how many blocks may be open at a time; models have one.
+const maxOpenBlocks = 256
 
 // Feed reads what came.
 func (d *streamReader) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(f *dialect.Frame) error { return d.frame(f, emit) })
+	return d.frames.Feed(p, func(f *dialect.Frame) error { return d.frame(f, emit) })
 }
 
 // Close ends the stream. One that told why the answer ended is whole without its
 // usage.
 func (d *streamReader) Close(emit func(*llm.Event)) error {
-	if err := d.in.Close(); err != nil {
+	if err := d.frames.Close(); err != nil {
 		return err
 	}
 	if d.finished {
@@ -57,7 +57,7 @@ func (d *streamReader) Close(emit func(*llm.Event)) error {
 
 func (d *streamReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, emit)
+	d.surrogates.Event(&d.ev, emit)
 }
 
 func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
@@ -99,11 +99,11 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 // fails reports whether the end of a turn without content says that it failed. The error waits for
 // the usage, which comes behind it.
 func (d *streamReader) fails(raw []byte) bool {
-	word := splice.Text(raw, "stopReason")
-	if failures[word] == "" {
+	reason := splice.Text(raw, "stopReason")
+	if failures[reason] == "" {
 		return false
 	}
-	d.failing, d.finished = word, true
+	d.failing, d.finished = reason, true
 	return true
 }
 
@@ -149,19 +149,19 @@ func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 // begin opens a block; one that was open at the same index ends.
 func (d *streamReader) begin(at int, ev llm.Event, emit func(*llm.Event)) (*openBlock, error) {
 	d.shut(at, emit)
-	if len(d.open) == openMax {
-		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's event stream has more than %d open blocks", openMax)
+	if len(d.open) == maxOpenBlocks {
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's event stream has more than %d open blocks", maxOpenBlocks)
 	}
 	d.open = append(d.open, openBlock{index: at, block: d.blocks, part: ev.Part})
 	ev.Kind, ev.Block = llm.EventBlock, d.blocks
-	d.useful = d.useful || ev.Part != llm.TextPart && ev.Part != llm.ThoughtPart && ev.Part != llm.SealedPart
+	d.useful = d.useful || ev.Part != llm.TextPart && ev.Part != llm.ReasoningPart && ev.Part != llm.SealedPart
 	d.blocks++
 	d.send(emit, ev)
 	return &d.open[len(d.open)-1], nil
 }
 
-// at gives the open block of that index and kind, and begins it when there is none.
-func (d *streamReader) at(index int, part llm.PartKind, emit func(*llm.Event)) (*openBlock, error) {
+// ensureBlock gives the open block of that index and kind, and begins it when there is none.
+func (d *streamReader) ensureBlock(index int, part llm.PartKind, emit func(*llm.Event)) (*openBlock, error) {
 	for i := range d.open {
 		if b := &d.open[i]; b.index == index && b.part == part {
 			return b, nil
@@ -187,19 +187,19 @@ func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 	for name, val := range splice.Members(delta) {
 		switch string(name) {
 		case `"text"`:
-			err = d.piece(at, llm.EventText, llm.TextPart, val, emit)
+			err = d.emitDelta(at, llm.EventText, llm.TextPart, val, emit)
 		case `"toolUse"`:
 			err = d.input(at, val, emit)
 		case `"reasoningContent"`:
 			err = d.reasoning(at, val, emit)
 		case `"citation"`:
 			var b *openBlock
-			if b, err = d.at(at, llm.TextPart, emit); err == nil {
+			if b, err = d.ensureBlock(at, llm.TextPart, emit); err == nil {
 				d.send(emit, llm.Event{Kind: llm.EventCitation, Block: b.block, Part: llm.TextPart, Raw: val, Name: shapeName})
 			}
 		case `"image"`:
 			var b *openBlock
-			if b, err = d.at(at, llm.ImagePart, emit); err == nil {
+			if b, err = d.ensureBlock(at, llm.ImagePart, emit); err == nil {
 				data, _ := splice.Find(val, "source", "bytes")
 				d.send(emit, llm.Event{Kind: llm.EventMedia, Block: b.block, Part: llm.ImagePart, Media: &llm.Media{MIME: b.mime, Data: plain(data)}})
 			}
@@ -211,9 +211,9 @@ func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 	return nil
 }
 
-// piece hands on a piece of text; an empty one only begins the block.
-func (d *streamReader) piece(at int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
-	b, err := d.at(at, part, emit)
+// emitDelta hands on a piece of text; an empty one only begins the block.
+func (d *streamReader) emitDelta(at int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
+	b, err := d.ensureBlock(at, part, emit)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (d *streamReader) input(at int, raw []byte, emit func(*llm.Event)) error {
 	for i := range d.open {
 		if d.open[i].index == at && d.open[i].part == llm.CallPart {
 			val, _ := splice.Find(raw, "input")
-			return d.piece(at, llm.EventArguments, llm.CallPart, val, emit)
+			return d.emitDelta(at, llm.EventArguments, llm.CallPart, val, emit)
 		}
 	}
 	return nil
@@ -246,9 +246,9 @@ func (d *streamReader) reasoning(at int, raw []byte, emit func(*llm.Event)) (err
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"text"`:
-			err = d.piece(at, llm.EventText, llm.ThoughtPart, val, emit)
+			err = d.emitDelta(at, llm.EventText, llm.ReasoningPart, val, emit)
 		case `"signature"`:
-			err = d.piece(at, llm.EventSignature, llm.ThoughtPart, val, emit)
+			err = d.emitDelta(at, llm.EventSignature, llm.ReasoningPart, val, emit)
 		case `"redactedContent"`:
 			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Name: dialect.ClaudeSigner, Text: plain(val)}, emit)
 		}
@@ -271,8 +271,8 @@ func (d *streamReader) stop(raw []byte, emit func(*llm.Event)) {
 		return
 	}
 	d.finished = true
-	word := splice.Text(raw, "stopReason")
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(word), Text: word, Name: splice.Text(more, "stop_sequence")})
+	reason := splice.Text(raw, "stopReason")
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(reason), Text: reason, Name: splice.Text(more, "stop_sequence")})
 }
 
 // metadata brings the usage and is the last event.

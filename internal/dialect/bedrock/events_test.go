@@ -67,7 +67,7 @@ func decoder(model string) func() dialect.EventDecoder {
 
 func TestStreamIsTheAnswer(t *testing.T) {
 	t.Parallel()
-	got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, recorded(t), decoder(sonnet)))
+	got := dialecttest.ResponseOf(dialecttest.SplitEverywhere(t, recorded(t), decoder(sonnet)))
 	want, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"The user wants the weather.","signature":"EqoBCkgIARABGAIiQL8="}}},
 		{"text":"I will look – now."},{"toolUse":{"toolUseId":"tooluse_sQbZ1T2hRKmNkD0V3V8zHg","name":"get_weather","input":{"city": "Rome"}}},{"toolUse":{"toolUseId":"tooluse_kT7nq0aRQy6Gx1pW2o9uVw","name":"now","input":{}}}]}},
 		"stopReason":"tool_use","usage":{"inputTokens":415,"outputTokens":89,"totalTokens":554,"cacheReadInputTokens":40,"cacheWriteInputTokens":10}}`)
@@ -75,7 +75,7 @@ func TestStreamIsTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Choices[0].Parts[3].Call.Arguments = "" // of a call without arguments nothing is streamed
-	if diff := dialecttest.DiffReplies(want, got); len(diff) > 0 {
+	if diff := dialecttest.DiffResponses(want, got); len(diff) > 0 {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }
@@ -94,14 +94,14 @@ func kinds(t *testing.T, stream []byte) ([]llm.Event, []llm.EventKind, error) {
 func TestStreamEvents(t *testing.T) {
 	t.Parallel()
 	const start, text, stop = `{"role":"assistant"}`, `{"contentBlockIndex":0,"delta":{"text":"a"}}`, `{"stopReason":"end_turn"}`
-	said := []llm.EventKind{llm.EventStart, llm.EventBlock, llm.EventText}
-	finished := append(slices.Clone(said), llm.EventBlockEnd, llm.EventFinish)
+	begun := []llm.EventKind{llm.EventStart, llm.EventBlock, llm.EventText}
+	finished := append(slices.Clone(begun), llm.EventBlockEnd, llm.EventFinish)
 	for _, c := range []struct {
 		name   string
 		stream []byte
 		want   []llm.EventKind
 	}{
-		{"cut before it told why", events("messageStart", start, "contentBlockDelta", text), said},
+		{"cut before it told why", events("messageStart", start, "contentBlockDelta", text), begun},
 		{"without usage", events("messageStart", start, "contentBlockDelta", text, "messageStop", stop), append(slices.Clone(finished), llm.EventEnd)},
 		{
 			"a block that nobody ended", events("messageStart", start, "contentBlockDelta", text, "messageStop", stop, "metadata", `{"usage":{"inputTokens":1}}`),
@@ -118,7 +118,7 @@ func TestStreamEvents(t *testing.T) {
 		},
 		{
 			"citations", events("messageStart", start, "contentBlockDelta", text, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"citation":{"title":"t"}}}`),
-			append(slices.Clone(said), llm.EventCitation),
+			append(slices.Clone(begun), llm.EventCitation),
 		},
 		{
 			"images", events("messageStart", start, "contentBlockStart", `{"contentBlockIndex":0,"start":{"image":{"format":"png"}}}`,
@@ -176,12 +176,12 @@ func TestFlatStream(t *testing.T) {
 	t.Parallel()
 	stream := chunks(`{"index":0,"is_finished":false,"text":" one"}`, `{"index":1,"is_finished":false,"text":"two"}`, `{"index":1,"is_finished":true,"finish_reason":"MAX_TOKENS"}`,
 		`{"index":0,"is_finished":true,"finish_reason":"COMPLETE","amazon-bedrock-invocationMetrics":{"inputTokenCount":5,"outputTokenCount":7,"invocationLatency":1,"firstByteLatency":1}}`)
-	got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, decoder("cohere.command-text-v14")))
+	got := dialecttest.ResponseOf(dialecttest.SplitEverywhere(t, stream, decoder("cohere.command-text-v14")))
 	want := &llm.Response{Usage: llm.Usage{InputTokens: 5, OutputTokens: 7, TotalTokens: 12, Reported: true}, Choices: []llm.Choice{
 		{Parts: []llm.Part{{Text: " one"}}, Finish: llm.FinishStop, Raw: "COMPLETE"},
 		{Index: 1, Parts: []llm.Part{{Text: "two"}}, Finish: llm.FinishLength, Raw: "MAX_TOKENS"},
 	}}
-	if diff := dialecttest.DiffReplies(want, got); len(diff) > 0 {
+	if diff := dialecttest.DiffResponses(want, got); len(diff) > 0 {
 		t.Error(strings.Join(diff, "\n"))
 	}
 	failed, err := dialecttest.Read(decoder("cohere.command-text-v14")(), append(chunks(`{"text":"a"}`), framed("exception", "throttlingException", `{"message":"slow"}`)...))
@@ -198,11 +198,11 @@ func FuzzStream(f *testing.F) {
 		if flat {
 			model = "cohere.command-text-v14"
 		}
-		at := min(int(cut), len(stream))
-		whole, _ := dialecttest.Read(decoder(model)(), stream)
-		parts, _ := dialecttest.Read(decoder(model)(), stream[:at], stream[at:])
-		if len(whole) != len(parts) {
-			t.Fatalf("%d events, cut at %d they are %d", len(whole), at, len(parts))
+		split := min(int(cut), len(stream))
+		full, _ := dialecttest.Read(decoder(model)(), stream)
+		parts, _ := dialecttest.Read(decoder(model)(), stream[:split], stream[split:])
+		if len(full) != len(parts) {
+			t.Fatalf("%d events, cut at %d they are %d", len(full), split, len(parts))
 		}
 	})
 }
@@ -266,7 +266,7 @@ func TestHalvesOfCharacters(t *testing.T) {
 		"contentBlockStop", `{"contentBlockIndex":2}`,
 		"messageStop", `{"stopReason":"tool_use"}`,
 	)
-	got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder {
+	got := dialecttest.ResponseOf(dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder {
 		return bedrock.Dialect().Upstreams[llm.ChatComplete].NewDecoder(&dialect.Incoming{To: &dialect.Target{Model: "amazon.nova-pro-v1:0"}})
 	})).Choices[0].Parts
 	if got[0].Text != "a😀" || got[1].Text != "😀\uFFFD" || got[2].Call.Arguments != `{"x":"😀"}` {

@@ -33,8 +33,8 @@ var (
 
 const tuning = "fine-tune"
 
-// lostMax bounds how many fields of a file's lines are named.
-const lostMax = 32
+// maxDroppedFields bounds how many fields of a file's lines are named.
+const maxDroppedFields = 32
 
 // EncodeRequest makes the object.
 func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
@@ -45,7 +45,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 	if f.model == "" {
 		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").WithParam("x-gateway-aws-bedrock-model")
 	}
-	out := &dialect.Outgoing{Path: f.place.path(), Lost: f.Lost}
+	out := &dialect.Outgoing{Path: f.object.path(), Dropped: f.Dropped}
 	line := tuningLine(valueOf(to, "model_type") == "text")
 	if f.purpose != tuning {
 		if r.Lines == nil {
@@ -55,13 +55,13 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 		target.Model, target.Stream = f.model, false
 		line = batchLine(ctx, r, &target, func(paths []string) {
 			for _, p := range paths {
-				if p = "body." + p; len(out.Lost) < lostMax && !slices.Contains(out.Lost, p) {
-					out.Lost = append(out.Lost, p)
+				if p = "body." + p; len(out.Dropped) < maxDroppedFields && !slices.Contains(out.Dropped, p) {
+					out.Dropped = append(out.Dropped, p)
 				}
 			}
 		})
 	}
-	lines := r.Room()
+	lines := r.NewSpool()
 	if err := f.Rewrite(lines, line); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 type form struct {
 	*dialect.Upload
 	purpose string
-	place   place
+	object  s3Object
 	model   string
 }
 
@@ -96,31 +96,31 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 		f.purpose = tuning
 	}
 	f.purpose = cmp.Or(f.purpose, "batch")
-	if f.place.bucket = valueOf(to, "aws_s3_bucket"); f.place.bucket == "" {
+	if f.object.bucket = valueOf(to, "aws_s3_bucket"); f.object.bucket == "" {
 		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").WithParam("x-gateway-aws-s3-bucket")
 	}
-	if f.place.key = valueOf(to, "aws_s3_object_key"); f.place.key == "" {
-		sum := sha256.New()
-		if _, err := u.Content().WriteTo(sum); err != nil {
+	if f.object.key = valueOf(to, "aws_s3_object_key"); f.object.key == "" {
+		hash := sha256.New()
+		if _, err := u.Content().WriteTo(hash); err != nil {
 			return nil, err
 		}
-		f.place.key = hex.EncodeToString(sum.Sum(nil)[:16]) + ".jsonl"
+		f.object.key = hex.EncodeToString(hash.Sum(nil)[:16]) + ".jsonl"
 	}
 	return f, nil
 }
 
-// DecodeAnswer says where the file is; S3 says nothing.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	f, err := readForm(in.Sent, in.To)
+// TranslateResponse says where the file is; S3 says nothing.
+func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	f, err := readForm(incoming.Sent, incoming.To)
 	if err != nil {
 		return nil, err
 	}
 	var w dialect.JSON
-	writeFile(&w, f.place, f.purpose, f.File.Len, in.Created)
+	writeFile(&w, f.object, f.purpose, f.File.Len, incoming.Created)
 	return &dialect.Response{Body: w.B}, nil
 }
 
-func writeFile(w *dialect.JSON, p place, purpose string, size, created int64) {
+func writeFile(w *dialect.JSON, p s3Object, purpose string, size, created int64) {
 	w.Open('{')
 	w.Str("id", p.id())
 	w.Str("object", "file")
@@ -134,7 +134,7 @@ func writeFile(w *dialect.JSON, p place, purpose string, size, created int64) {
 
 // EncodeRequest asks S3 for an object or for its size.
 func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Target) (*dialect.Outgoing, error) {
-	p, err := placeOf(r.ID, "id")
+	p, err := parseS3Object(r.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -151,29 +151,29 @@ func (files) FileType(ep llm.Endpoint) (string, bool) {
 	return "application/octet-stream", ep == llm.RetrieveFileContent
 }
 
-// DecodeAnswer reads <ObjectSize>12</ObjectSize>.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	p, err := placeOf(in.Sent.ID, "id")
+// TranslateResponse reads <ObjectSize>12</ObjectSize>.
+func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	p, err := parseS3Object(incoming.Sent.ID, "id")
 	if err != nil {
 		return nil, err
 	}
-	_, rest, ok := bytes.Cut(in.Body, []byte("<ObjectSize>"))
+	_, rest, ok := bytes.Cut(incoming.Body, []byte("<ObjectSize>"))
 	text, _, closed := bytes.Cut(rest, []byte("</ObjectSize>"))
 	size, bad := strconv.ParseInt(string(text), 10, 64)
 	if !ok || !closed || bad != nil {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no size of the file")
 	}
 	var w dialect.JSON
-	writeFile(&w, p, "batch", size, modified(in))
+	writeFile(&w, p, "batch", size, modified(incoming))
 	return &dialect.Response{Body: w.B}, nil
 }
 
 // modified is when the object was written, as its header says:
 // Fri, 20 Nov 2026 10:00:00 GMT.
-func modified(in *dialect.Incoming) int64 {
-	at, err := time.Parse(time.RFC1123, in.Header.Get("last-modified"))
+func modified(incoming *dialect.Incoming) int64 {
+	lastModified, err := time.Parse(time.RFC1123, incoming.Header.Get("last-modified"))
 	if err != nil {
-		return in.Created
+		return incoming.Created
 	}
-	return at.Unix()
+	return lastModified.Unix()
 }

@@ -73,8 +73,8 @@ func TestUploadBatch(t *testing.T) {
 		if !strings.Contains(plain, c.want) || strings.Contains(plain, `"model":`) {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.model, plain, c.want)
 		}
-		if out.Path != "/b/dir/my%20rows.jsonl" || !slices.Contains(out.Lost, "expires_after") || !slices.Contains(out.Lost, "body.seed") {
-			t.Errorf("%s: %s, lost %q", c.model, out.Path, out.Lost)
+		if out.Path != "/b/dir/my%20rows.jsonl" || !slices.Contains(out.Dropped, "expires_after") || !slices.Contains(out.Dropped, "body.seed") {
+			t.Errorf("%s: %s, lost %q", c.model, out.Path, out.Dropped)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestUploadRefuses(t *testing.T) {
 
 func TestUploadAnswer(t *testing.T) {
 	t.Parallel()
-	a, err := answer(llm.UploadFile, &dialect.Incoming{Sent: formOf(t, "batch", "12345"), To: s3("mistral.x", nil)})
+	a, err := translateResponse(llm.UploadFile, &dialect.Incoming{Sent: formOf(t, "batch", "12345"), To: s3("mistral.x", nil)})
 	want := `{"id":"s3%3A%2F%2Fb%2Fdir%2Fmy%20rows.jsonl","object":"file","bytes":5,"created_at":1795176000,"filename":"s3://b/dir/my rows.jsonl","purpose":"batch","status":"processed"}`
 	if err != nil || string(a.Body) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, a.Body, want)
@@ -167,14 +167,14 @@ func TestRetrieveFiles(t *testing.T) {
 		}
 	}
 	sent := &dialect.Request{ID: "s3://b/k.jsonl"}
-	a, err := answer(llm.RetrieveFile, &dialect.Incoming{
+	a, err := translateResponse(llm.RetrieveFile, &dialect.Incoming{
 		Sent: sent, Header: wire.Header{{Name: "last-modified", Value: "Fri, 20 Nov 2026 10:00:00 GMT"}},
 		Body: []byte(`<?xml version="1.0" encoding="UTF-8"?><GetObjectAttributesResponse><ObjectSize>1234</ObjectSize></GetObjectAttributesResponse>`),
 	})
 	if err != nil || string(a.Body) != `{"id":"s3%3A%2F%2Fb%2Fk.jsonl","object":"file","bytes":1234,"created_at":1795168800,"filename":"s3://b/k.jsonl","purpose":"batch","status":"processed"}` {
 		t.Errorf("%s, %v", a.Body, err)
 	}
-	if _, err = answer(llm.RetrieveFile, &dialect.Incoming{Sent: sent, Body: []byte(`<ObjectSize>x</ObjectSize>`)}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err = translateResponse(llm.RetrieveFile, &dialect.Incoming{Sent: sent, Body: []byte(`<ObjectSize>x</ObjectSize>`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
 	filer := bedrock.Dialect().Unified[llm.RetrieveFileContent].(dialect.FileStreamer)

@@ -87,7 +87,7 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	}
 	w.Close('}')
 	options, _ := t.Consume("provider_options")
-	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: merged(options, w.B, "baseModelIdentifier"), Dropped: t.Dropped()}, nil
 }
 
 // hyper are Amazon's names for OpenAI's hyperparameters. How fast Claude learns is a
@@ -112,14 +112,14 @@ func hyper(name, model string) string {
 // writeHyper writes the hyperparameters, all as texts: those of the request, or of its
 // method. What shall be chosen automatically is left to Amazon.
 func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
-	raw, given := t.Consume("hyperparameters")
-	if !given {
+	raw, provided := t.Consume("hyperparameters")
+	if !provided {
 		method, _ := t.Peek("method")
-		if raw, given = splice.Find(method, "supervised", "hyperparameters"); given {
+		if raw, provided = splice.Find(method, "supervised", "hyperparameters"); provided {
 			t.Consume("method")
 		}
 	}
-	if !given || raw[0] != '{' {
+	if !provided || raw[0] != '{' {
 		return
 	}
 	w.Key("hyperParameters").Open('{')
@@ -132,9 +132,9 @@ func writeHyper(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	w.Close('}')
 }
 
-// DecodeAnswer reads {"jobArn":…}, all that Bedrock says of a new job.
-func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	arn, err := created(in.Body)
+// TranslateResponse reads {"jobArn":…}, all that Bedrock says of a new job.
+func (newTuning) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	arn, err := created(incoming.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +142,18 @@ func (newTuning) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	w.Open('{')
 	w.Str("id", escape(arn))
 	w.Str("object", "finetune")
-	w.Str("model", in.To.Model)
-	w.Int("created_at", in.Created)
+	w.Str("model", incoming.To.Model)
+	w.Int("created_at", incoming.Created)
 	w.Str("status", "queued")
 	for _, name := range [...]string{"training_file", "validation_file", "suffix", "hyperparameters"} {
-		val, _ := splice.Find(in.Sent.Body, name)
+		val, _ := splice.Find(incoming.Sent.Body, name)
 		w.Raw(name, val)
 	}
 	w.Raw("fine_tuned_model", nullJSON)
 	w.Raw("finished_at", nullJSON)
 	w.Raw("error", nullJSON)
 	w.Close('}')
-	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: incoming.To.Model}, nil
 }
 
 var tuningsPages = pages("modelCustomizationJobSummaries", writeTuning)
@@ -172,23 +172,23 @@ func (tunings) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.T
 }
 
 // Follow reads a list on.
-func (tunings) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListFinetunes {
+func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
 	}
-	return tuningsPages.Follow(in)
+	return tuningsPages.Follow(incoming)
 }
 
-// DecodeAnswer reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
+// TranslateResponse reads a job, {"modelCustomizationJobSummaries":[…]} or, of what was
 // cancelled, anything.
-func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
-		return cancelled("finetune", in.Sent.ID), nil
+		return cancelled("finetune", incoming.Sent.ID), nil
 	case llm.ListFinetunes:
-		return tuningsPages.Answer(in)
+		return tuningsPages.BuildResponse(incoming)
 	default:
-		return one(in.Body, writeTuning)
+		return one(incoming.Body, writeTuning)
 	}
 }
 
@@ -200,16 +200,16 @@ var tuningStatus = map[string]string{
 
 // writeTuning writes a job, or its summary, as a fine-tuning.
 func writeTuning(w *dialect.JSON, raw []byte) {
-	word := splice.Text(raw, "status")
+	state := splice.Text(raw, "status")
 	start, _ := splice.Find(raw, "creationTime")
 	end, _ := splice.Find(raw, "endTime")
 	w.Open('{')
 	w.Str("id", escape(splice.Text(raw, "jobArn")))
 	w.Str("object", "finetune")
 	w.Str("model", splice.Text(raw, "baseModelArn"))
-	w.Str("status", cmp.Or(tuningStatus[word], word))
-	at(w, "created_at", start)
-	at(w, "finished_at", end)
+	w.Str("status", cmp.Or(tuningStatus[state], state))
+	writeTime(w, "created_at", start)
+	writeTime(w, "finished_at", end)
 	nameOr(w, "fine_tuned_model", cmp.Or(splice.Text(raw, "outputModelArn"), splice.Text(raw, "customModelArn")))
 	nameOr(w, "suffix", cmp.Or(splice.Text(raw, "outputModelName"), splice.Text(raw, "customModelName")))
 	training, _ := splice.Find(raw, "trainingDataConfig", "s3Uri")
@@ -253,12 +253,12 @@ func writeValidation(w *dialect.JSON, raw []byte) {
 
 // writeParameters writes the hyperparameters under OpenAI's names, numbers as such.
 func writeParameters(w *dialect.JSON, raw []byte) {
-	given, _ := splice.Find(raw, "hyperParameters")
+	provided, _ := splice.Find(raw, "hyperParameters")
 	w.Key("hyperparameters").Open('{')
 	for _, n := range [...][2]string{
 		{"n_epochs", "epochCount"}, {"batch_size", "batchSize"}, {"learning_rate_multiplier", "learningRateMultiplier"}, {"learning_rate", "learningRate"},
 	} {
-		val, ok := splice.Find(given, n[1])
+		val, ok := splice.Find(provided, n[1])
 		if !ok {
 			continue
 		}

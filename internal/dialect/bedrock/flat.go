@@ -28,7 +28,7 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
 	body := n.encode(t, transcriptPrompt(turns), c.Stream)
-	return &dialect.Outgoing{Body: body, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }
 
 // decodeFlat reads the answer of an old model.
@@ -37,10 +37,10 @@ func decodeFlat(in *dialect.Incoming) (*llm.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Response{ID: answerID(in.Body), Usage: n.usage(in.Header, in.Body)}
+	r := &llm.Response{ID: responseID(in.Body), Usage: n.usage(in.Header, in.Body)}
 	for _, s := range n.outputTexts(in.Body) {
 		r.Choices = append(r.Choices, llm.Choice{
-			Index: s.choice, Parts: []llm.Part{{Kind: llm.TextPart, Text: s.text}}, Finish: wordOf(s.word), Raw: s.word,
+			Index: s.choice, Parts: []llm.Part{{Kind: llm.TextPart, Text: s.text}}, Finish: nativeFinish(s.reason), Raw: s.reason,
 		})
 	}
 	if len(r.Choices) == 0 {
@@ -51,12 +51,12 @@ func decodeFlat(in *dialect.Incoming) (*llm.Response, error) {
 
 func noText() error { return fault.New(fault.UpstreamInvalid, "the provider's answer has no text") }
 
-// answerID is the id of an answer, which some families number.
-func answerID(body []byte) string { return splice.Text(body, "id") }
+// responseID is the id of an answer, which some families number.
+func responseID(body []byte) string { return splice.Text(body, "id") }
 
 // flatReader reads the stream of an old model.
 type flatReader struct {
-	in      textStream
+	stream  textStream
 	started bool
 	open    []bool // by choice: its block has begun and not ended
 	usage   llm.Usage
@@ -68,16 +68,16 @@ func newFlatDecoder(in *dialect.Incoming) dialect.EventDecoder {
 	if err != nil { // EncodeCall refused the model: cannot happen
 		n = natives[cohere]
 	}
-	return &flatReader{in: textStream{native: n}}
+	return &flatReader{stream: textStream{native: n}}
 }
 
 // Feed reads what came.
 func (d *flatReader) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.feed(p, flatSink{d, emit})
+	return d.stream.feed(p, flatSink{d, emit})
 }
 
 // Close ends the stream; one that never told why the answer ended was cut.
-func (d *flatReader) Close(emit func(*llm.Event)) error { return d.in.close(flatSink{d, emit}) }
+func (d *flatReader) Close(emit func(*llm.Event)) error { return d.stream.close(flatSink{d, emit}) }
 
 // flatSink makes events of what a stream says.
 type flatSink struct {
@@ -97,7 +97,7 @@ func (k flatSink) begin() {
 	}
 }
 
-func (k flatSink) say(s outputText) {
+func (k flatSink) write(s outputText) {
 	k.begin()
 	d := k.d
 	for len(d.open) <= s.choice {
@@ -110,12 +110,12 @@ func (k flatSink) say(s outputText) {
 		}
 		k.send(llm.Event{Kind: llm.EventText, Choice: s.choice, Text: s.text})
 	}
-	if s.word != "" {
+	if s.reason != "" {
 		if d.open[s.choice] {
 			d.open[s.choice] = false
 			k.send(llm.Event{Kind: llm.EventBlockEnd, Choice: s.choice})
 		}
-		k.send(llm.Event{Kind: llm.EventFinish, Choice: s.choice, Finish: wordOf(s.word), Text: s.word})
+		k.send(llm.Event{Kind: llm.EventFinish, Choice: s.choice, Finish: nativeFinish(s.reason), Text: s.reason})
 	}
 }
 

@@ -12,16 +12,16 @@ import (
 	"sluice/internal/splice"
 )
 
-// picture is the endpoint that makes images.
+// image is the endpoint that makes images.
 // Source: contract/provider-transforms.md 3.9, 7.9;
 // https://docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-stability-diffusion.html, read 2026-11.
-type picture struct{}
+type image struct{}
 
-var _ dialect.OpenAIEndpoint = picture{}
+var _ dialect.OpenAIEndpoint = image{}
 
 // EncodeRequest makes the native body of the model's family.
-func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
+func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Target) (*dialect.Outgoing, error) {
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
@@ -30,7 +30,7 @@ func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
 		t.Consume("response_format") // what comes anyway
 	}
-	p := pictureWriter{t: t, prompt: prompt}
+	p := imageWriter{t: t, prompt: prompt}
 	out := &dialect.Outgoing{}
 	switch id := foundation(to.Underlying()); {
 	case familyOf(to.Underlying()) == amazon:
@@ -43,18 +43,18 @@ func (picture) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 			return nil, err
 		}
 	}
-	out.Lost = t.Dropped()
+	out.Dropped = t.Dropped()
 	return out, nil
 }
 
-type pictureWriter struct {
+type imageWriter struct {
 	dialect.JSON
 	t      *llm.FieldTracker
 	prompt []byte
 }
 
 // size takes "1024x768" apart and counts it as carried.
-func (w *pictureWriter) size() (width, height int, ok bool) {
+func (w *imageWriter) size() (width, height int, ok bool) {
 	raw, _ := w.t.Peek("size")
 	left, right, _ := strings.Cut(plain(raw), "x")
 	width, werr := strconv.Atoi(left)
@@ -72,14 +72,14 @@ func (w *pictureWriter) size() (width, height int, ok bool) {
 // qualities are Amazon's words for OpenAI's.
 var qualities = map[string]string{"standard": "standard", "medium": "standard", "hd": "premium", "high": "premium", "premium": "premium"}
 
-func (w *pictureWriter) amazon(nova bool) []byte {
+func (w *imageWriter) amazon(nova bool) []byte {
 	w.Open('{')
 	w.Str("taskType", "TEXT_IMAGE")
 	w.Key("textToImageParams").Open('{')
 	w.Raw("text", w.prompt)
-	w.Carry(w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
+	w.WriteParams(w.t, []dialect.Rename{{Path: "negative_prompt", To: "negativeText"}})
 	if nova {
-		w.Carry(w.t, []dialect.Rename{{Path: "style", To: "style"}})
+		w.WriteParams(w.t, []dialect.Rename{{Path: "style", To: "style"}})
 	}
 	w.Close('}')
 	in := dialect.JSON{}
@@ -88,11 +88,11 @@ func (w *pictureWriter) amazon(nova bool) []byte {
 		in.Int("width", int64(width))
 		in.Int("height", int64(height))
 	}
-	in.Carry(w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
+	in.WriteParams(w.t, []dialect.Rename{{Path: "n", To: "numberOfImages"}, {Path: "seed", To: "seed"}, {Path: "cfg_scale", To: "cfgScale"}})
 	if raw, ok := w.t.Peek("quality"); ok {
-		if word := qualities[plain(raw)]; word != "" || plain(raw) == "auto" {
+		if name := qualities[plain(raw)]; name != "" || plain(raw) == "auto" {
 			w.t.Consume("quality")
-			in.Opt("quality", word)
+			in.Opt("quality", name)
 		}
 	}
 	in.Close('}')
@@ -104,7 +104,7 @@ func (w *pictureWriter) amazon(nova bool) []byte {
 }
 
 // diffusion writes the body of Stable Diffusion XL.
-func (w *pictureWriter) diffusion() []byte {
+func (w *imageWriter) diffusion() []byte {
 	w.Open('{')
 	w.Key("text_prompts").Open('[')
 	w.Open('{')
@@ -123,7 +123,7 @@ func (w *pictureWriter) diffusion() []byte {
 		w.Int("width", int64(width))
 	}
 	w.style()
-	w.Carry(w.t, []dialect.Rename{
+	w.WriteParams(w.t, []dialect.Rename{
 		{Path: "n", To: "samples"}, {Path: "cfg_scale", To: "cfg_scale"}, {Path: "clip_guidance_preset", To: "clip_guidance_preset"},
 		{Path: "sampler", To: "sampler"}, {Path: "seed", To: "seed"}, {Path: "steps", To: "steps"}, {Path: "extras", To: "extras"},
 	})
@@ -131,24 +131,24 @@ func (w *pictureWriter) diffusion() []byte {
 	return w.B
 }
 
-func (w *pictureWriter) style() {
+func (w *imageWriter) style() {
 	if raw, ok := w.t.First("style_preset", "style"); ok {
 		w.Raw("style_preset", raw)
 	}
 }
 
-// imagesMax is the most images that one request may ask for, as OpenAI has it.
-const imagesMax = 10
+// maxImages is the most images that one request may ask for, as OpenAI has it.
+const maxImages = 10
 
 // stable writes the body of the newer models of Stability, which make one image a call.
-func (w *pictureWriter) stable() (body []byte, more [][]byte, err error) {
+func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 	w.Open('{')
 	w.Raw("prompt", w.prompt)
-	if _, given := w.t.Peek("aspect_ratio"); !given {
+	if _, requested := w.t.Peek("aspect_ratio"); !requested {
 		w.ratio()
 	}
 	w.style()
-	w.Carry(w.t, []dialect.Rename{
+	w.WriteParams(w.t, []dialect.Rename{
 		{Path: "negative_prompt", To: "negative_prompt"}, {Path: "aspect_ratio", To: "aspect_ratio"}, {Path: "seed", To: "seed"},
 		{Path: "mode", To: "mode"}, {Path: "output_format", To: "output_format"}, {Path: "image", To: "image"}, {Path: "strength", To: "strength"},
 	})
@@ -158,8 +158,8 @@ func (w *pictureWriter) stable() (body []byte, more [][]byte, err error) {
 		return w.B, nil, nil
 	}
 	n, err := strconv.Atoi(string(raw))
-	if err != nil || n < 1 || n > imagesMax {
-		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", imagesMax).WithParam("n")
+	if err != nil || n < 1 || n > maxImages {
+		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", maxImages).WithParam("n")
 	}
 	for range n - 1 {
 		more = append(more, w.B)
@@ -174,7 +174,7 @@ var ratios = map[[2]int]string{
 }
 
 // ratio says the shape of a size; how large it is, the model decides.
-func (w *pictureWriter) ratio() {
+func (w *imageWriter) ratio() {
 	raw, _ := w.t.Peek("size")
 	left, right, _ := strings.Cut(plain(raw), "x")
 	width, werr := strconv.Atoi(left)
@@ -186,15 +186,15 @@ func (w *pictureWriter) ratio() {
 	for b != 0 {
 		a, b = b, a%b
 	}
-	if word, ok := ratios[[2]int{width / a, height / a}]; ok {
+	if name, ok := ratios[[2]int{width / a, height / a}]; ok {
 		w.t.Consume("size")
-		w.Str("aspect_ratio", word)
+		w.Str("aspect_ratio", name)
 	}
 }
 
-// DecodeAnswer gathers the images of all answers: {"images":["…"]} or
+// TranslateResponse gathers the images of all answers: {"images":["…"]} or
 // {"artifacts":[{"base64":"…"}]}.
-func (picture) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+func (image) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
 	w.Open('{')
 	w.Int("created", in.Created)
@@ -235,7 +235,7 @@ func images(body []byte) func(yield func([]byte) bool) {
 
 // whyNone is what a model says when it holds all images back.
 func whyNone(body []byte) string {
-	const most = 512
+	const maxBytes = 512
 	why := splice.Text(body, "error")
 	reasons, _ := splice.Find(body, "finish_reasons")
 	for val := range splice.Elements(reasons) {
@@ -244,5 +244,5 @@ func whyNone(body []byte) string {
 	if why == "" {
 		return ""
 	}
-	return ": " + strings.ToValidUTF8(why[:min(len(why), most)], "")
+	return ": " + strings.ToValidUTF8(why[:min(len(why), maxBytes)], "")
 }

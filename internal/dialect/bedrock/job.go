@@ -28,8 +28,8 @@ func epoch(raw []byte) int64 {
 	return int64(seconds)
 }
 
-// at writes a time, null when it has not come.
-func at(w *dialect.JSON, name string, raw []byte) {
+// writeTime writes a time, null when it has not come.
+func writeTime(w *dialect.JSON, name string, raw []byte) {
 	if t := epoch(raw); t != 0 {
 		w.Int(name, t)
 		return
@@ -40,16 +40,16 @@ func at(w *dialect.JSON, name string, raw []byte) {
 // merged writes what the caller gave in Amazon's own words and then what of ours it did
 // not name. Some members are ours alone, such as the model: whoever may not use a model of
 // an account must not name it here instead.
-func merged(given, own []byte, ours ...string) []byte {
+func merged(clientParams, gatewayParams []byte, protected ...string) []byte {
 	var w dialect.JSON
 	w.Open('{')
-	for name, val := range splice.Members(given) {
-		if !slices.Contains(ours, plain(name)) {
+	for name, val := range splice.Members(clientParams) {
+		if !slices.Contains(protected, plain(name)) {
 			w.Raw(bare(name), val)
 		}
 	}
-	for name, val := range splice.Members(own) {
-		if _, taken := splice.Find(given, plain(name)); !taken || slices.Contains(ours, plain(name)) {
+	for name, val := range splice.Members(gatewayParams) {
+		if _, taken := splice.Find(clientParams, plain(name)); !taken || slices.Contains(protected, plain(name)) {
 			w.Raw(bare(name), val)
 		}
 	}
@@ -58,18 +58,18 @@ func merged(given, own []byte, ours ...string) []byte {
 }
 
 // fileParam reads the id of a file that a request names.
-func fileParam(t *llm.FieldTracker, param string) (p place, ok bool, err error) {
+func fileParam(t *llm.FieldTracker, param string) (p s3Object, ok bool, err error) {
 	raw, ok := t.Consume(param)
 	if !ok {
 		return p, false, nil
 	}
-	p, err = placeOf(plain(raw), param)
+	p, err = parseS3Object(plain(raw), param)
 	return p, true, err
 }
 
 // outputConfig writes where the results go: the caller's own object, or the place that
 // it names, or the folder of the input.
-func outputConfig(t *llm.FieldTracker, input place, param string) []byte {
+func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 	raw, ok := t.Consume(param)
 	if ok && raw[0] == '{' {
 		return raw
@@ -95,7 +95,7 @@ func roleARN(t *llm.FieldTracker) ([]byte, error) {
 // and API_ListModelCustomizationJobs.html, read 2026-11, both of which give up to 1000.
 func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
-		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, Most: 1000, Told: true, Own: true,
+		Items: member, Token: "nextToken", Size: "maxResults", After: "nextToken", Usual: 20, MaxLimit: 1000, ItemsRequired: true, ForwardUnknownParams: true,
 		IsID: func(after string) bool { return strings.HasPrefix(after, "arn:") }, Plain: unescape, Write: write,
 	}
 }

@@ -34,14 +34,14 @@ func TestCreateBatch(t *testing.T) {
 			body: `{"model":"m","input_file_id":"s3%3A%2F%2Fin%2Fdir%2Frows.jsonl","endpoint":"/v1/chat/completions","completion_window":"24h","role_arn":"arn:r","metadata":{"a":"b"}}`,
 			want: `{"modelId":"anthropic.claude-3-haiku-20240307-v1:0","roleArn":"arn:r","jobName":"made","inputDataConfig":{"s3InputDataConfig":{"s3InputFormat":"JSONL","s3Uri":"s3://in/dir/rows.jsonl"}},` +
 				`"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://in/dir/"}}}`,
-			lost: []string{"metadata"},
+			dropped: []string{"metadata"},
 		},
 		{
 			name: "what the caller says in Amazon's words wins", model: "m",
 			body: `{"input_file_id":"s3://in/rows.jsonl","role_arn":"arn:r","job_name":"j","output_data_config":"s3%3A%2F%2Fout%2Fo%2F","provider_options":{"timeoutDurationInHours":72,"jobName":"k"},"completion_window":"1h"}`,
 			want: `{"timeoutDurationInHours":72,"jobName":"k","modelId":"m","roleArn":"arn:r","inputDataConfig":{"s3InputDataConfig":{"s3InputFormat":"JSONL","s3Uri":"s3://in/rows.jsonl"}},` +
 				`"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://out/o/"}}}`,
-			lost: []string{"completion_window"},
+			dropped: []string{"completion_window"},
 		},
 		{
 			name: "another model in Amazon's words", model: "m",
@@ -63,14 +63,14 @@ func TestCreateBatch(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if got := made.ReplaceAllString(string(out.Body), "made"); got != c.want || strings.Join(out.Lost, " ") != strings.Join(c.lost, " ") {
-				t.Errorf("%s:\ngot  %s, lost %q\nwant %s", c.name, got, out.Lost, c.want)
+			if got := made.ReplaceAllString(string(out.Body), "made"); got != c.want || strings.Join(out.Dropped, " ") != strings.Join(c.dropped, " ") {
+				t.Errorf("%s:\ngot  %s, lost %q\nwant %s", c.name, got, out.Dropped, c.want)
 			}
 			continue
 		}
 		c.run(t, llm.CreateBatch)
 	}
-	a, err := answer(llm.CreateBatch, &dialect.Incoming{Body: []byte(`{"jobArn":"` + jobARN + `"}`), Sent: &dialect.Request{Body: []byte(`{"input_file_id":"s3%3A%2F%2Fin%2Frows.jsonl"}`)}})
+	a, err := translateResponse(llm.CreateBatch, &dialect.Incoming{Body: []byte(`{"jobArn":"` + jobARN + `"}`), Sent: &dialect.Request{Body: []byte(`{"input_file_id":"s3%3A%2F%2Fin%2Frows.jsonl"}`)}})
 	want := `{"id":"` + jobID + `","object":"batch","endpoint":"/v1/chat/completions","model":"m","input_file_id":"s3%3A%2F%2Fin%2Frows.jsonl","completion_window":"24h","status":"validating","output_file_id":null,"error_file_id":null,"created_at":1795176000}`
 	if err != nil || string(a.Body) != want {
 		t.Errorf("%+v, %v", a, err)
@@ -123,21 +123,21 @@ func TestRetrieveBatch(t *testing.T) {
 		{job("Failed", `"message":"no access",`), head + `"errors":{"object":"list","data":[{"code":"failed","message":"no access"}]},` + input + `"status":"failed","output_file_id":null,` + times + `"failed_at":1795172400,` + counts},
 		{job("Stopped", ""), head + `"errors":null,` + input + `"status":"cancelled","output_file_id":null,` + times + `"cancelled_at":1795172400,` + counts},
 	} {
-		a, err := answer(llm.RetrieveBatch, &dialect.Incoming{Body: []byte(c.job)})
+		a, err := translateResponse(llm.RetrieveBatch, &dialect.Incoming{Body: []byte(c.job)})
 		if err != nil || string(a.Body) != c.want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, a.Body, c.want)
 		}
 	}
-	a, err := answer(llm.ListBatches, &dialect.Incoming{Body: []byte(`{"invocationJobSummaries":[` + job("InProgress", "") + `],"nextToken":"t/1"}`)})
+	a, err := translateResponse(llm.ListBatches, &dialect.Incoming{Body: []byte(`{"invocationJobSummaries":[` + job("InProgress", "") + `],"nextToken":"t/1"}`)})
 	if err != nil || !strings.HasPrefix(string(a.Body), `{"object":"list","data":[`+head) || !strings.HasSuffix(string(a.Body), `],"first_id":"`+jobID+`","last_id":"`+jobID+`","has_more":true,"next_page_token":"t/1"}`) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
-	a, err = answer(llm.CancelBatch, &dialect.Incoming{Body: []byte(`{}`), Sent: &dialect.Request{ID: jobARN}})
+	a, err = translateResponse(llm.CancelBatch, &dialect.Incoming{Body: []byte(`{}`), Sent: &dialect.Request{ID: jobARN}})
 	if err != nil || string(a.Body) != `{"status":"success","object":"batch","id":"`+jobID+`"}` {
 		t.Errorf("%s, %v", a.Body, err)
 	}
 	for _, ep := range []llm.Endpoint{llm.CreateBatch, llm.RetrieveBatch, llm.ListBatches, llm.CreateFinetune, llm.RetrieveFinetune, llm.ListFinetunes} {
-		if _, err := answer(ep, &dialect.Incoming{Body: []byte(`{"message":"x"}`)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := translateResponse(ep, &dialect.Incoming{Body: []byte(`{"message":"x"}`)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", ep, err)
 		}
 	}
@@ -146,8 +146,8 @@ func TestRetrieveBatch(t *testing.T) {
 func TestBatchOutput(t *testing.T) {
 	t.Parallel()
 	f := bedrock.Dialect().Unified[llm.GetBatchOutput].(dialect.MultiStep)
-	in := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
-	next, ok, err := f.Follow(in)
+	incoming := &dialect.Incoming{Body: []byte(job("Completed", "")), Created: 1795176000, To: &dialect.Target{Provider: "bedrock"}, Sent: &dialect.Request{Lines: lines()}}
+	next, ok, err := f.Follow(incoming)
 	if err != nil || !ok || next.Endpoint != llm.RetrieveFileContent || next.Path != "/out/o/qz8v1t9lf3rk/rows.jsonl.out" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v, %v, %v", next, ok, err)
 	}
@@ -176,7 +176,7 @@ func TestBatchOutput(t *testing.T) {
 // The answers of models that are not Claude become chat completions too.
 func TestBatchOutputOfFamilies(t *testing.T) {
 	t.Parallel()
-	for model, said := range map[string]string{
+	for model, modelOutput := range map[string]string{
 		"amazon.nova-lite-v1:0":        `{"output":{"message":{"role":"assistant","content":[{"text":"Hi"}]}},"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}`,
 		"meta.llama3-8b-instruct-v1:0": `{"generation":"Hi","stop_reason":"stop","prompt_token_count":1,"generation_token_count":2}`,
 		"amazon.titan-text-lite-v1":    `{"inputTextTokenCount":1,"results":[{"tokenCount":2,"outputText":"Hi","completionReason":"FINISHED"}]}`,
@@ -187,7 +187,7 @@ func TestBatchOutputOfFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out := dialecttest.File(t, next.File, `{"recordId":"1","modelOutput":`+said+`}`); !strings.Contains(out, `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(out, `"total_tokens":3`) {
+		if out := dialecttest.File(t, next.File, `{"recordId":"1","modelOutput":`+modelOutput+`}`); !strings.Contains(out, `"message":{"role":"assistant","content":"Hi"`) || !strings.Contains(out, `"total_tokens":3`) {
 			t.Errorf("%s: %s", model, out)
 		}
 	}
@@ -201,7 +201,7 @@ func TestFinetunes(t *testing.T) {
 				`"hyperparameters":{"n_epochs":2,"batch_size":"auto","learning_rate_multiplier":1.5,"earlyStoppingThreshold":0.1},"seed":1}`,
 			want: `{"baseModelIdentifier":"anthropic.claude-3-haiku-20240307-v1:0:200k","jobName":"j","customModelName":"s","roleArn":"r","trainingDataConfig":{"s3Uri":"s3://b/t.jsonl"},` +
 				`"validationDataConfig":{"validators":[{"s3Uri":"s3://b/v.jsonl"}]},"outputDataConfig":{"s3Uri":"s3://b/"},"hyperParameters":{"epochCount":"2","learningRateMultiplier":"1.5","earlyStoppingThreshold":"0.1"},"customizationType":"FINE_TUNING"}`,
-			lost: []string{"seed"},
+			dropped: []string{"seed"},
 		},
 		{
 			name: "Titan", model: "amazon.titan-text-lite-v1", body: `{"training_file":"s3://b/t.jsonl","job_name":"j","role_arn":"r","output_file":"s3://o/d/","customization_type":"CONTINUED_PRE_TRAINING",` +
@@ -217,22 +217,22 @@ func TestFinetunes(t *testing.T) {
 		c.run(t, llm.CreateFinetune)
 	}
 	const sent = `{"training_file":"s3%3A%2F%2Fb%2Ft.jsonl","hyperparameters":{"n_epochs":2}}`
-	a, err := answer(llm.CreateFinetune, &dialect.Incoming{Body: []byte(`{"jobArn":"arn:j"}`), Sent: &dialect.Request{Body: []byte(sent)}})
+	a, err := translateResponse(llm.CreateFinetune, &dialect.Incoming{Body: []byte(`{"jobArn":"arn:j"}`), Sent: &dialect.Request{Body: []byte(sent)}})
 	if err != nil || string(a.Body) != `{"id":"arn%3Aj","object":"finetune","model":"m","created_at":1795176000,"status":"queued","training_file":"s3%3A%2F%2Fb%2Ft.jsonl","hyperparameters":{"n_epochs":2},"fine_tuned_model":null,"finished_at":null,"error":null}` {
 		t.Errorf("%s, %v", a.Body, err)
 	}
-	a, err = answer(llm.RetrieveFinetune, &dialect.Incoming{Body: []byte(`{"jobArn":"arn:j","baseModelArn":"arn:b","outputModelName":"s","outputModelArn":"arn:o","status":"Completed","creationTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T11:00:00Z",` +
+	a, err = translateResponse(llm.RetrieveFinetune, &dialect.Incoming{Body: []byte(`{"jobArn":"arn:j","baseModelArn":"arn:b","outputModelName":"s","outputModelArn":"arn:o","status":"Completed","creationTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T11:00:00Z",` +
 		`"hyperParameters":{"epochCount":"2","learningRate":"1e-5","batchSize":"x"},"trainingDataConfig":{"s3Uri":"s3://b/t.jsonl"},"validationDataConfig":{"validators":[{"s3Uri":"s3://b/v.jsonl"}]},"failureMessage":"f"}`)})
 	want := `{"id":"arn%3Aj","object":"finetune","model":"arn:b","status":"succeeded","created_at":1795168800,"finished_at":1795172400,"fine_tuned_model":"arn:o","suffix":"s","training_file":"s3%3A%2F%2Fb%2Ft.jsonl",` +
 		`"validation_file":"s3%3A%2F%2Fb%2Fv.jsonl","hyperparameters":{"n_epochs":2,"batch_size":"x","learning_rate":1e-5},"error":{"code":"failed","message":"f"}}`
 	if err != nil || string(a.Body) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, a.Body, want)
 	}
-	a, err = answer(llm.ListFinetunes, &dialect.Incoming{Body: []byte(`{"modelCustomizationJobSummaries":[{"jobArn":"arn:j","status":"InProgress"}]}`)})
+	a, err = translateResponse(llm.ListFinetunes, &dialect.Incoming{Body: []byte(`{"modelCustomizationJobSummaries":[{"jobArn":"arn:j","status":"InProgress"}]}`)})
 	if err != nil || !strings.Contains(string(a.Body), `"status":"running"`) || !strings.HasSuffix(string(a.Body), `"has_more":false}`) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
-	if a, err = answer(llm.CancelFinetune, &dialect.Incoming{Sent: &dialect.Request{ID: "arn:j"}}); err != nil || string(a.Body) != `{"status":"success","object":"finetune","id":"arn%3Aj"}` {
+	if a, err = translateResponse(llm.CancelFinetune, &dialect.Incoming{Sent: &dialect.Request{ID: "arn:j"}}); err != nil || string(a.Body) != `{"status":"success","object":"finetune","id":"arn%3Aj"}` {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

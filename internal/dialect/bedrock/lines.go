@@ -18,7 +18,7 @@ func newID() string { return strings.ReplaceAll(ident.NewID(), "-", "")[:26] }
 // batchLine turns a line of a batch, {"custom_id":"1","body":{…}}, into a record of the
 // job: {"recordId":"1","modelInput":{…}}. A line that is a record already stays as it is.
 // Lost is told what of the bodies is left out.
-func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, lost func(paths []string)) func(dst, line []byte) ([]byte, error) {
+func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, reportDropped func(paths []string)) func(dst, line []byte) ([]byte, error) {
 	return func(dst, line []byte) ([]byte, error) {
 		if _, ok := splice.Find(line, "modelInput"); ok {
 			return append(dst, line...), nil
@@ -39,8 +39,8 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, lost
 		if err != nil {
 			return dst, err
 		}
-		lost(input.Lost)
-		w := dialect.On(dst)
+		reportDropped(input.Dropped)
+		w := dialect.AppendTo(dst)
 		w.Open('{')
 		if id, ok := splice.Find(line, "custom_id"); ok {
 			w.Raw("recordId", id)
@@ -75,7 +75,7 @@ func modelInput(ctx context.Context, c *llm.Call, to *dialect.Target, lines *dia
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
 	body := natives[family].encode(t, prompt, false)
-	return &dialect.Outgoing{Body: body, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: body, Dropped: t.Dropped()}, nil
 }
 
 // promptOf writes a conversation as the one text that a model goes on from.

@@ -38,13 +38,13 @@ type source struct {
 
 // media writes an image, a video or a document.
 func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *turnState) error {
-	at := w.c.Path(m, p.Index)
-	s, err := w.find(ctx, p.Media, at)
+	fieldPath := w.c.Path(m, p.Index)
+	s, err := w.find(ctx, p.Media, fieldPath)
 	if err != nil {
 		return err
 	}
 	if p.Media.Detail != "" && p.Media.Detail != "auto" {
-		w.t.Drop(at + ".image_url.detail")
+		w.t.Drop(fieldPath + ".image_url.detail")
 	}
 	if s.mime == "" && p.Kind == llm.FilePart {
 		s.mime = "application/pdf"
@@ -60,10 +60,10 @@ func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		w.Close('}')
 		return nil
 	case "":
-		return w.refuse(at, "needs mime_type: the type of what it names cannot be told")
+		return w.refuse(fieldPath, "needs mime_type: the type of what it names cannot be told")
 	}
 	if documents[s.mime] == "" {
-		return w.refuse(at, "has the type "+strconv.Quote(s.mime)+", which this provider takes neither as image nor as video or document")
+		return w.refuse(fieldPath, "has the type "+strconv.Quote(s.mime)+", which this provider takes neither as image nor as video or document")
 	}
 	w.document(p, &s, t)
 	return nil
@@ -120,37 +120,37 @@ func (w *callWriter) source(s *source, p *llm.Part) {
 // find gets hold of a medium: from the call, from S3 by its place, or from the URL,
 // which Bedrock itself would not follow. The ids of files that the gateway gave out for
 // Bedrock are escaped places in S3.
-func (w *callWriter) find(ctx context.Context, m *llm.Media, at string) (source, error) {
+func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	s := source{mime: m.MIME}
-	place := m.URL
+	location := m.URL
 	if m.FileID != "" {
-		place, _ = url.PathUnescape(m.FileID)
+		location, _ = url.PathUnescape(m.FileID)
 	}
 	switch {
 	case m.Plain:
 		s.mime, s.data = cmp.Or(m.MIME, "text/plain"), dialect.Base64([]byte(m.Data))
 	case m.Data != "":
 		s.data = m.Data + strings.Repeat("=", -len(m.Data)&3) // Amazon wants the padding
-	case strings.HasPrefix(place, "s3://"):
-		s.uri = place
-		s.mime = cmp.Or(s.mime, dialect.MIMEOf(place))
+	case strings.HasPrefix(location, "s3://"):
+		s.uri = location
+		s.mime = cmp.Or(s.mime, dialect.MIMEOf(location))
 	case m.FileID != "":
-		return s, w.refuse(at, "names a file that is not in S3, which this provider cannot read")
-	case strings.HasPrefix(place, "http://"), strings.HasPrefix(place, "https://"):
-		return w.fetch(ctx, m, at)
+		return s, w.refuse(fieldPath, "names a file that is not in S3, which this provider cannot read")
+	case strings.HasPrefix(location, "http://"), strings.HasPrefix(location, "https://"):
+		return w.fetch(ctx, m, fieldPath)
 	default:
-		return s, w.refuse(at, "has a URL that is neither http, https nor s3")
+		return s, w.refuse(fieldPath, "has a URL that is neither http, https nor s3")
 	}
 	return s, nil
 }
 
-func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source, error) {
+func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	if w.to.Fetch == nil {
-		return source{}, w.refuse(at, "names a URL, which this provider does not follow; send the bytes or an s3:// URL")
+		return source{}, w.refuse(fieldPath, "names a URL, which this provider does not follow; send the bytes or an s3:// URL")
 	}
 	mime, data, err := w.to.Fetch(ctx, m.URL)
 	if err != nil {
-		return source{}, fault.From(err).WithParam(at)
+		return source{}, fault.From(err).WithParam(fieldPath)
 	}
 	mime, _, _ = strings.Cut(mime, ";")
 	if mime = strings.TrimSpace(mime); mime == "application/octet-stream" || mime == "binary/octet-stream" {
@@ -162,14 +162,14 @@ func (w *callWriter) fetch(ctx context.Context, m *llm.Media, at string) (source
 // audio writes a recording. What the model itself said before is named by an id that
 // means nothing to Bedrock.
 func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
-	at := w.c.Path(m, p.Index)
+	fieldPath := w.c.Path(m, p.Index)
 	if p.Media == nil || p.Media.Data == "" && m.Role == llm.RoleAssistant {
-		w.t.Drop(at)
+		w.t.Drop(fieldPath)
 		return nil
 	}
 	_, sub, _ := strings.Cut(p.Media.MIME, "/")
 	if sub = cmp.Or(p.Media.Format, sub); sub == "" {
-		return w.refuse(at, "needs a format, for example wav")
+		return w.refuse(fieldPath, "needs a format, for example wav")
 	}
 	w.Open('{')
 	w.Key("audio").Open('{')
@@ -180,23 +180,23 @@ func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 	return nil
 }
 
-// nameMax is the longest name of a document.
-const nameMax = 200
+// maxNameBytes is the longest name of a document.
+const maxNameBytes = 200
 
 // name makes the name of a document of the one that the caller gave: Bedrock takes
 // letters, digits, single spaces, hyphens, parentheses and brackets, and no name twice.
 // A name made by chance would keep the prompt from being found in a cache.
-func (w *callWriter) name(given string) string {
-	given = strings.TrimSuffix(given, path.Ext(given))
+func (w *callWriter) name(fileName string) string {
+	fileName = strings.TrimSuffix(fileName, path.Ext(fileName))
 	clean := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("-()[]", r):
 			return r
 		}
 		return ' '
-	}, given)
+	}, fileName)
 	clean = strings.Join(strings.Fields(clean), " ")
-	clean = strings.TrimSpace(clean[:min(len(clean), nameMax-8)])
+	clean = strings.TrimSpace(clean[:min(len(clean), maxNameBytes-8)])
 	base := cmp.Or(clean, "document")
 	if w.names == nil {
 		w.names = map[string]int{}

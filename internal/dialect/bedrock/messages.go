@@ -21,13 +21,13 @@ func (w *callWriter) system() error {
 			open = true
 		}
 	}
-	dialect.LoseOrder(w.t, w.c, nil)
+	dialect.DropInstructionOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {
 			continue
 		}
-		w.loseName(m)
+		w.dropName(m)
 		for k := range m.Parts {
 			p := &m.Parts[k]
 			if p.Kind != llm.TextPart {
@@ -37,7 +37,7 @@ func (w *callWriter) system() error {
 				begin()
 				w.text(p.Text)
 			}
-			w.loseCitations(m, p)
+			w.dropCitations(m, p)
 			switch {
 			case p.Cache == nil:
 			case open:
@@ -99,7 +99,7 @@ func (w *callWriter) turn(ctx context.Context, list []llm.Message) (n int, err e
 		if side(m) != role && !w.silent(m) {
 			break
 		}
-		w.loseName(m)
+		w.dropName(m)
 		for k := range m.Parts {
 			if err := w.part(ctx, m, &m.Parts[k], &t); err != nil {
 				return n, err
@@ -149,7 +149,7 @@ func (w *callWriter) silent(m *llm.Message) bool {
 		switch p.Kind {
 		case llm.TextPart, llm.RefusalPart:
 			return !dialect.IsBlank(p.Text)
-		case llm.ThoughtPart, llm.SealedPart:
+		case llm.ReasoningPart, llm.SealedPart:
 			return w.takes(&p)
 		case llm.OpaquePart:
 			return m.Role != llm.RoleAssistant // and is refused
@@ -159,13 +159,13 @@ func (w *callWriter) silent(m *llm.Message) bool {
 	})
 }
 
-func (w *callWriter) loseName(m *llm.Message) {
+func (w *callWriter) dropName(m *llm.Message) {
 	if m.Name != "" {
 		w.t.Drop(w.c.Path(m, -1) + ".name")
 	}
 }
 
-func (w *callWriter) loseCitations(m *llm.Message, p *llm.Part) {
+func (w *callWriter) dropCitations(m *llm.Message, p *llm.Part) {
 	if len(p.Citations) > 0 {
 		w.t.Drop(w.c.Path(m, p.Index) + ".citations")
 	}
@@ -179,9 +179,9 @@ func (w *callWriter) text(s string) {
 }
 
 // cachePoint writes the mark behind what shall be kept, which stands at that place.
-func (w *callWriter) cachePoint(c *llm.Cache, at string) {
+func (w *callWriter) cachePoint(c *llm.Cache, path string) {
 	if !w.caches {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 		return
 	}
 	w.Open('{')

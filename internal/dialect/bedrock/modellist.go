@@ -21,18 +21,18 @@ func (modelList) EncodeRequest(context.Context, *dialect.Request, *dialect.Targe
 	return &dialect.Outgoing{}, nil
 }
 
-// DecodeAnswer writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's shape.
-func (modelList) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse writes {"modelSummaries":[…]} or {"modelDetails":{…}} in OpenAI's shape.
+func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	member := "modelSummaries"
-	if in.Sent.Endpoint == llm.RetrieveModel {
+	if incoming.Sent.Endpoint == llm.RetrieveModel {
 		member = "modelDetails"
 	}
-	found, ok := splice.Find(in.Body, member)
-	if !ok || !splice.Valid(in.Body) {
+	found, ok := splice.Find(incoming.Body, member)
+	if !ok || !splice.Valid(incoming.Body) {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer has no %s", member)
 	}
 	write := dialect.ModelWriter(writeModel)
-	if in.Sent.Endpoint == llm.RetrieveModel {
+	if incoming.Sent.Endpoint == llm.RetrieveModel {
 		return write.One(found), nil
 	}
 	return write.List(found), nil

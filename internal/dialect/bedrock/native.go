@@ -98,9 +98,9 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 	case n.need > 0:
 		w.Int(n.limit, n.need)
 	}
-	w.Carry(t, n.params)
+	w.WriteParams(t, n.params)
 	for _, s := range n.scaled {
-		if _, given := t.Peek(s.To); given {
+		if _, requested := t.Peek(s.To); requested {
 			continue
 		}
 		if raw, ok := t.Consume(s.Path); ok {
@@ -128,7 +128,7 @@ func (n *native) encode(t *llm.FieldTracker, prompt string, stream bool) []byte 
 type outputText struct {
 	choice int
 	text   string
-	word   string // "endoftext"; empty: it has not ended
+	reason string // "endoftext"; empty: it has not ended
 }
 
 // outputTexts lists what an answer or an event says; nothing when it is neither.
@@ -149,34 +149,34 @@ func (n *native) outputTexts(body []byte) []outputText {
 	return all
 }
 
-// choiceMax bounds the number of an answer; no model gives more.
-const choiceMax = 128
+// maxChoices bounds the number of an answer; no model gives more.
+const maxChoices = 128
 
-func (n *native) outputText(raw []byte, at int) (s outputText, ok bool) {
-	s.choice = at
-	text, said := splice.Find(raw, n.text...)
+func (n *native) outputText(raw []byte, index int) (s outputText, ok bool) {
+	s.choice = index
+	text, hasText := splice.Find(raw, n.text...)
 	word, ended := splice.Find(raw, n.finish...)
-	s.text, s.word = plain(text), plain(word)
+	s.text, s.reason = plain(text), plain(word)
 	if n.index != "" {
 		val, _ := splice.Find(raw, n.index)
-		if k, err := strconv.Atoi(string(val)); err == nil && k >= 0 && k < choiceMax {
+		if k, err := strconv.Atoi(string(val)); err == nil && k >= 0 && k < maxChoices {
 			s.choice = k
 		}
 	}
-	return s, said || ended
+	return s, hasText || ended
 }
 
-// words are the families' reasons why an answer ended.
+// finishReasons are the families' reasons why an answer ended.
 // Source: contract/provider-transforms.md 1.1.
-var words = map[string]llm.Finish{
+var finishReasons = map[string]llm.Finish{
 	"length": llm.FinishLength, "max_tokens": llm.FinishLength, "MAX_TOKENS": llm.FinishLength, "LENGTH": llm.FinishLength,
 	"CONTENT_FILTERED": llm.FinishFilter, "ERROR_TOXIC": llm.FinishFilter,
 }
 
-// wordOf is what a family's word means; most say in one way or another that the answer
+// nativeFinish is what a family's word means; most say in one way or another that the answer
 // is whole.
-func wordOf(word string) llm.Finish {
-	f := words[word]
+func nativeFinish(word string) llm.Finish {
+	f := finishReasons[word]
 	if f == llm.FinishNone && word != "" {
 		return llm.FinishStop
 	}
@@ -200,16 +200,16 @@ func (n *native) usage(h wire.Header, body []byte) llm.Usage {
 	if ok {
 		count(input, &u.InputTokens)
 	}
-	output, told := splice.Find(body, n.used[1])
+	output, reported := splice.Find(body, n.used[1])
 	count(output, &u.OutputTokens)
 	list, _ := splice.Find(body, n.list)
 	for val := range splice.Elements(list) {
 		one, _ := splice.Find(val, n.used[1])
 		tokens, isCount := dialect.Count(one)
 		u.OutputTokens += tokens
-		told = told || isCount
+		reported = reported || isCount
 	}
-	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, ok || told
+	u.TotalTokens, u.Reported = u.InputTokens+u.OutputTokens, ok || reported
 	return u
 }
 

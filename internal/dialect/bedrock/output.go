@@ -27,18 +27,18 @@ func (output) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 // Follow leads from the job to its file, a line of which becomes
 // {"id":…,"custom_id":…,"response":{"status_code":200,"request_id":…,"body":{…}},"error":null}.
 // A job that is not completed is fault.Conflict.
-func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	word := splice.Text(in.Body, "status")
-	if status := cmp.Or(batchStatus[word], word); !hasOutput[status] {
+func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	state := splice.Text(incoming.Body, "status")
+	if status := cmp.Or(batchStatus[state], state); !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
-	file, err := outputFile(in.Body)
+	file, err := outputFile(incoming.Body)
 	if err != nil {
 		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").WithCause(err)
 	}
-	model := splice.Text(in.Body, "modelId")
+	model := splice.Text(incoming.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {
-		return dialect.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, in, model), nil })
+		return dialect.LineReader(src, func(dst, line []byte) ([]byte, error) { return appendResult(dst, line, incoming, model), nil })
 	}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: file.id(), Path: file.path(), File: rows, ContentType: "application/jsonl"}, true, nil
 }
@@ -46,24 +46,24 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 // hasOutput are the states of batches that have the results of what was done by then.
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
-// DecodeAnswer has no answer to make: the rows of the file are.
-func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse has no answer to make: the rows of the file are.
+func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
 }
 
 // appendResult writes one line. An answer that cannot be read in the model's shape is
 // given as it is.
-func appendResult(dst, row []byte, in *dialect.Incoming, model string) []byte {
+func appendResult(dst, row []byte, incoming *dialect.Incoming, model string) []byte {
 	id, _ := splice.Find(row, "recordId")
 	var w dialect.JSON
 	w.Open('{')
 	w.Raw("id", id)
 	w.Raw("custom_id", id)
-	if said, ok := splice.Find(row, "modelOutput"); ok && string(said) != "null" {
+	if modelOutput, ok := splice.Find(row, "modelOutput"); ok && string(modelOutput) != "null" {
 		w.Key("response").Open('{')
 		w.Int("status_code", 200)
 		w.Raw("request_id", id)
-		w.Raw("body", answerOf(said, in, model))
+		w.Raw("body", chatResponse(modelOutput, incoming, model))
 		w.Close('}')
 		w.Raw("error", nullJSON)
 	} else {
@@ -79,30 +79,30 @@ func appendResult(dst, row []byte, in *dialect.Incoming, model string) []byte {
 	return append(append(dst, w.B...), '\n')
 }
 
-// answerOf is a model's answer as a chat completion.
-func answerOf(said []byte, in *dialect.Incoming, model string) []byte {
-	lines := in.Sent.Lines
+// chatResponse is a model's answer as a chat completion.
+func chatResponse(modelOutput []byte, incoming *dialect.Incoming, model string) []byte {
+	lines := incoming.Sent.Lines
 	if lines == nil {
-		return said
+		return modelOutput
 	}
-	to := *in.To
+	to := *incoming.To
 	to.Model, to.Profiled = model, ""
-	r, err := replyOf(&dialect.Incoming{Status: 200, Body: said, Created: in.Created, To: &to}, lines)
+	r, err := readModelOutput(&dialect.Incoming{Status: 200, Body: modelOutput, Created: incoming.Created, To: &to}, lines)
 	if err != nil {
-		return said
+		return modelOutput
 	}
-	a := dialect.ResponseContext{Call: &llm.Call{Surface: llm.ChatComplete, Model: model}, ID: newID(), Created: in.Created, Provider: to.Provider, Strict: true}
-	return lines.Client.EncodeReply(nil, r, &a)
+	a := dialect.ResponseContext{Call: &llm.Call{Surface: llm.ChatComplete, Model: model}, ID: newID(), Created: incoming.Created, Provider: to.Provider, Strict: true}
+	return lines.Client.EncodeResponse(nil, r, &a)
 }
 
-// replyOf reads the answer of a natively invoked model.
-func replyOf(in *dialect.Incoming, lines *dialect.FileLines) (*llm.Response, error) {
-	_, conversed := splice.Find(in.Body, "output", "message")
+// readModelOutput reads the answer of a natively invoked model.
+func readModelOutput(incoming *dialect.Incoming, lines *dialect.FileLines) (*llm.Response, error) {
+	_, conversed := splice.Find(incoming.Body, "output", "message")
 	switch {
 	case conversed: // Nova's own form is that of Converse
-		return decodeConverse(in)
-	case familyOf(in.To.Underlying()) == claude && lines.Messages != nil:
-		return lines.Messages.DecodeReply(in)
+		return decodeConverse(incoming)
+	case familyOf(incoming.To.Underlying()) == claude && lines.Messages != nil:
+		return lines.Messages.DecodeResponse(incoming)
 	}
-	return decodeFlat(in)
+	return decodeFlat(incoming)
 }

@@ -26,28 +26,28 @@ func unescape(s string) string {
 	return s
 }
 
-// place is where an object lies in S3: s3://bucket/key.
-type place struct{ bucket, key string }
+// s3Object is where an object lies in S3: s3://bucket/key.
+type s3Object struct{ bucket, key string }
 
-// placeOf reads the id of a file. Ids that name no object of S3 are
+// parseS3Object reads the id of a file. Ids that name no object of S3 are
 // fault.InvalidParameter.
-func placeOf(id, param string) (place, error) {
+func parseS3Object(id, param string) (s3Object, error) {
 	rest, ok := strings.CutPrefix(unescape(id), "s3://")
 	bucket, key, _ := strings.Cut(rest, "/")
 	if !ok || bucket == "" || key == "" {
-		return place{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, escaped").WithParam(param)
+		return s3Object{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, escaped").WithParam(param)
 	}
-	return place{bucket, key}, nil
+	return s3Object{bucket, key}, nil
 }
 
-func (p place) String() string { return "s3://" + p.bucket + "/" + p.key }
+func (p s3Object) String() string { return "s3://" + p.bucket + "/" + p.key }
 
 // id is what callers know the object as.
-func (p place) id() string { return escape(p.String()) }
+func (p s3Object) id() string { return escape(p.String()) }
 
 // path is that of the object below the host of S3: the slashes of its key stay, because
 // that is how S3 signs it.
-func (p place) path() string {
+func (p s3Object) path() string {
 	segments := strings.Split(p.key, "/")
 	for i, s := range segments {
 		segments[i] = escape(s)
@@ -56,7 +56,7 @@ func (p place) path() string {
 }
 
 // folder is the place with everything behind the last slash cut off.
-func (p place) folder() string {
+func (p s3Object) folder() string {
 	p.key = p.key[:strings.LastIndexByte(p.key, '/')+1]
 	return p.String()
 }

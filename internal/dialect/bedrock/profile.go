@@ -37,10 +37,10 @@ func (profiles) Lookup(model string) (dialect.Next, bool) {
 
 // Underlying is the id of the first model of a profile, all of which are one model in
 // several regions, or of the model that is provisioned.
-func (profiles) Underlying(answer []byte) string {
-	models, _ := splice.Find(answer, "models")
+func (profiles) Underlying(response []byte) string {
+	models, _ := splice.Find(response, "models")
 	for m := range splice.Elements(models) {
 		return foundation(splice.Text(m, "modelArn"))
 	}
-	return foundation(splice.Text(answer, "foundationModelArn"))
+	return foundation(splice.Text(response, "foundationModelArn"))
 }

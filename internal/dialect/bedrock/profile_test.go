@@ -31,9 +31,9 @@ func TestProfiles(t *testing.T) {
 		`{"foundationModelArn":"arn:aws:bedrock:us-east-1::foundation-model/meta.llama3-8b-instruct-v1:0"}`:                                  "meta.llama3-8b-instruct-v1:0",
 		`{"models":[]}`: "", `{"models":7}`: "", `{}`: "", `<html>`: "", ``: "",
 	}
-	for answer, want := range answers {
-		if got := p.Underlying([]byte(answer)); got != want {
-			t.Errorf("%s: %q, want %q", answer, got, want)
+	for response, want := range answers {
+		if got := p.Underlying([]byte(response)); got != want {
+			t.Errorf("%s: %q, want %q", response, got, want)
 		}
 	}
 }

@@ -34,8 +34,8 @@ func readCall(t testing.TB, body []byte) *llm.Call {
 			readParams(t, c, val, map[string]string{"top_k": "top_k", "thinking": llm.Thinking, "metadata": llm.User, "tools": "tools"})
 		case "outputConfig":
 			schema, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "schema")
-			given, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "name")
-			c.Format = &llm.Format{Type: "json_schema", Name: text(given), Schema: json.RawMessage(text(schema))}
+			rawName, _ := splice.Find(val, "textFormat", "structure", "jsonSchema", "name")
+			c.Format = &llm.Format{Type: "json_schema", Name: text(rawName), Schema: json.RawMessage(text(schema))}
 		default:
 			t.Errorf("unknown field %s", key)
 		}
@@ -83,7 +83,7 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 		Format, Name string
 		Source       struct{ Bytes string }
 	}
-	var in struct {
+	var block struct {
 		Text             *string
 		Image            *media
 		Audio            *media
@@ -98,29 +98,29 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 			Content           json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := json.Unmarshal(raw, &block); err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	switch {
-	case in.Text != nil:
-		return llm.Part{Text: *in.Text}
-	case in.Image != nil:
-		return llm.Part{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/" + in.Image.Format, Data: in.Image.Source.Bytes}}
-	case in.Audio != nil:
-		return llm.Part{Kind: llm.AudioPart, Media: &llm.Media{Format: in.Audio.Format, Data: in.Audio.Source.Bytes}}
-	case in.Document != nil:
-		mime := map[string]string{"pdf": "application/pdf", "txt": "text/plain"}[in.Document.Format]
-		return llm.Part{Kind: llm.FilePart, Media: &llm.Media{MIME: mime, Name: in.Document.Name, Data: in.Document.Source.Bytes}}
-	case in.ToolUse != nil:
+	case block.Text != nil:
+		return llm.Part{Text: *block.Text}
+	case block.Image != nil:
+		return llm.Part{Kind: llm.ImagePart, Media: &llm.Media{MIME: "image/" + block.Image.Format, Data: block.Image.Source.Bytes}}
+	case block.Audio != nil:
+		return llm.Part{Kind: llm.AudioPart, Media: &llm.Media{Format: block.Audio.Format, Data: block.Audio.Source.Bytes}}
+	case block.Document != nil:
+		mime := map[string]string{"pdf": "application/pdf", "txt": "text/plain"}[block.Document.Format]
+		return llm.Part{Kind: llm.FilePart, Media: &llm.Media{MIME: mime, Name: block.Document.Name, Data: block.Document.Source.Bytes}}
+	case block.ToolUse != nil:
 		input, _ := splice.Find(raw, "toolUse", "input")
-		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: in.ToolUse.ToolUseID, Name: in.ToolUse.Name, Arguments: string(input)}}
-	case in.ReasoningContent != nil && in.ReasoningContent.RedactedContent != "":
-		return llm.Part{Kind: llm.SealedPart, Text: in.ReasoningContent.RedactedContent, Shape: "anthropic"}
-	case in.ReasoningContent != nil:
-		r := in.ReasoningContent.ReasoningText
-		return llm.Part{Kind: llm.ThoughtPart, Text: r.Text, Signature: r.Signature, Shape: "anthropic"}
-	case in.ToolResult != nil:
-		r := in.ToolResult
+		return llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: block.ToolUse.ToolUseID, Name: block.ToolUse.Name, Arguments: string(input)}}
+	case block.ReasoningContent != nil && block.ReasoningContent.RedactedContent != "":
+		return llm.Part{Kind: llm.SealedPart, Text: block.ReasoningContent.RedactedContent, Shape: "anthropic"}
+	case block.ReasoningContent != nil:
+		r := block.ReasoningContent.ReasoningText
+		return llm.Part{Kind: llm.ReasoningPart, Text: r.Text, Signature: r.Signature, Shape: "anthropic"}
+	case block.ToolResult != nil:
+		r := block.ToolResult
 		return llm.Part{Kind: llm.ResultPart, Result: &llm.ToolResult{ID: r.ToolUseID, Error: r.Status == "error", Parts: readBlocks(t, r.Content)}}
 	}
 	t.Errorf("block %s", raw)
@@ -172,8 +172,8 @@ func readParams(t testing.TB, c *llm.Call, raw []byte, names map[string]string) 
 		case "tools":
 			for v := range splice.Elements(val) {
 				kind, _ := splice.Find(v, "type")
-				given, _ := splice.Find(v, "name")
-				c.Tools = append(c.Tools, llm.Tool{Type: text(kind), Name: text(given), Raw: v})
+				rawName, _ := splice.Find(v, "name")
+				c.Tools = append(c.Tools, llm.Tool{Type: text(kind), Name: text(rawName), Raw: v})
 			}
 		case llm.User:
 			id, _ := splice.Find(val, "user_id")

@@ -15,39 +15,39 @@ const shapeName = "bedrock"
 
 // decodeConverse reads the answer of Converse.
 // Source: contract/provider-transforms.md 3.4.
-func decodeConverse(in *dialect.Incoming) (*llm.Response, error) {
-	reply := &llm.Response{Choices: make([]llm.Choice, 1)}
-	c := &reply.Choices[0]
+func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
+	response := &llm.Response{Choices: make([]llm.Choice, 1)}
+	c := &response.Choices[0]
 	var tier []byte
-	said := false
-	r := splice.NewReader(in.Body)
+	hasMessage := false
+	r := splice.NewReader(incoming.Body)
 	for name := range r.Members() {
 		switch string(name) {
 		case "output":
-			said = readOutput(c, &r)
+			hasMessage = readOutput(c, &r)
 		case "stopReason":
 			c.Raw = plain(r.Raw())
 			c.Finish = finishOf(c.Raw)
 		case "usage":
-			reply.Usage = readUsage(r.Raw())
+			response.Usage = readUsage(r.Raw())
 		case "additionalModelResponseFields":
 			raw := r.Raw()
 			c.StopText = splice.Text(raw, "stop_sequence")
-			reply.Extra = append(reply.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: raw})
+			response.Extra = append(response.Extra, llm.Param{Name: "additionalModelResponseFields", Raw: raw})
 		case "serviceTier":
 			if tier, _ = splice.Find(r.Raw(), "type"); tier != nil {
-				reply.Extra = append(reply.Extra, llm.Param{Name: "service_tier", Raw: tier})
+				response.Extra = append(response.Extra, llm.Param{Name: "service_tier", Raw: tier})
 			}
 		}
 	}
-	reply.Usage.Tier = dialect.Tier(tier)
-	if !said || !r.Whole() {
+	response.Usage.Tier = dialect.Tier(tier)
+	if !hasMessage || !r.IsComplete() {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
 	}
 	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
 		return nil, dialect.EmptyTurn(c.Raw, text)
 	}
-	return reply, nil
+	return response, nil
 }
 
 // failures are reasons why a turn without content failed.
@@ -59,7 +59,7 @@ var failures = map[string]string{
 
 // readOutput reads {"message":{"role":"assistant","content":[…]}} and reports whether
 // there is a content.
-func readOutput(c *llm.Choice, r *splice.Reader) (said bool) {
+func readOutput(c *llm.Choice, r *splice.Reader) (hasMessage bool) {
 	for name := range r.Members() {
 		if string(name) != "message" {
 			continue
@@ -68,13 +68,13 @@ func readOutput(c *llm.Choice, r *splice.Reader) (said bool) {
 			if string(name) != "content" {
 				continue
 			}
-			said = r.Kind() == '['
+			hasMessage = r.Kind() == '['
 			for range r.Elements() {
 				c.Parts = append(c.Parts, readBlock(r.Raw()))
 			}
 		}
 	}
-	return said
+	return hasMessage
 }
 
 // finishes are the reasons why an answer ended.
@@ -88,9 +88,9 @@ var finishes = map[string]llm.Finish{
 
 // finishOf is what a word of Amazon's means: one that is not known means that the answer
 // is whole.
-func finishOf(word string) llm.Finish {
-	f := finishes[word]
-	if f == llm.FinishNone && word != "" {
+func finishOf(reason string) llm.Finish {
+	f := finishes[reason]
+	if f == llm.FinishNone && reason != "" {
 		return llm.FinishStop
 	}
 	return f
@@ -175,7 +175,7 @@ func readReasoning(raw []byte) llm.Part {
 		return llm.Part{Kind: llm.SealedPart, Text: plain(data), Shape: dialect.ClaudeSigner}
 	}
 	inner, _ := splice.Find(raw, "reasoningText")
-	return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ThoughtPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
+	return dialect.SignedBy(dialect.ClaudeSigner, llm.Part{Kind: llm.ReasoningPart, Text: splice.Text(inner, "text"), Signature: splice.Text(inner, "signature")})
 }
 
 // readCited reads a text that comes with where it was found.
@@ -185,8 +185,8 @@ func readCited(raw []byte) llm.Part {
 		switch string(name) {
 		case `"content"`:
 			var text strings.Builder
-			for piece := range splice.Elements(val) {
-				text.WriteString(splice.Text(piece, "text"))
+			for block := range splice.Elements(val) {
+				text.WriteString(splice.Text(block, "text"))
 			}
 			p.Text = text.String()
 		case `"citations"`:

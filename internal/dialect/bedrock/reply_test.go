@@ -14,7 +14,7 @@ import (
 
 // decode reads an answer of a model.
 func decode(model, body string, head ...wire.Field) (*llm.Response, error) {
-	return bedrock.Dialect().Upstreams[llm.ChatComplete].DecodeReply(&dialect.Incoming{
+	return bedrock.Dialect().Upstreams[llm.ChatComplete].DecodeResponse(&dialect.Incoming{
 		Status: 200, Header: head, Body: []byte(body), To: &dialect.Target{Model: model},
 	})
 }
@@ -35,7 +35,7 @@ func TestDecodeReply(t *testing.T) {
 	want := &llm.Response{
 		Choices: []llm.Choice{{
 			Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "think", Signature: "EqoB", Shape: "anthropic"},
+				{Kind: llm.ReasoningPart, Text: "think", Signature: "EqoB", Shape: "anthropic"},
 				{Kind: llm.SealedPart, Text: "AAEC", Shape: "anthropic"},
 				{Text: "Hello "},
 				{Text: "cited text", Citations: []byte(`[{"title":"t"}]`), Shape: "bedrock"},
@@ -48,20 +48,20 @@ func TestDecodeReply(t *testing.T) {
 		Usage: llm.Usage{InputTokens: 175, OutputTokens: 60, TotalTokens: 235, CachedTokens: 40, CacheWriteTokens: 10, CacheHourTokens: 6, Tier: "flex", Reported: true},
 		Extra: []llm.Param{{Name: "additionalModelResponseFields", Raw: []byte(`{"stop_sequence":"END"}`)}, {Name: "service_tier", Raw: []byte(`"flex"`)}},
 	}
-	if diff := dialecttest.DiffReplies(want, got); len(diff) > 0 {
+	if diff := dialecttest.DiffResponses(want, got); len(diff) > 0 {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }
 
 func TestFinishReasons(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]llm.Finish{
+	for reason, want := range map[string]llm.Finish{
 		"end_turn": llm.FinishStop, "tool_use": llm.FinishToolCalls, "max_tokens": llm.FinishLength, "model_context_window_exceeded": llm.FinishLength,
 		"guardrail_intervened": llm.FinishFilter, "content_filtered": llm.FinishFilter, "malformed_tool_use": llm.FinishStop, "something_new": llm.FinishStop,
 	} {
-		r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"`+word+`"}`)
-		if err != nil || r.Choices[0].Finish != want || r.Choices[0].Raw != word {
-			t.Errorf("%s: %+v, %v", word, r, err)
+		r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":[{"text":"a"}]}},"stopReason":"`+reason+`"}`)
+		if err != nil || r.Choices[0].Finish != want || r.Choices[0].Raw != reason {
+			t.Errorf("%s: %+v, %v", reason, r, err)
 		}
 	}
 }
@@ -70,25 +70,25 @@ func TestFinishReasons(t *testing.T) {
 // another target may be tried.
 func TestFailedTurnsWithoutContentAreErrors(t *testing.T) {
 	t.Parallel()
-	for _, word := range []string{"malformed_tool_use", "malformed_model_output"} {
+	for _, reason := range []string{"malformed_tool_use", "malformed_model_output"} {
 		for _, content := range []string{`[]`, `[{"text":""}]`, `[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"s"}}}]`} {
-			r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":`+content+`}},"stopReason":"`+word+`"}`)
-			if f := fault.From(err); err == nil || f.HTTPStatus() != 502 || f.Wire != word {
-				t.Errorf("%s, %s: %+v, %v", word, content, r, err)
+			r, err := decode(sonnet, `{"output":{"message":{"role":"assistant","content":`+content+`}},"stopReason":"`+reason+`"}`)
+			if f := fault.From(err); err == nil || f.HTTPStatus() != 502 || f.Wire != reason {
+				t.Errorf("%s, %s: %+v, %v", reason, content, r, err)
 			}
 		}
 		for _, usage := range []bool{true, false} {
-			stream := events("messageStart", `{"role":"assistant"}`, "messageStop", `{"stopReason":"`+word+`"}`)
+			stream := events("messageStart", `{"role":"assistant"}`, "messageStop", `{"stopReason":"`+reason+`"}`)
 			if usage {
 				stream = append(stream, events("metadata", `{"usage":{"inputTokens":4,"outputTokens":2},"serviceTier":{"type":"flex"}}`)...)
 			}
 			all, _, err := kinds(t, stream)
 			last := all[len(all)-1]
-			if err != nil || last.Kind != llm.EventFault || last.Status != 502 || last.Name != word || !strings.HasSuffix(last.Text, word) {
-				t.Errorf("%s streamed: %+v, %v", word, all, err)
+			if err != nil || last.Kind != llm.EventFault || last.Status != 502 || last.Name != reason || !strings.HasSuffix(last.Text, reason) {
+				t.Errorf("%s streamed: %+v, %v", reason, all, err)
 			}
 			if usage && (len(all) != 2 || all[0].Kind != llm.EventUsage) || !usage && len(all) != 1 {
-				t.Errorf("%s: something was said before the error: %+v", word, all)
+				t.Errorf("%s: something was said before the error: %+v", reason, all)
 			}
 		}
 	}
@@ -117,8 +117,8 @@ func TestFlatChat(t *testing.T) {
 		"ai21.j2-ultra-v1":             `{` + prompt + `,"maxTokens":9,"presencePenalty":{"scale":0.5},"stopSequences":["x"]}`,
 	} {
 		out, err := encode(t, &dialect.Target{Model: model}, chat)
-		if err != nil || string(out.Body) != want || out.Lost[0] != "tools[0]" {
-			t.Errorf("%s: %s, lost %q, %v", model, out.Body, out.Lost, err)
+		if err != nil || string(out.Body) != want || out.Dropped[0] != "tools[0]" {
+			t.Errorf("%s: %s, lost %q, %v", model, out.Body, out.Dropped, err)
 		}
 	}
 	r, err := decode("cohere.command-text-v14", `{"generations":[{"finish_reason":"MAX_TOKENS","id":"a","text":" one"},{"finish_reason":"ERROR_TOXIC","text":"two"}],"id":"e7f1","prompt":"p"}`,
@@ -130,7 +130,7 @@ func TestFlatChat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := dialecttest.DiffReplies(want, r); len(diff) > 0 {
+	if diff := dialecttest.DiffResponses(want, r); len(diff) > 0 {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }

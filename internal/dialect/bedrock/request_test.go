@@ -50,7 +50,7 @@ func userSent(blocks string) string {
 
 type encodeCase struct {
 	name, model, chat, want string
-	lost                    []string
+	dropped                 []string
 	beta                    string
 }
 
@@ -67,8 +67,8 @@ func (c *encodeCase) run(t *testing.T) {
 	if !json.Valid(out.Body) || string(out.Body) != c.want {
 		t.Errorf("got  %s\nwant %s", out.Body, c.want)
 	}
-	if !slices.Equal(out.Lost, c.lost) {
-		t.Errorf("lost %q, want %q", out.Lost, c.lost)
+	if !slices.Equal(out.Dropped, c.dropped) {
+		t.Errorf("lost %q, want %q", out.Dropped, c.dropped)
 	}
 }
 
@@ -80,8 +80,8 @@ func TestEncodeMessages(t *testing.T) {
 			name: "what the system says is gathered, with its marks",
 			chat: `{"messages":[{"role":"system","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}]},` +
 				`{"role":"user","content":"hi"},{"role":"developer","content":"b"}]}`,
-			want: `{"system":[{"text":"a"},{"cachePoint":{"type":"default","ttl":"1h"}},{"text":"b"}],` + hiSent + `}`,
-			lost: []string{"messages[2]"},
+			want:    `{"system":[{"text":"a"},{"cachePoint":{"type":"default","ttl":"1h"}},{"text":"b"}],` + hiSent + `}`,
+			dropped: []string{"messages[2]"},
 		},
 		{
 			name: "ids of calls from elsewhere",
@@ -100,10 +100,10 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"messages":[{"role":"user","content":[{"text":"Hello."}]},{"role":"assistant","content":[{"text":"Hi! How can I help?"}]},{"role":"user","content":[{"text":"x"}]}]}`,
 		},
 		{
-			name: "messages of one side are one",
-			chat: `{"messages":[{"role":"user","content":"a"},{"role":"system","content":"s"},{"role":"user","name":"eve","content":"b"},{"role":"assistant","content":"c"},{"role":"assistant","content":"d"}]}`,
-			want: `{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]},{"role":"assistant","content":[{"text":"c"},{"text":"d"}]}]}`,
-			lost: []string{"messages[1]", "messages[2].name"},
+			name:    "messages of one side are one",
+			chat:    `{"messages":[{"role":"user","content":"a"},{"role":"system","content":"s"},{"role":"user","name":"eve","content":"b"},{"role":"assistant","content":"c"},{"role":"assistant","content":"d"}]}`,
+			want:    `{"system":[{"text":"s"}],"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]},{"role":"assistant","content":[{"text":"c"},{"text":"d"}]}]}`,
+			dropped: []string{"messages[1]", "messages[2].name"},
 		},
 		{
 			name: "blank texts of the model are left out",
@@ -111,10 +111,10 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]}]}`,
 		},
 		{
-			name: "sides take turns where nothing is left of what the model said",
-			chat: `{"messages":[{"role":"assistant","content":""},{"role":"user","content":"a"},{"role":"assistant","content":null,"content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"redacted_thinking","data":"__thought__responses:x"}]},{"role":"system","content":" "},{"role":"user","content":"b"}]}`,
-			want: `{"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]}]}`,
-			lost: []string{"messages[2].content[0]", "messages[2].content[1]"},
+			name:    "sides take turns where nothing is left of what the model said",
+			chat:    `{"messages":[{"role":"assistant","content":""},{"role":"user","content":"a"},{"role":"assistant","content":null,"content_blocks":[{"type":"thinking","thinking":"hm"},{"type":"redacted_thinking","data":"__thought__responses:x"}]},{"role":"system","content":" "},{"role":"user","content":"b"}]}`,
+			want:    `{"messages":[{"role":"user","content":[{"text":"a"},{"text":"b"}]}]}`,
+			dropped: []string{"messages[2].content[0]", "messages[2].content[1]"},
 		},
 		{
 			name: "blank texts of the user are left out beside others",
@@ -122,10 +122,10 @@ func TestEncodeMessages(t *testing.T) {
 			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"w","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[]}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
 		},
 		{
-			name: "messages of the user that say nothing are left out",
-			chat: `{"messages":[{"role":"user","content":""},{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"text","text":" ","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"c"},{"role":"user","content":""}]}`,
-			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}`,
-			lost: []string{"messages[3].content[0].cache_control"},
+			name:    "messages of the user that say nothing are left out",
+			chat:    `{"messages":[{"role":"user","content":""},{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":[{"type":"text","text":" ","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":"c"},{"role":"user","content":""}]}`,
+			want:    `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"text":"b"},{"text":"c"}]}]}`,
+			dropped: []string{"messages[3].content[0].cache_control"},
 		},
 		{
 			name: "tools over turns",
@@ -137,7 +137,7 @@ func TestEncodeMessages(t *testing.T) {
 				`{"toolUse":{"toolUseId":"c1","name":"w","input":{"city": "Rome"}}},{"toolUse":{"toolUseId":"c2","name":"w","input":{}}}]},` +
 				`{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"sunny"}]}},{"toolResult":{"toolUseId":"c2","content":[]}},{"text":"thanks"}]}],` +
 				`"toolConfig":{"tools":[{"toolSpec":{"name":"w","description":"d","inputSchema":{"json":{"type":"object","properties":{}}}}},{"cachePoint":{"type":"default"}}]}}`,
-			lost: []string{"tools[0].function.strict"},
+			dropped: []string{"tools[0].function.strict"},
 		},
 		{
 			name: "thoughts go back with their signatures only",
@@ -145,7 +145,7 @@ func TestEncodeMessages(t *testing.T) {
 				`{"type":"redacted_thinking","data":"AAEC"},{"type":"thinking","thinking":"other"},{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`,
 			want: `{"messages":[{"role":"user","content":[{"text":"a"}]},{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"sig="}}},` +
 				`{"reasoningContent":{"redactedContent":"AAEC"}},{"text":"b"}]},{"role":"user","content":[{"text":"c"}]}]}`,
-			lost: []string{"messages[1].content[2]"},
+			dropped: []string{"messages[1].content[2]"},
 		},
 		{
 			name: "a mark inside the result of a tool stands behind it",
@@ -176,8 +176,8 @@ func TestThoughtsOfClaudeGoToClaudeOnly(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", model, err)
 		}
-		if !strings.Contains(string(out.Body), want) || !slices.Equal(out.Lost, lost) {
-			t.Errorf("%s: sent %s, dropped %q", model, out.Body, out.Lost)
+		if !strings.Contains(string(out.Body), want) || !slices.Equal(out.Dropped, lost) {
+			t.Errorf("%s: sent %s, dropped %q", model, out.Body, out.Dropped)
 		}
 	}
 	for _, model := range []string{opus, "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1"} {
@@ -203,8 +203,8 @@ func TestCachePoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(out.Body), "cachePoint"); n != want || len(out.Lost) != 3-want {
-			t.Errorf("%s: %d cache points, lost %q: %s", model, n, out.Lost, out.Body)
+		if n := strings.Count(string(out.Body), "cachePoint"); n != want || len(out.Dropped) != 3-want {
+			t.Errorf("%s: %d cache points, lost %q: %s", model, n, out.Dropped, out.Body)
 		}
 	}
 }
@@ -238,10 +238,10 @@ func TestEncodeMedia(t *testing.T) {
 			want: userSent(`{"audio":{"format":"pcm","source":{"bytes":"QQ=="}}}`),
 		},
 		{
-			name: "detail",
-			chat: user(`{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ==","detail":"high"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ==","detail":"auto"}}`),
-			want: userSent(`{"image":{"format":"png","source":{"bytes":"QQ=="}}},{"image":{"format":"png","source":{"bytes":"QQ=="}}}`),
-			lost: []string{"messages[0].content[0].image_url.detail"},
+			name:    "detail",
+			chat:    user(`{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ==","detail":"high"}},{"type":"image_url","image_url":{"url":"data:image/png;base64,QQ==","detail":"auto"}}`),
+			want:    userSent(`{"image":{"format":"png","source":{"bytes":"QQ=="}}},{"image":{"format":"png","source":{"bytes":"QQ=="}}}`),
+			dropped: []string{"messages[0].content[0].image_url.detail"},
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -266,7 +266,7 @@ func TestEncodeTools(t *testing.T) {
 		{name: "none leaves the tools out", chat: `{` + hi + `,` + w + `,"tool_choice":"none"}`, want: `{` + hiSent + `}`},
 		{
 			name: "none of a conversation with calls cannot be said", chat: `{` + called + `,` + w + `,"tool_choice":"none"}`,
-			want: `{` + calledTo + `,"toolConfig":{` + wSent + `}}`, lost: []string{"tool_choice"},
+			want: `{` + calledTo + `,"toolConfig":{` + wSent + `}}`, dropped: []string{"tool_choice"},
 		},
 		{
 			name: "calls without tools bring their names", chat: `{` + called + `}`,
@@ -278,24 +278,24 @@ func TestEncodeTools(t *testing.T) {
 		},
 		{
 			name: "which others do not have", model: nova, chat: `{` + hi + `,"tools":[{"type":"web_search","web_search":{}}],"tool_choice":"required"}`,
-			want: `{` + hiSent + `}`, lost: []string{"tools[0]", "tool_choice"},
+			want: `{` + hiSent + `}`, dropped: []string{"tools[0]", "tool_choice"},
 		},
 		{
 			name: "the wish for a tool without a place", model: nova,
-			chat: `{` + hi + `,"tools":[{"type":"custom","custom":{"name":"x"}},{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"x"}}}`,
-			want: `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
-			lost: []string{"tools[0]", "tool_choice"},
+			chat:    `{` + hi + `,"tools":[{"type":"custom","custom":{"name":"x"}},{"type":"function","function":{"name":"f"}}],"tool_choice":{"type":"function","function":{"name":"x"}}}`,
+			want:    `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			dropped: []string{"tools[0]", "tool_choice"},
 		},
 		{
 			name: "Amazon's models take no marks on tools", model: nova,
-			chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"type":"object"}},"cache_control":{"type":"ephemeral"}}]}`,
-			want: `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
-			lost: []string{"tools[0].cache_control"},
+			chat:    `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"type":"object"}},"cache_control":{"type":"ephemeral"}}]}`,
+			want:    `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			dropped: []string{"tools[0].cache_control"},
 		},
 		{
 			name: "what a specification has no place for", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","defer_loading":true}}],"parallel_tool_calls":false}`,
-			want: `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
-			lost: []string{"parallel_tool_calls", "tools[0].function.defer_loading"},
+			want:    `{` + hiSent + `,"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			dropped: []string{"parallel_tool_calls", "tools[0].function.defer_loading"},
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -326,7 +326,7 @@ func TestEncodeSettings(t *testing.T) {
 		},
 		{
 			name: "what nobody knows is named", chat: `{` + hi + `,"seed":1,"logprobs":true,"logit_bias":{"1":2},"service_tier":"scale","store":true,"foo":1}`,
-			want: `{` + hiSent + `}`, lost: []string{"seed", "logprobs", "logit_bias", "service_tier", "store", "foo"},
+			want: `{` + hiSent + `}`, dropped: []string{"seed", "logprobs", "logit_bias", "service_tier", "store", "foo"},
 		},
 		{
 			name: "Claude", chat: `{` + hi + `,"top_k":3,"user":"u","anthropic_version":"v","anthropic_beta":"computer-use-2025-01-24, mcp-client-2025-04-04,advanced-tool-use-2025-11-20"}`,
@@ -342,7 +342,7 @@ func TestEncodeSettings(t *testing.T) {
 		},
 		{
 			name: "Cohere", model: "cohere.command-r-plus-v1:0", chat: `{` + hi + `,"top_k":3,"n":2,"frequency_penalty":0.5,"presence_penalty":0.1,"logit_bias":{"1":2},"user":"u"}`,
-			want: sent(`"additionalModelRequestFields":{"top_k":3,"n":2,"frequency_penalty":0.5,"presence_penalty":0.1,"logitBias":{"1":2}}`), lost: []string{"user"},
+			want: sent(`"additionalModelRequestFields":{"top_k":3,"n":2,"frequency_penalty":0.5,"presence_penalty":0.1,"logitBias":{"1":2}}`), dropped: []string{"user"},
 		},
 		{
 			name: "Jamba", model: "ai21.jamba-1-5-large-v1:0", chat: `{` + hi + `,"frequency_penalty":0.5,"presencePenalty":{"scale":1},"countPenalty":{"scale":2}}`,
@@ -350,7 +350,7 @@ func TestEncodeSettings(t *testing.T) {
 		},
 		{name: "Nova", model: nova, chat: `{` + hi + `,"top_k":3}`, want: sent(`"additionalModelRequestFields":{"inferenceConfig":{"topK":3}}`)},
 		{name: "gpt-oss", model: "openai.gpt-oss-120b-1:0", chat: `{` + hi + `,"reasoning_effort":"low"}`, want: sent(`"additionalModelRequestFields":{"reasoning_effort":"low"}`)},
-		{name: "others", model: "deepseek.v3-v1:0", chat: `{` + hi + `,"top_k":3,"thinking":{"type":"enabled"}}`, want: sent(`"additionalModelRequestFields":{"top_k":3}`), lost: []string{"thinking"}},
+		{name: "others", model: "deepseek.v3-v1:0", chat: `{` + hi + `,"top_k":3,"thinking":{"type":"enabled"}}`, want: sent(`"additionalModelRequestFields":{"top_k":3}`), dropped: []string{"thinking"}},
 		{name: "a profile of the caller's own", model: "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", chat: `{` + hi + `,"top_k":3}`, want: sent(`"additionalModelRequestFields":{"top_k":3}`)},
 	} {
 		t.Run(c.name, c.run)
@@ -373,11 +373,11 @@ func TestEncodeThinking(t *testing.T) {
 		},
 		{
 			name: "no room for it", chat: `{` + hi + `,"max_tokens":1024,"reasoning_effort":"high"}`,
-			want: sent(`"inferenceConfig":{"maxTokens":1024}`), lost: []string{"reasoning_effort"},
+			want: sent(`"inferenceConfig":{"maxTokens":1024}`), dropped: []string{"reasoning_effort"},
 		},
 		{
 			name: "not where Claude would refuse the call", chat: `{` + hi + `,"max_tokens":10000,"temperature":0.5,"reasoning_effort":"medium"}`,
-			want: sent(`"inferenceConfig":{"maxTokens":10000,"temperature":0.5}`), lost: []string{"reasoning_effort"},
+			want: sent(`"inferenceConfig":{"maxTokens":10000,"temperature":0.5}`), dropped: []string{"reasoning_effort"},
 		},
 		{
 			name: "other vendors' models may be strict", model: "qwen.qwen3-32b-v1:0", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","strict":true}}]}`,
@@ -391,18 +391,18 @@ func TestEncodeThinking(t *testing.T) {
 		{
 			name:  "Amazon's models follow no references",
 			model: nova, chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w","parameters":{"properties":{"to":{"$ref":"#/$defs/place"}},"oneOf":[],"$defs":{"place":{"type":"string"}}}}}]}`,
-			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object","properties":{"to":{"type":"string"}}}}}}]}`),
-			lost: []string{"tools[0].function.parameters.oneOf"},
+			want:    sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object","properties":{"to":{"type":"string"}}}}}}]}`),
+			dropped: []string{"tools[0].function.parameters.oneOf"},
 		},
 		{name: "none", chat: `{` + hi + `,"reasoning_effort":"none"}`, want: sent(`"additionalModelRequestFields":{"thinking":{"type":"disabled"}}`)},
-		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"}},
+		{name: "a word that nobody knows", chat: `{` + hi + `,"reasoning_effort":"huge"}`, want: `{` + hiSent + `}`, dropped: []string{"reasoning_effort"}},
 		{
 			name: "newer models decide for themselves", model: "global.anthropic.claude-opus-4-7", chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
 			want: sent(`"inferenceConfig":{"maxTokens":10000},"outputConfig":{"effort":"xhigh"},"additionalModelRequestFields":{"thinking":{"type":"adaptive","display":"summarized"}}`),
 		},
 		{
 			name: "an effort that came later", model: opus, chat: `{` + hi + `,"max_tokens":10000,"reasoning_effort":"xhigh"}`,
-			want: sent(`"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`), lost: []string{"reasoning_effort"},
+			want: sent(`"inferenceConfig":{"maxTokens":10000},"additionalModelRequestFields":{"thinking":{"type":"adaptive"}}`), dropped: []string{"reasoning_effort"},
 		},
 		{
 			name: "thinking wins", model: "eu.anthropic.claude-opus-4-5-20251101-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
@@ -410,7 +410,7 @@ func TestEncodeThinking(t *testing.T) {
 		},
 		{
 			name: "the newest models draw words as they will", model: "us.anthropic.claude-opus-5-5", chat: `{` + hi + `,"temperature":0.2,"top_p":1,"top_k":4,"max_tokens":9}`,
-			want: sent(`"inferenceConfig":{"maxTokens":9}`), lost: []string{"temperature", "top_k"},
+			want: sent(`"inferenceConfig":{"maxTokens":9}`), dropped: []string{"temperature", "top_k"},
 		},
 		{
 			name: "and want the user to speak last", model: "us.anthropic.claude-opus-4-6-v1", chat: `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`,
@@ -418,15 +418,15 @@ func TestEncodeThinking(t *testing.T) {
 		},
 		{
 			name: "and tools", model: "us.anthropic.claude-opus-5-5", chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"w"}}],"tool_choice":"required"}`,
-			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"auto":{}}}`), lost: []string{"tool_choice"},
+			want: sent(`"toolConfig":{"tools":[{"toolSpec":{"name":"w","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"auto":{}}}`), dropped: []string{"tool_choice"},
 		},
 		{
 			name: "a model without effort", model: "anthropic.claude-sonnet-4-5-20250929-v1:0", chat: `{` + hi + `,"thinking":{"type":"enabled","budget_tokens":2000},"reasoning_effort":"medium"}`,
-			want: sent(`"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2000}}`), lost: []string{"reasoning_effort"},
+			want: sent(`"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2000}}`), dropped: []string{"reasoning_effort"},
 		},
 		{
 			name: "models that do not think", model: "anthropic.claude-3-haiku-20240307-v1:0", chat: `{` + hi + `,"reasoning_effort":"low"}`,
-			want: `{` + hiSent + `}`, lost: []string{"reasoning_effort"},
+			want: `{` + hiSent + `}`, dropped: []string{"reasoning_effort"},
 		},
 	} {
 		t.Run(c.name, c.run)

@@ -51,7 +51,7 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	configure(&w, t, to)
 	w.Close('}')
 	t.Consume("return_documents") // answered by the gateway
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // writeSource writes a document: a text, or an object that is nothing but a text, or
@@ -67,8 +67,8 @@ func writeSource(w *dialect.JSON, d []byte, n int) error {
 			kind = "JSON"
 		}
 	} else if d[0] != '"' {
-		at := dialect.ElementPath("documents", n)
-		return fault.New(fault.InvalidParameter, at+" must be a string or an object").WithParam(at)
+		path := dialect.ElementPath("documents", n)
+		return fault.New(fault.InvalidParameter, path+" must be a string or an object").WithParam(path)
 	}
 	w.Open('{')
 	w.Str("type", "INLINE")
@@ -90,7 +90,7 @@ func configure(w *dialect.JSON, t *llm.FieldTracker, to *dialect.Target) {
 	w.Key("rerankingConfiguration").Open('{')
 	w.Str("type", "BEDROCK_RERANKING_MODEL")
 	w.Key("bedrockRerankingConfiguration").Open('{')
-	w.Carry(t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "top_n", To: "numberOfResults"}})
 	w.Key("modelConfiguration").Open('{')
 	w.Str("modelArn", arnOf(to))
 	fields, _ := t.First("additionalModelRequestFields", "additional_model_request_fields")
@@ -115,13 +115,13 @@ func arnOf(to *dialect.Target) string {
 	return "arn:" + partition + ":bedrock:" + region + "::foundation-model/" + to.Model
 }
 
-// DecodeAnswer reads {"results":[{"index":0,"relevanceScore":0.9}]}.
-func (ranking) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(in.Body, "results")
+// TranslateResponse reads {"results":[{"index":0,"relevanceScore":0.9}]}.
+func (ranking) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	list, ok := splice.Find(incoming.Body, "results")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
 	}
-	r := dialect.Ranking{Model: in.To.Model}
+	r := dialect.Ranking{Model: incoming.To.Model}
 	for val := range splice.Elements(list) {
 		var d dialect.Ranked
 		for name, v := range splice.Members(val) {
@@ -134,5 +134,5 @@ func (ranking) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		r.Results = append(r.Results, d)
 	}
-	return r.Answer(in.Sent.Body)
+	return r.BuildResponse(incoming.Sent.Body)
 }

@@ -8,8 +8,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// leastBudget is the smallest budget that Claude thinks with, in tokens.
-const leastBudget = 1024
+// minBudgetTokens is the smallest budget that Claude thinks with, in tokens.
+const minBudgetTokens = 1024
 
 // shares are how much of max_tokens each effort is, in percent; budgets is what it is
 // where the caller set no limit.
@@ -25,11 +25,11 @@ var (
 var efforts = map[string]string{"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 // effortOf is the word that the model has for an effort, "" for none.
-func effortOf(model dialect.ClaudeModel, word string) string {
-	if !model.SupportsEffortLevel(word) {
+func effortOf(model dialect.ClaudeModel, effortName string) string {
+	if !model.SupportsEffortLevel(effortName) {
 		return ""
 	}
-	return efforts[word]
+	return efforts[effortName]
 }
 
 // think works out how much Claude shall think, before max_tokens is taken. What the
@@ -39,43 +39,43 @@ func (w *callWriter) think() {
 		return
 	}
 	model := w.model
-	effort, asked := w.t.Peek(llm.ReasoningEffort)
-	word := plain(effort)
+	effort, requested := w.t.Peek(llm.ReasoningEffort)
+	effortName := plain(effort)
 	if raw, ok := w.t.Consume(llm.Thinking); ok {
 		w.thinking = raw
-		if level := effortOf(model, word); asked && model.SupportsEffort() && level != "" { // messages: output_config.effort beside thinking
+		if level := effortOf(model, effortName); requested && model.SupportsEffort() && level != "" { // messages: output_config.effort beside thinking
 			w.t.Consume(llm.ReasoningEffort)
 			w.effort = level
 		}
 		return
 	}
 	switch {
-	case !asked:
+	case !requested:
 		if model.AsksForSummary(w.c, w.t) {
 			w.thinking, w.added = model.VisibleThinking(), model.AddsDisplay()
 		}
 		return
 	case !model.SupportsThinking():
 		return
-	case word == "none":
+	case effortName == "none":
 		still := model.DisabledThinkingType()
 		if still == "" {
 			return
 		}
 		w.thinking = []byte(`{"type":"` + still + `"}`)
 	case model.SupportsAdaptiveThinking():
-		if efforts[word] == "" {
+		if efforts[effortName] == "" {
 			return
 		}
 		w.thinking = []byte(`{"type":"adaptive"}`)
 		if w.c.Surface != llm.Messages {
 			w.thinking, w.added = model.VisibleThinking(), model.AddsDisplay()
 		}
-		if w.effort = effortOf(model, word); w.effort == "" {
+		if w.effort = effortOf(model, effortName); w.effort == "" {
 			return
 		}
 	default:
-		if w.thinking = w.budget(word); w.thinking == nil {
+		if w.thinking = w.budget(effortName); w.thinking == nil {
 			return
 		}
 	}
@@ -84,21 +84,21 @@ func (w *callWriter) think() {
 
 // budget is the thinking of models that want a number; nil when there is no room for it, or
 // they would refuse the call.
-func (w *callWriter) budget(word string) []byte {
+func (w *callWriter) budget(effortName string) []byte {
 	if !dialect.AllowsReasoning(w.c, w.t) {
 		return nil
 	}
-	tokens := budgets[word]
+	tokens := budgets[effortName]
 	limit, limited := w.t.Peek(llm.MaxTokens)
 	if !limited {
 		limit, limited = w.t.Peek(llm.MaxCompletionTokens)
 	}
 	if limited {
-		var most int64
-		if json.Unmarshal(limit, &most) != nil || most <= leastBudget {
+		var maxTokens int64
+		if json.Unmarshal(limit, &maxTokens) != nil || maxTokens <= minBudgetTokens {
 			return nil
 		}
-		tokens = max(min(tokens, leastBudget), most*shares[word]/100)
+		tokens = max(min(tokens, minBudgetTokens), maxTokens*shares[effortName]/100)
 	}
 	if tokens == 0 {
 		return nil

@@ -34,12 +34,12 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 		w.Str("body", dialect.Base64(native))
 		w.Close('}')
 	} else {
-		body, lost, err := converseTokens(ctx, r.Call, to)
+		body, dropped, err := converseTokens(ctx, r.Call, to)
 		if err != nil {
 			return nil, err
 		}
 		w.Raw("converse", body)
-		out.Lost = lost
+		out.Dropped = dropped
 	}
 	w.Close('}')
 	w.Close('}')
@@ -51,7 +51,7 @@ func (counting) EncodeRequest(ctx context.Context, r *dialect.Request, to *diale
 const countLimit = 10
 
 // converseTokens is a conversation as CountTokens takes it.
-func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, lost []string, err error) {
+func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body []byte, dropped []string, err error) {
 	if c == nil {
 		return nil, nil, fault.New(fault.NotSupported, "counting tokens is not supported for this model by bedrock").WithParam("model")
 	}
@@ -66,9 +66,9 @@ func converseTokens(ctx context.Context, c *llm.Call, to *dialect.Target) (body 
 	return w.B, w.t.Dropped(), nil
 }
 
-// DecodeAnswer reads {"inputTokens":12}.
-func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(in.Body, "inputTokens")
+// TranslateResponse reads {"inputTokens":12}.
+func (counting) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	raw, _ := splice.Find(incoming.Body, "inputTokens")
 	n, ok := dialect.Count(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no count of tokens")
@@ -77,5 +77,5 @@ func (counting) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	w.Open('{')
 	w.Int("input_tokens", n)
 	w.Close('}')
-	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: incoming.To.Model}, nil
 }

@@ -112,11 +112,11 @@ func (w *callWriter) schema(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) schemaPath(t *llm.Tool) string {
-	at := dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function")
+	path := dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function")
 	if w.c.Surface == llm.Messages {
-		return at + ".input_schema"
+		return path + ".input_schema"
 	}
-	return at + ".parameters"
+	return path + ".parameters"
 }
 
 // typed is a schema of arguments with the type that Bedrock wants of it.

@@ -28,7 +28,7 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 		if n == 0 || splice.Text(turns[0], "role") != user || splice.Text(turns[n-1], "role") != assistant {
 			return dst, errors.New("must begin with the user and end with the assistant")
 		}
-		w := dialect.On(dst)
+		w := dialect.AppendTo(dst)
 		w.Open('{')
 		if text {
 			if n != 2 || system != "" {

@@ -19,29 +19,29 @@ func ask(t testing.TB, ep llm.Endpoint, r *dialect.Request, to *dialect.Target) 
 	t.Helper()
 	r.Endpoint, to.Endpoint = ep, ep
 	out, err := bedrock.Dialect().Unified[ep].EncodeRequest(t.Context(), r, to)
-	out = dialecttest.Whole(t, out)
+	out = dialecttest.LoadBody(t, out)
 	if err == nil && len(out.Body) > 0 && out.Body[0] == '{' && !json.Valid(out.Body) && ep != llm.UploadFile {
 		t.Errorf("no JSON: %s", out.Body)
 	}
 	return out, err
 }
 
-// answer reads what came back.
-func answer(ep llm.Endpoint, in *dialect.Incoming) (*dialect.Response, error) {
-	if in.Sent == nil {
-		in.Sent = &dialect.Request{}
+// translateResponse reads what came back.
+func translateResponse(ep llm.Endpoint, incoming *dialect.Incoming) (*dialect.Response, error) {
+	if incoming.Sent == nil {
+		incoming.Sent = &dialect.Request{}
 	}
-	if in.To == nil {
-		in.To = &dialect.Target{Model: "m"}
+	if incoming.To == nil {
+		incoming.To = &dialect.Target{Model: "m"}
 	}
-	in.Status, in.Created, in.Sent.Endpoint = 200, 1795176000, ep
-	return bedrock.Dialect().Unified[ep].DecodeAnswer(in)
+	incoming.Status, incoming.Created, incoming.Sent.Endpoint = 200, 1795176000, ep
+	return bedrock.Dialect().Unified[ep].TranslateResponse(incoming)
 }
 
 type askCase struct {
 	name, model, body, want string
 	more                    []string
-	lost                    []string
+	dropped                 []string
 	param                   string // of the refusal
 	code                    fault.Code
 }
@@ -63,8 +63,8 @@ func (c *askCase) run(t *testing.T, ep llm.Endpoint) {
 	for _, m := range out.More {
 		more = append(more, string(m))
 	}
-	if string(out.Body) != c.want || !slices.Equal(more, c.more) || !slices.Equal(out.Lost, c.lost) {
-		t.Errorf("%s:\ngot  %s %q, lost %q\nwant %s %q, lost %q", c.name, out.Body, more, out.Lost, c.want, c.more, c.lost)
+	if string(out.Body) != c.want || !slices.Equal(more, c.more) || !slices.Equal(out.Dropped, c.dropped) {
+		t.Errorf("%s:\ngot  %s %q, lost %q\nwant %s %q, lost %q", c.name, out.Body, more, out.Dropped, c.want, c.more, c.dropped)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestComplete(t *testing.T) {
 	for _, c := range []askCase{
 		{
 			name: "Claude 2", model: "anthropic.claude-v2:1", body: all,
-			want: `{"prompt":"\n\nHuman: Hi\n\nAssistant:","max_tokens_to_sample":9,"temperature":0.5,"top_p":0.9,"top_k":3,"stop_sequences":["x"]}`,
-			lost: []string{"n", "presence_penalty", "frequency_penalty", "user", "echo"},
+			want:    `{"prompt":"\n\nHuman: Hi\n\nAssistant:","max_tokens_to_sample":9,"temperature":0.5,"top_p":0.9,"top_k":3,"stop_sequences":["x"]}`,
+			dropped: []string{"n", "presence_penalty", "frequency_penalty", "user", "echo"},
 		},
 		{
 			name: "Claude 2 must have a limit", model: "anthropic.claude-v2:1", body: `{"prompt":["Hi"]}`,
@@ -83,26 +83,26 @@ func TestComplete(t *testing.T) {
 		},
 		{
 			name: "Cohere", model: "cohere.command-text-v14", body: all,
-			want: `{"prompt":"Hi","max_tokens":9,"temperature":0.5,"p":0.9,"k":3,"num_generations":2,"frequency_penalty":0.2,"presence_penalty":0.1,"logit_bias":{},"end_sequences":["x"]}`,
-			lost: []string{"user", "echo"},
+			want:    `{"prompt":"Hi","max_tokens":9,"temperature":0.5,"p":0.9,"k":3,"num_generations":2,"frequency_penalty":0.2,"presence_penalty":0.1,"logit_bias":{},"end_sequences":["x"]}`,
+			dropped: []string{"user", "echo"},
 		},
 		{
 			name: "Llama", model: "us.meta.llama3-3-70b-instruct-v1:0", body: all, want: `{"prompt":"Hi","max_gen_len":9,"temperature":0.5,"top_p":0.9}`,
-			lost: []string{"top_k", "stop", "n", "presence_penalty", "frequency_penalty", "user", "echo"},
+			dropped: []string{"top_k", "stop", "n", "presence_penalty", "frequency_penalty", "user", "echo"},
 		},
 		{
 			name: "Mistral", model: "mistral.mistral-7b-instruct-v0:2", body: all, want: `{"prompt":"Hi","max_tokens":9,"temperature":0.5,"top_p":0.9,"top_k":3,"stop":["x"]}`,
-			lost: []string{"n", "presence_penalty", "frequency_penalty", "user", "echo"},
+			dropped: []string{"n", "presence_penalty", "frequency_penalty", "user", "echo"},
 		},
 		{
 			name: "Titan", model: "amazon.titan-text-express-v1", body: all,
-			want: `{"inputText":"Hi","textGenerationConfig":{"maxTokenCount":9,"temperature":0.5,"topP":0.9,"stopSequences":["x"]}}`,
-			lost: []string{"top_k", "n", "presence_penalty", "frequency_penalty", "user", "echo"},
+			want:    `{"inputText":"Hi","textGenerationConfig":{"maxTokenCount":9,"temperature":0.5,"topP":0.9,"stopSequences":["x"]}}`,
+			dropped: []string{"top_k", "n", "presence_penalty", "frequency_penalty", "user", "echo"},
 		},
 		{
 			name: "Jurassic", model: "ai21.j2-mid-v1", body: all,
-			want: `{"prompt":"Hi","maxTokens":9,"temperature":0.5,"topP":0.9,"presencePenalty":{"scale":0.1},"frequencyPenalty":{"scale":0.2},"stopSequences":["x"]}`,
-			lost: []string{"top_k", "n", "user", "echo"},
+			want:    `{"prompt":"Hi","maxTokens":9,"temperature":0.5,"topP":0.9,"presencePenalty":{"scale":0.1},"frequencyPenalty":{"scale":0.2},"stopSequences":["x"]}`,
+			dropped: []string{"top_k", "n", "user", "echo"},
 		},
 		{name: "models that only chat", model: "deepseek.r1-v1:0", body: all, code: fault.NotSupported, param: "model"},
 		{name: "tokens", model: "mistral.x", body: `{"prompt":[1,2]}`, code: fault.InvalidParameter, param: "prompt"},
@@ -125,7 +125,7 @@ func TestCompleteAnswers(t *testing.T) {
 		{"amazon.titan-text-lite-v1", `{"inputTextTokenCount":5,"results":[{"tokenCount":7,"outputText":" Hello","completionReason":"CONTENT_FILTERED"}]}`, " Hello", "content_filter", nil},
 		{"ai21.j2-mid-v1", `{"id":1234,"prompt":{},"completions":[{"data":{"text":" Hello","tokens":[]},"finishReason":{"reason":"endoftext"}}]}`, " Hello", "stop", head},
 	} {
-		a, err := answer(llm.Complete, &dialect.Incoming{Header: c.head, Body: []byte(c.body), To: &dialect.Target{Model: c.model}})
+		a, err := translateResponse(llm.Complete, &dialect.Incoming{Header: c.head, Body: []byte(c.body), To: &dialect.Target{Model: c.model}})
 		if err != nil {
 			t.Errorf("%s: %v", c.model, err)
 			continue
@@ -138,12 +138,12 @@ func TestCompleteAnswers(t *testing.T) {
 }
 
 // restream reads a stream of a model in pieces.
-func restream(t testing.TB, model string, pieces ...[]byte) (string, error) {
+func restream(t testing.TB, model string, parts ...[]byte) (string, error) {
 	t.Helper()
 	s := bedrock.Dialect().Unified[llm.Complete].(dialect.Streamer).NewStream(&dialect.Incoming{Status: 200, Created: 1795176000, To: &dialect.Target{Model: model}})
 	var out []byte
 	var err error
-	for _, p := range pieces {
+	for _, p := range parts {
 		if out, err = s.Append(out, p); err != nil {
 			return string(out), err
 		}
@@ -188,7 +188,7 @@ func TestCompleteStreamEnds(t *testing.T) {
 	t.Parallel()
 	const model = "mistral.mistral-7b-instruct-v0:2"
 	open := chunks(`{"outputs":[{"text":"a","stop_reason":null}]}`)
-	told := chunks(`{"outputs":[{"text":"a","stop_reason":"length"}]}`)
+	cutByLength := chunks(`{"outputs":[{"text":"a","stop_reason":"length"}]}`)
 	for _, c := range []struct {
 		name   string
 		stream []byte
@@ -198,7 +198,7 @@ func TestCompleteStreamEnds(t *testing.T) {
 	}{
 		{"cut", open, `"text":"a"`, false, false},
 		{"cut inside a message", open[:20], ``, false, true},
-		{"without usage", told, `"finish_reason":"length"}]}`, true, false},
+		{"without usage", cutByLength, `"finish_reason":"length"}]}`, true, false},
 		{"an exception", append(slices.Clone(open), framed("exception", "throttlingException", `{"message":"slow"}`)...), `"message":"slow"`, false, false},
 		{"no such stream", []byte("data: {\"choices\":[]}\n\n"), ``, false, true},
 	} {
@@ -214,13 +214,13 @@ func TestEmbed(t *testing.T) {
 	for _, c := range []askCase{
 		{
 			name: "Titan takes one at a time", model: "amazon.titan-embed-text-v2:0", body: `{"input":["a","b"],"dimensions":256,"normalize":false,"encoding_format":"base64","user":"u"}`,
-			want: `{"inputText":"a","dimensions":256,"normalize":false}`, more: []string{`{"inputText":"b","dimensions":256,"normalize":false}`}, lost: []string{"user"},
+			want: `{"inputText":"a","dimensions":256,"normalize":false}`, more: []string{`{"inputText":"b","dimensions":256,"normalize":false}`}, dropped: []string{"user"},
 		},
 		{
 			name: "Titan makes bits itself", model: "amazon.titan-embed-text-v2:0", body: `{"input":"a","encoding_format":"binary"}`,
 			want: `{"inputText":"a","embeddingTypes":["binary"]}`,
 		},
-		{name: "the first Titan takes nothing else", model: "amazon.titan-embed-text-v1", body: `{"input":"a","dimensions":256,"encoding_format":"float"}`, want: `{"inputText":"a"}`, lost: []string{"dimensions"}},
+		{name: "the first Titan takes nothing else", model: "amazon.titan-embed-text-v1", body: `{"input":"a","dimensions":256,"encoding_format":"float"}`, want: `{"inputText":"a"}`, dropped: []string{"dimensions"}},
 		{
 			name: "Titan for images", model: "amazon.titan-embed-image-v1", body: `{"input":[{"text":"a","image":{"base64":"data:image/png;base64,QQ=="}}],"dimensions":256}`,
 			want: `{"inputText":"a","inputImage":"QQ==","embeddingConfig":{"outputEmbeddingLength":256}}`,
@@ -231,7 +231,7 @@ func TestEmbed(t *testing.T) {
 		},
 		{
 			name: "Cohere takes lists", model: "cohere.embed-english-v3", body: `{"input":["a",{"text":"b"}],"input_type":"clustering","truncate":"END","dimensions":5,"encoding_format":"int8"}`,
-			want: `{"texts":["a","b"],"input_type":"clustering","truncate":"END","embedding_types":["int8"]}`, lost: []string{"dimensions"},
+			want: `{"texts":["a","b"],"input_type":"clustering","truncate":"END","embedding_types":["int8"]}`, dropped: []string{"dimensions"},
 		},
 		{name: "Cohere must be told what for", model: "cohere.embed-v4:0", body: `{"input":"a","dimensions":512}`, want: `{"texts":["a"],"input_type":"search_document","output_dimension":512}`},
 		{
@@ -264,16 +264,16 @@ func TestEmbedAnswers(t *testing.T) {
 		{"Cohere by type", `{}`, `{"embeddings":{"float":[[1],[2]]}}`, nil, item("0", "[1]") + "," + item("1", "[2]"), 3},
 		{"Nova", `{}`, `{"embeddings":[{"embeddingType":"TEXT","embedding":[1]}]}`, nil, item("0", "[1]"), 3},
 	} {
-		in := &dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(c.sent)}, Header: head}
+		incoming := &dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(c.sent)}, Header: head}
 		for _, m := range c.more {
-			in.More = append(in.More, []byte(m))
+			incoming.More = append(incoming.More, []byte(m))
 		}
-		a, err := answer(llm.Embed, in)
+		a, err := translateResponse(llm.Embed, incoming)
 		if err != nil || !strings.Contains(string(a.Body), `"data":[`+c.want+`]`) || a.Usage.InputTokens != c.tokens {
 			t.Errorf("%s: %+v, %v", c.name, a, err)
 		}
 	}
-	if _, err := answer(llm.Embed, &dialect.Incoming{Body: []byte(`{"message":"x"}`)}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := translateResponse(llm.Embed, &dialect.Incoming{Body: []byte(`{"message":"x"}`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("no embedding: %v", err)
 	}
 }
@@ -287,17 +287,17 @@ func TestImages(t *testing.T) {
 		},
 		{
 			name: "Titan", model: "amazon.titan-image-generator-v2:0", body: `{"prompt":"p","size":"auto","quality":"auto","style":"vivid","response_format":"url"}`,
-			want: `{"taskType":"TEXT_IMAGE","textToImageParams":{"text":"p"}}`, lost: []string{"style", "response_format"},
+			want: `{"taskType":"TEXT_IMAGE","textToImageParams":{"text":"p"}}`, dropped: []string{"style", "response_format"},
 		},
 		{
 			name: "Stable Diffusion XL", model: "stability.stable-diffusion-xl-v1", body: `{"prompt":"p","n":2,"size":"512x320","style":"comic-book","steps":20,"user":"u"}`,
-			want: `{"text_prompts":[{"text":"p","weight":1}],"height":320,"width":512,"style_preset":"comic-book","samples":2,"steps":20}`, lost: []string{"user"},
+			want: `{"text_prompts":[{"text":"p","weight":1}],"height":320,"width":512,"style_preset":"comic-book","samples":2,"steps":20}`, dropped: []string{"user"},
 		},
 		{
 			name: "Stable Image", model: "us.stability.stable-image-core-v1:1", body: `{"prompt":"p","size":"1536x1024","n":2,"seed":3,"output_format":"png"}`,
 			want: `{"prompt":"p","aspect_ratio":"3:2","seed":3,"output_format":"png"}`, more: []string{`{"prompt":"p","aspect_ratio":"3:2","seed":3,"output_format":"png"}`},
 		},
-		{name: "a size without a name", model: "stability.sd3-5-large-v1:0", body: `{"prompt":"p","size":"1000x700"}`, want: `{"prompt":"p"}`, lost: []string{"size"}},
+		{name: "a size without a name", model: "stability.sd3-5-large-v1:0", body: `{"prompt":"p","size":"1000x700"}`, want: `{"prompt":"p"}`, dropped: []string{"size"}},
 		{name: "too many", model: "stability.sd3-5-large-v1:0", body: `{"prompt":"p","n":11}`, code: fault.InvalidParameter, param: "n"},
 		{name: "nothing to draw", model: "amazon.nova-canvas-v1:0", body: `{}`, code: fault.InvalidParameter, param: "prompt"},
 	} {
@@ -308,11 +308,11 @@ func TestImages(t *testing.T) {
 		`{"artifacts":[{"base64":"QQ==","finishReason":"x"}]}`:    `{"created":1795176000,"data":[{"b64_json":"QQ=="}]}`,
 		`{"seeds":[1],"finish_reasons":[null],"images":["QQ=="]}`: `{"created":1795176000,"data":[{"b64_json":"QQ=="}]}`,
 	} {
-		if a, err := answer(llm.ImageGenerate, &dialect.Incoming{Body: []byte(body)}); err != nil || string(a.Body) != want {
+		if a, err := translateResponse(llm.ImageGenerate, &dialect.Incoming{Body: []byte(body)}); err != nil || string(a.Body) != want {
 			t.Errorf("%s: %+v, %v", body, a, err)
 		}
 	}
-	_, err := answer(llm.ImageGenerate, &dialect.Incoming{Body: []byte(`{"finish_reasons":["Filter reason: prompt"]}`)})
+	_, err := translateResponse(llm.ImageGenerate, &dialect.Incoming{Body: []byte(`{"finish_reasons":["Filter reason: prompt"]}`)})
 	if !fault.Has(err, fault.UpstreamInvalid) || !strings.Contains(fault.From(err).Public, "Filter reason: prompt") {
 		t.Errorf("held back: %v", err)
 	}
@@ -326,14 +326,14 @@ func TestRerank(t *testing.T) {
 		`"rerankingConfiguration":{"type":"BEDROCK_RERANKING_MODEL","bedrockRerankingConfiguration":{"numberOfResults":2,"modelConfiguration":{"modelArn":"` + arn + `"}}}}`
 	body := `{"query":"q","documents":["a",{"text":"b"},{"text":"c","title":"t"}],"top_n":2,"return_documents":true,"max_tokens_per_doc":9}`
 	for _, model := range []string{arn, "cohere.rerank-v3-5:0", strings.ReplaceAll(strings.ReplaceAll(arn, ":", "%3A"), "/", "%2F")} {
-		c := askCase{name: model, model: model, body: body, want: want, lost: []string{"max_tokens_per_doc"}}
+		c := askCase{name: model, model: model, body: body, want: want, dropped: []string{"max_tokens_per_doc"}}
 		c.run(t, llm.Rerank)
 	}
 	out, err := ask(t, llm.Rerank, &dialect.Request{Body: []byte(body)}, &dialect.Target{Model: "amazon.rerank-v1:0", Value: values(map[string]string{"aws_region": "us-gov-west-1"})})
 	if err != nil || !strings.Contains(string(out.Body), `"arn:aws-us-gov:bedrock:us-gov-west-1::foundation-model/amazon.rerank-v1:0"`) {
 		t.Errorf("%s, %v", out.Body, err)
 	}
-	a, err := answer(llm.Rerank, &dialect.Incoming{Body: []byte(`{"results":[{"index":1,"relevanceScore":0.9},{"index":0,"relevanceScore":0.1}]}`), Sent: &dialect.Request{Body: []byte(body)}})
+	a, err := translateResponse(llm.Rerank, &dialect.Incoming{Body: []byte(`{"results":[{"index":1,"relevanceScore":0.9},{"index":0,"relevanceScore":0.1}]}`), Sent: &dialect.Request{Body: []byte(body)}})
 	if err != nil || !strings.Contains(string(a.Body), `"results":[{"index":1,"relevance_score":0.9,"document":{"text":"b"}},{"index":0,"relevance_score":0.1,"document":{"text":"a"}}]`) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
@@ -365,11 +365,11 @@ func TestCountTokens(t *testing.T) {
 	if _, err = ask(t, llm.MessagesCountTokens, &dialect.Request{Body: body}, &dialect.Target{Model: nova}); !fault.Has(err, fault.NotSupported) {
 		t.Errorf("without a call: %v", err)
 	}
-	a, err := answer(llm.MessagesCountTokens, &dialect.Incoming{Body: []byte(`{"inputTokens":12}`)})
+	a, err := translateResponse(llm.MessagesCountTokens, &dialect.Incoming{Body: []byte(`{"inputTokens":12}`)})
 	if err != nil || string(a.Body) != `{"input_tokens":12}` {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := answer(llm.MessagesCountTokens, &dialect.Incoming{Body: []byte(`{}`)}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := translateResponse(llm.MessagesCountTokens, &dialect.Incoming{Body: []byte(`{}`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
 }

@@ -24,25 +24,25 @@ var chat = dialecttest.Chat{Client: openai.Dialect().Clients[llm.ChatComplete], 
 
 type request struct {
 	name, call, want string
-	lost             []string
+	dropped          []string
 }
 
 func checkRequests(t *testing.T, cases []request) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Request(t, c.name, c.call, c.want, c.lost)
+		chat.Request(t, c.name, c.call, c.want, c.dropped)
 	}
 }
 
-type answer struct {
+type responseCase struct {
 	name, body string
 	want       llm.Response
 }
 
-func checkReplies(t *testing.T, cases []answer) {
+func checkResponses(t *testing.T, cases []responseCase) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Reply(t, c.name, c.body, &c.want)
+		chat.Response(t, c.name, c.body, &c.want)
 	}
 }
 
@@ -52,39 +52,39 @@ func TestRequests(t *testing.T) {
 		{"parameters", `"max_tokens":5,"temperature":0.5,"top_p":0.9,"stop":"a"`, `{"messages":[{"role":"user","content":"x"}],"params":{"max_new_tokens":5,"temperature":0.5,"top_p":0.9}}`, []string{"stop"}},
 		{"a stream", `"stream":true,"messages":[{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"assistant","content":"y"}]`, `{"messages":[{"role":"developer","content":"a"},{"role":"user","content":"x"},{"role":"assistant","content":"y"}],"params":{},"stream":true}`, nil},
 	})
-	chat.Refusals(t, map[string]string{dialecttest.ToolTalk: "messages[1]"})
+	chat.Refusals(t, map[string]string{dialecttest.ToolConversation: "messages[1]"})
 }
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	hi := llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}
-	checkReplies(t, []answer{
+	checkResponses(t, []responseCase{
 		{"a message", `{"error":null,"output":{"role":"assistant","content":"Hi"}}`, hi},
 		{"a list", `{"output":{"role":"assistant","content":[{"type":"text","text":"H"},{"type":"text","text":"i"}]}}`, hi},
 		{"a text", `{"error":"","output":"Hi"}`, hi},
 	})
-	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"error":"no such model","output":null}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != "bytez error: no such model" {
+	if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{"error":"no such model","output":null}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != "bytez error: no such model" {
 		t.Errorf("an error: %v", err)
 	}
 	for _, body := range []string{`{}`, `Hi`, `{"output":7}`, `{"output":{"content":false}}`} {
-		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
 	to := *target
 	to.Stream = true
-	for _, in := range []dialect.Incoming{
+	for _, incoming := range []dialect.Incoming{
 		{Body: []byte("<html>"), Header: wire.Header{{Name: "content-type", Value: "text/html; charset=utf-8"}}},
 		{Body: []byte("[]"), Header: wire.Header{{Name: "content-type", Value: "application/json"}}},
 		{Body: []byte(" \n")},
 	} {
-		in.To = &to
-		if _, err := upstream().DecodeReply(&in); !fault.Has(err, fault.UpstreamInvalid) {
-			t.Errorf("%q for a stream: %v", in.Body, err)
+		incoming.To = &to
+		if _, err := upstream().DecodeResponse(&incoming); !fault.Has(err, fault.UpstreamInvalid) {
+			t.Errorf("%q for a stream: %v", incoming.Body, err)
 		}
 	}
-	r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`Hi`), To: &to})
-	if err != nil || len(dialecttest.DiffReplies(&hi, r)) > 0 {
+	r, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`Hi`), To: &to})
+	if err != nil || len(dialecttest.DiffResponses(&hi, r)) > 0 {
 		t.Errorf("a bare text: %+v, %v", r, err)
 	}
 }
@@ -96,7 +96,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 	for _, text := range []string{"", "Hello", "Grüße 日本 😀\n", "half \xf0\x9f\x98"} {
 		events := dialecttest.SplitEverywhere(t, []byte(text), newDecoder)
 		want := llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: text}}}}}
-		for _, d := range dialecttest.DiffReplies(&want, dialecttest.ReplyOf(events)) {
+		for _, d := range dialecttest.DiffResponses(&want, dialecttest.ResponseOf(events)) {
 			t.Error(d)
 		}
 	}
@@ -104,8 +104,8 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 
 func FuzzStream(f *testing.F) {
 	f.Add([]byte("Grüße 日本 😀"), uint16(4))
-	f.Fuzz(func(t *testing.T, text []byte, at uint16) {
-		i := min(int(at), len(text))
+	f.Fuzz(func(t *testing.T, text []byte, split uint16) {
+		i := min(int(split), len(text))
 		events, err := dialecttest.Read(newDecoder(), text[:i], text[i:])
 		if err != nil {
 			t.Fatal(err)
@@ -140,19 +140,19 @@ func TestNothingIsLostUnsaid(t *testing.T) {
 				t.Fatalf("%v: %s", err, out.Body)
 			}
 			diff := dialecttest.Diff(
-				dialecttest.Rest(c, out.Lost), sent,
-				dialecttest.Places, dialecttest.Surface, dialecttest.Model, dialecttest.Stream, spoken, dialecttest.Turns, dialecttest.Texts("\n"), dialecttest.Places,
+				dialecttest.Rest(c, out.Dropped), sent,
+				dialecttest.Positions, dialecttest.Surface, dialecttest.Model, dialecttest.Stream, onlyContent, dialecttest.Turns, dialecttest.Texts("\n"), dialecttest.Positions,
 			)
 			if len(diff) > 0 {
-				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 			}
 		}
 	}
 }
 
-// spoken leaves of a call what Bytez has: texts and three parameters. What else there
+// onlyContent leaves of a call what Bytez has: texts and three parameters. What else there
 // is says nothing, or it would have been named as lost.
-func spoken(c *llm.Call) {
+func onlyContent(c *llm.Call) {
 	c.Choice, c.Format = llm.ToolChoice{}, nil
 	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool {
 		return p.Name != "temperature" && p.Name != "top_p" && p.Name != llm.MaxTokens && p.Name != llm.MaxCompletionTokens

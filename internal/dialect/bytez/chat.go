@@ -42,7 +42,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_new_tokens", raw)
 	}
-	w.Carry(t, params)
+	w.WriteParams(t, params)
 	w.Close('}')
 	if to.Stream {
 		w.Bool("stream", true)
@@ -50,20 +50,20 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	w.Close('}')
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeReply reads {"error":null,"output":{"role":"assistant","content":…}}, of which
+// DecodeResponse reads {"error":null,"output":{"role":"assistant","content":…}}, of which
 // content is a text or a list of texts, and output itself may be the text. To who asked
 // for a stream the bare text is an answer too.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	output, ok := splice.Find(in.Body, "output")
-	reason, failed := splice.Find(in.Body, "error")
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	output, ok := splice.Find(incoming.Body, "output")
+	reason, failed := splice.Find(incoming.Body, "error")
 	var text string
 	switch {
 	case failed && string(reason) != "null" && string(reason) != `""`:
 		message, _ := splice.Unquote(reason)
-		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, message)
+		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", incoming.To.Provider, message)
 	case ok:
 		if content, inside := splice.Find(output, "content"); inside {
 			output = content
@@ -71,8 +71,8 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 		if text = textOf(output); text == "" && !bytes.ContainsAny(output[:1], `"[n`) { // neither text, list nor null
 			return nil, errNoOutput
 		}
-	case in.To.Stream && isText(in):
-		text = string(in.Body)
+	case incoming.To.Stream && isText(incoming):
+		text = string(incoming.Body)
 	default:
 		return nil, errNoOutput
 	}
@@ -82,8 +82,8 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
 
 // isText reports whether an answer is bare text: no page, no JSON, and not nothing.
-func isText(in *dialect.Incoming) bool {
-	kind, body := in.Header.Get("content-type"), bytes.TrimSpace(in.Body)
+func isText(incoming *dialect.Incoming) bool {
+	kind, body := incoming.Header.Get("content-type"), bytes.TrimSpace(incoming.Body)
 	return len(body) > 0 && body[0] != '{' && !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/json")
 }
 

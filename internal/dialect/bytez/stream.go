@@ -14,24 +14,24 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &stream{
 // connection.
 type stream struct {
 	started bool
-	carry   []byte // the beginning of a character
+	partial []byte // the beginning of a character
 	ev      llm.Event
 }
 
 // Feed tells what came, but for a character of which the end is missing.
 func (d *stream) Feed(p []byte, emit func(*llm.Event)) error {
 	d.start(emit)
-	buf := append(d.carry, p...)
-	whole := len(buf) - unfinished(buf)
-	d.text(buf[:whole], emit)
-	d.carry = append(d.carry[:0], buf[whole:]...)
+	buf := append(d.partial, p...)
+	complete := len(buf) - unfinished(buf)
+	d.text(buf[:complete], emit)
+	d.partial = append(d.partial[:0], buf[complete:]...)
 	return nil
 }
 
 // Close ends the text.
 func (d *stream) Close(emit func(*llm.Event)) error {
 	d.start(emit)
-	d.text(d.carry, emit)
+	d.text(d.partial, emit)
 	d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Part: llm.TextPart})
 	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: llm.FinishStop})
 	d.send(emit, llm.Event{Kind: llm.EventEnd})

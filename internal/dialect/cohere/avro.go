@@ -17,10 +17,10 @@ import (
 // than it came a block may be as JSON, where a number of 4 bytes takes up to 16. A row, as
 // JSON, and each text in it is limited as a line is.
 const (
-	avroHeadMax   = 1 << 20
-	avroBlockMax  = 64 << 20
-	avroJSONTimes = 16
-	avroJSONMin   = 64 << 10
+	maxAvroHeaderBytes = 1 << 20
+	maxAvroBlockBytes  = 64 << 20
+	avroJSONTimes      = 16
+	avroJSONMin        = 64 << 10
 )
 
 // avroMagic begins every Avro object container file.
@@ -44,11 +44,11 @@ type avroFile struct {
 	head *avroHeader // of the file; nil before the first
 	line func(dst, row []byte) []byte
 
-	packed *io.LimitedReader // the block, as it stands in the file; nil between blocks
-	rows   avroReader        // the block unpacked
-	left   int64             // rows of it
-	made   int               // bytes of JSON of it
-	row    []byte
+	block *io.LimitedReader // the block, as it stands in the file; nil between blocks
+	rows  avroReader        // the block unpacked
+	left  int64             // rows of it
+	made  int               // bytes of JSON of it
+	row   []byte
 }
 
 // avroHeader is what the head of a file says.
@@ -61,15 +61,15 @@ type avroHeader struct {
 // next appends what the next row is, or nothing at the end of a block.
 func (f *avroFile) next(dst []byte) (_ []byte, err error) {
 	switch {
-	case f.packed == nil:
+	case f.block == nil:
 		return dst, f.begin()
 	case f.left == 0:
 		return dst, f.end()
 	}
 	f.left--
 	before := f.rows.taken
-	f.rows.room = func(n int) bool {
-		return n <= dialect.LineMax && f.made+n <= avroJSONTimes*f.rows.taken+avroJSONMin
+	f.rows.hasCapacity = func(n int) bool {
+		return n <= dialect.MaxLineBytes && f.made+n <= avroJSONTimes*f.rows.taken+avroJSONMin
 	}
 	if f.row, err = f.rows.value(f.row[:0], f.head.schema, 0); err != nil {
 		return dst, err
@@ -102,14 +102,14 @@ func (f *avroFile) begin() error {
 	if err != nil {
 		return err
 	}
-	if f.left < 0 || size < 0 || size > avroBlockMax {
+	if f.left < 0 || size < 0 || size > maxAvroBlockBytes {
 		return f.all.fail("a block has no size that can be read")
 	}
-	f.packed = &io.LimitedReader{R: f.all.src, N: size}
+	f.block = &io.LimitedReader{R: f.all.src, N: size}
 	f.made = 0
-	f.rows = avroReader{src: bufio.NewReaderSize(f.packed, avroBuffer)}
+	f.rows = avroReader{src: bufio.NewReaderSize(f.block, avroBuffer)}
 	if f.head.codec == "deflate" {
-		f.rows.src.Reset(&io.LimitedReader{R: flate.NewReader(bufio.NewReader(f.packed)), N: avroBlockMax})
+		f.rows.src.Reset(&io.LimitedReader{R: flate.NewReader(bufio.NewReader(f.block)), N: maxAvroBlockBytes})
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ func (f *avroFile) end() error {
 	} else if !errors.Is(err, io.EOF) {
 		return f.rows.ended(err)
 	}
-	if f.packed.N > 0 {
+	if f.block.N > 0 {
 		return f.rows.fail("a block is shorter than it says")
 	}
-	f.packed = nil
+	f.block = nil
 	mark, err := f.all.take(int64(len(f.head.sync)))
 	if err == nil && !bytes.Equal(mark, f.head.sync) {
 		err = f.all.fail("a block does not end as it should")
@@ -134,10 +134,10 @@ func (f *avroFile) end() error {
 
 // avroReader takes values off a file, or off a block of it.
 type avroReader struct {
-	src   *bufio.Reader
-	taken int              // bytes so far
-	text  bytes.Buffer     // what was taken last
-	room  func(n int) bool // whether a row may be JSON of n bytes: types may make much of few bytes
+	src         *bufio.Reader
+	taken       int              // bytes so far
+	text        bytes.Buffer     // what was taken last
+	hasCapacity func(n int) bool // whether a row may be JSON of n bytes: types may make much of few bytes
 }
 
 func (r *avroReader) fail(why string) error {
@@ -181,7 +181,7 @@ func (r *avroReader) header() (*avroHeader, error) {
 			switch {
 			case err != nil:
 				return nil, err
-			case r.taken-before > avroHeadMax:
+			case r.taken-before > maxAvroHeaderBytes:
 				return nil, r.fail("its head is too long")
 			case key == "avro.schema":
 				schema = bytes.Clone(val)
@@ -232,7 +232,7 @@ func (r *avroReader) long() (int64, error) {
 
 // take takes n bytes, which are valid until the next.
 func (r *avroReader) take(n int64) ([]byte, error) {
-	if n < 0 || n > dialect.LineMax {
+	if n < 0 || n > dialect.MaxLineBytes {
 		return nil, r.fail("a text is too long")
 	}
 	r.text.Reset()

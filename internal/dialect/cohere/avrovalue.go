@@ -12,7 +12,7 @@ import (
 // value takes a value of type t and appends it as JSON. Numbers that JSON does not have
 // become null, bytes become base64.
 func (r *avroReader) value(dst []byte, t *avroType, depth int) ([]byte, error) {
-	if depth > avroDepth || !r.room(len(dst)) {
+	if depth > avroDepth || !r.hasCapacity(len(dst)) {
 		return dst, r.fail("it is nested too deep, or says too little in too many words")
 	}
 	switch t.kind {

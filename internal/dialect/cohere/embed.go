@@ -40,9 +40,9 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	if raw, ok := t.First("output_dimension", "dimensions"); ok {
 		w.Raw("output_dimension", raw)
 	}
-	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "truncate", To: "truncate"}, {Path: "max_tokens", To: "max_tokens"}, {Path: "priority", To: "priority"}})
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // vectorType is the type of vectors to ask for: OpenAI's shape has room for one.
@@ -129,7 +129,7 @@ func writeInput(w *dialect.JSON, text []byte, url string) {
 }
 
 // imageURL is {"base64":"iVBO…"} or {"url":"data:image/png;base64,iVBO…"} as a data URL.
-func imageURL(raw []byte, at string) (string, error) {
+func imageURL(raw []byte, path string) (string, error) {
 	if url := splice.Text(raw, "url"); url != "" {
 		return url, nil
 	}
@@ -139,7 +139,7 @@ func imageURL(raw []byte, at string) (string, error) {
 	}
 	mime := imageType(data)
 	if mime == "" {
-		return "", fault.Newf(fault.InvalidParameter, "%s.base64 must be a data URL, or a PNG, JPEG, WebP or GIF image in base64", at).WithParam(at + ".base64")
+		return "", fault.Newf(fault.InvalidParameter, "%s.base64 must be a data URL, or a PNG, JPEG, WebP or GIF image in base64", path).WithParam(path + ".base64")
 	}
 	return "data:" + mime + ";base64," + data, nil
 }
@@ -156,22 +156,22 @@ func imageType(data string) string {
 	return ""
 }
 
-// DecodeAnswer reads {"embeddings":{"float":[[…]]},"meta":{…}}. Embeddings of version 1
+// TranslateResponse reads {"embeddings":{"float":[[…]]},"meta":{…}}. Embeddings of version 1
 // are a list.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	lists, _ := splice.Find(in.Body, "embeddings")
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	lists, _ := splice.Find(incoming.Body, "embeddings")
 	for name, val := range splice.Members(lists) {
 		if lists = val; string(name) == `"float"` {
 			break
 		}
 	}
-	meta, _ := splice.Find(in.Body, "meta")
-	e := dialect.Embeddings{Model: in.To.Model, Usage: usage(meta)}
+	meta, _ := splice.Find(incoming.Body, "meta")
+	e := dialect.Embeddings{Model: incoming.To.Model, Usage: usage(meta)}
 	for v := range splice.Elements(lists) {
 		e.Vectors = append(e.Vectors, v)
 	}
 	if len(e.Vectors) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }

@@ -18,28 +18,28 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{
 // Source: https://docs.cohere.com/v2/docs/streaming, read 2026-11;
 // contract/provider-transforms.md 6.3.
 type events struct {
-	in      dialect.EventReader
-	id      string
-	started bool
-	ended   bool
-	useful  bool         // there is more than thoughts and blank texts
-	blocks  int          // begun so far
-	open    bool         // the block at blocks-1 holds text or thoughts and is open
-	part    llm.PartKind // of it
-	calls   map[int]int  // places of open tool calls to their blocks
-	usage   llm.Usage
-	halves  dialect.SurrogateJoiner
-	ev      llm.Event
+	events     dialect.EventReader
+	id         string
+	started    bool
+	ended      bool
+	useful     bool         // there is more than thoughts and blank texts
+	blocks     int          // begun so far
+	open       bool         // the block at blocks-1 holds text or thoughts and is open
+	part       llm.PartKind // of it
+	calls      map[int]int  // places of open tool calls to their blocks
+	usage      llm.Usage
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
 }
 
 // Feed reads what came.
 func (d *events) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
 // Close ends the reading. A stream without message-end was cut.
 func (d *events) Close(emit func(*llm.Event)) error {
-	return d.in.Close(func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Close(func(_, data []byte) error { return d.event(data, emit) })
 }
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
@@ -47,7 +47,7 @@ func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 		d.start(emit)
 	}
 	d.ev = ev
-	d.halves.Event(&d.ev, emit)
+	d.surrogates.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {
@@ -68,11 +68,11 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	case `"tool-plan-delta"`:
 		d.text(llm.TextPart, message, "tool_plan", emit)
 	case `"tool-call-start"`:
-		d.call(at(data), message, emit)
+		d.call(eventIndex(data), message, emit)
 	case `"tool-call-delta"`:
-		d.arguments(at(data), message, emit)
+		d.arguments(eventIndex(data), message, emit)
 	case `"tool-call-end"`:
-		d.shutCall(at(data), emit)
+		d.shutCall(eventIndex(data), emit)
 	case `"citation-start"`:
 		d.citation(message, emit)
 	case `"message-end"`:
@@ -98,7 +98,7 @@ func (d *events) start(emit func(*llm.Event)) {
 func (d *events) content(message []byte, emit func(*llm.Event)) {
 	raw, _ := splice.Find(message, "content")
 	if _, ok := splice.Find(raw, "thinking"); ok {
-		d.text(llm.ThoughtPart, raw, "thinking", emit)
+		d.text(llm.ReasoningPart, raw, "thinking", emit)
 		return
 	}
 	d.text(llm.TextPart, raw, "text", emit)
@@ -139,34 +139,34 @@ func (d *events) logprobs(data []byte, emit func(*llm.Event)) {
 }
 
 // call begins a tool call. Tool_calls is one object, by other accounts a list of one.
-func (d *events) call(place int, message []byte, emit func(*llm.Event)) {
+func (d *events) call(index int, message []byte, emit func(*llm.Event)) {
 	d.shut(emit)
-	d.shutCall(place, emit)
+	d.shutCall(index, emit)
 	if d.calls == nil {
 		d.calls = map[int]int{}
 	}
 	d.useful = true
-	d.calls[place] = d.blocks
+	d.calls[index] = d.blocks
 	d.blocks++
 	id, name, arguments := readCall(one(message, "tool_calls"))
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.calls[place], Part: llm.CallPart, ID: id, Name: name})
-	d.piece(place, arguments, emit)
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: d.calls[index], Part: llm.CallPart, ID: id, Name: name})
+	d.emitArguments(index, arguments, emit)
 }
 
-func (d *events) arguments(place int, message []byte, emit func(*llm.Event)) {
+func (d *events) arguments(index int, message []byte, emit func(*llm.Event)) {
 	args, _ := splice.Find(one(message, "tool_calls"), "function", "arguments")
-	d.piece(place, dialect.DecodeFragment(args), emit)
+	d.emitArguments(index, dialect.DecodeFragment(args), emit)
 }
 
-func (d *events) piece(place int, s string, emit func(*llm.Event)) {
-	if block, ok := d.calls[place]; ok && s != "" {
+func (d *events) emitArguments(index int, s string, emit func(*llm.Event)) {
+	if block, ok := d.calls[index]; ok && s != "" {
 		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: block, Part: llm.CallPart, Text: s})
 	}
 }
 
-func (d *events) shutCall(place int, emit func(*llm.Event)) {
-	if block, ok := d.calls[place]; ok {
-		delete(d.calls, place)
+func (d *events) shutCall(index int, emit func(*llm.Event)) {
+	if block, ok := d.calls[index]; ok {
+		delete(d.calls, index)
 		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})
 	}
 }
@@ -183,8 +183,8 @@ func (d *events) citation(message []byte, emit func(*llm.Event)) {
 // the answer.
 func (d *events) end(data []byte, emit func(*llm.Event)) {
 	d.shut(emit)
-	for place := 0; len(d.calls) > 0; place++ {
-		d.shutCall(place, emit)
+	for index := 0; len(d.calls) > 0; index++ {
+		d.shutCall(index, emit)
 	}
 	d.ended = true
 	delta, _ := splice.Find(data, "delta")
@@ -209,15 +209,15 @@ func (d *events) end(data []byte, emit func(*llm.Event)) {
 	}
 }
 
-// callMax is more calls than a model makes at a time; what is numbered beyond counts
+// maxCalls is more calls than a model makes at a time; what is numbered beyond counts
 // as the first.
-const callMax = 1 << 10
+const maxCalls = 1 << 10
 
-// at is the place that an event speaks of.
-func at(data []byte) int {
+// eventIndex is the place that an event speaks of.
+func eventIndex(data []byte) int {
 	raw, _ := splice.Find(data, "index")
 	n, err := strconv.Atoi(string(raw))
-	if err != nil || n < 0 || n >= callMax {
+	if err != nil || n < 0 || n >= maxCalls {
 		return 0
 	}
 	return n

@@ -106,7 +106,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 			Choices: []llm.Choice{{
 				Finish: llm.FinishStop, Raw: "COMPLETE",
 				Parts: []llm.Part{
-					{Kind: llm.ThoughtPart, Text: "Hm."},
+					{Kind: llm.ReasoningPart, Text: "Hm."},
 					{Text: "Grüße, penguins.", Shape: "cohere", Citations: []byte(`[{"start":7,"end":15,"text":"penguins","sources":[{"type":"document","id":"doc:0"}]}]`)},
 				},
 				Logprobs: []byte(`[{"token":"Gr\u00fc\u00dfe,","logprob":-0.5,"bytes":null,"top_logprobs":[]}]`), // entries, as streams have them
@@ -115,7 +115,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 		}},
 	} {
 		events := dialecttest.SplitEverywhere(t, []byte(c.stream), newDecoder)
-		for _, d := range dialecttest.DiffReplies(&c.want, dialecttest.ReplyOf(events)) {
+		for _, d := range dialecttest.DiffResponses(&c.want, dialecttest.ResponseOf(events)) {
 			t.Error(d)
 		}
 		checkGrammar(t, events, true)
@@ -124,7 +124,7 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 
 // checkGrammar proves that blocks are opened once and closed, and that nothing follows
 // the end. Whole streams have an end.
-func checkGrammar(t *testing.T, events []llm.Event, whole bool) {
+func checkGrammar(t *testing.T, events []llm.Event, complete bool) {
 	t.Helper()
 	open := map[int]bool{}
 	ended := false
@@ -148,11 +148,11 @@ func checkGrammar(t *testing.T, events []llm.Event, whole bool) {
 		}
 	}
 	for block, left := range open {
-		if left && whole {
+		if left && complete {
 			t.Errorf("block %d stays open", block)
 		}
 	}
-	if ended != whole {
+	if ended != complete {
 		t.Errorf("ended %v", ended)
 	}
 }
@@ -180,9 +180,9 @@ func TestStreamFaults(t *testing.T) {
 
 func TestCutStreamHasNoEnd(t *testing.T) {
 	t.Parallel()
-	for _, at := range []string{"event: message-end", "event: content-end", "event: tool-call-end"} {
+	for _, split := range []string{"event: message-end", "event: content-end", "event: tool-call-end"} {
 		for _, s := range []string{textStream, toolStream} {
-			i := strings.Index(s, at)
+			i := strings.Index(s, split)
 			if i < 0 {
 				continue
 			}
@@ -199,12 +199,12 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte(textStream), uint16(7))
 	f.Add([]byte(toolStream), uint16(400))
 	f.Add([]byte("data: {\"type\":\"tool-call-start\",\"index\":-1}\n\n"), uint16(1))
-	f.Fuzz(func(t *testing.T, stream []byte, at uint16) {
-		i := min(int(at), len(stream))
-		whole, wholeErr := dialecttest.Read(newDecoder(), stream)
+	f.Fuzz(func(t *testing.T, stream []byte, split uint16) {
+		i := min(int(split), len(stream))
+		complete, fullErr := dialecttest.Read(newDecoder(), stream)
 		parts, partsErr := dialecttest.Read(newDecoder(), stream[:i], stream[i:])
-		if (wholeErr == nil) != (partsErr == nil) || len(dialecttest.Merge(whole)) != len(dialecttest.Merge(parts)) {
-			t.Fatalf("%d events and %v, in two pieces %d and %v", len(whole), wholeErr, len(parts), partsErr)
+		if (fullErr == nil) != (partsErr == nil) || len(dialecttest.Merge(complete)) != len(dialecttest.Merge(parts)) {
+			t.Fatalf("%d events and %v, in two pieces %d and %v", len(complete), fullErr, len(parts), partsErr)
 		}
 	})
 }

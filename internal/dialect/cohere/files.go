@@ -23,7 +23,7 @@ var _ dialect.MultiStep = files{}
 // Source: https://docs.cohere.com/v2/reference/list-datasets, read 2026-11, which names limit
 // and offset and no bounds of them: the lengths are ours.
 var filePages = &dialect.Pagination{
-	Items: "datasets", Size: "limit", After: "offset", Usual: 100, Most: 1000, IsID: isDataset,
+	Items: "datasets", Size: "limit", After: "offset", Usual: 100, MaxLimit: 1000, IsID: isDataset,
 	Write: func(w *dialect.JSON, raw []byte) { readFile(raw).write(w) },
 }
 
@@ -39,15 +39,15 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	if r.Endpoint == llm.ListFiles {
 		return filePages.EncodeRequest(r.Query)
 	}
-	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
+	return &dialect.Outgoing{Dropped: unknown(r.Query)}, nil
 }
 
 // Follow finds the page that the caller wants.
-func (files) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListFiles {
+func (files) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListFiles {
 		return dialect.Next{}, false, nil
 	}
-	return filePages.Follow(in)
+	return filePages.Follow(incoming)
 }
 
 // unknown lists the names of a query's fields: Cohere knows none of them.
@@ -60,19 +60,19 @@ func unknown(query string) (names []string) {
 	return names
 }
 
-// DecodeAnswer reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+// TranslateResponse reads {"dataset":{…}}, {"datasets":[…]} or, of what was deleted, {}.
+func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(in.Sent.ID), nil
+		return dialect.FileDeleted(incoming.Sent.ID), nil
 	case llm.ListFiles:
-		return filePages.Answer(in)
+		return filePages.BuildResponse(incoming)
 	default:
-		return answerFile(in.Body)
+		return fileResponse(incoming.Body)
 	}
 }
 
-func answerFile(body []byte) (*dialect.Response, error) {
+func fileResponse(body []byte) (*dialect.Response, error) {
 	raw, ok := splice.Find(body, "dataset")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")

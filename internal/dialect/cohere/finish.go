@@ -17,8 +17,8 @@ var failures = map[string]string{
 	"TIMEOUT": "the model took too long",
 }
 
-func finishOf(word string) llm.Finish {
-	if f, ok := finishes[word]; ok {
+func finishOf(reason string) llm.Finish {
+	if f, ok := finishes[reason]; ok {
 		return f
 	}
 	return llm.FinishStop

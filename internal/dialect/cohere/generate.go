@@ -34,7 +34,7 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	w.Open('{')
 	w.Str("model", to.Model)
 	w.Str("prompt", prompt)
-	w.Carry(t, generateParams)
+	w.WriteParams(t, generateParams)
 	if raw, ok := t.First("k", "top_k"); ok {
 		w.Raw("k", raw)
 	}
@@ -42,19 +42,19 @@ func (generate) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 		w.List("end_sequences", raw)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"id":…,"generations":[{"text":…}],"meta":{…}}.
-func (generate) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	list, _ := splice.Find(in.Body, "generations")
-	meta, _ := splice.Find(in.Body, "meta")
-	c := dialect.Completion{ID: splice.Text(in.Body, "id"), Created: in.Created, Model: in.To.Model, Usage: usage(meta)}
+// TranslateResponse reads {"id":…,"generations":[{"text":…}],"meta":{…}}.
+func (generate) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	list, _ := splice.Find(incoming.Body, "generations")
+	meta, _ := splice.Find(incoming.Body, "meta")
+	c := dialect.Completion{ID: splice.Text(incoming.Body, "id"), Created: incoming.Created, Model: incoming.To.Model, Usage: usage(meta)}
 	for g := range splice.Elements(list) {
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(g, "text"), Finish: finishOf(splice.Text(g, "finish_reason"))})
 	}
 	if len(c.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no generations")
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }

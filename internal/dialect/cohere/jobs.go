@@ -57,21 +57,21 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	if raw, ok := t.Consume("embedding_types"); ok {
 		w.List("embedding_types", raw)
 	}
-	w.Carry(t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "truncate", To: "truncate"}})
 	options, _ := t.Consume("provider_options")
 	for name, val := range splice.Members(options) {
 		key, _ := splice.Unquote(name)
-		if _, said := splice.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !said {
+		if _, found := splice.Find(append(w.B[:len(w.B):len(w.B)], '}'), key); !found {
 			w.Raw(key, val)
 		}
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"job_id":…}, all that Cohere says of a new job.
-func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	b := batch{id: splice.Text(in.Body, "job_id"), status: "validating", input: splice.Text(in.Sent.Body, "input_file_id"), model: in.To.Model, created: in.Created}
+// TranslateResponse reads {"job_id":…}, all that Cohere says of a new job.
+func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	b := batch{id: splice.Text(incoming.Body, "job_id"), status: "validating", input: splice.Text(incoming.Sent.Body, "input_file_id"), model: incoming.To.Model, created: incoming.Created}
 	if b.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
 	}
@@ -84,7 +84,7 @@ func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 // parameters for that list.
 // Source: github.com/cohere-ai/cohere-go/v2 v2.15.3, embedjobs and ListEmbedJobResponse.
 var jobPages = &dialect.Pagination{
-	Items: "embed_jobs", Usual: 20, Most: 100, IsID: anyID, // the lengths are OpenAI's
+	Items: "embed_jobs", Usual: 20, MaxLimit: 100, IsID: anyID, // the lengths are OpenAI's
 	Write: func(w *dialect.JSON, raw []byte) { readBatch(raw).write(w) },
 }
 
@@ -95,31 +95,31 @@ func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	if r.Endpoint == llm.ListBatches {
 		return jobPages.EncodeRequest(r.Query)
 	}
-	return &dialect.Outgoing{Lost: unknown(r.Query)}, nil
+	return &dialect.Outgoing{Dropped: unknown(r.Query)}, nil
 }
 
 // Follow finds the page that the caller wants.
-func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListBatches {
+func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
 	}
-	return jobPages.Follow(in)
+	return jobPages.Follow(incoming)
 }
 
-// DecodeAnswer reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
-func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse reads a job, {"embed_jobs":[…]} or, of what was cancelled, anything.
+func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
-	switch in.Sent.Endpoint {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
 		w.Open('{')
 		w.Str("status", "success")
 		w.Str("object", "batch")
-		w.Str("id", in.Sent.ID)
+		w.Str("id", incoming.Sent.ID)
 		w.Close('}')
 	case llm.ListBatches:
-		return jobPages.Answer(in)
+		return jobPages.BuildResponse(incoming)
 	default:
-		b := readBatch(in.Body)
+		b := readBatch(incoming.Body)
 		if b.id == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
 		}

@@ -27,15 +27,15 @@ func logprobs(list []byte) []byte {
 
 func logprob(w *dialect.JSON, item []byte) {
 	text, _ := splice.Find(item, "text")
-	figures, _ := splice.Find(item, "logprobs")
-	sum, count := 0.0, 0
+	values, _ := splice.Find(item, "logprobs")
+	total, count := 0.0, 0
 	var last []byte
-	for raw := range splice.Elements(figures) {
+	for raw := range splice.Elements(values) {
 		f, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil {
 			continue
 		}
-		sum, last = sum+f, raw
+		total, last = total+f, raw
 		count++
 	}
 	w.Open('{')
@@ -43,7 +43,7 @@ func logprob(w *dialect.JSON, item []byte) {
 	if count == 1 {
 		w.Raw("logprob", last)
 	} else {
-		w.Raw("logprob", strconv.AppendFloat(nil, sum, 'g', -1, 64))
+		w.Raw("logprob", strconv.AppendFloat(nil, total, 'g', -1, 64))
 	}
 	w.Raw("bytes", []byte("null"))
 	w.Raw("top_logprobs", []byte("[]"))

@@ -38,9 +38,9 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 // part writes one part of what a user or the system says. Only users have images.
 func (w *writer) part(m *llm.Message, role string, p *llm.Part) error {
 	dialect.DropCacheControl(w.t, w.c, m, p)
-	text, words := dialect.PartText(p)
+	text, isText := dialect.PartText(p)
 	switch {
-	case words:
+	case isText:
 		w.block("text", text)
 	case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 		w.image(p.Media)
@@ -82,9 +82,9 @@ func (w *writer) assistant(m *llm.Message) error {
 		s.Texts = nil
 	}
 	switch {
-	case len(s.Thoughts) == 0 && len(s.Texts) == 1:
+	case len(s.Reasoning) == 0 && len(s.Texts) == 1:
 		w.Str("content", s.Texts[0])
-	case len(s.Thoughts)+len(s.Texts) > 0:
+	case len(s.Reasoning)+len(s.Texts) > 0:
 		w.content(m, &s)
 	case len(s.Calls) == 0:
 		w.Str("content", "")
@@ -97,7 +97,7 @@ func (w *writer) assistant(m *llm.Message) error {
 // content writes thoughts and texts. Cohere signs no thoughts.
 func (w *writer) content(m *llm.Message, s *dialect.AssistantMessage) {
 	w.Key("content").Open('[')
-	for _, p := range s.Thoughts {
+	for _, p := range s.Reasoning {
 		w.block("thinking", p.Text)
 		if p.Signature != "" {
 			w.t.Drop(w.c.Path(m, p.Index) + ".signature")

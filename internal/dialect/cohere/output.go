@@ -25,16 +25,16 @@ func (output) EncodeRequest(context.Context, *dialect.Request, *dialect.Target) 
 // Follow leads from the job to the dataset and from that to its parts, a row of which
 // becomes a line {"id":…,"custom_id":…,"response":{"status_code":200,"body":[…]}}. A job
 // without output is fault.Conflict.
-func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if len(in.More) == 0 {
-		b := readBatch(in.Body)
+func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if len(incoming.More) == 0 {
+		b := readBatch(incoming.Body)
 		if b.status != "completed" || b.output == "" {
 			return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", b.status)
 		}
 		return dialect.Next{Endpoint: llm.RetrieveFile, ID: b.output}, true, nil
 	}
 	var urls []string
-	parts, _ := splice.Find(in.More[0], "dataset", "dataset_parts")
+	parts, _ := splice.Find(incoming.More[0], "dataset", "dataset_parts")
 	for p := range splice.Elements(parts) {
 		url := splice.Text(p, "url")
 		if url == "" {
@@ -49,8 +49,8 @@ func (output) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	return dialect.Next{URL: urls[0], Further: urls[1:], File: rows, ContentType: "application/jsonl"}, true, nil
 }
 
-// DecodeAnswer is the answer of a dataset without parts: no lines.
-func (output) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse is the answer of a dataset without parts: no lines.
+func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return &dialect.Response{ContentType: "application/jsonl"}, nil
 }
 

@@ -47,11 +47,11 @@ func container(schema, codec string, blocks ...block) []byte {
 	for _, bl := range blocks {
 		data := bl.rows.b
 		if codec == "deflate" {
-			var packed bytes.Buffer
-			z, _ := flate.NewWriter(&packed, 9)
+			var compressed bytes.Buffer
+			z, _ := flate.NewWriter(&compressed, 9)
 			_, _ = z.Write(data)
 			_ = z.Close()
-			data = packed.Bytes()
+			data = compressed.Bytes()
 		}
 		w.long(bl.n).text(string(data)).raw([]byte(sync)...)
 	}
@@ -81,8 +81,8 @@ func embedRow(w *avro, text, id string, vector ...float64) *avro {
 
 // outputOf reads parts, as the dataset names them.
 func outputOf(parts ...[]byte) (string, error) {
-	in := &dialect.Incoming{Body: []byte(`{"status":"complete","output_dataset_id":"d"}`), More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{"url":"https://a"}]}}`)}}
-	next, _, err := unified(llm.GetBatchOutput).(dialect.MultiStep).Follow(in)
+	incoming := &dialect.Incoming{Body: []byte(`{"status":"complete","output_dataset_id":"d"}`), More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{"url":"https://a"}]}}`)}}
+	next, _, err := unified(llm.GetBatchOutput).(dialect.MultiStep).Follow(incoming)
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +183,7 @@ func FuzzOutput(f *testing.F) {
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	f := unified(llm.GetBatchOutput).(dialect.MultiStep)
-	in := &dialect.Incoming{Body: []byte(`{"job_id":"j","status":"complete","output_dataset_id":"d2"}`)}
+	incoming := &dialect.Incoming{Body: []byte(`{"job_id":"j","status":"complete","output_dataset_id":"d2"}`)}
 	steps := []struct {
 		want dialect.Next
 		then string
@@ -192,23 +192,23 @@ func TestFollow(t *testing.T) {
 		{dialect.Next{URL: "https://a", Further: []string{"https://b", "https://c"}}, "A"},
 	}
 	for _, s := range steps {
-		got, ok, err := f.Follow(in)
+		got, ok, err := f.Follow(incoming)
 		if got.Endpoint != s.want.Endpoint || got.ID != s.want.ID || got.URL != s.want.URL || !slices.Equal(got.Further, s.want.Further) || !ok || err != nil {
 			t.Fatalf("%+v, %v, %v; want %+v", got, ok, err, s.want)
 		}
-		in.More = append(in.More, []byte(s.then))
+		incoming.More = append(incoming.More, []byte(s.then))
 	}
-	in.More[0] = []byte(`{"dataset":{"dataset_parts":[]}}`)
-	if got, ok, err := f.Follow(in); ok || err != nil {
+	incoming.More[0] = []byte(`{"dataset":{"dataset_parts":[]}}`)
+	if got, ok, err := f.Follow(incoming); ok || err != nil {
 		t.Errorf("of no parts: %+v, %v", got, err)
 	}
-	if a, err := f.DecodeAnswer(in); err != nil || len(a.Body) != 0 || a.ContentType != "application/jsonl" {
+	if a, err := f.TranslateResponse(incoming); err != nil || len(a.Body) != 0 || a.ContentType != "application/jsonl" {
 		t.Errorf("of no parts: %+v, %v", a, err)
 	}
 	if _, _, err := f.Follow(&dialect.Incoming{Body: []byte(`{"job_id":"j","status":"processing"}`)}); !fault.Has(err, fault.Conflict) {
 		t.Errorf("a job that runs: %v", err)
 	}
-	if _, _, err := f.Follow(&dialect.Incoming{Body: in.Body, More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{}]}}`)}}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, _, err := f.Follow(&dialect.Incoming{Body: incoming.Body, More: [][]byte{[]byte(`{"dataset":{"dataset_parts":[{}]}}`)}}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("a part without a URL: %v", err)
 	}
 }

@@ -57,9 +57,9 @@ func chatOf(t *testing.T, body []byte) *llm.Call {
 	return c
 }
 
-// said are parameters that Cohere does not have: with a value that changes nothing they
+// droppedParams are parameters that Cohere does not have: with a value that changes nothing they
 // are not named as lost.
-var said = map[string]bool{
+var droppedParams = map[string]bool{
 	llm.StreamOptions: true, llm.ParallelToolCalls: true, "n": true, "store": true, "service_tier": true, "metadata": true,
 	"logit_bias": true, "modalities": true, "truncation": true, "include": true, "background": true,
 }
@@ -91,7 +91,7 @@ func cohereOnly(c *llm.Call) {
 		switch {
 		case p.Name == llm.MaxCompletionTokens:
 			p.Name = llm.MaxTokens
-		case said[p.Name]:
+		case droppedParams[p.Name]:
 			continue
 		case p.Name == llm.Stop && p.Raw[0] != '[':
 			p.Raw = json.RawMessage("[" + string(p.Raw) + "]")
@@ -108,7 +108,7 @@ func cohereOnly(c *llm.Call) {
 // planned puts an assistant's thoughts first, what it says behind them as one text,
 // refusals included, and its calls last; failed results say so.
 func planned(m *llm.Message) {
-	var thoughts, calls []llm.Part
+	var reasoning, calls []llm.Part
 	var texts []string
 	for _, p := range m.Parts {
 		switch {
@@ -118,8 +118,8 @@ func planned(m *llm.Message) {
 				text = p.Result.Parts[0].Text
 			}
 			p.Result.Error, p.Result.Parts = false, []llm.Part{{Text: "Error: " + text}}
-		case p.Kind == llm.ThoughtPart:
-			thoughts = append(thoughts, p)
+		case p.Kind == llm.ReasoningPart:
+			reasoning = append(reasoning, p)
 		case p.Kind == llm.TextPart || p.Kind == llm.RefusalPart:
 			texts = append(texts, p.Text)
 		case p.Kind == llm.CallPart:
@@ -129,7 +129,7 @@ func planned(m *llm.Message) {
 	if m.Role != llm.RoleAssistant {
 		return
 	}
-	m.Parts = thoughts
+	m.Parts = reasoning
 	if len(texts) > 0 {
 		m.Parts = append(m.Parts, llm.Part{Text: strings.Join(texts, "\n")})
 	}
@@ -157,12 +157,12 @@ func TestNothingIsLostUnsaid(t *testing.T) {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
 			diff := dialecttest.Diff(
-				dialecttest.Rest(c, out.Lost), chatOf(t, out.Body),
-				dialecttest.Places, dialecttest.Surface, dialecttest.Model, dialecttest.Sources, dialecttest.Developers, dialecttest.Turns, dialecttest.Texts("\n"),
-				dialecttest.Arguments, dialecttest.ResultNames, dialecttest.URLTypes, cohereOnly, dialecttest.Turns, dialecttest.Texts("\n"), dialecttest.Places,
+				dialecttest.Rest(c, out.Dropped), chatOf(t, out.Body),
+				dialecttest.Positions, dialecttest.Surface, dialecttest.Model, dialecttest.Sources, dialecttest.Developers, dialecttest.Turns, dialecttest.Texts("\n"),
+				dialecttest.Arguments, dialecttest.ResultNames, dialecttest.URLTypes, cohereOnly, dialecttest.Turns, dialecttest.Texts("\n"), dialecttest.Positions,
 			)
 			if len(diff) > 0 {
-				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 			}
 		}
 	}

@@ -11,12 +11,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads an answer of /v2/chat.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+// DecodeResponse reads an answer of /v2/chat.
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{Choices: make([]llm.Choice, 1)}
 	c := &r.Choices[0]
 	var message []byte
-	for name, val := range splice.Members(in.Body) {
+	for name, val := range splice.Members(incoming.Body) {
 		switch string(name) {
 		case `"id"`:
 			r.ID, _ = splice.Unquote(val)
@@ -61,7 +61,7 @@ func readMessage(c *llm.Choice, raw []byte) {
 	cite(c.Parts, notes)
 	c.Parts = slices.DeleteFunc(c.Parts, func(p llm.Part) bool { return p.Text == "" })
 	if text, _ := splice.Unquote(plan); text != "" {
-		if says(c.Parts) {
+		if hasText(c.Parts) {
 			c.Extra = append(c.Extra, llm.Param{Name: "tool_plan", Raw: plan})
 		} else {
 			c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: text})
@@ -79,9 +79,9 @@ func readContent(raw []byte) []llm.Part {
 	}
 	var parts []llm.Part
 	for val := range splice.Elements(raw) {
-		if thought, ok := splice.Find(val, "thinking"); ok {
-			text, _ := splice.Unquote(thought)
-			parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: text})
+		if reasoning, ok := splice.Find(val, "thinking"); ok {
+			text, _ := splice.Unquote(reasoning)
+			parts = append(parts, llm.Part{Kind: llm.ReasoningPart, Text: text})
 			continue
 		}
 		parts = append(parts, llm.Part{Kind: llm.TextPart, Text: splice.Text(val, "text")})
@@ -89,8 +89,8 @@ func readContent(raw []byte) []llm.Part {
 	return parts
 }
 
-// says reports whether there is a text.
-func says(parts []llm.Part) bool {
+// hasText reports whether there is a text.
+func hasText(parts []llm.Part) bool {
 	for i := range parts {
 		if parts[i].Kind == llm.TextPart {
 			return true
@@ -102,11 +102,11 @@ func says(parts []llm.Part) bool {
 // cite gives each citation to the part of which it speaks.
 func cite(parts []llm.Part, notes []byte) {
 	for note := range splice.Elements(notes) {
-		at := place(note)
-		if at >= len(parts) {
+		index := citationIndex(note)
+		if index >= len(parts) {
 			continue
 		}
-		p := &parts[at]
+		p := &parts[index]
 		if p.Citations == nil {
 			p.Shape, p.Citations = "cohere", []byte{'['}
 		} else {
@@ -116,8 +116,8 @@ func cite(parts []llm.Part, notes []byte) {
 	}
 }
 
-// place is the index of the content that a citation speaks of.
-func place(note []byte) int {
+// citationIndex is the index of the content that a citation speaks of.
+func citationIndex(note []byte) int {
 	raw, _ := splice.Find(note, "content_index")
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 0 {

@@ -34,7 +34,7 @@ func TestDecodeReply(t *testing.T) {
 				Choices: []llm.Choice{{
 					Finish: llm.FinishToolCalls, Raw: "TOOL_CALL",
 					Parts: []llm.Part{
-						{Kind: llm.ThoughtPart, Text: "hm"}, {Text: "I will search."},
+						{Kind: llm.ReasoningPart, Text: "hm"}, {Text: "I will search."},
 						{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "t1", Name: "f", Arguments: `{"q":1}`}},
 						{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "t2", Name: "g", Arguments: `{}`}},
 					},
@@ -51,7 +51,7 @@ func TestDecodeReply(t *testing.T) {
 					Finish: llm.FinishLength, Raw: "MAX_TOKENS",
 					Logprobs: []byte(`{"content":[{"token":"a","logprob":-0.25,"bytes":null,"top_logprobs":[]},{"token":" b","logprob":-1.5,"bytes":null,"top_logprobs":[]}]}`),
 					Parts: []llm.Part{
-						{Kind: llm.ThoughtPart, Text: "hm"},
+						{Kind: llm.ReasoningPart, Text: "hm"},
 						{Text: "a b", Shape: "cohere", Citations: []byte(`[{"start":0,"end":1,"text":"a","content_index":1},{"start":2,"content_index":1}]`)},
 					},
 					Extra: []llm.Param{{Name: "tool_plan", Raw: []byte(`"p"`)}},
@@ -64,17 +64,17 @@ func TestDecodeReply(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(c.body), To: target})
+			r, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(c.body), To: target})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, d := range dialecttest.DiffReplies(&c.want, r) {
+			for _, d := range dialecttest.DiffResponses(&c.want, r) {
 				t.Error(d)
 			}
 		})
 	}
 	for _, body := range []string{``, `[]`, `{"id":"1"}`, `{"message":"x"}`} {
-		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestFailedTurnsWithoutContentAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"ERROR", "TIMEOUT"} {
 		for _, content := range []string{`[]`, `""`, `[{"type":"text","text":""}]`, `[{"type":"thinking","thinking":"hm"}]`} {
-			r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"id":"1","finish_reason":"` + word + `","message":{"role":"assistant","content":` + content + `}}`), To: target})
+			r, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{"id":"1","finish_reason":"` + word + `","message":{"role":"assistant","content":` + content + `}}`), To: target})
 			if f := fault.From(err); err == nil || f.HTTPStatus() != 502 || f.Wire != word {
 				t.Errorf("%s, %s: %+v, %v", word, content, r, err)
 			}

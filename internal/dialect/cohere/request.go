@@ -38,7 +38,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
 // writer writes one request.
@@ -49,7 +49,7 @@ type writer struct {
 }
 
 func (w *writer) params() {
-	w.Carry(w.t, params)
+	w.WriteParams(w.t, params)
 	if raw, ok := w.t.First(llm.MaxTokens, llm.MaxCompletionTokens); ok {
 		w.Raw("max_tokens", raw)
 	}
@@ -60,7 +60,7 @@ func (w *writer) params() {
 		w.Raw("stop_sequences", dialect.Stops(raw, true))
 	}
 	raw, _ := w.t.Peek(llm.Thinking)
-	if word := splice.Text(raw, "type"); word == "enabled" || word == "disabled" { // any other, such as "adaptive", is refused
+	if mode := splice.Text(raw, "type"); mode == "enabled" || mode == "disabled" { // any other, such as "adaptive", is refused
 		w.t.Consume(llm.Thinking)
 		w.Raw("thinking", thinking(raw))
 	}

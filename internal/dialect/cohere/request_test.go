@@ -36,7 +36,7 @@ func TestEncodeCall(t *testing.T) {
 	const head, user = `{"model":"command-a-03-2025","messages":[`, `{"role":"user","content":"x"}]`
 	for _, c := range []struct {
 		name, call, want string // want: what follows head; with a comma at its beginning, what follows user
-		lost             []string
+		dropped          []string
 	}{
 		{
 			"parameters",
@@ -102,8 +102,8 @@ func TestEncodeCall(t *testing.T) {
 			if string(out.Body) != want {
 				t.Errorf("sent\n%s\nwant\n%s", out.Body, want)
 			}
-			if !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("lost %q, want %q", out.Lost, c.lost)
+			if !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("lost %q, want %q", out.Dropped, c.dropped)
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func TestEncodeCallAsksForAStream(t *testing.T) {
 	to := *target
 	to.Stream = true
 	out, err := upstream().EncodeCall(context.Background(), chatCall(t, `"stream":true,"stream_options":{"include_usage":true}`), &to)
-	if err != nil || !strings.HasSuffix(string(out.Body), `],"stream":true}`) || len(out.Lost) > 0 {
-		t.Errorf("%s, lost %q, %v", out.Body, out.Lost, err)
+	if err != nil || !strings.HasSuffix(string(out.Body), `],"stream":true}`) || len(out.Dropped) > 0 {
+		t.Errorf("%s, lost %q, %v", out.Body, out.Dropped, err)
 	}
 }
 

@@ -40,9 +40,9 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 		writeText(&w, d)
 	}
 	w.Close(']')
-	w.Carry(t, rerankParams)
+	w.WriteParams(t, rerankParams)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 func writeText(w *dialect.JSON, document []byte) {
@@ -57,14 +57,14 @@ func writeText(w *dialect.JSON, document []byte) {
 	}
 }
 
-// DecodeAnswer reads {"id":…,"results":[{"index":0,"relevance_score":0.9}],"meta":{…}}.
-func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(in.Body, "results")
+// TranslateResponse reads {"id":…,"results":[{"index":0,"relevance_score":0.9}],"meta":{…}}.
+func (rerank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	list, ok := splice.Find(incoming.Body, "results")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
 	}
-	meta, _ := splice.Find(in.Body, "meta")
-	r := dialect.Ranking{ID: splice.Text(in.Body, "id"), Model: in.To.Model, Usage: usage(meta)}
+	meta, _ := splice.Find(incoming.Body, "meta")
+	r := dialect.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: usage(meta)}
 	for res := range splice.Elements(list) {
 		var d dialect.Ranked
 		for name, val := range splice.Members(res) {
@@ -79,5 +79,5 @@ func (rerank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		r.Results = append(r.Results, d)
 	}
-	return r.Answer(in.Sent.Body)
+	return r.BuildResponse(incoming.Sent.Body)
 }

@@ -14,7 +14,7 @@ func (w *writer) tools() {
 	w.strict()
 }
 
-func (w *writer) function(t *llm.Tool, at string) {
+func (w *writer) function(t *llm.Tool, path string) {
 	w.Open('{')
 	w.Str("type", llm.Function)
 	w.Key("function").Open('{')
@@ -28,7 +28,7 @@ func (w *writer) function(t *llm.Tool, at string) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 	}
 }
 
@@ -38,7 +38,7 @@ func (w *writer) function(t *llm.Tool, at string) {
 func (w *writer) strict() {
 	if f := w.c.Format; f != nil && f.Type == "json_schema" && f.Strict != nil {
 		w.Bool("strict_tools", *f.Strict)
-		w.loseStrict(*f.Strict)
+		w.dropStrict(*f.Strict)
 		return
 	}
 	all, some := true, false
@@ -52,11 +52,11 @@ func (w *writer) strict() {
 		w.Bool("strict_tools", true)
 		return
 	}
-	w.loseStrict(false)
+	w.dropStrict(false)
 }
 
-// loseStrict names the tools that wanted something else.
-func (w *writer) loseStrict(sent bool) {
+// dropStrict names the tools that wanted something else.
+func (w *writer) dropStrict(sent bool) {
 	for i := range w.c.Tools {
 		if t := &w.c.Tools[i]; t.Type == llm.Function && t.Strict != nil && *t.Strict != sent {
 			w.t.Drop(dialect.NestedPath(w.c, dialect.ElementPath("tools", t.Index), "function") + ".strict")

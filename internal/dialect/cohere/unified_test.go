@@ -19,11 +19,11 @@ func TestUnifiedRequests(t *testing.T) {
 	t.Parallel()
 	to := &dialect.Target{Provider: "cohere", Model: "m"}
 	for _, c := range []struct {
-		name string
-		ep   llm.Endpoint
-		body string
-		want string
-		lost []string
+		name    string
+		ep      llm.Endpoint
+		body    string
+		want    string
+		dropped []string
 	}{
 		{"a text", llm.Embed, `{"model":"x","input":"a","user":"u"}`, `{"model":"m","texts":["a"],"input_type":"search_document","embedding_types":["float"]}`, []string{"user"}},
 		{
@@ -63,8 +63,8 @@ func TestUnifiedRequests(t *testing.T) {
 			if string(out.Body) != c.want {
 				t.Errorf("sent\n%s\nwant\n%s", out.Body, c.want)
 			}
-			if !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("lost %q, want %q", out.Lost, c.lost)
+			if !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("lost %q, want %q", out.Dropped, c.dropped)
 			}
 		})
 	}
@@ -140,8 +140,8 @@ func TestUnifiedAnswers(t *testing.T) {
 		{"a cancelled batch", llm.CancelBatch, ``, ``, `{"status":"success","object":"batch","id":"x/1"}`, llm.Usage{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			in := &dialect.Incoming{Body: []byte(c.body), Created: 9, To: &dialect.Target{Model: "m"}, Sent: &dialect.Request{Endpoint: c.ep, ID: "x/1", Body: []byte(c.sent)}}
-			a, err := unified(c.ep).DecodeAnswer(in)
+			incoming := &dialect.Incoming{Body: []byte(c.body), Created: 9, To: &dialect.Target{Model: "m"}, Sent: &dialect.Request{Endpoint: c.ep, ID: "x/1", Body: []byte(c.sent)}}
+			a, err := unified(c.ep).TranslateResponse(incoming)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,8 +154,8 @@ func TestUnifiedAnswers(t *testing.T) {
 
 func TestCompletionStreams(t *testing.T) {
 	t.Parallel()
-	in := &dialect.Incoming{Body: []byte(`{"id":"g","generations":[{"text":"x"}]}`), Created: 9, To: &dialect.Target{Model: "m", Stream: true}, Sent: &dialect.Request{}}
-	a, err := unified(llm.Complete).DecodeAnswer(in)
+	incoming := &dialect.Incoming{Body: []byte(`{"id":"g","generations":[{"text":"x"}]}`), Created: 9, To: &dialect.Target{Model: "m", Stream: true}, Sent: &dialect.Request{}}
+	a, err := unified(llm.Complete).TranslateResponse(incoming)
 	if err != nil || a.ContentType != "text/event-stream" || !strings.HasSuffix(string(a.Body), "data: [DONE]\n\n") {
 		t.Errorf("%s %s, %v", a.ContentType, a.Body, err)
 	}
@@ -164,8 +164,8 @@ func TestCompletionStreams(t *testing.T) {
 func TestUnifiedAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, ep := range []llm.Endpoint{llm.Embed, llm.Complete, llm.Rerank, llm.RetrieveFile, llm.CreateBatch, llm.RetrieveBatch, llm.UploadFile} {
-		in := &dialect.Incoming{Body: []byte(`{"message":"what?"}`), To: target, Sent: &dialect.Request{Endpoint: ep}}
-		if _, err := unified(ep).DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
+		incoming := &dialect.Incoming{Body: []byte(`{"message":"what?"}`), To: target, Sent: &dialect.Request{Endpoint: ep}}
+		if _, err := unified(ep).TranslateResponse(incoming); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", ep, err)
 		}
 	}
@@ -174,10 +174,10 @@ func TestUnifiedAnswersThatAreNone(t *testing.T) {
 func TestLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		ep    llm.Endpoint
-		query string
-		want  string
-		lost  []string
+		ep      llm.Endpoint
+		query   string
+		want    string
+		dropped []string
 	}{
 		{llm.ListFiles, "limit=5", "limit=6", nil},
 		{llm.ListFiles, "after=ds-1&limit=5&purpose=batch", "limit=501", []string{"purpose"}},
@@ -187,7 +187,7 @@ func TestLists(t *testing.T) {
 		{llm.RetrieveFile, "x=1", "", []string{"x"}},
 	} {
 		out, err := unified(c.ep).EncodeRequest(context.Background(), &dialect.Request{Endpoint: c.ep, Query: c.query}, target)
-		if err != nil || out.Query != c.want || !slices.Equal(out.Lost, c.lost) || out.Body != nil {
+		if err != nil || out.Query != c.want || !slices.Equal(out.Dropped, c.dropped) || out.Body != nil {
 			t.Errorf("%s: %+v, %v", c.ep, out, err)
 		}
 	}

@@ -29,7 +29,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	if err != nil {
 		return nil, err
 	}
-	body := r.Room()
+	body := r.NewSpool()
 	form := multipart.NewWriter(body)
 	if _, params, err := mime.ParseMediaType(r.ContentType); err != nil || form.SetBoundary(params["boundary"]) != nil {
 		return nil, fault.New(fault.InvalidRequest, "the form's boundary is broken").WithCause(err)
@@ -46,7 +46,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	}
 	query := "name=" + url.QueryEscape(strings.TrimSuffix(u.Name, ".jsonl")+"-"+ident.NewID())
 	head := wire.Header{{Name: "content-type", Value: form.FormDataContentType()}}
-	return &dialect.Outgoing{Large: body.Payload(), Header: head, Query: query, Lost: u.Lost}, nil
+	return &dialect.Outgoing{Large: body.Payload(), Header: head, Query: query, Dropped: u.Dropped}, nil
 }
 
 // rowOf makes a row of a line of a batch, {"custom_id":"1","body":{"input":"…"}}:
@@ -63,7 +63,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 	if !ok || text[0] != '"' {
 		return dst, errors.New("has no body.input that is one text")
 	}
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	id, _ := splice.Find(line, "custom_id")
 	w.Raw("custom_id", id)
@@ -83,14 +83,14 @@ func only(list []byte) (val []byte, ok bool) {
 	return val, n == 1
 }
 
-// DecodeAnswer reads {"id":…}. What the file was called and for is known from the
+// TranslateResponse reads {"id":…}. What the file was called and for is known from the
 // request.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	f := file{id: splice.Text(in.Body, "id"), created: in.Created, status: "uploaded"}
+func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	f := file{id: splice.Text(incoming.Body, "id"), created: incoming.Created, status: "uploaded"}
 	if f.id == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the dataset")
 	}
-	u, err := dialect.ReadUpload(in.Sent)
+	u, err := dialect.ReadUpload(incoming.Sent)
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,10 @@ func TestUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := uuid.ReplaceAllString(out.Query, "U"); got != "name=rows+%26+more-U" || len(out.Lost) != 1 || out.Lost[0] != "expires_after" {
-		t.Errorf("query %s, lost %q", got, out.Lost)
+	if got := uuid.ReplaceAllString(out.Query, "U"); got != "name=rows+%26+more-U" || len(out.Dropped) != 1 || out.Dropped[0] != "expires_after" {
+		t.Errorf("query %s, lost %q", got, out.Dropped)
 	}
-	dialecttest.Whole(t, out)
+	dialecttest.LoadBody(t, out)
 	_, params, err := mime.ParseMediaType(out.Header.Get("content-type"))
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestUpload(t *testing.T) {
 	if got := uuid.ReplaceAllString(string(rows), "U"); p.FormName() != "data" || p.FileName() != "rows.jsonl" || got != want {
 		t.Errorf("%s %s\n%s\nwant\n%s", p.FormName(), p.FileName(), got, want)
 	}
-	a, err := unified(llm.UploadFile).DecodeAnswer(&dialect.Incoming{Body: []byte(`{"id":"d1"}`), Created: 9, Sent: r, To: target})
+	a, err := unified(llm.UploadFile).TranslateResponse(&dialect.Incoming{Body: []byte(`{"id":"d1"}`), Created: 9, Sent: r, To: target})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,22 +24,22 @@ func usage(raw []byte) llm.Usage {
 			u.CachedTokens, _ = dialect.Count(val)
 		}
 	}
-	u.InputImageTokens = figure(&u, billed, "image_tokens")
-	u.InputTokens = figure(&u, billed, "input_tokens") + u.InputImageTokens
-	u.OutputTokens = figure(&u, billed, "output_tokens")
-	u.SearchUnits = figure(&u, billed, "search_units")
-	if n := figure(&u, tokens, "input_tokens"); n > 0 {
+	u.InputImageTokens = readCount(&u, billed, "image_tokens")
+	u.InputTokens = readCount(&u, billed, "input_tokens") + u.InputImageTokens
+	u.OutputTokens = readCount(&u, billed, "output_tokens")
+	u.SearchUnits = readCount(&u, billed, "search_units")
+	if n := readCount(&u, tokens, "input_tokens"); n > 0 {
 		u.InputTokens, u.FreeInputTokens = n, free(n, billed, "input_tokens", u.InputTokens)
 	}
-	if n := figure(&u, tokens, "output_tokens"); n > 0 {
+	if n := readCount(&u, tokens, "output_tokens"); n > 0 {
 		u.OutputTokens, u.FreeOutputTokens = n, free(n, billed, "output_tokens", u.OutputTokens)
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
 }
 
-// figure reads one number; that it is there means that the usage is reported.
-func figure(u *llm.Usage, raw []byte, name string) int64 {
+// readCount reads one number; that it is there means that the usage is reported.
+func readCount(u *llm.Usage, raw []byte, name string) int64 {
 	val, _ := splice.Find(raw, name)
 	n, ok := dialect.Count(val)
 	u.Reported = u.Reported || ok
@@ -48,7 +48,7 @@ func figure(u *llm.Usage, raw []byte, name string) int64 {
 
 // free is how many of n tokens are not billed: none where a figure of that name is not there.
 func free(n int64, billed []byte, name string, paid int64) int64 {
-	if _, told := splice.Find(billed, name); !told {
+	if _, found := splice.Find(billed, name); !found {
 		return 0
 	}
 	return max(0, n-paid)

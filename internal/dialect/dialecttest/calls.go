@@ -19,7 +19,7 @@ const (
 	Files                         // documents, the same
 	FileIDs                       // media named by the id of a file
 	Audio                         // in messages of chat
-	Thoughts                      // with signatures
+	Reasoning                     // with signatures
 	Seals                         // thoughts that only the provider can read
 	Marks                         // cache marks with and without a time
 	Tools                         // and calls, and their results
@@ -58,14 +58,14 @@ func RandomCall(r *rand.Rand, o Options) *llm.Call {
 	if o.Shape == "" {
 		o.Shape = "openai"
 	}
-	m := &maker{Rand: r, o: o, c: &llm.Call{Surface: o.Surface, Model: "model-" + word(r)}}
+	m := &maker{Rand: r, o: o, c: &llm.Call{Surface: o.Surface, Model: "model-" + randomName(r)}}
 	m.tools()
 	m.system()
 	turns := 1 + r.IntN(o.MaxTurns)
 	for i := 0; i < turns; i++ {
 		m.turn(i)
 	}
-	m.asked()
+	m.addParams()
 	return m.c
 }
 
@@ -78,12 +78,12 @@ type maker struct {
 	waiting []string // calls without results
 }
 
-func (m *maker) may(f Feature) bool     { return m.o.Without&f == 0 && m.IntN(3) == 0 }
-func (m *maker) on(s llm.Endpoint) bool { return m.o.Surface == s }
+func (m *maker) may(f Feature) bool             { return m.o.Without&f == 0 && m.IntN(3) == 0 }
+func (m *maker) hasSurface(s llm.Endpoint) bool { return m.o.Surface == s }
 
 func (m *maker) id(prefix string) string {
 	m.ids++
-	return fmt.Sprintf("%s%d%s", prefix, m.ids, word(m.Rand))
+	return fmt.Sprintf("%s%d%s", prefix, m.ids, randomName(m.Rand))
 }
 
 // tools puts up to four of them into the call.
@@ -124,14 +124,14 @@ func (m *maker) system() {
 		return
 	}
 	msg := llm.Message{Role: llm.RoleSystem, Index: -1}
-	if m.on(llm.ChatComplete) {
+	if m.hasSurface(llm.ChatComplete) {
 		msg.Index = m.next()
 		if m.IntN(3) == 0 {
 			msg.Role = llm.RoleDeveloper
 		}
 	}
 	parts := 1
-	if !m.on(llm.CreateModelResponse) {
+	if !m.hasSurface(llm.CreateModelResponse) {
 		parts += m.IntN(3)
 	}
 	for range parts {
@@ -159,22 +159,22 @@ func (m *maker) number(msg *llm.Message) {
 
 // mark is a cache mark, or none. Responses know no such thing.
 func (m *maker) mark() *llm.Cache {
-	if m.on(llm.CreateModelResponse) || !m.may(Marks) {
+	if m.hasSurface(llm.CreateModelResponse) || !m.may(Marks) {
 		return nil
 	}
 	return &llm.Cache{TTL: pick(m.Rand, "", "5m", "1h")}
 }
 
-// asked sets what stands beside the conversation.
-func (m *maker) asked() {
+// addParams sets what stands beside the conversation.
+func (m *maker) addParams() {
 	c := m.c
 	c.Stream = m.IntN(2) == 0
 	if m.may(Formats) {
 		c.Format = &llm.Format{Type: "json_schema", Name: "answer", Schema: []byte(`{"type":"object","properties":` + object(m.Rand, 2) + `}`), From: "response_format"}
-		if m.on(llm.Messages) {
+		if m.hasSurface(llm.Messages) {
 			c.Format.Name, c.Format.From = "", "output_config.format"
 		}
-		if m.on(llm.CreateModelResponse) {
+		if m.hasSurface(llm.CreateModelResponse) {
 			c.Format.From = "text.format"
 		}
 	}
@@ -185,10 +185,10 @@ func (m *maker) asked() {
 		}
 		c.Params = append(c.Params, llm.Param{Name: p.name, From: from, Raw: []byte(pick(m.Rand, p.raw...))})
 	}
-	if m.on(llm.Messages) && has(c, llm.ParallelToolCalls) && (c.Choice.Mode == "" || c.Choice.Mode == "none") {
+	if m.hasSurface(llm.Messages) && has(c, llm.ParallelToolCalls) && (c.Choice.Mode == "" || c.Choice.Mode == "none") {
 		c.Choice = llm.ToolChoice{Mode: "auto", From: "tool_choice"} // in which it is said
 	}
-	if m.on(llm.Messages) && !has(c, llm.MaxTokens) {
+	if m.hasSurface(llm.Messages) && !has(c, llm.MaxTokens) {
 		c.Params = append(c.Params, llm.Param{Name: llm.MaxTokens, From: "max_tokens", Raw: []byte("1024")})
 	}
 }

@@ -17,8 +17,8 @@ type Chat struct {
 	To       *dialect.Target
 }
 
-// ToolTalk is a list of messages with a tool call and its result.
-const ToolTalk = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
+// ToolConversation is a list of messages with a tool call and its result.
+const ToolConversation = `{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"1"}`
 
 // Encode puts a request of chat completions; its fields beside the messages, when the
 // messages are not given.
@@ -37,15 +37,15 @@ func (p Chat) Encode(t *testing.T, fields string) (*dialect.Outgoing, error) {
 }
 
 // Request proves what is sent for the fields, and what is named as lost.
-func (p Chat) Request(t *testing.T, name, fields, want string, lost []string) {
+func (p Chat) Request(t *testing.T, name, fields, want string, dropped []string) {
 	t.Helper()
 	out, err := p.Encode(t, fields)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	if string(out.Body) != want || !slices.Equal(out.Lost, lost) {
-		t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", name, out.Body, want, out.Lost, lost)
+	if string(out.Body) != want || !slices.Equal(out.Dropped, dropped) {
+		t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q, want %q", name, out.Body, want, out.Dropped, dropped)
 	}
 }
 
@@ -59,15 +59,15 @@ func (p Chat) Refusals(t *testing.T, messages map[string]string) {
 	}
 }
 
-// Reply proves what a provider's answer is read as.
-func (p Chat) Reply(t *testing.T, name, body string, want *llm.Response) {
+// Response proves what a provider's answer is read as.
+func (p Chat) Response(t *testing.T, name, body string, want *llm.Response) {
 	t.Helper()
-	r, err := p.Upstream.DecodeReply(&dialect.Incoming{Body: []byte(body), To: p.To})
+	r, err := p.Upstream.DecodeResponse(&dialect.Incoming{Body: []byte(body), To: p.To})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	for _, d := range DiffReplies(want, r) {
+	for _, d := range DiffResponses(want, r) {
 		t.Errorf("%s: %s", name, d)
 	}
 }

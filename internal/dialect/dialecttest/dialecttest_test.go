@@ -53,7 +53,7 @@ func TestWithoutLeavesFeaturesOut(t *testing.T) {
 	for seed := range uint64(100) {
 		c := dialecttest.RandomCall(rand.New(rand.NewPCG(seed, 1)), dialecttest.Options{
 			Surface: llm.Messages, MaxTurns: 8,
-			Without: dialecttest.Tools | dialecttest.Images | dialecttest.Files | dialecttest.Marks | dialecttest.Thoughts | dialecttest.Seals,
+			Without: dialecttest.Tools | dialecttest.Images | dialecttest.Files | dialecttest.Marks | dialecttest.Reasoning | dialecttest.Seals,
 		})
 		if len(c.Messages) > 9 || len(c.Tools) > 0 {
 			t.Fatalf("seed %d: %d messages, %d tools", seed, len(c.Messages), len(c.Tools))
@@ -108,7 +108,7 @@ func TestLooseFormsAreEqual(t *testing.T) {
 	a, b := call(), call()
 	b.Messages[0].Index, b.Params[0], b.Params[1] = 7, a.Params[1], a.Params[0]
 	b.Messages[1].Parts[0].Call.Arguments = "{}"
-	if diff := dialecttest.Diff(a, b, dialecttest.Places, dialecttest.Arguments); diff != nil {
+	if diff := dialecttest.Diff(a, b, dialecttest.Positions, dialecttest.Arguments); diff != nil {
 		t.Errorf("%q", diff)
 	}
 	b = call()
@@ -132,15 +132,15 @@ func TestRestTakesTheLostOut(t *testing.T) {
 
 // lines is a decoder of texts, one for each line; what is no text is refused.
 type lines struct {
-	in     dialect.EventReader
+	events dialect.EventReader
 	forget bool // a mistake: what was carried over is lost
 }
 
 func (d *lines) Feed(p []byte, emit func(*llm.Event)) error {
 	if d.forget {
-		d.in = dialect.EventReader{Framing: dialect.Lines}
+		d.events = dialect.EventReader{Framing: dialect.Lines}
 	}
-	return d.in.Feed(p, func(_, data []byte) error {
+	return d.events.Feed(p, func(_, data []byte) error {
 		if data[0] != '{' {
 			return fault.New(fault.UpstreamInvalid, "")
 		}
@@ -157,26 +157,26 @@ func (d *lines) Close(emit func(*llm.Event)) error {
 func TestSplitEverywhere(t *testing.T) {
 	t.Parallel()
 	stream := []byte("{\"a\":1}\n{\"b\":2}\n")
-	events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return &lines{in: dialect.EventReader{Framing: dialect.Lines}} })
+	events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return &lines{events: dialect.EventReader{Framing: dialect.Lines}} })
 	if len(events) != 3 || events[1].Text != `{"b":2}` {
 		t.Errorf("%+v", events)
 	}
-	whole, _ := dialecttest.Read(&lines{in: dialect.EventReader{Framing: dialect.Lines}}, stream)
+	full, _ := dialecttest.Read(&lines{events: dialect.EventReader{Framing: dialect.Lines}}, stream)
 	cut, _ := dialecttest.Read(&lines{forget: true}, stream[:3], stream[3:])
-	if len(dialecttest.Merge(whole)) != 2 || dialecttest.Merge(whole)[0].Text == dialecttest.Merge(cut)[0].Text {
+	if len(dialecttest.Merge(full)) != 2 || dialecttest.Merge(full)[0].Text == dialecttest.Merge(cut)[0].Text {
 		t.Error("a decoder that forgets reads the same")
 	}
 }
 
 func TestReplyOf(t *testing.T) {
 	t.Parallel()
-	got := dialecttest.ReplyOf([]llm.Event{
+	got := dialecttest.ResponseOf([]llm.Event{
 		{Kind: llm.EventStart, ID: "id", Model: "m"},
-		{Kind: llm.EventBlock, Part: llm.ThoughtPart},
-		{Kind: llm.EventText, Part: llm.ThoughtPart, Text: "hm"},
-		{Kind: llm.EventSignature, Part: llm.ThoughtPart, Text: "s1"},
-		{Kind: llm.EventSignature, Part: llm.ThoughtPart, Text: "s2"},
-		{Kind: llm.EventBlockEnd, Part: llm.ThoughtPart},
+		{Kind: llm.EventBlock, Part: llm.ReasoningPart},
+		{Kind: llm.EventText, Part: llm.ReasoningPart, Text: "hm"},
+		{Kind: llm.EventSignature, Part: llm.ReasoningPart, Text: "s1"},
+		{Kind: llm.EventSignature, Part: llm.ReasoningPart, Text: "s2"},
+		{Kind: llm.EventBlockEnd, Part: llm.ReasoningPart},
 		{Kind: llm.EventBlock, Block: 1, Part: llm.CallPart, ID: "c", Name: "f"},
 		{Kind: llm.EventBlock, Block: 2},
 		{Kind: llm.EventArguments, Block: 1, Part: llm.CallPart, Text: "{"},
@@ -191,12 +191,12 @@ func TestReplyOf(t *testing.T) {
 	want := &llm.Response{ID: "id", Model: "m", Usage: llm.Usage{InputTokens: 3, Reported: true}, Choices: []llm.Choice{{
 		Finish: llm.FinishStop, Raw: "stop_sequence", StopText: "x",
 		Parts: []llm.Part{
-			{Kind: llm.ThoughtPart, Text: "hm", Signature: "s1s2"},
+			{Kind: llm.ReasoningPart, Text: "hm", Signature: "s1s2"},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: "{}"}},
 			{Text: "x", Citations: []byte("[1,2]"), Shape: "anthropic"},
 		},
 	}}}
-	if diff := dialecttest.DiffReplies(got, want); diff != nil {
+	if diff := dialecttest.DiffResponses(got, want); diff != nil {
 		t.Errorf("%q", diff)
 	}
 }

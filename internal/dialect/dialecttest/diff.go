@@ -14,13 +14,13 @@ func Diff(a, b *llm.Call, loose ...Loose) []string {
 	return differences(reflect.ValueOf(relaxed(a, loose)), reflect.ValueOf(relaxed(b, loose)))
 }
 
-// DiffReplies does for replies what Diff does for calls, and knows nothing that
+// DiffResponses does for replies what Diff does for calls, and knows nothing that
 // shapes cannot tell apart but the places of parts.
-func DiffReplies(a, b *llm.Response) []string {
+func DiffResponses(a, b *llm.Response) []string {
 	a, b = clone(a), clone(b)
 	for _, r := range []*llm.Response{a, b} {
 		for i := range r.Choices {
-			places(r.Choices[i].Parts)
+			clearPositions(r.Choices[i].Parts)
 		}
 	}
 	return differences(reflect.ValueOf(a), reflect.ValueOf(b))

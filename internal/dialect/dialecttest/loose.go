@@ -33,38 +33,38 @@ func eachPart(c *llm.Call, do func(list []llm.Part)) {
 	}
 }
 
-func places(list []llm.Part) {
+func clearPositions(list []llm.Part) {
 	for i := range list {
 		list[i].Index = 0
-		unplaced(list[i].Extra)
+		clearFrom(list[i].Extra)
 	}
 }
 
-// Places leaves out where things stood in the caller's body: Index, From, and the
+// Positions leaves out where things stood in the caller's body: Index, From, and the
 // order of parameters.
-func Places(c *llm.Call) {
+func Positions(c *llm.Call) {
 	sortParams(c.Params)
-	unplaced(c.Params)
+	clearFrom(c.Params)
 	c.Choice.From = ""
 	if c.Format != nil {
 		c.Format.From = ""
 	}
 	for i := range c.Tools {
 		c.Tools[i].Index = 0
-		unplaced(c.Tools[i].Extra)
+		clearFrom(c.Tools[i].Extra)
 	}
 	for i := range c.Messages {
 		c.Messages[i].Index = 0
-		unplaced(c.Messages[i].Extra)
+		clearFrom(c.Messages[i].Extra)
 	}
-	eachPart(c, places)
+	eachPart(c, clearPositions)
 }
 
 func sortParams(list []llm.Param) {
 	slices.SortFunc(list, func(a, b llm.Param) int { return strings.Compare(a.Name, b.Name) })
 }
 
-func unplaced(list []llm.Param) {
+func clearFrom(list []llm.Param) {
 	for i := range list {
 		list[i].From = ""
 	}

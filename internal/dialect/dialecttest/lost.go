@@ -10,9 +10,9 @@ import (
 // Rest is what is left of a call without what a dialect said it had to leave out:
 // dialect.Outgoing.Lost. So what was sent and what Lost names can be shown to be the
 // whole. The call itself stays.
-func Rest(c *llm.Call, lost []string) *llm.Call {
+func Rest(c *llm.Call, dropped []string) *llm.Call {
 	c = clone(c)
-	gone := func(path string) bool { return slices.Contains(lost, path) }
+	gone := func(path string) bool { return slices.Contains(dropped, path) }
 	c.Params = without(c.Params, gone)
 	if gone(c.Choice.From) {
 		c.Choice = llm.ToolChoice{}
@@ -22,11 +22,11 @@ func Rest(c *llm.Call, lost []string) *llm.Call {
 	}
 	var tools []llm.Tool
 	for _, t := range c.Tools {
-		at := dialect.ElementPath("tools", t.Index)
-		if gone(at) {
+		path := dialect.ElementPath("tools", t.Index)
+		if gone(path) {
 			continue
 		}
-		if gone(at + ".cache_control") {
+		if gone(path + ".cache_control") {
 			t.Cache = nil
 		}
 		t.Extra = without(t.Extra, gone)
@@ -50,17 +50,17 @@ func restOf(c *llm.Call, m llm.Message, gone func(string) bool) llm.Message {
 	}
 	var parts []llm.Part
 	for _, p := range m.Parts {
-		at := c.Path(&m, p.Index)
-		if gone(at) {
+		path := c.Path(&m, p.Index)
+		if gone(path) {
 			continue
 		}
-		if gone(at + ".cache_control") {
+		if gone(path + ".cache_control") {
 			p.Cache = nil
 		}
-		if gone(at + ".citations") {
+		if gone(path + ".citations") {
 			p.Citations, p.Shape = nil, ""
 		}
-		if gone(at+".signature") || gone(at+".encrypted_content") {
+		if gone(path+".signature") || gone(path+".encrypted_content") {
 			p.Signature, p.Shape = "", ""
 		}
 		p.Extra = without(p.Extra, gone)

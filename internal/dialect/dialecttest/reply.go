@@ -4,16 +4,16 @@ import (
 	"sluice/internal/llm"
 )
 
-// ReplyOf puts the events of a stream together into the reply that they amount to, to
+// ResponseOf puts the events of a stream together into the reply that they amount to, to
 // be compared with the answer that the provider gives when it does not stream. A
 // stream that ended in a fault gives what came before.
-func ReplyOf(events []llm.Event) *llm.Response {
-	b := builder{reply: &llm.Response{}, parts: map[[2]int]*llm.Part{}}
+func ResponseOf(events []llm.Event) *llm.Response {
+	b := builder{response: &llm.Response{}, parts: map[[2]int]*llm.Part{}}
 	for i := range events {
-		e := kept(&events[i])
+		e := copyEvent(&events[i])
 		b.take(&e)
 	}
-	for i := range b.reply.Choices {
+	for i := range b.response.Choices {
 		for n := 0; ; n++ {
 			p, ok := b.parts[[2]int{i, n}]
 			if !ok {
@@ -22,31 +22,31 @@ func ReplyOf(events []llm.Event) *llm.Response {
 			if len(p.Citations) > 0 {
 				p.Citations = append(p.Citations, ']')
 			}
-			b.reply.Choices[i].Parts = append(b.reply.Choices[i].Parts, *p)
+			b.response.Choices[i].Parts = append(b.response.Choices[i].Parts, *p)
 		}
 	}
-	return b.reply
+	return b.response
 }
 
 type builder struct {
-	reply *llm.Response
-	parts map[[2]int]*llm.Part // by choice and block
+	response *llm.Response
+	parts    map[[2]int]*llm.Part // by choice and block
 }
 
 func (b *builder) choice(i int) *llm.Choice {
-	for len(b.reply.Choices) <= i {
-		b.reply.Choices = append(b.reply.Choices, llm.Choice{Index: len(b.reply.Choices)})
+	for len(b.response.Choices) <= i {
+		b.response.Choices = append(b.response.Choices, llm.Choice{Index: len(b.response.Choices)})
 	}
-	return &b.reply.Choices[i]
+	return &b.response.Choices[i]
 }
 
 func (b *builder) take(e *llm.Event) {
 	switch e.Kind {
 	case llm.EventStart:
-		b.reply.ID, b.reply.Model = e.ID, e.Model
+		b.response.ID, b.response.Model = e.ID, e.Model
 		return
 	case llm.EventUsage:
-		b.reply.Usage = *e.Usage
+		b.response.Usage = *e.Usage
 		return
 	case llm.EventFault, llm.EventEnd, llm.EventBlockEnd:
 		return
@@ -94,7 +94,7 @@ func grow(p *llm.Part, e *llm.Event) {
 		p.Call.Arguments += e.Text
 	case llm.EventSignature:
 		p.Signature += e.Text
-		if p.Kind == llm.ThoughtPart {
+		if p.Kind == llm.ReasoningPart {
 			p.Shape = e.Name
 		}
 	case llm.EventMedia:

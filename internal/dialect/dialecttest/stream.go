@@ -13,10 +13,10 @@ import (
 
 // Read feeds the pieces of a stream to a decoder, closes it and returns copies of its
 // events.
-func Read(d dialect.EventDecoder, pieces ...[]byte) ([]llm.Event, error) {
+func Read(d dialect.EventDecoder, chunks ...[]byte) ([]llm.Event, error) {
 	var events []llm.Event
-	emit := func(e *llm.Event) { events = append(events, kept(e)) }
-	for _, p := range pieces {
+	emit := func(e *llm.Event) { events = append(events, copyEvent(e)) }
+	for _, p := range chunks {
 		buf := append([]byte(nil), p...) // a decoder must keep nothing of what it is fed
 		if err := d.Feed(buf, emit); err != nil {
 			return events, err
@@ -28,8 +28,8 @@ func Read(d dialect.EventDecoder, pieces ...[]byte) ([]llm.Event, error) {
 	return events, d.Close(emit)
 }
 
-// kept is a copy of an event that outlives the call which handed it out.
-func kept(e *llm.Event) llm.Event {
+// copyEvent is a copy of an event that outlives the call which handed it out.
+func copyEvent(e *llm.Event) llm.Event {
 	out := *e
 	out.Raw = slices.Clone(e.Raw)
 	if e.Media != nil {
@@ -49,14 +49,14 @@ func kept(e *llm.Event) llm.Event {
 // the whole.
 func SplitEverywhere(t testing.TB, stream []byte, newDecoder func() dialect.EventDecoder) []llm.Event {
 	t.Helper()
-	whole, err := Read(newDecoder(), stream)
+	full, err := Read(newDecoder(), stream)
 	if err != nil {
 		t.Fatalf("the whole stream: %v", err)
 	}
-	want := Merge(whole)
-	check := func(name string, pieces ...[]byte) {
+	want := Merge(full)
+	check := func(name string, chunks ...[]byte) {
 		t.Helper()
-		events, err := Read(newDecoder(), pieces...)
+		events, err := Read(newDecoder(), chunks...)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -72,7 +72,7 @@ func SplitEverywhere(t testing.TB, stream []byte, newDecoder func() dialect.Even
 		single[i] = stream[i : i+1]
 	}
 	check("byte by byte", single...)
-	return whole
+	return full
 }
 
 // Merge joins deltas of one block that follow each other and gives the ids of tool
@@ -82,7 +82,7 @@ func Merge(events []llm.Event) []llm.Event {
 	var out []llm.Event
 	ids := 0
 	for i := range events {
-		e := kept(&events[i])
+		e := copyEvent(&events[i])
 		if e.Kind == llm.EventBlock && e.Part == llm.CallPart && strings.HasPrefix(e.ID, "call_") && len(e.ID) > 20 {
 			ids++
 			e.ID = fmt.Sprintf("call_%d", ids)

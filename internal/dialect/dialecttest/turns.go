@@ -11,8 +11,8 @@ func (m *maker) turn(i int) {
 	}
 	m.results()
 	msg := llm.Message{Role: llm.RoleUser}
-	if m.on(llm.ChatComplete) && m.may(Names) {
-		msg.Name = word(m.Rand)
+	if m.hasSurface(llm.ChatComplete) && m.may(Names) {
+		msg.Name = randomName(m.Rand)
 	}
 	for range 1 + m.IntN(3) {
 		msg.Parts = append(msg.Parts, m.userPart())
@@ -23,7 +23,7 @@ func (m *maker) turn(i int) {
 func (m *maker) add(msg llm.Message) {
 	msg.Index = m.next()
 	m.number(&msg)
-	if m.may(Extras) && m.on(llm.ChatComplete) {
+	if m.may(Extras) && m.hasSurface(llm.ChatComplete) {
 		msg.Extra = []llm.Param{{Name: "x_note", From: m.c.Path(&msg, -1) + ".x_note", Raw: []byte(`true`)}}
 	}
 	m.c.Messages = append(m.c.Messages, msg)
@@ -36,7 +36,7 @@ func (m *maker) userPart() llm.Part {
 		p.Kind, p.Media = llm.ImagePart, m.image()
 	case m.may(Files):
 		p.Kind, p.Media = llm.FilePart, m.document()
-	case m.on(llm.ChatComplete) && m.may(Audio):
+	case m.hasSurface(llm.ChatComplete) && m.may(Audio):
 		p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: "UklGRg==", Format: pick(m.Rand, "wav", "mp3")}
 	default:
 		p.Text = text(m.Rand)
@@ -45,11 +45,11 @@ func (m *maker) userPart() llm.Part {
 }
 
 func (m *maker) image() *llm.Media {
-	if m.may(FileIDs) && !m.on(llm.ChatComplete) {
+	if m.may(FileIDs) && !m.hasSurface(llm.ChatComplete) {
 		return &llm.Media{FileID: m.id("file_")}
 	}
 	if m.IntN(2) == 0 {
-		return &llm.Media{URL: "https://example.com/" + word(m.Rand) + ".png", MIME: "image/png"}
+		return &llm.Media{URL: "https://example.com/" + randomName(m.Rand) + ".png", MIME: "image/png"}
 	}
 	return &llm.Media{MIME: pick(m.Rand, "image/png", "image/jpeg"), Data: pick(m.Rand, "iVBORw0KGgo=", "aGk=")}
 }
@@ -59,29 +59,29 @@ func (m *maker) document() *llm.Media {
 	case m.may(FileIDs):
 		return &llm.Media{FileID: m.id("file_")}
 	case m.IntN(2) == 0:
-		return &llm.Media{URL: "https://example.com/" + word(m.Rand) + ".pdf", MIME: "application/pdf"}
-	case m.on(llm.Messages) && m.IntN(2) == 0:
+		return &llm.Media{URL: "https://example.com/" + randomName(m.Rand) + ".pdf", MIME: "application/pdf"}
+	case m.hasSurface(llm.Messages) && m.IntN(2) == 0:
 		return &llm.Media{MIME: "text/plain", Data: text(m.Rand), Plain: true}
-	case m.on(llm.Messages):
+	case m.hasSurface(llm.Messages):
 		return &llm.Media{MIME: "application/pdf", Data: "JVBERi0xLjQ="}
 	}
-	return &llm.Media{MIME: "application/pdf", Data: "JVBERi0xLjQ=", Name: word(m.Rand) + ".pdf"}
+	return &llm.Media{MIME: "application/pdf", Data: "JVBERi0xLjQ=", Name: randomName(m.Rand) + ".pdf"}
 }
 
 // model adds a turn of the model: thoughts, text, calls, in this order.
 func (m *maker) model() {
 	msg := llm.Message{Role: llm.RoleAssistant}
-	if m.may(Thoughts) {
-		p := llm.Part{Kind: llm.ThoughtPart, Text: text(m.Rand), Signature: "sig" + word(m.Rand), Shape: "anthropic"}
+	if m.may(Reasoning) {
+		p := llm.Part{Kind: llm.ReasoningPart, Text: text(m.Rand), Signature: "sig" + randomName(m.Rand), Shape: "anthropic"}
 		msg.Parts = append(msg.Parts, p)
 	}
 	if m.may(Seals) {
-		msg.Parts = append(msg.Parts, llm.Part{Kind: llm.SealedPart, Text: "sealed" + word(m.Rand), Shape: "anthropic"})
+		msg.Parts = append(msg.Parts, llm.Part{Kind: llm.SealedPart, Text: "sealed" + randomName(m.Rand), Shape: "anthropic"})
 	}
 	if m.IntN(4) > 0 || m.o.Without&Tools != 0 || len(m.c.Tools) == 0 {
 		p := llm.Part{Kind: llm.TextPart, Text: text(m.Rand), Cache: m.mark()}
-		if m.on(llm.Messages) && m.may(Citations) {
-			p.Citations, p.Shape = []byte(`[{"type":"char_location","cited_text":"`+word(m.Rand)+`","document_index":0}]`), m.o.Shape
+		if m.hasSurface(llm.Messages) && m.may(Citations) {
+			p.Citations, p.Shape = []byte(`[{"type":"char_location","cited_text":"`+randomName(m.Rand)+`","document_index":0}]`), m.o.Shape
 		}
 		msg.Parts = append(msg.Parts, p)
 	}
@@ -92,7 +92,7 @@ func (m *maker) model() {
 		msg.Parts = append(msg.Parts, llm.Part{Kind: llm.TextPart, Text: text(m.Rand)})
 	}
 	m.add(msg)
-	if m.on(llm.ChatComplete) { // calls stand beside the content
+	if m.hasSurface(llm.ChatComplete) { // calls stand beside the content
 		for i := range msg.Parts {
 			if msg.Parts[i].Kind == llm.CallPart {
 				msg.Parts[i].Index = -1
@@ -105,8 +105,8 @@ func (m *maker) calls(msg *llm.Message) {
 	for range 1 + m.IntN(3) {
 		call := &llm.ToolCall{ID: m.id("call_"), Name: "tool_0", Arguments: object(m.Rand, 2)}
 		p := llm.Part{Kind: llm.CallPart, Call: call, Cache: m.mark()}
-		if m.on(llm.ChatComplete) && m.may(Signed) {
-			p.Signature = "sig" + word(m.Rand)
+		if m.hasSurface(llm.ChatComplete) && m.may(Signed) {
+			p.Signature = "sig" + randomName(m.Rand)
 		}
 		m.waiting = append(m.waiting, call.ID)
 		msg.Parts = append(msg.Parts, p)
@@ -119,21 +119,21 @@ func (m *maker) results() {
 	index := -1
 	for _, id := range m.waiting {
 		res := &llm.ToolResult{ID: id, Name: "tool_0", Parts: []llm.Part{{Kind: llm.TextPart, Text: text(m.Rand), Index: -1}}}
-		if m.on(llm.Messages) && m.IntN(3) == 0 {
+		if m.hasSurface(llm.Messages) && m.IntN(3) == 0 {
 			res.Error = true
 		}
-		if m.on(llm.Messages) && m.may(Media) {
+		if m.hasSurface(llm.Messages) && m.may(Media) {
 			res.Parts = append(res.Parts, llm.Part{Kind: llm.ImagePart, Index: 1, Media: m.image()})
 			res.Parts[0].Index = 0
 		}
 		part := llm.Part{Kind: llm.ResultPart, Index: -1, Result: res}
-		if last := len(m.c.Messages) - 1; m.on(llm.Messages) && index >= 0 {
+		if last := len(m.c.Messages) - 1; m.hasSurface(llm.Messages) && index >= 0 {
 			part.Index = len(m.c.Messages[last].Parts)
 			m.c.Messages[last].Parts = append(m.c.Messages[last].Parts, part)
 			continue
 		}
 		index = m.next()
-		if m.on(llm.Messages) {
+		if m.hasSurface(llm.Messages) {
 			part.Index, part.Cache = 0, m.mark()
 		}
 		m.c.Messages = append(m.c.Messages, llm.Message{Role: llm.RoleTool, Index: index, Parts: []llm.Part{part}})

@@ -12,21 +12,21 @@ import (
 	"sluice/internal/llm"
 )
 
-// Asked is a request to a unified endpoint, and what becomes of it.
-type Asked struct {
-	Name  string
-	In    dialect.Request
-	Want  string   // the provider's body; with Query the query instead
-	Lost  []string // what is named as lost
-	Param string   // of the refusal fault.InvalidParameter; empty: none
+// RequestCase is a request to a unified endpoint, and what becomes of it.
+type RequestCase struct {
+	Name    string
+	Request dialect.Request
+	Want    string   // the provider's body; with Query the query instead
+	Dropped []string // what is named as lost
+	Param   string   // of the refusal fault.InvalidParameter; empty: none
 }
 
 // Requests proves what a unified endpoint asks its provider for.
-func Requests(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []Asked) {
+func Requests(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []RequestCase) {
 	t.Helper()
 	for i := range cases {
 		c := &cases[i]
-		out, err := u.EncodeRequest(t.Context(), &c.In, to)
+		out, err := u.EncodeRequest(t.Context(), &c.Request, to)
 		switch {
 		case c.Param != "":
 			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.Param {
@@ -34,8 +34,8 @@ func Requests(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases 
 			}
 		case err != nil:
 			t.Errorf("%s: %v", c.Name, err)
-		case string(out.Body)+out.Query != c.Want || !slices.Equal(out.Lost, c.Lost):
-			t.Errorf("%s: lost %q\ngot  %s\nwant %s", c.Name, out.Lost, string(out.Body)+out.Query, c.Want)
+		case string(out.Body)+out.Query != c.Want || !slices.Equal(out.Dropped, c.Dropped):
+			t.Errorf("%s: lost %q\ngot  %s\nwant %s", c.Name, out.Dropped, string(out.Body)+out.Query, c.Want)
 		}
 	}
 }
@@ -43,8 +43,8 @@ func Requests(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases 
 // JSON is a request with a body alone.
 func JSON(body string) dialect.Request { return dialect.Request{Body: []byte(body)} }
 
-// Answered is an answer of a provider, and what the caller gets.
-type Answered struct {
+// ResponseCase is an answer of a provider, and what the caller gets.
+type ResponseCase struct {
 	Name  string
 	Sent  dialect.Request
 	Body  string
@@ -53,17 +53,17 @@ type Answered struct {
 	Usage llm.Usage
 }
 
-// Answers proves what a unified endpoint makes of its provider's answers. They come at
+// Responses proves what a unified endpoint makes of its provider's answers. They come at
 // second 1795176000.
-func Answers(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []Answered) {
+func Responses(t *testing.T, u dialect.OpenAIEndpoint, to *dialect.Target, cases []ResponseCase) {
 	t.Helper()
 	for i := range cases {
 		c := &cases[i]
-		in := &dialect.Incoming{Status: 200, Body: []byte(c.Body), Sent: &c.Sent, To: to, Created: 1795176000}
+		incoming := &dialect.Incoming{Status: 200, Body: []byte(c.Body), Sent: &c.Sent, To: to, Created: 1795176000}
 		for _, m := range c.More {
-			in.More = append(in.More, []byte(m))
+			incoming.More = append(incoming.More, []byte(m))
 		}
-		a, err := u.DecodeAnswer(in)
+		a, err := u.TranslateResponse(incoming)
 		switch {
 		case c.Want == "":
 			if !fault.Has(err, fault.UpstreamInvalid) {

@@ -18,7 +18,7 @@ func Upload(t testing.TB, r *dialect.Request) *dialect.Request {
 	if f, err := splice.ReadForm(r.Payload.Open(), r.ContentType, spool, splice.FormLimits{}); err == nil {
 		r.Form, r.Payload = f, f.Payload()
 	}
-	r.Room = func() *wire.Spool {
+	r.NewSpool = func() *wire.Spool {
 		s := wire.NewSpool(t.TempDir())
 		t.Cleanup(func() { _ = s.Close() })
 		return s
@@ -26,8 +26,8 @@ func Upload(t testing.TB, r *dialect.Request) *dialect.Request {
 	return r
 }
 
-// Whole puts a large body of a request where small ones are.
-func Whole(t testing.TB, out *dialect.Outgoing) *dialect.Outgoing {
+// LoadBody puts a large body of a request where small ones are.
+func LoadBody(t testing.TB, out *dialect.Outgoing) *dialect.Outgoing {
 	t.Helper()
 	if out == nil || out.Large.Len() == 0 {
 		return out

@@ -23,7 +23,7 @@ func text(r *rand.Rand) string {
 	return b.String()
 }
 
-func word(r *rand.Rand) string { return strconv.FormatUint(uint64(r.Uint32()), 36) }
+func randomName(r *rand.Rand) string { return strconv.FormatUint(uint64(r.Uint32()), 36) }
 
 func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
 

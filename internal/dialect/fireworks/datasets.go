@@ -31,7 +31,7 @@ func (datasets) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 // Source: https://docs.fireworks.ai/api-reference/list-datasets, read 2026-11.
 func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
-		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, Most: 200,
+		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 50, MaxLimit: 200,
 		IsID: func(after string) bool { return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }, Write: write,
 	}
 }
@@ -39,26 +39,26 @@ func pages(member string, write func(w *dialect.JSON, raw []byte)) *dialect.Pagi
 var datasetsPages = pages("datasets", writeFile)
 
 // Follow reads a list on.
-func (datasets) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListFiles {
+func (datasets) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListFiles {
 		return dialect.Next{}, false, nil
 	}
-	return datasetsPages.Follow(in)
+	return datasetsPages.Follow(incoming)
 }
 
-// DecodeAnswer reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
-func (datasets) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+// TranslateResponse reads a dataset, {"datasets":[…]} or, of what was deleted, {}.
+func (datasets) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.DeleteFile:
-		return dialect.FileDeleted(in.Sent.ID), nil
+		return dialect.FileDeleted(incoming.Sent.ID), nil
 	case llm.ListFiles:
-		return datasetsPages.Answer(in)
+		return datasetsPages.BuildResponse(incoming)
 	default:
-		return answerFile(in.Body)
+		return fileResponse(incoming.Body)
 	}
 }
 
-func answerFile(body []byte) (*dialect.Response, error) {
+func fileResponse(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
 	}
@@ -70,7 +70,7 @@ func answerFile(body []byte) (*dialect.Response, error) {
 // writeFile writes a dataset as a file. How many bytes it has nobody tells.
 func writeFile(w *dialect.JSON, raw []byte) {
 	id := lastPart(splice.Text(raw, "name"))
-	status, details := "uploaded", trouble(raw)
+	status, details := "uploaded", statusError(raw)
 	switch {
 	case details != "":
 		status = "error"

@@ -35,9 +35,9 @@ func seconds(text string) int64 {
 	return t.Unix()
 }
 
-// trouble is what a resource says of its state: {"code":"INTERNAL","message":"…"}; ""
+// statusError is what a resource says of its state: {"code":"INTERNAL","message":"…"}; ""
 // when all is well.
-func trouble(raw []byte) string {
+func statusError(raw []byte) string {
 	status, _ := splice.Find(raw, "status")
 	if code := splice.Text(status, "code"); code == "OK" || code == "" {
 		return ""

@@ -46,7 +46,7 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.CarryAny(t, drawParams)
+	w.WriteAliasedParams(t, drawParams)
 	for name := range splice.Members(r.Body) {
 		if key := string(name[1 : len(name)-1]); strings.HasPrefix(key, "lora_") && !strings.Contains(key, `\`) {
 			raw, _ := t.Consume(key)
@@ -56,13 +56,13 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	w.Close('}')
 	dialect.Base64Only(t)
 	// without it the answer is a bare picture
-	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "accept", Value: "application/json"}}, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created}
-	for raw := range splice.Elements(in.Body) {
+// TranslateResponse reads a list, [{"base64":…,"seed":1,"finishReason":"SUCCESS"}].
+func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created}
+	for raw := range splice.Elements(incoming.Body) {
 		var it dialect.Image
 		for name, val := range splice.Members(raw) {
 			switch string(name) {
@@ -76,5 +76,5 @@ func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		m.Items = append(m.Items, it)
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

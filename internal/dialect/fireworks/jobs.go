@@ -72,9 +72,9 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	w.Opt("displayName", suffix)
 	w.Opt("outputModel", output)
 	writeHyperparameters(&w, t)
-	w.Carry(t, jobParams)
+	w.WriteParams(t, jobParams)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // named takes a name and puts the rest of it before it.
@@ -118,9 +118,9 @@ func writeHyperparameters(w *dialect.JSON, t *llm.FieldTracker) {
 	}
 }
 
-// DecodeAnswer reads the new job.
-func (createJob) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	return answerJob(in.Body)
+// TranslateResponse reads the new job.
+func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	return jobResponse(incoming.Body)
 }
 
 // EncodeRequest says no more than the address, but of lists which page is wanted.
@@ -134,27 +134,27 @@ func (jobs) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 var jobsPages = pages("supervisedFineTuningJobs", writeJob)
 
 // Follow reads a list on.
-func (jobs) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListFinetunes {
+func (jobs) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
 	}
-	return jobsPages.Follow(in)
+	return jobsPages.Follow(incoming)
 }
 
-// DecodeAnswer reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
+// TranslateResponse reads a job, {"supervisedFineTuningJobs":[…]} or, of one that was
 // cancelled, {}.
-func (jobs) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
-		return dialect.FinetuneCancelled(in.Sent.ID), nil
+		return dialect.FinetuneCancelled(incoming.Sent.ID), nil
 	case llm.ListFinetunes:
-		return jobsPages.Answer(in)
+		return jobsPages.BuildResponse(incoming)
 	default:
-		return answerJob(in.Body)
+		return jobResponse(incoming.Body)
 	}
 }
 
-func answerJob(body []byte) (*dialect.Response, error) {
+func jobResponse(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no fine-tuning job")
 	}
@@ -179,8 +179,8 @@ func writeJob(w *dialect.JSON, raw []byte) {
 	w.Str("model", splice.Text(raw, "baseModel"))
 	w.Str("status", status)
 	w.Int("created_at", seconds(splice.Text(raw, "createTime")))
-	if at := seconds(splice.Text(raw, "completedTime")); at > 0 {
-		w.Int("finished_at", at)
+	if finished := seconds(splice.Text(raw, "completedTime")); finished > 0 {
+		w.Int("finished_at", finished)
 	} else {
 		w.Raw("finished_at", []byte("null"))
 	}
@@ -198,7 +198,7 @@ func writeJob(w *dialect.JSON, raw []byte) {
 		w.Raw(n.Path, val)
 	}
 	w.Close('}')
-	if text := trouble(raw); text != "" {
+	if text := statusError(raw); text != "" {
 		w.Key("error").Open('{')
 		w.Str("message", text)
 		w.Close('}')

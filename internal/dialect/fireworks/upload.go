@@ -42,7 +42,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	w.Close('}')
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}, Lost: file.Lost}, nil
+	return &dialect.Outgoing{Body: w.B, Header: wire.Header{{Name: "content-type", Value: "application/json"}}, Dropped: file.Dropped}, nil
 }
 
 func fileOf(r *dialect.Request) (*dialect.Upload, error) {
@@ -54,9 +54,9 @@ func fileOf(r *dialect.Request) (*dialect.Upload, error) {
 }
 
 // Follow goes through the steps behind the first.
-func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	id := lastPart(splice.Text(in.Body, "name"))
-	file, err := fileOf(in.Sent)
+func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	id := lastPart(splice.Text(incoming.Body, "name"))
+	file, err := fileOf(incoming.Sent)
 	switch {
 	case err != nil:
 		return dialect.Next{}, false, err
@@ -65,12 +65,12 @@ func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	next := dialect.Next{Endpoint: llm.RetrieveFile, ID: id, Method: "POST"}
 	path := "/datasets/" + url.PathEscape(id)
-	switch len(in.More) {
+	switch len(incoming.More) {
 	case 0:
 		next.Path = path + ":getUploadEndpoint"
 		next.Body = wire.Bytes([]byte(`{"filenameToSize":{"` + rows + `":"` + strconv.FormatInt(file.File.Len, 10) + `"}}`))
 	case 1:
-		address, _ := splice.Find(in.More[0], "filenameToSignedUrls", rows)
+		address, _ := splice.Find(incoming.More[0], "filenameToSignedUrls", rows)
 		if next.URL, _ = splice.Unquote(address); next.URL == "" {
 			return next, false, fault.New(fault.UpstreamInvalid, "the provider names no address for the file")
 		}
@@ -85,18 +85,18 @@ func (upload) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	return next, true, nil
 }
 
-// DecodeAnswer is the file as the caller named it.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	file, err := fileOf(in.Sent)
+// TranslateResponse is the file as the caller named it.
+func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	file, err := fileOf(incoming.Sent)
 	if err != nil {
 		return nil, err
 	}
 	var w dialect.JSON
 	w.Open('{')
-	w.Str("id", lastPart(splice.Text(in.Body, "name")))
+	w.Str("id", lastPart(splice.Text(incoming.Body, "name")))
 	w.Str("object", "file")
 	w.Int("bytes", file.File.Len)
-	w.Int("created_at", in.Created)
+	w.Int("created_at", incoming.Created)
 	w.Str("filename", file.Name)
 	w.Str("purpose", cmp.Or(file.Purpose, "fine-tune"))
 	w.Str("status", "processed")

@@ -23,11 +23,11 @@ var _ dialect.MultiStep = batches{}
 var batchesPages = pages("batchPredictionJobs", writeBatch)
 
 // Follow reads a list on.
-func (batches) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListBatches {
+func (batches) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListBatches {
 		return dialect.Next{}, false, nil
 	}
-	return batchesPages.Follow(in)
+	return batchesPages.Follow(incoming)
 }
 
 // EncodeRequest makes a job of the caller's batch; on all other endpoints the address
@@ -86,7 +86,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	w.Str("instanceType", "object")
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // rowID is the member of a row that tells which it is. It is no part of what the model
@@ -121,23 +121,23 @@ var batchStates = map[string]string{
 // batchState is validating for all states that come before the work.
 func batchState(job []byte) string { return cmp.Or(batchStates[textIn(job, "state")], "validating") }
 
-// DecodeAnswer writes jobs as batches. To a cancellation Google answers nothing.
-func (batches) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse writes jobs as batches. To a cancellation Google answers nothing.
+func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var w dialect.JSON
-	switch in.Sent.Endpoint {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelBatch:
 		w.Open('{')
-		w.Str("id", in.Sent.ID)
+		w.Str("id", incoming.Sent.ID)
 		w.Str("object", "batch")
 		w.Str("status", "cancelling")
 		w.Close('}')
 	case llm.ListBatches:
-		return batchesPages.Answer(in)
+		return batchesPages.BuildResponse(incoming)
 	default:
-		if jobID(in.Body) == "" {
+		if jobID(incoming.Body) == "" {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
 		}
-		writeBatch(&w, in.Body)
+		writeBatch(&w, incoming.Body)
 	}
 	return &dialect.Response{Body: w.B}, nil
 }

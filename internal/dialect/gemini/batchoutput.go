@@ -31,23 +31,23 @@ func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
 	if status := batchState(in.Body); !ok || !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
-	o := &outputWriter{in: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
+	o := &outputWriter{incoming: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 
 // hasOutput are the states of batches that have the results of what was done by then.
 var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired": true}
 
-// DecodeAnswer has no answer to make: the rows of the file are.
-func (batchOutput) DecodeAnswer(*dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse has no answer to make: the rows of the file are.
+func (batchOutput) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
 	return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
 }
 
 type outputWriter struct {
-	in    *dialect.Incoming
-	model string
-	job   string
-	rows  int // written so far
+	incoming *dialect.Incoming
+	model    string
+	job      string
+	rows     int // written so far
 }
 
 // row writes {"id":…,"custom_id":…,"response":{"status_code":200,…},"error":null} of
@@ -63,7 +63,7 @@ func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	if !ok {
 		custom, _ = splice.Find(line, "custom_id") // of Claude's rows
 	}
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	w.Str("id", id)
 	w.Raw("custom_id", custom)
@@ -85,9 +85,9 @@ func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	return append(w.B, '\n'), nil
 }
 
-// said is an answer of Gemini or, when it has no candidates, of Claude.
-func (o *outputWriter) said(response []byte) []byte {
-	lines := o.in.Sent.Lines
+// translateResponse is an answer of Gemini or, when it has no candidates, of Claude.
+func (o *outputWriter) translateResponse(response []byte) []byte {
+	lines := o.incoming.Sent.Lines
 	if lines == nil {
 		return response
 	}
@@ -95,19 +95,19 @@ func (o *outputWriter) said(response []byte) []byte {
 	if _, ok := splice.Find(response, "candidates"); !ok && lines.Messages != nil {
 		shape = lines.Messages
 	}
-	r, err := shape.DecodeReply(&dialect.Incoming{Body: response, To: o.in.To})
+	r, err := shape.DecodeResponse(&dialect.Incoming{Body: response, To: o.incoming.To})
 	if err != nil {
 		return response
 	}
-	a := &dialect.ResponseContext{Call: &llm.Call{Model: o.model}, ID: ident.NewObjectID(""), Created: o.in.Created, Provider: o.in.To.Provider, Strict: true}
-	return lines.Client.EncodeReply(nil, r, a)
+	a := &dialect.ResponseContext{Call: &llm.Call{Model: o.model}, ID: ident.NewObjectID(""), Created: o.incoming.Created, Provider: o.incoming.To.Provider, Strict: true}
+	return lines.Client.EncodeResponse(nil, r, a)
 }
 
 // body is the answer to one request in OpenAI's shape; nil when there is none. An
 // answer that nobody here can read stands as it came.
 func (o *outputWriter) body(line []byte) []byte {
 	if response, ok := splice.Find(line, "response"); ok && string(response) != "null" {
-		return o.said(response)
+		return o.translateResponse(response)
 	}
 	if _, ok := splice.Find(line, "predictions"); !ok {
 		return nil
@@ -118,7 +118,7 @@ func (o *outputWriter) body(line []byte) []byte {
 		e.Vectors = append(e.Vectors, v.text)
 	}
 	e.Usage = embedUsage(usage)
-	a, err := e.Answer()
+	a, err := e.BuildResponse()
 	if err != nil {
 		return line
 	}

@@ -8,7 +8,7 @@ import (
 // part tells of one part of a fragment. Texts of one kind go on in the open block,
 // over fragments too; everything else is a block of its own.
 func (d *decoder) part(i int, raw []byte) {
-	s := &d.said
+	s := &d.current
 	s.read(raw)
 	c := &d.choices[i]
 	switch {
@@ -20,10 +20,10 @@ func (d *decoder) part(i int, raw []byte) {
 	d.content(i)
 	if sig := plainText(s.signature); sig != "" {
 		c.signed = true
-		d.tell(i, llm.Event{Kind: llm.EventSignature, Name: signerOf(c.kind), Text: sig})
+		d.sendInBlock(i, llm.Event{Kind: llm.EventSignature, Name: signerOf(c.kind), Text: sig})
 	}
 	switch s.kind {
-	case llm.TextPart, llm.ThoughtPart, llm.AudioPart:
+	case llm.TextPart, llm.ReasoningPart, llm.AudioPart:
 	default:
 		d.shut(i)
 	}
@@ -32,7 +32,7 @@ func (d *decoder) part(i int, raw []byte) {
 // signerOf is who signed a part of that kind; signatures of all but thoughts travel where
 // nobody else looks for them.
 func signerOf(k llm.PartKind) string {
-	if k == llm.ThoughtPart {
+	if k == llm.ReasoningPart {
 		return shapeName
 	}
 	return ""
@@ -40,15 +40,15 @@ func signerOf(k llm.PartKind) string {
 
 // content tells what the part holds.
 func (d *decoder) content(i int) {
-	switch s := &d.said; s.kind {
-	case llm.TextPart, llm.ThoughtPart:
+	switch s := &d.current; s.kind {
+	case llm.TextPart, llm.ReasoningPart:
 		if text := dialect.DecodeFragment(s.text); text != "" {
-			d.tell(i, llm.Event{Kind: llm.EventText, Text: text})
+			d.sendInBlock(i, llm.Event{Kind: llm.EventText, Text: text})
 		}
 	case llm.CallPart:
-		d.tell(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
+		d.sendInBlock(i, llm.Event{Kind: llm.EventArguments, Text: s.arguments()})
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
-		d.tell(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
+		d.sendInBlock(i, llm.Event{Kind: llm.EventMedia, Media: s.media()})
 	default: // opaque: it stands in the block's first event
 	}
 }
@@ -61,7 +61,7 @@ func (s *candidateContent) continuesBlock(c *choice) bool {
 
 func (d *decoder) open(i int, raw []byte) {
 	d.shut(i)
-	s, c := &d.said, &d.choices[i]
+	s, c := &d.current, &d.choices[i]
 	c.open, c.kind, c.signed = true, s.kind, false
 	e := llm.Event{Kind: llm.EventBlock}
 	switch s.kind {
@@ -74,20 +74,20 @@ func (d *decoder) open(i int, raw []byte) {
 		e.Name, e.Raw = shapeName, raw
 	default: // the block begins with nothing
 	}
-	d.tell(i, e)
+	d.sendInBlock(i, e)
 }
 
 // shut ends the open block of a choice, if there is one.
 func (d *decoder) shut(i int) {
 	if c := &d.choices[i]; c.open {
-		d.tell(i, llm.Event{Kind: llm.EventBlockEnd})
+		d.sendInBlock(i, llm.Event{Kind: llm.EventBlockEnd})
 		c.open = false
 		c.block++
 	}
 }
 
-// tell sends an event of the open block.
-func (d *decoder) tell(i int, e llm.Event) {
+// sendInBlock sends an event of the open block.
+func (d *decoder) sendInBlock(i int, e llm.Event) {
 	c := &d.choices[i]
 	e.Choice, e.Block, e.Part = i, c.block, c.kind
 	d.send(e)

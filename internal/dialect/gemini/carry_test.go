@@ -23,12 +23,12 @@ func TestCallsAreCarriedOrNamed(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				want := dialecttest.Rest(c, out.Lost)
+				want := dialecttest.Rest(c, out.Dropped)
 				diff := dialecttest.Diff(want, readCall(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Stream,
-					dialecttest.Places, dialecttest.Sources, dialecttest.SystemFirst, dialecttest.Turns, dialecttest.Texts("\n"),
+					dialecttest.Positions, dialecttest.Sources, dialecttest.SystemFirst, dialecttest.Turns, dialecttest.Texts("\n"),
 					dialecttest.Arguments, dialecttest.FileNames, neutral)
 				if len(diff) > 0 {
-					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 				}
 			}
 		})

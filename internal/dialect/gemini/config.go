@@ -79,13 +79,13 @@ func (w *writer) asksForJSON() bool {
 		slices.ContainsFunc(w.c.Tools, func(t llm.Tool) bool { return t.Type == llm.Function })
 }
 
-// jsonWanted is how JSON is asked for in words.
-func jsonWanted(f *llm.Format) string {
-	const answer = "When you answer, answer with one JSON object and nothing else."
+// jsonInstruction is how JSON is asked for in words.
+func jsonInstruction(f *llm.Format) string {
+	const instruction = "When you answer, answer with one JSON object and nothing else."
 	if f.Type == "json_schema" {
-		return answer + " It must fit this JSON schema: " + string(f.Schema)
+		return instruction + " It must fit this JSON schema: " + string(f.Schema)
 	}
-	return answer
+	return instruction
 }
 
 // modalities writes ["text","image"] as ["TEXT","IMAGE"].
@@ -113,15 +113,15 @@ func (w *writer) modalities() {
 // OpenAI's audio.voice. Gemini answers in PCM of 16 bits and 24 kHz whatever is asked.
 // Source: https://ai.google.dev/gemini-api/docs/speech-generation, read 2026-11.
 func (w *writer) speech() {
-	audio, spoken := w.t.Consume("audio")
+	audio, hasAudio := w.t.Consume("audio")
 	if raw, ok := w.t.Consume("speech_config"); ok {
 		w.Raw("speechConfig", raw)
-		if spoken {
+		if hasAudio {
 			w.t.Drop("audio")
 		}
 		return
 	}
-	if !spoken {
+	if !hasAudio {
 		return
 	}
 	if voice, ok := splice.Find(audio, "voice"); ok {

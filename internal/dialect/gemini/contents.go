@@ -46,7 +46,7 @@ func (w *writer) conversation() error {
 			return err
 		}
 	}
-	if err := w.settle(); err != nil {
+	if err := w.writeDeferred(); err != nil {
 		return err
 	}
 	w.end()
@@ -66,7 +66,7 @@ func (w *writer) instructions() error {
 		}
 		w.text(text, "", false)
 	}
-	dialect.LoseOrder(w.t, w.c, nil)
+	dialect.DropInstructionOrder(w.t, w.c, nil)
 	for i := range w.c.Messages {
 		m := &w.c.Messages[i]
 		if !m.Role.Instructs() {
@@ -74,7 +74,7 @@ func (w *writer) instructions() error {
 		}
 		for k := range m.Parts {
 			p := &m.Parts[k]
-			w.loseMarks(m, p)
+			w.dropMarks(m, p)
 			if p.Kind != llm.TextPart {
 				w.t.Drop(w.c.Path(m, p.Index))
 				continue
@@ -85,7 +85,7 @@ func (w *writer) instructions() error {
 		}
 	}
 	if w.asksForJSON() {
-		instruct(jsonWanted(w.c.Format))
+		instruct(jsonInstruction(w.c.Format))
 	}
 	if open {
 		w.Close(']')
@@ -109,7 +109,7 @@ func (w *writer) message(m *llm.Message) error {
 	case m.Role == llm.RoleAssistant:
 		return w.assistant(m)
 	}
-	if err := w.settle(); err != nil {
+	if err := w.writeDeferred(); err != nil {
 		return err
 	}
 	for i := range m.Parts {
@@ -122,7 +122,7 @@ func (w *writer) message(m *llm.Message) error {
 
 // assistant writes what the model said before, text in front of calls included.
 func (w *writer) assistant(m *llm.Message) error {
-	if err := w.settle(); err != nil {
+	if err := w.writeDeferred(); err != nil {
 		return err
 	}
 	calls := 0
@@ -144,11 +144,11 @@ func (w *writer) assistant(m *llm.Message) error {
 
 // begin makes sure that a content of that role, or one ofTools, is open.
 func (w *writer) begin(role string) {
-	if w.at.role == role {
+	if w.turn.role == role {
 		return
 	}
 	w.end()
-	w.at.role, w.at.called = role, false
+	w.turn.role, w.turn.called = role, false
 	if role == ofTools {
 		role = roleUser
 	}
@@ -158,17 +158,17 @@ func (w *writer) begin(role string) {
 }
 
 func (w *writer) end() {
-	if w.at.role != "" {
+	if w.turn.role != "" {
 		w.Close(']')
 		w.Close('}')
-		w.at.role = ""
+		w.turn.role = ""
 	}
 }
 
-// settle writes what the results of tools left for the user's content behind them.
-func (w *writer) settle() error {
-	left := w.at.after
-	w.at.after = nil
+// writeDeferred writes what the results of tools left for the user's content behind them.
+func (w *writer) writeDeferred() error {
+	left := w.turn.after
+	w.turn.after = nil
 	for _, l := range left {
 		if err := w.part(roleUser, l.m, l.p); err != nil {
 			return err
@@ -191,13 +191,13 @@ func (w *writer) call(m *llm.Message, p *llm.Part, k int) error {
 	case !ok:
 		w.t.Drop(w.argumentsAt(m, p, k))
 	}
-	w.loseMarks(m, p)
+	w.dropMarks(m, p)
 	w.begin(roleModel)
-	signature := cmp.Or(p.Signature, p.Carried)
-	if signature == "" && !w.at.called && w.m.requiresSignatures() {
+	signature := cmp.Or(p.Signature, p.EmbeddedSignature)
+	if signature == "" && !w.turn.called && w.m.requiresSignatures() {
 		signature = unsigned
 	}
-	w.at.called = true
+	w.turn.called = true
 	w.Open('{')
 	w.Key("functionCall").Open('{')
 	w.Opt("id", p.Call.ID)

@@ -34,12 +34,12 @@ func (embedContents) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 		w.Open('{')
 		w.Str("model", "models/"+to.Model)
 		content(&w, text)
-		w.Carry(t, embedSettings)
+		w.WriteParams(t, embedSettings)
 		w.Close('}')
 	}
 	w.Close(']')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // content writes a raw text as a content.
@@ -53,10 +53,10 @@ func content(w *dialect.JSON, text []byte) {
 	w.Close('}')
 }
 
-// DecodeAnswer reads {"embeddings":[{"values":[…]}]}.
-func (embedContents) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
-	list, _ := splice.Find(in.Body, "embeddings")
+// TranslateResponse reads {"embeddings":[{"values":[…]}]}.
+func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	list, _ := splice.Find(incoming.Body, "embeddings")
 	for v := range splice.Elements(list) {
 		values, _ := splice.Find(v, "values")
 		e.Vectors = append(e.Vectors, values)
@@ -64,10 +64,10 @@ func (embedContents) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, erro
 	if len(e.Vectors) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
 	}
-	if raw, ok := splice.Find(in.Body, "usageMetadata"); ok {
+	if raw, ok := splice.Find(incoming.Body, "usageMetadata"); ok {
 		e.Usage = embedUsage(readUsage(raw))
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }
 
 // embedUsage is a usage in which the input is all.

@@ -13,14 +13,14 @@ import (
 // error and no empty turn of success, whole and streamed.
 func TestFailedTurnsAreErrors(t *testing.T) {
 	t.Parallel()
-	for word, status := range map[string]int{
+	for reason, status := range map[string]int{
 		"MALFORMED_FUNCTION_CALL": 502, "UNEXPECTED_TOOL_CALL": 502, "TOO_MANY_TOOL_CALLS": 502, "MALFORMED_RESPONSE": 502, "MISSING_THOUGHT_SIGNATURE": 400,
 	} {
-		body := `{"candidates":[{"content":{"role":"model"},"finishReason":"` + word + `","finishMessage":"Malformed function call: print(","index":0}],"usageMetadata":{"promptTokenCount":4,"totalTokenCount":4}}`
-		_, err := generate{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+		body := `{"candidates":[{"content":{"role":"model"},"finishReason":"` + reason + `","finishMessage":"Malformed function call: print(","index":0}],"usageMetadata":{"promptTokenCount":4,"totalTokenCount":4}}`
+		_, err := generate{}.DecodeResponse(&dialect.Incoming{Body: []byte(body)})
 		f := fault.From(err)
-		if err == nil || f.HTTPStatus() != status || !strings.HasSuffix(f.Text(), word+": Malformed function call: print(") || f.Wire != word {
-			t.Errorf("%s whole: %v", word, err)
+		if err == nil || f.HTTPStatus() != status || !strings.HasSuffix(f.Text(), reason+": Malformed function call: print(") || f.Wire != reason {
+			t.Errorf("%s whole: %v", reason, err)
 		}
 		var last llm.Event
 		var used int64
@@ -33,8 +33,8 @@ func TestFailedTurnsAreErrors(t *testing.T) {
 		if err := d.Feed([]byte("data: "+body+"\n\n"), note); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Close(note); err != nil || last.Kind != llm.EventFault || last.Status != status || last.Name != word || used != 4 {
-			t.Errorf("%s streamed: %v, %d tokens, %+v", word, err, used, last)
+		if err := d.Close(note); err != nil || last.Kind != llm.EventFault || last.Status != status || last.Name != reason || used != 4 {
+			t.Errorf("%s streamed: %v, %d tokens, %+v", reason, err, used, last)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestFailedTurnsAreErrors(t *testing.T) {
 func TestOneGoodCandidateIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	const body = `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","index":0},{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP","index":1}]}`
-	r, err := generate{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+	r, err := generate{}.DecodeResponse(&dialect.Incoming{Body: []byte(body)})
 	if err != nil || len(r.Choices) != 2 || r.Choices[0].Finish != llm.FinishStop {
 		t.Errorf("whole: %v", err)
 	}

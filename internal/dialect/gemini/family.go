@@ -40,9 +40,9 @@ func (f family) jsonSchema() bool { return f.major > 2 || f.major == 2 && f.mino
 // Source: https://ai.google.dev/gemini-api/docs/gemini-3, read 2026-11.
 func (f family) levels() bool { return f.major >= 3 }
 
-// thinks reports whether the model takes a word about thinking at all.
+// supportsThinking reports whether the model takes a word about thinking at all.
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11.
-func (f family) thinks() bool {
+func (f family) supportsThinking() bool {
 	return !f.known || f.jsonSchema() || strings.Contains(f.name, "thinking")
 }
 

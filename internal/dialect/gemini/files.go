@@ -34,24 +34,24 @@ func (files) FileType(ep llm.Endpoint) (string, bool) {
 	return "application/octet-stream", ep == llm.RetrieveFileContent
 }
 
-// DecodeAnswer writes what the lines in front of the answer say about the object.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	o, ok := readObject(in.Sent.ID)
+// TranslateResponse writes what the lines in front of the answer say about the object.
+func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	o, ok := readObject(incoming.Sent.ID)
 	if !ok {
 		return nil, fault.New(fault.Internal, "")
 	}
-	size, err := strconv.ParseInt(cmp.Or(in.Header.Get("x-goog-stored-content-length"), in.Header.Get("content-length")), 10, 64)
+	size, err := strconv.ParseInt(cmp.Or(incoming.Header.Get("x-goog-stored-content-length"), incoming.Header.Get("content-length")), 10, 64)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").WithCause(err)
 	}
-	f := file{object: o, bytes: size, created: lastModified(in.Header, in.Created)}
-	return f.answer(), nil
+	f := file{object: o, bytes: size, created: lastModified(incoming.Header, incoming.Created)}
+	return f.response(), nil
 }
 
 // lastModified is when the object was written; when the answer came, if it does not say.
 func lastModified(h wire.Header, now int64) int64 {
-	if at, err := time.Parse(time.RFC1123, h.Get("last-modified")); err == nil {
-		return at.Unix()
+	if modified, err := time.Parse(time.RFC1123, h.Get("last-modified")); err == nil {
+		return modified.Unix()
 	}
 	return now
 }
@@ -64,7 +64,7 @@ type file struct {
 	created int64 // epoch seconds
 }
 
-func (f *file) answer() *dialect.Response {
+func (f *file) response() *dialect.Response {
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("id", f.id())

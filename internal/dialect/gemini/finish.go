@@ -34,10 +34,10 @@ var failures = map[string]struct {
 }
 
 // finishMessage is the name under which lenient callers get what Gemini says of a reason, and
-// finishMessageMax how much of it an error says, in bytes.
+// maxFinishMessageBytes how much of it an error says, in bytes.
 const (
-	finishMessage    = "finish_message"
-	finishMessageMax = 500
+	finishMessage         = "finish_message"
+	maxFinishMessageBytes = 500
 )
 
 // failsAtOnce reports whether a fragment says of every candidate in it that it failed, and has
@@ -55,34 +55,34 @@ func failsAtOnce(fragment []byte) (fails bool) {
 
 // failureOf is the error that ends a candidate, whose reason, and what the provider says of it,
 // are its text: "the model made a tool call that cannot be read: MALFORMED_FUNCTION_CALL: …".
-func failureOf(word, message string) (text string, status int, failed bool) {
-	f, failed := failures[word]
+func failureOf(reason, message string) (text string, status int, failed bool) {
+	f, failed := failures[reason]
 	if !failed {
 		return "", 0, false
 	}
-	text = f.text + ": " + word
+	text = f.text + ": " + reason
 	if message != "" {
-		text += ": " + strings.ToValidUTF8(message[:min(len(message), finishMessageMax)], "")
+		text += ": " + strings.ToValidUTF8(message[:min(len(message), maxFinishMessageBytes)], "")
 	}
 	return text, f.status, true
 }
 
 // asFault is that error as the outcome of a call.
-func asFault(word, text string, status int) *fault.Error {
+func asFault(reason, text string, status int) *fault.Error {
 	f := fault.New(fault.UpstreamFailed, text)
 	if status == 400 {
 		f = fault.New(fault.InvalidParameter, text)
 	}
-	f.Wire = word
+	f.Wire = reason
 	return f
 }
 
 // finishOf is why an answer ended. Gemini has no word of its own for calls.
-func finishOf(word string, called bool) llm.Finish {
-	if word == "" {
+func finishOf(reason string, called bool) llm.Finish {
+	if reason == "" {
 		return llm.FinishNone
 	}
-	f, known := finishes[word]
+	f, known := finishes[reason]
 	switch {
 	case known:
 		return f

@@ -62,15 +62,15 @@ func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	if raw, ok := t.Peek("response_format"); ok && string(raw) == `"b64_json"` {
 		t.Consume("response_format") // Imagen answers in no other form
 	}
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // ratio writes size as an aspect ratio; what Imagen has no ratio for is lost.
 func ratio(w *dialect.JSON, t *llm.FieldTracker) {
 	size, _ := t.Peek("size")
-	_, own := t.Peek("aspectRatio")
+	_, hasNative := t.Peek("aspectRatio")
 	_, also := t.Peek("aspect_ratio")
-	if r := ratios[plainText(size)]; r != "" && !own && !also {
+	if r := ratios[plainText(size)]; r != "" && !hasNative && !also {
 		t.Consume("size")
 		w.Str("aspectRatio", r)
 	}
@@ -101,11 +101,11 @@ func outputOptions(w *dialect.JSON, t *llm.FieldTracker) {
 	w.Close('}')
 }
 
-// DecodeAnswer reads {"predictions":[{"bytesBase64Encoded":"…"}]}. Pictures that were
+// TranslateResponse reads {"predictions":[{"bytesBase64Encoded":"…"}]}. Pictures that were
 // filtered out are missing; when all were, that is the error.
-func (imagen) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	list, _ := splice.Find(in.Body, "predictions")
-	out := dialect.Images{Created: in.Created}
+func (imagen) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	list, _ := splice.Find(incoming.Body, "predictions")
+	out := dialect.Images{Created: incoming.Created}
 	filtered := ""
 	for p := range splice.Elements(list) {
 		var it dialect.Image
@@ -125,9 +125,9 @@ func (imagen) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if len(out.Items) == 0 && filtered != "" {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider filtered out all images: %s", filtered)
 	}
-	a, err := out.Answer()
+	a, err := out.BuildResponse()
 	if err == nil {
-		a.Model = in.To.Model
+		a.Model = incoming.To.Model
 	}
 	return a, err
 }

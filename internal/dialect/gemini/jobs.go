@@ -15,7 +15,7 @@ import (
 // read 2026-11.
 func pages(member string, write func(w *dialect.JSON, job []byte)) *dialect.Pagination {
 	return &dialect.Pagination{
-		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, Most: 100,
+		Items: member, Token: "nextPageToken", Size: "pageSize", After: "pageToken", Usual: 20, MaxLimit: 100,
 		IsID: func(after string) bool { return strings.Trim(after, "0123456789") == "" }, Write: write,
 	}
 }
@@ -30,8 +30,8 @@ func jobID(raw []byte) string {
 // when writes a time of Google, "2026-11-20T10:00:00.5Z", as epoch seconds.
 func when(w *dialect.JSON, name string, raw []byte, from string) {
 	val, _ := splice.Find(raw, from)
-	if at, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
-		w.Int(name, at.Unix())
+	if parsed, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
+		w.Int(name, parsed.Unix())
 		return
 	}
 	w.Raw(name, null)

@@ -32,7 +32,7 @@ const batch = `{"id":"77","object":"batch","endpoint":"/v1/chat/completions","mo
 func TestCreateBatch(t *testing.T) {
 	t.Parallel()
 	u := vertex(llm.CreateBatch)
-	for _, c := range []struct{ in, model, want string }{
+	for _, c := range []struct{ input, model, want string }{
 		{
 			`{"input_file_id":"gs%3A%2F%2Fb%2Fin%2Frows.jsonl","endpoint":"/v1/chat/completions","completion_window":"24h","model":"x","job_name":"j","provider_options":{"model":"no","mod\u0065l":"no","labels":{"a":"b"}}}`, "gemini-2.5-flash",
 			`{"labels":{"a":"b"},"displayName":"j","model":"publishers/google/models/gemini-2.5-flash","inputConfig":{"instancesFormat":"jsonl","gcsSource":{"uris":["gs://b/in/rows.jsonl"]}},` +
@@ -44,9 +44,9 @@ func TestCreateBatch(t *testing.T) {
 				`"outputConfig":{"predictionsFormat":"jsonl","gcsDestination":{"outputUriPrefix":"gs://c/out"}},"instanceConfig":{"excludedFields":["requestId"],"instanceType":"object"}}`,
 		},
 	} {
-		out, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateBatch, Body: []byte(c.in)}, &dialect.Target{Model: c.model})
-		if err != nil || string(out.Body) != c.want || len(out.Lost) > 0 {
-			t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, c.want, out.Lost)
+		out, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateBatch, Body: []byte(c.input)}, &dialect.Target{Model: c.model})
+		if err != nil || string(out.Body) != c.want || len(out.Dropped) > 0 {
+			t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, c.want, out.Dropped)
 		}
 	}
 	for in, param := range map[string]string{`{"input_file_id":"file-abc","model":"m"}`: "input_file_id", `{"model":"m"}`: "input_file_id"} {
@@ -60,10 +60,10 @@ func TestCreateBatch(t *testing.T) {
 	}
 }
 
-// answer decodes an answer to an endpoint.
-func answer(t *testing.T, ep llm.Endpoint, id, body string) string {
+// translateResponse decodes an answer to an endpoint.
+func translateResponse(t *testing.T, ep llm.Endpoint, id, body string) string {
 	t.Helper()
-	a, err := vertex(ep).DecodeAnswer(&dialect.Incoming{Body: []byte(body), Sent: &dialect.Request{Endpoint: ep, ID: id}, To: &dialect.Target{}})
+	a, err := vertex(ep).TranslateResponse(&dialect.Incoming{Body: []byte(body), Sent: &dialect.Request{Endpoint: ep, ID: id}, To: &dialect.Target{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,24 +72,24 @@ func answer(t *testing.T, ep llm.Endpoint, id, body string) string {
 
 func TestBatchAnswers(t *testing.T) {
 	t.Parallel()
-	if got := answer(t, llm.RetrieveBatch, "77", job); got != batch {
+	if got := translateResponse(t, llm.RetrieveBatch, "77", job); got != batch {
 		t.Errorf("got  %s\nwant %s", got, batch)
 	}
-	if got := answer(t, llm.ListBatches, "", `{"batchPredictionJobs":[`+job+`],"nextPageToken":"n1"}`); got != `{"object":"list","data":[`+batch+`],"first_id":"77","last_id":"77","has_more":true,"next_page_token":"n1"}` {
+	if got := translateResponse(t, llm.ListBatches, "", `{"batchPredictionJobs":[`+job+`],"nextPageToken":"n1"}`); got != `{"object":"list","data":[`+batch+`],"first_id":"77","last_id":"77","has_more":true,"next_page_token":"n1"}` {
 		t.Errorf("list %s", got)
 	}
-	if got := answer(t, llm.ListBatches, "", `{}`); got != `{"object":"list","data":[],"first_id":null,"last_id":null,"has_more":false}` {
+	if got := translateResponse(t, llm.ListBatches, "", `{}`); got != `{"object":"list","data":[],"first_id":null,"last_id":null,"has_more":false}` {
 		t.Errorf("empty list %s", got)
 	}
-	if got := answer(t, llm.CancelBatch, "77", `{}`); got != `{"id":"77","object":"batch","status":"cancelling"}` {
+	if got := translateResponse(t, llm.CancelBatch, "77", `{}`); got != `{"id":"77","object":"batch","status":"cancelling"}` {
 		t.Errorf("cancelled %s", got)
 	}
-	failed := answer(t, llm.CreateBatch, "", `{"name":"projects/1/batchPredictionJobs/8","state":"JOB_STATE_FAILED","error":{"code":3,"message":"no rows"},"endTime":"2026-11-20T10:02:00Z"}`)
+	failed := translateResponse(t, llm.CreateBatch, "", `{"name":"projects/1/batchPredictionJobs/8","state":"JOB_STATE_FAILED","error":{"code":3,"message":"no rows"},"endTime":"2026-11-20T10:02:00Z"}`)
 	if !strings.Contains(failed, `"errors":{"object":"list","data":[{"code":"3","message":"no rows","param":null,"line":null}]}`) || !strings.Contains(failed, `"failed_at":1795168920`) || !strings.Contains(failed, `"output_file_id":null`) {
 		t.Errorf("failed %s", failed)
 	}
 	for state, want := range map[string]string{"JOB_STATE_QUEUED": "validating", "JOB_STATE_PAUSED": "validating", "JOB_STATE_RUNNING": "in_progress", "JOB_STATE_CANCELLED": "cancelled", "JOB_STATE_EXPIRED": "expired", "": "validating"} {
-		if got := answer(t, llm.RetrieveBatch, "", `{"name":"x/1","state":"`+state+`"}`); !strings.Contains(got, `"status":"`+want+`"`) {
+		if got := translateResponse(t, llm.RetrieveBatch, "", `{"name":"x/1","state":"`+state+`"}`); !strings.Contains(got, `"status":"`+want+`"`) {
 			t.Errorf("%s became %s", state, got)
 		}
 	}
@@ -100,7 +100,7 @@ func TestPages(t *testing.T) {
 	for _, ep := range []llm.Endpoint{llm.ListBatches, llm.ListFinetunes} {
 		for query, want := range map[string]string{"": "pageSize=20", "limit=5&after=a%2Fb&order=asc": "pageSize=5&pageToken=a%2Fb"} {
 			out, err := vertex(ep).EncodeRequest(t.Context(), &dialect.Request{Endpoint: ep, Query: query}, &dialect.Target{})
-			if err != nil || out.Query != want || (query == "") != (len(out.Lost) == 0) {
+			if err != nil || out.Query != want || (query == "") != (len(out.Dropped) == 0) {
 				t.Errorf("%s: %v %+v", query, err, out)
 			}
 		}
@@ -154,23 +154,23 @@ func TestTuning(t *testing.T) {
 	const in = `{"model":"gemini-2.5-flash","suffix":"mine","training_file":"gs%3A%2F%2Fb%2Ft.jsonl","validation_file":"gs://b/v.jsonl","hyperparameters":{"n_epochs":3,"learning_rate_multiplier":"auto","batch_size":4,"other":1},"seed":1}`
 	const want = `{"baseModel":"gemini-2.5-flash","tunedModelDisplayName":"mine","supervisedTuningSpec":{"trainingDatasetUri":"gs://b/t.jsonl","validationDatasetUri":"gs://b/v.jsonl","hyperParameters":{"epochCount":3,"adapterSize":"ADAPTER_SIZE_FOUR"}}}`
 	out, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateFinetune, Body: []byte(in)}, &dialect.Target{Model: "gemini-2.5-flash"})
-	if err != nil || string(out.Body) != want || strings.Join(out.Lost, " ") != "hyperparameters.other seed" {
-		t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, want, out.Lost)
+	if err != nil || string(out.Body) != want || strings.Join(out.Dropped, " ") != "hyperparameters.other seed" {
+		t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, want, out.Dropped)
 	}
 	const job = `{"name":"projects/1/locations/us-central1/tuningJobs/9","tunedModelDisplayName":"mine","baseModel":"gemini-2.5-flash","state":"JOB_STATE_SUCCEEDED","createTime":"2026-11-20T10:00:00Z","endTime":"2026-11-20T10:02:00Z",` +
 		`"tunedModel":{"model":"projects/1/models/2","endpoint":"projects/1/endpoints/3"},"supervisedTuningSpec":{"trainingDatasetUri":"gs://b/t.jsonl","hyperParameters":{"epochCount":"3","adapterSize":"ADAPTER_SIZE_FOUR"}}}`
 	const tuned = `{"id":"9","object":"fine_tuning.job","model":"gemini-2.5-flash","status":"succeeded","created_at":1795168800,"finished_at":1795168920,"fine_tuned_model":"projects/1/endpoints/3","suffix":"mine",` +
 		`"training_file":"gs%3A%2F%2Fb%2Ft.jsonl","validation_file":null,"hyperparameters":{"n_epochs":"3","batch_size":"ADAPTER_SIZE_FOUR"},"error":null}`
-	if got := answer(t, llm.RetrieveFinetune, "9", job); got != tuned {
+	if got := translateResponse(t, llm.RetrieveFinetune, "9", job); got != tuned {
 		t.Errorf("got  %s\nwant %s", got, tuned)
 	}
-	if got := answer(t, llm.ListFinetunes, "", `{"tuningJobs":[`+job+`]}`); got != `{"object":"list","data":[`+tuned+`],"first_id":"9","last_id":"9","has_more":false}` {
+	if got := translateResponse(t, llm.ListFinetunes, "", `{"tuningJobs":[`+job+`]}`); got != `{"object":"list","data":[`+tuned+`],"first_id":"9","last_id":"9","has_more":false}` {
 		t.Errorf("list %s", got)
 	}
-	if got := answer(t, llm.CancelFinetune, "9", `{}`); got != `{"id":"9","object":"fine_tuning.job","status":"cancelled"}` {
+	if got := translateResponse(t, llm.CancelFinetune, "9", `{}`); got != `{"id":"9","object":"fine_tuning.job","status":"cancelled"}` {
 		t.Errorf("cancelled %s", got)
 	}
-	if got := answer(t, llm.CreateFinetune, "", `{"name":"x/1","state":"JOB_STATE_FAILED","error":{"code":3,"message":"few rows"}}`); !strings.Contains(got, `"status":"failed"`) || !strings.Contains(got, `"error":{"code":"3","message":"few rows","param":null}`) {
+	if got := translateResponse(t, llm.CreateFinetune, "", `{"name":"x/1","state":"JOB_STATE_FAILED","error":{"code":3,"message":"few rows"}}`); !strings.Contains(got, `"status":"failed"`) || !strings.Contains(got, `"error":{"code":"3","message":"few rows","param":null}`) {
 		t.Errorf("failed %s", got)
 	}
 }
@@ -215,9 +215,9 @@ func TestUpload(t *testing.T) {
 	const bucket, model = "vertex_storage_bucket_name", "vertex_model_name"
 	chat := `{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"x",` + hi + `,"max_tokens":5,"user":"u"}}` + "\n"
 	for _, c := range []struct {
-		name, purpose, in string
-		to                *dialect.Target
-		out, path, lost   string
+		name, purpose, input string
+		to                   *dialect.Target
+		out, path, dropped   string
 	}{
 		{"as it is", "upload", "any\nthing", fields(bucket, "b", "filename", "dir/x y.bin"), "any\nthing", "/b/dir/x%20y.bin", ""},
 		{
@@ -237,16 +237,16 @@ func TestUpload(t *testing.T) {
 			`{"systemInstruction":{"role":"system","parts":[{"text":"s"}]},"contents":[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"text":"ho"}]}]}` + "\n", "/b/my%20rows.jsonl", "",
 		},
 	} {
-		u, r := vertex(llm.UploadFile), form(t, c.purpose, c.in)
+		u, r := vertex(llm.UploadFile), form(t, c.purpose, c.input)
 		out, err := u.EncodeRequest(t.Context(), r, c.to)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if dialecttest.Whole(t, out); string(out.Body) != c.out || out.Path != c.path || strings.Join(out.Lost, " ") != c.lost {
-			t.Errorf("%s:\nsent %s to %s\nwant %s\nlost %q", c.name, out.Body, out.Path, c.out, out.Lost)
+		if dialecttest.LoadBody(t, out); string(out.Body) != c.out || out.Path != c.path || strings.Join(out.Dropped, " ") != c.dropped {
+			t.Errorf("%s:\nsent %s to %s\nwant %s\nlost %q", c.name, out.Body, out.Path, c.out, out.Dropped)
 		}
-		a, err := u.DecodeAnswer(&dialect.Incoming{Created: 1795176000, Sent: r, To: c.to})
+		a, err := u.TranslateResponse(&dialect.Incoming{Created: 1795176000, Sent: r, To: c.to})
 		if err != nil || decodeJSON(t, a.Body)["purpose"] != c.purpose || decodeJSON(t, a.Body)["status"] != "processed" {
 			t.Errorf("%s: %v %s", c.name, err, a.Body)
 		}
@@ -257,9 +257,9 @@ func TestUploadRefuses(t *testing.T) {
 	t.Parallel()
 	const bucket, model = "vertex_storage_bucket_name", "vertex_model_name"
 	for _, c := range []struct {
-		purpose, in string
-		to          *dialect.Target
-		param, text string
+		purpose, input string
+		to             *dialect.Target
+		param, text    string
 	}{
 		{"batch", "{}", fields(model, "m"), "x-gateway-vertex-storage-bucket-name", ""},
 		{"batch", "{}", fields(bucket, "b"), "x-gateway-provider-model", ""},
@@ -271,10 +271,10 @@ func TestUploadRefuses(t *testing.T) {
 		{"batch", `{"url":"/v1/embeddings","body":{"input":["a"]}}`, fields(bucket, "b", model, "m"), "file", "body.input"},
 		{"fine-tune", `{}`, fields(bucket, "b", model, "m"), "file", "line 1"},
 	} {
-		_, err := vertex(llm.UploadFile).EncodeRequest(t.Context(), form(t, c.purpose, c.in), c.to)
+		_, err := vertex(llm.UploadFile).EncodeRequest(t.Context(), form(t, c.purpose, c.input), c.to)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.HTTPStatus() != 400 || f.Param != c.param || !strings.Contains(f.Text(), c.text) {
-			t.Errorf("%s %s: %v", c.purpose, c.in, err)
+			t.Errorf("%s %s: %v", c.purpose, c.input, err)
 		}
 	}
 }
@@ -297,12 +297,12 @@ func TestFiles(t *testing.T) {
 		Sent: &dialect.Request{Endpoint: llm.RetrieveFile, ID: "gs://b/dir/a.jsonl"}, To: &dialect.Target{},
 		Header: wire.Header{{Name: "content-length", Value: "12"}, {Name: "last-modified", Value: "Fri, 20 Nov 2026 10:00:00 GMT"}},
 	}
-	a, err := vertex(llm.RetrieveFile).DecodeAnswer(in)
+	a, err := vertex(llm.RetrieveFile).TranslateResponse(in)
 	if want := `{"id":"gs%3A%2F%2Fb%2Fdir%2Fa.jsonl","object":"file","bytes":12,"created_at":1795168800,"filename":"a.jsonl","purpose":null,"status":"processed"}`; err != nil || string(a.Body) != want {
 		t.Errorf("%v %s", err, a.Body)
 	}
 	in.Header = nil
-	if _, err := vertex(llm.RetrieveFile).DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := vertex(llm.RetrieveFile).TranslateResponse(in); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("without a length: %v", err)
 	}
 	filer := vertex(llm.RetrieveFileContent).(dialect.FileStreamer)

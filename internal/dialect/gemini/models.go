@@ -25,12 +25,12 @@ func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target
 	return &dialect.Outgoing{Query: m.query}, nil
 }
 
-// DecodeAnswer writes OpenAI's list.
-func (m models) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	if !splice.Valid(in.Body) {
+// TranslateResponse writes OpenAI's list.
+func (m models) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	if !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
 	}
-	list, _ := splice.Find(in.Body, m.list)
+	list, _ := splice.Find(incoming.Body, m.list)
 	return dialect.ModelWriter(writeModel).List(list), nil
 }
 

@@ -11,40 +11,40 @@ import (
 
 // part writes one part of a message into the content of that role.
 func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
-	at := w.c.Path(m, p.Index)
-	w.loseMarks(m, p)
+	path := w.c.Path(m, p.Index)
+	w.dropMarks(m, p)
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
-		signature := cmp.Or(p.Signature, p.Carried)
+		signature := cmp.Or(p.Signature, p.EmbeddedSignature)
 		if p.Text == "" && signature == "" {
 			return nil // which Gemini refuses, and says nothing
 		}
 		w.begin(role)
 		w.text(p.Text, signature, false)
-	case llm.ThoughtPart:
-		w.thought(role, m, p)
+	case llm.ReasoningPart:
+		w.reasoning(role, m, p)
 	case llm.ImagePart, llm.AudioPart, llm.FilePart:
-		return w.media(role, at, p)
+		return w.media(role, path, p)
 	case llm.OpaquePart:
 		switch {
 		case p.Shape == shapeName:
 		case role == roleUser: // what the question is about
-			return dialect.InvalidField(at, "is of a kind that Gemini does not know")
+			return dialect.InvalidField(path, "is of a kind that Gemini does not know")
 		default:
-			w.t.Drop(at)
+			w.t.Drop(path)
 			return nil
 		}
 		w.begin(role)
 		w.Value(p.Raw)
 	case llm.SealedPart, llm.CallPart, llm.ResultPart:
-		w.t.Drop(at) // thoughts that another provider sealed, and what has no place here
+		w.t.Drop(path) // thoughts that another provider sealed, and what has no place here
 	}
 	return nil
 }
 
-// thought writes a thought, with its signature where Gemini signed it. One with neither a text
+// reasoning writes a thought, with its signature where Gemini signed it. One with neither a text
 // nor such a signature is left out.
-func (w *writer) thought(role string, m *llm.Message, p *llm.Part) {
+func (w *writer) reasoning(role string, m *llm.Message, p *llm.Part) {
 	signature := p.Signature
 	foreign := signature != "" && !dialect.Knows(shapeName, p)
 	if foreign {
@@ -61,9 +61,9 @@ func (w *writer) thought(role string, m *llm.Message, p *llm.Part) {
 	w.text(p.Text, signature, true)
 }
 
-// loseMarks names the marks that Gemini has no words for. It caches by itself, or what
+// dropMarks names the marks that Gemini has no words for. It caches by itself, or what
 // cachedContent names.
-func (w *writer) loseMarks(m *llm.Message, p *llm.Part) {
+func (w *writer) dropMarks(m *llm.Message, p *llm.Part) {
 	if p.Cache != nil {
 		w.t.Drop(w.c.Path(m, p.Index) + ".cache_control")
 	}
@@ -83,10 +83,10 @@ func (w *writer) text(text, signature string, thought bool) {
 }
 
 // media writes an image, a recording or a document.
-func (w *writer) media(role, at string, p *llm.Part) error {
+func (w *writer) media(role, path string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(at, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
+		return dialect.InvalidField(path, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
 	}
 	w.begin(role)
 	w.Open('{')
@@ -98,7 +98,7 @@ func (w *writer) media(role, at string, p *llm.Part) error {
 		w.Raw("videoMetadata", raw)
 	}
 	w.Close('}')
-	w.loseNames(at, p)
+	w.dropMediaNames(path, p)
 	return nil
 }
 
@@ -134,9 +134,9 @@ func (w *writer) resolution(raw []byte) {
 	w.Raw("mediaResolution", raw)
 }
 
-// loseNames names what Gemini has no word for about a medium.
-func (w *writer) loseNames(at string, p *llm.Part) {
-	prefix := at
+// dropMediaNames names what Gemini has no word for about a medium.
+func (w *writer) dropMediaNames(path string, p *llm.Part) {
+	prefix := path
 	if w.c.Surface == llm.ChatComplete {
 		prefix += map[llm.PartKind]string{llm.ImagePart: ".image_url", llm.FilePart: ".file"}[p.Kind]
 	}

@@ -46,7 +46,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	if err != nil {
 		return nil, err
 	}
-	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: bodies[0], More: bodies[1:], Dropped: t.Dropped()}, nil
 }
 
 // inputs are the elements of a list, or the one that is none.
@@ -67,7 +67,7 @@ type embedder struct {
 }
 
 // each makes a request of every input.
-func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte, at string) error) ([][]byte, error) {
+func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte, path string) error) ([][]byte, error) {
 	var bodies [][]byte
 	for i, input := range list {
 		var w dialect.JSON
@@ -103,10 +103,10 @@ func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	return [][]byte{w.B}, nil
 }
 
-func (e *embedder) byInstance(w *dialect.JSON, input []byte, at string) error {
+func (e *embedder) byInstance(w *dialect.JSON, input []byte, path string) error {
 	w.Open('{')
 	w.Key("instances").Open('[')
-	if err := e.instance(w, input, at); err != nil {
+	if err := e.instance(w, input, path); err != nil {
 		return err
 	}
 	w.Close(']')
@@ -116,7 +116,7 @@ func (e *embedder) byInstance(w *dialect.JSON, input []byte, at string) error {
 }
 
 // instance writes a text, or an object of text, image and video.
-func (e *embedder) instance(w *dialect.JSON, input []byte, at string) error {
+func (e *embedder) instance(w *dialect.JSON, input []byte, path string) error {
 	w.Open('{')
 	defer w.Close('}')
 	switch input[0] {
@@ -126,12 +126,12 @@ func (e *embedder) instance(w *dialect.JSON, input []byte, at string) error {
 		w.Raw("title", e.title)
 		return nil
 	case '{':
-		return e.object(w, input, at)
+		return e.object(w, input, path)
 	}
-	return dialect.InvalidField(at, "must be a text, or an object with text, image or video: this provider takes no tokens")
+	return dialect.InvalidField(path, "must be a text, or an object with text, image or video: this provider takes no tokens")
 }
 
-func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
+func (e *embedder) object(w *dialect.JSON, input []byte, path string) error {
 	for name, val := range splice.Members(input) {
 		switch key := plainText(name); key {
 		case "text":
@@ -146,7 +146,7 @@ func (e *embedder) object(w *dialect.JSON, input []byte, at string) error {
 			e.segment(w, val)
 			w.Close('}')
 		default:
-			e.t.Drop(at + "." + key)
+			e.t.Drop(path + "." + key)
 		}
 	}
 	return nil
@@ -199,17 +199,17 @@ func (e *embedder) parameters(w *dialect.JSON, media bool) {
 }
 
 // byContent writes a request of embedContent: {"content":{"parts":[…]},"embedContentConfig":{…}}.
-func (e *embedder) byContent(w *dialect.JSON, input []byte, at string) error {
+func (e *embedder) byContent(w *dialect.JSON, input []byte, path string) error {
 	w.Open('{')
 	switch input[0] {
 	case '"':
 		content(w, input)
 	case '{':
-		if err := e.contentOf(w, input, at); err != nil {
+		if err := e.contentOf(w, input, path); err != nil {
 			return err
 		}
 	default:
-		return dialect.InvalidField(at, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
+		return dialect.InvalidField(path, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
 	}
 	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
 		w.Key("embedContentConfig").Open('{')
@@ -226,7 +226,7 @@ func (e *embedder) byContent(w *dialect.JSON, input []byte, at string) error {
 }
 
 // contentOf writes the parts of {"text":"x","image":{"url":"gs://b/a.png"}}.
-func (e *embedder) contentOf(w *dialect.JSON, input []byte, at string) error {
+func (e *embedder) contentOf(w *dialect.JSON, input []byte, path string) error {
 	w.Key("content").Open('{')
 	w.Key("parts").Open('[')
 	for name, val := range splice.Members(input) {
@@ -236,11 +236,11 @@ func (e *embedder) contentOf(w *dialect.JSON, input []byte, at string) error {
 			w.Raw("text", val)
 			w.Close('}')
 		case "image", "video", "audio":
-			if err := embedMedium(w, key, val, at+"."+key); err != nil {
+			if err := embedMedium(w, key, val, path+"."+key); err != nil {
 				return err
 			}
 		default:
-			e.t.Drop(at + "." + key)
+			e.t.Drop(path + "." + key)
 		}
 	}
 	w.Close(']')
@@ -251,12 +251,12 @@ func (e *embedder) contentOf(w *dialect.JSON, input []byte, at string) error {
 // embedTypes are the types of media whose own is not told.
 var embedTypes = map[string]string{"image": "image/png", "video": "video/mp4", "audio": "audio/mp3"}
 
-func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
-	said, _ := splice.Find(raw, "mime_type")
+func embedMedium(w *dialect.JSON, kind string, raw []byte, path string) error {
+	mimeType, _ := splice.Find(raw, "mime_type")
 	url, byURL := splice.Find(raw, "url")
 	data, inline := splice.Find(raw, "base64")
 	uri := plainText(url)
-	mime := cmp.Or(cmp.Or(plainText(said), dialect.MIMEOf(uri)), embedTypes[kind])
+	mime := cmp.Or(cmp.Or(plainText(mimeType), dialect.MIMEOf(uri)), embedTypes[kind])
 	w.Open('{')
 	switch {
 	case byURL:
@@ -268,7 +268,7 @@ func embedMedium(w *dialect.JSON, kind string, raw []byte, at string) error {
 		w.Str("mimeType", mime)
 		w.Raw("data", data)
 	default:
-		return dialect.InvalidField(at, "needs url or base64")
+		return dialect.InvalidField(path, "needs url or base64")
 	}
 	w.Close('}')
 	w.Close('}')

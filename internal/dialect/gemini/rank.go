@@ -26,7 +26,7 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("model", to.Model)
-	w.Carry(t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "query", To: "query"}, {Path: "top_n", To: "topN"}})
 	w.Key("records").Open('[')
 	i := 0
 	for d := range splice.Elements(documents) {
@@ -47,16 +47,16 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	t.Consume("return_documents") // the documents are known here
 	w.Bool("ignoreRecordDetailsInResponse", true)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"records":[{"id":"1","score":0.9}]}, the best first.
-func (rank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	records, ok := splice.Find(in.Body, "records")
+// TranslateResponse reads {"records":[{"id":"1","score":0.9}]}, the best first.
+func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	records, ok := splice.Find(incoming.Body, "records")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no records")
 	}
-	out := dialect.Ranking{Model: in.To.Model}
+	out := dialect.Ranking{Model: incoming.To.Model}
 	for r := range splice.Elements(records) {
 		id, _ := splice.Find(r, "id")
 		score, _ := splice.Find(r, "score")
@@ -66,5 +66,5 @@ func (rank) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		out.Results = append(out.Results, dialect.Ranked{Index: n, Score: score})
 	}
-	return out.Answer(in.Sent.Body)
+	return out.BuildResponse(incoming.Sent.Body)
 }

@@ -76,7 +76,7 @@ func (b *blob) part() llm.Part {
 
 func readBack(t testing.TB, raw []byte) llm.Part {
 	t.Helper()
-	var in struct {
+	var part struct {
 		Text                 *string
 		Thought              bool
 		ThoughtSignature     string
@@ -88,26 +88,26 @@ func readBack(t testing.TB, raw []byte) llm.Part {
 			Parts    []struct{ InlineData, FileData *blob }
 		}
 	}
-	decode(t, raw, &in)
-	p := llm.Part{Signature: in.ThoughtSignature}
+	decode(t, raw, &part)
+	p := llm.Part{Signature: part.ThoughtSignature}
 	if p.Signature == unsigned {
 		p.Signature = ""
 	}
 	switch {
-	case in.Text != nil:
-		p.Text = *in.Text
-		if in.Thought {
-			p.Kind = llm.ThoughtPart
+	case part.Text != nil:
+		p.Text = *part.Text
+		if part.Thought {
+			p.Kind = llm.ReasoningPart
 		}
-	case in.FunctionCall != nil:
+	case part.FunctionCall != nil:
 		args, _ := splice.Find(raw, "functionCall", "args")
-		p.Kind, p.Call = llm.CallPart, &llm.ToolCall{ID: in.FunctionCall.ID, Name: in.FunctionCall.Name, Arguments: string(args)}
-	case in.InlineData != nil:
-		return in.InlineData.part()
-	case in.FileData != nil:
-		return in.FileData.part()
-	case in.FunctionResponse != nil:
-		f := in.FunctionResponse
+		p.Kind, p.Call = llm.CallPart, &llm.ToolCall{ID: part.FunctionCall.ID, Name: part.FunctionCall.Name, Arguments: string(args)}
+	case part.InlineData != nil:
+		return part.InlineData.part()
+	case part.FileData != nil:
+		return part.FileData.part()
+	case part.FunctionResponse != nil:
+		f := part.FunctionResponse
 		p.Kind, p.Result = llm.ResultPart, &llm.ToolResult{ID: f.ID, Name: f.Name}
 		for key, text := range f.Response {
 			p.Result.Error = key == "error"
@@ -172,11 +172,11 @@ func readConfig(t testing.TB, c *llm.Call, raw []byte) {
 				ThinkingBudget  json.RawMessage
 			}
 			decode(t, val, &set)
-			said := `{"type":"disabled"}`
+			thinking := `{"type":"disabled"}`
 			if set.IncludeThoughts {
-				said = `{"type":"enabled","budget_tokens":` + string(set.ThinkingBudget) + `}`
+				thinking = `{"type":"enabled","budget_tokens":` + string(set.ThinkingBudget) + `}`
 			}
-			c.Params = append(c.Params, llm.Param{Name: llm.Thinking, Raw: []byte(said)})
+			c.Params = append(c.Params, llm.Param{Name: llm.Thinking, Raw: []byte(thinking)})
 		default:
 			if names[key] == "" {
 				t.Errorf("unknown setting %s", key)

@@ -14,15 +14,15 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads an answer.
+// DecodeResponse reads an answer.
 // Source: contract/provider-transforms.md 4.4.
-func (generate) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	if !splice.Valid(in.Body) {
+func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	if !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
 	}
 	r := &llm.Response{}
 	var feedback []byte
-	for name, val := range splice.Members(in.Body) {
+	for name, val := range splice.Members(incoming.Body) {
 		switch string(name) {
 		case `"candidates"`:
 			for c := range splice.Elements(val) {
@@ -33,8 +33,8 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 		case `"responseId"`:
 			r.ID = plainText(val)
 		case `"createTime"`:
-			if at, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
-				r.Created = at.Unix()
+			if created, err := time.Parse(time.RFC3339, plainText(val)); err == nil {
+				r.Created = created.Unix()
 			}
 		case `"usageMetadata"`:
 			r.Usage = readUsage(val)
@@ -51,7 +51,7 @@ func (generate) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 		}
 		return n
 	})
-	if r.Usage.Tier = cmp.Or(r.Usage.Tier, tierOf(in)); r.Usage.Tier != "" {
+	if r.Usage.Tier = cmp.Or(r.Usage.Tier, tierOf(incoming)); r.Usage.Tier != "" {
 		r.Extra = append(r.Extra, tierExtra(r.Usage.Tier))
 	}
 	if err := failedAll(r.Choices); err != nil {
@@ -169,13 +169,13 @@ func readParts(list []byte) (parts []llm.Part, called bool) {
 
 // continues reports whether the part goes on with a text of that kind.
 func (s *candidateContent) continues(kind llm.PartKind, signed bool) bool {
-	return s.kind == kind && !signed && (kind == llm.TextPart || kind == llm.ThoughtPart)
+	return s.kind == kind && !signed && (kind == llm.TextPart || kind == llm.ReasoningPart)
 }
 
 func (s *candidateContent) part(raw []byte) llm.Part {
 	p := llm.Part{Kind: s.kind, Index: -1, Signature: plainText(s.signature)}
 	switch s.kind {
-	case llm.TextPart, llm.ThoughtPart:
+	case llm.TextPart, llm.ReasoningPart:
 		p.Text = plainText(s.text)
 		return dialect.SignedBy(signerOf(s.kind), p)
 	case llm.CallPart:

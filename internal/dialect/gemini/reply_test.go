@@ -15,7 +15,7 @@ func upstream() dialect.Upstream { return gemini.Dialect().Upstreams[llm.ChatCom
 
 func decode(t *testing.T, body string) *llm.Response {
 	t.Helper()
-	r, err := upstream().DecodeReply(&dialect.Incoming{Status: 200, Body: []byte(body)})
+	r, err := upstream().DecodeResponse(&dialect.Incoming{Status: 200, Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func decode(t *testing.T, body string) *llm.Response {
 
 func same(t *testing.T, got, want *llm.Response) {
 	t.Helper()
-	if diff := dialecttest.DiffReplies(got, want); len(diff) > 0 {
+	if diff := dialecttest.DiffResponses(got, want); len(diff) > 0 {
 		t.Errorf("got and want:\n%s", strings.Join(diff, "\n"))
 	}
 }
@@ -45,7 +45,7 @@ func TestDecodeReply(t *testing.T) {
 			{
 				Finish: llm.FinishToolCalls, Raw: "STOP",
 				Parts: []llm.Part{
-					{Kind: llm.ThoughtPart, Text: "I think"},
+					{Kind: llm.ReasoningPart, Text: "I think"},
 					{Text: "It is warm", Signature: "c2ln"},
 					{Text: "."},
 					{Kind: llm.CallPart, Signature: "Y2Fs", Call: &llm.ToolCall{ID: "x1__thought__Y2Fs", Name: "f", Arguments: `{"a": 1.0}`}},
@@ -97,13 +97,13 @@ func TestDecodeReplyMakesIDs(t *testing.T) {
 
 func TestDecodeReplyFinishes(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]llm.Finish{
+	for reason, want := range map[string]llm.Finish{
 		"": llm.FinishNone, "STOP": llm.FinishStop, "RECITATION": llm.FinishStop, "OTHER": llm.FinishStop,
 		"NEW_ONE": llm.FinishStop, "MAX_TOKENS": llm.FinishLength, "CONTINUATION": llm.FinishLength, "SAFETY": llm.FinishFilter,
 		"SPII": llm.FinishFilter, "IMAGE_PROHIBITED_CONTENT": llm.FinishFilter, "NO_IMAGE": llm.FinishFilter,
 	} {
-		if c := decode(t, `{"candidates":[{"finishReason":"`+word+`"}]}`).Choices[0]; c.Finish != want || c.Raw != word {
-			t.Errorf("%s became %d %s", word, c.Finish, c.Raw)
+		if c := decode(t, `{"candidates":[{"finishReason":"`+reason+`"}]}`).Choices[0]; c.Finish != want || c.Raw != reason {
+			t.Errorf("%s became %d %s", reason, c.Finish, c.Raw)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestDecodeReplyFinishes(t *testing.T) {
 func TestDecodeReplyRefuses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{``, `{}`, `[]`, `<html>`, `{"candidates":[]}`, `{"candidates":[{"content":{"parts":[{"text":"a"}]}`, `{"usageMetadata":{"totalTokenCount":1}}`} {
-		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}

@@ -29,17 +29,17 @@ func (g generate) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target)
 	if g.vertex {
 		out.Header = w.sharing()
 	}
-	out.Lost = w.t.Dropped()
+	out.Dropped = w.t.Dropped()
 	return out, nil
 }
 
 // writer writes one request.
 type writer struct {
 	dialect.JSON
-	c  *llm.Call
-	t  *llm.FieldTracker
-	m  family
-	at turns
+	c    *llm.Call
+	t    *llm.FieldTracker
+	m    family
+	turn turns
 	// vertex says that tiers are asked for in a header.
 	vertex bool
 	// lookup is what a built-in tool says about the place of the user; it stands apart

@@ -32,16 +32,16 @@ func TestEncode(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name, model, chat, want string
-		lost                    []string
+		dropped                 []string
 	}{
 		{
 			name: "text", chat: `{"model":"m","stream":true,` + hi + `}`, want: `{` + hiSent + `}`,
 		},
 		{
-			name: "instructions are joined wherever they stand",
-			chat: `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]}]}`,
-			want: `{"systemInstruction":{"role":"system","parts":[{"text":"a"},{"text":"b"},{"text":"c"}]},` + hiSent + `}`,
-			lost: []string{"messages[2]"},
+			name:    "instructions are joined wherever they stand",
+			chat:    `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"},{"role":"developer","content":[{"type":"text","text":"b"},{"type":"text","text":"c"}]}]}`,
+			want:    `{"systemInstruction":{"role":"system","parts":[{"text":"a"},{"text":"b"},{"text":"c"}]},` + hiSent + `}`,
+			dropped: []string{"messages[2]"},
 		},
 		{
 			name: "nothing but instructions",
@@ -53,7 +53,7 @@ func TestEncode(t *testing.T) {
 			chat: `{` + hi + `,"tools":[{"type":"function","function":{"name":"f"}}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object"}}}}`,
 			want: `{"systemInstruction":{"role":"system","parts":[{"text":"When you answer, answer with one JSON object and nothing else. It must fit this JSON schema: {\"type\":\"object\"}"}]},` +
 				hiSent + `,"tools":[{"functionDeclarations":[{"name":"f"}]}]}`,
-			lost: []string{"response_format"},
+			dropped: []string{"response_format"},
 		},
 		{
 			name: "and in its place where both are understood", model: "gemini-3-pro",
@@ -88,10 +88,10 @@ func TestEncode(t *testing.T) {
 				`{"fileData":{"mimeType":"application/pdf","fileUri":"https://generativelanguage.googleapis.com/v1beta/files/abc-1"}}]}]}`,
 		},
 		{
-			name: "what a medium says beside its bytes is named",
-			chat: `{"messages":[{"role":"user","name":"ann","content":[{"type":"image_url","image_url":{"url":"https://x/a.png","detail":"high"}},{"type":"file","file":{"file_data":"data:application/pdf;base64,QQ==","filename":"a.pdf"}},{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]}]}`,
-			want: `{"contents":[{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x/a.png"}},{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}},{"text":"x"}]}]}`,
-			lost: []string{"messages[0].name", "messages[0].content[0].image_url.detail", "messages[0].content[1].file.filename", "messages[0].content[2].cache_control"},
+			name:    "what a medium says beside its bytes is named",
+			chat:    `{"messages":[{"role":"user","name":"ann","content":[{"type":"image_url","image_url":{"url":"https://x/a.png","detail":"high"}},{"type":"file","file":{"file_data":"data:application/pdf;base64,QQ==","filename":"a.pdf"}},{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}]}]}`,
+			want:    `{"contents":[{"role":"user","parts":[{"fileData":{"mimeType":"image/png","fileUri":"https://x/a.png"}},{"inlineData":{"mimeType":"application/pdf","data":"QQ=="}},{"text":"x"}]}]}`,
+			dropped: []string{"messages[0].name", "messages[0].content[0].image_url.detail", "messages[0].content[1].file.filename", "messages[0].content[2].cache_control"},
 		},
 		{
 			name: "calls and results over turns, with signatures", model: "gemini-3-pro-preview",
@@ -106,16 +106,16 @@ func TestEncode(t *testing.T) {
 				`{"role":"user","parts":[{"functionResponse":{"id":"c3","name":"see","response":{"output":"z"}}}]}]}`,
 		},
 		{
-			name: "thoughts come back",
-			chat: `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"hm","signature":"__thought__gemini:c2ln"},{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]}]}`,
-			want: `{"contents":[{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"text":"so","thought":true},{"text":"x"}]}]}`,
-			lost: []string{"messages[0].content[1].signature", "messages[0].content[2]"},
+			name:    "thoughts come back",
+			chat:    `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"hm","signature":"__thought__gemini:c2ln"},{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"redacted_thinking","data":"d"},{"type":"text","text":"x"}]}]}`,
+			want:    `{"contents":[{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"text":"so","thought":true},{"text":"x"}]}]}`,
+			dropped: []string{"messages[0].content[1].signature", "messages[0].content[2]"},
 		},
 		{
-			name: "thoughts without text that others signed are left out",
-			chat: `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"","signature":"__thought__anthropic:c2ln"},{"type":"thinking","thinking":""},{"type":"text","text":"x"}]},{"role":"user","content":"y"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"","signature":"c2ln"}]}]}`,
-			want: `{"contents":[{"role":"model","parts":[{"text":"x"}]},{"role":"user","parts":[{"text":"y"}]}]}`,
-			lost: []string{"messages[0].content[0]", "messages[0].content[1]", "messages[2].content[0]"},
+			name:    "thoughts without text that others signed are left out",
+			chat:    `{"messages":[{"role":"assistant","content":"x","content_blocks":[{"type":"thinking","thinking":"","signature":"__thought__anthropic:c2ln"},{"type":"thinking","thinking":""},{"type":"text","text":"x"}]},{"role":"user","content":"y"},{"role":"assistant","content_blocks":[{"type":"thinking","thinking":"","signature":"c2ln"}]}]}`,
+			want:    `{"contents":[{"role":"model","parts":[{"text":"x"}]},{"role":"user","parts":[{"text":"y"}]}]}`,
+			dropped: []string{"messages[0].content[0]", "messages[0].content[1]", "messages[2].content[0]"},
 		},
 		{
 			name: "settings",
@@ -124,12 +124,12 @@ func TestEncode(t *testing.T) {
 			want: `{` + hiSent + `,"generationConfig":{"temperature":0,"topP":0.5,"topK":4,"candidateCount":2,"seed":7,"presencePenalty":0.1,"frequencyPenalty":0.2,"responseLogprobs":true,"logprobs":3,"mediaResolution":"MEDIA_RESOLUTION_LOW",` +
 				`"maxOutputTokens":6,"stopSequences":["x"],"responseModalities":["TEXT","IMAGE"],"imageConfig":{"aspectRatio":"16:9","imageSize":"2K"}},` +
 				`"safetySettings":[{"category":"C","threshold":"T"}],"cachedContent":"cachedContents/1","labels":{"a":"b"}}`,
-			lost: []string{"user", "logit_bias"},
+			dropped: []string{"user", "logit_bias"},
 		},
 		{
 			name: "speech", chat: `{` + hi + `,"modalities":["audio"],"audio":{"voice":"Kore","format":"wav"}}`,
-			want: `{` + hiSent + `,"generationConfig":{"responseModalities":["AUDIO"],"speechConfig":{"voiceConfig":{"prebuiltVoiceConfig":{"voiceName":"Kore"}}}}}`,
-			lost: []string{"audio.format"},
+			want:    `{` + hiSent + `,"generationConfig":{"responseModalities":["AUDIO"],"speechConfig":{"voiceConfig":{"prebuiltVoiceConfig":{"voiceName":"Kore"}}}}}`,
+			dropped: []string{"audio.format"},
 		},
 		{
 			name: "json", chat: `{` + hi + `,"response_format":{"type":"json_object"}}`,
@@ -142,9 +142,9 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			name: "older models get theirs", model: "gemini-2.0-flash",
-			chat: `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","schema":{"$schema":"x","type":"object","additionalProperties":false}}}}`,
-			want: `{` + hiSent + `,"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"object"}}}`,
-			lost: []string{"response_format.json_schema.description"},
+			chat:    `{` + hi + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"d","schema":{"$schema":"x","type":"object","additionalProperties":false}}}}`,
+			want:    `{` + hiSent + `,"generationConfig":{"responseMimeType":"application/json","responseSchema":{"type":"object"}}}`,
+			dropped: []string{"response_format.json_schema.description"},
 		},
 	}
 	for _, c := range cases {
@@ -154,7 +154,7 @@ func TestEncode(t *testing.T) {
 			if model == "" {
 				model = "gemini-2.5-pro"
 			}
-			check(t, model, c.chat, c.want, c.lost)
+			check(t, model, c.chat, c.want, c.dropped)
 		})
 	}
 }
@@ -168,15 +168,15 @@ func check(t *testing.T, model, chat, want string, lost []string) {
 	if string(out.Body) != want {
 		t.Errorf("sent %s\nwant %s", out.Body, want)
 	}
-	if !slices.Equal(out.Lost, lost) {
-		t.Errorf("lost %q, want %q", out.Lost, lost)
+	if !slices.Equal(out.Dropped, lost) {
+		t.Errorf("lost %q, want %q", out.Dropped, lost)
 	}
 }
 
 func TestEncodeThinking(t *testing.T) {
 	t.Parallel()
 	const older, newer = "gemini-2.5-flash", "gemini-3-flash"
-	for _, c := range []struct{ model, asked, want, lost string }{
+	for _, c := range []struct{ model, params, want, dropped string }{
 		{older, `"reasoning_effort":"none"`, `{"thinkingBudget":0}`, ""},
 		{older, `"reasoning_effort":"minimal"`, `{"thinkingBudget":1024}`, ""},
 		{older, `"reasoning_effort":"low"`, `{"thinkingBudget":1024}`, ""},
@@ -213,10 +213,10 @@ func TestEncodeThinking(t *testing.T) {
 		if c.want != "" {
 			want = `{` + hiSent + `,"generationConfig":{"thinkingConfig":` + c.want + `}}`
 		}
-		if c.lost != "" {
-			lost = []string{c.lost}
+		if c.dropped != "" {
+			lost = []string{c.dropped}
 		}
-		check(t, c.model, `{`+hi+`,`+c.asked+`}`, want, lost)
+		check(t, c.model, `{`+hi+`,`+c.params+`}`, want, lost)
 	}
 }
 
@@ -225,8 +225,8 @@ func TestEncodeTools(t *testing.T) {
 	const fn = `{"type":"function","function":{"name":"see","description":"d","parameters":{"type":"object", "properties":{}},"strict":true}}`
 	const sent = `{"functionDeclarations":[{"name":"see","description":"d","parametersJsonSchema":{"type":"object", "properties":{}}}]}`
 	for _, c := range []struct {
-		asked, want string
-		lost        []string
+		params, want string
+		dropped      []string
 	}{
 		{`"tools":[` + fn + `]`, `"tools":[` + sent + `]`, []string{"tools[0].function.strict"}},
 		{`"tools":[{"type":"function","function":{"name":"plain"}}]`, `"tools":[{"functionDeclarations":[{"name":"plain"}]}]`, nil},
@@ -258,7 +258,7 @@ func TestEncodeTools(t *testing.T) {
 		if c.want != "" {
 			want += "," + c.want
 		}
-		check(t, "gemini-2.5-flash", `{`+hi+`,`+c.asked+`}`, want+`}`, c.lost)
+		check(t, "gemini-2.5-flash", `{`+hi+`,`+c.params+`}`, want+`}`, c.dropped)
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *writer) results(m *llm.Message) error {
 
 func (w *writer) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
-	w.loseMarks(m, p)
+	w.dropMarks(m, p)
 	text, media := w.gather(m, p)
 	key := "output"
 	if r.Error {
@@ -56,7 +56,7 @@ func (w *writer) result(m *llm.Message, p *llm.Part) error {
 	w.Close('}')
 	w.Close('}')
 	for _, e := range media {
-		w.at.after = append(w.at.after, pendingMedia{m, e})
+		w.turn.after = append(w.turn.after, pendingMedia{m, e})
 	}
 	return nil
 }
@@ -84,14 +84,14 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 
 // enclose writes a medium inside of a functionResponse.
 // Source: https://ai.google.dev/gemini-api/docs/function-calling#multimodal, read 2026-11.
-func (w *writer) enclose(at string, e *llm.Part) error {
+func (w *writer) enclose(path string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(at, "holds a file by an id that Gemini does not know; send a URL or base64")
+		return dialect.InvalidField(path, "holds a file by an id that Gemini does not know; send a URL or base64")
 	}
 	w.Open('{')
 	w.medium(e.Media, uri)
 	w.Close('}')
-	w.loseNames(at, e)
+	w.dropMediaNames(path, e)
 	return nil
 }

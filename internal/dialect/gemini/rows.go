@@ -23,33 +23,33 @@ func (f *uploaded) rows(ctx context.Context, r *dialect.Request, to *dialect.Tar
 		return wire.Payload{}, fault.New(fault.NotSupported, "files of chat completions cannot be read here")
 	}
 	rw := rowWriter{lines: r.Lines, model: strings.TrimPrefix(model, "google."), embeds: to.Value("vertex_batch_endpoint") == "/v1/embeddings"}
-	out := r.Room()
+	out := r.NewSpool()
 	err := f.Rewrite(out, func(dst, line []byte) ([]byte, error) {
 		row, err := rw.row(ctx, line, f.purpose)
 		return append(dst, row...), err
 	})
-	f.Lost = append(f.Lost, rw.lost...)
+	f.Dropped = append(f.Dropped, rw.dropped...)
 	return out.Payload(), err
 }
 
 type rowWriter struct {
-	lines  *dialect.FileLines
-	model  string // "gemini-2.5-flash", "anthropic.claude-sonnet-4-5"
-	embeds bool
-	lost   []string // fields of the lines that Gemini has no word for, each once
+	lines   *dialect.FileLines
+	model   string // "gemini-2.5-flash", "anthropic.claude-sonnet-4-5"
+	embeds  bool
+	dropped []string // fields of the lines that Gemini has no word for, each once
 }
 
-// leave names what a line loses.
-func (rw *rowWriter) leave(lost []string) {
+// addDropped names what a line loses.
+func (rw *rowWriter) addDropped(lost []string) {
 	for _, path := range lost {
-		if at := "file." + path; !slices.Contains(rw.lost, at) && len(rw.lost) < lostMax {
-			rw.lost = append(rw.lost, at)
+		if fieldPath := "file." + path; !slices.Contains(rw.dropped, fieldPath) && len(rw.dropped) < maxDroppedFields {
+			rw.dropped = append(rw.dropped, fieldPath)
 		}
 	}
 }
 
-// lostMax bounds how many fields of a file's lines are named.
-const lostMax = 32
+// maxDroppedFields bounds how many fields of a file's lines are named.
+const maxDroppedFields = 32
 
 func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]byte, error) {
 	if purpose == purposeFinetune {
@@ -109,7 +109,7 @@ func (rw *rowWriter) message(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rw.leave(out.Lost)
+	rw.addDropped(out.Dropped)
 	var d splice.Doc
 	if err := splice.Scan(out.Body, &d); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (rw *rowWriter) request(body []byte) ([]byte, error) {
 	if err := w.request(); err != nil {
 		return nil, err
 	}
-	rw.leave(w.t.Dropped())
+	rw.addDropped(w.t.Dropped())
 	return w.B, nil
 }
 
@@ -147,6 +147,6 @@ func (rw *rowWriter) example(line []byte) ([]byte, error) {
 	}
 	w.tools()
 	w.Close('}')
-	rw.leave(w.t.Dropped())
+	rw.addDropped(w.t.Dropped())
 	return w.B, nil
 }

@@ -23,13 +23,13 @@ type candidateContent struct {
 // read takes a part apart.
 func (s *candidateContent) read(raw []byte) {
 	*s = candidateContent{empty: true}
-	thought := false
+	reasoning := false
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"text"`:
 			s.text, s.empty = val, false
 		case `"thought"`:
-			thought = string(val) == "true"
+			reasoning = string(val) == "true"
 		case `"thoughtSignature"`, `"thought_signature"`:
 			s.signature = val
 		case `"functionCall"`:
@@ -43,8 +43,8 @@ func (s *candidateContent) read(raw []byte) {
 			s.kind, s.empty = llm.OpaquePart, false
 		}
 	}
-	if s.text != nil && s.kind == llm.TextPart && thought {
-		s.kind = llm.ThoughtPart
+	if s.text != nil && s.kind == llm.TextPart && reasoning {
+		s.kind = llm.ReasoningPart
 	}
 	if s.empty && s.signature != nil { // the end of a stream may bring the signature alone
 		s.text, s.empty = emptyText, false

@@ -38,7 +38,7 @@ type rewriter struct {
 
 // value rewrites one schema. Path are the references that led here.
 func (s *rewriter) value(raw []byte, path []string, depth int) {
-	if len(raw) == 0 || raw[0] != '{' || depth > dialect.SchemaMaxDepth || len(s.B) > dialect.SchemaMax {
+	if len(raw) == 0 || raw[0] != '{' || depth > dialect.MaxSchemaDepth || len(s.B) > dialect.MaxSchemaBytes {
 		s.Value(raw)
 		return
 	}
@@ -64,18 +64,18 @@ func (s *rewriter) value(raw []byte, path []string, depth int) {
 // merged writes the members of a schema that a reference beside others stands for, and
 // those others, which win: {"$ref":"#/$defs/address","description":"where it goes"}.
 func (s *rewriter) merged(to, raw []byte, path []string, depth int) {
-	beside := named(raw)
-	s.inPlace(to, beside, path, depth)
+	siblings := named(raw)
+	s.inlineMembers(to, siblings, path, depth)
 	s.members(raw, map[string]bool{"$ref": true}, path, depth)
 }
 
-// inPlace writes the members of a schema without its brackets, but for some, whether they
+// inlineMembers writes the members of a schema without its brackets, but for some, whether they
 // stand there or where it refers to.
-func (s *rewriter) inPlace(raw []byte, but map[string]bool, path []string, depth int) {
-	if depth > dialect.SchemaMaxDepth {
+func (s *rewriter) inlineMembers(raw []byte, but map[string]bool, path []string, depth int) {
+	if depth > dialect.MaxSchemaDepth {
 		return
 	}
-	for range dialect.SchemaMaxDepth {
+	for range dialect.MaxSchemaDepth {
 		to, next, ok := s.refs.Follow(raw, path)
 		if !ok {
 			break
@@ -172,7 +172,7 @@ func (s *rewriter) types(val []byte) {
 
 // union writes the choices of anyOf or oneOf. Where all but one are null, that one
 // stands in place of the choice, and what stands beside the choice wins.
-func (s *rewriter) union(val, beside []byte, path []string, depth int) {
+func (s *rewriter) union(val, siblings []byte, path []string, depth int) {
 	var others [][]byte
 	null := false
 	for v := range splice.Elements(val) {
@@ -184,7 +184,7 @@ func (s *rewriter) union(val, beside []byte, path []string, depth int) {
 	}
 	switch {
 	case null && len(others) == 1:
-		s.inPlace(others[0], named(beside), path, depth)
+		s.inlineMembers(others[0], named(siblings), path, depth)
 	case len(others) > 0:
 		s.Key("anyOf").Open('[')
 		for _, v := range others {

@@ -11,7 +11,7 @@ import (
 
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, in, want string }{
+	for _, c := range []struct{ name, input, want string }{
 		{"what is refused goes", `{"$schema":"s","type":"object","properties":{"strict":{"type":"string","additionalProperties":false},"$schema":{"type":"number"}},"required":["strict"],"additional_properties":{}}`,
 			`{"type":"object","properties":{"strict":{"type":"string"},"$schema":{"type":"number"}},"required":["strict"]}`},
 		{"references are put in place", `{"properties":{"a":{"$ref":"#/$defs/a"},"b":{"type":"array","items":{"$ref":"#/definitions/b"}}},"$defs":{"a":{"type":"string","additionalProperties":true}},"definitions":{"b":{"$ref":"#/$defs/a"}}}`,
@@ -37,7 +37,7 @@ func TestOpenAPI(t *testing.T) {
 		{"lists", `{"allOf":[{"$schema":"x","type":"string"}],"prefixItems":[{"strict":true}]}`, `{"allOf":[{"type":"string"}],"prefixItems":[{}]}`},
 		{"no schema", `true`, `true`},
 	} {
-		if got := string(openAPI([]byte(c.in))); got != c.want {
+		if got := string(openAPI([]byte(c.input))); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOpenAPIIsBounded(t *testing.T) {
 		b.WriteString(next + `,` + next + `]},`)
 	}
 	b.WriteString(`"z":{}}}`)
-	if got := len(openAPI([]byte(b.String()))); got > 4*dialect.SchemaMax {
+	if got := len(openAPI([]byte(b.String()))); got > 4*dialect.MaxSchemaBytes {
 		t.Errorf("%d bytes of %d", got, b.Len())
 	}
 }
@@ -76,7 +76,7 @@ func TestManyReferencesAreNoWork(t *testing.T) {
 		"to a large schema": `{"properties":{` + many(`"p%d":{"$ref":"#/$defs/a","title":"%d"}`) + `"z":{}},"$defs":{"a":{"$defs":{` + many(`"a%d":{"maxLength":%d}`) + `"z":{}}}}}`,
 		"each to the next":  `{"$ref":"#/$defs/a0","$defs":{` + many(`"a%d":{"anyOf":[{"$ref":"#/$defs/a%d"},{"type":"null"}]}`) + `"z":{}}}`,
 	} {
-		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*dialect.SchemaMax {
+		if got := openAPI([]byte(schema)); !json.Valid(got) || len(got) > 2*dialect.MaxSchemaBytes {
 			t.Errorf("%s: %d bytes of %d", name, len(got), len(schema))
 		}
 	}

@@ -24,9 +24,9 @@ func searchesOf(raw []byte, model string) int64 {
 func oncePerPrompt(model string) bool { return familyOf(model).major < 3 }
 
 // searches adds up what is billed of the candidates of an answer, which have one prompt.
-func searches(model string, candidates int, of func(i int) int64) (n int64) {
+func searches(model string, candidates int, countFor func(i int) int64) (n int64) {
 	for i := range candidates {
-		n += of(i)
+		n += countFor(i)
 	}
 	if oncePerPrompt(model) {
 		n = min(n, 1)

@@ -14,19 +14,19 @@ func TestSearchesAreCounted(t *testing.T) {
 	const queries = `"webSearchQueries":["weather in Bern","","forecast Bern"]`
 	const found = `,"groundingChunks":[{"maps":{}},{"web":{"uri":"https://x.example"}},{"web":{"uri":"https://y.example"}}]`
 	for _, c := range []struct {
-		name, model, told string
-		want              int64
+		name, model, grounding string
+		want                   int64
 	}{
 		{"each query of Gemini 3", "gemini-3-flash-preview", queries + found, 2},
 		{"once before it", "gemini-2.5-flash", queries + found, 1},
 		{"nothing was found", "gemini-2.5-flash", queries, 0},
 		{"nothing was searched for", "gemini-3-flash-preview", `"groundingChunks":[{"maps":{}}]`, 0},
 	} {
-		answer := `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP","groundingMetadata":{` + c.told + `}}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"totalTokenCount":10},"modelVersion":"` + c.model + `"}`
-		if got, err := (generate{}).DecodeReply(&dialect.Incoming{Body: []byte(answer)}); err != nil || got.Usage.SearchUnits != c.want {
+		response := `{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP","groundingMetadata":{` + c.grounding + `}}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"totalTokenCount":10},"modelVersion":"` + c.model + `"}`
+		if got, err := (generate{}).DecodeResponse(&dialect.Incoming{Body: []byte(response)}); err != nil || got.Usage.SearchUnits != c.want {
 			t.Errorf("%s: %+v, %v; want %d searches", c.name, got, err, c.want)
 		}
-		two := strings.Replace(answer, `"finishReason":"STOP",`, `"finishReason":"STOP","index":1,`, 1)
+		two := strings.Replace(response, `"finishReason":"STOP",`, `"finishReason":"STOP","index":1,`, 1)
 		var last llm.Usage
 		d := generate{}.NewDecoder(&dialect.Incoming{})
 		take := func(e *llm.Event) {
@@ -34,7 +34,7 @@ func TestSearchesAreCounted(t *testing.T) {
 				last = *e.Usage
 			}
 		}
-		for _, event := range []string{answer, answer, two} {
+		for _, event := range []string{response, response, two} {
 			if err := d.Feed([]byte("data: "+event+"\n\n"), take); err != nil {
 				t.Fatal(err)
 			}

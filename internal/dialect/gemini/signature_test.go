@@ -44,15 +44,15 @@ func signedTurn(textSignature string, calls ...string) string {
 	return string(w.B)
 }
 
-// answered is what a strict caller of a surface gets of an answer of Gemini, whole.
-func answered(t *testing.T, c dialect.Client, body string) map[string]any {
+// encodeResponse is what a strict caller of a surface gets of an answer of Gemini, whole.
+func encodeResponse(t *testing.T, c dialect.Client, body string) map[string]any {
 	t.Helper()
-	r, err := generate{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+	r, err := generate{}.DecodeResponse(&dialect.Incoming{Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m map[string]any
-	out := c.EncodeReply(nil, r, &dialect.ResponseContext{Call: &llm.Call{}, ID: "01", Strict: true})
+	out := c.EncodeResponse(nil, r, &dialect.ResponseContext{Call: &llm.Call{}, ID: "01", Strict: true})
 	if err := json.Unmarshal(out, &m); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -61,30 +61,30 @@ func answered(t *testing.T, c dialect.Client, body string) map[string]any {
 
 // nextTurns are what clients send next, as they do that know nothing of signatures: they
 // keep what the surface has, and the ids of the calls.
-var nextTurns = map[llm.Endpoint]func(answer map[string]any) map[string]any{
-	llm.ChatComplete: func(answer map[string]any) map[string]any {
-		said := answer["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
-		turns := []any{map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": said["content"], "tool_calls": said["tool_calls"]}}
-		for _, call := range said["tool_calls"].([]any) {
+var nextTurns = map[llm.Endpoint]func(response map[string]any) map[string]any{
+	llm.ChatComplete: func(response map[string]any) map[string]any {
+		message := response["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
+		turns := []any{map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": message["content"], "tool_calls": message["tool_calls"]}}
+		for _, call := range message["tool_calls"].([]any) {
 			turns = append(turns, map[string]any{"role": "tool", "tool_call_id": call.(map[string]any)["id"], "content": "1"})
 		}
 		return map[string]any{"messages": turns}
 	},
-	llm.Messages: func(answer map[string]any) map[string]any {
+	llm.Messages: func(response map[string]any) map[string]any {
 		var results []any
-		for _, b := range answer["content"].([]any) {
+		for _, b := range response["content"].([]any) {
 			if b := b.(map[string]any); b["type"] == "tool_use" {
 				results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": "1"})
 			}
 		}
 		return map[string]any{"max_tokens": 9, "messages": []any{
-			map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": answer["content"]}, map[string]any{"role": "user", "content": results},
+			map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": response["content"]}, map[string]any{"role": "user", "content": results},
 		}}
 	},
-	llm.CreateModelResponse: func(answer map[string]any) map[string]any {
+	llm.CreateModelResponse: func(response map[string]any) map[string]any {
 		items := []any{map[string]any{"role": "user", "content": "x"}}
 		var results []any
-		for _, it := range answer["output"].([]any) {
+		for _, it := range response["output"].([]any) {
 			items = append(items, it)
 			if it := it.(map[string]any); it["type"] == "function_call" {
 				results = append(results, map[string]any{"type": "function_call_output", "call_id": it["call_id"], "output": "1"})
@@ -112,7 +112,7 @@ func TestSignaturesComeBack(t *testing.T) {
 				text = randomSignature(r)
 			}
 			calls[0] = randomSignature(r)
-			body, err := json.Marshal(nextTurns[surface](answered(t, client, signedTurn(text, calls...))))
+			body, err := json.Marshal(nextTurns[surface](encodeResponse(t, client, signedTurn(text, calls...))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,8 +121,8 @@ func TestSignaturesComeBack(t *testing.T) {
 				t.Fatalf("%s %d: %v\n%s", surface, seed, err, body)
 			}
 			out, err := generate{}.EncodeCall(t.Context(), c, &dialect.Target{Model: "gemini-3-pro-preview"})
-			if err != nil || len(out.Lost) > 0 {
-				t.Fatalf("%s %d: %v, lost %q", surface, seed, err, out.Lost)
+			if err != nil || len(out.Dropped) > 0 {
+				t.Fatalf("%s %d: %v, lost %q", surface, seed, err, out.Dropped)
 			}
 			if surface == llm.ChatComplete {
 				text = ""

@@ -41,17 +41,17 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	var w dialect.JSON
 	w.Open('{')
 	w.Key("input").Open('{')
-	w.Carry(t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "input", To: "text"}, {Path: "instructions", To: "prompt"}})
 	w.Close('}')
 	name, _ := t.Consume("voice")
 	language, _ := t.First("language_code", "language")
 	voice(&w, to.Model, plainText(name), plainText(language))
 	w.Key("audioConfig").Open('{')
 	w.Str("audioEncoding", form.name)
-	w.Carry(t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "speed", To: "speakingRate"}})
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // defaultLanguage is what is spoken when neither the voice nor the caller says:
@@ -78,12 +78,12 @@ func voice(w *dialect.JSON, model, name, language string) {
 	w.Close('}')
 }
 
-// DecodeAnswer reads {"audioContent":"…"}: the answer is the audio itself.
-func (speech) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(in.Body, "audioContent")
+// TranslateResponse reads {"audioContent":"…"}: the answer is the audio itself.
+func (speech) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	raw, _ := splice.Find(incoming.Body, "audioContent")
 	audio, err := base64.StdEncoding.DecodeString(plainText(raw))
 	if err != nil || len(audio) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no audio")
 	}
-	return &dialect.Response{Body: audio, ContentType: encodings[formatIn(in.Sent.Body)].mime, Model: in.To.Model}, nil
+	return &dialect.Response{Body: audio, ContentType: encodings[formatIn(incoming.Sent.Body)].mime, Model: incoming.To.Model}, nil
 }

@@ -45,10 +45,10 @@ func (o object) folder() string {
 }
 
 // fileID is the URI that an id of a file stands for; a URI is taken as it is.
-func fileID(id, at string) (object, error) {
+func fileID(id, path string) (object, error) {
 	o, ok := readObject(id)
 	if !ok {
-		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", at).WithParam(at)
+		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", path).WithParam(path)
 	}
 	return o, nil
 }

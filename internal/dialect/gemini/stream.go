@@ -11,12 +11,12 @@ import (
 )
 
 // NewDecoder makes the decoder of a stream that was asked for with alt=sse.
-func (generate) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return &decoder{tier: tierOf(in)}
+func (generate) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return &decoder{tier: tierOf(incoming)}
 }
 
-// choicesMax bounds the candidates of a stream. Gemini gives 8 at most.
-const choicesMax = 128
+// maxChoices bounds the candidates of a stream. Gemini gives 8 at most.
+const maxChoices = 128
 
 // decoder reads the fragments of an answer; each is of the form of a whole one.
 //
@@ -24,18 +24,18 @@ const choicesMax = 128
 // models in every one. So the last one counts, when the provider closes the stream.
 // Source: contract/provider-transforms.md 4.5.
 type decoder struct {
-	r       dialect.EventReader
-	tier    string // that the header of the answer names
-	emit    func(*llm.Event)
-	halves  dialect.SurrogateJoiner
-	ev      llm.Event
-	said    candidateContent
-	begun   bool
-	ended   bool
-	choices []choice
-	opening llm.Usage // as the first fragment tells it
-	usage   llm.Usage
-	model   string
+	r          dialect.EventReader
+	tier       string // that the header of the answer names
+	emit       func(*llm.Event)
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
+	current    candidateContent
+	begun      bool
+	ended      bool
+	choices    []choice
+	opening    llm.Usage // as the first fragment tells it
+	usage      llm.Usage
+	model      string
 }
 
 // choice is what is known of a candidate so far.
@@ -107,7 +107,7 @@ func (d *decoder) end() {
 // send hands an event out of the one place that all use.
 func (d *decoder) send(e llm.Event) {
 	d.ev = e
-	d.halves.Event(&d.ev, d.emit)
+	d.surrogates.Event(&d.ev, d.emit)
 }
 
 func (d *decoder) fragment(_, data []byte) error {
@@ -213,8 +213,8 @@ func (d *decoder) candidate(raw []byte, i int) error {
 			i = n
 		}
 	}
-	if i < 0 || i >= choicesMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d candidates", choicesMax)
+	if i < 0 || i >= maxChoices {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d candidates", maxChoices)
 	}
 	for len(d.choices) <= i {
 		d.choices = append(d.choices, choice{})
@@ -228,8 +228,8 @@ func (d *decoder) candidate(raw []byte, i int) error {
 				d.part(i, p)
 			}
 		case `"finishReason"`:
-			if word := plainText(val); word != "" {
-				d.choices[i].finish = word
+			if finish := plainText(val); finish != "" {
+				d.choices[i].finish = finish
 			}
 		case `"logprobsResult"`:
 			if list := logprobs(val); list != nil {

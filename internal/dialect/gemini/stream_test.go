@@ -117,12 +117,12 @@ func TestStream(t *testing.T) {
 // What is streamed amounts to what is answered at once.
 func TestStreamIsTheReply(t *testing.T) {
 	t.Parallel()
-	const whole = `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"text":"b"},{"functionCall":{"id":"c","name":"f","args":{}},"thoughtSignature":"cw=="}]},"finishReason":"STOP","index":0,"groundingMetadata":{}}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"totalTokenCount":10},"modelVersion":"m","responseId":"r"}`
-	events, err := dialecttest.Read(decoder(), sse(whole))
+	const complete = `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"text":"b"},{"functionCall":{"id":"c","name":"f","args":{}},"thoughtSignature":"cw=="}]},"finishReason":"STOP","index":0,"groundingMetadata":{}}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":6,"totalTokenCount":10},"modelVersion":"m","responseId":"r"}`
+	events, err := dialecttest.Read(decoder(), sse(complete))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, dialecttest.ReplyOf(events), decode(t, whole))
+	same(t, dialecttest.ResponseOf(events), decode(t, complete))
 }
 
 func TestStreamEnds(t *testing.T) {
@@ -167,12 +167,12 @@ func FuzzStream(f *testing.F) {
 	f.Add(sse(`{"error":{"code":1}}`, `{"candidates":[{"content":{"parts":[{"functionCall":1},{"inlineData":{}},{"text":3}]}}]}`), 3)
 	f.Fuzz(func(t *testing.T, stream []byte, size int) {
 		size = 1 + max(size, -size)&63
-		var pieces [][]byte
+		var chunks [][]byte
 		for p := stream; len(p) > 0; {
 			n := min(size, len(p))
-			pieces, p = append(pieces, p[:n]), p[n:]
+			chunks, p = append(chunks, p[:n]), p[n:]
 		}
-		events, _ := dialecttest.Read(decoder(), pieces...)
+		events, _ := dialecttest.Read(decoder(), chunks...)
 		for i := range events {
 			if k := events[i].Kind; (k == llm.EventEnd || k == llm.EventFault) && i < len(events)-1 {
 				t.Errorf("event %d of %d is the end", i, len(events))

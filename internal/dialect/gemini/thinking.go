@@ -19,36 +19,36 @@ var budgets = map[string]int64{"none": 0, "minimal": 1024, "low": 1024, "medium"
 // Source: https://ai.google.dev/gemini-api/docs/thinking, read 2026-11;
 // contract/provider-transforms.md 1.6, 4.1.
 func (w *writer) thinking() {
-	if !w.m.thinks() {
+	if !w.m.supportsThinking() {
 		return
 	}
-	least, value := w.m.minThinking()
+	minKey, value := w.m.minThinking()
 	effort, _ := w.t.Peek(llm.ReasoningEffort)
-	raw, own := w.t.Peek(llm.Thinking)
-	word, _ := splice.Unquote(effort)
-	tokens, known := budgets[word]
-	none := own && off(raw) || !own && word == "none"
-	if !own && !known || none && least == "" {
+	raw, hasThinking := w.t.Peek(llm.Thinking)
+	level, _ := splice.Unquote(effort)
+	tokens, known := budgets[level]
+	none := hasThinking && off(raw) || !hasThinking && level == "none"
+	if !hasThinking && !known || none && minKey == "" {
 		return
 	}
-	leveled := known && w.m.levels() && (!own || word != "none" && splice.Text(raw, "type") == "adaptive")
+	leveled := known && w.m.levels() && (!hasThinking || level != "none" && splice.Text(raw, "type") == "adaptive")
 	w.Key("thinkingConfig").Open('{')
-	if own {
+	if hasThinking {
 		w.Bool("includeThoughts", !none && splice.Text(raw, "display") != "omitted")
 	}
 	switch {
 	case none:
-		w.Raw(least, []byte(value))
+		w.Raw(minKey, []byte(value))
 	case leveled:
 		w.Raw("thinkingLevel", effort)
-	case own:
+	case hasThinking:
 		w.budget(raw)
 	default:
 		w.Int("thinkingBudget", tokens)
 	}
 	w.Close('}')
 	w.t.Consume(llm.Thinking)
-	if leveled || !own {
+	if leveled || !hasThinking {
 		w.t.Consume(llm.ReasoningEffort)
 	}
 }
@@ -70,13 +70,13 @@ const dynamic = -1
 
 // budget writes {"type":"enabled","budget_tokens":2048} or "adaptive".
 func (w *writer) budget(raw json.RawMessage) {
-	tokens, said := splice.Find(raw, "budget_tokens")
+	tokens, hasBudget := splice.Find(raw, "budget_tokens")
 	switch {
 	case splice.Text(raw, "type") == "enabled":
-		if most := w.m.maxThinking(); said && most > 0 && above(tokens, most) { // a caller who does not know this model's
+		if limit := w.m.maxThinking(); hasBudget && limit > 0 && above(tokens, limit) { // a caller who does not know this model's
 			w.t.Drop("thinking.budget_tokens")
-			w.Int("thinkingBudget", most)
-		} else if said {
+			w.Int("thinkingBudget", limit)
+		} else if hasBudget {
 			w.Raw("thinkingBudget", tokens)
 		}
 	case !w.m.levels():
@@ -84,7 +84,7 @@ func (w *writer) budget(raw json.RawMessage) {
 	}
 }
 
-func above(tokens []byte, most int64) bool {
+func above(tokens []byte, limit int64) bool {
 	n, err := strconv.ParseInt(string(tokens), 10, 64)
-	return err == nil && n > most
+	return err == nil && n > limit
 }

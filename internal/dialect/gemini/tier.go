@@ -15,8 +15,8 @@ const (
 	tierHeader   = "x-gemini-service-tier"
 )
 
-// tierWords are Google's words for tiers of OpenAI and Anthropic.
-var tierWords = map[string]string{`"default"`: "standard", `"standard_only"`: "standard", `"flex"`: "flex", `"priority"`: "priority"}
+// tierNames are Google's words for tiers of OpenAI and Anthropic.
+var tierNames = map[string]string{`"default"`: "standard", `"standard_only"`: "standard", `"flex"`: "flex", `"priority"`: "priority"}
 
 // tier is how the caller wants to be served, in Google's words; "" where it does not say, or
 // Google has no word for it.
@@ -25,11 +25,11 @@ func (w *writer) tier() string {
 	if !ok {
 		return ""
 	}
-	word := tierWords[string(raw)]
-	if word != "" {
+	name := tierNames[string(raw)]
+	if name != "" {
 		w.t.Consume("service_tier")
 	}
-	return word
+	return name
 }
 
 // sharing is the header that asks Vertex AI for a tier; what is usual needs none.
@@ -43,12 +43,12 @@ func (w *writer) sharing() wire.Header {
 }
 
 // tierOf is the tier that the header of an answer names; "" for none.
-func tierOf(in *dialect.Incoming) string {
-	word := in.Header.Get(tierHeader)
-	if word == "" {
+func tierOf(incoming *dialect.Incoming) string {
+	name := incoming.Header.Get(tierHeader)
+	if name == "" {
 		return ""
 	}
-	return dialect.Tier(splice.Quote(word))
+	return dialect.Tier(splice.Quote(name))
 }
 
 // tierExtra is the tier of an answer in the words of chat.

@@ -17,7 +17,7 @@ func TestTiersAreAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		raw, body, header string
-		lost              []string
+		dropped           []string
 	}{
 		{`"flex"`, `"serviceTier":"flex"`, "flex", nil},
 		{`"priority"`, `"serviceTier":"priority"`, "priority", nil},
@@ -37,8 +37,8 @@ func TestTiersAreAskedFor(t *testing.T) {
 			if vertex {
 				body, header = "", c.header
 			}
-			if got := out.Header.Get(sharedHeader); got != header || strings.Contains(string(out.Body), "serviceTier") != (body != "") || !strings.Contains(string(out.Body), body) || !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("%s, vertex %v: %q, lost %q, %s", c.raw, vertex, got, out.Lost, out.Body)
+			if got := out.Header.Get(sharedHeader); got != header || strings.Contains(string(out.Body), "serviceTier") != (body != "") || !strings.Contains(string(out.Body), body) || !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("%s, vertex %v: %q, lost %q, %s", c.raw, vertex, got, out.Dropped, out.Body)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func TestTiersAreAskedFor(t *testing.T) {
 // How a call was served stands in the usage, or in a header of the answer.
 func TestTiersAreTold(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ usage, header, want, told string }{
+	for _, c := range []struct{ usage, header, want, wantExtra string }{
 		{`,"trafficType":"ON_DEMAND_FLEX"`, "", "flex", `"flex"`},
 		{`,"trafficType":"ON_DEMAND_PRIORITY"`, "", "priority", `"priority"`},
 		{`,"trafficType":"ON_DEMAND"`, "", llm.UsualTier, `"default"`},
@@ -58,11 +58,11 @@ func TestTiersAreTold(t *testing.T) {
 		{"", "", "", ""},
 	} {
 		body := []byte(`{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3` + c.usage + `}}`)
-		in := &dialect.Incoming{Body: body}
+		incoming := &dialect.Incoming{Body: body}
 		if c.header != "" {
-			in.Header = wire.Header{{Name: tierHeader, Value: c.header}}
+			incoming.Header = wire.Header{{Name: tierHeader, Value: c.header}}
 		}
-		r, err := generate{}.DecodeReply(in)
+		r, err := generate{}.DecodeResponse(incoming)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,14 +72,14 @@ func TestTiersAreTold(t *testing.T) {
 				told = string(p.Raw)
 			}
 		}
-		if r.Usage.Tier != c.want || told != c.told {
+		if r.Usage.Tier != c.want || told != c.wantExtra {
 			t.Errorf("%s %q: tier %q, told %s", c.usage, c.header, r.Usage.Tier, told)
 		}
-		events, err := dialecttest.Read(generate{}.NewDecoder(in), []byte("data: "+string(body)+"\n\n"))
+		events, err := dialecttest.Read(generate{}.NewDecoder(incoming), []byte("data: "+string(body)+"\n\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if u := dialecttest.ReplyOf(events).Usage; u.Tier != c.want {
+		if u := dialecttest.ResponseOf(events).Usage; u.Tier != c.want {
 			t.Errorf("%s %q: tier %q in a stream", c.usage, c.header, u.Tier)
 		}
 		if u, _ := dialect.Usage(llm.Proxy, body, ""); c.header == "" && u.Tier != c.want {

@@ -36,12 +36,12 @@ func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 		w.Close('}')
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
-// DecodeAnswer turns {"totalTokens":31} into {"input_tokens":31}.
-func (countTokens) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	raw, ok := splice.Find(in.Body, "totalTokens")
+// TranslateResponse turns {"totalTokens":31} into {"input_tokens":31}.
+func (countTokens) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	raw, ok := splice.Find(incoming.Body, "totalTokens")
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no totalTokens")
 	}

@@ -19,11 +19,11 @@ func (w *writer) tools() {
 		if t.Cache != nil {
 			w.t.Drop(dialect.ElementPath("tools", t.Index) + ".cache_control")
 		}
-		own, known := builtinOf(t)
+		native, known := builtinOf(t)
 		switch {
 		case known:
 			open = w.list(open)
-			w.builtin(own, t)
+			w.builtin(native, t)
 		case t.Type == llm.Function:
 			functions = append(functions, t)
 		case t.Shape == shapeName:
@@ -216,8 +216,8 @@ func (w *writer) toolConfig() {
 
 // declared reports whether a tool is a function of the caller's.
 func declared(t *llm.Tool) bool {
-	_, own := builtinOf(t)
-	return !own && dialect.IsFunction(t)
+	_, native := builtinOf(t)
+	return !native && dialect.IsFunction(t)
 }
 
 func (w *writer) mode(c llm.ToolChoice) string {

@@ -20,11 +20,11 @@ var _ dialect.MultiStep = tunings{}
 var tuningsPages = pages("tuningJobs", writeTuning)
 
 // Follow reads a list on.
-func (tunings) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if in.Sent.Endpoint != llm.ListFinetunes {
+func (tunings) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if incoming.Sent.Endpoint != llm.ListFinetunes {
 		return dialect.Next{}, false, nil
 	}
-	return tuningsPages.Follow(in)
+	return tuningsPages.Follow(incoming)
 }
 
 // EncodeRequest makes a job of the caller's fine-tune; on all other endpoints the
@@ -45,7 +45,7 @@ func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	var w dialect.JSON
 	w.Open('{')
 	w.Str("baseModel", to.Model)
-	w.Carry(t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "suffix", To: "tunedModelDisplayName"}})
 	w.Key("supervisedTuningSpec").Open('{')
 	for _, f := range [...]struct{ from, to string }{{"training_file", "trainingDatasetUri"}, {"validation_file", "validationDatasetUri"}} {
 		id := textOf(t, f.from)
@@ -63,7 +63,7 @@ func createTuning(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	}
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // adapterSizes are Google's words for the sizes of what is learned.
@@ -84,8 +84,8 @@ func hyperparameters(w *dialect.JSON, t *llm.FieldTracker, set []byte) {
 		case "learning_rate_multiplier":
 			w.Raw("learningRateMultiplier", val)
 		case "batch_size":
-			if word := adapterSizes[string(val)]; word != "" {
-				w.Str("adapterSize", word)
+			if size := adapterSizes[string(val)]; size != "" {
+				w.Str("adapterSize", size)
 			} else {
 				w.Raw("adapterSize", val)
 			}
@@ -102,19 +102,19 @@ var tuningStates = map[string]string{
 	"JOB_STATE_FAILED": "failed", "JOB_STATE_EXPIRED": "failed", "JOB_STATE_CANCELLING": "cancelled", "JOB_STATE_CANCELLED": "cancelled",
 }
 
-// DecodeAnswer writes jobs as fine-tunes. To a cancellation Google answers nothing.
-func (tunings) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	switch in.Sent.Endpoint {
+// TranslateResponse writes jobs as fine-tunes. To a cancellation Google answers nothing.
+func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	switch incoming.Sent.Endpoint {
 	case llm.CancelFinetune:
-		return dialect.FinetuneCancelled(in.Sent.ID), nil
+		return dialect.FinetuneCancelled(incoming.Sent.ID), nil
 	case llm.ListFinetunes:
-		return tuningsPages.Answer(in)
+		return tuningsPages.BuildResponse(incoming)
 	default:
-		return answerTuning(in.Body)
+		return tuningResponse(incoming.Body)
 	}
 }
 
-func answerTuning(job []byte) (*dialect.Response, error) {
+func tuningResponse(job []byte) (*dialect.Response, error) {
 	if jobID(job) == "" {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
 	}

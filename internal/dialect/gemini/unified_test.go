@@ -15,19 +15,19 @@ import (
 // exchange is one call of a unified endpoint: what the caller sends, what the provider
 // gets, what it answers, what the caller gets.
 type exchange struct {
-	name, model string
-	in, out     string
-	more        []string // further requests
-	lost        []string
-	reply       string
-	replies     []string // to the further requests
-	answer      string
-	usage       llm.Usage
+	name, model   string
+	input, out    string
+	more          []string // further requests
+	dropped       []string
+	response      string
+	moreResponses []string // to the further requests
+	want          string
+	usage         llm.Usage
 }
 
 func (x *exchange) run(t *testing.T, u dialect.OpenAIEndpoint, ep llm.Endpoint) {
 	t.Helper()
-	sent, to := &dialect.Request{Endpoint: ep, Body: []byte(x.in)}, &dialect.Target{Endpoint: ep, Model: x.model}
+	sent, to := &dialect.Request{Endpoint: ep, Body: []byte(x.input)}, &dialect.Target{Endpoint: ep, Model: x.model}
 	out, err := u.EncodeRequest(t.Context(), sent, to)
 	if err != nil {
 		t.Fatal(err)
@@ -39,19 +39,19 @@ func (x *exchange) run(t *testing.T, u dialect.OpenAIEndpoint, ep llm.Endpoint) 
 	for _, m := range out.More {
 		more = append(more, string(m))
 	}
-	if !slices.Equal(more, x.more) || !slices.Equal(out.Lost, x.lost) {
-		t.Errorf("more %q\nlost %q", more, out.Lost)
+	if !slices.Equal(more, x.more) || !slices.Equal(out.Dropped, x.dropped) {
+		t.Errorf("more %q\nlost %q", more, out.Dropped)
 	}
-	in := &dialect.Incoming{Status: 200, Body: []byte(x.reply), Created: 1795176000, Sent: sent, To: to}
-	for _, r := range x.replies {
+	in := &dialect.Incoming{Status: 200, Body: []byte(x.response), Created: 1795176000, Sent: sent, To: to}
+	for _, r := range x.moreResponses {
 		in.More = append(in.More, []byte(r))
 	}
-	a, err := u.DecodeAnswer(in)
+	a, err := u.TranslateResponse(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(a.Body) != x.answer {
-		t.Errorf("answered %s\nwant %s", a.Body, x.answer)
+	if string(a.Body) != x.want {
+		t.Errorf("answered %s\nwant %s", a.Body, x.want)
 	}
 	if a.Usage != x.usage {
 		t.Errorf("usage %+v", a.Usage)
@@ -69,19 +69,19 @@ func TestEmbed(t *testing.T) {
 	t.Parallel()
 	runAll(t, gemini.Dialect(), llm.Embed, []exchange{
 		{
-			name: "one", model: "gemini-embedding-001", in: `{"model":"x","input":"a \"b\""}`,
-			out:   `{"requests":[{"model":"models/gemini-embedding-001","content":{"parts":[{"text":"a \"b\""}]}}]}`,
-			reply: `{"embeddings":[{"values":[0.5,-1]}]}`,
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]}],"model":"gemini-embedding-001",` +
+			name: "one", model: "gemini-embedding-001", input: `{"model":"x","input":"a \"b\""}`,
+			out:      `{"requests":[{"model":"models/gemini-embedding-001","content":{"parts":[{"text":"a \"b\""}]}}]}`,
+			response: `{"embeddings":[{"values":[0.5,-1]}]}`,
+			want: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]}],"model":"gemini-embedding-001",` +
 				`"usage":{"prompt_tokens":0,"total_tokens":0}}`,
 		},
 		{
 			name: "several, with settings, in base64", model: "m",
-			in:    `{"input":["a","b"],"dimensions":2,"task_type":"RETRIEVAL_QUERY","encoding_format":"base64","user":"u"}`,
-			out:   `{"requests":[{"model":"models/m","content":{"parts":[{"text":"a"}]},"taskType":"RETRIEVAL_QUERY","outputDimensionality":2},{"model":"models/m","content":{"parts":[{"text":"b"}]},"taskType":"RETRIEVAL_QUERY","outputDimensionality":2}]}`,
-			lost:  []string{"user"},
-			reply: `{"embeddings":[{"values":[0.5]},{"values":[1]}],"usageMetadata":{"promptTokenCount":5}}`,
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPw=="},{"object":"embedding","index":1,"embedding":"AACAPw=="}],"model":"m",` +
+			input:    `{"input":["a","b"],"dimensions":2,"task_type":"RETRIEVAL_QUERY","encoding_format":"base64","user":"u"}`,
+			out:      `{"requests":[{"model":"models/m","content":{"parts":[{"text":"a"}]},"taskType":"RETRIEVAL_QUERY","outputDimensionality":2},{"model":"models/m","content":{"parts":[{"text":"b"}]},"taskType":"RETRIEVAL_QUERY","outputDimensionality":2}]}`,
+			dropped:  []string{"user"},
+			response: `{"embeddings":[{"values":[0.5]},{"values":[1]}],"usageMetadata":{"promptTokenCount":5}}`,
+			want: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPw=="},{"object":"embedding","index":1,"embedding":"AACAPw=="}],"model":"m",` +
 				`"usage":{"prompt_tokens":5,"total_tokens":5}}`,
 			usage: llm.Usage{InputTokens: 5, TotalTokens: 5, Reported: true},
 		},
@@ -93,36 +93,36 @@ func TestVertexEmbed(t *testing.T) {
 	runAll(t, gemini.Vertex(), llm.Embed, []exchange{
 		{
 			name: "texts", model: "text-embedding-005",
-			in:     `{"input":["a","b"],"dimensions":2,"task_type":"CLUSTERING","parameters":{"autoTruncate":false}}`,
-			out:    `{"instances":[{"content":"a","task_type":"CLUSTERING"},{"content":"b","task_type":"CLUSTERING"}],"parameters":{"autoTruncate":false,"outputDimensionality":2}}`,
-			reply:  `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":3,"truncated":false}}},{"embeddings":{"values":[2],"statistics":{"token_count":4.0}}}],"metadata":{"billableCharacterCount":2}}`,
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"text-embedding-005","usage":{"prompt_tokens":7,"total_tokens":7}}`,
-			usage:  llm.Usage{InputTokens: 7, TotalTokens: 7, Reported: true},
+			input:    `{"input":["a","b"],"dimensions":2,"task_type":"CLUSTERING","parameters":{"autoTruncate":false}}`,
+			out:      `{"instances":[{"content":"a","task_type":"CLUSTERING"},{"content":"b","task_type":"CLUSTERING"}],"parameters":{"autoTruncate":false,"outputDimensionality":2}}`,
+			response: `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":3,"truncated":false}}},{"embeddings":{"values":[2],"statistics":{"token_count":4.0}}}],"metadata":{"billableCharacterCount":2}}`,
+			want:     `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"text-embedding-005","usage":{"prompt_tokens":7,"total_tokens":7}}`,
+			usage:    llm.Usage{InputTokens: 7, TotalTokens: 7, Reported: true},
 		},
 		{
-			name: "one text in each request", model: "gemini-embedding-001", in: `{"input":["a","b"]}`,
+			name: "one text in each request", model: "gemini-embedding-001", input: `{"input":["a","b"]}`,
 			out: `{"instances":[{"content":"a"}]}`, more: []string{`{"instances":[{"content":"b"}]}`},
-			reply: `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":1}}}]}`, replies: []string{`{"predictions":[{"embeddings":{"values":[2],"statistics":{"token_count":1}}}]}`},
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"gemini-embedding-001","usage":{"prompt_tokens":2,"total_tokens":2}}`,
-			usage:  llm.Usage{InputTokens: 2, TotalTokens: 2, Reported: true},
+			response: `{"predictions":[{"embeddings":{"values":[1],"statistics":{"token_count":1}}}]}`, moreResponses: []string{`{"predictions":[{"embeddings":{"values":[2],"statistics":{"token_count":1}}}]}`},
+			want:  `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"gemini-embedding-001","usage":{"prompt_tokens":2,"total_tokens":2}}`,
+			usage: llm.Usage{InputTokens: 2, TotalTokens: 2, Reported: true},
 		},
 		{
 			name: "pictures and films", model: "multimodalembedding@001",
-			in:     `{"input":[{"text":"a","image":{"url":"gs://b/a.png"}},{"image":{"base64":"QQ=="},"video":{"url":"gs://b/a.mp4","start_offset":1,"end_offset":9,"interval":4},"note":1}],"dimensions":128}`,
-			out:    `{"instances":[{"text":"a","image":{"gcsUri":"gs://b/a.png"}},{"image":{"bytesBase64Encoded":"QQ=="},"video":{"gcsUri":"gs://b/a.mp4","videoSegmentConfig":{"startOffsetSec":1,"endOffsetSec":9,"intervalSec":4}}}],"parameters":{"dimension":128}}`,
-			lost:   []string{"input[1].note"},
-			reply:  `{"predictions":[{"textEmbedding":[1],"imageEmbedding":[2]},{"imageEmbedding":[3],"videoEmbeddings":[{"startOffsetSec":1,"endOffsetSec":5,"embedding":[4]}]}]}`,
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1],"image_embedding":[2]},{"object":"embedding","index":1,"image_embedding":[3],"video_embeddings":[{"object":"embedding","index":0,"embedding":[4],"start_offset":1,"end_offset":5}]}],"model":"multimodalembedding@001","usage":{"prompt_tokens":0,"total_tokens":0}}`,
+			input:    `{"input":[{"text":"a","image":{"url":"gs://b/a.png"}},{"image":{"base64":"QQ=="},"video":{"url":"gs://b/a.mp4","start_offset":1,"end_offset":9,"interval":4},"note":1}],"dimensions":128}`,
+			out:      `{"instances":[{"text":"a","image":{"gcsUri":"gs://b/a.png"}},{"image":{"bytesBase64Encoded":"QQ=="},"video":{"gcsUri":"gs://b/a.mp4","videoSegmentConfig":{"startOffsetSec":1,"endOffsetSec":9,"intervalSec":4}}}],"parameters":{"dimension":128}}`,
+			dropped:  []string{"input[1].note"},
+			response: `{"predictions":[{"textEmbedding":[1],"imageEmbedding":[2]},{"imageEmbedding":[3],"videoEmbeddings":[{"startOffsetSec":1,"endOffsetSec":5,"embedding":[4]}]}]}`,
+			want:     `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1],"image_embedding":[2]},{"object":"embedding","index":1,"image_embedding":[3],"video_embeddings":[{"object":"embedding","index":0,"embedding":[4],"start_offset":1,"end_offset":5}]}],"model":"multimodalembedding@001","usage":{"prompt_tokens":0,"total_tokens":0}}`,
 		},
 		{
-			name: "embedContent", model: "gemini-embedding-2-preview", in: `{"input":["a",{"text":"b","audio":{"base64":"QQ==","mime_type":"audio/wav"}}],"dimensions":3}`,
+			name: "embedContent", model: "gemini-embedding-2-preview", input: `{"input":["a",{"text":"b","audio":{"base64":"QQ==","mime_type":"audio/wav"}}],"dimensions":3}`,
 			out: `{"content":{"parts":[{"text":"a"}]},"embedContentConfig":{"outputDimensionality":3}}`,
 			more: []string{
 				`{"content":{"parts":[{"text":"b"},{"inlineData":{"mimeType":"audio/wav","data":"QQ=="}}]},"embedContentConfig":{"outputDimensionality":3}}`,
 			},
-			reply: `{"embedding":{"values":[1]},"usageMetadata":{"promptTokenCount":2,"totalTokenCount":2}}`, replies: []string{`{"embedding":{"values":[2]}}`},
-			answer: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"gemini-embedding-2-preview","usage":{"prompt_tokens":2,"total_tokens":2}}`,
-			usage:  llm.Usage{InputTokens: 2, TotalTokens: 2, Reported: true},
+			response: `{"embedding":{"values":[1]},"usageMetadata":{"promptTokenCount":2,"totalTokenCount":2}}`, moreResponses: []string{`{"embedding":{"values":[2]}}`},
+			want:  `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[1]},{"object":"embedding","index":1,"embedding":[2]}],"model":"gemini-embedding-2-preview","usage":{"prompt_tokens":2,"total_tokens":2}}`,
+			usage: llm.Usage{InputTokens: 2, TotalTokens: 2, Reported: true},
 		},
 	})
 }
@@ -131,18 +131,18 @@ func TestImagen(t *testing.T) {
 	t.Parallel()
 	runAll(t, gemini.Vertex(), llm.ImageGenerate, []exchange{
 		{
-			name: "OpenAI's words", model: "imagen-4", in: `{"prompt":"a cat","n":2,"size":"1792x1024","quality":"hd","response_format":"b64_json","user":"u"}`,
-			out: `{"instances":[{"prompt":"a cat"}],"parameters":{"aspectRatio":"16:9","sampleCount":2,"outputOptions":{"compressionQuality":100}}}`, lost: []string{"user"},
-			reply:  `{"predictions":[{"bytesBase64Encoded":"QQ==","mimeType":"image/png","prompt":"a fine cat"},{"raiFilteredReason":"no"}]}`,
-			answer: `{"created":1795176000,"data":[{"b64_json":"QQ==","revised_prompt":"a fine cat"}]}`,
+			name: "OpenAI's words", model: "imagen-4", input: `{"prompt":"a cat","n":2,"size":"1792x1024","quality":"hd","response_format":"b64_json","user":"u"}`,
+			out: `{"instances":[{"prompt":"a cat"}],"parameters":{"aspectRatio":"16:9","sampleCount":2,"outputOptions":{"compressionQuality":100}}}`, dropped: []string{"user"},
+			response: `{"predictions":[{"bytesBase64Encoded":"QQ==","mimeType":"image/png","prompt":"a fine cat"},{"raiFilteredReason":"no"}]}`,
+			want:     `{"created":1795176000,"data":[{"b64_json":"QQ==","revised_prompt":"a fine cat"}]}`,
 		},
 		{
 			name: "Google's words", model: "imagen-4",
-			in:     `{"prompt":["a","b"],"size":"1024x1024","aspectRatio":"3:4","seed":1,"negative_prompt":"x","personGeneration":"y","safetySetting":"z","addWatermark":false,"quality":80,"mimeType":"image/jpeg","style":"s"}`,
-			out:    `{"instances":[{"prompt":"a"},{"prompt":"b"}],"parameters":{"sampleImageStyle":"s","seed":1,"aspectRatio":"3:4","negativePrompt":"x","personGeneration":"y","safetySetting":"z","addWatermark":false,"outputOptions":{"mimeType":"image/jpeg","compressionQuality":80}}}`,
-			lost:   []string{"size"},
-			reply:  `{"predictions":[{"gcsUri":"gs://b/1.png"}]}`,
-			answer: `{"created":1795176000,"data":[{"url":"gs://b/1.png"}]}`,
+			input:    `{"prompt":["a","b"],"size":"1024x1024","aspectRatio":"3:4","seed":1,"negative_prompt":"x","personGeneration":"y","safetySetting":"z","addWatermark":false,"quality":80,"mimeType":"image/jpeg","style":"s"}`,
+			out:      `{"instances":[{"prompt":"a"},{"prompt":"b"}],"parameters":{"sampleImageStyle":"s","seed":1,"aspectRatio":"3:4","negativePrompt":"x","personGeneration":"y","safetySetting":"z","addWatermark":false,"outputOptions":{"mimeType":"image/jpeg","compressionQuality":80}}}`,
+			dropped:  []string{"size"},
+			response: `{"predictions":[{"gcsUri":"gs://b/1.png"}]}`,
+			want:     `{"created":1795176000,"data":[{"url":"gs://b/1.png"}]}`,
 		},
 	})
 }
@@ -150,17 +150,17 @@ func TestImagen(t *testing.T) {
 func TestRank(t *testing.T) {
 	t.Parallel()
 	x := exchange{
-		model: "semantic-ranker-default-004", in: `{"model":"m","query":"q","documents":["a",{"title":"t","text":"b"}],"top_n":1,"return_documents":true}`,
-		out:   `{"model":"semantic-ranker-default-004","query":"q","topN":1,"records":[{"id":"0","content":"a"},{"id":"1","title":"t","content":"b"}],"ignoreRecordDetailsInResponse":true}`,
-		reply: `{"records":[{"id":"1","score":0.93}]}`,
+		model: "semantic-ranker-default-004", input: `{"model":"m","query":"q","documents":["a",{"title":"t","text":"b"}],"top_n":1,"return_documents":true}`,
+		out:      `{"model":"semantic-ranker-default-004","query":"q","topN":1,"records":[{"id":"0","content":"a"},{"id":"1","title":"t","content":"b"}],"ignoreRecordDetailsInResponse":true}`,
+		response: `{"records":[{"id":"1","score":0.93}]}`,
 	}
-	sent, to := &dialect.Request{Body: []byte(x.in)}, &dialect.Target{Model: x.model}
+	sent, to := &dialect.Request{Body: []byte(x.input)}, &dialect.Target{Model: x.model}
 	u := gemini.Vertex().Unified[llm.Rerank]
 	out, err := u.EncodeRequest(t.Context(), sent, to)
-	if err != nil || string(out.Body) != x.out || len(out.Lost) > 0 {
+	if err != nil || string(out.Body) != x.out || len(out.Dropped) > 0 {
 		t.Fatalf("%v %s", err, out.Body)
 	}
-	a, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(x.reply), Sent: sent, To: to})
+	a, err := u.TranslateResponse(&dialect.Incoming{Body: []byte(x.response), Sent: sent, To: to})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestRank(t *testing.T) {
 func TestSpeech(t *testing.T) {
 	t.Parallel()
 	u := gemini.Vertex().Unified[llm.CreateSpeech]
-	for _, c := range []struct{ model, in, out, mime string }{
+	for _, c := range []struct{ model, input, out, mime string }{
 		{
 			"gemini-2.5-flash-tts", `{"input":"hello","voice":"Kore","instructions":"softly","response_format":"wav","speed":1.5}`,
 			`{"input":{"text":"hello","prompt":"softly"},"voice":{"languageCode":"en-US","name":"Kore","modelName":"gemini-2.5-flash-tts"},"audioConfig":{"audioEncoding":"LINEAR16","speakingRate":1.5}}`, "audio/wav",
@@ -188,12 +188,12 @@ func TestSpeech(t *testing.T) {
 			`{"input":{"text":"bonjour"},"voice":{"languageCode":"fr-FR","name":"fr-FR-Neural2-A"},"audioConfig":{"audioEncoding":"OGG_OPUS"}}`, "audio/ogg",
 		},
 	} {
-		sent, to := &dialect.Request{Body: []byte(c.in)}, &dialect.Target{Model: c.model}
+		sent, to := &dialect.Request{Body: []byte(c.input)}, &dialect.Target{Model: c.model}
 		out, err := u.EncodeRequest(t.Context(), sent, to)
-		if err != nil || string(out.Body) != c.out || len(out.Lost) > 0 {
-			t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, c.out, out.Lost)
+		if err != nil || string(out.Body) != c.out || len(out.Dropped) > 0 {
+			t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, c.out, out.Dropped)
 		}
-		a, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{"audioContent":"UklGRg=="}`), Sent: sent, To: to})
+		a, err := u.TranslateResponse(&dialect.Incoming{Body: []byte(`{"audioContent":"UklGRg=="}`), Sent: sent, To: to})
 		if err != nil || string(a.Body) != "RIFF" || a.ContentType != c.mime {
 			t.Errorf("%v %+v", err, a)
 		}
@@ -203,12 +203,12 @@ func TestSpeech(t *testing.T) {
 func TestModels(t *testing.T) {
 	t.Parallel()
 	runAll(t, gemini.Dialect(), llm.ListModels, []exchange{{
-		name: "google", reply: `{"models":[{"name":"models/gemini-2.5-pro","displayName":"Gemini 2.5 Pro","inputTokenLimit":1}]}`,
-		answer: `{"object":"list","data":[{"id":"gemini-2.5-pro","object":"model","created":0,"owned_by":"google","display_name":"Gemini 2.5 Pro"}]}`,
+		name: "google", response: `{"models":[{"name":"models/gemini-2.5-pro","displayName":"Gemini 2.5 Pro","inputTokenLimit":1}]}`,
+		want: `{"object":"list","data":[{"id":"gemini-2.5-pro","object":"model","created":0,"owned_by":"google","display_name":"Gemini 2.5 Pro"}]}`,
 	}})
 	runAll(t, gemini.Vertex(), llm.ListModels, []exchange{{
-		name: "vertex", reply: `{"publisherModels":[{"name":"publishers/google/models/imagen-4","versionId":"1"}]}`,
-		answer: `{"object":"list","data":[{"id":"imagen-4","object":"model","created":0,"owned_by":"google"}]}`,
+		name: "vertex", response: `{"publisherModels":[{"name":"publishers/google/models/imagen-4","versionId":"1"}]}`,
+		want: `{"object":"list","data":[{"id":"imagen-4","object":"model","created":0,"owned_by":"google"}]}`,
 	}})
 }
 
@@ -229,7 +229,7 @@ func TestCountTokens(t *testing.T) {
 			t.Errorf("%v %s", err, out.Body)
 		}
 	}
-	a, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{"totalTokens":31,"totalBillableCharacters":96}`)})
+	a, err := u.TranslateResponse(&dialect.Incoming{Body: []byte(`{"totalTokens":31,"totalBillableCharacters":96}`)})
 	if err != nil || string(a.Body) != `{"input_tokens":31}` || a.Usage.InputTokens != 31 {
 		t.Errorf("%v %+v", err, a)
 	}
@@ -241,7 +241,7 @@ func TestUnifiedRefuses(t *testing.T) {
 		d     *dialect.Dialect
 		ep    llm.Endpoint
 		model string
-		in    string
+		input string
 		param string
 	}{
 		{gemini.Dialect(), llm.Embed, "m", `{"input":[[1,2]]}`, "input[0]"},
@@ -256,10 +256,10 @@ func TestUnifiedRefuses(t *testing.T) {
 		{gemini.Vertex(), llm.Rerank, "m", `{"query":"q"}`, "documents"},
 		{gemini.Vertex(), llm.CreateSpeech, "m", `{"input":"x","response_format":"flac"}`, "response_format"},
 	} {
-		_, err := c.d.Unified[c.ep].EncodeRequest(t.Context(), &dialect.Request{Body: []byte(c.in)}, &dialect.Target{Model: c.model})
+		_, err := c.d.Unified[c.ep].EncodeRequest(t.Context(), &dialect.Request{Body: []byte(c.input)}, &dialect.Target{Model: c.model})
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Code != fault.InvalidParameter || f.Param != c.param {
-			t.Errorf("%s %s: %v", c.ep, c.in, err)
+			t.Errorf("%s %s: %v", c.ep, c.input, err)
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestUnifiedRefusesAnswers(t *testing.T) {
 		{gemini.Vertex(), llm.MessagesCountTokens, `{}`},
 	} {
 		in := &dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(`{}`)}, To: &dialect.Target{}}
-		if _, err := c.d.Unified[c.ep].DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := c.d.Unified[c.ep].TranslateResponse(in); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s %s: %v", c.ep, c.body, err)
 		}
 	}

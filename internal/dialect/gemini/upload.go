@@ -37,17 +37,17 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 		}
 	}
 	head := wire.Header{{Name: "content-type", Value: "application/octet-stream"}}
-	return &dialect.Outgoing{Large: body, Header: head, Path: f.object.path(), Lost: f.Lost}, nil
+	return &dialect.Outgoing{Large: body, Header: head, Path: f.object.path(), Dropped: f.Dropped}, nil
 }
 
-// DecodeAnswer tells of the file; Google answers nothing.
-func (upload) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	f, err := readForm(in.Sent, in.To)
+// TranslateResponse tells of the file; Google answers nothing.
+func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	f, err := readForm(incoming.Sent, incoming.To)
 	if err != nil {
 		return nil, err
 	}
-	out := file{object: f.object, purpose: f.purpose, bytes: f.File.Len, created: in.Created}
-	return out.answer(), nil
+	out := file{object: f.object, purpose: f.purpose, bytes: f.File.Len, created: incoming.Created}
+	return out.response(), nil
 }
 
 // uploaded is the caller's form.

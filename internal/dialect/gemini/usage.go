@@ -13,7 +13,7 @@ import (
 // https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11.
 func readUsage(raw []byte) llm.Usage {
 	var u llm.Usage
-	var tools, answer int64
+	var tools, candidates int64
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"promptTokenCount"`:
@@ -21,7 +21,7 @@ func readUsage(raw []byte) llm.Usage {
 		case `"toolUsePromptTokenCount"`:
 			tools = count(val)
 		case `"candidatesTokenCount"`:
-			answer = count(val)
+			candidates = count(val)
 		case `"thoughtsTokenCount"`:
 			u.ReasoningTokens = count(val)
 		case `"totalTokenCount"`:
@@ -46,7 +46,7 @@ func readUsage(raw []byte) llm.Usage {
 		u.Reported = true
 	}
 	u.InputTokens += tools
-	u.OutputTokens = answer + u.ReasoningTokens
+	u.OutputTokens = candidates + u.ReasoningTokens
 	return u
 }
 

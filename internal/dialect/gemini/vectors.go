@@ -12,15 +12,15 @@ type vectors struct {
 	text, image, video []byte // raw; video is a list
 }
 
-// DecodeAnswer reads the predictions of all requests, in the order of the inputs.
-func (predictEmbed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse reads the predictions of all requests, in the order of the inputs.
+func (predictEmbed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var list []vectors
 	var usage llm.Usage
-	for _, body := range append([][]byte{in.Body}, in.More...) {
+	for _, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		list = readVectors(list, &usage, body)
 	}
 	usage = embedUsage(usage)
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body)), Usage: usage}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body)), Usage: usage}
 	media := false
 	for _, v := range list {
 		e.Vectors = append(e.Vectors, v.text)
@@ -30,9 +30,9 @@ func (predictEmbed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error
 	case len(list) == 0:
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no predictions")
 	case media:
-		return mediaAnswer(list, in.To.Model, usage), nil
+		return mediaResponse(list, incoming.To.Model, usage), nil
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }
 
 func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
@@ -61,9 +61,9 @@ func readVectors(list []vectors, usage *llm.Usage, body []byte) []vectors {
 	return list
 }
 
-// mediaAnswer writes vectors of images and videos beside those of texts.
+// mediaResponse writes vectors of images and videos beside those of texts.
 // Source: contract/provider-transforms.md 4.8.
-func mediaAnswer(list []vectors, model string, usage llm.Usage) *dialect.Response {
+func mediaResponse(list []vectors, model string, usage llm.Usage) *dialect.Response {
 	var w dialect.JSON
 	w.OpenList()
 	for i, v := range list {

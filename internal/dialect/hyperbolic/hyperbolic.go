@@ -45,17 +45,17 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if form, ok := d.String("response_format"); ok {
 		edits = append(edits, splice.Drop("response_format")) // it always is base64
 		if form != "b64_json" {
-			out.Lost = []string{"response_format"}
+			out.Dropped = []string{"response_format"}
 		}
 	}
 	out.Body = d.Apply(edits)
 	return out, nil
 }
 
-// DecodeAnswer reads {"images":[{"image":…,"random_seed":1}]}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created}
-	list, _ := splice.Find(in.Body, "images")
+// TranslateResponse reads {"images":[{"image":…,"random_seed":1}]}.
+func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created}
+	list, _ := splice.Find(incoming.Body, "images")
 	for raw := range splice.Elements(list) {
 		var it dialect.Image
 		for name, val := range splice.Members(raw) {
@@ -68,5 +68,5 @@ func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		m.Items = append(m.Items, it)
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

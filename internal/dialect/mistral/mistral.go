@@ -28,7 +28,7 @@ var _ dialect.MultiStep = files{}
 // filePages are the numbered pages. Mistral documents a default length and no maximum, and the
 // number of a page counts only while its length is the requested one.
 var filePages = &dialect.Pagination{
-	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, Most: 100, Told: true, Own: true,
+	Items: "data", Size: "page_size", After: "page", Total: "total", Usual: 100, MaxLimit: 100, ItemsRequired: true, ForwardUnknownParams: true,
 	IsID:  func(after string) bool { return !isNumber(after) },
 	Write: func(w *dialect.JSON, raw []byte) { w.Value(raw) },
 }
@@ -57,20 +57,20 @@ func (files) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 }
 
 // Follow finds the page that has the item to go on from.
-func (files) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	if isNative(in.Sent.Query) {
+func (files) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	if isNative(incoming.Sent.Query) {
 		return dialect.Next{}, false, nil
 	}
-	return filePages.Follow(in)
+	return filePages.Follow(incoming)
 }
 
-// DecodeAnswer reads {"data":[…],"object":"list","total":2}; the files are in OpenAI's shape.
-func (files) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	if !isNative(in.Sent.Query) {
-		return filePages.Answer(in)
+// TranslateResponse reads {"data":[…],"object":"list","total":2}; the files are in OpenAI's shape.
+func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	if !isNative(incoming.Sent.Query) {
+		return filePages.BuildResponse(incoming)
 	}
-	if _, found := splice.Find(in.Body, "data"); !found || !splice.Valid(in.Body) {
+	if _, found := splice.Find(incoming.Body, "data"); !found || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no list of files")
 	}
-	return &dialect.Response{Body: in.Body}, nil
+	return &dialect.Response{Body: incoming.Body}, nil
 }

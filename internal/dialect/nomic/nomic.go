@@ -43,24 +43,24 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 		w.Value(text)
 	}
 	w.Close(']')
-	w.CarryAny(t, params)
+	w.WriteAliasedParams(t, params)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"embeddings":[[…]],"usage":{"prompt_tokens":4,"total_tokens":4}}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	list, ok := splice.Find(in.Body, "embeddings")
+// TranslateResponse reads {"embeddings":[[…]],"usage":{"prompt_tokens":4,"total_tokens":4}}.
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	list, ok := splice.Find(incoming.Body, "embeddings")
 	if !ok || list[0] != '[' {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
 	}
-	e := dialect.Embeddings{Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
-	e.Usage, e.Model = dialect.Usage(llm.Embed, in.Body, "")
+	e := dialect.Embeddings{Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	e.Usage, e.Model = dialect.Usage(llm.Embed, incoming.Body, "")
 	if e.Model == "" {
-		e.Model = in.To.Model
+		e.Model = incoming.To.Model
 	}
 	for v := range splice.Elements(list) {
 		e.Vectors = append(e.Vectors, v)
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }

@@ -11,17 +11,17 @@ import (
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	to := &dialect.Target{Model: "nomic-embed-text-v1.5"}
-	dialecttest.Requests(t, embed{}, to, []dialecttest.Asked{
-		{Name: "one", In: dialecttest.JSON(`{"model":"x","input":"a"}`), Want: `{"model":"nomic-embed-text-v1.5","texts":["a"]}`},
+	dialecttest.Requests(t, embed{}, to, []dialecttest.RequestCase{
+		{Name: "one", Request: dialecttest.JSON(`{"model":"x","input":"a"}`), Want: `{"model":"nomic-embed-text-v1.5","texts":["a"]}`},
 		{
-			Name: "all", In: dialecttest.JSON(`{"input":["a","\"b\""],"task_type":"search_query","dimensions":256,"encoding_format":"base64","user":"u"}`),
-			Want: `{"model":"nomic-embed-text-v1.5","texts":["a","\"b\""],"task_type":"search_query","dimensionality":256}`, Lost: []string{"user"},
+			Name: "all", Request: dialecttest.JSON(`{"input":["a","\"b\""],"task_type":"search_query","dimensions":256,"encoding_format":"base64","user":"u"}`),
+			Want: `{"model":"nomic-embed-text-v1.5","texts":["a","\"b\""],"task_type":"search_query","dimensionality":256}`, Dropped: []string{"user"},
 		},
-		{Name: "tokens", In: dialecttest.JSON(`{"input":[1,2]}`), Param: "input[0]"},
-		{Name: "nothing", In: dialecttest.JSON(`{}`), Param: "input"},
+		{Name: "tokens", Request: dialecttest.JSON(`{"input":[1,2]}`), Param: "input[0]"},
+		{Name: "nothing", Request: dialecttest.JSON(`{}`), Param: "input"},
 	})
 	usage := llm.Usage{InputTokens: 4, TotalTokens: 4, Reported: true}
-	dialecttest.Answers(t, embed{}, to, []dialecttest.Answered{
+	dialecttest.Responses(t, embed{}, to, []dialecttest.ResponseCase{
 		{
 			Name: "numbers", Body: `{"embeddings":[[0.5,-1],[1,0]],"usage":{"prompt_tokens":4,"total_tokens":4},"model":"nomic-embed-text-v1.5"}`, Usage: usage,
 			Want: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]},{"object":"embedding","index":1,"embedding":[1,0]}],"model":"nomic-embed-text-v1.5","usage":{"prompt_tokens":4,"total_tokens":4}}`,

@@ -25,7 +25,7 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			// Media in results move to a message of their own, which TestResultMedia shows.
 			c := dialecttest.RandomCall(r, dialecttest.Options{Surface: surface, Without: dialecttest.Media | dialecttest.FileIDs})
 			rules := &dialect.RequestRules{
-				Thoughts:       []string{"", dialect.ThoughtsInContent, dialect.ThoughtsBeside}[seed%3],
+				ReasoningField: []string{"", dialect.ReasoningInContent, dialect.ReasoningInSeparateField}[seed%3],
 				ThinkingSwitch: seed%2 == 1,
 			}
 			out, err := chat{}.EncodeCall(context.Background(), c, &dialect.Target{Model: c.Model, Rules: rules})
@@ -38,16 +38,16 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			if !splice.Valid(out.Body) {
 				t.Fatalf("%s %d: no JSON: %s", surface, seed, out.Body)
 			}
-			back, err := chat{}.DecodeCall(out.Body)
+			decoded, err := chat{}.DecodeCall(out.Body)
 			if err != nil {
 				t.Fatalf("%s %d: %v\n%s", surface, seed, err, out.Body)
 			}
 			loose := []dialecttest.Loose{
-				chatWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes,
+				useChatParams, dialecttest.Surface, dialecttest.Positions, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes,
 				dialecttest.Turns, joined, switchedOn,
 			}
-			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
-				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
+			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), decoded, loose...); diff != nil {
+				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Dropped, strings.Join(diff, "\n"), out.Body)
 			}
 		}
 	}
@@ -77,15 +77,15 @@ func switchedOn(c *llm.Call) {
 	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool { return p.Name == llm.Thinking && string(p.Raw) == `{"type":"enabled"}` })
 }
 
-// chatWords says in chat's words what chat has only one of.
-func chatWords(c *llm.Call) {
+// useChatParams says in chat's words what chat has only one of.
+func useChatParams(c *llm.Call) {
 	for i := range c.Params {
 		switch p := &c.Params[i]; p.Name {
 		case llm.MaxCompletionTokens:
 			p.Name = llm.MaxTokens
 		case llm.Thinking:
-			if word := dialect.EffortOf(p.Raw); word != "" {
-				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(word)
+			if level := dialect.EffortOf(p.Raw); level != "" {
+				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
 			}
 		}
 	}
@@ -135,8 +135,8 @@ func TestThinkingOfOlderModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		effort, _ := splice.Find(out.Body, llm.ReasoningEffort)
-		if lost := strings.Join(out.Lost, " "); string(effort) != want || (lost == "thinking") != (want == "") {
-			t.Errorf("%s: %s, lost %q", model, effort, lost)
+		if dropped := strings.Join(out.Dropped, " "); string(effort) != want || (dropped == "thinking") != (want == "") {
+			t.Errorf("%s: %s, lost %q", model, effort, dropped)
 		}
 	}
 }

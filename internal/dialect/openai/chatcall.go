@@ -107,7 +107,7 @@ func (r *callReader) tools() error {
 		for name := range r.Members() {
 			switch string(name) {
 			case "type":
-				t.Type = word(r.Raw())
+				t.Type = intern(r.Raw())
 			case "function":
 				fn = r.Raw()
 			case "custom":
@@ -136,7 +136,7 @@ func (r *callReader) tools() error {
 }
 
 // readFunction reads the definition of a tool that the caller runs.
-func readFunction(t *llm.Tool, raw []byte, at func() string) error {
+func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 	fn := splice.NewReader(raw)
 	for name := range fn.Members() {
 		if fn.Null() {
@@ -144,7 +144,7 @@ func readFunction(t *llm.Tool, raw []byte, at func() string) error {
 		}
 		n, val := known(name), fn.Raw()
 		if !functionMembers.Fit(n, val) {
-			return functionMembers.Refuse(n, at())
+			return functionMembers.Refuse(n, path())
 		}
 		switch n {
 		case "name":
@@ -158,11 +158,11 @@ func readFunction(t *llm.Tool, raw []byte, at func() string) error {
 		case "cache_control":
 			t.Cache = dialect.ReadCache(val)
 		default:
-			t.Extra = append(t.Extra, llm.Param{Name: n, From: at() + "." + n, Raw: val})
+			t.Extra = append(t.Extra, llm.Param{Name: n, From: path() + "." + n, Raw: val})
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(at()+".name", "is missing")
+		return dialect.InvalidField(path()+".name", "is missing")
 	}
 	return nil
 }
@@ -187,12 +187,12 @@ func readFormat(raw []byte) (*llm.Format, error) {
 }
 
 // plainName is a name of splice.Members without quotes and escapes.
-func plainName(raw []byte) string { return word(raw) }
+func plainName(raw []byte) string { return intern(raw) }
 
-// word is a raw string, without allocating for those that most calls have.
-func word(raw []byte) string {
+// intern is a raw string, without allocating for those that most calls have.
+func intern(raw []byte) string {
 	if len(raw) > 2 && raw[0] == '"' {
-		if w, ok := words[string(raw[1:len(raw)-1])]; ok {
+		if w, ok := interned[string(raw[1:len(raw)-1])]; ok {
 			return w
 		}
 	}
@@ -202,20 +202,20 @@ func word(raw []byte) string {
 
 // known is a name, without allocating for those that most calls have.
 func known(name []byte) string {
-	if w, ok := words[string(name)]; ok {
+	if w, ok := interned[string(name)]; ok {
 		return w
 	}
 	return string(name)
 }
 
-var words = wordsOf(strings.Fields(`
+var interned = newInternTable(strings.Fields(`
 	model messages tools tool_choice response_format stream stream_options temperature top_p max_tokens max_completion_tokens stop user seed n
 	metadata store parallel_tool_calls reasoning_effort presence_penalty frequency_penalty logprobs top_logprobs service_tier
 	role name content content_blocks tool_calls tool_call_id refusal reasoning_content reasoning cache_control
 	system developer assistant tool function id type arguments parameters description strict text image_url input_audio file url detail
 	auto none required json_schema json_object index`))
 
-func wordsOf(list []string) map[string]string {
+func newInternTable(list []string) map[string]string {
 	m := make(map[string]string, len(list))
 	for _, w := range list {
 		m[w] = w

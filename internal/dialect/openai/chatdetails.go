@@ -36,7 +36,7 @@ type detail struct {
 	kind, text      string
 	signature, data string
 	format, id      string
-	place           string // its number, as it stands there
+	index           string // its number, as it stands there
 	raw             []byte
 }
 
@@ -57,7 +57,7 @@ func readDetail(raw []byte) detail {
 		case `"id"`:
 			d.id, _ = splice.Unquote(val)
 		case `"index"`:
-			d.place = string(val)
+			d.index = string(val)
 		}
 	}
 	return d
@@ -102,14 +102,14 @@ func (d *detail) part() (p llm.Part, ok bool) {
 	if d.kind == detailSealed {
 		return llm.Part{Kind: llm.SealedPart, Index: -1, Text: proof, Shape: shape}, proof != ""
 	}
-	return llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: d.text, Signature: proof, Shape: shape}, d.text != "" || proof != ""
+	return llm.Part{Kind: llm.ReasoningPart, Index: -1, Text: d.text, Signature: proof, Shape: shape}, d.text != "" || proof != ""
 }
 
 // readDetails is the list as parts, and whether any of them is in words.
 func readDetails(list []byte) (parts []llm.Part, worded bool) {
 	for raw := range splice.Elements(list) {
 		d := readDetail(raw)
-		d.text = dialect.Whole(d.text)
+		d.text = dialect.ReplaceLoneSurrogates(d.text)
 		if p, ok := d.part(); ok {
 			parts = append(parts, p)
 			worded = worded || d.text != ""
@@ -124,7 +124,7 @@ func (w *callWriter) details(m *llm.Message) {
 	open, n := false, int64(0)
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Kind != llm.ThoughtPart && p.Kind != llm.SealedPart {
+		if p.Kind != llm.ReasoningPart && p.Kind != llm.SealedPart {
 			continue
 		}
 		entry := detailOf(p)
@@ -180,7 +180,7 @@ func detailOf(p *llm.Part) []byte {
 		w.Str("signature", proof)
 		w.Str("format", claudeFormat)
 		w.Close('}')
-	case p.Shape == "" && p.Kind == llm.ThoughtPart && p.Text != "":
+	case p.Shape == "" && p.Kind == llm.ReasoningPart && p.Text != "":
 		w.Open('{')
 		w.Str("type", detailText)
 		w.Close('}')
@@ -196,7 +196,7 @@ func writeDetail(w *dialect.JSON, p *llm.Part, entry []byte, n int64) {
 	for name, val := range splice.Members(entry) {
 		w.Key(string(name[1 : len(name)-1])).Value(val)
 	}
-	if p.Kind == llm.ThoughtPart {
+	if p.Kind == llm.ReasoningPart {
 		text := "text"
 		if splice.Text(entry, "type") == detailSummary {
 			text = "summary"

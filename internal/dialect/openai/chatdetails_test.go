@@ -12,8 +12,8 @@ import (
 // detailed are lists of thoughts as OpenRouter has them, whole and in the pieces of a stream,
 // each a delta.
 var detailed = map[string]struct {
-	model, whole string
-	pieces       []string
+	model, full string
+	deltas      []string
 }{
 	"claude": {
 		"anthropic/claude-sonnet-4.5",
@@ -50,24 +50,24 @@ func TestDetailsComeBack(t *testing.T) {
 	t.Parallel()
 	const call = `"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]`
 	for name, c := range detailed {
-		whole, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"Let me see","reasoning_details":` + c.whole + `,` + call + `},"finish_reason":"tool_calls"}]}`)})
+		whole, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"Let me see","reasoning_details":` + c.full + `,` + call + `},"finish_reason":"tool_calls"}]}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var stream strings.Builder
-		for _, delta := range append(c.pieces, call) {
+		for _, delta := range append(c.deltas, call) {
 			stream.WriteString(`data: {"choices":[{"index":0,"delta":{"content":"",` + delta + `}}]}` + "\n\n")
 		}
 		stream.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n")
 		events := dialecttest.SplitEverywhere(t, []byte(stream.String()), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-		for form, r := range map[string]*llm.Response{"whole": whole, "stream": dialecttest.ReplyOf(events)} {
+		for form, r := range map[string]*llm.Response{"whole": whole, "stream": dialecttest.ResponseOf(events)} {
 			next := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleAssistant, Parts: r.Choices[0].Parts}}}
-			out, err := chat{}.EncodeCall(t.Context(), next, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
+			out, err := chat{}.EncodeCall(t.Context(), next, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInDetails}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := `"reasoning_details":` + c.whole + `,"content":null,"tool_calls":[{"id":"c1",`; !strings.Contains(string(out.Body), want) || out.Lost != nil {
-				t.Errorf("%s, %s: lost %q, want %s in\n%s", name, form, out.Lost, want, out.Body)
+			if want := `"reasoning_details":` + c.full + `,"content":null,"tool_calls":[{"id":"c1",`; !strings.Contains(string(out.Body), want) || out.Dropped != nil {
+				t.Errorf("%s, %s: lost %q, want %s in\n%s", name, form, out.Dropped, want, out.Body)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestDetailsComeBack(t *testing.T) {
 func TestDetailsOfCalls(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"claude": "anthropic EqQB, anthropic EmwK", "openai": "openrouter, openrouter", "of nobody": " "} {
-		c, err := chat{}.DecodeCall([]byte(`{"messages":[{"role":"assistant","content":"hi","reasoning":"Let me see","reasoning_details":` + detailed[name].whole + `}]}`))
+		c, err := chat{}.DecodeCall([]byte(`{"messages":[{"role":"assistant","content":"hi","reasoning":"Let me see","reasoning_details":` + detailed[name].full + `}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,23 +105,23 @@ func TestDetailsOfCalls(t *testing.T) {
 func TestDetailsThatAreLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		model string
-		part  llm.Part
-		lost  bool
+		model       string
+		part        llm.Part
+		wantDropped bool
 	}{
-		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ThoughtPart, Text: "hm"}, true},
-		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ThoughtPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
-		{"openai/gpt-5", llm.Part{Kind: llm.ThoughtPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, true},
-		{"openrouter/auto", llm.Part{Kind: llm.ThoughtPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
-		{"openai/gpt-5", llm.Part{Kind: llm.ThoughtPart, Text: "hm", Signature: "s", Shape: "gemini"}, true},
+		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ReasoningPart, Text: "hm"}, true},
+		{"anthropic/claude-sonnet-4.5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
+		{"openai/gpt-5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, true},
+		{"openrouter/auto", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: dialect.ClaudeSigner}, false},
+		{"openai/gpt-5", llm.Part{Kind: llm.ReasoningPart, Text: "hm", Signature: "s", Shape: "gemini"}, true},
 		{"openai/gpt-5", llm.Part{Kind: llm.SealedPart, Text: "bm8=", Shape: detailsShape}, true},
 		{"openai/gpt-5", llm.Part{Kind: llm.SealedPart, Text: "{", Shape: detailsShape}, true},
 		{"openai/gpt-5", llm.Part{Kind: llm.SealedPart, Text: "x"}, true},
 	} {
 		call := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleAssistant, Parts: []llm.Part{c.part, {Kind: llm.TextPart, Text: "hi", Index: 1}}}}}
-		out, err := chat{}.EncodeCall(t.Context(), call, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInDetails}})
-		if err != nil || (len(out.Lost) > 0) != c.lost || strings.Contains(string(out.Body), "reasoning_details") == c.lost {
-			t.Errorf("%s %+v: %v, lost %q\n%s", c.model, c.part, err, out.Lost, out.Body)
+		out, err := chat{}.EncodeCall(t.Context(), call, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInDetails}})
+		if err != nil || (len(out.Dropped) > 0) != c.wantDropped || strings.Contains(string(out.Body), "reasoning_details") == c.wantDropped {
+			t.Errorf("%s %+v: %v, lost %q\n%s", c.model, c.part, err, out.Dropped, out.Body)
 		}
 	}
 }

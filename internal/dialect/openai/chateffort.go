@@ -10,8 +10,8 @@ import (
 // messages give. Where the provider has a switch for thinking, that is turned as well; a
 // model that does not think needs no effort.
 func (w *callWriter) effort() {
-	thinking, asked := w.t.Peek(llm.Thinking)
-	if w.switched && asked && w.toggle(splice.Text(thinking, "type")) {
+	thinking, requested := w.t.Peek(llm.Thinking)
+	if w.switched && requested && w.toggle(splice.Text(thinking, "type")) {
 		return
 	}
 	if !w.reasons {
@@ -21,9 +21,9 @@ func (w *callWriter) effort() {
 		w.Raw(llm.ReasoningEffort, raw)
 		return
 	}
-	if word := dialect.EffortOf(thinking); asked && word != "" {
+	if effort := dialect.EffortOf(thinking); requested && effort != "" {
 		w.t.Consume(llm.Thinking)
-		w.Str(llm.ReasoningEffort, word)
+		w.Str(llm.ReasoningEffort, effort)
 	}
 }
 

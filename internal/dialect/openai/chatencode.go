@@ -8,9 +8,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// carried are the parameters that chat has, by their names in the hub. Metadata and
+// unchangedParams are the parameters that chat has, by their names in the hub. Metadata and
 // service_tier mean something else on messages.
-var carried = [...]string{
+var unchangedParams = [...]string{
 	"temperature", "top_p", llm.Stop, "seed", "n", "presence_penalty", "frequency_penalty", "logit_bias", "top_logprobs",
 	llm.Verbosity, "prediction", "modalities", "audio", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "web_search_options", "logprobs",
@@ -25,7 +25,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	t := llm.NewTally(c)
 	w := callWriter{c: c, t: t, model: to.Model, rules: to.Rules, reasons: dialect.Reasons(to.Model)}
 	if to.Rules != nil {
-		w.thoughts, w.switched = to.Rules.Thoughts, to.Rules.ThinkingSwitch
+		w.reasoningField, w.switched = to.Rules.ReasoningField, to.Rules.ThinkingSwitch
 	}
 	w.Open('{')
 	w.Str("model", to.Model)
@@ -42,32 +42,32 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 type callWriter struct {
 	dialect.JSON
-	c        *llm.Call
-	t        *llm.FieldTracker
-	model    string
-	rules    *dialect.RequestRules // nil for none
-	thoughts string                // dialect.RequestRules.Thoughts
-	switched bool                  // dialect.RequestRules.ThinkingSwitch
-	reasons  bool                  // the model may be told how much to think
-	aside    dialect.DeferredContent
+	c              *llm.Call
+	t              *llm.FieldTracker
+	model          string
+	rules          *dialect.RequestRules // nil for none
+	reasoningField string                // dialect.RequestRules.Thoughts
+	switched       bool                  // dialect.RequestRules.ThinkingSwitch
+	reasons        bool                  // the model may be told how much to think
+	aside          dialect.DeferredContent
 }
 
 func (w *callWriter) params() {
 	if raw, ok := w.take(llm.User); ok {
 		w.Raw(llm.User, dialect.User(raw))
 	}
-	w.carry(carried[:])
+	w.writeUnchanged(unchangedParams[:])
 	if w.c.Surface != llm.Messages {
-		w.carry(shared[:])
+		w.writeUnchanged(shared[:])
 	}
 }
 
-func (w *callWriter) carry(names []string) {
+func (w *callWriter) writeUnchanged(names []string) {
 	for _, name := range names {
 		if raw, ok := w.take(name); ok {
 			w.Raw(name, raw)
@@ -100,7 +100,7 @@ func (w *callWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		if !carries(t) {
+		if !supportsTool(t) {
 			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			continue
 		}
@@ -121,8 +121,8 @@ func (w *callWriter) tools() {
 	}
 }
 
-// carries reports whether a tool has a place in a chat completion.
-func carries(t *llm.Tool) bool { return dialect.IsFunction(t) || t.Shape == shapeName }
+// supportsTool reports whether a tool has a place in a chat completion.
+func supportsTool(t *llm.Tool) bool { return dialect.IsFunction(t) || t.Shape == shapeName }
 
 func (w *callWriter) function(t *llm.Tool) {
 	w.Open('{')
@@ -142,7 +142,7 @@ func (w *callWriter) function(t *llm.Tool) {
 }
 
 func (w *callWriter) choice() {
-	switch c := dialect.ChoiceAmong(w.t, w.c, carries); c.Mode {
+	switch c := dialect.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

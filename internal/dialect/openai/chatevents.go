@@ -15,8 +15,8 @@ func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 	e := &chunks{a: a, id: "chatcmpl-" + a.ID, model: a.Call.Model, created: a.Created}
 	for i := range a.Call.Params {
 		if p := &a.Call.Params[i]; p.Name == llm.StreamOptions {
-			wish, _ := splice.Find(p.Raw, "include_usage")
-			e.wanted = string(wish) == "true"
+			requested, _ := splice.Find(p.Raw, "include_usage")
+			e.includeUsage = string(requested) == "true"
 		}
 	}
 	return e
@@ -25,23 +25,23 @@ func (chat) NewEncoder(a *dialect.ResponseContext) dialect.EventEncoder {
 // chunks writes the chunks of one stream. All carry one id.
 // Source: contract/provider-transforms.md 2.5.
 type chunks struct {
-	a       *dialect.ResponseContext
-	id      string
-	model   string
-	created int64
-	head    []byte // what every chunk begins with
-	wanted  bool   // the caller asked for usage
-	usage   llm.Usage
-	begun   map[int]bool         // choices whose role was sent, and whether their finish was not
-	calls   map[[2]int]callPlace // by choice and block
-	counts  map[int]int          // calls of a choice so far
+	a            *dialect.ResponseContext
+	id           string
+	model        string
+	created      int64
+	head         []byte // what every chunk begins with
+	includeUsage bool   // the caller asked for usage
+	usage        llm.Usage
+	begun        map[int]bool        // choices whose role was sent, and whether their finish was not
+	calls        map[[2]int]callSlot // by choice and block
+	counts       map[int]int         // calls of a choice so far
 }
 
-// callPlace is where a call stands among those of its choice, and in which words.
-type callPlace struct {
-	at         int
-	kind, args string // function and arguments, or custom and input
-	said       bool   // some of its arguments came
+// callSlot is where a call stands among those of its choice, and in which words.
+type callSlot struct {
+	index        int
+	kind, args   string // function and arguments, or custom and input
+	hasArguments bool   // some of its arguments came
 }
 
 // Append writes what an event is in chunks.
@@ -60,12 +60,12 @@ func (e *chunks) Append(dst []byte, ev *llm.Event) []byte {
 	case llm.EventBlockEnd:
 		return e.blockEnd(dst, ev)
 	default:
-		return e.said(e.begin(dst, ev.Choice), ev)
+		return e.appendChoice(e.begin(dst, ev.Choice), ev)
 	}
 }
 
-// said writes what an event says of a choice.
-func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
+// appendChoice writes what an event says of a choice.
+func (e *chunks) appendChoice(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventBlock:
 		return e.block(dst, ev)
@@ -85,7 +85,7 @@ func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
 		return e.extra(dst, ev)
 	case llm.EventFinish:
 		e.begun[ev.Choice] = false
-		return e.chunk(dst, ev.Choice, nil, nil, finishWord(ev.Finish, ev.Text, e.a))
+		return e.chunk(dst, ev.Choice, nil, nil, finishReason(ev.Finish, ev.Text, e.a))
 	default:
 		return dst
 	}
@@ -94,7 +94,7 @@ func (e *chunks) said(dst []byte, ev *llm.Event) []byte {
 // open begins a chunk up to its choices.
 func (e *chunks) open(dst []byte) dialect.JSON {
 	if e.head == nil {
-		w := dialect.On([]byte("data: "))
+		w := dialect.AppendTo([]byte("data: "))
 		w.Open('{')
 		w.Str("id", e.id)
 		w.Str("object", "chat.completion.chunk")
@@ -104,7 +104,7 @@ func (e *chunks) open(dst []byte) dialect.JSON {
 		w.Key("choices")
 		e.head = w.B
 	}
-	return dialect.On(append(dst, e.head...))
+	return dialect.AppendTo(append(dst, e.head...))
 }
 
 // chunk writes a chunk of one choice.
@@ -143,7 +143,7 @@ func (e *chunks) begin(dst []byte, choice int) []byte {
 		return dst
 	}
 	if e.begun == nil {
-		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]callPlace{}, map[int]int{}
+		e.begun, e.calls, e.counts = map[int]bool{}, map[[2]int]callSlot{}, map[int]int{}
 	}
 	e.begun[choice] = true
 	return e.chunk(dst, choice, func(w *dialect.JSON) {
@@ -157,7 +157,7 @@ func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 	case llm.CallPart:
 		at := e.counts[ev.Choice]
 		e.counts[ev.Choice]++
-		p := callPlace{at: at, kind: llm.Function, args: "arguments"}
+		p := callSlot{index: at, kind: llm.Function, args: "arguments"}
 		if e.a.Call.TakesText(ev.Name) {
 			p.kind, p.args = llm.Custom, "input"
 		}
@@ -196,7 +196,7 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 		}, nil, "")
 	case llm.RefusalPart:
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { w.Str("refusal", ev.Text) }, nil, "")
-	case llm.ThoughtPart:
+	case llm.ReasoningPart:
 		return e.note(dst, ev, "thinking", splice.Quote(ev.Text))
 	default:
 		return dst
@@ -206,8 +206,8 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
 	at := [2]int{ev.Choice, ev.Block}
 	p, ok := e.calls[at]
-	if ok && !p.said && ev.Text != "" {
-		p.said = true
+	if ok && !p.hasArguments && ev.Text != "" {
+		p.hasArguments = true
 		e.calls[at] = p
 	}
 	return e.call(dst, ev, p.args, ev.Text)
@@ -216,7 +216,7 @@ func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
 // blockEnd gives a call without arguments an empty object: clients read them as JSON.
 func (e *chunks) blockEnd(dst []byte, ev *llm.Event) []byte {
 	p, ok := e.calls[[2]int{ev.Choice, ev.Block}]
-	if !ok || ev.Part != llm.CallPart || p.said || p.kind != llm.Function {
+	if !ok || ev.Part != llm.CallPart || p.hasArguments || p.kind != llm.Function {
 		return dst
 	}
 	return e.call(dst, ev, p.args, noArguments)
@@ -239,7 +239,7 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	if !ok {
 		return dst
 	}
-	if p.at == 0 && e.a.Call.Functions {
+	if p.index == 0 && e.a.Call.Functions {
 		if name != p.args {
 			return dst // a function has no place for a signature
 		}
@@ -248,7 +248,7 @@ func (e *chunks) call(dst []byte, ev *llm.Event, name, value string) []byte {
 	return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
 		w.Key("tool_calls").Open('[')
 		w.Open('{')
-		w.Int("index", int64(p.at))
+		w.Int("index", int64(p.index))
 		w.Key(p.kind).Open('{')
 		w.Str(name, value)
 		w.Close('}')
@@ -321,10 +321,10 @@ func (e *chunks) end(dst []byte) []byte {
 			if e.counts[choice] > 0 {
 				f = llm.FinishToolCalls
 			}
-			dst = e.chunk(dst, choice, nil, nil, finishWord(f, "", e.a))
+			dst = e.chunk(dst, choice, nil, nil, finishReason(f, "", e.a))
 		}
 	}
-	if e.wanted {
+	if e.includeUsage {
 		w := e.open(dst)
 		w.Open('[')
 		w.Close(']')
@@ -338,7 +338,7 @@ func (e *chunks) end(dst []byte) []byte {
 // fault is the last event: no [DONE] follows it, so that nobody takes the part for
 // the whole.
 func (e *chunks) fault(dst []byte, ev *llm.Event) []byte {
-	w := dialect.On(append(dst, "data: "...))
+	w := dialect.AppendTo(append(dst, "data: "...))
 	w.Open('{')
 	w.Key("error").Open('{')
 	w.Str("message", ev.Text)

@@ -35,7 +35,7 @@ func TestFinishReasonInEveryChunk(t *testing.T) {
 			}}},
 			Usage: llm.Usage{InputTokens: 3, OutputTokens: 2, TotalTokens: 5, Reported: true},
 		}
-		if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+		if diff := dialecttest.DiffResponses(want, dialecttest.ResponseOf(events)); diff != nil {
 			t.Errorf("%s: %s", name, strings.Join(diff, "\n"))
 		}
 		finishes := 0

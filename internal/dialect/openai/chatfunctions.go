@@ -17,12 +17,12 @@ func (r *callReader) functions() error {
 	}
 	r.c.Functions = true
 	for i := range r.Elements() {
-		at := func() string { return dialect.ElementPath("functions", i) }
+		path := func() string { return dialect.ElementPath("functions", i) }
 		if r.Kind() != '{' {
-			return dialect.IsObject.Refuse(at())
+			return dialect.IsObject.Refuse(path())
 		}
 		t := llm.Tool{Index: i, Shape: shapeName, Type: llm.Function}
-		if err := readFunction(&t, r.Raw(), at); err != nil {
+		if err := readFunction(&t, r.Raw(), path); err != nil {
 			return err
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -33,9 +33,9 @@ func (r *callReader) functions() error {
 // functionChoice reads "auto", "none" or {"name":"f"}.
 func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 	c = llm.ToolChoice{From: "function_call"}
-	switch word, ok := splice.Unquote(raw); {
-	case ok && (word == "auto" || word == "none"):
-		c.Mode = word
+	switch mode, ok := splice.Unquote(raw); {
+	case ok && (mode == "auto" || mode == "none"):
+		c.Mode = mode
 	case !ok && splice.Text(raw, "name") != "":
 		c.Mode, c.Name = "tool", splice.Text(raw, "name")
 	default:
@@ -48,7 +48,7 @@ func functionChoice(raw []byte) (c llm.ToolChoice, err error) {
 // place, for other shapes; the result that names the function belongs to it.
 func (r *callReader) functionCalled(m *llm.Message, raw []byte) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{ID: "function_" + strconv.Itoa(m.Index)}}
-	if err := readCalled(&p, raw, "arguments", func(field string) string { return place(m, "function_call."+field) }); err != nil {
+	if err := readCalled(&p, raw, "arguments", func(field string) string { return messageFieldPath(m, "function_call."+field) }); err != nil {
 		return err
 	}
 	if r.called == nil {

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/splice"
 )
 
-func imagePart(p *llm.Part, raw []byte, at string) error {
+func imagePart(p *llm.Part, raw []byte, path string) error {
 	p.Kind, p.Media = llm.ImagePart, &llm.Media{}
 	inner, _ := splice.Find(raw, "image_url")
-	at += ".image_url"
+	path += ".image_url"
 	url, bare := splice.Unquote(inner)
 	if !bare {
 		for name, val := range splice.Members(inner) {
@@ -25,14 +25,14 @@ func imagePart(p *llm.Part, raw []byte, at string) error {
 			case "mime_type":
 				p.Media.MIME, _ = splice.Unquote(val)
 			default:
-				p.Extra = append(p.Extra, llm.Param{Name: n, From: at + "." + n, Raw: val})
+				p.Extra = append(p.Extra, llm.Param{Name: n, From: path + "." + n, Raw: val})
 			}
 		}
 	}
 	if url == "" {
-		return dialect.InvalidField(at+".url", "is missing")
+		return dialect.InvalidField(path+".url", "is missing")
 	}
-	if err := locate(p.Media, url, at+".url"); err != nil {
+	if err := locate(p.Media, url, path+".url"); err != nil {
 		return err
 	}
 	if kind, _, _ := strings.Cut(p.Media.MIME, "/"); kind != "image" && p.Media.MIME != "" {
@@ -56,14 +56,14 @@ func pictures(list []byte) []llm.Part {
 }
 
 // locate fills in where a medium is: inside a data URL, or at a URL.
-func locate(m *llm.Media, url, at string) error {
+func locate(m *llm.Media, url, path string) error {
 	mime, data, inside, err := dialect.DataURL(url)
 	switch {
 	case err != nil:
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	case !inside:
 		if err := dialect.CheckURL(url); err != nil {
-			return fault.From(err).WithParam(at)
+			return fault.From(err).WithParam(path)
 		}
 		m.URL = url
 		if m.MIME == "" {
@@ -75,22 +75,22 @@ func locate(m *llm.Media, url, at string) error {
 	return nil
 }
 
-func audioPart(p *llm.Part, raw []byte, at string) error {
+func audioPart(p *llm.Part, raw []byte, path string) error {
 	inner, _ := splice.Find(raw, "input_audio")
 	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
 	if p.Media.Data == "" {
-		return dialect.InvalidField(at+".input_audio.data", "is missing")
+		return dialect.InvalidField(path+".input_audio.data", "is missing")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
-		return fault.From(err).WithParam(at + ".input_audio.data")
+		return fault.From(err).WithParam(path + ".input_audio.data")
 	}
 	return nil
 }
 
-func filePart(p *llm.Part, raw []byte, at string) error {
+func filePart(p *llm.Part, raw []byte, path string) error {
 	p.Kind, p.Media = llm.FilePart, &llm.Media{}
 	inner, _ := splice.Find(raw, "file")
-	at += ".file"
+	path += ".file"
 	m := p.Media
 	for name, val := range splice.Members(inner) {
 		text, _ := splice.Unquote(val)
@@ -106,13 +106,13 @@ func filePart(p *llm.Part, raw []byte, at string) error {
 		case "mime_type":
 			m.MIME = text
 		default:
-			p.Extra = append(p.Extra, llm.Param{Name: n, From: at + "." + n, Raw: val})
+			p.Extra = append(p.Extra, llm.Param{Name: n, From: path + "." + n, Raw: val})
 		}
 	}
-	return checkDocument(m, at)
+	return checkDocument(m, path)
 }
 
-func checkDocument(m *llm.Media, at string) error {
+func checkDocument(m *llm.Media, path string) error {
 	switch {
 	case m.Data != "":
 		mime, data, inside, err := dialect.DataURL(m.Data)
@@ -125,13 +125,13 @@ func checkDocument(m *llm.Media, at string) error {
 		case err != nil && !inside && m.MIME == "text/plain":
 			m.Plain = true // a text may be sent as it is
 		case err != nil:
-			return fault.From(err).WithParam(at + ".file_data")
+			return fault.From(err).WithParam(path + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
-		return dialect.InvalidField(at, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(path, "needs file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
-			return fault.From(err).WithParam(at + ".file_url")
+			return fault.From(err).WithParam(path + ".file_url")
 		}
 	}
 	if m.MIME == "" {

@@ -26,14 +26,14 @@ func (r *callReader) messages() error {
 	return nil
 }
 
-// place is that of a field of a message: "messages[2].content".
-func place(m *llm.Message, field string) string {
+// messageFieldPath is that of a field of a message: "messages[2].content".
+func messageFieldPath(m *llm.Message, field string) string {
 	return dialect.ElementPath("messages", m.Index) + "." + field
 }
 
 // turn is the fields of a message, as they stand in it.
 type turn struct {
-	role, name, content, blocks, calls, function, callID, refusal, thought, details, cache []byte
+	role, name, content, blocks, calls, function, callID, refusal, reasoning, details, cache []byte
 }
 
 func (r *callReader) message(i int) error {
@@ -45,13 +45,13 @@ func (r *callReader) message(i int) error {
 			continue
 		}
 		raw := r.Raw()
-		if to := f.place(name); to == nil {
-			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: place(m, string(name)), Raw: raw})
-		} else if *to = raw; !saidMembers.Fit(string(name), raw) {
-			return saidMembers.Refuse(string(name), dialect.ElementPath("messages", i))
+		if to := f.field(name); to == nil {
+			m.Extra = append(m.Extra, llm.Param{Name: known(name), From: messageFieldPath(m, string(name)), Raw: raw})
+		} else if *to = raw; !messageMembers.Fit(string(name), raw) {
+			return messageMembers.Refuse(string(name), dialect.ElementPath("messages", i))
 		}
 	}
-	m.Role = llm.Role(word(f.role))
+	m.Role = llm.Role(intern(f.role))
 	m.Name, _ = splice.Unquote(f.name)
 	var err error
 	switch m.Role {
@@ -62,7 +62,7 @@ func (r *callReader) message(i int) error {
 	case llm.RoleTool, "function":
 		err = r.result(m, &f)
 	default:
-		return dialect.InvalidField(place(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
+		return dialect.InvalidField(messageFieldPath(m, "role"), `must be "system", "developer", "user", "assistant" or "tool"`)
 	}
 	if f.cache != nil && len(m.Parts) > 0 {
 		m.Parts[len(m.Parts)-1].Cache = dialect.ReadCache(f.cache)
@@ -70,7 +70,7 @@ func (r *callReader) message(i int) error {
 	return err
 }
 
-func (f *turn) place(name []byte) *[]byte {
+func (f *turn) field(name []byte) *[]byte {
 	switch string(name) {
 	case "role":
 		return &f.role
@@ -89,7 +89,7 @@ func (f *turn) place(name []byte) *[]byte {
 	case "refusal":
 		return &f.refusal
 	case "reasoning_content", "reasoning":
-		return &f.thought
+		return &f.reasoning
 	case "reasoning_details":
 		return &f.details
 	case "cache_control":
@@ -98,12 +98,12 @@ func (f *turn) place(name []byte) *[]byte {
 	return nil
 }
 
-// thoughts are those that stand beside the content: in OpenRouter's list, or as a mere text,
+// reasoningParts are those that stand beside the content: in OpenRouter's list, or as a mere text,
 // which repeats that list where it is in words.
-func (f *turn) thoughts() []llm.Part {
+func (f *turn) reasoningParts() []llm.Part {
 	parts, worded := readDetails(f.details)
-	if text, _ := splice.Unquote(f.thought); text != "" && !worded {
-		parts = slices.Insert(parts, 0, llm.Part{Kind: llm.ThoughtPart, Index: -1, Text: text})
+	if text, _ := splice.Unquote(f.reasoning); text != "" && !worded {
+		parts = slices.Insert(parts, 0, llm.Part{Kind: llm.ReasoningPart, Index: -1, Text: text})
 	}
 	return parts
 }
@@ -113,7 +113,7 @@ func readContent(m *llm.Message, raw []byte, field string) ([]llm.Part, error) {
 	if parts, ok := dialect.PlainContent(raw); ok {
 		return parts, nil
 	}
-	return dialect.ReadContent(raw, place(m, field), readPart)
+	return dialect.ReadContent(raw, messageFieldPath(m, field), readPart)
 }
 
 // assistant reads what the model said before. Content_blocks, where a caller gives
@@ -127,14 +127,16 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 		return err
 	}
 	if f.blocks == nil {
-		m.Parts = append(f.thoughts(), m.Parts...)
+		m.Parts = append(f.reasoningParts(), m.Parts...)
 	}
 	if text, ok := splice.Unquote(f.refusal); ok && text != "" {
 		m.Parts = append(m.Parts, llm.Part{Kind: llm.RefusalPart, Index: -1, Text: text})
 	}
 	k := 0
 	for val := range splice.Elements(f.calls) {
-		p, err := readCall(val, func(field string) string { return place(m, dialect.ElementPath("tool_calls", k)) + "." + field })
+		p, err := readCall(val, func(field string) string {
+			return messageFieldPath(m, dialect.ElementPath("tool_calls", k)) + "." + field
+		})
 		if err != nil {
 			return err
 		}
@@ -153,7 +155,7 @@ func (r *callReader) assistant(m *llm.Message, f *turn) (err error) {
 
 // readCall reads a call of a tool; at is where one of its fields stands in the caller's
 // body.
-func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
+func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{}}
 	var fn []byte
 	args := "arguments"
@@ -170,17 +172,17 @@ func readCall(raw []byte, at func(field string) string) (llm.Part, error) {
 		case `"extra_content"`, `"index"`, `"type"`:
 		}
 	}
-	if err := readCalled(&p, fn, args, func(field string) string { return at("function." + field) }); err != nil {
+	if err := readCalled(&p, fn, args, func(field string) string { return path("function." + field) }); err != nil {
 		return p, err
 	}
 	if p.Call.ID == "" {
-		return p, dialect.InvalidField(at("id"), "is missing")
+		return p, dialect.InvalidField(path("id"), "is missing")
 	}
 	return p, nil
 }
 
 // readCalled reads what is called, and with which arguments, that have the name args.
-func readCalled(p *llm.Part, fn []byte, args string, at func(field string) string) error {
+func readCalled(p *llm.Part, fn []byte, args string, path func(field string) string) error {
 	r := splice.NewReader(fn)
 	for name := range r.Members() {
 		val := r.Raw()
@@ -190,7 +192,7 @@ func readCalled(p *llm.Part, fn []byte, args string, at func(field string) strin
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return dialect.InvalidField(at("arguments"), "must be a string of JSON")
+				return dialect.InvalidField(path("arguments"), "must be a string of JSON")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -198,7 +200,7 @@ func readCalled(p *llm.Part, fn []byte, args string, at func(field string) strin
 		}
 	}
 	if p.Call.Name == "" {
-		return dialect.InvalidField(at("name"), "is missing")
+		return dialect.InvalidField(path("name"), "is missing")
 	}
 	return nil
 }
@@ -214,9 +216,9 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return dialect.InvalidField(place(m, "tool_call_id"), "is missing")
+			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "is missing")
 		case !known:
-			return dialect.InvalidField(place(m, "tool_call_id"), "belongs to no tool call of an earlier message")
+			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "belongs to no tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}
@@ -230,34 +232,34 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 
 // readPart reads one part. What chat itself does not know stays as it is, for the
 // dialect that may.
-func readPart(raw []byte, at string) (p llm.Part, err error) {
+func readPart(raw []byte, path string) (p llm.Part, err error) {
 	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return p, dialect.InvalidField(at, "must be an object")
+		return p, dialect.InvalidField(path, "must be an object")
 	}
 	typ, _ := splice.Find(raw, "type")
-	kind := word(typ)
+	kind := intern(typ)
 	switch kind {
 	case "text", "input_text", "output_text":
-		err = textPart(&p, raw, at)
+		err = textPart(&p, raw, path)
 	case "refusal":
 		p.Kind = llm.RefusalPart
 		p.Text = splice.Text(raw, "refusal")
 	case "thinking":
-		p.Kind, p.Signature = llm.ThoughtPart, splice.Text(raw, "signature")
+		p.Kind, p.Signature = llm.ReasoningPart, splice.Text(raw, "signature")
 		p.Text, _ = dialect.ThinkingText(raw) // Mistral's callers write a list
 	case "redacted_thinking":
 		p.Kind, p.Text = llm.SealedPart, splice.Text(raw, "data")
 	case "image_url":
-		err = imagePart(&p, raw, at)
+		err = imagePart(&p, raw, path)
 	case "input_audio":
-		err = audioPart(&p, raw, at)
+		err = audioPart(&p, raw, path)
 	case "file":
-		err = filePart(&p, raw, at)
+		err = filePart(&p, raw, path)
 	case "":
-		return p, dialect.InvalidField(at+".type", "is missing")
+		return p, dialect.InvalidField(path+".type", "is missing")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -267,11 +269,11 @@ func readPart(raw []byte, at string) (p llm.Part, err error) {
 	return p, err
 }
 
-func textPart(p *llm.Part, raw []byte, at string) (err error) {
+func textPart(p *llm.Part, raw []byte, path string) (err error) {
 	p.Kind = llm.TextPart
 	val, _ := splice.Find(raw, "text")
-	p.Text, err = dialect.String(val, at+".text")
-	p.Carried = splice.Text(raw, "signature") // of content_blocks
+	p.Text, err = dialect.String(val, path+".text")
+	p.EmbeddedSignature = splice.Text(raw, "signature") // of content_blocks
 	if c, ok := splice.Find(raw, "citations"); ok && c[0] == '[' {
 		p.Citations, p.Shape = c, shapeName
 	}

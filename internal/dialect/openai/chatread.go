@@ -11,10 +11,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads a chat completion.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+// DecodeResponse reads a chat completion.
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
-	for name, val := range splice.Members(in.Body) {
+	for name, val := range splice.Members(incoming.Body) {
 		switch n := plainName(name); n {
 		case "id":
 			r.ID, _ = splice.Unquote(val)
@@ -36,7 +36,7 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 			}
 		}
 	}
-	r.Usage, _ = dialect.Usage(llm.ChatComplete, in.Body, "")
+	r.Usage, _ = dialect.Usage(llm.ChatComplete, incoming.Body, "")
 	if len(r.Choices) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
 	}
@@ -56,7 +56,7 @@ func readChat(raw []byte, i int) llm.Choice {
 		case "logprobs":
 			c.Logprobs = val
 		case "message":
-			c.Parts = readSaid(val)
+			c.Parts = readResponseMessage(val)
 		default:
 			c.Extra = append(c.Extra, llm.Param{Name: n, Raw: val})
 		}
@@ -69,8 +69,8 @@ func readChat(raw []byte, i int) llm.Choice {
 // "stop" of an answer that calls tools, OpenAI where the caller named the tool; who says
 // "tool_calls" of one that calls none would have its reader wait for nothing.
 // Source: contract/provider-transforms.md 1.1.
-func finishOf(word string, called bool) llm.Finish {
-	switch word {
+func finishOf(reason string, called bool) llm.Finish {
+	switch reason {
 	case "":
 		return llm.FinishNone
 	case "length", "model_length", "max_tokens", "model_context_window_exceeded":
@@ -95,8 +95,8 @@ func choiceFault(choice []byte, finish string) (llm.Event, bool) {
 	return f, ok
 }
 
-// readSaid reads a message of an answer: thoughts, text, pictures, refusal, calls.
-func readSaid(raw []byte) []llm.Part {
+// readResponseMessage reads a message of an answer: thoughts, text, pictures, refusal, calls.
+func readResponseMessage(raw []byte) []llm.Part {
 	var parts []llm.Part
 	var m turn
 	var audio, notes, images []byte
@@ -112,19 +112,19 @@ func readSaid(raw []byte) []llm.Part {
 		case "images":
 			images = val
 		default:
-			if to := m.place([]byte(n)); to != nil {
+			if to := m.field([]byte(n)); to != nil {
 				*to = val
 			}
 		}
 	}
 	if m.blocks == nil {
-		parts = m.thoughts()
+		parts = m.reasoningParts()
 	}
 	content := m.content
 	if m.blocks != nil && m.blocks[0] == '[' {
 		content = m.blocks
 	}
-	parts = append(parts, readAnswer(content)...)
+	parts = append(parts, readResponseContent(content)...)
 	if n := len(parts); n > 0 && len(notes) > 2 && parts[n-1].Kind == llm.TextPart {
 		parts[n-1].Citations, parts[n-1].Shape = notes, shapeName
 	}
@@ -154,13 +154,13 @@ func appendCalled(parts []llm.Part, id string, fn []byte, custom bool) []llm.Par
 	if name == "" {
 		return parts
 	}
-	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: dialect.Whole(argumentsOf(fn)), Custom: custom}
+	call := &llm.ToolCall{ID: cmp.Or(id, ident.NewObjectID("call_")), Name: name, Arguments: dialect.ReplaceLoneSurrogates(argumentsOf(fn)), Custom: custom}
 	return append(parts, llm.Part{Kind: llm.CallPart, Index: -1, Call: call, Signature: splice.Text(fn, "thought_signature")})
 }
 
-// readAnswer reads the content of an answer: a string, or a list as reasoning models
+// readResponseContent reads the content of an answer: a string, or a list as reasoning models
 // of Mistral and callers of content_blocks have it.
-func readAnswer(raw []byte) []llm.Part {
+func readResponseContent(raw []byte) []llm.Part {
 	if text, ok := splice.Unquote(raw); ok {
 		if text == "" {
 			return nil

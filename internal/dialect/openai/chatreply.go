@@ -7,10 +7,10 @@ import (
 	"sluice/internal/llm"
 )
 
-// EncodeReply writes a chat completion.
+// EncodeResponse writes a chat completion.
 // Source: contract/provider-transforms.md 0.2, 2.4.
-func (chat) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
-	w := dialect.On(dst)
+func (chat) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	w.Str("id", cmp.Or(r.ID, "chatcmpl-"+a.ID))
 	w.Str("object", "chat.completion")
@@ -28,19 +28,19 @@ func (chat) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext)
 	return w.B
 }
 
-func created(at int64, a *dialect.ResponseContext) int64 {
-	if at != 0 {
-		return at
+func created(epoch int64, a *dialect.ResponseContext) int64 {
+	if epoch != 0 {
+		return epoch
 	}
 	return a.Created
 }
 
-// ours are extras that chat itself knows, so that strict callers get them too.
-var ours = map[string]bool{"service_tier": true, "system_fingerprint": true}
+// nativeExtras are extras that chat itself knows, so that strict callers get them too.
+var nativeExtras = map[string]bool{"service_tier": true, "system_fingerprint": true}
 
 func writeExtra(w *dialect.JSON, list []llm.Param, strict bool) {
 	for i := range list {
-		if p := &list[i]; !strict || ours[p.Name] {
+		if p := &list[i]; !strict || nativeExtras[p.Name] {
 			w.Named(p.Name, p.Raw)
 		}
 	}
@@ -76,13 +76,13 @@ func writeChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext) {
 	} else {
 		w.Raw("logprobs", []byte("null"))
 	}
-	w.Str("finish_reason", finishWord(c.Finish, c.Raw, a))
+	w.Str("finish_reason", finishReason(c.Finish, c.Raw, a))
 	writeExtra(w, c.Extra, strict)
 	w.Close('}')
 }
 
-// finishWord is the shape's word, or the provider's own for those who want it.
-func finishWord(f llm.Finish, raw string, a *dialect.ResponseContext) string {
+// finishReason is the shape's word, or the provider's own for those who want it.
+func finishReason(f llm.Finish, raw string, a *dialect.ResponseContext) string {
 	switch {
 	case !a.Strict && raw != "":
 		return raw
@@ -116,16 +116,16 @@ func writeCalls(w *dialect.JSON, parts []llm.Part, a *dialect.ResponseContext) {
 	}
 }
 
-// said is what the parts of an answer come to in a message of chat.
-type said struct {
+// messageContent is what the parts of an answer come to in a message of chat.
+type messageContent struct {
 	text, refusal string
 	spoke         bool
 	calls         int
 	audio         *llm.Part
 }
 
-func gather(parts []llm.Part) said {
-	var s said
+func gather(parts []llm.Part) messageContent {
+	var s messageContent
 	for i := range parts {
 		switch p := &parts[i]; p.Kind {
 		case llm.TextPart:
@@ -189,7 +189,7 @@ func writeBlock(w *dialect.JSON, p *llm.Part) {
 		w.Opt("signature", p.Signature)
 		w.Raw("citations", p.Citations)
 		w.Close('}')
-	case llm.ThoughtPart:
+	case llm.ReasoningPart:
 		w.Open('{')
 		w.Str("type", "thinking")
 		w.Str("thinking", p.Text)

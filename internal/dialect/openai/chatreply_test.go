@@ -15,7 +15,7 @@ func sample() *llm.Response {
 		Choices: []llm.Choice{{
 			Finish: llm.FinishToolCalls, Raw: "tool_calls",
 			Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig=="},
+				{Kind: llm.ReasoningPart, Text: "Let me \"see\"", Signature: "sig=="},
 				{Kind: llm.SealedPart, Text: "c2VhbGVk"},
 				{Kind: llm.TextPart, Text: "It is\nwarm. 😀"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
@@ -29,7 +29,7 @@ func sample() *llm.Response {
 	}
 }
 
-func answering(strict bool, params ...llm.Param) *dialect.ResponseContext {
+func newResponseContext(strict bool, params ...llm.Param) *dialect.ResponseContext {
 	return &dialect.ResponseContext{
 		Call: &llm.Call{Surface: llm.ChatComplete, Model: "asked", Params: params}, ID: "0123456789", Created: 1_700_000_000, Provider: "anthropic", Strict: strict,
 	}
@@ -40,12 +40,12 @@ var wantsUsage = llm.Param{Name: llm.StreamOptions, Raw: []byte(`{"include_usage
 // What one side of the shape writes the other reads as it was.
 func TestRepliesComeBack(t *testing.T) {
 	t.Parallel()
-	body := chat{}.EncodeReply(nil, sample(), answering(false))
-	back, err := chat{}.DecodeReply(&dialect.Incoming{Body: body})
+	body := chat{}.EncodeResponse(nil, sample(), newResponseContext(false))
+	decoded, err := chat{}.DecodeResponse(&dialect.Incoming{Body: body})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	if diff := dialecttest.DiffReplies(sample(), back); diff != nil {
+	if diff := dialecttest.DiffResponses(sample(), decoded); diff != nil {
 		t.Errorf("%s\n%s", strings.Join(diff, "\n"), body)
 	}
 }
@@ -59,7 +59,7 @@ func TestStrictReply(t *testing.T) {
 		`{"id":"call_2","type":"function","function":{"name":"time","arguments":"{}"}}]},"logprobs":null,"finish_reason":"tool_calls"}],` +
 		`"usage":{"prompt_tokens":30,"completion_tokens":12,"total_tokens":42,"prompt_tokens_details":{"cached_tokens":20,"audio_tokens":2,"image_tokens":4},` +
 		`"completion_tokens_details":{"reasoning_tokens":5,"audio_tokens":0,"image_tokens":6},"cache_read_input_tokens":20,"cache_creation_input_tokens":3}}`
-	if got := string(chat{}.EncodeReply(nil, sample(), answering(true))); got != want {
+	if got := string(chat{}.EncodeResponse(nil, sample(), newResponseContext(true))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -67,7 +67,7 @@ func TestStrictReply(t *testing.T) {
 // A stream carries what the whole answer does, and reads the same however it is cut.
 func TestStreamsComeBack(t *testing.T) {
 	t.Parallel()
-	enc := chat{}.NewEncoder(answering(true, wantsUsage))
+	enc := chat{}.NewEncoder(newResponseContext(true, wantsUsage))
 	var stream []byte
 	dialect.Replay(sample(), func(ev *llm.Event) { stream = enc.Append(stream, ev) })
 	if !strings.HasSuffix(string(stream), "data: [DONE]\n\n") || strings.Count(string(stream), `"usage"`) != 1 {
@@ -79,7 +79,7 @@ func TestStreamsComeBack(t *testing.T) {
 	parts := want.Choices[0].Parts[2:] // chat's stream has no thoughts for strict callers
 	parts[2].Signature = ""
 	want.Choices[0].Parts = parts
-	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+	if diff := dialecttest.DiffResponses(want, dialecttest.ResponseOf(events)); diff != nil {
 		t.Errorf("%s\n%s", strings.Join(diff, "\n"), stream)
 	}
 }
@@ -87,18 +87,18 @@ func TestStreamsComeBack(t *testing.T) {
 // The call of a tool that takes free text is of its own type in a stream too.
 func TestStreamOfCustomCalls(t *testing.T) {
 	t.Parallel()
-	reply := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{
+	response := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{
 		Finish: llm.FinishToolCalls, Raw: "tool_calls",
 		Parts: []llm.Part{
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{}`}},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "sql", Arguments: "SELECT 1", Custom: true}},
 		},
 	}}}
-	a := answering(true)
+	a := newResponseContext(true)
 	a.Call.Tools = []llm.Tool{{Type: llm.Function, Name: "weather"}, {Type: llm.Custom, Name: "sql"}}
 	enc := chat{}.NewEncoder(a)
 	var stream []byte
-	dialect.Replay(reply, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+	dialect.Replay(response, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
 	for _, want := range []string{
 		`{"index":0,"id":"call_1","type":"function","function":{"name":"weather","arguments":""}}`,
 		`{"index":1,"id":"call_2","type":"custom","custom":{"name":"sql","input":""}}`,
@@ -109,8 +109,8 @@ func TestStreamOfCustomCalls(t *testing.T) {
 		}
 	}
 	events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-	reply.Choices[0].Parts[1].Call.Custom = false // events do not tell: who encodes them knows the tools
-	if diff := dialecttest.DiffReplies(reply, dialecttest.ReplyOf(events)); diff != nil {
+	response.Choices[0].Parts[1].Call.Custom = false // events do not tell: who encodes them knows the tools
+	if diff := dialecttest.DiffResponses(response, dialecttest.ResponseOf(events)); diff != nil {
 		t.Errorf("%s\n%s", strings.Join(diff, "\n"), stream)
 	}
 }
@@ -120,18 +120,18 @@ func TestStreamOfCustomCalls(t *testing.T) {
 func TestAnswersWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, functions := range []bool{false, true} {
-		reply := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
+		response := &llm.Response{ID: "c", Model: "m", Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "now"}},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_2", Name: "sql", Custom: true}},
 		}}}}
-		a := answering(true)
+		a := newResponseContext(true)
 		a.Call.Functions = functions
 		a.Call.Tools = []llm.Tool{{Type: llm.Function, Name: "now"}, {Type: llm.Custom, Name: "sql"}}
 		enc := chat{}.NewEncoder(a)
 		var stream []byte
-		dialect.Replay(reply, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
-		whole := string(chat{}.EncodeReply(nil, reply, a))
-		for _, got := range []string{whole, string(stream)} {
+		dialect.Replay(response, func(ev *llm.Event) { stream = enc.Append(stream, ev) })
+		buffered := string(chat{}.EncodeResponse(nil, response, a))
+		for _, got := range []string{buffered, string(stream)} {
 			if strings.Count(got, `"arguments":"{}"`) != 1 || strings.Contains(got, `"input":"{`) {
 				t.Errorf("functions %v: %s", functions, got)
 			}
@@ -146,12 +146,12 @@ func TestStreamOfAnnotations(t *testing.T) {
 	const stream = `data: {"id":"c","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"It is so."}}]}` + "\n\n" +
 		`data: {"choices":[{"index":0,"delta":{"annotations":` + notes + `},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 	events := dialecttest.SplitEverywhere(t, []byte(stream), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-	whole, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(
+	buffered, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(
 		`{"id":"c","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"It is so.","annotations":` + notes + `},"finish_reason":"stop"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := dialecttest.DiffReplies(whole, dialecttest.ReplyOf(events)); diff != nil {
+	if diff := dialecttest.DiffResponses(buffered, dialecttest.ResponseOf(events)); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }
@@ -172,13 +172,13 @@ func TestChunksAllocateOnlyText(t *testing.T) {
 }
 
 func FuzzChunks(f *testing.F) {
-	enc := chat{}.NewEncoder(answering(false, wantsUsage))
+	enc := chat{}.NewEncoder(newResponseContext(false, wantsUsage))
 	var stream []byte
 	dialect.Replay(sample(), func(ev *llm.Event) { stream = enc.Append(stream, ev) })
 	f.Add(stream, 7)
 	f.Add([]byte("data: {\"choices\":[{\"index\":9,\"delta\":{\"tool_calls\":[{},{\"index\":-1}]}}]}\n\ndata: [DONE]\n\n"), 3)
 	f.Add([]byte("data: {\"error\":{\"message\":\"no\"}}\r\n\r\n"), 1)
-	f.Fuzz(func(t *testing.T, stream []byte, at int) {
+	f.Fuzz(func(t *testing.T, stream []byte, split int) {
 		d := chat{}.NewDecoder(nil)
 		ends := 0
 		emit := func(ev *llm.Event) {
@@ -186,8 +186,8 @@ func FuzzChunks(f *testing.F) {
 				ends++
 			}
 		}
-		at = max(0, min(at, len(stream)))
-		for _, p := range [][]byte{stream[:at], stream[at:]} {
+		split = max(0, min(split, len(stream)))
+		for _, p := range [][]byte{stream[:split], stream[split:]} {
 			if d.Feed(p, emit) != nil {
 				return
 			}

@@ -16,43 +16,43 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &chunkRe
 // chunkReader reads the chunks of one stream. A stream that brings a finish reason but
 // no [DONE] is whole: some servers leave the mark out.
 type chunkReader struct {
-	in       dialect.EventReader
-	started  bool
-	ended    bool
-	finished bool      // a choice has a finish reason
-	pending  bool      // a finish reason was not reported yet: more of its choice may come
-	unspent  bool      // usage came in the meantime
-	opening  llm.Usage // as the first chunk tells it
-	usage    llm.Usage
-	choices  []choiceReader
-	early    dialect.PendingToolCalls
-	failed   *llm.Event
-	halves   dialect.SurrogateJoiner
-	ev       llm.Event
+	events     dialect.EventReader
+	started    bool
+	ended      bool
+	finished   bool      // a choice has a finish reason
+	pending    bool      // a finish reason was not reported yet: more of its choice may come
+	unspent    bool      // usage came in the meantime
+	opening    llm.Usage // as the first chunk tells it
+	usage      llm.Usage
+	choices    []choiceReader
+	early      dialect.PendingToolCalls
+	failed     *llm.Event
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
 }
 
 // choiceReader keeps the blocks of one choice apart.
 type choiceReader struct {
-	blocks int                 // begun so far
-	open   int                 // the block of text or thoughts that is open, from 1; 0 for none
-	part   llm.PartKind        // of it
-	detail string              // of thoughts, the kind and the number of their entry in reasoning_details
-	proof  string              // of thoughts, what is told behind them
-	calls  map[int]*piecedCall // by their places
-	last   int                 // place of the call that was told of last
-	order  []int               // blocks of calls that are open
-	called bool                // a call has begun
-	finish string              // the latest finish reason, until it is reported
+	blocks int                  // begun so far
+	open   int                  // the block of text or thoughts that is open, from 1; 0 for none
+	part   llm.PartKind         // of it
+	detail string               // of thoughts, the kind and the number of their entry in reasoning_details
+	proof  string               // of thoughts, what is told behind them
+	calls  map[int]*partialCall // by their places
+	last   int                  // place of the call that was told of last
+	order  []int                // blocks of calls that are open
+	called bool                 // a call has begun
+	finish string               // the latest finish reason, until it is reported
 }
 
 // Feed reads what came.
 func (d *chunkReader) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(name, data []byte) error { return d.event(data, emit) })
+	return d.events.Feed(p, func(name, data []byte) error { return d.event(data, emit) })
 }
 
 // Close ends the stream.
 func (d *chunkReader) Close(emit func(*llm.Event)) error {
-	if err := d.in.Close(func(name, data []byte) error { return d.event(data, emit) }); err != nil {
+	if err := d.events.Close(func(name, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
 	}
 	if d.finished {
@@ -63,7 +63,7 @@ func (d *chunkReader) Close(emit func(*llm.Event)) error {
 
 func (d *chunkReader) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, emit)
+	d.surrogates.Event(&d.ev, emit)
 }
 
 func (d *chunkReader) event(data []byte, emit func(*llm.Event)) error {
@@ -153,14 +153,14 @@ func hasChoices(chunk []byte) bool {
 // of the usage is, or at the end.
 func (d *chunkReader) reportFinish(emit func(*llm.Event)) {
 	d.pending = false
-	for at := range d.choices {
-		c := &d.choices[at]
+	for choice := range d.choices {
+		c := &d.choices[choice]
 		if c.finish == "" {
 			continue
 		}
-		d.shut(at, emit)
-		d.shutCalls(at, emit)
-		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finishOf(c.finish, c.called), Text: c.finish})
+		d.shut(choice, emit)
+		d.shutCalls(choice, emit)
+		d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: choice, Finish: finishOf(c.finish, c.called), Text: c.finish})
 		c.finish = ""
 	}
 	if d.unspent {
@@ -170,12 +170,12 @@ func (d *chunkReader) reportFinish(emit func(*llm.Event)) {
 }
 
 func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
-	at, finish, pieced := 0, "", false
+	choice, finish, pieced := 0, "", false
 	var delta, logprobs []byte
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"index"`:
-			at, _ = strconv.Atoi(string(val))
+			choice, _ = strconv.Atoi(string(val))
 		case `"delta"`:
 			delta, pieced = val, true
 		case `"message"`: // of who tells an answer in one chunk; Perplexity's is what the deltas come to so far
@@ -190,62 +190,62 @@ func (d *chunkReader) choice(raw []byte, emit func(*llm.Event)) {
 			d.spent(raw, emit)
 		}
 	}
-	const most = 128 // no provider gives more answers
-	if at < 0 || at >= most {
+	const maxChoices = 128 // no provider gives more answers
+	if choice < 0 || choice >= maxChoices {
 		return
 	}
-	for len(d.choices) <= at {
+	for len(d.choices) <= choice {
 		d.choices = append(d.choices, choiceReader{})
 	}
-	d.delta(at, delta, emit)
+	d.delta(choice, delta, emit)
 	if f, ok := choiceFault(raw, finish); ok && d.failed == nil { // told when all of the chunk is read
 		failed := f // f itself would be on the heap for each chunk
 		d.failed = &failed
 		return
 	}
 	if len(logprobs) > 2 {
-		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: logprobs})
+		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: choice, Raw: logprobs})
 	}
 	if finish != "" {
 		d.finished, d.pending = true, true
-		d.choices[at].finish = finish
+		d.choices[choice].finish = finish
 	}
 }
 
-func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
-	var thought []byte
+func (d *chunkReader) delta(choice int, raw []byte, emit func(*llm.Event)) {
+	var reasoning []byte
 	for name, val := range splice.Members(raw) {
 		if splice.IsNull(val) {
 			continue
 		}
 		switch string(name) {
 		case `"reasoning_content"`, `"reasoning"`:
-			if thought == nil && !inDetails(raw) { // some send the same under both names
-				thought = val
-				d.text(at, llm.ThoughtPart, val, emit)
+			if reasoning == nil && !inDetails(raw) { // some send the same under both names
+				reasoning = val
+				d.text(choice, llm.ReasoningPart, val, emit)
 			}
 		case `"reasoning_details"`:
 			for entry := range splice.Elements(val) {
-				d.thought(at, entry, emit)
+				d.reasoningDetail(choice, entry, emit)
 			}
 		case `"content"`:
-			d.content(at, val, emit)
+			d.content(choice, val, emit)
 		case `"images"`: // each whole
-			d.parts(at, pictures(val), emit)
+			d.parts(choice, pictures(val), emit)
 		case `"refusal"`:
-			d.text(at, llm.RefusalPart, val, emit)
+			d.text(choice, llm.RefusalPart, val, emit)
 		case `"tool_calls"`:
 			for c := range splice.Elements(val) {
-				d.call(at, c, emit)
+				d.call(choice, c, emit)
 			}
 		case `"function_call"`: // as before there were tools
-			d.called(at, 0, "", val, emit)
+			d.called(choice, 0, "", val, emit)
 		case `"annotations"`:
-			d.cite(at, val, emit)
+			d.cite(choice, val, emit)
 		case `"audio"`:
-			d.open(at, llm.AudioPart, emit)
+			d.open(choice, llm.AudioPart, emit)
 			d.send(emit, llm.Event{
-				Kind: llm.EventMedia, Choice: at, Block: d.choices[at].open - 1, Part: llm.AudioPart,
+				Kind: llm.EventMedia, Choice: choice, Block: d.choices[choice].open - 1, Part: llm.AudioPart,
 				ID: splice.Text(val, "id"), Text: splice.Text(val, "transcript"), Media: &llm.Media{Data: splice.Text(val, "data")},
 			})
 		}
@@ -254,70 +254,70 @@ func (d *chunkReader) delta(at int, raw []byte, emit func(*llm.Event)) {
 
 // content is a piece of text, or as reasoning models of Mistral have it a list, in which
 // pictures may stand, too.
-func (d *chunkReader) content(at int, raw []byte, emit func(*llm.Event)) {
+func (d *chunkReader) content(choice int, raw []byte, emit func(*llm.Event)) {
 	if raw[0] == '"' {
-		d.text(at, llm.TextPart, raw, emit)
+		d.text(choice, llm.TextPart, raw, emit)
 		return
 	}
-	d.parts(at, readAnswer(raw), emit)
+	d.parts(choice, readResponseContent(raw), emit)
 }
 
-func (d *chunkReader) parts(at int, list []llm.Part, emit func(*llm.Event)) {
+func (d *chunkReader) parts(choice int, list []llm.Part, emit func(*llm.Event)) {
 	for _, p := range list {
 		switch p.Kind {
-		case llm.TextPart, llm.ThoughtPart:
-			d.piece(at, p.Kind, p.Text, emit)
+		case llm.TextPart, llm.ReasoningPart:
+			d.emitText(choice, p.Kind, p.Text, emit)
 		case llm.ImagePart, llm.FilePart:
-			d.shut(at, emit)
-			d.open(at, p.Kind, emit)
-			d.send(emit, llm.Event{Kind: llm.EventMedia, Choice: at, Block: d.choices[at].open - 1, Part: p.Kind, Media: p.Media})
-			d.shut(at, emit)
+			d.shut(choice, emit)
+			d.open(choice, p.Kind, emit)
+			d.send(emit, llm.Event{Kind: llm.EventMedia, Choice: choice, Block: d.choices[choice].open - 1, Part: p.Kind, Media: p.Media})
+			d.shut(choice, emit)
 		default: // is in no answer
 		}
 	}
 }
 
-func (d *chunkReader) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
-	d.piece(at, part, dialect.DecodeFragment(raw), emit)
+func (d *chunkReader) text(choice int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
+	d.emitText(choice, part, dialect.DecodeFragment(raw), emit)
 }
 
-func (d *chunkReader) piece(at int, part llm.PartKind, s string, emit func(*llm.Event)) {
+func (d *chunkReader) emitText(choice int, part llm.PartKind, s string, emit func(*llm.Event)) {
 	if s == "" {
 		return
 	}
-	d.open(at, part, emit)
-	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: d.choices[at].open - 1, Part: part, Text: s})
+	d.open(choice, part, emit)
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: choice, Block: d.choices[choice].open - 1, Part: part, Text: s})
 }
 
 // cite tells the sources of the text that is open.
-func (d *chunkReader) cite(at int, notes []byte, emit func(*llm.Event)) {
-	c := &d.choices[at]
+func (d *chunkReader) cite(choice int, notes []byte, emit func(*llm.Event)) {
+	c := &d.choices[choice]
 	if c.open == 0 || c.part != llm.TextPart {
 		return
 	}
 	for note := range splice.Elements(notes) {
-		d.send(emit, llm.Event{Kind: llm.EventCitation, Choice: at, Block: c.open - 1, Part: llm.TextPart, Name: shapeName, Raw: note})
+		d.send(emit, llm.Event{Kind: llm.EventCitation, Choice: choice, Block: c.open - 1, Part: llm.TextPart, Name: shapeName, Raw: note})
 	}
 }
 
 // open makes sure that a block of that kind is the open one.
-func (d *chunkReader) open(at int, part llm.PartKind, emit func(*llm.Event)) {
-	c := &d.choices[at]
+func (d *chunkReader) open(choice int, part llm.PartKind, emit func(*llm.Event)) {
+	c := &d.choices[choice]
 	if c.open > 0 && c.part == part {
 		return
 	}
-	d.shut(at, emit)
+	d.shut(choice, emit)
 	c.blocks++
 	c.open, c.part, c.detail = c.blocks, part, ""
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: choice, Block: c.open - 1, Part: part})
 }
 
-func (d *chunkReader) shut(at int, emit func(*llm.Event)) {
-	c := &d.choices[at]
+func (d *chunkReader) shut(choice int, emit func(*llm.Event)) {
+	c := &d.choices[choice]
 	if c.open > 0 {
-		d.prove(at, detailsShape, c.proof, emit)
+		d.prove(choice, detailsShape, c.proof, emit)
 		c.proof = ""
-		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: choice, Block: c.open - 1, Part: c.part})
 		c.open = 0
 	}
 }
@@ -327,9 +327,9 @@ func (d *chunkReader) end(emit func(*llm.Event)) {
 		return
 	}
 	d.reportFinish(emit)
-	for at := range d.choices {
-		d.shut(at, emit)
-		d.shutCalls(at, emit)
+	for choice := range d.choices {
+		d.shut(choice, emit)
+		d.shutCalls(choice, emit)
 	}
 	d.ended = true
 	d.send(emit, llm.Event{Kind: llm.EventEnd})

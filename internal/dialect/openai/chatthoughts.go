@@ -9,20 +9,20 @@ import (
 	"sluice/internal/splice"
 )
 
-// thought keeps a thought for the place that the provider has for it; where it has none,
+// addReasoning keeps a thought for the place that the provider has for it; where it has none,
 // it is lost.
-func (w *callWriter) thought(m *llm.Message, p *llm.Part, to *strings.Builder) {
-	at := w.c.Path(m, p.Index)
+func (w *callWriter) addReasoning(m *llm.Message, p *llm.Part, to *strings.Builder) {
+	path := w.c.Path(m, p.Index)
 	switch {
-	case w.thoughts == dialect.ThoughtsInDetails: // see details
+	case w.reasoningField == dialect.ReasoningInDetails: // see details
 		return
-	case w.thoughts == "", p.Kind == llm.SealedPart, p.Text == "":
-		w.t.Drop(at)
+	case w.reasoningField == "", p.Kind == llm.SealedPart, p.Text == "":
+		w.t.Drop(path)
 		return
 	}
 	to.WriteString(p.Text)
 	if p.Signature != "" {
-		w.t.Drop(at + ".signature")
+		w.t.Drop(path + ".signature")
 	}
 }
 
@@ -33,38 +33,38 @@ func contentList(parts []llm.Part) []byte {
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.Text == "":
-		case p.Kind == llm.ThoughtPart:
+		case p.Kind == llm.ReasoningPart:
 			w.Open('{')
 			w.Str("type", "thinking")
 			w.Key("thinking").Open('[')
-			textPiece(&w, p.Text)
+			writeTextPart(&w, p.Text)
 			w.Close(']')
 			w.Close('}')
 		case p.Kind == llm.TextPart, p.Kind == llm.RefusalPart:
-			textPiece(&w, p.Text)
+			writeTextPart(&w, p.Text)
 		}
 	}
 	w.Close(']')
 	return w.B
 }
 
-func textPiece(w *dialect.JSON, text string) {
+func writeTextPart(w *dialect.JSON, text string) {
 	w.Open('{')
 	w.Str("type", "text")
 	w.Str("text", text)
 	w.Close('}')
 }
 
-// thoughtful puts the thoughts that callers of chat give back where the provider takes
+// moveReasoning puts the thoughts that callers of chat give back where the provider takes
 // them: those of content_blocks, and those that other providers tell beside the content. A
 // provider that takes none does not get content_blocks at all: they are the gateway's, and
 // some refuse what they do not know. It returns nil when there are none.
-func thoughtful(messages []byte, place string) []byte {
+func moveReasoning(messages []byte, dest string) []byte {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
 	}
-	if place == dialect.ThoughtsInDetails { // whose own answers have no content_blocks
-		place = ""
+	if dest == dialect.ReasoningInDetails { // whose own answers have no content_blocks
+		dest = ""
 	}
 	var w dialect.JSON
 	w.Open('[')
@@ -74,7 +74,7 @@ func thoughtful(messages []byte, place string) []byte {
 			w.Value(m)
 			continue
 		}
-		thoughtMessage(&w, m, readAnswer(blocks), place)
+		writeReasoningMessage(&w, m, readResponseContent(blocks), dest)
 	}
 	w.Close(']')
 	return w.B
@@ -82,18 +82,18 @@ func thoughtful(messages []byte, place string) []byte {
 
 // thoughtsLost are the places of the thoughts in content_blocks that thoughtful leaves out: those that
 // are sealed, and those without text, and all where the provider has no place for any.
-func thoughtsLost(messages []byte, place string) (lost []string) {
+func thoughtsLost(messages []byte, dest string) (lost []string) {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
 	}
-	none := place == "" || place == dialect.ThoughtsInDetails
+	none := dest == "" || dest == dialect.ReasoningInDetails
 	i := 0
 	for m := range splice.Elements(messages) {
 		blocks, _ := splice.Find(m, "content_blocks")
 		k := 0
 		for b := range splice.Elements(blocks) {
 			p, err := readPart(b, "")
-			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ThoughtPart && (none || p.Text == "")) {
+			if err == nil && (p.Kind == llm.SealedPart || p.Kind == llm.ReasoningPart && (none || p.Text == "")) {
 				lost = append(lost, dialect.ElementPath(dialect.ElementPath("messages", i)+".content_blocks", k))
 			}
 			k++
@@ -103,33 +103,33 @@ func thoughtsLost(messages []byte, place string) (lost []string) {
 	return lost
 }
 
-// thoughtMessage writes a message with content_blocks in the provider's words.
-func thoughtMessage(w *dialect.JSON, m []byte, parts []llm.Part, place string) {
-	var thoughts, text strings.Builder
+// writeReasoningMessage writes a message with content_blocks in the provider's words.
+func writeReasoningMessage(w *dialect.JSON, m []byte, parts []llm.Part, dest string) {
+	var reasoning, text strings.Builder
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Kind == llm.ThoughtPart && place != "":
-			thoughts.WriteString(p.Text)
+		case p.Kind == llm.ReasoningPart && dest != "":
+			reasoning.WriteString(p.Text)
 		case p.Kind == llm.TextPart:
 			text.WriteString(p.Text)
 		}
 	}
-	if _, said := splice.Find(m, "content"); said {
+	if _, hasContent := splice.Find(m, "content"); hasContent {
 		text.Reset()
 	}
 	w.Open('{')
 	for name, val := range splice.Members(m) {
 		switch n := plainName(name); {
-		case n == "content_blocks", n == "reasoning_content" && thoughts.Len() > 0:
-		case n == "content" && thoughts.Len() > 0 && place == dialect.ThoughtsInContent:
+		case n == "content_blocks", n == "reasoning_content" && reasoning.Len() > 0:
+		case n == "content" && reasoning.Len() > 0 && dest == dialect.ReasoningInContent:
 			w.Raw(n, contentList(parts))
 		default:
 			w.Key(string(name[1 : len(name)-1])).Value(val)
 		}
 	}
 	w.Opt("content", text.String()) // of a caller who gives back the blocks alone
-	if place == dialect.ThoughtsBeside {
-		w.Opt("reasoning_content", thoughts.String())
+	if dest == dialect.ReasoningInSeparateField {
+		w.Opt("reasoning_content", reasoning.String())
 	}
 	w.Close('}')
 }

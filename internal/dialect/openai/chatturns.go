@@ -11,7 +11,7 @@ import (
 // becomes the first one.
 func (w *callWriter) messages() error {
 	w.Key("messages").Open('[')
-	if err := w.aside.Flush(w.c.Messages, w.message, w.beside); err != nil {
+	if err := w.aside.Flush(w.c.Messages, w.message, w.writeDeferred); err != nil {
 		return err
 	}
 	w.Close(']')
@@ -21,10 +21,10 @@ func (w *callWriter) messages() error {
 func (w *callWriter) message(m *llm.Message) error {
 	switch m.Role {
 	case llm.RoleAssistant:
-		if !nothingBut(m.Parts, llm.ThoughtPart, llm.SealedPart) {
+		if !nothingBut(m.Parts, llm.ReasoningPart, llm.SealedPart) {
 			w.assistant(m)
 		} else {
-			w.loseAll(m)
+			w.dropMessage(m)
 		}
 	case llm.RoleTool:
 		w.results(m)
@@ -34,8 +34,8 @@ func (w *callWriter) message(m *llm.Message) error {
 	return nil
 }
 
-// beside writes a message of the user with what results of tools cannot hold.
-func (w *callWriter) beside(m *llm.Message, media []llm.Part) error {
+// writeDeferred writes a message of the user with what results of tools cannot hold.
+func (w *callWriter) writeDeferred(m *llm.Message, media []llm.Part) error {
 	after := *m
 	after.Role = llm.RoleUser
 	return w.turn(&after, media)
@@ -51,7 +51,7 @@ func nothingBut(parts []llm.Part, a, b llm.PartKind) bool {
 	return len(parts) > 0
 }
 
-func (w *callWriter) loseAll(m *llm.Message) {
+func (w *callWriter) dropMessage(m *llm.Message) {
 	for i := range m.Parts {
 		w.t.Drop(w.c.Path(m, m.Parts[i].Index))
 	}
@@ -66,7 +66,7 @@ func (w *callWriter) turn(m *llm.Message, parts []llm.Part) error {
 	w.Key("content")
 	if text, ok := plainText(parts, m.Role != llm.RoleUser); ok {
 		w.Text(text)
-		w.loseMarks(m, parts)
+		w.dropMarks(m, parts)
 	} else {
 		w.Open('[')
 		for i := range parts {
@@ -93,7 +93,7 @@ func plainText(parts []llm.Part, join bool) (string, bool) {
 	return strings.Join(texts, "\n"), true
 }
 
-func (w *callWriter) loseMarks(m *llm.Message, parts []llm.Part) {
+func (w *callWriter) dropMarks(m *llm.Message, parts []llm.Part) {
 	for i := range parts {
 		p := &parts[i]
 		if p.Cache != nil {
@@ -111,18 +111,18 @@ func (w *callWriter) assistant(m *llm.Message) {
 	w.Open('{')
 	w.Str("role", "assistant")
 	w.speaker(m)
-	var text, thought, refusal strings.Builder
-	said, refuses := false, !w.rules.Rejects("messages[*].refusal")
+	var text, reasoning, refusal strings.Builder
+	hasText, refuses := false, !w.rules.Rejects("messages[*].refusal")
 	var calls []*llm.Part
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Kind == llm.TextPart, p.Kind == llm.RefusalPart && !refuses:
 			text.WriteString(p.Text)
-			said = true
+			hasText = true
 		case p.Kind == llm.RefusalPart:
 			refusal.WriteString(p.Text)
-		case p.Kind == llm.ThoughtPart, p.Kind == llm.SealedPart:
-			w.thought(m, p, &thought)
+		case p.Kind == llm.ReasoningPart, p.Kind == llm.SealedPart:
+			w.addReasoning(m, p, &reasoning)
 		case p.Kind == llm.CallPart:
 			calls = append(calls, p)
 			if p.Signature != "" {
@@ -132,17 +132,17 @@ func (w *callWriter) assistant(m *llm.Message) {
 			w.t.Drop(w.c.Path(m, p.Index))
 		}
 	}
-	w.loseMarks(m, m.Parts)
-	switch w.thoughts {
-	case dialect.ThoughtsBeside:
-		w.Opt("reasoning_content", thought.String())
-	case dialect.ThoughtsInDetails:
+	w.dropMarks(m, m.Parts)
+	switch w.reasoningField {
+	case dialect.ReasoningInSeparateField:
+		w.Opt("reasoning_content", reasoning.String())
+	case dialect.ReasoningInDetails:
 		w.details(m)
 	}
 	switch {
-	case w.thoughts == dialect.ThoughtsInContent && thought.Len() > 0:
+	case w.reasoningField == dialect.ReasoningInContent && reasoning.Len() > 0:
 		w.Raw("content", contentList(m.Parts))
-	case said:
+	case hasText:
 		w.Str("content", text.String())
 	case len(calls) > 0 || refusal.Len() > 0:
 		w.Raw("content", []byte("null"))
@@ -219,9 +219,9 @@ func (w *callWriter) results(m *llm.Message) {
 		w.Str("tool_call_id", r.ID)
 		w.Str("content", text.String())
 		w.Close('}')
-		w.loseMarks(m, m.Parts[i:i+1])
+		w.dropMarks(m, m.Parts[i:i+1])
 	}
-	w.aside.Keep(m, media)
+	w.aside.Add(m, media)
 }
 
 // inText reports whether parts of this kind are in the text of a result.
@@ -229,9 +229,9 @@ func inText(k llm.PartKind) bool { return k == llm.TextPart || k == llm.OpaquePa
 
 // part writes one part of a content.
 func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
-	at := w.c.Path(m, p.Index)
+	path := w.c.Path(m, p.Index)
 	if p.Cache != nil {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 	}
 	switch p.Kind {
 	case llm.TextPart:
@@ -241,7 +241,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Close('}')
 	case llm.ImagePart:
 		if dialect.MediaURL(p.Media) == "" {
-			return dialect.InvalidField(at, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
+			return dialect.InvalidField(path, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
 		}
 		w.image(p.Media)
 	case llm.AudioPart:
@@ -256,11 +256,11 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.file(p.Media)
 	case llm.OpaquePart:
 		if p.Shape != shapeName {
-			return dialect.InvalidField(at, "is of a kind that chat completions cannot carry")
+			return dialect.InvalidField(path, "is of a kind that chat completions cannot carry")
 		}
 		w.Value(p.Raw)
 	default:
-		w.t.Drop(at)
+		w.t.Drop(path)
 	}
 	return nil
 }

@@ -3,13 +3,13 @@ package openai
 import "sluice/internal/dialect"
 
 // callTypes are the members of a chat completion request beside messages, tools and what
-// else the reader takes apart, functionMembers those of a tool's definition, and saidMembers
+// else the reader takes apart, functionMembers those of a tool's definition, and messageMembers
 // those of a message beside its content. Newer members than these go by unlooked at.
 // Source: https://platform.openai.com/docs/api-reference/chat/create, read 2026-11.
 var (
 	callTypes = dialect.Types{
 		"stream":                {Kinds: dialect.IsBool},
-		"stream_options":        {Kinds: dialect.IsObject, In: dialect.Members{"include_usage": dialect.IsBool, "include_obfuscation": dialect.IsBool}},
+		"stream_options":        {Kinds: dialect.IsObject, Members: dialect.Members{"include_usage": dialect.IsBool, "include_obfuscation": dialect.IsBool}},
 		"temperature":           {Kinds: dialect.IsNumber},
 		"top_p":                 {Kinds: dialect.IsNumber},
 		"top_k":                 {Kinds: dialect.IsNumber},
@@ -27,10 +27,10 @@ var (
 		"modalities":            {Kinds: dialect.IsList, Each: dialect.IsString},
 		"logit_bias":            {Kinds: dialect.IsObject, Each: dialect.IsNumber},
 		"metadata":              {Kinds: dialect.IsObject},
-		"audio":                 {Kinds: dialect.IsObject, In: dialect.Members{"format": dialect.IsString}},
-		"prediction":            {Kinds: dialect.IsObject, In: dialect.Members{"type": dialect.IsString}},
-		"web_search_options":    {Kinds: dialect.IsObject, In: dialect.Members{"search_context_size": dialect.IsString}},
-		"thinking":              {Kinds: dialect.IsObject, In: dialect.Members{"type": dialect.IsString, "budget_tokens": dialect.IsInteger}},
+		"audio":                 {Kinds: dialect.IsObject, Members: dialect.Members{"format": dialect.IsString}},
+		"prediction":            {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString}},
+		"web_search_options":    {Kinds: dialect.IsObject, Members: dialect.Members{"search_context_size": dialect.IsString}},
+		"thinking":              {Kinds: dialect.IsObject, Members: dialect.Members{"type": dialect.IsString, "budget_tokens": dialect.IsInteger}},
 		"user":                  {Kinds: dialect.IsString},
 		"reasoning_effort":      {Kinds: dialect.IsString},
 		"verbosity":             {Kinds: dialect.IsString},
@@ -41,7 +41,7 @@ var (
 		"function_call":         {Kinds: dialect.IsString | dialect.IsObject},
 	}
 	functionMembers = dialect.Members{"name": dialect.IsString, "description": dialect.IsString, "parameters": dialect.IsSchema, "strict": dialect.IsBool}
-	saidMembers     = dialect.Members{
+	messageMembers  = dialect.Members{
 		"role": dialect.IsString, "name": dialect.IsString, "tool_calls": dialect.IsList, "tool_call_id": dialect.IsString,
 		"refusal": dialect.IsString, "reasoning_content": dialect.IsString, "reasoning_details": dialect.IsList, "function_call": dialect.IsObject,
 	}

@@ -12,27 +12,27 @@ import (
 	"sluice/internal/llm"
 )
 
-// told is an answer in a line: "t:Hello f#a{\"x\":1} tool_calls 12".
-func told(r *llm.Response) string {
-	var words []string
+// describe is an answer in a line: "t:Hello f#a{\"x\":1} tool_calls 12".
+func describe(r *llm.Response) string {
+	var items []string
 	for _, c := range r.Choices {
 		for _, p := range c.Parts {
 			switch p.Kind {
 			case llm.CallPart:
-				words = append(words, p.Call.Name+"#"+p.Call.ID[:1]+p.Call.Arguments)
-			case llm.ThoughtPart:
-				words = append(words, "r:"+p.Text)
+				items = append(items, p.Call.Name+"#"+p.Call.ID[:1]+p.Call.Arguments)
+			case llm.ReasoningPart:
+				items = append(items, "r:"+p.Text)
 			case llm.SealedPart:
-				words = append(words, "s:"+p.Shape)
+				items = append(items, "s:"+p.Shape)
 			case llm.ImagePart:
-				words = append(words, "i:"+cmp.Or(p.Media.URL, p.Media.MIME+","+p.Media.Data))
+				items = append(items, "i:"+cmp.Or(p.Media.URL, p.Media.MIME+","+p.Media.Data))
 			default:
-				words = append(words, "t:"+p.Text)
+				items = append(items, "t:"+p.Text)
 			}
 		}
-		words = append(words, c.Finish.Chat())
+		items = append(items, c.Finish.Chat())
 	}
-	return strings.Join(append(words, fmt.Sprint(r.Usage.TotalTokens)), " ")
+	return strings.Join(append(items, fmt.Sprint(r.Usage.TotalTokens)), " ")
 }
 
 // Servers that speak chat completions in their own ways are understood, however their
@@ -43,7 +43,9 @@ func TestOddStreams(t *testing.T) {
 		return `{"choices":[{"index":0,"delta":{"tool_calls":[{` + members + `}]}}]}`
 	}
 	text := func(s string) string { return `{"choices":[{"index":0,"delta":{"content":"` + s + `"}}]}` }
-	end := func(word string) string { return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + word + `"}]}` }
+	end := func(reason string) string {
+		return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
+	}
 	const done = "[DONE]"
 	for name, c := range map[string]struct {
 		chunks []string
@@ -92,7 +94,7 @@ func TestOddStreams(t *testing.T) {
 				stream = append(stream, "data: "+chunk+"\n\n"...)
 			}
 			events := dialecttest.SplitEverywhere(t, stream, func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-			if got := told(dialecttest.ReplyOf(events)); got != c.want {
+			if got := describe(dialecttest.ResponseOf(events)); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -103,9 +105,9 @@ func TestOddStreams(t *testing.T) {
 func TestNamelessCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	d := chat{}.NewDecoder(nil)
-	piece := []byte(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1<<20) + `"}}]}}]}` + "\n\n")
+	bigChunk := []byte(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"` + strings.Repeat("x", 1<<20) + `"}}]}}]}` + "\n\n")
 	for range 33 {
-		if err := d.Feed(piece, func(*llm.Event) {}); err != nil {
+		if err := d.Feed(bigChunk, func(*llm.Event) {}); err != nil {
 			if !fault.Has(err, fault.UpstreamInvalid) {
 				t.Error(err)
 			}
@@ -126,11 +128,11 @@ func TestChoicesThatFailed(t *testing.T) {
 		const usage = `"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}`
 		stream := `data: {"choices":[` + choice + `],` + usage + "}\n\ndata: [DONE]\n\n"
 		events := dialecttest.SplitEverywhere(t, []byte(stream), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-		r, last := dialecttest.ReplyOf(events), events[len(events)-1]
+		r, last := dialecttest.ResponseOf(events), events[len(events)-1]
 		if got := fmt.Sprint(last.Status, " ", last.Text); last.Kind != llm.EventFault || got != want || r.Choices[0].Parts[0].Text != "hi" || r.Usage.TotalTokens != 12 {
 			t.Errorf("%s: %s: %+v", choice, got, events)
 		}
-		_, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[` + choice + `]}`)})
+		_, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"choices":[` + choice + `]}`)})
 		if _, text, _ := strings.Cut(want, " "); !fault.Has(err, fault.UpstreamFailed) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", choice, err)
 		}
@@ -162,9 +164,9 @@ func TestOddReplies(t *testing.T) {
 		`{"content":null,"function_call":{"name":"f","arguments":"{}"}}`:                                                                           `f#c{} tool_calls 0`,
 		`{"content":"hi","tool_calls":[{"id":"a","function":{"arguments":"{}"}}],"function_call":null}`:                                            `t:hi stop 0`,
 	} {
-		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"choices":[{"message":` + message + `,"finish_reason":"stop"}]}`)})
-		if err != nil || told(r) != want {
-			t.Errorf("%s: %v, got %s, want %s", message, err, told(r), want)
+		r, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"choices":[{"message":` + message + `,"finish_reason":"stop"}]}`)})
+		if err != nil || describe(r) != want {
+			t.Errorf("%s: %v, got %s, want %s", message, err, describe(r), want)
 		}
 	}
 }
@@ -173,7 +175,7 @@ func TestOddReplies(t *testing.T) {
 func TestStreamsWithoutAFinish(t *testing.T) {
 	t.Parallel()
 	for part, want := range map[llm.PartKind]string{llm.TextPart: "stop", llm.CallPart: "tool_calls"} {
-		enc := chat{}.NewEncoder(answering(true))
+		enc := chat{}.NewEncoder(newResponseContext(true))
 		var out []byte
 		for _, ev := range []llm.Event{{Kind: llm.EventStart}, {Kind: llm.EventBlock, Part: part, Name: "f"}, {Kind: llm.EventBlockEnd, Part: part}, {Kind: llm.EventEnd}} {
 			out = enc.Append(out, &ev)

@@ -30,19 +30,19 @@ func Shape(ep llm.Endpoint, d *splice.Doc, s dialect.Shaping) dialect.Shaped {
 	b.provider(ep)
 	b.switchOff()
 	stream := string(b.value("stream")) == "true"
-	asked := stream && b.rules.StreamUsage && !s.NoUsage && b.askUsage(ep)
-	return dialect.Shaped{Edits: b.edits, Stream: stream, AskedUsage: asked, Unsupported: b.lost}
+	usageAdded := stream && b.rules.StreamUsage && !s.NoUsage && b.askUsage(ep)
+	return dialect.Shaped{Edits: b.edits, Stream: stream, AddedUsageRequest: usageAdded, Unsupported: b.unsupported}
 }
 
 // noRules is a provider that follows the shape to the letter. It is never changed.
 var noRules dialect.RequestRules
 
 type shaper struct {
-	doc   *splice.Doc
-	s     dialect.Shaping
-	rules *dialect.RequestRules
-	edits []splice.Edit
-	lost  []string
+	doc         *splice.Doc
+	s           dialect.Shaping
+	rules       *dialect.RequestRules
+	edits       []splice.Edit
+	unsupported []string
 }
 
 func (b *shaper) add(e splice.Edit) { b.edits = append(b.edits, e) }
@@ -65,11 +65,11 @@ func (b *shaper) turns(ep llm.Endpoint) {
 	raw, _ := b.doc.Raw(name)
 	turns := dialect.Unsigned(raw)
 	if ep == llm.ChatComplete {
-		b.lost = append(b.lost, thoughtsLost(raw, b.rules.Thoughts)...)
+		b.unsupported = append(b.unsupported, thoughtsLost(raw, b.rules.ReasoningField)...)
 		if turns != nil {
 			raw = turns
 		}
-		if list := thoughtful(raw, b.rules.Thoughts); list != nil {
+		if list := moveReasoning(raw, b.rules.ReasoningField); list != nil {
 			turns, raw = list, list
 		}
 		if b.rules.DocumentURLs {
@@ -121,7 +121,7 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	}
 	if len(b.rules.Drop) > 0 {
 		b.add(splice.DropAll(b.rules.Drop))
-		b.losses()
+		b.reportUnsupported()
 	}
 	for _, sw := range b.rules.Swap {
 		b.add(splice.Replace(sw.Path, sw.Values))
@@ -131,21 +131,21 @@ func (b *shaper) provider(ep llm.Endpoint) {
 	}
 }
 
-// losses notes where the caller says what the provider's rules drop. The model is not lost: it
+// reportUnsupported notes where the caller says what the provider's rules drop. The model is not lost: it
 // stands in the address of the call. Below the top level, where nothing is indexed, only what is
 // named anywhere is looked for.
-func (b *shaper) losses() {
+func (b *shaper) reportUnsupported() {
 	src := b.doc.Source()
 	escapes := bytes.Contains(src, []byte(`\u`)) // which a name may be written with
 	for _, path := range b.rules.Drop {
 		name := path[strings.LastIndexByte(path, '.')+1:]
-		below := name != path
-		if path == "model" || slices.Contains(b.s.Drop, path) || below && !escapes && !bytes.Contains(src, []byte(`"`+name+`"`)) {
+		nested := name != path
+		if path == "model" || slices.Contains(b.s.Drop, path) || nested && !escapes && !bytes.Contains(src, []byte(`"`+name+`"`)) {
 			continue
 		}
-		b.doc.At(path, func(place string, raw []byte) {
+		b.doc.EachValue(path, func(location string, raw []byte) {
 			if !llm.Neutral(name, raw) {
-				b.lost = append(b.lost, place)
+				b.unsupported = append(b.unsupported, location)
 			}
 		})
 	}

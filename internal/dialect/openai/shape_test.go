@@ -41,7 +41,7 @@ func TestShape(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		ep           llm.Endpoint
-		in           string
+		input        string
 		s            dialect.Shaping
 		want         string
 		stream, asks bool
@@ -72,7 +72,7 @@ func TestShape(t *testing.T) {
 		{"thinking that the caller has a word for", llm.ChatComplete, `{"reasoning_effort":"none","thinking":{"type":"enabled"}}`, dialect.Shaping{Rules: switched}, `{"thinking":{"type":"enabled"}}`, false, false},
 		{"thinking that goes on", llm.ChatComplete, `{"reasoning_effort":"high"}`, dialect.Shaping{Rules: switched}, `{"reasoning_effort":"high"}`, false, false},
 		{"thoughts given back in the content", llm.ChatComplete, `{"messages":[{"role":"user","content":"x","name":"a"},{"role":"assistant","content":"b","name":"c","content_blocks":[{"type":"thinking","thinking":"a"},{"type":"text","text":"b"}]},{"role":"assistant","content":"c","content_blocks":[{"type":"text","text":"c"}]}]}`,
-			dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsInContent}, Drop: []string{"messages[*].name"}},
+			dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInContent}, Drop: []string{"messages[*].name"}},
 			`{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]},{"type":"text","text":"b"}]},{"role":"assistant","content":"c"}]}`, false, false},
 		{"a count without what others signed", llm.MessagesCountTokens, `{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"__thought__:"},{"type":"text","text":"b"}]}]}`,
 			dialect.Shaping{},
@@ -81,7 +81,7 @@ func TestShape(t *testing.T) {
 			dialect.Shaping{},
 			`{"messages":[{"role":"assistant","reasoning_content":"old","content":"b"},{"role":"assistant","content":"c"}]}`, false, false},
 		{"thoughts given back beside", llm.ChatComplete, `{"messages":[{"role":"assistant","reasoning_content":"old","content":"b","content_blocks":[{"type":"thinking","thinking":"a"},{"type":"text","text":"b"}]},{"role":"assistant","reasoning_content":"kept","content":"c"}]}`,
-			dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: dialect.ThoughtsBeside}},
+			dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInSeparateField}},
 			`{"messages":[{"role":"assistant","content":"b","reasoning_content":"a"},{"role":"assistant","reasoning_content":"kept","content":"c"}]}`, false, false},
 		{"usage of another surface", llm.CreateModelResponse, `{"stream":true}`, dialect.Shaping{Rules: asks}, `{"stream":true}`, true, false},
 		{"no stream", llm.ChatComplete, `{"stream":false}`, dialect.Shaping{Rules: asks}, `{"stream":false}`, false, false},
@@ -90,10 +90,10 @@ func TestShape(t *testing.T) {
 		{"a stream that is dropped", llm.ChatComplete, `{"stream":true,"n":1}`, dialect.Shaping{Rules: asks, Drop: []string{"stream"}}, `{"n":1}`, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := scan(t, c.in)
+			d := scan(t, c.input)
 			got := openai.Shape(c.ep, d, c.s)
-			if out := string(d.Apply(got.Edits)); out != c.want || got.Stream != c.stream || got.AskedUsage != c.asks {
-				t.Errorf("stream %v, asked %v\n got %s\nwant %s", got.Stream, got.AskedUsage, out, c.want)
+			if out := string(d.Apply(got.Edits)); out != c.want || got.Stream != c.stream || got.AddedUsageRequest != c.asks {
+				t.Errorf("stream %v, asked %v\n got %s\nwant %s", got.Stream, got.AddedUsageRequest, out, c.want)
 			}
 		})
 	}
@@ -120,13 +120,13 @@ func TestShapeTellsWhichThoughtsItDrops(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"b","content_blocks":[{"type":"thinking","thinking":"","signature":"s"},` +
 		`{"type":"redacted_thinking","data":"d"},{"type":"thinking","thinking":"hm"},{"type":"text","text":"b"}]}]}`
 	for place, want := range map[string][]int{
-		"": {0, 1, 2}, dialect.ThoughtsBeside: {0, 1}, dialect.ThoughtsInContent: {0, 1}, dialect.ThoughtsInDetails: {0, 1, 2},
+		"": {0, 1, 2}, dialect.ReasoningInSeparateField: {0, 1}, dialect.ReasoningInContent: {0, 1}, dialect.ReasoningInDetails: {0, 1, 2},
 	} {
 		var lost []string
 		for _, i := range want {
 			lost = append(lost, dialect.ElementPath("messages[1].content_blocks", i))
 		}
-		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{Thoughts: place}}).Unsupported
+		got := openai.Shape(llm.ChatComplete, scan(t, body), dialect.Shaping{Rules: &dialect.RequestRules{ReasoningField: place}}).Unsupported
 		if !slices.Equal(got, lost) {
 			t.Errorf("%q: dropped %q, want %q", place, got, lost)
 		}

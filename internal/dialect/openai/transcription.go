@@ -12,9 +12,9 @@ import (
 
 // rule is what the value of a form field must be. A nil accept takes anything.
 type rule struct {
-	accept func(value string) bool
-	says   string // what it must be, for the caller
-	many   bool   // the field may be repeated
+	accept  func(value string) bool
+	message string // what it must be, for the caller
+	many    bool   // the field may be repeated
 }
 
 // formats are the endings of the audio files that can be transcribed.
@@ -25,13 +25,13 @@ var formats = []string{"flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav"
 // last three are what the API has gained since.
 var fields = map[string]rule{
 	"file":                      {},
-	"model":                     {accept: nonEmpty, says: "must be the id of a model, for example whisper-1"},
-	"language":                  {accept: isLanguage, says: "must be an ISO-639-1 code of two letters, for example en"},
+	"model":                     {accept: nonEmpty, message: "must be the id of a model, for example whisper-1"},
+	"language":                  {accept: isLanguage, message: "must be an ISO-639-1 code of two letters, for example en"},
 	"prompt":                    {},
-	"response_format":           {accept: oneOf("json", "text", "srt", "verbose_json", "vtt"), says: "must be one of json, text, srt, verbose_json, vtt"},
-	"temperature":               {accept: isTemperature, says: "must be a number from 0 to 1"},
-	"timestamp_granularities[]": {accept: oneOf("word", "segment"), says: "must be word or segment", many: true},
-	"stream":                    {accept: oneOf("true", "false"), says: "must be true or false"},
+	"response_format":           {accept: oneOf("json", "text", "srt", "verbose_json", "vtt"), message: "must be one of json, text, srt, verbose_json, vtt"},
+	"temperature":               {accept: isTemperature, message: "must be a number from 0 to 1"},
+	"timestamp_granularities[]": {accept: oneOf("word", "segment"), message: "must be word or segment", many: true},
+	"stream":                    {accept: oneOf("true", "false"), message: "must be true or false"},
 	"include[]":                 {many: true},
 	"chunking_strategy":         {},
 }
@@ -83,7 +83,7 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 		return dialect.InvalidField(p.Name, "must be a plain field, not a file")
 	}
 	if r.accept != nil && !r.accept(string(p.Value)) {
-		return dialect.InvalidField(p.Name, r.says)
+		return dialect.InvalidField(p.Name, r.message)
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func audio(p *splice.Part) bool {
 
 func nonEmpty(v string) bool { return v != "" }
 
-func oneOf(words ...string) func(string) bool {
-	return func(v string) bool { return slices.Contains(words, v) }
+func oneOf(values ...string) func(string) bool {
+	return func(v string) bool { return slices.Contains(values, v) }
 }
 
 // isLanguage accepts the two letters of ISO-639-1. Which of them exist is left to the

@@ -98,10 +98,10 @@ func TestCohereConversations(t *testing.T) {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
 			sent++
-			diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), readHistory(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Places,
-				dialecttest.Developers, dialecttest.Turns, dialecttest.Texts("\n"), leading, spoken)
+			diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), readHistory(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Positions,
+				dialecttest.Developers, dialecttest.Turns, dialecttest.Texts("\n"), leading, onlyContent)
 			if len(diff) > 0 {
-				t.Fatalf("%s %d: %s\nlost %q\nsent %s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+				t.Fatalf("%s %d: %s\nlost %q\nsent %s", surface, seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 			}
 		}
 		if sent == 0 {
@@ -119,9 +119,9 @@ func leading(c *llm.Call) {
 	}
 }
 
-// spoken leaves out all but what is said: ids of calls, which the form does not have, and
+// onlyContent leaves out all but what is said: ids of calls, which the form does not have, and
 // how results, refusals and the rest of a request are written, which the tables show.
-func spoken(c *llm.Call) {
+func onlyContent(c *llm.Call) {
 	c.Tools, c.Params, c.Format, c.Choice = nil, nil, nil, llm.ToolChoice{}
 	for i := range c.Messages {
 		for k := range c.Messages[i].Parts {
@@ -152,10 +152,10 @@ func TestCohereRequest(t *testing.T) {
 	strict := true
 	user := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Index: -1, Text: "Hi"}}}
 	cases := []struct {
-		name string
-		call llm.Call
-		want string // behind apiFormat
-		lost []string
+		name    string
+		call    llm.Call
+		want    string // behind apiFormat
+		dropped []string
 	}{
 		{name: "plain", call: llm.Call{Messages: []llm.Message{user}, Stream: true}, want: `"message":"Hi","isStream":true,"streamOptions":{"isIncludeUsage":true}}}`},
 		{
@@ -168,7 +168,7 @@ func TestCohereRequest(t *testing.T) {
 					{Name: "documents", Raw: []byte(`[{"a":"b"}]`)}, {Name: "safety_mode", Raw: []byte(`"strict"`)}, {Name: "n", From: "n", Raw: []byte("2")},
 				},
 			},
-			lost: []string{"n"},
+			dropped: []string{"n"},
 		},
 		{
 			name: "tools", want: `"message":"Hi","tools":[{"name":"f","description":"d","parameterDefinitions":{"a \"b\"":{"type":"str","description":"city","isRequired":true},` +
@@ -177,7 +177,7 @@ func TestCohereRequest(t *testing.T) {
 				{Type: llm.Function, Name: "f", Description: "d", Strict: &strict, Schema: []byte(`{"type":"object","$defs":{},"properties":{"a \"b\"":{"type":"string","description":"city"},"n":{"type":"array","items":{"type":"string"}},"o":{}},"required":["a \"b\""]}`)},
 				{Type: "web_search", Index: 1, Raw: []byte(`{}`)}, {Type: llm.Function, Name: "g", Index: 2},
 			}},
-			lost: []string{"tool_choice", "tools[0].function.parameters.$defs", "tools[0].function.strict", "tools[1]"},
+			dropped: []string{"tool_choice", "tools[0].function.parameters.$defs", "tools[0].function.strict", "tools[1]"},
 		},
 		{
 			name: "no tools", want: `"message":"Hi"}}`,
@@ -189,8 +189,8 @@ func TestCohereRequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out, err := chat{}.EncodeCall(t.Context(), &c.call, target(command))
-			if err != nil || string(out.Body) != head+c.want || !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("%v, lost %q\ngot  %s\nwant %s", err, out.Lost, out.Body, head+c.want)
+			if err != nil || string(out.Body) != head+c.want || !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("%v, lost %q\ngot  %s\nwant %s", err, out.Dropped, out.Body, head+c.want)
 			}
 		})
 	}
@@ -223,12 +223,12 @@ func TestCohereRefusals(t *testing.T) {
 	}
 }
 
-const cohereReply = `{"modelId":"cohere.command-a-03-2025","chatResponse":{"apiFormat":"COHERE","text":"I look.","chatHistory":[{"role":"USER","message":"x"}],"finishReason":"COMPLETE",` +
+const cohereResponseBody = `{"modelId":"cohere.command-a-03-2025","chatResponse":{"apiFormat":"COHERE","text":"I look.","chatHistory":[{"role":"USER","message":"x"}],"finishReason":"COMPLETE",` +
 	`"toolCalls":[{"name":"f","parameters":{"a": 1}},{"name":"g","parameters":null}],"citations":[{"start":0,"end":1}],"errorMessage":null,"usage":{"promptTokens":5,"completionTokens":2,"totalTokens":7}}}`
 
 func TestCohereReply(t *testing.T) {
 	t.Parallel()
-	r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(cohereReply)})
+	r, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(cohereResponseBody)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestCohereReply(t *testing.T) {
 		`{"chatResponse":{"apiFormat":"COHERE","text":"x"}}`:                                                fault.UpstreamInvalid,
 		`{"chatResponse":{"apiFormat":"COHERE","text":"","finishReason":"ERROR","errorMessage":"no room"}}`: fault.UpstreamFailed,
 	} {
-		if _, err := (chat{}).DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, code) {
+		if _, err := (chat{}).DecodeResponse(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, code) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestCohereStream(t *testing.T) {
 		if err != nil || events[len(events)-1].Kind != llm.EventEnd {
 			t.Fatalf("%s: %v, %+v", name, err, events)
 		}
-		r := dialecttest.ReplyOf(events)
+		r := dialecttest.ResponseOf(events)
 		text, calls := "", ""
 		for _, p := range r.Choices[0].Parts {
 			text += p.Text

@@ -20,8 +20,8 @@ const (
 // format is the form that a model is asked in. The name of a dedicated endpoint does not
 // tell, so the credential may.
 func format(to *dialect.Target) string {
-	if told := to.Value("oracle_api_format"); told != "" {
-		return told
+	if value := to.Value("oracle_api_format"); value != "" {
+		return value
 	}
 	for _, name := range v2Models {
 		if strings.HasPrefix(to.Model, name) {
@@ -72,14 +72,14 @@ func (w *cohereWriter) request() error {
 	w.tools()
 	w.cohereFormat()
 	w.cohereParams()
-	w.Carry(w.t, v1Params)
+	w.WriteParams(w.t, v1Params)
 	w.upperCaseFields(v1Shouted)
 	return nil
 }
 
 // cohereParams writes what both forms say of the answer.
 func (w *writer) cohereParams() {
-	w.Carry(w.t, cohereParams)
+	w.WriteParams(w.t, cohereParams)
 	w.upperCaseFields([]dialect.Rename{{Path: "safety_mode", To: "safetyMode"}})
 	if raw, ok := w.t.First("k", "top_k"); ok {
 		w.Raw("topK", raw)

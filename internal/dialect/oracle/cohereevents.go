@@ -5,10 +5,10 @@ import (
 	"sluice/internal/splice"
 )
 
-// coherePiece reads an event in Cohere's form: a piece of text, the calls, or the end,
+// cohereEvent reads an event in Cohere's form: a piece of text, the calls, or the end,
 // which repeats the whole text and maybe the calls.
-func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
-	a := cohereAnswer{}
+func (d *decoder) cohereEvent(data []byte, emit func(*llm.Event)) {
+	a := cohereResponse{}
 	a.read(data, func(name, val []byte) {
 		s, _ := splice.Unquote(name)
 		d.send(emit, llm.Event{Kind: llm.EventExtra, Name: s, Raw: val})
@@ -22,7 +22,7 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 	if len(d.choices) == 0 {
 		d.choices = append(d.choices, choice{})
 	}
-	if !a.whole || d.choices[0].blocks == 0 {
+	if !a.hasFinish || d.choices[0].blocks == 0 {
 		d.text(0, llm.TextPart, a.text, emit)
 	}
 	if !d.choices[0].called {
@@ -33,7 +33,7 @@ func (d *decoder) coherePiece(data []byte, emit func(*llm.Event)) {
 	if len(a.usage) > 0 {
 		d.spent(a.usage, emit)
 	}
-	if a.whole {
+	if a.hasFinish {
 		d.finished, d.choices[0].finish = true, a.finish
 	}
 }

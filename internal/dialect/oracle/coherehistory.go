@@ -30,11 +30,11 @@ func (w *cohereWriter) conversation() error {
 		}
 		w.Close(']')
 	}
-	return w.asked(list[last:])
+	return w.writeLastTurn(list[last:])
 }
 
-// asked writes the last turn. The message must be there, and is empty beside results.
-func (w *cohereWriter) asked(list []llm.Message) (err error) {
+// writeLastTurn writes the last turn. The message must be there, and is empty beside results.
+func (w *cohereWriter) writeLastTurn(list []llm.Message) (err error) {
 	text := ""
 	if len(list) > 0 && list[0].Role == llm.RoleUser {
 		text, err = w.text(&list[0])
@@ -76,7 +76,7 @@ func (w *cohereWriter) preamble(list []llm.Message) ([]llm.Message, error) {
 // turn writes one turn of the history.
 func (w *cohereWriter) turn(m *llm.Message) error {
 	if m.Role == llm.RoleAssistant {
-		return w.said(m)
+		return w.writeAssistant(m)
 	}
 	w.Open('{')
 	defer w.Close('}')
@@ -115,14 +115,14 @@ func (w *writer) unnamed(m *llm.Message) {
 	}
 }
 
-// said writes what the model said before. Thoughts have no place.
-func (w *cohereWriter) said(m *llm.Message) error {
+// writeAssistant writes what the model said before. Thoughts have no place.
+func (w *cohereWriter) writeAssistant(m *llm.Message) error {
 	w.unnamed(m)
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil {
 		return err
 	}
-	for _, p := range s.Thoughts {
+	for _, p := range s.Reasoning {
 		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {

@@ -15,12 +15,12 @@ import (
 // Source: https://docs.oracle.com/en-us/iaas/tools/python/latest/api/generative_ai_inference/models/oci.generative_ai_inference.models.CohereChatResponse.html,
 // read 2026-11.
 func readCohere(body []byte, r *llm.Response) error {
-	a := cohereAnswer{}
+	a := cohereResponse{}
 	a.read(body, func(name, val []byte) { r.Extra = extra(r.Extra, name, val) })
 	if f, failed := a.fault(); failed {
 		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", f.Text)
 	}
-	if !a.whole {
+	if !a.hasFinish {
 		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
 	}
 	c := llm.Choice{Raw: a.finish}
@@ -38,14 +38,14 @@ func readCohere(body []byte, r *llm.Response) error {
 	return nil
 }
 
-// cohereAnswer is an answer in Cohere's form, or an event of a stream, taken apart.
-type cohereAnswer struct {
+// cohereResponse is an answer in Cohere's form, or an event of a stream, taken apart.
+type cohereResponse struct {
 	text, calls, usage []byte
 	finish, failure    string
-	whole              bool // it says why it ended
+	hasFinish          bool // it says why it ended
 }
 
-func (a *cohereAnswer) read(body []byte, other func(name, val []byte)) {
+func (a *cohereResponse) read(body []byte, other func(name, val []byte)) {
 	for name, val := range splice.Members(body) {
 		if splice.IsNull(val) {
 			continue
@@ -59,7 +59,7 @@ func (a *cohereAnswer) read(body []byte, other func(name, val []byte)) {
 			a.usage = val
 		case `"finishReason"`:
 			a.finish, _ = splice.Unquote(val)
-			a.whole = a.finish != ""
+			a.hasFinish = a.finish != ""
 		case `"errorMessage"`:
 			a.failure, _ = splice.Unquote(val)
 		case `"apiFormat"`, `"chatHistory"`, `"prompt"`, `"isSearchRequired"`, `"pad"`, `"modelId"`:
@@ -70,7 +70,7 @@ func (a *cohereAnswer) read(body []byte, other func(name, val []byte)) {
 }
 
 // fault is the failure of a model in the middle of its answer.
-func (a *cohereAnswer) fault() (llm.Event, bool) {
+func (a *cohereResponse) fault() (llm.Event, bool) {
 	if a.failure == "" && !strings.EqualFold(a.finish, "ERROR") {
 		return llm.Event{}, false
 	}

@@ -15,10 +15,10 @@ func (w *cohereWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		at := dialect.ElementPath("tools", t.Index)
+		path := dialect.ElementPath("tools", t.Index)
 		switch {
 		case t.Type != llm.Function:
-			w.t.Drop(at)
+			w.t.Drop(path)
 			continue
 		case w.c.Choice.Mode == "none":
 			continue
@@ -26,38 +26,38 @@ func (w *cohereWriter) tools() {
 			w.Key("tools").Open('[')
 			open = true
 		}
-		w.tool(t, at)
+		w.tool(t, path)
 	}
 	if open {
 		w.Close(']')
 	}
 }
 
-func (w *cohereWriter) tool(t *llm.Tool, at string) {
+func (w *cohereWriter) tool(t *llm.Tool, path string) {
 	w.Open('{')
 	w.Str("name", t.Name)
 	w.Str("description", t.Description) // must be there
-	w.definitions(t.Schema, at)
+	w.definitions(t.Schema, path)
 	w.Close('}')
 	if t.Strict != nil && *t.Strict {
-		w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
+		w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
 	}
 	if t.Cache != nil {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 	}
 }
 
 // definitions writes the parameters of a tool: name, type and description of each, and
 // whether it must be there. What else a schema says of one follows its description, so
 // that the model reads it; what it says of all of them is lost.
-func (w *cohereWriter) definitions(schema []byte, at string) {
+func (w *cohereWriter) definitions(schema []byte, path string) {
 	if len(schema) == 0 {
 		return
 	}
 	required := map[string]bool{}
 	var properties []byte
 	for name, val := range splice.Members(schema) {
-		switch word, _ := splice.Unquote(name); word {
+		switch keyword, _ := splice.Unquote(name); keyword {
 		case "properties":
 			properties = val
 		case "required":
@@ -67,7 +67,7 @@ func (w *cohereWriter) definitions(schema []byte, at string) {
 			}
 		case "type", "additionalProperties", "$schema", "title":
 		default:
-			w.t.Drop(w.schemaAt(at) + "." + word)
+			w.t.Drop(w.schemaAt(path) + "." + keyword)
 		}
 	}
 	w.Key("parameterDefinitions").Open('{')
@@ -83,11 +83,11 @@ func (w *cohereWriter) definitions(schema []byte, at string) {
 }
 
 // schemaAt is where the schema of a tool stands in the caller's body.
-func (w *cohereWriter) schemaAt(at string) string {
+func (w *cohereWriter) schemaAt(path string) string {
 	if w.c.Surface == llm.Messages {
-		return at + ".input_schema"
+		return path + ".input_schema"
 	}
-	return dialect.NestedPath(w.c, at, "function") + ".parameters"
+	return dialect.NestedPath(w.c, path, "function") + ".parameters"
 }
 
 // types are Cohere's words for the types of JSON schemas, those of Python.

@@ -39,7 +39,7 @@ func (w v2Writer) request() error {
 	w.choice()
 	w.cohereFormat()
 	w.cohereParams()
-	w.Carry(w.t, v2Params)
+	w.WriteParams(w.t, v2Params)
 	w.thinking()
 	w.citations()
 	return nil
@@ -47,20 +47,22 @@ func (w v2Writer) request() error {
 
 func (w v2Writer) messages() error {
 	w.Key("messages").Open('[')
-	if err := w.aside.Flush(w.c.Messages, w.message, w.beside); err != nil {
+	if err := w.aside.Flush(w.c.Messages, w.message, w.writeDeferred); err != nil {
 		return err
 	}
 	w.Close(']')
 	return nil
 }
 
-func (w v2Writer) beside(m *llm.Message, parts []llm.Part) error { return w.turn(m, "USER", parts) }
+func (w v2Writer) writeDeferred(m *llm.Message, parts []llm.Part) error {
+	return w.turn(m, "USER", parts)
+}
 
 func (w v2Writer) message(m *llm.Message) error {
 	w.unnamed(m)
 	switch m.Role {
 	case llm.RoleAssistant:
-		return w.said(m)
+		return w.writeAssistant(m)
 	case llm.RoleTool:
 		return w.results(m)
 	default:
@@ -74,9 +76,9 @@ func (w v2Writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		dialect.DropCacheControl(w.t, w.c, m, p)
-		text, words := dialect.PartText(p)
+		text, isText := dialect.PartText(p)
 		switch {
-		case words:
+		case isText:
 			w.text(text)
 		case p.Kind == llm.ImagePart && m.Role != llm.RoleSystem && m.Role != llm.RoleDeveloper:
 			if err := w.media(p.Media, "IMAGE_URL", "imageUrl", w.c.Path(m, p.Index)); err != nil {
@@ -98,15 +100,15 @@ func (w v2Writer) begin(role string) {
 	w.Key("content").Open('[')
 }
 
-// said writes what the model said before. What it says beside its calls is its plan.
+// writeAssistant writes what the model said before. What it says beside its calls is its plan.
 // Cohere signs no thoughts.
-func (w v2Writer) said(m *llm.Message) error {
+func (w v2Writer) writeAssistant(m *llm.Message) error {
 	s, err := dialect.ReadAssistantMessage(w.t, w.c, m)
 	if err != nil || s.Nothing() && len(m.Parts) > 0 { // all of it is lost, and said to be
 		return err
 	}
 	w.begin("ASSISTANT")
-	for _, p := range s.Thoughts {
+	for _, p := range s.Reasoning {
 		w.Open('{')
 		w.Str("type", "THINKING")
 		w.Str("thinking", p.Text)
@@ -152,7 +154,7 @@ func (w v2Writer) results(m *llm.Message) error {
 		if err != nil {
 			return err
 		}
-		w.aside.Keep(m, images)
+		w.aside.Add(m, images)
 		w.begin("TOOL")
 		w.text(text)
 		w.Close(']')
@@ -166,7 +168,7 @@ func (w v2Writer) results(m *llm.Message) error {
 // or of none.
 func (w v2Writer) tools() {
 	strict := w.strict()
-	w.Functions(w.t, w.c, func(t *llm.Tool, at string) {
+	w.Functions(w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Key("function").Open('{')
@@ -176,10 +178,10 @@ func (w v2Writer) tools() {
 		w.Close('}')
 		w.Close('}')
 		if t.Strict != nil && *t.Strict && !strict {
-			w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
 		}
 		if t.Cache != nil {
-			w.t.Drop(at + ".cache_control")
+			w.t.Drop(path + ".cache_control")
 		}
 	})
 	if strict {
@@ -210,13 +212,13 @@ func (w v2Writer) choice() { w.Opt("toolsChoice", dialect.ChoiceOfTools(w.t, w.c
 // The form knows ENABLED and DISABLED; any other wish, such as "adaptive", is lost.
 func (w v2Writer) thinking() {
 	raw, _ := w.t.Peek(llm.Thinking)
-	word := splice.Text(raw, "type")
-	if word != "enabled" && word != "disabled" {
+	mode := splice.Text(raw, "type")
+	if mode != "enabled" && mode != "disabled" {
 		return
 	}
 	w.t.Consume(llm.Thinking)
 	w.Key("thinking").Open('{')
-	w.Str("type", strings.ToUpper(word))
+	w.Str("type", strings.ToUpper(mode))
 	for _, name := range [...]string{"budget_tokens", "token_budget"} {
 		if budget, ok := splice.Find(raw, name); ok {
 			w.Raw("tokenBudget", budget)

@@ -45,7 +45,7 @@ func readV2Messages(t testing.TB, body []byte) *llm.Call {
 			case "TEXT":
 				m.Parts = append(m.Parts, llm.Part{Text: p.Text})
 			case "THINKING":
-				m.Parts = append(m.Parts, llm.Part{Kind: llm.ThoughtPart, Text: p.Thinking})
+				m.Parts = append(m.Parts, llm.Part{Kind: llm.ReasoningPart, Text: p.Thinking})
 			case "IMAGE_URL":
 				m.Parts = append(m.Parts, llm.Part{Kind: llm.ImagePart, Media: readMedia(p.ImageURL.URL)})
 			default:
@@ -78,36 +78,36 @@ func TestV2Conversations(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
-			diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), readV2Messages(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Places,
-				dialecttest.Stream, dialecttest.Developers, dialecttest.Turns, dialecttest.Arguments, dialecttest.ResultNames, spokenV2, dialecttest.Texts("\n"))
+			diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), readV2Messages(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Positions,
+				dialecttest.Stream, dialecttest.Developers, dialecttest.Turns, dialecttest.Arguments, dialecttest.ResultNames, onlyContentV2, dialecttest.Texts("\n"))
 			if len(diff) > 0 {
-				t.Fatalf("%s %d: %s\nlost %q\nsent %s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+				t.Fatalf("%s %d: %s\nlost %q\nsent %s", surface, seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 			}
 		}
 	}
 }
 
-// spokenV2 is spoken, but that calls keep their ids; thoughts come before what is said.
-func spokenV2(c *llm.Call) {
+// onlyContentV2 is spoken, but that calls keep their ids; thoughts come before what is said.
+func onlyContentV2(c *llm.Call) {
 	c.Tools, c.Params, c.Format, c.Choice = nil, nil, nil, llm.ToolChoice{}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		var thoughts, said, calls []llm.Part
+		var reasoning, textParts, calls []llm.Part
 		for _, p := range m.Parts {
 			switch {
-			case p.Kind == llm.ThoughtPart:
-				thoughts = append(thoughts, llm.Part{Kind: llm.ThoughtPart, Text: p.Text})
+			case p.Kind == llm.ReasoningPart:
+				reasoning = append(reasoning, llm.Part{Kind: llm.ReasoningPart, Text: p.Text})
 			case p.Call != nil:
 				calls = append(calls, p)
 			case p.Result != nil:
 				p.Result = oneText(p.Result)
-				said = append(said, p)
+				textParts = append(textParts, p)
 			default:
 				p.Kind = llm.TextPart
-				said = append(said, p)
+				textParts = append(textParts, p)
 			}
 		}
-		m.Parts = append(append(thoughts, said...), calls...)
+		m.Parts = append(append(reasoning, textParts...), calls...)
 	}
 }
 
@@ -126,7 +126,7 @@ func oneText(r *llm.ToolResult) *llm.ToolResult {
 
 func TestV2Requests(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ name, body, want, lost string }{
+	cases := []struct{ name, body, want, dropped string }{
 		{"thinking", `"thinking":{"type":"disabled"}`, `"thinking":{"type":"DISABLED"}`, ""},
 		{"adaptive thinking", `"thinking":{"type":"adaptive"}`, `"messages":`, "thinking"},
 		{"citations", `"citation_options":{"mode":"fast"},"safety_mode":"off"`, `"safetyMode":"OFF","citationOptions":{"mode":"FAST"}`, ""},
@@ -145,8 +145,8 @@ func TestV2Requests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !json.Valid(out.Body) || !strings.Contains(string(out.Body), c.want) || strings.Join(out.Lost, " ") != c.lost {
-			t.Errorf("%s: sent %s, lost %q", c.name, out.Body, out.Lost)
+		if !json.Valid(out.Body) || !strings.Contains(string(out.Body), c.want) || strings.Join(out.Dropped, " ") != c.dropped {
+			t.Errorf("%s: sent %s, lost %q", c.name, out.Body, out.Dropped)
 		}
 	}
 }

@@ -21,16 +21,16 @@ func (chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
 
 // decoder reads one stream.
 type decoder struct {
-	in       dialect.EventReader
-	id       string
-	started  bool
-	finished bool
-	ended    bool
-	usage    llm.Usage
-	choices  []choice
-	early    dialect.PendingToolCalls
-	halves   dialect.SurrogateJoiner
-	ev       llm.Event
+	events     dialect.EventReader
+	id         string
+	started    bool
+	finished   bool
+	ended      bool
+	usage      llm.Usage
+	choices    []choice
+	early      dialect.PendingToolCalls
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
 }
 
 // choice keeps the blocks of one answer apart.
@@ -55,12 +55,12 @@ type call struct {
 
 // Feed reads what came.
 func (d *decoder) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
 // Close ends the stream, when a finish reason has come.
 func (d *decoder) Close(emit func(*llm.Event)) error {
-	if err := d.in.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
+	if err := d.events.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
 	}
 	d.end(emit)
@@ -72,11 +72,11 @@ func (d *decoder) end(emit func(*llm.Event)) {
 		return
 	}
 	d.ended = true
-	for at := range d.choices {
-		c := &d.choices[at]
-		d.shut(at, emit)
+	for index := range d.choices {
+		c := &d.choices[index]
+		d.shut(index, emit)
 		if c.finish != "" {
-			d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: at, Finish: finished(c.finish, c.called), Text: c.finish})
+			d.send(emit, llm.Event{Kind: llm.EventFinish, Choice: index, Finish: finished(c.finish, c.called), Text: c.finish})
 		}
 	}
 	d.send(emit, llm.Event{Kind: llm.EventEnd})
@@ -84,7 +84,7 @@ func (d *decoder) end(emit func(*llm.Event)) {
 
 func (d *decoder) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, emit)
+	d.surrogates.Event(&d.ev, emit)
 }
 
 func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
@@ -107,24 +107,24 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 		d.send(emit, llm.Event{Kind: llm.EventStart, ID: d.id, Model: splice.Text(data, "modelId")})
 	}
 	if splice.Text(data, "apiFormat") == cohere {
-		d.coherePiece(data, emit)
+		d.cohereEvent(data, emit)
 		return nil
 	}
-	if err := d.piece(data, emit); err != nil {
+	if err := d.choiceEvent(data, emit); err != nil {
 		return err
 	}
 	return d.early.Bounded()
 }
 
-// piece reads a piece of a choice.
-func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
-	at, finish, failed := 0, "", ""
+// choiceEvent reads a piece of a choice.
+func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
+	index, finish, failed := 0, "", ""
 	var msg, logprobs []byte
 	v2 := false
 	for name, val := range splice.Members(data) {
 		switch string(name) {
 		case `"index"`:
-			at, _ = strconv.Atoi(string(val))
+			index, _ = strconv.Atoi(string(val))
 		case `"message"`:
 			msg = val
 		case `"finishReason"`:
@@ -141,15 +141,15 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 		default:
 			if !splice.IsNull(val) {
 				s, _ := splice.Unquote(name)
-				d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: at, Name: s, Raw: val})
+				d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: index, Name: s, Raw: val})
 			}
 		}
 	}
-	const most = 128 // no model gives more answers
-	if at < 0 || at >= most {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent a piece of answer %d", at)
+	const maxChoices = 128 // no model gives more answers
+	if index < 0 || index >= maxChoices {
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent a piece of answer %d", index)
 	}
-	for len(d.choices) <= at {
+	for len(d.choices) <= index {
 		d.choices = append(d.choices, choice{})
 	}
 	if failed != "" || strings.EqualFold(finish, "ERROR") {
@@ -157,14 +157,14 @@ func (d *decoder) piece(data []byte, emit func(*llm.Event)) error {
 		d.send(emit, modelFault(failed))
 		return nil
 	}
-	if !v2 || finish == "" || d.choices[at].blocks == 0 { // the last piece of Cohere's newer form repeats the others
-		d.message(at, msg, emit)
+	if !v2 || finish == "" || d.choices[index].blocks == 0 { // the last piece of Cohere's newer form repeats the others
+		d.message(index, msg, emit)
 	}
 	if list := logprobEntries(logprobs); list != nil {
-		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: at, Raw: list})
+		d.send(emit, llm.Event{Kind: llm.EventLogprobs, Choice: index, Raw: list})
 	}
 	if finish != "" {
-		d.finished, d.choices[at].finish = true, finish
+		d.finished, d.choices[index].finish = true, finish
 	}
 	return nil
 }
@@ -179,60 +179,60 @@ func (d *decoder) spent(raw []byte, emit func(*llm.Event)) {
 	d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 }
 
-func (d *decoder) message(at int, raw []byte, emit func(*llm.Event)) {
+func (d *decoder) message(index int, raw []byte, emit func(*llm.Event)) {
 	var m message
 	m.read(raw, func(name, val []byte) {
 		s, _ := splice.Unquote(name)
-		d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: at, Name: s, Raw: val})
+		d.send(emit, llm.Event{Kind: llm.EventExtra, Choice: index, Name: s, Raw: val})
 	})
-	d.text(at, llm.ThoughtPart, m.thought, emit)
+	d.text(index, llm.ReasoningPart, m.reasoning, emit)
 	for val := range splice.Elements(m.content) {
 		kind, text := contentOf(val)
-		d.text(at, kind, text, emit)
+		d.text(index, kind, text, emit)
 	}
-	d.text(at, llm.TextPart, m.plan, emit)
-	d.text(at, llm.RefusalPart, m.refusal, emit)
+	d.text(index, llm.TextPart, m.plan, emit)
+	d.text(index, llm.RefusalPart, m.refusal, emit)
 	for val := range splice.Elements(m.calls) {
-		d.call(at, val, emit)
+		d.call(index, val, emit)
 	}
 }
 
 // text is a piece of a text, raw JSON.
-func (d *decoder) text(at int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
+func (d *decoder) text(index int, part llm.PartKind, raw []byte, emit func(*llm.Event)) {
 	if len(raw) <= 2 || raw[0] != '"' {
 		return
 	}
-	c := &d.choices[at]
+	c := &d.choices[index]
 	if c.open == 0 || c.part != part {
-		d.shutText(at, emit)
+		d.shutText(index, emit)
 		c.blocks++
 		c.open, c.part = c.blocks, part
-		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: c.open - 1, Part: part})
+		d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: index, Block: c.open - 1, Part: part})
 	}
-	d.send(emit, llm.Event{Kind: llm.EventText, Choice: at, Block: c.open - 1, Part: part, Text: dialect.DecodeFragment(raw)})
+	d.send(emit, llm.Event{Kind: llm.EventText, Choice: index, Block: c.open - 1, Part: part, Text: dialect.DecodeFragment(raw)})
 }
 
 // call is a piece of a tool call. Only its first piece has the id, and mostly the name.
-func (d *decoder) call(at int, raw []byte, emit func(*llm.Event)) {
-	c := &d.choices[at]
+func (d *decoder) call(index int, raw []byte, emit func(*llm.Event)) {
+	c := &d.choices[index]
 	fn := function(raw)
 	id, name := splice.Text(raw, "id"), splice.Text(fn, "name")
 	args, _ := splice.Find(fn, "arguments")
-	one := c.piecedCall(id, name)
+	one := c.findOrAddCall(id, name)
 	c.last = one
 	switch {
 	case one.begun:
 	case name == "":
-		d.early.Keep(&one.early, dialect.DecodeFragment(args))
+		d.early.Add(&one.early, dialect.DecodeFragment(args))
 		return
 	default:
-		d.begin(at, one, name, emit)
+		d.begin(index, one, name, emit)
 	}
-	d.arguments(at, one, dialect.DecodeFragment(args), emit)
+	d.arguments(index, one, dialect.DecodeFragment(args), emit)
 }
 
-// piecedCall is the call that a piece belongs to, a new one where it begins one.
-func (c *choice) piecedCall(id, name string) *call {
+// findOrAddCall is the call that a piece belongs to, a new one where it begins one.
+func (c *choice) findOrAddCall(id, name string) *call {
 	if one := c.byID[id]; one != nil {
 		return one
 	}
@@ -251,38 +251,38 @@ func (c *choice) piecedCall(id, name string) *call {
 }
 
 // begin begins the block of a call.
-func (d *decoder) begin(at int, one *call, name string, emit func(*llm.Event)) {
-	d.shutText(at, emit)
-	c := &d.choices[at]
+func (d *decoder) begin(index int, one *call, name string, emit func(*llm.Event)) {
+	d.shutText(index, emit)
+	c := &d.choices[index]
 	one.begun, one.block, c.called = true, c.blocks, true
 	c.blocks++
-	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: at, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewObjectID("call_")), Name: name})
+	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: index, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewObjectID("call_")), Name: name})
 	for _, piece := range d.early.Take(&one.early) {
-		d.arguments(at, one, piece, emit)
+		d.arguments(index, one, piece, emit)
 	}
 }
 
-func (d *decoder) arguments(at int, one *call, piece string, emit func(*llm.Event)) {
+func (d *decoder) arguments(index int, one *call, piece string, emit func(*llm.Event)) {
 	if piece != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: at, Block: one.block, Part: llm.CallPart, Text: piece})
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: index, Block: one.block, Part: llm.CallPart, Text: piece})
 	}
 }
 
-func (d *decoder) shutText(at int, emit func(*llm.Event)) {
-	c := &d.choices[at]
+func (d *decoder) shutText(index int, emit func(*llm.Event)) {
+	c := &d.choices[index]
 	if c.open > 0 {
-		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: c.open - 1, Part: c.part})
+		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: index, Block: c.open - 1, Part: c.part})
 		c.open = 0
 	}
 }
 
 // shut ends all blocks of a choice.
-func (d *decoder) shut(at int, emit func(*llm.Event)) {
-	d.shutText(at, emit)
-	c := &d.choices[at]
+func (d *decoder) shut(index int, emit func(*llm.Event)) {
+	d.shutText(index, emit)
+	c := &d.choices[index]
 	for _, one := range c.calls {
 		if d.early.Take(&one.early); one.begun {
-			d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: at, Block: one.block, Part: llm.CallPart})
+			d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Choice: index, Block: one.block, Part: llm.CallPart})
 		}
 	}
 	c.calls, c.byID, c.last = nil, nil, nil

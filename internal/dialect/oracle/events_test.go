@@ -26,7 +26,7 @@ data: {"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":
 data: {"message":{"role":"ASSISTANT"},"finishReason":"stop","usage":{"completionTokens":3,"promptTokens":41,"totalTokens":44,"promptTokensDetails":{"cachedTokens":32},"completionTokensDetails":{"reasoningTokens":1}},"pad":"aaaaaaa"}
 
 `
-	textReply = `{"modelId":"meta.llama-3.3-70b-instruct","modelVersion":"1.0.0","chatResponse":{"apiFormat":"GENERIC","timeCreated":"2026-11-20T12:00:00.529Z","choices":[{"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"Romé"}],"toolCalls":null},"finishReason":"stop","logprobs":null}],` +
+	textResponse = `{"modelId":"meta.llama-3.3-70b-instruct","modelVersion":"1.0.0","chatResponse":{"apiFormat":"GENERIC","timeCreated":"2026-11-20T12:00:00.529Z","choices":[{"index":0,"message":{"role":"ASSISTANT","content":[{"type":"TEXT","text":"Romé"}],"toolCalls":null},"finishReason":"stop","logprobs":null}],` +
 		`"usage":{"completionTokens":3,"promptTokens":41,"totalTokens":44,"promptTokensDetails":{"cachedTokens":32},"completionTokensDetails":{"reasoningTokens":1}}}}`
 
 	toolStream = `data: {"index":0,"message":{"role":"ASSISTANT","reasoningContent":"Weather"}}
@@ -46,21 +46,21 @@ data: {"index":0,"finishReason":"tool_calls"}
 data: {"usage":{"completionTokens":20,"promptTokens":50,"totalTokens":70}}
 
 `
-	toolReply = `{"modelId":"","chatResponse":{"choices":[{"message":{"role":"ASSISTANT","reasoningContent":"Weather","content":[{"type":"TEXT","text":"Let me see."}],"toolCalls":[{"type":"FUNCTION","id":"c1","name":"get_weather","arguments":"{\"city\":\"Rome\"}"},` +
+	toolResponse = `{"modelId":"","chatResponse":{"choices":[{"message":{"role":"ASSISTANT","reasoningContent":"Weather","content":[{"type":"TEXT","text":"Let me see."}],"toolCalls":[{"type":"FUNCTION","id":"c1","name":"get_weather","arguments":"{\"city\":\"Rome\"}"},` +
 		`{"type":"FUNCTION","id":"c2","name":"get_time","arguments":"{}"}]},"finishReason":"tool_calls"}],"usage":{"completionTokens":20,"promptTokens":50,"totalTokens":70}}}`
 )
 
 // A stream, cut anywhere, amounts to the answer that is not streamed.
 func TestStreamsAmountToReplies(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ stream, reply string }{"text": {textStream, textReply}, "tools": {toolStream, toolReply}} {
-		want, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(c.reply)})
+	for name, c := range map[string]struct{ stream, response string }{"text": {textStream, textResponse}, "tools": {toolStream, toolResponse}} {
+		want, err := chat{}.DecodeResponse(&dialect.Incoming{Header: head, Body: []byte(c.response)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want.Model, want.Created, want.Extra = "", 0, nil // no event tells of them
-		got := dialecttest.ReplyOf(dialecttest.SplitEverywhere(t, []byte(c.stream), decoderOf))
-		if diff := dialecttest.DiffReplies(got, want); len(diff) > 0 {
+		got := dialecttest.ResponseOf(dialecttest.SplitEverywhere(t, []byte(c.stream), decoderOf))
+		if diff := dialecttest.DiffResponses(got, want); len(diff) > 0 {
 			t.Errorf("%s: %s", name, strings.Join(diff, "\n"))
 		}
 	}
@@ -68,7 +68,7 @@ func TestStreamsAmountToReplies(t *testing.T) {
 
 func TestDecodeReply(t *testing.T) {
 	t.Parallel()
-	r, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(textReply)})
+	r, err := chat{}.DecodeResponse(&dialect.Incoming{Header: head, Body: []byte(textResponse)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestDecodeLogprobsAndExtras(t *testing.T) {
 	t.Parallel()
 	body := `{"chatResponse":{"choices":[{"index":1,"message":{"content":[],"refusal":"No.","annotations":[{"x":1}]},"finishReason":"MAX_TOKENS","groundingMetadata":{"q":1},` +
 		`"logprobs":{"tokens":["a","b"],"tokenLogprobs":[-0.1,-2],"topLogprobs":[{"a":-0.1,"c":-3}]}}]}}`
-	r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+	r, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(body)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestDecodeLogprobsAndExtras(t *testing.T) {
 func TestNoReply(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "null", `{"chatResponse":{"choices":[]}}`, `{"code":"x"}`, `<html>`} {
-		if _, err := (chat{}).DecodeReply(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := (chat{}).DecodeResponse(&dialect.Incoming{Body: []byte(body)}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -147,10 +147,10 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(textStream), 7)
 	f.Add([]byte(toolStream), 300)
 	f.Add([]byte(`data: {"index":1,"message":{"toolCalls":[{"arguments":"{"},{"id":"","name":"x"}]},"finishReason":"","logprobs":{"tokens":[1]}}`+"\r\n\r\n"), 1)
-	f.Fuzz(func(t *testing.T, stream []byte, at int) {
-		whole, err := dialecttest.Read(decoderOf(), stream)
+	f.Fuzz(func(t *testing.T, stream []byte, split int) {
+		full, err := dialecttest.Read(decoderOf(), stream)
 		open := map[[2]int]bool{}
-		for i, e := range whole {
+		for i, e := range full {
 			switch block := [2]int{e.Choice, e.Block}; e.Kind {
 			case llm.EventBlock:
 				if open[block] {
@@ -163,17 +163,17 @@ func FuzzStream(f *testing.F) {
 				}
 				open[block] = e.Kind != llm.EventBlockEnd
 			case llm.EventEnd, llm.EventFault:
-				if i != len(whole)-1 {
+				if i != len(full)-1 {
 					t.Errorf("event %d is not the last", i)
 				}
 			}
 		}
-		if at < 0 || at > len(stream) {
+		if split < 0 || split > len(stream) {
 			return
 		}
-		cut, cutErr := dialecttest.Read(decoderOf(), stream[:at], stream[at:])
-		if (err == nil) != (cutErr == nil) || !slices.Equal(kinds(whole), kinds(cut)) {
-			t.Errorf("%v and %v: %v and %v", err, cutErr, kinds(whole), kinds(cut))
+		cut, cutErr := dialecttest.Read(decoderOf(), stream[:split], stream[split:])
+		if (err == nil) != (cutErr == nil) || !slices.Equal(kinds(full), kinds(cut)) {
+			t.Errorf("%v and %v: %v and %v", err, cutErr, kinds(full), kinds(cut))
 		}
 	})
 }
@@ -194,13 +194,13 @@ func TestAllocationsOfAnEvent(t *testing.T) {
 	if err := d.Feed(event, emit); err != nil {
 		t.Fatal(err)
 	}
-	const most = 2 // the text, and what tells its event on
+	const maxAllocs = 2 // the text, and what tells its event on
 	if n := testing.AllocsPerRun(100, func() {
 		if err := d.Feed(event, emit); err != nil {
 			t.Fatal(err)
 		}
-	}); n > most {
-		t.Errorf("%v allocations, at most %d", n, most)
+	}); n > maxAllocs {
+		t.Errorf("%v allocations, at most %d", n, maxAllocs)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 	call := func(members string) string {
 		return `{"index":0,"message":{"toolCalls":[{"type":"FUNCTION",` + members + `}]}}`
 	}
-	end := func(word string) string { return `{"index":0,"finishReason":"` + word + `"}` }
+	end := func(reason string) string { return `{"index":0,"finishReason":"` + reason + `"}` }
 	for name, c := range map[string]struct {
 		events []string
 		want   string
@@ -235,7 +235,7 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 		"no name in Cohere's form": {[]string{`{"apiFormat":"COHERE","toolCalls":[{"parameters":{}}]}`, `{"apiFormat":"COHERE","finishReason":"COMPLETE","text":""}`}, `stop`},
 	} {
 		events := dialecttest.SplitEverywhere(t, []byte("data: "+strings.Join(c.events, "\n\ndata: ")+"\n\n"), decoderOf)
-		choice := dialecttest.ReplyOf(events).Choices[0]
+		choice := dialecttest.ResponseOf(events).Choices[0]
 		var got []string
 		for _, p := range choice.Parts {
 			got = append(got, p.Call.Name+"#"+p.Call.ID+p.Call.Arguments)
@@ -244,13 +244,13 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, text, c.want)
 		}
 	}
-	for _, answer := range []string{
+	for _, response := range []string{
 		`{"choices":[{"message":{"toolCalls":[{"id":"a","arguments":"{}"}]},"finishReason":"tool_calls"}]}`,
 		`{"apiFormat":"COHERE","toolCalls":[{"parameters":{}}],"finishReason":"COMPLETE"}`,
 	} {
-		r, err := chat{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"chatResponse":` + answer + `}`)})
+		r, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"chatResponse":` + response + `}`)})
 		if err != nil || len(r.Choices[0].Parts) > 0 || r.Choices[0].Finish != llm.FinishStop {
-			t.Errorf("%v: %+v of %s", err, r, answer)
+			t.Errorf("%v: %+v of %s", err, r, response)
 		}
 	}
 }
@@ -258,8 +258,8 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 // A finishReason in every piece loses nothing of what follows, and ends the choice once.
 func TestFinishReasonInEveryPiece(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ stream, reply string }{"text": {textStream, textReply}, "tools": {toolStream, toolReply}} {
-		want, err := chat{}.DecodeReply(&dialect.Incoming{Header: head, Body: []byte(c.reply)})
+	for name, c := range map[string]struct{ stream, response string }{"text": {textStream, textResponse}, "tools": {toolStream, toolResponse}} {
+		want, err := chat{}.DecodeResponse(&dialect.Incoming{Header: head, Body: []byte(c.response)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestFinishReasonInEveryPiece(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want.Model, want.Created = "", 0
-		if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+		if diff := dialecttest.DiffResponses(want, dialecttest.ResponseOf(events)); diff != nil {
 			t.Errorf("%s: %s", name, strings.Join(diff, "\n"))
 		}
 		ends := 0

@@ -27,7 +27,7 @@ func (w *writer) messages() error {
 		w.Open('{')
 		w.Str("role", roles[m.Role])
 		w.Opt("name", m.Name)
-		if err := w.said(m); err != nil {
+		if err := w.writeContent(m); err != nil {
 			return err
 		}
 		w.Close('}')
@@ -40,7 +40,7 @@ func (w *writer) messages() error {
 // service does not take back.
 func (w *writer) silent(m *llm.Message) bool {
 	for i := range m.Parts {
-		if k := m.Parts[i].Kind; k != llm.ThoughtPart && k != llm.SealedPart {
+		if k := m.Parts[i].Kind; k != llm.ReasoningPart && k != llm.SealedPart {
 			return false
 		}
 	}
@@ -50,8 +50,8 @@ func (w *writer) silent(m *llm.Message) bool {
 	return len(m.Parts) > 0
 }
 
-// said writes what a message holds: contents in a list, refusal and calls beside it.
-func (w *writer) said(m *llm.Message) error {
+// writeContent writes what a message holds: contents in a list, refusal and calls beside it.
+func (w *writer) writeContent(m *llm.Message) error {
 	refusal := ""
 	var calls []*llm.Part
 	open := false
@@ -63,7 +63,7 @@ func (w *writer) said(m *llm.Message) error {
 			refusal += p.Text
 		case llm.CallPart:
 			calls = append(calls, p)
-		case llm.ThoughtPart, llm.SealedPart:
+		case llm.ReasoningPart, llm.SealedPart:
 			w.t.Drop(w.c.Path(m, p.Index))
 		default:
 			if !open {
@@ -146,24 +146,24 @@ func failed(parts []llm.Part) []llm.Part {
 
 // content writes one content of a list.
 func (w *writer) content(m *llm.Message, p *llm.Part) error {
-	at := w.c.Path(m, p.Index)
+	path := w.c.Path(m, p.Index)
 	switch p.Kind {
 	case llm.TextPart:
 		w.text(p.Text)
 		return nil
 	case llm.ImagePart:
-		return w.media(p.Media, "IMAGE", "imageUrl", at)
+		return w.media(p.Media, "IMAGE", "imageUrl", path)
 	case llm.AudioPart:
-		return w.media(p.Media, "AUDIO", "audioUrl", at)
+		return w.media(p.Media, "AUDIO", "audioUrl", path)
 	case llm.FilePart:
 		switch {
 		case p.Media.Plain:
 			w.text(p.Media.Data)
 			return nil
 		case strings.HasPrefix(p.Media.MIME, "video/"):
-			return w.media(p.Media, "VIDEO", "videoUrl", at)
+			return w.media(p.Media, "VIDEO", "videoUrl", path)
 		}
-		return w.media(p.Media, "DOCUMENT", "documentUrl", at)
+		return w.media(p.Media, "DOCUMENT", "documentUrl", path)
 	default:
 		return dialect.RejectUnsupported(w.c, m, p)
 	}
@@ -177,13 +177,13 @@ func (w *writer) text(s string) {
 }
 
 // media writes a medium by its URL, a data URL when it is in the call.
-func (w *writer) media(m *llm.Media, kind, name, at string) error {
+func (w *writer) media(m *llm.Media, kind, name, path string) error {
 	url := m.URL
 	if m.Data != "" {
 		url = "data:" + mime(m) + ";base64," + m.Data
 	}
 	if url == "" {
-		return fault.Newf(fault.InvalidParameter, "%s names a file by its id, which Oracle's chat cannot carry; send it as a URL or as base64", at).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "%s names a file by its id, which Oracle's chat cannot carry; send it as a URL or as base64", path).WithParam(path)
 	}
 	w.Open('{')
 	w.Str("type", kind)

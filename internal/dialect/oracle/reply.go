@@ -13,12 +13,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}, or
+// DecodeResponse reads {"modelId":…,"chatResponse":{"apiFormat":"GENERIC","choices":[…]}}, or
 // the form of Cohere's models in the place of the choices.
 // The id of the answer is that of the request, which stands in a header.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	r := &llm.Response{ID: in.Header.Get("opc-request-id"), Model: splice.Text(in.Body, "modelId")}
-	body, _ := splice.Find(in.Body, "chatResponse")
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	r := &llm.Response{ID: incoming.Header.Get("opc-request-id"), Model: splice.Text(incoming.Body, "modelId")}
+	body, _ := splice.Find(incoming.Body, "chatResponse")
 	switch splice.Text(body, "apiFormat") {
 	case cohere:
 		if err := readCohere(body, r); err != nil {
@@ -55,11 +55,11 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 // seconds reads "2026-11-20T12:00:00.123Z"; 0 when it is no time.
 func seconds(raw []byte) int64 {
 	s, _ := splice.Unquote(raw)
-	at, err := time.Parse(time.RFC3339, s)
+	created, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return 0
 	}
-	return at.Unix()
+	return created.Unix()
 }
 
 func extra(list []llm.Param, name, val []byte) []llm.Param {
@@ -105,8 +105,8 @@ var finishes = map[string]llm.Finish{
 
 // finished is finishOf for answers of which it is known whether they call tools: that some
 // models end them like others says nothing.
-func finished(word string, called bool) llm.Finish {
-	switch f := finishOf(word); {
+func finished(reason string, called bool) llm.Finish {
+	switch f := finishOf(reason); {
 	case f == llm.FinishStop && called:
 		return llm.FinishToolCalls
 	case f == llm.FinishToolCalls && !called:
@@ -116,15 +116,15 @@ func finished(word string, called bool) llm.Finish {
 	}
 }
 
-func finishOf(word string) llm.Finish {
-	if f, known := finishes[strings.ToLower(word)]; known {
+func finishOf(reason string) llm.Finish {
+	if f, known := finishes[strings.ToLower(reason)]; known {
 		return f
 	}
 	return llm.FinishStop
 }
 
 // message is a message of an answer, taken apart.
-type message struct{ thought, plan, content, refusal, calls []byte }
+type message struct{ reasoning, plan, content, refusal, calls []byte }
 
 func (m *message) read(raw []byte, other func(name, val []byte)) {
 	for name, val := range splice.Members(raw) {
@@ -133,7 +133,7 @@ func (m *message) read(raw []byte, other func(name, val []byte)) {
 		}
 		switch string(name) {
 		case `"reasoningContent"`:
-			m.thought = val
+			m.reasoning = val
 		case `"toolPlan"`: // what a model of Cohere's says beside its calls
 			m.plan = val
 		case `"content"`:
@@ -153,8 +153,8 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 	var m message
 	m.read(raw, func(name, val []byte) { c.Extra = extra(c.Extra, name, val) })
 	var parts []llm.Part
-	if s, _ := splice.Unquote(m.thought); s != "" {
-		parts = append(parts, llm.Part{Kind: llm.ThoughtPart, Text: s})
+	if s, _ := splice.Unquote(m.reasoning); s != "" {
+		parts = append(parts, llm.Part{Kind: llm.ReasoningPart, Text: s})
 	}
 	for val := range splice.Elements(m.content) {
 		kind, raw := contentOf(val)
@@ -182,7 +182,7 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 // contentOf is the text of a content, raw, and whether it was said or thought.
 func contentOf(raw []byte) (llm.PartKind, []byte) {
 	if thought, ok := splice.Find(raw, "thinking"); ok {
-		return llm.ThoughtPart, thought
+		return llm.ReasoningPart, thought
 	}
 	text, _ := splice.Find(raw, "text")
 	return llm.TextPart, text

@@ -60,7 +60,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	}
 	w.Close('}')
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
 // request writes a chat request in the form of most models.
@@ -95,7 +95,7 @@ func (w *writer) serving(to *dialect.Target) {
 }
 
 func (w *writer) params(to *dialect.Target) {
-	w.Carry(w.t, renamed)
+	w.WriteParams(w.t, renamed)
 	w.upperCaseFields(upperCaseFields)
 	if raw, ok := w.t.Consume(llm.Stop); ok {
 		w.Raw("stop", dialect.Stops(raw, true))
@@ -144,18 +144,18 @@ func upperCase(raw []byte) []byte {
 // logprobs asks for the likelihood of tokens: here a number says how many of them, and
 // that they are wanted.
 func (w *writer) logprobs() {
-	wish, _ := w.t.Consume("logprobs")
+	logprobs, _ := w.t.Consume("logprobs")
 	top, many := w.t.Consume("top_logprobs")
 	switch {
-	case string(wish) == "true" && many:
+	case string(logprobs) == "true" && many:
 		w.Raw("logProbs", top)
-	case string(wish) == "true":
+	case string(logprobs) == "true":
 		w.Int("logProbs", 1)
 	}
 }
 
 func (w *writer) tools() {
-	w.Functions(w.t, w.c, func(t *llm.Tool, at string) {
+	w.Functions(w.t, w.c, func(t *llm.Tool, path string) {
 		w.Open('{')
 		w.Str("type", "FUNCTION")
 		w.Str("name", t.Name)
@@ -163,10 +163,10 @@ func (w *writer) tools() {
 		w.Raw("parameters", t.Schema)
 		w.Close('}')
 		if t.Strict != nil && *t.Strict {
-			w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
+			w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
 		}
 		if t.Cache != nil {
-			w.t.Drop(at + ".cache_control")
+			w.t.Drop(path + ".cache_control")
 		}
 	})
 }

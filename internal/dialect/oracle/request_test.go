@@ -35,11 +35,11 @@ func TestCallsAreCarriedOrNamed(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), readCall(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Places,
+				diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), readCall(t, out.Body), dialecttest.Surface, dialecttest.Model, dialecttest.Positions,
 					dialecttest.Sources, dialecttest.Developers, dialecttest.Turns, dialecttest.Arguments, dialecttest.ResultNames, dialecttest.FileNames,
 					dialecttest.URLTypes, neutral)
 				if len(diff) > 0 {
-					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+					t.Fatalf("seed %d: %s\nlost %q\nsent %s", seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 				}
 			}
 		})
@@ -72,10 +72,10 @@ func TestEncodeCall(t *testing.T) {
 	user := llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Index: -1, Text: "Hi"}}}
 	const hi = `"messages":[{"role":"USER","content":[{"type":"TEXT","text":"Hi"}]}]`
 	cases := []struct {
-		name string
-		call llm.Call
-		want string // of the chat request, behind apiFormat
-		lost []string
+		name    string
+		call    llm.Call
+		want    string // of the chat request, behind apiFormat
+		dropped []string
 	}{
 		{name: "plain", call: llm.Call{Messages: []llm.Message{user}}, want: hi + `}}`},
 		{
@@ -86,7 +86,7 @@ func TestEncodeCall(t *testing.T) {
 				{Name: "top_k", Raw: []byte("40")}, {Name: llm.ParallelToolCalls, Raw: []byte("false")}, {Name: "logprobs", Raw: []byte("true")},
 				{Name: "top_logprobs", Raw: []byte("3")}, {Name: llm.User, From: "user", Raw: []byte(`"u"`)}, {Name: llm.StreamOptions, Raw: []byte(`{"include_usage":true}`)},
 			}},
-			lost: []string{"user"},
+			dropped: []string{"user"},
 		},
 		{
 			name: "stream with tools", want: hi + `,"tools":[{"type":"FUNCTION","name":"f","description":"d","parameters":{"type":"object"}}],"toolChoice":{"type":"FUNCTION","name":"f"},"isStream":true,"streamOptions":{"isIncludeUsage":true}}}`,
@@ -94,7 +94,7 @@ func TestEncodeCall(t *testing.T) {
 				{Type: llm.Function, Name: "f", Description: "d", Schema: []byte(`{"type":"object"}`), Strict: &strict, Cache: &llm.Cache{}},
 				{Type: "web_search", Index: 1, Raw: []byte(`{}`)},
 			}},
-			lost: []string{"tools[0].function.strict", "tools[0].cache_control", "tools[1]"},
+			dropped: []string{"tools[0].function.strict", "tools[0].cache_control", "tools[1]"},
 		},
 		{
 			name: "form of the answer", want: hi + `,"responseFormat":{"type":"JSON_SCHEMA","jsonSchema":{"name":"n","schema":{"type":"object"},"isStrict":true}}}}`,
@@ -110,7 +110,7 @@ func TestEncodeCall(t *testing.T) {
 				`{"role":"TOOL","toolCallId":"a","content":[{"type":"TEXT","text":"sunny"}]},{"role":"TOOL","toolCallId":"b","content":[{"type":"TEXT","text":"Error: gone"},{"type":"IMAGE","imageUrl":{"url":"https://e.com/x.png"}}]}]}}`,
 			call: llm.Call{Messages: []llm.Message{
 				{Role: llm.RoleDeveloper, Parts: []llm.Part{{Text: "Be brief."}}},
-				{Role: llm.RoleAssistant, Index: 1, Parts: []llm.Part{{Kind: llm.ThoughtPart, Text: "hm"}, {Index: 1, Text: "Let me see."},
+				{Role: llm.RoleAssistant, Index: 1, Parts: []llm.Part{{Kind: llm.ReasoningPart, Text: "hm"}, {Index: 1, Text: "Let me see."},
 					{Kind: llm.CallPart, Index: 2, Call: &llm.ToolCall{ID: "a", Name: "f"}}, {Kind: llm.CallPart, Index: 3, Signature: "s", Call: &llm.ToolCall{ID: "b", Name: "g", Arguments: `{"x":1}`}}}},
 				{Role: llm.RoleTool, Index: 2, Parts: []llm.Part{
 					{Kind: llm.ResultPart, Result: &llm.ToolResult{ID: "a", Parts: []llm.Part{{Text: "sunny"}}}},
@@ -118,7 +118,7 @@ func TestEncodeCall(t *testing.T) {
 				}},
 				{Role: llm.RoleAssistant, Index: 3, Parts: []llm.Part{{Kind: llm.SealedPart, Text: "x"}}},
 			}},
-			lost: []string{"messages[1].content[0]", "messages[1].content[3].signature", "messages[3].content[0]"},
+			dropped: []string{"messages[1].content[0]", "messages[1].content[3].signature", "messages[3].content[0]"},
 		},
 		{
 			name: "media", want: `"messages":[{"role":"USER","name":"ann","content":[{"type":"IMAGE","imageUrl":{"url":"data:image/png;base64,QQ==","detail":"LOW"}},{"type":"AUDIO","audioUrl":{"url":"data:audio/wav;base64,QQ=="}},` +
@@ -134,8 +134,8 @@ func TestEncodeCall(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out, err := chat{}.EncodeCall(t.Context(), &c.call, target("meta.llama-3.3-70b-instruct"))
-			if err != nil || string(out.Body) != opening+c.want || !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("%v, lost %q\ngot  %s\nwant %s", err, out.Lost, out.Body, opening+c.want)
+			if err != nil || string(out.Body) != opening+c.want || !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("%v, lost %q\ngot  %s\nwant %s", err, out.Dropped, out.Body, opening+c.want)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	var w dialect.JSON
 	w.Open('{')
 	w.Key("prompt").Open('{')
-	w.Carry(t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "context", To: "context"}, {Path: "examples", To: "examples"}})
 	w.Key("messages").Open('[')
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -43,30 +43,30 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, _ *dialect.Target) (*dial
 	w.Close('}')
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeReply reads {"candidates":[{"author":"1","content":…}]}. PaLM does not say why
+// DecodeResponse reads {"candidates":[{"author":"1","content":…}]}. PaLM does not say why
 // an answer ended, but that it was held back.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
-	list, _ := splice.Find(in.Body, "candidates")
+	list, _ := splice.Find(incoming.Body, "candidates")
 	for c := range splice.Elements(list) {
 		r.Choices = append(r.Choices, llm.Choice{
 			Index: len(r.Choices), Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: splice.Text(c, "content")}},
 		})
 	}
 	if len(r.Choices) == 0 {
-		word, ok := blocked(in.Body)
+		reason, ok := blocked(incoming.Body)
 		if !ok {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
 		}
-		r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: word}}
+		r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: reason}}
 	}
 	return r, nil
 }
 
 // NewDecoder makes a decoder of what is no stream.
-func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.BufferedDecoder(in, c)
+func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return dialect.BufferedDecoder(incoming, c)
 }

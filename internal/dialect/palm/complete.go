@@ -29,21 +29,21 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 	w.Close('}')
 	writeParams(&w, t)
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"candidates":[{"output":…}]}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	c := dialect.Completion{Created: in.Created, Model: in.To.Model}
-	list, _ := splice.Find(in.Body, "candidates")
+// TranslateResponse reads {"candidates":[{"output":…}]}.
+func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	c := dialect.Completion{Created: incoming.Created, Model: incoming.To.Model}
+	list, _ := splice.Find(incoming.Body, "candidates")
 	for o := range splice.Elements(list) {
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(o, "output"), Finish: llm.FinishStop})
 	}
 	if len(c.Choices) == 0 {
-		if _, ok := blocked(in.Body); !ok {
+		if _, ok := blocked(incoming.Body); !ok {
 			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
 		}
 		c.Choices = []dialect.CompletionChoice{{Finish: llm.FinishFilter}}
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }

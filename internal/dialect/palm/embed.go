@@ -25,7 +25,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 		return nil, fault.New(fault.InvalidParameter, "input must not be empty").WithParam("input")
 	}
 	dialect.WantsBase64(t) // the answer is put so
-	out := &dialect.Outgoing{Body: embedding(texts[0]), Lost: t.Dropped()}
+	out := &dialect.Outgoing{Body: embedding(texts[0]), Dropped: t.Dropped()}
 	for _, text := range texts[1:] {
 		out.More = append(out.More, embedding(text))
 	}
@@ -40,12 +40,12 @@ func embedding(text []byte) []byte {
 	return w.B
 }
 
-// DecodeAnswer reads {"embedding":{"value":[…]}} of each.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
-	for _, body := range append([][]byte{in.Body}, in.More...) {
+// TranslateResponse reads {"embedding":{"value":[…]}} of each.
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
+	for _, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		v, _ := splice.Find(body, "embedding", "value")
 		e.Vectors = append(e.Vectors, v)
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }

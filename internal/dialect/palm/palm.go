@@ -24,7 +24,7 @@ var params = []dialect.Rename{
 }
 
 func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.Carry(t, params)
+	w.WriteParams(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("maxOutputTokens", raw)
 	}
@@ -34,7 +34,7 @@ func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
 }
 
 // blocked reports whether an answer was held back: {"filters":[{"reason":"SAFETY"}]}.
-func blocked(body []byte) (word string, ok bool) {
+func blocked(body []byte) (reason string, ok bool) {
 	list, _ := splice.Find(body, "filters")
 	for f := range splice.Elements(list) {
 		return splice.Text(f, "reason"), true

@@ -22,25 +22,25 @@ var chat = dialecttest.Chat{Client: openai.Dialect().Clients[llm.ChatComplete], 
 
 type request struct {
 	name, call, want string
-	lost             []string
+	dropped          []string
 }
 
 func checkRequests(t *testing.T, cases []request) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Request(t, c.name, c.call, c.want, c.lost)
+		chat.Request(t, c.name, c.call, c.want, c.dropped)
 	}
 }
 
-type answer struct {
+type responseCase struct {
 	name, body string
 	want       llm.Response
 }
 
-func checkReplies(t *testing.T, cases []answer) {
+func checkResponses(t *testing.T, cases []responseCase) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Reply(t, c.name, c.body, &c.want)
+		chat.Response(t, c.name, c.body, &c.want)
 	}
 }
 
@@ -56,20 +56,20 @@ func TestRequests(t *testing.T) {
 			`{"prompt":{"messages":[{"author":"system","content":"a"},{"author":"user","content":"x"},{"author":"assistant","content":"y"}]}}`, nil,
 		},
 	})
-	chat.Refusals(t, map[string]string{dialecttest.ToolTalk: "messages[1]"})
+	chat.Refusals(t, map[string]string{dialecttest.ToolConversation: "messages[1]"})
 }
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	checkReplies(t, []answer{
+	checkResponses(t, []responseCase{
 		{"a text", `{"candidates":[{"author":"1","content":"Hi"}],"messages":[{"author":"0","content":"x"}]}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Text: "Hi"}}}}}},
 		{"held back", `{"filters":[{"reason":"SAFETY"}]}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishFilter, Raw: "SAFETY"}}}},
 	})
 	events, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte(`{"candidates":[{"content":"Hi"}]}`))
-	if r := dialecttest.ReplyOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
+	if r := dialecttest.ResponseOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
 		t.Errorf("as a stream: %+v, %v", r, err)
 	}
-	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{}`)}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{}`)}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
 }
@@ -99,10 +99,10 @@ func TestUnified(t *testing.T) {
 type exchange struct {
 	ep         llm.Endpoint
 	body, want string
-	lost       []string
-	answer     string   // of the provider
+	dropped    []string
+	response   string   // of the provider
 	more       []string // and to further requests
-	reply      string   // the end of what the caller gets
+	wantSuffix string   // the end of what the caller gets
 	usage      llm.Usage
 }
 
@@ -117,25 +117,25 @@ func checkUnified(t *testing.T, d *dialect.Dialect, cases []exchange) {
 			continue
 		}
 		sent := string(out.Body)
-		in := &dialect.Incoming{Body: []byte(c.answer), Created: 9, To: target, Sent: r}
+		incoming := &dialect.Incoming{Body: []byte(c.response), Created: 9, To: target, Sent: r}
 		for _, b := range out.More {
 			sent += " " + string(b)
 		}
 		for _, b := range c.more {
-			in.More = append(in.More, []byte(b))
+			incoming.More = append(incoming.More, []byte(b))
 		}
-		if sent != c.want || !slices.Equal(out.Lost, c.lost) {
-			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Lost)
+		if sent != c.want || !slices.Equal(out.Dropped, c.dropped) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, sent, c.want, out.Dropped)
 		}
-		a, err := u.DecodeAnswer(in)
+		a, err := u.TranslateResponse(incoming)
 		if err != nil {
-			t.Errorf("%s: %v", c.answer, err)
+			t.Errorf("%s: %v", c.response, err)
 			continue
 		}
-		if !strings.HasSuffix(string(a.Body), c.reply) || a.Usage != c.usage {
-			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.reply, a.Usage)
+		if !strings.HasSuffix(string(a.Body), c.wantSuffix) || a.Usage != c.usage {
+			t.Errorf("%s: answered\n%s\nwant\n%s\n%+v", c.ep, a.Body, c.wantSuffix, a.Usage)
 		}
-		if _, err := u.DecodeAnswer(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := u.TranslateResponse(&dialect.Incoming{Body: []byte(`{}`), To: target, Sent: r}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s of nothing: %v", c.ep, err)
 		}
 		if _, err := u.EncodeRequest(context.Background(), &dialect.Request{Body: []byte(`{}`)}, target); !fault.Has(err, fault.InvalidParameter) {

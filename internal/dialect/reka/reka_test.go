@@ -19,25 +19,25 @@ var chat = dialecttest.Chat{Client: openai.Dialect().Clients[llm.ChatComplete], 
 
 type request struct {
 	name, call, want string
-	lost             []string
+	dropped          []string
 }
 
 func checkRequests(t *testing.T, cases []request) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Request(t, c.name, c.call, c.want, c.lost)
+		chat.Request(t, c.name, c.call, c.want, c.dropped)
 	}
 }
 
-type answer struct {
+type responseCase struct {
 	name, body string
 	want       llm.Response
 }
 
-func checkReplies(t *testing.T, cases []answer) {
+func checkResponses(t *testing.T, cases []responseCase) {
 	t.Helper()
 	for _, c := range cases {
-		chat.Reply(t, c.name, c.body, &c.want)
+		chat.Response(t, c.name, c.body, &c.want)
 	}
 }
 
@@ -58,12 +58,12 @@ func TestRequests(t *testing.T) {
 		},
 	})
 	const image = `{"type":"image_url","image_url":{"url":"https://x"}}`
-	chat.Refusals(t, map[string]string{dialecttest.ToolTalk: "messages[1]", `{"role":"user","content":[` + image + `,` + image + `]}`: "messages[0].content[1]"})
+	chat.Refusals(t, map[string]string{dialecttest.ToolConversation: "messages[1]", `{"role":"user","content":[` + image + `,` + image + `]}`: "messages[0].content[1]"})
 }
 
 func TestReplies(t *testing.T) {
 	t.Parallel()
-	checkReplies(t, []answer{
+	checkResponses(t, []responseCase{
 		{
 			"a text", `{"type":"model","text":" Hi","finish_reason":"stop","metadata":{"input_tokens":12,"generated_tokens":3}}`,
 			llm.Response{
@@ -73,14 +73,14 @@ func TestReplies(t *testing.T) {
 		},
 		{"a long text", `{"text":"x","finish_reason":"length"}`, llm.Response{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{{Text: "x"}}}}}},
 	})
-	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"detail":{"msg":"no"}}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != `reka error: {"msg":"no"}` {
+	if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{"detail":{"msg":"no"}}`), To: target}); !fault.Has(err, fault.UpstreamFailed) || fault.From(err).Public != `reka error: {"msg":"no"}` {
 		t.Errorf("an error with status 200: %v", err)
 	}
-	if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"text":5}`), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+	if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{"text":5}`), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Error(err)
 	}
 	events, err := dialecttest.Read(upstream().NewDecoder(&dialect.Incoming{To: target}), []byte(`{"text":"Hi"}`))
-	if r := dialecttest.ReplyOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
+	if r := dialecttest.ResponseOf(events); err != nil || r.Choices[0].Parts[0].Text != "Hi" {
 		t.Errorf("as a stream: %+v, %v", r, err)
 	}
 }

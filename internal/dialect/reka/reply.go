@@ -7,24 +7,24 @@ import (
 	"sluice/internal/splice"
 )
 
-// detailMax bounds what of an error is quoted.
-const detailMax = 4 << 10
+// maxDetailBytes bounds what of an error is quoted.
+const maxDetailBytes = 4 << 10
 
-// DecodeReply reads {"type":"model","text":…,"finish_reason":"stop","metadata":
+// DecodeResponse reads {"type":"model","text":…,"finish_reason":"stop","metadata":
 // {"input_tokens":10,"generated_tokens":4}}. An answer with a detail is an error, even
 // with status 200.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
 	if detail, ok := splice.Find(in.Body, "detail"); ok && string(detail) != "null" {
-		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, detail[:min(len(detail), detailMax)])
+		return nil, fault.Newf(fault.UpstreamFailed, "%s error: %s", in.To.Provider, detail[:min(len(detail), maxDetailBytes)])
 	}
 	raw, _ := splice.Find(in.Body, "text")
 	text, ok := splice.Unquote(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
 	}
-	word, _ := splice.Find(in.Body, "finish_reason")
+	reason, _ := splice.Find(in.Body, "finish_reason")
 	c := llm.Choice{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}
-	if c.Raw, _ = splice.Unquote(word); c.Raw == "length" || c.Raw == "context" {
+	if c.Raw, _ = splice.Unquote(reason); c.Raw == "length" || c.Raw == "context" {
 		c.Finish = llm.FinishLength
 	}
 	return &llm.Response{Choices: []llm.Choice{c}, Usage: usage(in.Body)}, nil

@@ -41,7 +41,7 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Close('}')
 	}
 	w.Close(']')
-	w.Carry(t, params)
+	w.WriteParams(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("request_output_len", raw)
 	}
@@ -51,10 +51,10 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 	w.Close('}')
 	dialect.DropTools(t, c)
 	dialect.DropFormat(t, c)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // NewDecoder makes a decoder of what is no stream.
-func (c chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return dialect.BufferedDecoder(in, c)
+func (c chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return dialect.BufferedDecoder(incoming, c)
 }

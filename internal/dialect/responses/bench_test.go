@@ -6,8 +6,8 @@ import (
 	"sluice/internal/llm"
 )
 
-// piecesOfText is a stream in the middle of a text.
-const piecesOfText = `event: response.output_text.delta
+// textDeltas is a stream in the middle of a text.
+const textDeltas = `event: response.output_text.delta
 data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_67","output_index":0,"content_index":0,"delta":" peaceful","logprobs":[],"obfuscation":"x1"}
 
 `
@@ -15,7 +15,7 @@ data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_67
 // The only thing that a piece of a text costs is the text.
 func TestDecoderAllocatesOnlyText(t *testing.T) {
 	d := upstream{}.NewDecoder(nil)
-	data := []byte(piecesOfText)
+	data := []byte(textDeltas)
 	emit := func(*llm.Event) {}
 	read := func() {
 		if err := d.Feed(data, emit); err != nil {
@@ -30,7 +30,7 @@ func TestDecoderAllocatesOnlyText(t *testing.T) {
 
 // A piece of a text goes into buffers that are there.
 func TestEncoderDoesNotAllocate(t *testing.T) {
-	enc := client{}.NewEncoder(answering(t, true))
+	enc := client{}.NewEncoder(newResponseContext(t, true))
 	ev := llm.Event{Kind: llm.EventText, Text: " peaceful"}
 	dst := make([]byte, 0, 64<<10)
 	for range 100_000 { // room for what the runs below add
@@ -43,7 +43,7 @@ func TestEncoderDoesNotAllocate(t *testing.T) {
 
 func BenchmarkDecoder(b *testing.B) {
 	d := upstream{}.NewDecoder(nil)
-	data := []byte(piecesOfText)
+	data := []byte(textDeltas)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -54,7 +54,7 @@ func BenchmarkDecoder(b *testing.B) {
 }
 
 func BenchmarkEncoder(b *testing.B) {
-	a := answering(b, true)
+	a := newResponseContext(b, true)
 	ev := llm.Event{Kind: llm.EventText, Text: " peaceful"}
 	dst := make([]byte, 0, 4<<10)
 	b.ReportAllocs()

@@ -44,12 +44,12 @@ func (client) DecodeCall(body []byte) (*llm.Call, error) {
 
 // callReader fills a Call from the fields of a request, in any order.
 type callReader struct {
-	c            *llm.Call
-	instructions []byte
-	items        []byte            // of the input
-	names        map[string]string // ids of the calls so far and their tools
-	turn         bool              // the last message is the model's and may go on
-	wantLogprobs string            // the field that asks for them
+	c             *llm.Call
+	instructions  []byte
+	items         []byte            // of the input
+	names         map[string]string // ids of the calls so far and their tools
+	turn          bool              // the last message is the model's and may go on
+	logprobsField string            // the field that asks for them
 }
 
 func (r *callReader) field(name string, val []byte) (err error) {
@@ -139,8 +139,8 @@ const reasoningPrefix = "reasoning."
 // Values of include that are answered whoever the provider is: thoughts come with what
 // proves them, and logprobs are chat's own wish.
 const (
-	includeThoughts = "reasoning.encrypted_content"
-	includeLogprobs = "message.output_text.logprobs"
+	includeReasoning = "reasoning.encrypted_content"
+	includeLogprobs  = "message.output_text.logprobs"
 )
 
 func (r *callReader) include(raw []byte) {
@@ -148,9 +148,9 @@ func (r *callReader) include(raw []byte) {
 	rest.Open('[')
 	for val := range splice.Elements(raw) {
 		switch s, _ := splice.Unquote(val); s {
-		case includeThoughts:
+		case includeReasoning:
 		case includeLogprobs:
-			r.wantLogprobs = "include"
+			r.logprobsField = "include"
 		default:
 			rest.Value(val)
 		}
@@ -163,11 +163,11 @@ func (r *callReader) include(raw []byte) {
 func (r *callReader) logprobs() {
 	for i := range r.c.Params {
 		if p := &r.c.Params[i]; p.Name == "top_logprobs" && string(p.Raw) != "0" {
-			r.wantLogprobs = cmp.Or(r.wantLogprobs, p.From)
+			r.logprobsField = cmp.Or(r.logprobsField, p.From)
 		}
 	}
-	if r.wantLogprobs != "" {
-		r.param("logprobs", r.wantLogprobs, []byte("true"))
+	if r.logprobsField != "" {
+		r.param("logprobs", r.logprobsField, []byte("true"))
 	}
 }
 

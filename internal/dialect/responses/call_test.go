@@ -29,22 +29,22 @@ func TestCallsLoseNothingUnsaid(t *testing.T) {
 			if !splice.Valid(out.Body) {
 				t.Fatalf("%s %d: no JSON: %s", surface, seed, out.Body)
 			}
-			back, err := client{}.DecodeCall(out.Body)
+			decoded, err := client{}.DecodeCall(out.Body)
 			if err != nil {
 				t.Fatalf("%s %d: %v\n%s", surface, seed, err, out.Body)
 			}
 			loose := []dialecttest.Loose{
-				ourWords, dialecttest.Surface, dialecttest.Places, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes, dialecttest.Turns,
+				useNativeParams, dialecttest.Surface, dialecttest.Positions, dialecttest.Sources, dialecttest.ResultNames, dialecttest.DocumentNames, dialecttest.URLTypes, dialecttest.Turns,
 			}
-			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Lost), back, loose...); diff != nil {
-				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Lost, strings.Join(diff, "\n"), out.Body)
+			if diff := dialecttest.Diff(dialecttest.Rest(c, out.Dropped), decoded, loose...); diff != nil {
+				t.Fatalf("%s %d, lost %q:\n%s\n%s", surface, seed, out.Dropped, strings.Join(diff, "\n"), out.Body)
 			}
 		}
 	}
 }
 
-// ourWords says in this shape's words what it has only one of.
-func ourWords(c *llm.Call) {
+// useNativeParams says in this shape's words what it has only one of.
+func useNativeParams(c *llm.Call) {
 	var params []llm.Param
 	effort := false
 	for _, p := range c.Params {
@@ -58,8 +58,8 @@ func ourWords(c *llm.Call) {
 		case "n", "presence_penalty", "logit_bias": // neutral values are not sent
 			continue
 		case llm.Thinking:
-			if word := dialect.EffortOf(p.Raw); word != "" && !effort {
-				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(word)
+			if level := dialect.EffortOf(p.Raw); level != "" && !effort {
+				p.Name, p.Raw = llm.ReasoningEffort, splice.Quote(level)
 			}
 		}
 		params = append(params, p)
@@ -115,7 +115,7 @@ func TestDecodeTurns(t *testing.T) {
 			{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Index: -1, Text: "Be brief"}}},
 			{Role: llm.RoleUser, Parts: []llm.Part{{Index: -1, Text: "Weather in Rome and Oslo?"}}},
 			{Role: llm.RoleAssistant, Index: 1, Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Index: -1, ID: "rs_1", Text: "Two\n\ncities", Signature: "EqQB", Shape: "anthropic"},
+				{Kind: llm.ReasoningPart, Index: -1, ID: "rs_1", Text: "Two\n\ncities", Signature: "EqQB", Shape: "anthropic"},
 				{Index: -2, ID: "msg_1", Text: "Wait"},
 				{Kind: llm.CallPart, Index: -3, ID: "fc_1", Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
 				{Kind: llm.CallPart, Index: -4, Call: &llm.ToolCall{ID: "call_2", Name: "weather", Arguments: "{}"}},
@@ -126,14 +126,14 @@ func TestDecodeTurns(t *testing.T) {
 			{Role: llm.RoleTool, Index: 6, Parts: []llm.Part{{Kind: llm.ResultPart, Index: -1, Result: &llm.ToolResult{
 				ID: "call_2", Name: "weather", Parts: []llm.Part{{Text: "cold"}, {Kind: llm.ImagePart, Index: 1, Media: &llm.Media{MIME: "image/png", Data: "aGk="}}},
 			}}}},
-			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.ThoughtPart, Index: -1, ID: "rs_2", Signature: "sealed", Shape: "anthropic"}}},
+			{Role: llm.RoleAssistant, Index: 7, Parts: []llm.Part{{Kind: llm.ReasoningPart, Index: -1, ID: "rs_2", Signature: "sealed", Shape: "anthropic"}}},
 		},
 	}
 	if diff := dialecttest.Diff(want, c); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
 	}
-	if at := c.Path(&c.Messages[2], c.Messages[2].Parts[3].Index); at != "input[4]" {
-		t.Errorf("the second call stands at %s", at)
+	if path := c.Path(&c.Messages[2], c.Messages[2].Parts[3].Index); path != "input[4]" {
+		t.Errorf("the second call stands at %s", path)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestDecodeMedia(t *testing.T) {
 		{"type":"input_audio","input_audio":{"data":"UklGRg==","format":"wav"}},
 		{"type":"input_text","text":"t","cache_control":{"type":"ephemeral","ttl":"1h"},"prompt_cache_breakpoint":{"mode":"explicit"}}
 	]}]}`)
-	at := "input[0].content[9].prompt_cache_breakpoint"
+	path := "input[0].content[9].prompt_cache_breakpoint"
 	want := []llm.Part{
 		{Text: "bare"},
 		{Kind: llm.ImagePart, Index: 1, Media: &llm.Media{MIME: "image/png", URL: "https://example.com/a.png", Detail: "low"}},
@@ -162,7 +162,7 @@ func TestDecodeMedia(t *testing.T) {
 		{Kind: llm.FilePart, Index: 6, Media: &llm.Media{MIME: "application/pdf", URL: "https://example.com/c.pdf"}},
 		{Kind: llm.FilePart, Index: 7, Media: &llm.Media{FileID: "file_2"}},
 		{Kind: llm.AudioPart, Index: 8, Media: &llm.Media{Data: "UklGRg==", Format: "wav"}},
-		{Index: 9, Text: "t", Cache: &llm.Cache{TTL: "1h"}, Extra: []llm.Param{{Name: "prompt_cache_breakpoint", From: at, Raw: []byte(`{"mode":"explicit"}`)}}},
+		{Index: 9, Text: "t", Cache: &llm.Cache{TTL: "1h"}, Extra: []llm.Param{{Name: "prompt_cache_breakpoint", From: path, Raw: []byte(`{"mode":"explicit"}`)}}},
 	}
 	a, b := llm.Call{Messages: []llm.Message{{Parts: want}}}, llm.Call{Messages: []llm.Message{{Parts: c.Messages[0].Parts}}}
 	if diff := dialecttest.Diff(&a, &b); diff != nil {
@@ -220,7 +220,7 @@ func TestDecodeSettings(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	item := func(s string) string { return `{"model":"m","input":[` + s + `]}` }
-	for _, c := range []struct{ name, body, param, says string }{
+	for _, c := range []struct{ name, body, param, message string }{
 		{"no input", `{"model":"m"}`, "input", "missing"},
 		{"an empty list", `{"model":"m","input":[]}`, "input", "at least one"},
 		{"nothing but thoughts that cannot be read", item(`{"type":"reasoning","summary":[]}`), "input", "at least one"},
@@ -278,7 +278,7 @@ func TestDecodeRefuses(t *testing.T) {
 			if err == nil {
 				err = dialect.Served(call)
 			}
-			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.param || !strings.Contains(f.Public, c.says) {
+			if f := fault.From(err); err == nil || f.Code != fault.InvalidParameter || f.Param != c.param || !strings.Contains(f.Public, c.message) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -300,8 +300,8 @@ func TestSignersOfThoughts(t *testing.T) {
 func TestNothingOfTheGatewaysIsLost(t *testing.T) {
 	t.Parallel()
 	c := decode(t, `{"input":"x","reasoning":{"summary":"auto"},"include":["reasoning.encrypted_content"],"store":true,"background":false,"truncation":"disabled","stream_options":{"include_obfuscation":false}}`)
-	if lost := llm.NewTally(c).Dropped(); len(lost) > 0 {
-		t.Errorf("lost %q", lost)
+	if dropped := llm.NewTally(c).Dropped(); len(dropped) > 0 {
+		t.Errorf("lost %q", dropped)
 	}
 }
 

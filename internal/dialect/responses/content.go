@@ -16,7 +16,7 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	if raw[0] != '{' {
 		return llm.Part{}, dialect.InvalidField(at, "must be an object")
 	}
-	r := partReader{p: llm.Part{Media: &llm.Media{}}, at: at}
+	r := partReader{p: llm.Part{Media: &llm.Media{}}, path: at}
 	var err error
 	switch kind := splice.Text(raw, "type"); kind {
 	case "input_text", "output_text", "text", "refusal", "output_audio":
@@ -54,8 +54,8 @@ var knownParts = map[string]bool{
 
 // partReader fills a Part from the members of one.
 type partReader struct {
-	p  llm.Part
-	at string
+	p    llm.Part
+	path string
 }
 
 // other takes the members that all parts may have, and notes the rest.
@@ -65,7 +65,7 @@ func (r *partReader) other(name string, val []byte) {
 	case name == "cache_control":
 		r.p.Cache = dialect.ReadCache(val)
 	default:
-		r.p.Extra = extra(r.p.Extra, name, r.at, val)
+		r.p.Extra = extra(r.p.Extra, name, r.path, val)
 	}
 }
 
@@ -78,11 +78,11 @@ func (r *partReader) text(raw []byte, kind string) error {
 	case "output_audio": // models hear what they said in words
 		from = "transcript"
 	}
-	said := false
+	found := false
 	for name, val := range splice.Members(raw) {
 		switch n := plainName(name); n {
 		case from:
-			r.p.Text, said = splice.Unquote(val)
+			r.p.Text, found = splice.Unquote(val)
 		case "logprobs", "data": // of an earlier answer, given back: they say nothing to a model
 		case "annotations":
 			if val[0] == '[' && string(val) != "[]" {
@@ -92,8 +92,8 @@ func (r *partReader) text(raw []byte, kind string) error {
 			r.other(n, val)
 		}
 	}
-	if !said {
-		return dialect.InvalidField(r.at+"."+from, "must be a string")
+	if !found {
+		return dialect.InvalidField(r.path+"."+from, "must be a string")
 	}
 	return nil
 }
@@ -118,9 +118,9 @@ func (r *partReader) image(raw []byte) error {
 		}
 	}
 	if url == "" && m.FileID == "" {
-		return dialect.InvalidField(r.at+".image_url", "is missing")
+		return dialect.InvalidField(r.path+".image_url", "is missing")
 	}
-	return r.locate(url, r.at+".image_url")
+	return r.locate(url, r.path+".image_url")
 }
 
 // locate fills in where a medium is: inside a data URL, or at a URL.
@@ -167,11 +167,11 @@ func (r *partReader) file(raw []byte) error {
 			r.other(n, val)
 		}
 	}
-	switch at := r.at + ".file_data"; {
+	switch at := r.path + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
-		return dialect.InvalidField(r.at, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(r.path, "needs file_data, file_id or file_url")
 	case data == "":
-		return r.locate(url, r.at+".file_url")
+		return r.locate(url, r.path+".file_url")
 	default:
 		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
 			return fault.From(err).WithParam(at)
@@ -194,7 +194,7 @@ func (r *partReader) audio(raw []byte) error {
 		}
 		r.p.Media.Data, r.p.Media.Format = splice.Text(val, "data"), splice.Text(val, "format")
 	}
-	at := r.at + ".input_audio.data"
+	at := r.path + ".input_audio.data"
 	if r.p.Media.Data == "" {
 		return dialect.InvalidField(at, "is missing")
 	}

@@ -16,14 +16,14 @@ func (upstream) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &dec
 // each other item.
 // Source: https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11.
 type decoder struct {
-	events dialect.EventReader
-	emit   func(*llm.Event)
-	halves dialect.SurrogateJoiner
-	ev     llm.Event
-	begun  bool
-	over   bool
-	called bool
-	blocks []block // of the stream, in their order
+	events     dialect.EventReader
+	emit       func(*llm.Event)
+	surrogates dialect.SurrogateJoiner
+	ev         llm.Event
+	begun      bool
+	done       bool
+	called     bool
+	blocks     []block // of the stream, in their order
 }
 
 // block is where a block of the hub comes from.
@@ -31,9 +31,9 @@ type block struct {
 	output, part int // the item, and the part of its message; -1 for items
 	kind         llm.PartKind
 	shut         bool
-	said         bool   // something came of it
+	hasContent   bool   // something came of it
 	nth          int    // the last part of a summary
-	of           string // the events that thoughts are taken from: a provider may tell them twice
+	source       string // the events that thoughts are taken from: a provider may tell them twice
 }
 
 // Feed reads what came.
@@ -49,7 +49,7 @@ func (d *decoder) Close(emit func(*llm.Event)) error {
 }
 
 func (d *decoder) event(_, data []byte) error {
-	if d.over || dialect.Done(data) {
+	if d.done || dialect.Done(data) {
 		return nil
 	}
 	if !splice.Valid(data) {
@@ -58,23 +58,23 @@ func (d *decoder) event(_, data []byte) error {
 	var e fields
 	e.read(data)
 	d.begin(&e)
-	d.said(&e)
+	d.translateEvent(&e)
 	return nil
 }
 
 // send hands out an event.
 func (d *decoder) send(ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, d.emit)
+	d.surrogates.Event(&d.ev, d.emit)
 }
 
 // fields are the members of events that are looked at.
 type fields struct {
-	data                       []byte
-	kind                       string
-	output, part, summary      int
-	delta, item, inner, answer []byte
-	logprobs, note             []byte
+	data                         []byte
+	kind                         string
+	output, part, summary        int
+	delta, item, inner, response []byte
+	logprobs, note               []byte
 }
 
 func (e *fields) read(data []byte) {
@@ -96,7 +96,7 @@ func (e *fields) read(data []byte) {
 		case `"part"`:
 			e.inner = val
 		case `"response"`:
-			e.answer = val
+			e.response = val
 		case `"logprobs"`:
 			e.logprobs = val
 		case `"annotation"`:
@@ -140,25 +140,25 @@ func (d *decoder) begin(e *fields) {
 		return
 	}
 	d.begun = true
-	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(e.answer, "id"), Model: splice.Text(e.answer, "model")})
+	d.send(llm.Event{Kind: llm.EventStart, ID: splice.Text(e.response, "id"), Model: splice.Text(e.response, "model")})
 }
 
-// said turns one event into those of the hub. Events that only repeat what others said
+// translateEvent turns one event into those of the hub. Events that only repeat what others said
 // are left out.
-func (d *decoder) said(e *fields) {
+func (d *decoder) translateEvent(e *fields) {
 	switch e.kind {
 	case textDelta:
-		d.piece(e, llm.TextPart)
+		d.emitTextDelta(e, llm.TextPart)
 	case "response.refusal.delta":
-		d.piece(e, llm.RefusalPart)
+		d.emitTextDelta(e, llm.RefusalPart)
 	case argumentsDelta, "response.custom_tool_call_input.delta":
 		d.argument(e)
 	case summaryDelta, reasoningDelta:
 		d.emitReasoning(e)
 	case "response.output_text.annotation.added":
 		if len(e.note) > 0 {
-			at := d.open(e.output, e.part, llm.TextPart)
-			d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: llm.TextPart, Name: shapeName, Raw: e.note})
+			index := d.open(e.output, e.part, llm.TextPart)
+			d.send(llm.Event{Kind: llm.EventCitation, Block: index, Part: llm.TextPart, Name: shapeName, Raw: e.note})
 		}
 	case "response.content_part.done":
 		d.partDone(e)
@@ -169,7 +169,7 @@ func (d *decoder) said(e *fields) {
 	case "response.completed", "response.incomplete":
 		d.end(e)
 	case "response.failed":
-		raw, _ := splice.Find(e.answer, "error")
+		raw, _ := splice.Find(e.response, "error")
 		d.fault(e, raw, "the provider could not make the response")
 	case "error":
 		raw, nested := splice.Find(e.data, "error")
@@ -179,7 +179,7 @@ func (d *decoder) said(e *fields) {
 		d.fault(e, raw, "the provider reported an error")
 	default:
 		if f, ok := unknownFault(e); ok {
-			d.over = true
+			d.done = true
 			d.send(f)
 		}
 	}

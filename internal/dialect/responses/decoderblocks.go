@@ -21,8 +21,8 @@ func (d *decoder) find(output, part int) int {
 
 // open makes sure that a block is open, and returns its number.
 func (d *decoder) open(output, part int, kind llm.PartKind) int {
-	if at := d.find(output, part); at >= 0 {
-		return at
+	if index := d.find(output, part); index >= 0 {
+		return index
 	}
 	return d.start(llm.Event{Part: kind}, output, part)
 }
@@ -35,81 +35,81 @@ func (d *decoder) start(ev llm.Event, output, part int) int {
 	return len(d.blocks) - 1
 }
 
-func (d *decoder) shut(at int) {
-	b := &d.blocks[at]
+func (d *decoder) shut(index int) {
+	b := &d.blocks[index]
 	b.shut = true
-	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: at, Part: b.kind})
+	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: index, Part: b.kind})
 }
 
 // emitText hands out a piece of a block's text.
-func (d *decoder) emitText(kind llm.EventKind, at int, text string) {
+func (d *decoder) emitText(kind llm.EventKind, index int, text string) {
 	if text == "" {
 		return
 	}
-	b := &d.blocks[at]
-	b.said = true
-	ev := llm.Event{Kind: kind, Block: at, Part: b.kind, Text: text}
+	b := &d.blocks[index]
+	b.hasContent = true
+	ev := llm.Event{Kind: kind, Block: index, Part: b.kind, Text: text}
 	if kind == llm.EventSignature {
 		ev.Name = shapeName
 	}
 	d.send(ev)
 }
 
-func (d *decoder) piece(e *fields, kind llm.PartKind) {
-	at := d.open(e.output, e.part, kind)
-	d.emitText(llm.EventText, at, dialect.DecodeFragment(e.delta))
+func (d *decoder) emitTextDelta(e *fields, kind llm.PartKind) {
+	index := d.open(e.output, e.part, kind)
+	d.emitText(llm.EventText, index, dialect.DecodeFragment(e.delta))
 	if len(e.logprobs) > 2 {
 		d.send(llm.Event{Kind: llm.EventLogprobs, Raw: e.logprobs})
 	}
 }
 
 func (d *decoder) argument(e *fields) {
-	if at := d.find(e.output, -1); at >= 0 {
-		d.emitText(llm.EventArguments, at, dialect.DecodeFragment(e.delta))
+	if index := d.find(e.output, -1); index >= 0 {
+		d.emitText(llm.EventArguments, index, dialect.DecodeFragment(e.delta))
 	}
 }
 
 // emitReasoning takes a piece of thoughts or of their summary. The parts of a summary become
 // one text.
 func (d *decoder) emitReasoning(e *fields) {
-	at := d.find(e.output, -1)
-	if at < 0 {
-		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
+	index := d.find(e.output, -1)
+	if index < 0 {
+		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: splice.Text(e.data, "item_id")}, e.output, -1)
 	}
 	nth := e.summary
 	if e.kind == reasoningDelta {
 		nth = e.part
 	}
-	b := &d.blocks[at]
-	if b.of != "" && b.of != e.kind {
+	b := &d.blocks[index]
+	if b.source != "" && b.source != e.kind {
 		return
 	}
-	if nth > b.nth && b.said {
-		d.emitText(llm.EventText, at, partBreak)
+	if nth > b.nth && b.hasContent {
+		d.emitText(llm.EventText, index, partBreak)
 	}
-	b.nth, b.of = nth, e.kind
-	d.emitText(llm.EventText, at, dialect.DecodeFragment(e.delta))
+	b.nth, b.source = nth, e.kind
+	d.emitText(llm.EventText, index, dialect.DecodeFragment(e.delta))
 }
 
 // partDone ends a part of a message. What was not told in pieces is told now.
 func (d *decoder) partDone(e *fields) {
-	p := readSaid(e.inner)
+	p := readMessagePart(e.inner)
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart:
 	default:
 		return
 	}
-	at := d.find(e.output, e.part)
-	if at < 0 {
+	index := d.find(e.output, e.part)
+	if index < 0 {
 		if d.had(e.output, e.part) || p.Text == "" {
 			return
 		}
-		at = d.start(llm.Event{Part: p.Kind}, e.output, e.part)
+		index = d.start(llm.Event{Part: p.Kind}, e.output, e.part)
 	}
-	if !d.blocks[at].said {
-		d.emitText(llm.EventText, at, p.Text)
+	if !d.blocks[index].hasContent {
+		d.emitText(llm.EventText, index, p.Text)
 	}
-	d.shut(at)
+	d.shut(index)
 }
 
 // had reports whether a block was there and is over.
@@ -140,37 +140,37 @@ func (d *decoder) itemDone(e *fields) {
 		d.messageDone(e)
 		return
 	}
-	at := d.find(e.output, -1)
+	index := d.find(e.output, -1)
 	p, ok := readItem(e.item)
-	if at < 0 && (!ok || d.had(e.output, -1)) {
+	if index < 0 && (!ok || d.had(e.output, -1)) {
 		return
 	}
 	switch p.Kind {
 	case llm.CallPart:
-		if at < 0 {
-			at = d.call(e, &p)
+		if index < 0 {
+			index = d.call(e, &p)
 		}
-		if !d.blocks[at].said {
-			d.emitText(llm.EventArguments, at, p.Call.Arguments)
+		if !d.blocks[index].hasContent {
+			d.emitText(llm.EventArguments, index, p.Call.Arguments)
 		}
-	case llm.ThoughtPart:
-		at = d.thoughtDone(e, at, &p)
+	case llm.ReasoningPart:
+		index = d.reasoningDone(e, index, &p)
 	case llm.ImagePart:
-		at = d.start(llm.Event{Part: llm.ImagePart, ID: p.ID}, e.output, -1)
-		d.send(llm.Event{Kind: llm.EventMedia, Block: at, Part: llm.ImagePart, Media: p.Media})
+		index = d.start(llm.Event{Part: llm.ImagePart, ID: p.ID}, e.output, -1)
+		d.send(llm.Event{Kind: llm.EventMedia, Block: index, Part: llm.ImagePart, Media: p.Media})
 	default:
-		at = d.start(llm.Event{Part: llm.OpaquePart, Name: shapeName, Raw: p.Raw}, e.output, -1)
+		index = d.start(llm.Event{Part: llm.OpaquePart, Name: shapeName, Raw: p.Raw}, e.output, -1)
 	}
-	d.shut(at)
+	d.shut(index)
 }
 
-func (d *decoder) thoughtDone(e *fields, at int, p *llm.Part) int {
-	if at < 0 {
-		at = d.start(llm.Event{Part: llm.ThoughtPart, ID: p.ID}, e.output, -1)
-		d.emitText(llm.EventText, at, p.Text)
+func (d *decoder) reasoningDone(e *fields, index int, p *llm.Part) int {
+	if index < 0 {
+		index = d.start(llm.Event{Part: llm.ReasoningPart, ID: p.ID}, e.output, -1)
+		d.emitText(llm.EventText, index, p.Text)
 	}
-	d.emitText(llm.EventSignature, at, p.Signature)
-	return at
+	d.emitText(llm.EventSignature, index, p.Signature)
+	return index
 }
 
 func (d *decoder) messageDone(e *fields) {
@@ -185,15 +185,15 @@ func (d *decoder) messageDone(e *fields) {
 }
 
 func (d *decoder) end(e *fields) {
-	d.over = true
+	d.done = true
 	for i := range d.blocks {
 		if !d.blocks[i].shut {
 			d.shut(i)
 		}
 	}
-	finish, word := finishOf(e.answer, d.called)
+	finish, word := finishOf(e.response, d.called)
 	d.send(llm.Event{Kind: llm.EventFinish, Finish: finish, Text: word})
-	if u, _ := dialect.Usage(llm.CreateModelResponse, e.answer, ""); u.Reported {
+	if u, _ := dialect.Usage(llm.CreateModelResponse, e.response, ""); u.Reported {
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &u})
 	}
 	d.send(llm.Event{Kind: llm.EventEnd})
@@ -209,7 +209,7 @@ func unknownFault(e *fields) (llm.Event, bool) {
 
 // fault tells of an error that the provider reports: {"code":"…","message":"…"}.
 func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
-	d.over = true
+	d.done = true
 	id, _ := splice.Find(raw, "code")
 	typ := splice.Text(raw, "type")
 	if typ == "error" {
@@ -222,10 +222,10 @@ func (d *decoder) fault(e *fields, raw []byte, otherwise string) {
 // statusOf is the status that an error would have had as an answer of its own.
 func statusOf(code string) int {
 	for _, s := range [...]struct {
-		word   string
-		status int
+		keyword string
+		status  int
 	}{{"rate_limit", 429}, {"quota", 429}, {"overloaded", 529}, {"invalid", 400}, {"context_length", 400}, {"policy", 400}, {"image", 400}, {"not_found", 404}, {"timeout", 408}} {
-		if strings.Contains(code, s.word) {
+		if strings.Contains(code, s.keyword) {
 			return s.status
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/splice"
 )
 
-// carried are the parameters that responses share with chat, by their names in the hub.
-var carried = [...]string{
+// unchangedParams are the parameters that responses share with chat, by their names in the hub.
+var unchangedParams = [...]string{
 	"temperature", "top_p", "top_logprobs", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 }
 
@@ -36,7 +36,7 @@ func (upstream) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (
 	w.params()
 	w.include()
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped(), Added: w.added}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped(), Added: w.added}, nil
 }
 
 type callWriter struct {
@@ -54,7 +54,7 @@ func (w *callWriter) params() {
 	if raw, ok := w.t.Consume(llm.User); ok {
 		w.Raw(llm.User, dialect.User(raw))
 	}
-	for _, name := range carried {
+	for _, name := range unchangedParams {
 		if raw, ok := w.t.Consume(name); ok {
 			w.Raw(name, raw)
 		}
@@ -81,9 +81,9 @@ func (w *callWriter) params() {
 
 // text writes the form of the answer and how long-winded it may be.
 func (w *callWriter) text() {
-	verbosity, said := w.t.Consume(llm.Verbosity)
+	verbosity, requested := w.t.Consume(llm.Verbosity)
 	f := w.c.Format
-	if f == nil && !said {
+	if f == nil && !requested {
 		return
 	}
 	w.Key("text").Open('{')
@@ -117,12 +117,12 @@ func (w *callWriter) reasoning() {
 		return // and what was said of it is named as lost
 	}
 	thinking, _ := w.t.Peek(llm.Thinking)
-	effort, said := w.t.Consume(llm.ReasoningEffort)
-	if word := dialect.EffortOf(thinking); word != "" {
+	effort, requested := w.t.Consume(llm.ReasoningEffort)
+	if level := dialect.EffortOf(thinking); level != "" {
 		w.t.Consume(llm.Thinking)
 		w.exact = true
-		if !said {
-			effort = splice.Quote(word)
+		if !requested {
+			effort = splice.Quote(level)
 		}
 	}
 	summary, _ := w.t.Consume(reasoningPrefix + "summary")
@@ -139,10 +139,10 @@ func (w *callWriter) reasoning() {
 // back to a provider that keeps nothing.
 func (w *callWriter) include() {
 	logprobs, _ := w.t.Consume("logprobs")
-	asked, _ := w.t.Consume("include")
+	include, _ := w.t.Consume("include")
 	var list dialect.JSON
 	list.Open('[')
-	for val := range splice.Elements(asked) {
+	for val := range splice.Elements(include) {
 		list.Value(val)
 	}
 	if isTrue(logprobs) {
@@ -152,7 +152,7 @@ func (w *callWriter) include() {
 		if len(list.B) == len("[") {
 			w.added |= dialect.AddedInclude
 		}
-		list.Text(includeThoughts)
+		list.Text(includeReasoning)
 	}
 	list.Close(']')
 	if len(list.B) > 2 {
@@ -164,7 +164,7 @@ func (w *callWriter) tools() {
 	open := false
 	for i := range w.c.Tools {
 		t := &w.c.Tools[i]
-		if !carries(t) {
+		if !supportsTool(t) {
 			w.t.Drop(dialect.ElementPath("tools", t.Index))
 			continue
 		}
@@ -181,8 +181,8 @@ func (w *callWriter) tools() {
 	}
 }
 
-// carries reports whether a tool has a place among those of responses.
-func carries(t *llm.Tool) bool {
+// supportsTool reports whether a tool has a place among those of responses.
+func supportsTool(t *llm.Tool) bool {
 	return t.Type == llm.Function || t.Type == llm.Custom && t.Shape == chatShape
 }
 
@@ -218,7 +218,7 @@ func inner(t *llm.Tool) []byte {
 }
 
 func (w *callWriter) choice() {
-	switch c := dialect.ChoiceAmong(w.t, w.c, carries); c.Mode {
+	switch c := dialect.ChoiceAmong(w.t, w.c, supportsTool); c.Mode {
 	case "":
 	case "tool":
 		w.Key("tool_choice").Open('{')

@@ -38,13 +38,13 @@ func plain(p *llm.Part) bool {
 }
 
 func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
-	at := w.c.Path(m, p.Index)
+	path := w.c.Path(m, p.Index)
 	if p.Cache != nil {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 	}
 	switch p.Kind {
 	case llm.TextPart:
-		w.textPart(p, at, text)
+		w.textPart(p, path, text)
 	case llm.RefusalPart:
 		w.Open('{')
 		w.Str("type", "refusal")
@@ -62,16 +62,16 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 			return nil
 		}
 		if m.Role != llm.RoleAssistant {
-			return dialect.InvalidField(at, "is of a kind that responses cannot carry")
+			return dialect.InvalidField(path, "is of a kind that responses cannot carry")
 		}
-		w.t.Drop(at)
+		w.t.Drop(path)
 	default:
-		w.t.Drop(at)
+		w.t.Drop(path)
 	}
 	return nil
 }
 
-func (w *callWriter) textPart(p *llm.Part, at, kind string) {
+func (w *callWriter) textPart(p *llm.Part, path, kind string) {
 	w.Open('{')
 	w.Str("type", kind)
 	w.Str("text", p.Text)
@@ -80,7 +80,7 @@ func (w *callWriter) textPart(p *llm.Part, at, kind string) {
 	case p.Shape == shapeName:
 		w.Raw("annotations", p.Citations)
 	default:
-		w.t.Drop(at + ".citations")
+		w.t.Drop(path + ".citations")
 	}
 	w.Close('}')
 }

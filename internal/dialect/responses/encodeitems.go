@@ -59,7 +59,7 @@ func (w *callWriter) turn(m *llm.Message) error {
 			from = to
 			continue
 		}
-		w.said(m, &m.Parts[from])
+		w.writeItem(m, &m.Parts[from])
 		from++
 	}
 	return nil
@@ -69,14 +69,14 @@ func (w *callWriter) turn(m *llm.Message) error {
 // their own.
 func inMessage(k llm.PartKind) bool {
 	switch k {
-	case llm.ThoughtPart, llm.SealedPart, llm.CallPart:
+	case llm.ReasoningPart, llm.SealedPart, llm.CallPart:
 		return false
 	default:
 		return true
 	}
 }
 
-func (w *callWriter) said(m *llm.Message, p *llm.Part) {
+func (w *callWriter) writeItem(m *llm.Message, p *llm.Part) {
 	switch p.Kind {
 	case llm.CallPart:
 		w.call(m, p)
@@ -85,21 +85,21 @@ func (w *callWriter) said(m *llm.Message, p *llm.Part) {
 			w.t.Drop(w.c.Path(m, p.Index))
 			return
 		}
-		w.thought("", p.Text)
+		w.writeReasoning("", p.Text)
 	default:
 		if dialect.Knows(shapeName, p) {
-			w.thought(p.Text, p.Signature)
+			w.writeReasoning(p.Text, p.Signature)
 			return
 		}
 		w.t.Drop(dialect.SignatureAt(w.c, m, p))
 		if p.Text != "" {
-			w.thought(p.Text, "")
+			w.writeReasoning(p.Text, "")
 		}
 	}
 }
 
-// thought writes a reasoning item. Providers that keep nothing need no id in it.
-func (w *callWriter) thought(text, encrypted string) {
+// writeReasoning writes a reasoning item. Providers that keep nothing need no id in it.
+func (w *callWriter) writeReasoning(text, encrypted string) {
 	w.Open('{')
 	w.Str("type", "reasoning")
 	w.Key("summary").Open('[')

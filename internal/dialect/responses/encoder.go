@@ -24,7 +24,7 @@ type encoder struct {
 	early    []byte // logprobs of a text that has not begun
 	seq      int64
 	begun    bool
-	over     bool
+	done     bool
 	response []byte
 }
 
@@ -34,7 +34,7 @@ func (e *encoder) Response() []byte { return e.response }
 
 // Append writes what an event is in events of this shape.
 func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
-	if e.over {
+	if e.done {
 		return dst
 	}
 	switch ev.Kind {
@@ -54,12 +54,12 @@ func (e *encoder) Append(dst []byte, ev *llm.Event) []byte {
 	case llm.EventEnd:
 		return e.end(e.begin(dst))
 	default:
-		return e.said(e.begin(dst), ev)
+		return e.appendEvent(e.begin(dst), ev)
 	}
 }
 
-// said takes the events between the beginning and the end.
-func (e *encoder) said(dst []byte, ev *llm.Event) []byte {
+// appendEvent takes the events between the beginning and the end.
+func (e *encoder) appendEvent(dst []byte, ev *llm.Event) []byte {
 	switch ev.Kind {
 	case llm.EventBlock:
 		return e.block(dst, ev)
@@ -91,7 +91,7 @@ func (e *encoder) open(dst []byte, kind string) dialect.JSON {
 	dst = append(dst, "event: "...)
 	dst = append(dst, kind...)
 	dst = append(dst, "\ndata: "...)
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	w.Open('{')
 	w.Str("type", kind)
 	w.Int("sequence_number", e.seq)
@@ -139,7 +139,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 	w.ErrorExtra(ev.Raw)
 	dst = shut(&w)
 	if !e.begun {
-		e.over = true
+		e.done = true
 		return dst
 	}
 	e.out.finish, e.out.fault = broken, ev
@@ -152,7 +152,7 @@ func (e *encoder) fault(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *encoder) last(dst []byte, kind string) []byte {
-	e.over, e.out.usage = true, &e.usage
+	e.done, e.out.usage = true, &e.usage
 	var output dialect.JSON
 	output.Open('[')
 	for _, it := range e.items {

@@ -20,7 +20,7 @@ func (e *encoder) block(dst []byte, ev *llm.Event) []byte {
 		}
 		it.setName(ev.Name, e.a.Call)
 	case llm.SealedPart:
-		it.kind = thoughtItem
+		it.kind = reasoningItem
 		it.sealed.add(ev.Text)
 	case llm.OpaquePart:
 		if e.a.Strict || len(ev.Raw) == 0 {
@@ -40,11 +40,11 @@ func (e *encoder) add(dst []byte, it *item) []byte {
 			dst = e.close(dst, old, completed)
 		}
 	}
-	it.at = len(e.items)
+	it.index = len(e.items)
 	it.setID(e.a.ID)
 	e.items = append(e.items, it)
 	w := e.open(dst, "response.output_item.added")
-	w.Int("output_index", int64(it.at))
+	w.Int("output_index", int64(it.index))
 	w.Key("item")
 	it.append(&w, true, e.a.Strict)
 	return shut(&w)
@@ -116,7 +116,7 @@ func (e *encoder) part(dst []byte, ev *llm.Event) ([]byte, *item, int) {
 func (e *encoder) inItem(kind string, dst []byte, it *item) dialect.JSON {
 	w := e.open(dst, kind)
 	w.Str("item_id", it.id)
-	w.Int("output_index", int64(it.at))
+	w.Int("output_index", int64(it.index))
 	return w
 }
 
@@ -175,7 +175,7 @@ func (e *encoder) close(dst []byte, it *item, status string) []byte {
 	dst = e.itemEnd(dst, it)
 	it.done, it.status = true, status
 	w := e.open(dst, "response.output_item.done")
-	w.Int("output_index", int64(it.at))
+	w.Int("output_index", int64(it.index))
 	w.Key("item")
 	it.append(&w, false, e.a.Strict)
 	return shut(&w)

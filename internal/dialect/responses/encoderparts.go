@@ -10,8 +10,8 @@ func (e *encoder) text(dst []byte, ev *llm.Event) []byte {
 	if ev.Text == "" {
 		return dst
 	}
-	if ev.Part == llm.ThoughtPart {
-		return e.thought(dst, ev)
+	if ev.Part == llm.ReasoningPart {
+		return e.appendReasoning(dst, ev)
 	}
 	dst, it, k := e.part(dst, ev)
 	c := &it.parts[k]
@@ -45,11 +45,11 @@ func (c *content) unsent() []byte {
 	return c.logprobs[from:]
 }
 
-// thought shows thoughts as a summary of one part.
-func (e *encoder) thought(dst []byte, ev *llm.Event) []byte {
+// appendReasoning shows thoughts as a summary of one part.
+func (e *encoder) appendReasoning(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
 	if it == nil {
-		it = &item{kind: thoughtItem, choice: ev.Choice, block: ev.Block}
+		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 	}
 	if len(it.text) == 0 {
@@ -73,8 +73,8 @@ func (e *encoder) inSummary(kind string, dst []byte, it *item) dialect.JSON {
 // signature is kept for the end of the item, which alone has a place for it.
 func (e *encoder) signature(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
-	if it == nil && (ev.Part == llm.ThoughtPart || ev.Part == llm.TextPart && e.inMessage(ev)) {
-		it = &item{kind: thoughtItem, choice: ev.Choice, block: ev.Block}
+	if it == nil && (ev.Part == llm.ReasoningPart || ev.Part == llm.TextPart && e.inMessage(ev)) {
+		it = &item{kind: reasoningItem, choice: ev.Choice, block: ev.Block}
 		dst = e.add(dst, it)
 		if ev.Part == llm.TextPart { // a message has no place for it
 			it.sealed.add(dialect.MarkTextSignature(""))
@@ -117,15 +117,15 @@ func (e *encoder) media(dst []byte, ev *llm.Event) []byte {
 	}
 	switch ev.Part {
 	case llm.AudioPart:
-		return e.sound(dst, ev)
+		return e.appendAudio(dst, ev)
 	case llm.ImagePart:
-		return e.picture(dst, ev)
+		return e.appendImage(dst, ev)
 	default: // there is no item for a document
 		return dst
 	}
 }
 
-func (e *encoder) picture(dst []byte, ev *llm.Event) []byte {
+func (e *encoder) appendImage(dst []byte, ev *llm.Event) []byte {
 	it := e.find(ev)
 	if it == nil {
 		if ev.Media.Data == "" {
@@ -138,7 +138,7 @@ func (e *encoder) picture(dst []byte, ev *llm.Event) []byte {
 	return dst
 }
 
-func (e *encoder) sound(dst []byte, ev *llm.Event) []byte {
+func (e *encoder) appendAudio(dst []byte, ev *llm.Event) []byte {
 	dst, it, k := e.part(dst, ev)
 	if ev.Media.Data != "" {
 		it.parts[k].data.add(ev.Media.Data)
@@ -220,7 +220,7 @@ func (e *encoder) itemEnd(dst []byte, it *item) []byte {
 	}
 	it.ended = true
 	switch it.kind {
-	case thoughtItem:
+	case reasoningItem:
 		if len(it.text) == 0 {
 			return dst
 		}

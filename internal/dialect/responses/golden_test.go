@@ -19,11 +19,11 @@ func TestGoldenStreams(t *testing.T) {
 	for name, events := range map[string][]llm.Event{
 		"answer": {
 			{Kind: llm.EventStart, ID: "msg_01", Model: "claude-sonnet-4-5"},
-			{Kind: llm.EventBlock, Block: 0, Part: llm.ThoughtPart},
-			{Kind: llm.EventText, Block: 0, Part: llm.ThoughtPart, Text: "Two cities, "},
-			{Kind: llm.EventText, Block: 0, Part: llm.ThoughtPart, Text: "two calls."},
-			{Kind: llm.EventSignature, Block: 0, Part: llm.ThoughtPart, Text: "EqQBCkYIARgC"},
-			{Kind: llm.EventBlockEnd, Block: 0, Part: llm.ThoughtPart},
+			{Kind: llm.EventBlock, Block: 0, Part: llm.ReasoningPart},
+			{Kind: llm.EventText, Block: 0, Part: llm.ReasoningPart, Text: "Two cities, "},
+			{Kind: llm.EventText, Block: 0, Part: llm.ReasoningPart, Text: "two calls."},
+			{Kind: llm.EventSignature, Block: 0, Part: llm.ReasoningPart, Text: "EqQBCkYIARgC"},
+			{Kind: llm.EventBlockEnd, Block: 0, Part: llm.ReasoningPart},
 			{Kind: llm.EventBlock, Block: 1},
 			{Kind: llm.EventText, Block: 1, Text: "I'll \"look\""},
 			{Kind: llm.EventCitation, Block: 1, Name: "openai", Raw: []byte(`{"type":"url_citation","url_citation":{"url":"https://a.example","title":"A","start_index":0,"end_index":4}}`)},

@@ -11,7 +11,7 @@ import (
 // makes it of parts, a stream of events; both write it with the same functions.
 type item struct {
 	kind   itemKind
-	at     int    // in the output
+	index  int    // in the output
 	choice int    // in a stream
 	block  int    // in a stream; of messages the parts have one each
 	id     string // "msg_…"
@@ -31,7 +31,7 @@ type itemKind uint8
 
 const (
 	messageItem itemKind = iota
-	thoughtItem
+	reasoningItem
 	callItem
 	customItem
 	imageItem
@@ -40,12 +40,12 @@ const (
 
 // itemNames are the types of items and the prefixes of their ids.
 var itemNames = [...]struct{ kind, prefix string }{
-	messageItem: {"message", "msg_"},
-	thoughtItem: {"reasoning", "rs_"},
-	callItem:    {"function_call", "fc_"},
-	customItem:  {"custom_tool_call", "ctc_"},
-	imageItem:   {"image_generation_call", "ig_"},
-	opaqueItem:  {}, // has its own
+	messageItem:   {"message", "msg_"},
+	reasoningItem: {"reasoning", "rs_"},
+	callItem:      {"function_call", "fc_"},
+	customItem:    {"custom_tool_call", "ctc_"},
+	imageItem:     {"image_generation_call", "ig_"},
+	opaqueItem:    {}, // has its own
 }
 
 // content is one part of a message.
@@ -63,7 +63,7 @@ type content struct {
 }
 
 func (it *item) setID(unique string) {
-	it.id = itemNames[it.kind].prefix + short(unique) + strconv.Itoa(it.at)
+	it.id = itemNames[it.kind].prefix + short(unique) + strconv.Itoa(it.index)
 }
 
 // setName tells the tool that is called from the namespace that it is in.
@@ -87,8 +87,8 @@ func (it *item) append(w *dialect.JSON, bare, strict bool) {
 	switch it.kind {
 	case messageItem:
 		it.appendMessage(w, bare, strict)
-	case thoughtItem:
-		it.appendThought(w, bare)
+	case reasoningItem:
+		it.appendReasoning(w, bare)
 	case imageItem:
 		w.Str("status", it.state(bare))
 		if bare {
@@ -123,7 +123,7 @@ func (it *item) appendMessage(w *dialect.JSON, bare, strict bool) {
 	w.Close(']')
 }
 
-func (it *item) appendThought(w *dialect.JSON, bare bool) {
+func (it *item) appendReasoning(w *dialect.JSON, bare bool) {
 	w.Key("summary").Open('[')
 	if !bare && len(it.text) > 0 {
 		appendSummary(w, it.text.value())

@@ -41,37 +41,37 @@ func (r *callReader) input() error {
 	return nil
 }
 
-func (r *callReader) item(raw []byte, i int, at string) error {
+func (r *callReader) item(raw []byte, i int, path string) error {
 	if raw[0] != '{' {
-		return dialect.InvalidField(at, "must be an object")
+		return dialect.InvalidField(path, "must be an object")
 	}
 	switch kind := splice.Text(raw, "type"); kind {
 	case "message", "":
-		return r.message(raw, i, at)
+		return r.message(raw, i, path)
 	case "reasoning":
-		r.thought(raw, i)
+		r.readReasoning(raw, i)
 		return nil
 	case "function_call":
-		return r.call(raw, i, at, "arguments")
+		return r.call(raw, i, path, "arguments")
 	case "custom_tool_call":
-		return r.call(raw, i, at, "input")
+		return r.call(raw, i, path, "input")
 	case "function_call_output", "custom_tool_call_output":
-		return r.result(raw, i, at, "output")
+		return r.result(raw, i, path, "output")
 	case "item_reference":
-		return dialect.InvalidField(at+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
+		return dialect.InvalidField(path+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
 	default:
-		r.unserved(at, kind, "an item that needs a provider with responses of its own")
+		r.unserved(path, kind, "an item that needs a provider with responses of its own")
 		return nil
 	}
 }
 
-func (r *callReader) message(raw []byte, i int, at string) error {
+func (r *callReader) message(raw []byte, i int, path string) error {
 	var m llm.Message
 	var content []byte
 	id := ""
 	for name, val := range splice.Members(raw) {
 		n := plainName(name)
-		if err := itemMembers.Check(n, at, val); err != nil {
+		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch {
@@ -86,17 +86,17 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 		case n == "content":
 			content = val
 		default:
-			m.Extra = extra(m.Extra, n, at, val)
+			m.Extra = extra(m.Extra, n, path, val)
 		}
 	}
 	switch m.Role {
 	case llm.RoleTool:
-		return r.result(raw, i, at, "content")
+		return r.result(raw, i, path, "content")
 	case llm.RoleSystem, llm.RoleDeveloper, llm.RoleUser, llm.RoleAssistant:
 	default:
-		return dialect.InvalidField(at+".role", `must be "system", "developer", "user" or "assistant"`)
+		return dialect.InvalidField(path+".role", `must be "system", "developer", "user" or "assistant"`)
 	}
-	parts, err := dialect.ReadContent(content, at+".content", readPart)
+	parts, err := dialect.ReadContent(content, path+".content", readPart)
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (r *callReader) message(raw []byte, i int, at string) error {
 	return nil
 }
 
-// thought reads what the model thought. A text is the whole of it or its summary. An item without
+// readReasoning reads what the model thought. A text is the whole of it or its summary. An item without
 // one is a thought all the same: newer models of Claude sign thoughts that they do not show. The
 // data of a redacted thought has a mark, see dialect.Signatures.
 // Source: https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking, read 2026-11.
-func (r *callReader) thought(raw []byte, i int) {
-	p := llm.Part{Kind: llm.ThoughtPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
+func (r *callReader) readReasoning(raw []byte, i int) {
+	p := llm.Part{Kind: llm.ReasoningPart, Index: -1, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"content", "summary"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {
@@ -140,13 +140,13 @@ func joined(list []byte) string {
 // partBreak stands between the parts of a summary when they become one text.
 const partBreak = "\n\n"
 
-func (r *callReader) call(raw []byte, i int, at, args string) error {
+func (r *callReader) call(raw []byte, i int, path, args string) error {
 	p := llm.Part{Kind: llm.CallPart, Index: -1, Call: &llm.ToolCall{Custom: args == "input"}}
 	var space llm.Namespace
 	m := llm.Message{Role: llm.RoleAssistant}
 	for name, val := range splice.Members(raw) {
 		n := plainName(name)
-		if err := itemMembers.Check(n, at, val); err != nil {
+		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch {
@@ -166,18 +166,18 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 		case n == args:
 			text, ok := splice.Unquote(val)
 			if !ok {
-				return dialect.InvalidField(at+"."+args, "must be a string")
+				return dialect.InvalidField(path+"."+args, "must be a string")
 			}
 			p.Call.Arguments = text
 		default:
-			p.Extra = extra(p.Extra, n, at, val)
+			p.Extra = extra(p.Extra, n, path, val)
 		}
 	}
 	switch {
 	case p.Call.Name == "":
-		return dialect.InvalidField(at+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is missing")
 	case p.Call.ID == "":
-		return dialect.InvalidField(at+".call_id", "is missing")
+		return dialect.InvalidField(path+".call_id", "is missing")
 	}
 	if space.Name != "" {
 		p.Call.Name = space.Join(p.Call.Name)
@@ -192,20 +192,20 @@ func (r *callReader) call(raw []byte, i int, at, args string) error {
 }
 
 // result reads what a tool call came to, from a member that holds a text or parts.
-func (r *callReader) result(raw []byte, i int, at, from string) error {
+func (r *callReader) result(raw []byte, i int, path, from string) error {
 	res := &llm.ToolResult{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "tool_call_id"))}
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(at+".call_id", "is missing")
+		return dialect.InvalidField(path+".call_id", "is missing")
 	case !known:
-		return dialect.InvalidField(at+".call_id", "belongs to no call of an earlier item")
+		return dialect.InvalidField(path+".call_id", "belongs to no call of an earlier item")
 	}
 	res.Name = name
 	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}
 	for name, val := range splice.Members(raw) {
 		n := plainName(name)
-		if err := itemMembers.Check(n, at, val); err != nil {
+		if err := itemMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch n {
@@ -213,14 +213,14 @@ func (r *callReader) result(raw []byte, i int, at, from string) error {
 		case "cache_control":
 			p.Cache = dialect.ReadCache(val)
 		case from:
-			parts, err := dialect.ReadContent(val, at+"."+from, readResultPart)
+			parts, err := dialect.ReadContent(val, path+"."+from, readResultPart)
 			if err != nil {
 				return err
 			}
 			res.Parts = parts
 		default:
 			if !splice.IsNull(val) {
-				p.Extra = extra(p.Extra, n, at, val)
+				p.Extra = extra(p.Extra, n, path, val)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ type outcome struct {
 	model   string
 	created int64
 	running bool // it goes on
-	finish  ending
+	finish  endState
 	fault   *llm.Event // why it failed
 	output  []byte     // list of items
 	usage   *llm.Usage // nil while it is not known
@@ -43,7 +43,7 @@ func (o *outcome) append(w *dialect.JSON) {
 	w.Open('{')
 	w.Str("id", ID(a.ID))
 	w.Str("object", "response")
-	w.Int("created_at", o.at())
+	w.Int("created_at", o.createdAt())
 	if o.running {
 		w.Str("status", inProgress)
 	} else {
@@ -99,7 +99,7 @@ func (o *outcome) repeat(w *dialect.JSON, member, param, otherwise string) {
 	w.Raw(member, []byte(otherwise))
 }
 
-func (o *outcome) at() int64 {
+func (o *outcome) createdAt() int64 {
 	if o.created != 0 {
 		return o.created
 	}
@@ -138,16 +138,16 @@ func codeOf(ev *llm.Event) string {
 }
 
 // cuts are the reasons why a response may be incomplete.
-var cuts = map[ending]string{cutByLength: "max_output_tokens", cutByFilter: "content_filter"}
+var cuts = map[endState]string{cutByLength: "max_output_tokens", cutByFilter: "content_filter"}
 
 func (o *outcome) reason(w *dialect.JSON) {
-	word, ok := cuts[o.finish]
+	reason, ok := cuts[o.finish]
 	if !ok {
 		w.Raw("incomplete_details", null)
 		return
 	}
 	w.Key("incomplete_details").Open('{')
-	w.Str("reason", word)
+	w.Str("reason", reason)
 	w.Close('}')
 }
 

@@ -14,6 +14,6 @@ func plainName(raw []byte) string {
 }
 
 // extra notes a member that this shape does not know.
-func extra(list []llm.Param, name, at string, raw []byte) []llm.Param {
-	return append(list, llm.Param{Name: name, From: at + "." + name, Raw: raw})
+func extra(list []llm.Param, name, path string, raw []byte) []llm.Param {
+	return append(list, llm.Param{Name: name, From: path + "." + name, Raw: raw})
 }

@@ -12,12 +12,12 @@ import (
 	"sluice/internal/splice"
 )
 
-// DecodeReply reads a response. One that failed is fault.UpstreamInvalid with the
+// DecodeResponse reads a response. One that failed is fault.UpstreamInvalid with the
 // provider's text.
-func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
+func (upstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	r := &llm.Response{}
 	var output []byte
-	for name, val := range splice.Members(in.Body) {
+	for name, val := range splice.Members(incoming.Body) {
 		switch n := plainName(name); {
 		case splice.IsNull(val), echoed[n]:
 		case n == "id":
@@ -32,8 +32,8 @@ func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 			r.Extra = append(r.Extra, llm.Param{Name: n, Raw: val})
 		}
 	}
-	if splice.Text(in.Body, "status") == failedWord {
-		raw, _ := splice.Find(in.Body, "error")
+	if splice.Text(incoming.Body, "status") == failedStatus {
+		raw, _ := splice.Find(incoming.Body, "error")
 		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider could not make the response"))
 	}
 	if len(output) == 0 || output[0] != '[' {
@@ -41,8 +41,8 @@ func (upstream) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 	}
 	r.Choices = []llm.Choice{readOutput(output)}
 	c := &r.Choices[0]
-	c.Finish, c.Raw = finishOf(in.Body, calls(c.Parts))
-	r.Usage, _ = dialect.Usage(llm.CreateModelResponse, in.Body, "")
+	c.Finish, c.Raw = finishOf(incoming.Body, calls(c.Parts))
+	r.Usage, _ = dialect.Usage(llm.CreateModelResponse, incoming.Body, "")
 	return r, nil
 }
 
@@ -57,11 +57,11 @@ var echoed = map[string]bool{
 
 // seconds reads a time, which some providers give with a fraction; 0 for no number.
 func seconds(raw []byte) int64 {
-	var at float64
-	if json.Unmarshal(raw, &at) != nil {
+	var epoch float64
+	if json.Unmarshal(raw, &epoch) != nil {
 		return 0
 	}
-	return int64(at)
+	return int64(epoch)
 }
 
 // finishOf is why a response ended.
@@ -102,7 +102,7 @@ func readOutput(list []byte) llm.Choice {
 		}
 		content, _ := splice.Find(val, "content")
 		for part := range splice.Elements(content) {
-			c.Parts = append(c.Parts, readSaid(part))
+			c.Parts = append(c.Parts, readMessagePart(part))
 			entries, _ := splice.Find(part, "logprobs")
 			for e := range splice.Elements(entries) {
 				logprobs = gather(logprobs, e)
@@ -119,9 +119,9 @@ func readOutput(list []byte) llm.Choice {
 	return c
 }
 
-// readSaid reads one part of a message of the model. What this shape does not know
+// readMessagePart reads one part of a message of the model. What this shape does not know
 // stays as it is.
-func readSaid(raw []byte) llm.Part {
+func readMessagePart(raw []byte) llm.Part {
 	switch splice.Text(raw, "type") {
 	case "output_text", "text":
 		p := llm.Part{Kind: llm.TextPart, Text: splice.Text(raw, "text")}
@@ -142,7 +142,7 @@ func readSaid(raw []byte) llm.Part {
 func readItem(raw []byte) (llm.Part, bool) {
 	switch kind := splice.Text(raw, "type"); kind {
 	case "reasoning":
-		return readThought(raw)
+		return readReasoning(raw)
 	case "function_call", "custom_tool_call":
 		c := &llm.ToolCall{ID: cmp.Or(splice.Text(raw, "call_id"), splice.Text(raw, "id")), Name: splice.Text(raw, "name"), Custom: kind != "function_call"}
 		if c.ID == "" {
@@ -155,21 +155,21 @@ func readItem(raw []byte) (llm.Part, bool) {
 		return llm.Part{Kind: llm.CallPart, ID: splice.Text(raw, "id"), Call: c}, c.Name != ""
 	case "image_generation_call":
 		data := splice.Text(raw, "result")
-		return llm.Part{Kind: llm.ImagePart, ID: splice.Text(raw, "id"), Media: &llm.Media{MIME: pictureType(raw), Data: data}}, data != ""
+		return llm.Part{Kind: llm.ImagePart, ID: splice.Text(raw, "id"), Media: &llm.Media{MIME: imageType(raw), Data: data}}, data != ""
 	default:
 		return llm.Part{Kind: llm.OpaquePart, ID: splice.Text(raw, "id"), Raw: raw, Shape: shapeName}, len(raw) > 0 && raw[0] == '{'
 	}
 }
 
-// pictureType is the type of a picture that a provider drew.
-func pictureType(raw []byte) string {
+// imageType is the type of a picture that a provider drew.
+func imageType(raw []byte) string {
 	return "image/" + cmp.Or(splice.Text(raw, "output_format"), "png")
 }
 
-// readThought reads a reasoning item: a thought, whether its summary is empty or not; false when
+// readReasoning reads a reasoning item: a thought, whether its summary is empty or not; false when
 // it says nothing.
-func readThought(raw []byte) (llm.Part, bool) {
-	p := llm.Part{Kind: llm.ThoughtPart, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
+func readReasoning(raw []byte) (llm.Part, bool) {
+	p := llm.Part{Kind: llm.ReasoningPart, ID: splice.Text(raw, "id"), Signature: splice.Text(raw, "encrypted_content")}
 	for _, list := range [...]string{"summary", "content"} {
 		texts, _ := splice.Find(raw, list)
 		if p.Text = joined(texts); p.Text != "" {

@@ -17,8 +17,8 @@ func sample() *llm.Response {
 		Choices: []llm.Choice{{
 			Finish: llm.FinishToolCalls, Raw: "tool_use", Logprobs: []byte(`{"content":[{"token":"It","logprob":-0.1},{"token":" is","logprob":-0.2}]}`),
 			Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "Let me \"see\"", Signature: "sig==", Shape: "responses"},
-				{Kind: llm.ThoughtPart, Signature: "c2VhbGVk", Shape: "responses"},
+				{Kind: llm.ReasoningPart, Text: "Let me \"see\"", Signature: "sig==", Shape: "responses"},
+				{Kind: llm.ReasoningPart, Signature: "c2VhbGVk", Shape: "responses"},
 				{Kind: llm.TextPart, Text: "It is\nwarm. 😀"},
 				{Kind: llm.RefusalPart, Text: "Not more"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "weather", Arguments: `{"city":"Rome"}`}},
@@ -33,8 +33,8 @@ func sample() *llm.Response {
 	}
 }
 
-// answering repeats a call with something in every field.
-func answering(t testing.TB, strict bool) *dialect.ResponseContext {
+// newResponseContext repeats a call with something in every field.
+func newResponseContext(t testing.TB, strict bool) *dialect.ResponseContext {
 	t.Helper()
 	c, err := client{}.DecodeCall([]byte(`{"model":"asked","input":"hi","instructions":"Be brief","max_output_tokens":9,"temperature":0.5,"user":"u",
 		"metadata":{"a":"b"},"reasoning":{"effort":"low"},"text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}},"verbosity":"low"},
@@ -68,15 +68,15 @@ func bare(r *llm.Response) *llm.Response {
 // What one side of the shape writes the other reads as it was.
 func TestRepliesComeBack(t *testing.T) {
 	t.Parallel()
-	body := client{}.EncodeReply(nil, sample(), answering(t, true))
-	back, err := upstream{}.DecodeReply(&dialect.Incoming{Body: body})
+	body := client{}.EncodeResponse(nil, sample(), newResponseContext(t, true))
+	decoded, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: body})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, body)
 	}
-	if back.ID != "resp_gw0193f3a04c1e7b6f9d2a0c6d" || !IsID(back.ID) || back.Created != 1_700_000_000 {
-		t.Errorf("id %s, created %d", back.ID, back.Created)
+	if decoded.ID != "resp_gw0193f3a04c1e7b6f9d2a0c6d" || !IsID(decoded.ID) || decoded.Created != 1_700_000_000 {
+		t.Errorf("id %s, created %d", decoded.ID, decoded.Created)
 	}
-	if diff := dialecttest.DiffReplies(bare(sample()), bare(back)); diff != nil {
+	if diff := dialecttest.DiffResponses(bare(sample()), bare(decoded)); diff != nil {
 		t.Errorf("%s\n%s", strings.Join(diff, "\n"), body)
 	}
 }
@@ -93,7 +93,7 @@ func TestResponseObject(t *testing.T) {
 		`"text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}},"verbosity":"low"},"tool_choice":"required",` +
 		`"tools":[{"type":"function","name":"weather","description":null,"parameters":null,"strict":false},{"type":"custom","name":"sql","description":null}],` +
 		`"usage":{"input_tokens":3,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":7}}`
-	if got := string(client{}.EncodeReply(nil, r, answering(t, true))); got != want {
+	if got := string(client{}.EncodeResponse(nil, r, newResponseContext(t, true))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestLenientReply(t *testing.T) {
 		}},
 		Extra: []llm.Param{{Name: "id", Raw: []byte(`"twice"`)}, {Name: "service_tier", Raw: []byte(`"flex"`)}, {Name: "system_fingerprint", Raw: []byte(`"fp"`)}},
 	}
-	lenient := string(client{}.EncodeReply(nil, r, answering(t, false)))
+	lenient := string(client{}.EncodeResponse(nil, r, newResponseContext(t, false)))
 	for _, want := range []string{`"system_fingerprint":"fp"`, `"safetyRatings":[1]`, `"citations":[{"type":"char_location"}]`, `{"type":"server_tool_use"}`, `"thought_signature":"s"`, `"service_tier":"flex"`, `"reason":"content_filter"`} {
 		if strings.Count(lenient, want) != 1 {
 			t.Errorf("%s is not in %s", want, lenient)
@@ -122,7 +122,7 @@ func TestLenientReply(t *testing.T) {
 	if strings.Contains(lenient, "twice") {
 		t.Error("two ids")
 	}
-	strict := string(client{}.EncodeReply(nil, r, answering(t, true)))
+	strict := string(client{}.EncodeResponse(nil, r, newResponseContext(t, true)))
 	for _, not := range []string{"system_fingerprint", "safetyRatings", "citations", "server_tool_use", "thought_signature"} {
 		if strings.Contains(strict, not) {
 			t.Errorf("%s is in %s", not, strict)
@@ -137,7 +137,7 @@ func TestLenientReply(t *testing.T) {
 func TestCitationsOfChat(t *testing.T) {
 	t.Parallel()
 	r := &llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "x", Shape: "openai", Citations: []byte(`[{"type":"url_citation","url_citation":{"url":"https://a.example","start_index":1}}]`)}}}}}
-	if got := string(client{}.EncodeReply(nil, r, answering(t, true))); !strings.Contains(got, `"annotations":[{"type":"url_citation","url":"https://a.example","start_index":1}]`) {
+	if got := string(client{}.EncodeResponse(nil, r, newResponseContext(t, true))); !strings.Contains(got, `"annotations":[{"type":"url_citation","url":"https://a.example","start_index":1}]`) {
 		t.Error(got)
 	}
 }
@@ -155,7 +155,7 @@ const recorded = `{"id":"resp_67ccd2bed1ec8190b14f964abc054267","object":"respon
 
 func TestDecodeReply(t *testing.T) {
 	t.Parallel()
-	r, err := upstream{}.DecodeReply(&dialect.Incoming{Body: []byte(recorded)})
+	r, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: []byte(recorded)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +163,14 @@ func TestDecodeReply(t *testing.T) {
 		ID: "resp_67ccd2bed1ec8190b14f964abc054267", Model: "gpt-4.1-2025-04-14", Created: 1741476542,
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
 			{Kind: llm.OpaquePart, ID: "ws_1", Shape: shapeName, Raw: []byte(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`)},
-			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
+			{Kind: llm.ReasoningPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
 			{Text: "In a peaceful grove"},
 			{Kind: llm.CallPart, ID: "fc_1", Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
 		}}},
 		Usage: llm.Usage{InputTokens: 36, OutputTokens: 87, TotalTokens: 123, CachedTokens: 10, ReasoningTokens: 3, SearchUnits: 1, Tier: llm.UsualTier, Reported: true},
 		Extra: []llm.Param{{Name: "service_tier", Raw: []byte(`"default"`)}},
 	}
-	if diff := dialecttest.DiffReplies(want, r); diff != nil {
+	if diff := dialecttest.DiffResponses(want, r); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }
@@ -188,7 +188,7 @@ func TestDecodeReplyEndings(t *testing.T) {
 		{"filter", `"status":"incomplete","incomplete_details":{"reason":"content_filter"}`, llm.FinishFilter, "content_filter"},
 		{"no reason", `"status":"incomplete","incomplete_details":null`, llm.FinishLength, "incomplete"},
 	} {
-		r, err := upstream{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"output":[],` + c.fields + `}`)})
+		r, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"output":[],` + c.fields + `}`)})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -197,7 +197,7 @@ func TestDecodeReplyEndings(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{}`, `{"output":null}`, `[]`, `{"output":{}}`, `{"status":"failed","output":[],"error":{"code":"server_error","message":"no luck"}}`} {
-		_, err := upstream{}.DecodeReply(&dialect.Incoming{Body: []byte(body)})
+		_, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: []byte(body)})
 		if f := fault.From(err); f == nil || f.Code != fault.UpstreamInvalid || strings.Contains(body, "no luck") && f.Public != "no luck" {
 			t.Errorf("%s: %v", body, err)
 		}
@@ -207,7 +207,7 @@ func TestDecodeReplyEndings(t *testing.T) {
 // A call that came without an id gets one, for nobody could answer it otherwise.
 func TestCallsGetIDs(t *testing.T) {
 	t.Parallel()
-	r, err := upstream{}.DecodeReply(&dialect.Incoming{Body: []byte(`{"output":[{"type":"function_call","name":"a"},{"type":"function_call","name":"b"}]}`)})
+	r, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"output":[{"type":"function_call","name":"a"},{"type":"function_call","name":"b"}]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +221,11 @@ func FuzzDecodeReply(f *testing.F) {
 	f.Add([]byte(recorded))
 	f.Add([]byte(`{"output":[7,{"type":"message","content":[1,{"type":"output_text"}]},{"type":"reasoning","summary":{}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		r, err := upstream{}.DecodeReply(&dialect.Incoming{Body: body})
+		r, err := upstream{}.DecodeResponse(&dialect.Incoming{Body: body})
 		if err != nil || !json.Valid(body) {
 			return
 		}
-		if out := (client{}).EncodeReply(nil, r, answering(t, false)); !json.Valid(out) {
+		if out := (client{}).EncodeResponse(nil, r, newResponseContext(t, false)); !json.Valid(out) {
 			t.Errorf("no JSON: %s", out)
 		}
 	})

@@ -5,9 +5,9 @@ import (
 	"sluice/internal/llm"
 )
 
-// EncodeReply writes a response.
+// EncodeResponse writes a response.
 // Source: contract/provider-transforms.md 10.2.
-func (client) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
+func (client) EncodeResponse(dst []byte, r *llm.Response, a *dialect.ResponseContext) []byte {
 	o := outcome{a: a, model: r.Model, created: r.Created, usage: &r.Usage, extra: r.Extra}
 	var output dialect.JSON
 	output.Open('[')
@@ -22,7 +22,7 @@ func (client) EncodeReply(dst []byte, r *llm.Response, a *dialect.ResponseContex
 	}
 	output.Close(']')
 	o.output = output.B
-	w := dialect.On(dst)
+	w := dialect.AppendTo(dst)
 	o.append(&w)
 	return w.B
 }
@@ -33,7 +33,7 @@ func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext, n 
 	items := itemsOf(c, a.Strict)
 	for i := range items {
 		it := &items[i]
-		it.at = n
+		it.index = n
 		it.setID(a.ID)
 		it.setName(it.name, a.Call)
 		it.status = completed
@@ -48,23 +48,23 @@ func appendChoice(w *dialect.JSON, c *llm.Choice, a *dialect.ResponseContext, n 
 
 // The states of responses and items.
 const (
-	inProgress = "in_progress"
-	completed  = "completed"
-	incomplete = "incomplete"
-	failedWord = "failed"
+	inProgress   = "in_progress"
+	completed    = "completed"
+	incomplete   = "incomplete"
+	failedStatus = "failed"
 )
 
-// ending is how an answer ended, the worse the higher.
-type ending uint8
+// endState is how an answer ended, the worse the higher.
+type endState uint8
 
 const (
-	ended ending = iota
+	ended endState = iota
 	cutByLength
 	cutByFilter
 	broken
 )
 
-func endOf(f llm.Finish) ending {
+func endOf(f llm.Finish) endState {
 	switch f {
 	case llm.FinishLength:
 		return cutByLength
@@ -75,12 +75,12 @@ func endOf(f llm.Finish) ending {
 	}
 }
 
-func (e ending) status() string {
+func (e endState) status() string {
 	switch e {
 	case cutByLength, cutByFilter:
 		return incomplete
 	case broken:
-		return failedWord
+		return failedStatus
 	default:
 		return completed
 	}
@@ -101,7 +101,7 @@ func itemsOf(c *llm.Choice, strict bool) []item {
 		}
 		items[len(items)-1].take(p)
 		if p.Kind == llm.TextPart && p.Signature != "" { // a message has no place for it
-			items = append(items, item{kind: thoughtItem})
+			items = append(items, item{kind: reasoningItem})
 			items[len(items)-1].sealed.add(dialect.MarkTextSignature(p.Signature))
 		}
 	}
@@ -122,10 +122,10 @@ func itemOf(p *llm.Part, strict bool) (itemKind, bool) {
 		return messageItem, p.Text != ""
 	case llm.AudioPart:
 		return messageItem, p.Media != nil
-	case llm.ThoughtPart:
-		return thoughtItem, p.Text != "" || p.Signature != ""
+	case llm.ReasoningPart:
+		return reasoningItem, p.Text != "" || p.Signature != ""
 	case llm.SealedPart:
-		return thoughtItem, p.Text != ""
+		return reasoningItem, p.Text != ""
 	case llm.CallPart:
 		if p.Call.Custom {
 			return customItem, true
@@ -143,7 +143,7 @@ func itemOf(p *llm.Part, strict bool) (itemKind, bool) {
 // take fills an item, or adds a part to a message.
 func (it *item) take(p *llm.Part) {
 	switch it.kind {
-	case thoughtItem:
+	case reasoningItem:
 		if p.Kind == llm.SealedPart {
 			it.sealed.add(p.Text)
 			return

@@ -16,7 +16,7 @@ import (
 
 func stream(t testing.TB, r *llm.Response, strict bool) []byte {
 	t.Helper()
-	enc := client{}.NewEncoder(answering(t, strict))
+	enc := client{}.NewEncoder(newResponseContext(t, strict))
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
 	return out
@@ -33,7 +33,7 @@ func TestStreamsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := dialecttest.DiffReplies(withoutCustom(bare(r)), withoutCustom(bare(dialecttest.ReplyOf(events)))); diff != nil {
+	if diff := dialecttest.DiffResponses(withoutCustom(bare(r)), withoutCustom(bare(dialecttest.ResponseOf(events)))); diff != nil {
 		t.Errorf("%s\n%s", strings.Join(diff, "\n"), out)
 	}
 }
@@ -90,29 +90,29 @@ func checkGrammar(t *testing.T, name string, events []event) {
 		if e.data["sequence_number"] != float64(i) || e.data["type"] != e.name {
 			t.Fatalf("%s: event %d is %v", name, i, e)
 		}
-		at, _ := e.data["output_index"].(float64)
+		index, _ := e.data["output_index"].(float64)
 		switch {
 		case e.name == "response.output_item.added":
-			if at != float64(len(added)) {
-				t.Fatalf("%s: item %v is added as number %d", name, at, len(added))
+			if index != float64(len(added)) {
+				t.Fatalf("%s: item %v is added as number %d", name, index, len(added))
 			}
-			added[at] = e.data["item"].(map[string]any)["id"]
+			added[index] = e.data["item"].(map[string]any)["id"]
 		case e.name == "response.output_item.done":
-			if done[at] != nil {
-				t.Fatalf("%s: item %v is done twice", name, at)
+			if done[index] != nil {
+				t.Fatalf("%s: item %v is done twice", name, index)
 			}
-			done[at] = e.data["item"]
+			done[index] = e.data["item"]
 		case e.data["item_id"] != nil:
-			if e.data["item_id"] != added[at] || done[at] != nil {
+			if e.data["item_id"] != added[index] || done[index] != nil {
 				t.Fatalf("%s: %s belongs to no open item: %v", name, e.name, e.data)
 			}
 		}
-		key := fmt.Sprint(at, e.data["content_index"], e.data["summary_index"])
+		key := fmt.Sprint(index, e.data["content_index"], e.data["summary_index"])
 		if d, ok := e.data["delta"].(string); ok && !strings.HasPrefix(e.name, "response.audio.delta") {
 			text[key] += d
 		}
-		for _, whole := range []string{"text", "arguments", "refusal", "input"} {
-			if w, ok := e.data[whole].(string); ok && strings.HasSuffix(e.name, ".done") && w != text[key] && text[key]+w != "{}" {
+		for _, full := range []string{"text", "arguments", "refusal", "input"} {
+			if w, ok := e.data[full].(string); ok && strings.HasSuffix(e.name, ".done") && w != text[key] && text[key]+w != "{}" {
 				t.Fatalf("%s: %s says %q after %q", name, e.name, w, text[key])
 			}
 		}
@@ -131,11 +131,11 @@ func checkGrammar(t *testing.T, name string, events []event) {
 
 // randomStream is a stream of blocks that may be open at a time, empty, or never ended.
 func randomStream(t *testing.T, r *rand.Rand) []byte {
-	enc := client{}.NewEncoder(answering(t, r.IntN(2) == 0))
+	enc := client{}.NewEncoder(newResponseContext(t, r.IntN(2) == 0))
 	var out []byte
 	send := func(ev llm.Event) { out = enc.Append(out, &ev) }
 	send(llm.Event{Kind: llm.EventStart, Model: "m"})
-	kinds := []llm.PartKind{llm.TextPart, llm.RefusalPart, llm.ThoughtPart, llm.SealedPart, llm.CallPart, llm.ImagePart, llm.AudioPart, llm.OpaquePart}
+	kinds := []llm.PartKind{llm.TextPart, llm.RefusalPart, llm.ReasoningPart, llm.SealedPart, llm.CallPart, llm.ImagePart, llm.AudioPart, llm.OpaquePart}
 	var open []llm.Event
 	for block := range 1 + r.IntN(6) {
 		ev := llm.Event{Kind: llm.EventBlock, Block: block, Part: kinds[r.IntN(len(kinds))], ID: fmt.Sprint("call_", block), Name: []string{"weather", "sql"}[r.IntN(2)]}
@@ -149,7 +149,7 @@ func randomStream(t *testing.T, r *rand.Rand) []byte {
 		open = append(open, ev)
 		for range r.IntN(5) {
 			e := open[r.IntN(len(open))]
-			say(r, e, send)
+			sendDelta(r, e, send)
 		}
 		for len(open) > 0 && r.IntN(3) > 0 {
 			i := r.IntN(len(open))
@@ -163,7 +163,7 @@ func randomStream(t *testing.T, r *rand.Rand) []byte {
 	return out
 }
 
-func say(r *rand.Rand, e llm.Event, send func(llm.Event)) {
+func sendDelta(r *rand.Rand, e llm.Event, send func(llm.Event)) {
 	ev := llm.Event{Kind: llm.EventText, Block: e.Block, Part: e.Part, Text: []string{"", "a", "\"é😀\n"}[r.IntN(3)]}
 	switch e.Part {
 	case llm.CallPart:
@@ -172,7 +172,7 @@ func say(r *rand.Rand, e llm.Event, send func(llm.Event)) {
 		ev.Kind, ev.Media = llm.EventMedia, &llm.Media{Data: "aGk="}
 	case llm.AudioPart:
 		ev.Kind, ev.Media = llm.EventMedia, &llm.Media{Data: "UklG"}
-	case llm.ThoughtPart:
+	case llm.ReasoningPart:
 		if r.IntN(3) == 0 {
 			ev.Kind = llm.EventSignature
 		}
@@ -231,7 +231,7 @@ data: {"type":"response.output_item.done","sequence_number":8,"output_index":0,"
 // An error ends the stream in both ways that clients look for, and nothing follows.
 func TestFaultInStream(t *testing.T) {
 	t.Parallel()
-	enc := client{}.NewEncoder(answering(t, true))
+	enc := client{}.NewEncoder(newResponseContext(t, true))
 	var out []byte
 	for _, ev := range []llm.Event{
 		{Kind: llm.EventStart}, {Kind: llm.EventBlock}, {Kind: llm.EventText, Text: "H"},
@@ -259,7 +259,7 @@ func TestFaultInStream(t *testing.T) {
 // An error before anything else is the first event, so that another target may answer.
 func TestFaultInsteadOfStream(t *testing.T) {
 	t.Parallel()
-	out := client{}.NewEncoder(answering(t, true)).Append(nil, &llm.Event{Kind: llm.EventFault, Name: "overloaded_error", Text: "Overloaded", Status: 529})
+	out := client{}.NewEncoder(newResponseContext(t, true)).Append(nil, &llm.Event{Kind: llm.EventFault, Name: "overloaded_error", Text: "Overloaded", Status: 529})
 	if events := parse(t, out); len(events) != 1 || events[0].name != "error" {
 		t.Errorf("%s", out)
 	}
@@ -273,16 +273,16 @@ func TestResponseOfStream(t *testing.T) {
 	t.Parallel()
 	r := sample()
 	r.Choices[0].Logprobs = nil // which a replay tells when the calls have been told
-	enc := client{}.NewEncoder(answering(t, true))
+	enc := client{}.NewEncoder(newResponseContext(t, true))
 	dialect.Replay(r, func(ev *llm.Event) { enc.Append(nil, ev) })
-	whole := client{}.EncodeReply(nil, r, answering(t, true))
+	full := client{}.EncodeResponse(nil, r, newResponseContext(t, true))
 	var a, b map[string]any
-	if json.Unmarshal(enc.(*encoder).Response(), &a) != nil || json.Unmarshal(whole, &b) != nil {
+	if json.Unmarshal(enc.(*encoder).Response(), &a) != nil || json.Unmarshal(full, &b) != nil {
 		t.Fatalf("no JSON: %s", enc.(*encoder).Response())
 	}
 	a["created_at"] = b["created_at"]
 	if fmt.Sprint(a) != fmt.Sprint(b) {
-		t.Errorf("streamed %s\nwhole %s", enc.(*encoder).Response(), whole)
+		t.Errorf("streamed %s\nwhole %s", enc.(*encoder).Response(), full)
 	}
 }
 
@@ -355,14 +355,14 @@ func TestDecodeStream(t *testing.T) {
 	want := &llm.Response{
 		ID: "resp_1", Model: "gpt-5",
 		Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "completed", Parts: []llm.Part{
-			{Kind: llm.ThoughtPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
+			{Kind: llm.ReasoningPart, ID: "rs_1", Text: "**Plan**\n\nMore", Signature: "gAAAAAB", Shape: "responses"},
 			{Kind: llm.OpaquePart, Shape: shapeName, Raw: []byte(`{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}`)},
 			{Text: "Hi", Shape: shapeName, Citations: []byte(`[{"type":"url_citation","url":"https://a.example"}]`)},
 			{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
 		}}},
 		Usage: llm.Usage{InputTokens: 36, OutputTokens: 87, TotalTokens: 123, ReasoningTokens: 3, Reported: true},
 	}
-	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+	if diff := dialecttest.DiffResponses(want, dialecttest.ResponseOf(events)); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
 	}
 	if last := events[len(events)-1]; last.Kind != llm.EventEnd {
@@ -384,12 +384,12 @@ func TestDecodeStreamWithoutDeltas(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &llm.Response{Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "max_output_tokens", Parts: []llm.Part{
-		{Kind: llm.ThoughtPart, ID: "rs_1", Text: "hm"}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
+		{Kind: llm.ReasoningPart, ID: "rs_1", Text: "hm"}, {Text: "Hi"}, {Kind: llm.RefusalPart, Text: "No"},
 		{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "c", Name: "f", Arguments: "{}"}},
 		{Kind: llm.ImagePart, ID: "ig_1", Media: &llm.Media{MIME: "image/webp", Data: "aGk="}},
-		{Kind: llm.ThoughtPart, ID: "rs_2", Signature: "sealed", Shape: "responses"},
+		{Kind: llm.ReasoningPart, ID: "rs_2", Signature: "sealed", Shape: "responses"},
 	}}}}
-	if diff := dialecttest.DiffReplies(want, dialecttest.ReplyOf(events)); diff != nil {
+	if diff := dialecttest.DiffResponses(want, dialecttest.ResponseOf(events)); diff != nil {
 		t.Error(strings.Join(diff, "\n"))
 	}
 }
@@ -425,9 +425,9 @@ func FuzzDecoder(f *testing.F) {
 	f.Add([]byte(recordedStream), 700)
 	f.Add([]byte("data: {\"type\":\"response.output_item.done\",\"output_index\":-1,\"item\":7}\n\n"), 3)
 	f.Add([]byte("data: {\"type\":\"response.content_part.done\",\"part\":{\"type\":\"refusal\"}}\r\n\r\ndata: [DONE]\n\n"), 9)
-	f.Fuzz(func(t *testing.T, stream []byte, at int) {
+	f.Fuzz(func(t *testing.T, stream []byte, index int) {
 		d := upstream{}.NewDecoder(nil)
-		enc := client{}.NewEncoder(answering(t, false))
+		enc := client{}.NewEncoder(newResponseContext(t, false))
 		var out []byte
 		ends := 0
 		emit := func(ev *llm.Event) {
@@ -436,8 +436,8 @@ func FuzzDecoder(f *testing.F) {
 				ends++
 			}
 		}
-		at = max(0, min(at, len(stream)))
-		for _, p := range [][]byte{stream[:at], stream[at:]} {
+		index = max(0, min(index, len(stream)))
+		for _, p := range [][]byte{stream[:index], stream[index:]} {
 			if d.Feed(p, emit) != nil {
 				return
 			}

@@ -25,19 +25,19 @@ func (r *callReader) tools(raw []byte) error {
 // tools that the caller runs. Elsewhere they stand by themselves, with the name of the group
 // before theirs; what it is for has no place there.
 // Source: https://developers.openai.com/api/docs/guides/tools-tool-search, read 2026-11.
-func (r *callReader) namespace(t llm.Tool, at string) error {
+func (r *callReader) namespace(t llm.Tool, path string) error {
 	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
 	if t.Namespace.Name == "" {
-		return dialect.InvalidField(at+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is missing")
 	}
 	list, _ := splice.Find(t.Raw, "tools")
 	if len(list) == 0 || list[0] != '[' {
-		return dialect.InvalidField(at+".tools", "must be a list")
+		return dialect.InvalidField(path+".tools", "must be a list")
 	}
 	i := 0
 	for val := range splice.Elements(list) {
 		t.Raw = val
-		if err := r.tool(t, dialect.ElementPath(at+".tools", i)); err != nil {
+		if err := r.tool(t, dialect.ElementPath(path+".tools", i)); err != nil {
 			return err
 		}
 		i++
@@ -61,17 +61,17 @@ func (r *callReader) chooseSpaced() {
 }
 
 // tool reads a tool into t, which has its Raw and where it stands.
-func (r *callReader) tool(t llm.Tool, at string) error {
+func (r *callReader) tool(t llm.Tool, path string) error {
 	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
-		return dialect.InvalidField(at+".type", `is missing; it is "function" for tools that you run yourself`)
+		return dialect.InvalidField(path+".type", `is missing; it is "function" for tools that you run yourself`)
 	case llm.Function, llm.Custom:
 	default:
-		r.unserved(at, t.Type, `a tool that needs a provider with responses of its own; elsewhere "function", "custom" and "namespace" are served`)
+		r.unserved(path, t.Type, `a tool that needs a provider with responses of its own; elsewhere "function", "custom" and "namespace" are served`)
 		return nil
 	}
-	if err := readTool(&t, at); err != nil {
+	if err := readTool(&t, path); err != nil {
 		return err
 	}
 	if t.Namespace != nil {
@@ -82,18 +82,18 @@ func (r *callReader) tool(t llm.Tool, at string) error {
 }
 
 // unserved notes what is of a kind that other shapes do not have.
-func (r *callReader) unserved(at, kind, why string) {
-	r.c.Unserved = append(r.c.Unserved, llm.Unserved{From: at, Type: kind, Why: why})
+func (r *callReader) unserved(path, kind, why string) {
+	r.c.Unserved = append(r.c.Unserved, llm.Unserved{From: path, Type: kind, Why: why})
 }
 
-func readTool(t *llm.Tool, at string) error {
+func readTool(t *llm.Tool, path string) error {
 	var format []byte
 	for name, val := range splice.Members(t.Raw) {
 		if splice.IsNull(val) {
 			continue
 		}
 		n := plainName(name)
-		if err := toolMembers.Check(n, at, val); err != nil {
+		if err := toolMembers.Check(n, path, val); err != nil {
 			return err
 		}
 		switch n {
@@ -111,11 +111,11 @@ func readTool(t *llm.Tool, at string) error {
 		case "format":
 			format = val
 		default:
-			t.Extra = extra(t.Extra, n, at, val)
+			t.Extra = extra(t.Extra, n, path, val)
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(at+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is missing")
 	}
 	if t.Type == llm.Custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape

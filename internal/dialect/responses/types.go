@@ -9,7 +9,7 @@ import "sluice/internal/dialect"
 var (
 	callTypes = dialect.Types{
 		"stream":                 {Kinds: dialect.IsBool},
-		"stream_options":         {Kinds: dialect.IsObject, In: dialect.Members{"include_obfuscation": dialect.IsBool}},
+		"stream_options":         {Kinds: dialect.IsObject, Members: dialect.Members{"include_obfuscation": dialect.IsBool}},
 		"store":                  {Kinds: dialect.IsBool},
 		"background":             {Kinds: dialect.IsBool},
 		"parallel_tool_calls":    {Kinds: dialect.IsBool},

@@ -52,23 +52,23 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Targ
 	} else {
 		w.Int("num_inference_steps", 20)
 	}
-	w.CarryAny(t, params)
+	w.WriteAliasedParams(t, params)
 	w.Bool("base64", true)
 	w.Close('}')
 	t.Consume("base64")
 	dialect.Base64Only(t)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"image":"…"} or {"image":["…","…"]}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created}
-	raw, _ := splice.Find(in.Body, "image")
+// TranslateResponse reads {"image":"…"} or {"image":["…","…"]}.
+func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created}
+	raw, _ := splice.Find(incoming.Body, "image")
 	if len(raw) > 0 && raw[0] == '"' {
 		m.Items = append(m.Items, dialect.Image{Base64: raw})
 	}
 	for val := range splice.Elements(raw) {
 		m.Items = append(m.Items, dialect.Image{Base64: val})
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

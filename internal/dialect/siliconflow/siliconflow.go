@@ -40,18 +40,18 @@ func (draw) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	if form, ok := d.String("response_format"); ok {
 		edits = append(edits, splice.Drop("response_format")) // it always is a URL
 		if form != "url" {
-			out.Lost = []string{"response_format"}
+			out.Dropped = []string{"response_format"}
 		}
 	}
 	out.Body = d.Apply(edits)
 	return out, nil
 }
 
-// DecodeAnswer reads {"images":[{"url":…}],"seed":1}.
-func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created}
-	seed, _ := splice.Find(in.Body, "seed")
-	list, _ := splice.Find(in.Body, "images")
+// TranslateResponse reads {"images":[{"url":…}],"seed":1}.
+func (draw) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created}
+	seed, _ := splice.Find(incoming.Body, "seed")
+	list, _ := splice.Find(incoming.Body, "images")
 	for raw := range splice.Elements(list) {
 		var it dialect.Image
 		it.URL, _ = splice.Find(raw, "url")
@@ -60,5 +60,5 @@ func (draw) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		m.Items = append(m.Items, it)
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

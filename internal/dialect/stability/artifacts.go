@@ -44,10 +44,10 @@ func (artifacts) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.CarryAny(t, artifactParams)
+	w.WriteAliasedParams(t, artifactParams)
 	w.Close('}')
 	dialect.Base64Only(t)
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 func weighted(w *dialect.JSON, text []byte, weight int64) {
@@ -57,12 +57,12 @@ func weighted(w *dialect.JSON, text []byte, weight int64) {
 	w.Close('}')
 }
 
-// DecodeAnswer reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
-func (artifacts) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created}
-	list, _ := splice.Find(in.Body, "artifacts")
+// TranslateResponse reads {"artifacts":[{"base64":…,"seed":1,"finishReason":"SUCCESS"}]}.
+func (artifacts) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created}
+	list, _ := splice.Find(incoming.Body, "artifacts")
 	for raw := range splice.Elements(list) {
 		m.Items = append(m.Items, image(raw, "base64", "finishReason"))
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

@@ -73,7 +73,7 @@ func (form) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect.T
 		out.More = append(out.More, out.Body)
 	}
 	dialect.Base64Only(t)
-	out.Lost = t.Dropped()
+	out.Dropped = t.Dropped()
 	return out, nil
 }
 
@@ -93,10 +93,10 @@ func pictures(t *llm.FieldTracker) (int, error) {
 // fields builds a form whose boundary depends on its content alone: the same request
 // is the same bytes each time.
 type fields struct {
-	names []string
-	parts [][]byte
-	types []string // content types of files
-	sum   []byte
+	names  []string
+	parts  [][]byte
+	types  []string // content types of files
+	digest []byte
 }
 
 // add adds a field with a raw JSON value: a text without its quotes, anything else as
@@ -112,10 +112,10 @@ func (f *fields) add(name string, raw []byte) {
 func (f *fields) part(name string, data []byte, contentType string) {
 	f.names, f.parts, f.types = append(f.names, name), append(f.parts, data), append(f.types, contentType)
 	h := sha256.New()
-	h.Write(f.sum)
+	h.Write(f.digest)
 	h.Write([]byte(name))
 	h.Write(data)
-	f.sum = h.Sum(nil)
+	f.digest = h.Sum(nil)
 }
 
 // image adds the picture to begin with: base64, a data URL or a URL.
@@ -154,7 +154,7 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 func (f *fields) close() (body []byte, contentType string) {
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
-	_ = w.SetBoundary("form-" + hex.EncodeToString(f.sum)) // hexadecimal digits cannot be refused
+	_ = w.SetBoundary("form-" + hex.EncodeToString(f.digest)) // hexadecimal digits cannot be refused
 	for i, name := range f.names {
 		head := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + name + `"`}}
 		if f.types[i] != "" {
@@ -167,11 +167,11 @@ func (f *fields) close() (body []byte, contentType string) {
 	return buf.Bytes(), w.FormDataContentType()
 }
 
-// DecodeAnswer reads {"image":…,"finish_reason":"SUCCESS","seed":1}, one for each call.
-func (form) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	m := dialect.Images{Created: in.Created, Items: []dialect.Image{image(in.Body, "image", "finish_reason")}}
-	for _, body := range in.More {
+// TranslateResponse reads {"image":…,"finish_reason":"SUCCESS","seed":1}, one for each call.
+func (form) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	m := dialect.Images{Created: incoming.Created, Items: []dialect.Image{image(incoming.Body, "image", "finish_reason")}}
+	for _, body := range incoming.More {
 		m.Items = append(m.Items, image(body, "image", "finish_reason"))
 	}
-	return m.Answer()
+	return m.BuildResponse()
 }

@@ -20,17 +20,17 @@ import (
 func TestArtifacts(t *testing.T) {
 	t.Parallel()
 	to := &dialect.Target{Model: "stable-diffusion-xl-1024-v1-0"}
-	dialecttest.Requests(t, artifacts{}, to, []dialecttest.Asked{
-		{Name: "plain", In: dialecttest.JSON(`{"prompt":"a fox"}`), Want: `{"text_prompts":[{"text":"a fox","weight":1}]}`},
+	dialecttest.Requests(t, artifacts{}, to, []dialecttest.RequestCase{
+		{Name: "plain", Request: dialecttest.JSON(`{"prompt":"a fox"}`), Want: `{"text_prompts":[{"text":"a fox","weight":1}]}`},
 		{
-			Name: "all", In: dialecttest.JSON(`{"prompt":"a fox","negative_prompt":"snow","n":2,"size":"1024x1024","style":"anime","cfg_scale":7,"steps":30,"user":"u","response_format":"url"}`),
-			Want: `{"text_prompts":[{"text":"a fox","weight":1},{"text":"snow","weight":-1}],"width":1024,"height":1024,"samples":2,"style_preset":"anime","cfg_scale":7,"steps":30}`,
-			Lost: []string{"user", "response_format"},
+			Name: "all", Request: dialecttest.JSON(`{"prompt":"a fox","negative_prompt":"snow","n":2,"size":"1024x1024","style":"anime","cfg_scale":7,"steps":30,"user":"u","response_format":"url"}`),
+			Want:    `{"text_prompts":[{"text":"a fox","weight":1},{"text":"snow","weight":-1}],"width":1024,"height":1024,"samples":2,"style_preset":"anime","cfg_scale":7,"steps":30}`,
+			Dropped: []string{"user", "response_format"},
 		},
-		{Name: "no prompt", In: dialecttest.JSON(`{}`), Param: "prompt"},
-		{Name: "no size", In: dialecttest.JSON(`{"prompt":"a","size":"x"}`), Param: "size"},
+		{Name: "no prompt", Request: dialecttest.JSON(`{}`), Param: "prompt"},
+		{Name: "no size", Request: dialecttest.JSON(`{"prompt":"a","size":"x"}`), Param: "size"},
 	})
-	dialecttest.Answers(t, artifacts{}, to, []dialecttest.Answered{
+	dialecttest.Responses(t, artifacts{}, to, []dialecttest.ResponseCase{
 		{Name: "one", Body: `{"artifacts":[{"base64":"QQ==","seed":1050625087,"finishReason":"SUCCESS"}]}`, Want: `{"created":1795176000,"data":[{"b64_json":"QQ==","seed":1050625087,"finish_reason":"SUCCESS"}]}`},
 		{Name: "none", Body: `{"artifacts":[]}`},
 		{Name: "no JSON", Body: `<html>`},
@@ -79,13 +79,13 @@ func TestForm(t *testing.T) {
 		want              []string
 		path              string
 		more              int
-		lost              []string
+		dropped           []string
 		param             string
 	}{
 		{name: "plain", model: "core", body: `{"prompt":"a \"fox\""}`, want: []string{`prompt=a "fox"`}},
 		{
 			name: "all", model: "ultra", body: `{"model":"ultra","prompt":"a","aspect_ratio":"16:9","seed":7,"style":"anime","output_format":"png","size":"1024x1024","response_format":"b64_json"}`,
-			want: []string{"prompt=a", "aspect_ratio=16:9", "seed=7", "style_preset=anime", "output_format=png"}, lost: []string{"size"},
+			want: []string{"prompt=a", "aspect_ratio=16:9", "seed=7", "style_preset=anime", "output_format=png"}, dropped: []string{"size"},
 		},
 		{name: "model in the form", model: "sd3.5-large", body: `{"prompt":"a"}`, want: []string{"prompt=a", "model=sd3.5-large"}, path: "/v2beta/stable-image/generate/sd3"},
 		{name: "family", model: "sd3", body: `{"prompt":"a"}`, want: []string{"prompt=a"}},
@@ -115,8 +115,8 @@ func TestForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := fieldsOf(t, out); !slices.Equal(got, c.want) || out.Path != c.path || len(out.More) != c.more || !slices.Equal(out.Lost, c.lost) {
-				t.Errorf("got %q, path %q, %d more, lost %q", got, out.Path, len(out.More), out.Lost)
+			if got := fieldsOf(t, out); !slices.Equal(got, c.want) || out.Path != c.path || len(out.More) != c.more || !slices.Equal(out.Dropped, c.dropped) {
+				t.Errorf("got %q, path %q, %d more, lost %q", got, out.Path, len(out.More), out.Dropped)
 			}
 			if out.Header.Get("accept") != "application/json" {
 				t.Error("a picture would come instead of JSON")
@@ -127,7 +127,7 @@ func TestForm(t *testing.T) {
 			}
 		})
 	}
-	dialecttest.Answers(t, form{}, &dialect.Target{Model: "core"}, []dialecttest.Answered{
+	dialecttest.Responses(t, form{}, &dialect.Target{Model: "core"}, []dialecttest.ResponseCase{
 		{
 			Name: "two", Body: `{"image":"QQ==","finish_reason":"SUCCESS","seed":1}`, More: []string{`{"image":"Qg==","finish_reason":"CONTENT_FILTERED","seed":2}`},
 			Want: `{"created":1795176000,"data":[{"b64_json":"QQ==","finish_reason":"SUCCESS","seed":1},{"b64_json":"Qg==","finish_reason":"CONTENT_FILTERED","seed":2}]}`,

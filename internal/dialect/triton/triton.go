@@ -50,20 +50,20 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.
 		w.List("bad_words", raw)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"model_name":…,"text_output":…}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	raw, _ := splice.Find(in.Body, "text_output")
+// TranslateResponse reads {"model_name":…,"text_output":…}.
+func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	raw, _ := splice.Find(incoming.Body, "text_output")
 	text, ok := splice.Unquote(raw)
 	if !ok {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
 	}
-	c := dialect.Completion{Created: in.Created, Model: in.To.Model, Choices: []dialect.CompletionChoice{{Text: text, Finish: llm.FinishStop}}}
-	name, _ := splice.Find(in.Body, "model_name")
+	c := dialect.Completion{Created: incoming.Created, Model: incoming.To.Model, Choices: []dialect.CompletionChoice{{Text: text, Finish: llm.FinishStop}}}
+	name, _ := splice.Find(incoming.Body, "model_name")
 	if s, _ := splice.Unquote(name); s != "" {
 		c.Model = s
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }

@@ -34,14 +34,14 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	return &dialect.Outgoing{Body: d.Apply(edits)}, nil
 }
 
-// DecodeAnswer adds prompt_tokens, which equals the total.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+// TranslateResponse adds prompt_tokens, which equals the total.
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var d splice.Doc
-	if err := splice.Scan(in.Body, &d); err != nil || !d.Has("data") {
+	if err := splice.Scan(incoming.Body, &d); err != nil || !d.Has("data") {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").WithCause(err)
 	}
 	a := &dialect.Response{}
-	a.Usage, a.Model = dialect.Usage(llm.Embed, in.Body, "")
+	a.Usage, a.Model = dialect.Usage(llm.Embed, incoming.Body, "")
 	a.Body = d.Apply([]splice.Edit{splice.SetPath("usage.prompt_tokens", strconv.AppendInt(nil, a.Usage.InputTokens, 10))})
 	return a, nil
 }

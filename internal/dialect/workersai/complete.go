@@ -33,16 +33,16 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
-// DecodeAnswer reads {"result":{"response":"…"}}.
-func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	r, err := chat{}.DecodeReply(in)
+// TranslateResponse reads {"result":{"response":"…"}}.
+func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	r, err := chat{}.DecodeResponse(incoming)
 	if err != nil {
 		return nil, err
 	}
-	c := dialect.Completion{ID: r.ID, Created: in.Created, Model: in.To.Model, Usage: r.Usage}
+	c := dialect.Completion{ID: r.ID, Created: incoming.Created, Model: incoming.To.Model, Usage: r.Usage}
 	for i := range r.Choices {
 		var text strings.Builder
 		for k := range r.Choices[i].Parts {
@@ -52,10 +52,10 @@ func (complete) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 		}
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: text.String(), Finish: r.Choices[i].Finish})
 	}
-	return c.Answer(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }
 
 // NewStream turns a stream of text into that of a completion.
-func (complete) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
-	return dialect.CompletionStream(in, chat{}.NewDecoder(in))
+func (complete) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder {
+	return dialect.CompletionStream(incoming, chat{}.NewDecoder(incoming))
 }

@@ -21,13 +21,13 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	return dialect.EncodeTexts(r, "text", dialect.Rename{Path: "pooling", To: "pooling"})
 }
 
-// DecodeAnswer reads {"result":{"shape":[1,768],"data":[[…]]}}.
-func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
-	raw, err := result(in.Body)
+// TranslateResponse reads {"result":{"shape":[1,768],"data":[[…]]}}.
+func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	raw, err := result(incoming.Body)
 	if err != nil {
 		return nil, err
 	}
-	e := dialect.Embeddings{Model: in.To.Model, Base64: dialect.WantsBase64(dialect.Fields(in.Sent.Body))}
+	e := dialect.Embeddings{Model: incoming.To.Model, Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
 	e.Usage, _ = dialect.Usage(llm.Embed, raw, "")
 	data, _ := splice.Find(raw, "data")
 	for v := range splice.Elements(data) {
@@ -36,5 +36,5 @@ func (embed) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	if len(e.Vectors) == 0 {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
 	}
-	return e.Answer()
+	return e.BuildResponse()
 }

@@ -16,20 +16,20 @@ func (chat) NewDecoder(*dialect.Incoming) dialect.EventDecoder { return &events{
 // events reads one stream: {"response":"Hi","p":"…"} as long as there is text, with the
 // usage in the last one, or the chunks of models that speak OpenAI's words, and [DONE].
 type events struct {
-	in      dialect.EventReader
-	started bool
-	ended   bool
-	blocks  int           // begun so far
-	open    bool          // the block at blocks-1 holds text or thoughts and is open
-	part    llm.PartKind  // of it
-	calls   map[int]*call // by their places
-	last    *call         // that pieces without a place belong to
-	order   []int         // blocks of the calls, which stay open
-	early   dialect.PendingToolCalls
-	word    string // the provider's reason
-	usage   llm.Usage
-	halves  dialect.SurrogateJoiner
-	ev      llm.Event
+	events       dialect.EventReader
+	started      bool
+	ended        bool
+	blocks       int           // begun so far
+	open         bool          // the block at blocks-1 holds text or thoughts and is open
+	part         llm.PartKind  // of it
+	calls        map[int]*call // by their places
+	last         *call         // that pieces without a place belong to
+	order        []int         // blocks of the calls, which stay open
+	early        dialect.PendingToolCalls
+	finishReason string // the provider's reason
+	usage        llm.Usage
+	surrogates   dialect.SurrogateJoiner
+	ev           llm.Event
 }
 
 // call is a tool call. It begins when its name is known; one whose name never comes is none.
@@ -42,15 +42,15 @@ type call struct {
 
 // Feed reads what came.
 func (d *events) Feed(p []byte, emit func(*llm.Event)) error {
-	return d.in.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
+	return d.events.Feed(p, func(_, data []byte) error { return d.event(data, emit) })
 }
 
 // Close ends the reading. A stream without [DONE] is whole when it gave a reason.
 func (d *events) Close(emit func(*llm.Event)) error {
-	if err := d.in.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
+	if err := d.events.Close(func(_, data []byte) error { return d.event(data, emit) }); err != nil {
 		return err
 	}
-	if d.word != "" {
+	if d.finishReason != "" {
 		d.end(emit)
 	}
 	return nil
@@ -58,7 +58,7 @@ func (d *events) Close(emit func(*llm.Event)) error {
 
 func (d *events) send(emit func(*llm.Event), ev llm.Event) {
 	d.ev = ev
-	d.halves.Event(&d.ev, emit)
+	d.surrogates.Event(&d.ev, emit)
 }
 
 func (d *events) event(data []byte, emit func(*llm.Event)) error {
@@ -90,7 +90,7 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 		delta, _ := splice.Find(c, "delta")
 		d.delta(delta, "content", emit)
 		if word := splice.Text(c, "finish_reason"); word != "" {
-			d.word = word
+			d.finishReason = word
 		}
 	}
 	return d.early.Bounded()
@@ -115,9 +115,9 @@ func (d *events) start(data []byte, emit func(*llm.Event)) {
 
 // delta takes a piece of an answer, of which the text stands under that name.
 func (d *events) delta(raw []byte, name string, emit func(*llm.Event)) {
-	d.text(llm.ThoughtPart, thought(raw), emit)
-	said, _ := splice.Find(raw, name)
-	d.text(llm.TextPart, text(said), emit)
+	d.text(llm.ReasoningPart, reasoningText(raw), emit)
+	content, _ := splice.Find(raw, name)
+	d.text(llm.TextPart, text(content), emit)
 	calls, _ := splice.Find(raw, "tool_calls")
 	for val := range splice.Elements(calls) {
 		d.call(readCall(val), emit)
@@ -146,7 +146,7 @@ func (d *events) shut(emit func(*llm.Event)) {
 
 // call takes a tool call or a piece of one.
 func (d *events) call(f function, emit func(*llm.Event)) {
-	c := d.piecedCall(f)
+	c := d.findOrAddCall(f)
 	d.last = c
 	if c.id == "" {
 		c.id = f.id
@@ -154,7 +154,7 @@ func (d *events) call(f function, emit func(*llm.Event)) {
 	switch {
 	case c.begun:
 	case f.name == "":
-		d.early.Keep(&c.early, f.arguments)
+		d.early.Add(&c.early, f.arguments)
 		return
 	default:
 		d.begin(c, f.name, emit)
@@ -162,23 +162,23 @@ func (d *events) call(f function, emit func(*llm.Event)) {
 	d.arguments(c, f.arguments, emit)
 }
 
-// piecedCall is the call that a piece belongs to, a new one where it begins one. What has
+// findOrAddCall is the call that a piece belongs to, a new one where it begins one. What has
 // neither a place nor a name goes on with the last.
-func (d *events) piecedCall(f function) *call {
+func (d *events) findOrAddCall(f function) *call {
 	if !f.placed {
 		if d.last != nil && (f.name == "" || !d.last.begun) {
 			return d.last
 		}
-		f.place = -1 - len(d.calls)
+		f.index = -1 - len(d.calls)
 	}
-	if c := d.calls[f.place]; c != nil {
+	if c := d.calls[f.index]; c != nil {
 		return c
 	}
 	if d.calls == nil {
 		d.calls = map[int]*call{}
 	}
 	c := &call{}
-	d.calls[f.place] = c
+	d.calls[f.index] = c
 	return c
 }
 
@@ -189,14 +189,14 @@ func (d *events) begin(c *call, name string, emit func(*llm.Event)) {
 	d.blocks++
 	d.order = append(d.order, c.block)
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Block: c.block, Part: llm.CallPart, ID: cmp.Or(c.id, ident.NewObjectID("call_")), Name: name})
-	for _, piece := range d.early.Take(&c.early) {
-		d.arguments(c, piece, emit)
+	for _, fragment := range d.early.Take(&c.early) {
+		d.arguments(c, fragment, emit)
 	}
 }
 
-func (d *events) arguments(c *call, piece string, emit func(*llm.Event)) {
-	if piece != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: c.block, Part: llm.CallPart, Text: piece})
+func (d *events) arguments(c *call, fragment string, emit func(*llm.Event)) {
+	if fragment != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Block: c.block, Part: llm.CallPart, Text: fragment})
 	}
 }
 
@@ -209,7 +209,7 @@ func (d *events) end(emit func(*llm.Event)) {
 	for _, block := range d.order {
 		d.send(emit, llm.Event{Kind: llm.EventBlockEnd, Block: block, Part: llm.CallPart})
 	}
-	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(d.word, len(d.order) > 0), Text: d.word})
+	d.send(emit, llm.Event{Kind: llm.EventFinish, Finish: finishOf(d.finishReason, len(d.order) > 0), Text: d.finishReason})
 	if d.usage.Reported {
 		d.send(emit, llm.Event{Kind: llm.EventUsage, Usage: &d.usage})
 	}

@@ -50,14 +50,14 @@ func TestStreamsAreReadAlikeHoweverCut(t *testing.T) {
 		{chatStream, llm.Response{
 			ID: "chatcmpl-7", Model: "@cf/openai/gpt-oss-120b",
 			Choices: []llm.Choice{{Finish: llm.FinishToolCalls, Raw: "tool_calls", Parts: []llm.Part{
-				{Kind: llm.ThoughtPart, Text: "Hm."}, {Text: "Hi"},
+				{Kind: llm.ReasoningPart, Text: "Hm."}, {Text: "Hi"},
 				{Kind: llm.CallPart, Call: &llm.ToolCall{ID: "call_1", Name: "f", Arguments: `{"a":1}`}},
 			}}},
 			Usage: llm.Usage{InputTokens: 9, OutputTokens: 4, TotalTokens: 13, Reported: true},
 		}},
 	} {
 		events := dialecttest.SplitEverywhere(t, []byte(c.stream), newDecoder)
-		for _, d := range dialecttest.DiffReplies(&c.want, dialecttest.ReplyOf(dialecttest.Merge(events))) {
+		for _, d := range dialecttest.DiffResponses(&c.want, dialecttest.ResponseOf(dialecttest.Merge(events))) {
 			t.Error(d)
 		}
 		if last := events[len(events)-1]; last.Kind != llm.EventEnd {
@@ -92,12 +92,12 @@ func FuzzEvents(f *testing.F) {
 	for _, s := range []string{textStream, toolStream, chatStream} {
 		f.Add([]byte(s), uint16(60))
 	}
-	f.Fuzz(func(t *testing.T, stream []byte, at uint16) {
-		i := min(int(at), len(stream))
-		whole, wholeErr := dialecttest.Read(newDecoder(), stream)
+	f.Fuzz(func(t *testing.T, stream []byte, split uint16) {
+		i := min(int(split), len(stream))
+		full, fullErr := dialecttest.Read(newDecoder(), stream)
 		parts, partsErr := dialecttest.Read(newDecoder(), stream[:i], stream[i:])
-		if (wholeErr == nil) != (partsErr == nil) || len(dialecttest.Merge(whole)) != len(dialecttest.Merge(parts)) {
-			t.Fatalf("%d events and %v, in two pieces %d and %v", len(whole), wholeErr, len(parts), partsErr)
+		if (fullErr == nil) != (partsErr == nil) || len(dialecttest.Merge(full)) != len(dialecttest.Merge(parts)) {
+			t.Fatalf("%d events and %v, in two pieces %d and %v", len(full), fullErr, len(parts), partsErr)
 		}
 	})
 }
@@ -148,22 +148,22 @@ func TestDecodeReply(t *testing.T) {
 			llm.Response{
 				ID: "c", Model: "@cf/x",
 				Choices: []llm.Choice{{Finish: llm.FinishLength, Raw: "length", Parts: []llm.Part{
-					{Kind: llm.ThoughtPart, Text: "Hm."}, {Text: "Hi"}, {Kind: llm.CallPart, Call: &llm.ToolCall{ID: "1", Name: "f", Arguments: `{}`}},
+					{Kind: llm.ReasoningPart, Text: "Hm."}, {Text: "Hi"}, {Kind: llm.CallPart, Call: &llm.ToolCall{ID: "1", Name: "f", Arguments: `{}`}},
 				}}},
 				Usage: llm.Usage{InputTokens: 1, OutputTokens: 2, TotalTokens: 3, Reported: true},
 			},
 		},
 	} {
-		r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(c.body), To: target})
+		r, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(c.body), To: target})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		for _, d := range dialecttest.DiffReplies(&c.want, r) {
+		for _, d := range dialecttest.DiffResponses(&c.want, r) {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}
 	for _, body := range []string{``, `{"success":false}`, `{"result":"x"}`, `{"result":{"choices":[]}}`} {
-		if _, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
+		if _, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(body), To: target}); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -206,7 +206,7 @@ func TestCompletionStream(t *testing.T) {
 func TestCallsBeginWithTheirNames(t *testing.T) {
 	t.Parallel()
 	call := func(members string) string { return `{"choices":[{"delta":{"tool_calls":[{` + members + `}]}}]}` }
-	end := func(word string) string { return `{"choices":[{"delta":{},"finish_reason":"` + word + `"}]}` }
+	end := func(reason string) string { return `{"choices":[{"delta":{},"finish_reason":"` + reason + `"}]}` }
 	for name, c := range map[string]struct {
 		events []string
 		want   string
@@ -219,7 +219,7 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 		"no name at all":           {[]string{call(`"index":0,"id":"a","function":{"arguments":"{}"}`), end("tool_calls")}, `stop`},
 	} {
 		events := dialecttest.SplitEverywhere(t, []byte("data: "+strings.Join(append(c.events, "[DONE]"), "\n\ndata: ")+"\n\n"), newDecoder)
-		choice := dialecttest.ReplyOf(events).Choices[0]
+		choice := dialecttest.ResponseOf(events).Choices[0]
 		var got []string
 		for _, p := range choice.Parts {
 			got = append(got, p.Call.Name+"#"+p.Call.ID+p.Call.Arguments)
@@ -228,7 +228,7 @@ func TestCallsBeginWithTheirNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, text, c.want)
 		}
 	}
-	r, err := upstream().DecodeReply(&dialect.Incoming{Body: []byte(`{"result":{"tool_calls":[{"arguments":{}}],"finish_reason":"tool_calls"}}`)})
+	r, err := upstream().DecodeResponse(&dialect.Incoming{Body: []byte(`{"result":{"tool_calls":[{"arguments":{}}],"finish_reason":"tool_calls"}}`)})
 	if err != nil || len(r.Choices[0].Parts) > 0 || r.Choices[0].Finish != llm.FinishStop {
 		t.Errorf("%v: %+v", err, r)
 	}

@@ -40,9 +40,9 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 		w.Int("width", width)
 		w.Int("height", height)
 	}
-	w.Carry(t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
+	w.WriteParams(t, []dialect.Rename{{Path: "negative_prompt", To: "negative_prompt"}, {Path: "seed", To: "seed"}})
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: t.Dropped()}, nil
 }
 
 // size takes "1024x768" apart; anything else, for example "auto", is left where it is.
@@ -61,14 +61,14 @@ func size(t *llm.FieldTracker) (width, height int64, ok bool) {
 	return width, height, true
 }
 
-// DecodeAnswer reads {"result":{"image":"/9j/…"}}, or the image itself, which is what
+// TranslateResponse reads {"result":{"image":"/9j/…"}}, or the image itself, which is what
 // some models answer with.
-func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
+func (image) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var data string
-	if strings.HasPrefix(in.Header.Get("content-type"), "image/") {
-		data = dialect.Base64(in.Body)
+	if strings.HasPrefix(incoming.Header.Get("content-type"), "image/") {
+		data = dialect.Base64(incoming.Body)
 	} else {
-		raw, err := result(in.Body)
+		raw, err := result(incoming.Body)
 		if err != nil {
 			return nil, err
 		}
@@ -79,12 +79,12 @@ func (image) DecodeAnswer(in *dialect.Incoming) (*dialect.Response, error) {
 	}
 	var w dialect.JSON
 	w.Open('{')
-	w.Int("created", in.Created)
+	w.Int("created", incoming.Created)
 	w.Key("data").Open('[')
 	w.Open('{')
 	w.Str("b64_json", data)
 	w.Close('}')
 	w.Close(']')
 	w.Close('}')
-	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
+	return &dialect.Response{Body: w.B, Model: incoming.To.Model}, nil
 }

@@ -21,9 +21,9 @@ func (w *writer) turn(m *llm.Message, role string, parts []llm.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		dialect.DropCacheControl(w.t, w.c, m, p)
-		text, words := dialect.PartText(p)
+		text, isText := dialect.PartText(p)
 		switch {
-		case words:
+		case isText:
 			texts = append(texts, text)
 		case p.Kind == llm.ImagePart && role == "user" && p.Media.FileID == "":
 			images++
@@ -70,7 +70,7 @@ func (w *writer) assistant(m *llm.Message) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range s.Thoughts {
+	for _, p := range s.Reasoning {
 		w.t.Drop(w.c.Path(m, p.Index))
 	}
 	if len(s.Texts)+len(s.Calls) == 0 && len(m.Parts) > 0 {

@@ -23,10 +23,10 @@ func result(body []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// DecodeReply reads {"response":"…","tool_calls":[…],"usage":{…}} or, of models that
+// DecodeResponse reads {"response":"…","tool_calls":[…],"usage":{…}} or, of models that
 // speak OpenAI's words, {"choices":[…]}.
-func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
-	raw, err := result(in.Body)
+func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
+	raw, err := result(incoming.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (chat) DecodeReply(in *dialect.Incoming) (*llm.Response, error) {
 // choice reads what was said: the text stands under that name.
 func choice(index int, raw []byte, finish, name string) llm.Choice {
 	c := llm.Choice{Index: index, Raw: finish}
-	if thought := dialect.Whole(thought(raw)); thought != "" {
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.ThoughtPart, Text: thought})
+	if thought := dialect.ReplaceLoneSurrogates(reasoningText(raw)); thought != "" {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.ReasoningPart, Text: thought})
 	}
-	said, _ := splice.Find(raw, name)
-	if s := dialect.Whole(text(said)); s != "" {
+	content, _ := splice.Find(raw, name)
+	if s := dialect.ReplaceLoneSurrogates(text(content)); s != "" {
 		c.Parts = append(c.Parts, llm.Part{Kind: llm.TextPart, Text: s})
 	}
 	calls, _ := splice.Find(raw, "tool_calls")
@@ -67,18 +67,18 @@ func choice(index int, raw []byte, finish, name string) llm.Choice {
 			f.id = ident.NewObjectID("call_")
 		}
 		called = true
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: dialect.Whole(f.arguments)}})
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.CallPart, Call: &llm.ToolCall{ID: f.id, Name: f.name, Arguments: dialect.ReplaceLoneSurrogates(f.arguments)}})
 	}
 	c.Finish = finishOf(finish, called)
 	return c
 }
 
 // finishOf is the reason, of which most models say nothing.
-func finishOf(word string, called bool) llm.Finish {
+func finishOf(reason string, called bool) llm.Finish {
 	switch {
-	case word == "length":
+	case reason == "length":
 		return llm.FinishLength
-	case word == "content_filter":
+	case reason == "content_filter":
 		return llm.FinishFilter
 	case called:
 		return llm.FinishToolCalls
@@ -86,8 +86,8 @@ func finishOf(word string, called bool) llm.Finish {
 	return llm.FinishStop
 }
 
-// thought is what a reasoning model thought.
-func thought(raw []byte) string {
+// reasoningText is what a reasoning model thought.
+func reasoningText(raw []byte) string {
 	for _, name := range [...]string{"reasoning_content", "reasoning"} {
 		val, _ := splice.Find(raw, name)
 		if s := dialect.DecodeFragment(val); s != "" {
@@ -112,7 +112,7 @@ func text(raw []byte) string {
 // function is a tool call, or a piece of one.
 type function struct {
 	id, name, arguments string
-	place               int
+	index               int
 	placed              bool // it has a place
 }
 
@@ -121,9 +121,9 @@ type function struct {
 func readCall(raw []byte) function {
 	var f function
 	f.id = splice.Text(raw, "id")
-	if at, ok := splice.Find(raw, "index"); ok {
-		n, ok := dialect.Count(at)
-		f.place, f.placed = int(n), ok
+	if number, ok := splice.Find(raw, "index"); ok {
+		n, ok := dialect.Count(number)
+		f.index, f.placed = int(n), ok
 	}
 	if inner, ok := splice.Find(raw, "function"); ok {
 		raw = inner

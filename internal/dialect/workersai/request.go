@@ -36,11 +36,11 @@ func (chat) EncodeCall(_ context.Context, c *llm.Call, to *dialect.Target) (*dia
 		w.Bool("stream", true)
 	}
 	w.Close('}')
-	return &dialect.Outgoing{Body: w.B, Lost: w.t.Dropped()}, nil
+	return &dialect.Outgoing{Body: w.B, Dropped: w.t.Dropped()}, nil
 }
 
 func writeParams(w *dialect.JSON, t *llm.FieldTracker) {
-	w.Carry(t, params)
+	w.WriteParams(t, params)
 	if raw, ok := t.First(llm.MaxCompletionTokens, llm.MaxTokens); ok {
 		w.Raw("max_tokens", raw)
 	}

@@ -37,7 +37,7 @@ func TestEncodeCall(t *testing.T) {
 	const user = `{"messages":[{"role":"user","content":"x"}]`
 	for _, c := range []struct {
 		name, call, want string
-		lost             []string
+		dropped          []string
 	}{
 		{
 			"parameters", `"temperature":0.3,"top_p":0.9,"top_k":4,"max_tokens":50,"max_completion_tokens":60,"seed":7,"repetition_penalty":1.1,"raw":false,"stop":"x","user":"u"`,
@@ -62,8 +62,8 @@ func TestEncodeCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
-			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.name, out.Body, c.want, out.Lost)
+		if string(out.Body) != c.want || !slices.Equal(out.Dropped, c.dropped) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.name, out.Body, c.want, out.Dropped)
 		}
 	}
 	to := *target
@@ -96,7 +96,7 @@ func sameHere(c *llm.Call) {
 			c.Tools[i].Schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 	}
-	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool { return !carried[p.Name] })
+	c.Params = slices.DeleteFunc(c.Params, func(p llm.Param) bool { return !supportedParams[p.Name] })
 	for i := range c.Params {
 		if c.Params[i].Name == llm.MaxCompletionTokens {
 			c.Params[i].Name = llm.MaxTokens
@@ -107,7 +107,7 @@ func sameHere(c *llm.Call) {
 	}
 }
 
-var carried = map[string]bool{
+var supportedParams = map[string]bool{
 	"temperature": true, "top_p": true, "top_k": true, "seed": true, "frequency_penalty": true, "presence_penalty": true,
 	llm.MaxTokens: true, llm.MaxCompletionTokens: true,
 }
@@ -141,12 +141,12 @@ func chatOf(t *testing.T, body []byte) *llm.Call {
 	t.Helper()
 	body = []byte(strings.Replace(string(body), `"response_format":{"type":"json_schema","json_schema":{`, `"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{`, 1))
 	if strings.Contains(string(body), `"json_schema":{"name":"n"`) {
-		at := strings.Index(string(body), `"schema":{`) + len(`"schema":`)
+		start := strings.Index(string(body), `"schema":{`) + len(`"schema":`)
 		var schema json.RawMessage
-		if err := json.NewDecoder(strings.NewReader(string(body[at:]))).Decode(&schema); err != nil {
+		if err := json.NewDecoder(strings.NewReader(string(body[start:]))).Decode(&schema); err != nil {
 			t.Fatal(err)
 		}
-		body = []byte(string(body[:at]) + string(schema) + "}" + string(body[at+len(schema):]))
+		body = []byte(string(body[:start]) + string(schema) + "}" + string(body[start+len(schema):]))
 	}
 	c, err := openai.Dialect().Clients[llm.ChatComplete].DecodeCall(body)
 	if err != nil {
@@ -167,12 +167,12 @@ func TestNothingIsLostUnsaid(t *testing.T) {
 				t.Fatalf("%s %d: %v", surface, seed, err)
 			}
 			diff := dialecttest.Diff(
-				dialecttest.Rest(c, out.Lost), chatOf(t, out.Body),
-				dialecttest.Places, dialecttest.Surface, dialecttest.Model, dialecttest.Stream, dialecttest.Sources, dialecttest.Developers, dialecttest.Turns,
-				dialecttest.Arguments, dialecttest.ResultNames, dialecttest.URLTypes, sameHere, dialecttest.Texts("\n"), dialecttest.Places,
+				dialecttest.Rest(c, out.Dropped), chatOf(t, out.Body),
+				dialecttest.Positions, dialecttest.Surface, dialecttest.Model, dialecttest.Stream, dialecttest.Sources, dialecttest.Developers, dialecttest.Turns,
+				dialecttest.Arguments, dialecttest.ResultNames, dialecttest.URLTypes, sameHere, dialecttest.Texts("\n"), dialecttest.Positions,
 			)
 			if len(diff) > 0 {
-				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Lost, out.Body)
+				t.Fatalf("%s %d:\n%s\nlost %q\n%s", surface, seed, strings.Join(diff, "\n"), out.Dropped, out.Body)
 			}
 		}
 	}

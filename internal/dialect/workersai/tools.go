@@ -17,7 +17,7 @@ func (w *writer) tools() {
 	}
 }
 
-func (w *writer) function(t *llm.Tool, at string) {
+func (w *writer) function(t *llm.Tool, path string) {
 	w.Open('{')
 	w.Str("type", llm.Function)
 	w.Key("function").Open('{')
@@ -31,10 +31,10 @@ func (w *writer) function(t *llm.Tool, at string) {
 	w.Close('}')
 	w.Close('}')
 	if t.Cache != nil {
-		w.t.Drop(at + ".cache_control")
+		w.t.Drop(path + ".cache_control")
 	}
 	if t.Strict != nil && *t.Strict {
-		w.t.Drop(dialect.NestedPath(w.c, at, "function") + ".strict")
+		w.t.Drop(dialect.NestedPath(w.c, path, "function") + ".strict")
 	}
 }
 
@@ -50,11 +50,11 @@ func (w *writer) format() {
 	w.Str("type", f.Type)
 	w.Raw("json_schema", f.Schema)
 	w.Close('}')
-	at := dialect.NestedPath(w.c, f.From, "json_schema")
+	path := dialect.NestedPath(w.c, f.From, "json_schema")
 	if f.Description != "" {
-		w.t.Drop(at + ".description")
+		w.t.Drop(path + ".description")
 	}
 	if f.Strict != nil && *f.Strict {
-		w.t.Drop(at + ".strict")
+		w.t.Drop(path + ".strict")
 	}
 }

@@ -18,7 +18,7 @@ func TestUnifiedRequests(t *testing.T) {
 	for _, c := range []struct {
 		ep         llm.Endpoint
 		body, want string
-		lost       []string
+		dropped    []string
 	}{
 		{llm.Embed, `{"model":"m","input":["a","b"],"encoding_format":"base64","dimensions":5}`, `{"text":["a","b"]}`, []string{"dimensions"}},
 		{llm.Complete, `{"prompt":"hi","max_tokens":5,"echo":true}`, `{"prompt":"\n\nHuman: hi\n\nAssistant:","max_tokens":5}`, []string{"echo"}},
@@ -33,8 +33,8 @@ func TestUnifiedRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(out.Body) != c.want || !slices.Equal(out.Lost, c.lost) {
-			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, out.Body, c.want, out.Lost)
+		if string(out.Body) != c.want || !slices.Equal(out.Dropped, c.dropped) {
+			t.Errorf("%s: sent\n%s\nwant\n%s\nlost %q", c.ep, out.Body, c.want, out.Dropped)
 		}
 	}
 	for ep, param := range map[llm.Endpoint]string{llm.Embed: "input", llm.Complete: "prompt", llm.ImageGenerate: "prompt"} {
@@ -58,7 +58,7 @@ func TestUnifiedAnswers(t *testing.T) {
 		{llm.ImageGenerate, ``, `{"result":{"image":"/9j/4AAQ"},"success":true}`, `{"created":9,"data":[{"b64_json":"/9j/4AAQ"}]}`, nil},
 		{llm.ImageGenerate, ``, "\x89PNG", `{"created":9,"data":[{"b64_json":"iVBORw=="}]}`, wire.Header{{Name: "content-type", Value: "image/png"}}},
 	} {
-		a, err := workersai.Dialect().Unified[c.ep].DecodeAnswer(&dialect.Incoming{Body: []byte(c.body), Header: c.header, Created: 9, To: target, Sent: &dialect.Request{Body: []byte(c.sent)}})
+		a, err := workersai.Dialect().Unified[c.ep].TranslateResponse(&dialect.Incoming{Body: []byte(c.body), Header: c.header, Created: 9, To: target, Sent: &dialect.Request{Body: []byte(c.sent)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,15 +66,15 @@ func TestUnifiedAnswers(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.ep, a.Body, c.want)
 		}
 	}
-	in := &dialect.Incoming{Body: []byte(`{"result":{"response":" you","usage":{"prompt_tokens":1,"completion_tokens":2}},"success":true}`), Created: 9, To: target}
-	a, err := workersai.Dialect().Unified[llm.Complete].DecodeAnswer(in)
+	incoming := &dialect.Incoming{Body: []byte(`{"result":{"response":" you","usage":{"prompt_tokens":1,"completion_tokens":2}},"success":true}`), Created: 9, To: target}
+	a, err := workersai.Dialect().Unified[llm.Complete].TranslateResponse(incoming)
 	if err != nil || !strings.Contains(string(a.Body), `"choices":[{"text":" you","index":0,"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}`) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
 	for _, ep := range []llm.Endpoint{llm.Embed, llm.ImageGenerate, llm.Complete} {
 		for _, body := range []string{`{}`, `{"result":{"choices":[]}}`} {
-			in := &dialect.Incoming{Body: []byte(body), To: target, Sent: &dialect.Request{}}
-			if _, err := workersai.Dialect().Unified[ep].DecodeAnswer(in); !fault.Has(err, fault.UpstreamInvalid) {
+			incoming := &dialect.Incoming{Body: []byte(body), To: target, Sent: &dialect.Request{}}
+			if _, err := workersai.Dialect().Unified[ep].TranslateResponse(incoming); !fault.Has(err, fault.UpstreamInvalid) {
 				t.Errorf("%s %s: %v", ep, body, err)
 			}
 		}

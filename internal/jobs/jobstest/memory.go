@@ -132,8 +132,8 @@ func (m *Memory) PostponeJob(_ context.Context, j *jobs.Job, due time.Time) erro
 	return errors.Join(err, m.failure)
 }
 
-// HurryJob implements jobs.Store.
-func (m *Memory) HurryJob(_ context.Context, key, node string, due time.Time) (found bool, err error) {
+// SetJobDue implements jobs.Store.
+func (m *Memory) SetJobDue(_ context.Context, key, node string, due time.Time) (found bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.rows {
@@ -166,7 +166,7 @@ func (m *Memory) add(deltas []jobs.Delta) {
 		m.used = map[string]int64{}
 	}
 	for _, d := range deltas {
-		m.used[d.Carrier+"/"+string(d.Measure)] += d.Units
+		m.used[d.Subject+"/"+string(d.Measure)] += d.Units
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 func openJob(created time.Time) *jobs.Job {
 	id := ident.NewID()
-	return &jobs.Job{ID: id, Kind: jobs.Batch, UpstreamID: "batch_" + id, Path: "/batches/batch_" + id, WorkspaceID: ident.NewID(), Provider: "openai", Created: created.UTC(), Bound: 9,
-		Charges: []jobs.Charge{{Carrier: "key", Entry: "monthly", Measure: jobs.Cost, Units: 9}}, Input: &jobs.Input{Lines: 1, Groups: []jobs.Group{{Model: "gpt-4o-mini", Requests: 1}}}}
+	return &jobs.Job{ID: id, Kind: jobs.Batch, UpstreamID: "batch_" + id, Path: "/batches/batch_" + id, WorkspaceID: ident.NewID(), Provider: "openai", Created: created.UTC(), MaxCostNano: 9,
+		Charges: []jobs.Charge{{Subject: "key", Entry: "monthly", Measure: jobs.Cost, Units: 9}}, Input: &jobs.Input{Lines: 1, Groups: []jobs.Group{{Model: "gpt-4o-mini", Requests: 1}}}}
 }
 
 func isDue(t *testing.T, s *store.Store, j *jobs.Job, node string, now, created time.Time) bool {
@@ -51,13 +51,13 @@ func openJobs(t *testing.T, s *store.Store) {
 	j.Checks = 3
 	must(t, s.PostponeJob(ctx, j, now.Add(time.Hour)))
 	same(t, "postponed", isDue(t, s, j, home, now.Add(time.Minute), long), false)
-	hurried, err := s.HurryJob(ctx, j.Key(), away, now)
+	hurried, err := s.SetJobDue(ctx, j.Key(), away, now)
 	must(t, err)
 	same(t, "hurried", hurried && isDue(t, s, j, home, now, long), true)
-	hurried, err = s.HurryJob(ctx, private.Key(), away, now)
+	hurried, err = s.SetJobDue(ctx, private.Key(), away, now)
 	must(t, err)
 	same(t, "private, hurried on another node", hurried && isDue(t, s, private, away, now, long), true)
-	hurried, err = s.HurryJob(ctx, jobs.Key("another", "batch"), away, now)
+	hurried, err = s.SetJobDue(ctx, jobs.Key("another", "batch"), away, now)
 	must(t, err)
 	same(t, "a job that is not there", hurried, false)
 	found, err = s.FindJob(ctx, j.ID)
