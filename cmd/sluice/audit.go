@@ -35,16 +35,16 @@ func (v verifyAudit) Run() error {
 	if err != nil {
 		return fmt.Errorf("--checkpoint: %w", err)
 	}
-	in := io.Reader(os.Stdin)
+	input := io.Reader(os.Stdin)
 	if v.File != "-" {
 		f, err := os.Open(v.File)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		in = f
+		input = f
 	}
-	summary, err := app.VerifyAudit(in, key, strings.TrimSpace(published))
+	summary, err := app.VerifyAudit(input, key, strings.TrimSpace(published))
 	if err != nil {
 		return err
 	}

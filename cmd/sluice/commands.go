@@ -109,7 +109,7 @@ func (c createKey) Run(ctx context.Context, s *settings) error {
 }
 
 type rotateSealingKey struct {
-	Beside bool `name:"beside-gateways" help:"Do it although gateways run: each of them has the new key first in ENCRYPTION_KEY, and the old one behind it."`
+	WithGateways bool `name:"beside-gateways" help:"Do it although gateways run: each of them has the new key first in ENCRYPTION_KEY, and the old one behind it."`
 }
 
 // Run rotates the sealing key.
@@ -118,7 +118,7 @@ func (c rotateSealingKey) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	n, err := app.RotateSealing(ctx, l.Settings, log, c.Beside)
+	n, err := app.RotateSealing(ctx, l.Settings, log, c.WithGateways)
 	if err != nil {
 		return err
 	}

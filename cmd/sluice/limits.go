@@ -49,13 +49,13 @@ func (c forgetNode) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	given, err := app.ForgetNode(ctx, l.Settings, c.Node)
+	shares, err := app.ForgetNode(ctx, l.Settings, c.Node)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "OF\tBUDGET\tHELD\tUSED")
-	for _, p := range given {
+	for _, p := range shares {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", p.Counter.Carrier, p.Counter.Entry+p.Counter.ValueKey, p.Held, p.Used)
 	}
 	return w.Flush()

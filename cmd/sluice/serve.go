@@ -50,7 +50,7 @@ func runSeeded(ctx context.Context, s *settings, demo bool, seedDays int) (err e
 	apart(l, demo)
 	var first app.FirstKeys
 	a, err := app.New(ctx, l.Settings, app.Options{
-		Version: version, Log: log, Demo: demo, SeedDays: seedDays, OwnGC: os.Getenv("GOGC") != "", AccessLog: accessLog(ctx, &l.Settings, log), OnBootstrap: func(made app.FirstKeys) { first = made },
+		Version: version, Log: log, Demo: demo, SeedDays: seedDays, HasGOGC: os.Getenv("GOGC") != "", AccessLog: accessLog(ctx, &l.Settings, log), OnBootstrap: func(made app.FirstKeys) { first = made },
 	})
 	if err != nil {
 		if first != (app.FirstKeys{}) { // the next start has them already
@@ -63,7 +63,7 @@ func runSeeded(ctx context.Context, s *settings, demo bool, seedDays int) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	welcome(a, s, l, first, demo)
+	printGreeting(a, s, l, first, demo)
 	return a.Run(ctx)
 }
 

@@ -11,32 +11,32 @@ import (
 	"sluice/internal/sealed"
 )
 
-// word is how a shell gets at the value of a setting, inside double quotes.
-type word struct {
+// shellValue is how a shell gets at the value of a setting, inside double quotes.
+type shellValue struct {
 	text     string // "$BOOTSTRAP_WORKSPACE_KEY"; empty when there is no way
 	variable bool   // of the environment that the gateway has
-	given    string // where the value was given, in words
+	origin   string // where the value was given, in words
 }
 
 // shown is the word in a list.
-func (w word) shown() string {
+func (w shellValue) shown() string {
 	if w.text == "" {
-		return "the one of the " + w.given
+		return "the one of the " + w.origin
 	}
 	return w.text
 }
 
 // where says what has to be so for the word to work.
-func (w word) where() string {
+func (w shellValue) where() string {
 	if w.variable {
 		return " where that variable is set, as here"
 	}
 	return ""
 }
 
-// shellWord reads a key where the operator gave it, without repeating it.
-func shellWord(l *config.Loaded, name string, key sealed.String) word {
-	w := word{given: l.Origin(name)}
+// newShellValue reads a key where the operator gave it, without repeating it.
+func newShellValue(l *config.Loaded, name string, key sealed.String) shellValue {
+	w := shellValue{origin: l.Origin(name)}
 	switch p := l.Source(name); {
 	case p.Content != "":
 		w.text = "$(tr -d '[:space:]' < " + quoted(absolute(p.Content)) + ")"
@@ -61,8 +61,8 @@ func lineHolds(p config.Source, name string, key sealed.String) bool {
 
 // absolute keeps the path as it is when the working directory is gone.
 func absolute(path string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		return whole
+	if full, err := filepath.Abs(path); err == nil {
+		return full
 	}
 	return path
 }

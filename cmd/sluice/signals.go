@@ -15,12 +15,12 @@ func untilStopped() context.Context {
 	if !signal.Ignored(syscall.SIGHUP) {
 		stops = append(stops, syscall.SIGHUP)
 	}
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, stops...)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, stops...)
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { // until the program ends
-		<-told
-		signal.Stop(told)
+		<-signals
+		signal.Stop(signals)
 		stop()
 	}()
 	return ctx

@@ -52,15 +52,15 @@ func (c setPassword) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	var given sealed.String
+	var input sealed.String
 	if c.Stdin {
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		if err != nil && line == "" {
 			return fmt.Errorf("read the password: %w", err)
 		}
-		given = sealed.New(strings.TrimRight(line, "\r\n"))
+		input = sealed.New(strings.TrimRight(line, "\r\n"))
 	}
-	password, err := app.SetPassword(ctx, l.Settings, log, c.User, given, founded(s, l, false))
+	password, err := app.SetPassword(ctx, l.Settings, log, c.User, input, founded(s, l, false))
 	if err == nil && !c.Stdin {
 		fmt.Println(password.Reveal())
 	}

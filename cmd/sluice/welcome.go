@@ -10,13 +10,13 @@ import (
 	"sluice/internal/config"
 )
 
-// welcome prints where the gateway listens, and at the first start its keys.
-func welcome(a *app.App, s *settings, l *config.Loaded, first app.FirstKeys, demo bool) {
+// printGreeting prints where the gateway listens, and at the first start its keys.
+func printGreeting(a *app.App, s *settings, l *config.Loaded, first app.FirstKeys, demo bool) {
 	base := scheme(l) + "://" + a.Addr() + "/v1"
 	fmt.Printf("Sluice %s listens on %s\n", version, base)
 	switch {
 	case first != (app.FirstKeys{}):
-		greeting{of: "This is the first start.", base: base, signIn: s.again(l, demo), demo: demo}.show(os.Stdout, first, l)
+		greeting{intro: "This is the first start.", base: base, signIn: s.again(l, demo), demo: demo}.show(os.Stdout, first, l)
 	case demo:
 		fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
 	}
@@ -33,7 +33,7 @@ func founded(s *settings, l *config.Loaded, demo bool) func(app.FirstKeys) {
 			when = " when `sluice demo` runs"
 		}
 		greeting{
-			of: "There was no organisation yet, so it was made, as at a first start.", when: when, base: base, signIn: s.again(l, demo), demo: demo,
+			intro: "There was no organisation yet, so it was made, as at a first start.", when: when, base: base, signIn: s.again(l, demo), demo: demo,
 		}.show(os.Stderr, first, l)
 	}
 }
@@ -61,24 +61,24 @@ func scheme(l *config.Loaded) string {
 // Keys that the operator chose are not repeated, since what is printed may end up in a
 // log: the call reads them where they were given.
 type greeting struct {
-	of, when string
-	base     string // of the gateway, "http://127.0.0.1:8787/v1"
-	signIn   string // how the program is called that gives the owner a password, "bin/sluice --data-dir data/demo"
-	demo     bool
+	intro, when string
+	base        string // of the gateway, "http://127.0.0.1:8787/v1"
+	signIn      string // how the program is called that gives the owner a password, "bin/sluice --data-dir data/demo"
+	demo        bool
 }
 
 func (g greeting) show(w io.Writer, first app.FirstKeys, l *config.Loaded) {
-	admin := shellWord(l, "BOOTSTRAP_ADMIN_KEY", l.Settings.Bootstrap.AdminKey)
-	key := shellWord(l, "BOOTSTRAP_WORKSPACE_KEY", l.Settings.Bootstrap.WorkspaceKey)
+	admin := newShellValue(l, "BOOTSTRAP_ADMIN_KEY", l.Settings.Bootstrap.AdminKey)
+	key := newShellValue(l, "BOOTSTRAP_WORKSPACE_KEY", l.Settings.Bootstrap.WorkspaceKey)
 	if l.Settings.Bootstrap.AdminKey.Empty() {
-		admin = word{text: first.Admin}
+		admin = shellValue{text: first.Admin}
 	}
 	if l.Settings.Bootstrap.WorkspaceKey.Empty() {
-		key = word{text: first.Workspace}
+		key = shellValue{text: first.Workspace}
 	}
-	fmt.Fprintf(w, firstKeys, g.of, admin.shown(), key.shown(), g.signIn, g.when+key.where())
+	fmt.Fprintf(w, firstKeys, g.intro, admin.shown(), key.shown(), g.signIn, g.when+key.where())
 	if key.text == "" {
-		fmt.Fprintf(w, askForKey, key.given)
+		fmt.Fprintf(w, askForKey, key.origin)
 		key.text = "$SLUICE_KEY"
 	}
 	curl := "curl"

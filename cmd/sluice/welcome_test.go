@@ -53,16 +53,16 @@ func TestFirstCallWorksAsPrinted(t *testing.T) {
 					key = "sk-made-up"
 				}
 				var out strings.Builder
-				greeting{of: "This is the first start.", base: "http://127.0.0.1:8787/v1", demo: demo}.show(&out, app.FirstKeys{Admin: "sk-admin", Workspace: key}, l)
+				greeting{intro: "This is the first start.", base: "http://127.0.0.1:8787/v1", demo: demo}.show(&out, app.FirstKeys{Admin: "sk-admin", Workspace: key}, l)
 				assert.NotContains(t, out.String(), chosen)
 				assert.Contains(t, out.String(), "Admin key      sk-admin\n")
 				assert.Equal(t, demo, !strings.Contains(out.String(), "OPENAI_API_KEY"))
 
 				cmd := exec.Command("sh", "-e", "-c", "curl() { for a; do printf '<%s>\\n' \"$a\"; done; }\n"+pasted(out.String()))
 				cmd.Env, cmd.Stdin = append(c.env, "PATH="+os.Getenv("PATH")), strings.NewReader(c.input)
-				said, err := cmd.CombinedOutput()
-				require.NoError(t, err, "%s\n%s", said, out.String())
-				assert.Contains(t, string(said), "<x-gateway-api-key: "+key+">", out.String())
+				output, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s\n%s", output, out.String())
+				assert.Contains(t, string(output), "<x-gateway-api-key: "+key+">", out.String())
 			})
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // graph is a route whose answer is drawn from a series.
 type graph struct {
 	path, id, title string
-	want            record.Figure    // of each bucket and of all; 0 for none
+	want            record.MetricSet // of each bucket and of all; 0 for none
 	by              record.Dimension // values whose figures are worked out besides
 	still           bool             // no axis of time
 	answer          any              // zero value of what show returns
@@ -24,7 +24,7 @@ type graph struct {
 
 // series is what a graph is drawn from.
 type series struct {
-	total   record.Figures       // over the rows of all the time, as far as the graph wants any
+	total   record.Metrics       // over the rows of all the time, as far as the graph wants any
 	buckets []bucket             // in order, also those in which nothing was; none for a graph without an axis of time
 	values  []record.AnalysisRow // of a graph without an axis of time
 }
@@ -39,68 +39,68 @@ type bucket struct {
 // bucket.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.2.
 var graphs = []graph{
-	overTime("requests", "getRequestsGraph", "Requests over time", record.WantErrors,
-		func(f *record.Figures) requestsSummary {
+	overTime("requests", "getRequestsGraph", "Requests over time", record.MetricErrors,
+		func(f *record.Metrics) requestsSummary {
 			return requestsSummary{f.Requests, f.Requests - f.Errors, f.Errors}
 		},
-		func(at resource.Stamp, f *record.Figures) requestsPoint {
+		func(at resource.Stamp, f *record.Metrics) requestsPoint {
 			return requestsPoint{at, f.Requests, f.Requests - f.Errors, f.Errors}
 		}),
-	overTime("cost", "getCostGraph", "Cost over time", record.WantCost,
-		func(f *record.Figures) costSummary { return costSummary{cents(f.Cost), f.Per(cents(f.Cost))} },
-		func(at resource.Stamp, f *record.Figures) costPoint {
+	overTime("cost", "getCostGraph", "Cost over time", record.MetricCost,
+		func(f *record.Metrics) costSummary { return costSummary{cents(f.Cost), f.Per(cents(f.Cost))} },
+		func(at resource.Stamp, f *record.Metrics) costPoint {
 			return costPoint{at, cents(f.Cost), f.Per(cents(f.Cost))}
 		}),
-	overTime("latency", "getLatencyGraph", "Latency over time", record.WantLatency|record.WantPercentiles,
-		func(f *record.Figures) latencySummary {
+	overTime("latency", "getLatencyGraph", "Latency over time", record.MetricLatency|record.MetricPercentiles,
+		func(f *record.Metrics) latencySummary {
 			return latencySummary{f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		},
-		func(at resource.Stamp, f *record.Figures) latencyPoint {
+		func(at resource.Stamp, f *record.Metrics) latencyPoint {
 			return latencyPoint{at, f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		}),
-	overTime("tokens", "getTokensGraph", "Tokens over time", record.WantTokens,
-		func(f *record.Figures) tokensSummary { return tokensSummary{f.Tokens, f.Per(float64(f.Tokens))} },
-		func(at resource.Stamp, f *record.Figures) tokensPoint {
+	overTime("tokens", "getTokensGraph", "Tokens over time", record.MetricTokens,
+		func(f *record.Metrics) tokensSummary { return tokensSummary{f.Tokens, f.Per(float64(f.Tokens))} },
+		func(at resource.Stamp, f *record.Metrics) tokensPoint {
 			return tokensPoint{at, f.Tokens, f.Per(float64(f.Tokens))}
 		}),
-	overTime("users", "getUsersGraph", "End users over time", record.WantUsers,
-		func(f *record.Figures) countSummary { return countSummary{f.Users} },
-		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Users} }),
-	overTime("users/requests", "getUserRequestsGraph", "Requests per end user over time", record.WantUsers,
-		func(f *record.Figures) userRequestsSummary {
+	overTime("users", "getUsersGraph", "End users over time", record.MetricUsers,
+		func(f *record.Metrics) countSummary { return countSummary{f.Users} },
+		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Users} }),
+	overTime("users/requests", "getUserRequestsGraph", "Requests per end user over time", record.MetricUsers,
+		func(f *record.Metrics) userRequestsSummary {
 			return userRequestsSummary{f.Requests, f.Users, share(float64(f.UserRequests), f.Users)}
 		},
-		func(at resource.Stamp, f *record.Figures) averagePoint {
+		func(at resource.Stamp, f *record.Metrics) averagePoint {
 			return averagePoint{at, share(float64(f.UserRequests), f.Users)}
 		}),
-	overTime("errors", "getErrorsGraph", "Errors over time", record.WantErrors,
-		func(f *record.Figures) countSummary { return countSummary{f.Errors} },
-		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Errors} }),
-	overTime("errors/rate", "getErrorRateGraph", "Share of errors over time", record.WantErrors,
-		func(f *record.Figures) rateSummary { return rateSummary{percent(f.Errors, f.Requests)} },
-		func(at resource.Stamp, f *record.Figures) ratePoint {
+	overTime("errors", "getErrorsGraph", "Errors over time", record.MetricErrors,
+		func(f *record.Metrics) countSummary { return countSummary{f.Errors} },
+		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Errors} }),
+	overTime("errors/rate", "getErrorRateGraph", "Share of errors over time", record.MetricErrors,
+		func(f *record.Metrics) rateSummary { return rateSummary{percent(f.Errors, f.Requests)} },
+		func(at resource.Stamp, f *record.Metrics) ratePoint {
 			return ratePoint{at, percent(f.Errors, f.Requests)}
 		}),
 	drawn(graph{path: "errors/stacks", id: "getErrorStacksGraph", title: "Errors by status over time", by: record.ByStatus}, errorStacks),
 	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Errors by status", by: record.ByStatus, still: true}, errorStatuses),
 	drawn(graph{
 		path: "requests/rescued", id: "getRescuedGraph", title: "Requests saved by retries and fallbacks",
-		want: record.WantRescued, by: record.ByRetries,
+		want: record.MetricRescued, by: record.ByRetries,
 	}, rescued),
-	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", want: record.WantCache}, cacheHits),
-	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.WantCache,
-		func(*record.Figures) resource.Empty { return resource.Empty{} },
-		func(at resource.Stamp, f *record.Figures) averagePoint { return averagePoint{at, hitLatency(f)} }),
-	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.WantFeedback,
-		func(f *record.Figures) countSummary { return countSummary{f.Feedbacks} },
-		func(at resource.Stamp, f *record.Figures) countPoint { return countPoint{at, f.Feedbacks} }),
-	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", want: record.WantFeedback, by: record.ByScore, still: true}, scores),
-	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.WantFeedback,
-		func(f *record.Figures) averageSummary { return averageSummary{weighted(f)} },
-		func(at resource.Stamp, f *record.Figures) averagePoint { return averagePoint{at, weighted(f)} }),
-	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", want: record.WantFeedback, by: record.ByModel, still: true}, judgedModels),
+	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", want: record.MetricCache}, cacheHits),
+	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.MetricCache,
+		func(*record.Metrics) resource.Empty { return resource.Empty{} },
+		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, hitLatency(f)} }),
+	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.MetricFeedback,
+		func(f *record.Metrics) countSummary { return countSummary{f.Feedbacks} },
+		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Feedbacks} }),
+	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", want: record.MetricFeedback, by: record.ByScore, still: true}, scores),
+	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.MetricFeedback,
+		func(f *record.Metrics) averageSummary { return averageSummary{weighted(f)} },
+		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, weighted(f)} }),
+	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", want: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
 	{
-		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", want: record.WantCache | record.WantLatency, still: true,
+		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", want: record.MetricCache | record.MetricLatency, still: true,
 		answer: cacheTotals{}, show: cacheSummary,
 	},
 }
@@ -126,11 +126,11 @@ func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
 
 // overTime is a graph whose summary comes of the figures of all the time, and each point
 // of those of a bucket.
-func overTime[S, P any](path, id, title string, want record.Figure, total func(*record.Figures) S, point func(at resource.Stamp, f *record.Figures) P) graph {
+func overTime[S, P any](path, id, title string, want record.MetricSet, total func(*record.Metrics) S, point func(at resource.Stamp, f *record.Metrics) P) graph {
 	return drawn(graph{path: path, id: id, title: title, want: want}, func(s *series) (S, []P) {
 		points := make([]P, len(s.buckets))
 		for i := range s.buckets {
-			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Figures)
+			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Metrics)
 		}
 		return total(&s.total), points
 	})
@@ -144,7 +144,7 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 	}
 	s := &series{}
 	if g.still {
-		a.Want, a.By = g.want, g.by
+		a.Metrics, a.By = g.want, g.by
 		page, err := k.Logs.Analyse(ctx, a)
 		s.values = page.Rows
 		return g.show(s), err
@@ -171,22 +171,22 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 }
 
 // fill puts the figures of the buckets and of all together into a series.
-func (k deps) fill(ctx context.Context, a record.Analysis, want record.Figure, s *series) error {
-	a.Want = want
+func (k deps) fill(ctx context.Context, a record.Analysis, want record.MetricSet, s *series) error {
+	a.Metrics = want
 	page, err := k.Logs.Analyse(ctx, a)
 	if err != nil {
 		return err
 	}
 	for _, r := range page.Rows {
 		s.at(&a, r.Start).AnalysisRow = r
-		s.total.Add(&r.Figures)
+		s.total.Add(&r.Metrics)
 	}
-	if want&record.WantWhole == 0 {
+	if want&record.NonAdditiveMetrics == 0 {
 		return nil
 	}
 	a.Step = 0
 	if page, err = k.Logs.Analyse(ctx, a); err == nil {
-		s.total = page.Rows[0].Figures
+		s.total = page.Rows[0].Metrics
 	}
 	return err
 }
@@ -280,7 +280,7 @@ func cacheHits(s *series) (hitsSummary, []hitsPoint) {
 	points := make([]hitsPoint, len(s.buckets))
 	var simple, semantic int64
 	for i := range s.buckets {
-		f := &s.buckets[i].Figures
+		f := &s.buckets[i].Metrics
 		simple += f.SimpleSaved
 		semantic += f.SemanticSaved
 		points[i] = hitsPoint{stamp(s.buckets[i].Start), f.SimpleHits, f.SemanticHits, percent(f.Hits(), f.Requests), cents(simple), cents(semantic)}
@@ -305,7 +305,7 @@ func judgedModels(s *series) (resource.Empty, []modelPoint) {
 	points := []modelPoint{}
 	for _, v := range s.values {
 		if v.Feedbacks > 0 {
-			points = append(points, modelPoint{v.Value, v.Feedbacks, weighted(&v.Figures)})
+			points = append(points, modelPoint{v.Value, v.Feedbacks, weighted(&v.Metrics)})
 		}
 	}
 	return resource.Empty{}, points
@@ -313,9 +313,9 @@ func judgedModels(s *series) (resource.Empty, []modelPoint) {
 
 // cacheSummary compares answers from the cache with all others.
 func cacheSummary(s *series) any {
-	var f record.Figures
+	var f record.Metrics
 	for _, v := range s.values {
-		f = v.Figures
+		f = v.Metrics
 	}
 	t := cacheTotals{Object: "analytics-summary"}
 	t.Summary.Hits, t.Summary.Latency, t.Summary.Requests = f.Hits(), hitLatency(&f), f.Requests

@@ -20,7 +20,7 @@ type groupRoute struct {
 	params          []resource.Param
 	scopes          []access.Scope   // nil for those of analytics
 	by              record.Dimension // ByNothing when the path names it, and the caller the columns
-	want            record.Figure
+	want            record.MetricSet
 	answer          any // zero value of what show returns
 	show            func(p *record.AnalysisPage) any
 }
@@ -28,7 +28,7 @@ type groupRoute struct {
 // groups are all of them. Numbers are texts where they always were.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.3.
 var groups = []groupRoute{
-	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, want: record.WantCost}, func(r *record.AnalysisRow) userRow {
+	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, want: record.MetricCost}, func(r *record.AnalysisRow) userRow {
 		return userRow{r.Value, strconv.FormatInt(r.Requests, 10), strconv.FormatFloat(cents(r.Cost), 'f', -1, 64), rowObject}
 	}),
 	grouped(groupRoute{path: "ai-models", id: "groupByModels", title: "Requests by model", by: record.ByModel}, func(r *record.AnalysisRow) modelRow {
@@ -36,11 +36,11 @@ var groups = []groupRoute{
 	}),
 	grouped(groupRoute{
 		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Figures by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
-		by: record.ByMetadata, want: record.WantCost | record.WantTokens | record.WantFeedback | record.WantSeen,
+		by: record.ByMetadata, want: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen,
 	}, func(r *record.AnalysisRow) metadataRow {
-		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Figures), r.Judged, stamp(r.Last), rowObject}
+		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Metrics), r.Judged, stamp(r.Last), rowObject}
 	}),
-	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, want: record.WantTokens | record.WantSeen}, func(r *record.AnalysisRow) unpricedRow {
+	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, want: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
 		provider, rest, _ := strings.Cut(r.Value, " ")
 		reason, model, _ := strings.Cut(rest, " ")
 		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, stamp(r.Last), rowObject}
@@ -100,7 +100,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 			return nil, err
 		}
 	}
-	a.Want, a.Limit = g.want, c.Int("page_size")
+	a.Metrics, a.Limit = g.want, c.Int("page_size")
 	if a.Limit == 0 {
 		a.Limit = groupPageSize
 	}
@@ -128,7 +128,7 @@ func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.An
 	}
 	for _, name := range columns {
 		needs, _ := name.Needs()
-		a.Want |= needs
+		a.Metrics |= needs
 	}
 	a.Order, a.Ascending = record.Column(c.Query("order_by")), c.Query("order_by_type") == "asc"
 	if a.Order != record.ColumnRequests && !slices.Contains(columns, a.Order) {

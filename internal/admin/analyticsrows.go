@@ -113,21 +113,21 @@ var groupedBy = []resource.Param{{Name: "groupBy", Enum: func() (names []string)
 // Source: contract/content-and-observability.yaml, enums.group_columns.
 var propertyColumns = []struct {
 	name record.Column
-	set  func(r *propertyRow, f *record.Figures)
+	set  func(r *propertyRow, f *record.Metrics)
 }{
-	{record.ColumnCost, func(r *propertyRow, f *record.Figures) { r.Cost = new(cents(f.Cost)) }},
-	{record.ColumnTokens, func(r *propertyRow, f *record.Figures) { r.Tokens = &f.Tokens }},
-	{record.ColumnAvgTokens, func(r *propertyRow, f *record.Figures) { r.AverageTokens = new(f.Per(float64(f.Tokens))) }},
-	{record.ColumnAvgInput, func(r *propertyRow, f *record.Figures) { r.AverageInput = new(f.Per(float64(f.Input))) }},
-	{record.ColumnAvgOutput, func(r *propertyRow, f *record.Figures) { r.AverageOutput = new(f.Per(float64(f.Output))) }},
-	{record.ColumnAvgLatency, func(r *propertyRow, f *record.Figures) { r.AverageLatency = new(f.Per(ms(f.Latency))) }},
-	{record.ColumnP95, func(r *propertyRow, f *record.Figures) { r.P95 = new(ms(f.P95)) }},
-	{record.ColumnP99, func(r *propertyRow, f *record.Figures) { r.P99 = new(ms(f.P99)) }},
-	{record.ColumnSuccessRate, func(r *propertyRow, f *record.Figures) { r.SuccessRate = new(percent(f.Requests-f.Errors, f.Requests)) }},
-	{record.ColumnErrors, func(r *propertyRow, f *record.Figures) { r.Errors = &f.Errors }},
-	{record.ColumnHitRate, func(r *propertyRow, f *record.Figures) { r.HitRate = new(percent(f.Hits(), f.Requests)) }},
-	{record.ColumnLast, func(r *propertyRow, f *record.Figures) { r.Last = resource.StampOf(&f.Last) }},
-	{record.ColumnFirst, func(r *propertyRow, f *record.Figures) { r.First = resource.StampOf(&f.First) }},
+	{record.ColumnCost, func(r *propertyRow, f *record.Metrics) { r.Cost = new(cents(f.Cost)) }},
+	{record.ColumnTokens, func(r *propertyRow, f *record.Metrics) { r.Tokens = &f.Tokens }},
+	{record.ColumnAvgTokens, func(r *propertyRow, f *record.Metrics) { r.AverageTokens = new(f.Per(float64(f.Tokens))) }},
+	{record.ColumnAvgInput, func(r *propertyRow, f *record.Metrics) { r.AverageInput = new(f.Per(float64(f.Input))) }},
+	{record.ColumnAvgOutput, func(r *propertyRow, f *record.Metrics) { r.AverageOutput = new(f.Per(float64(f.Output))) }},
+	{record.ColumnAvgLatency, func(r *propertyRow, f *record.Metrics) { r.AverageLatency = new(f.Per(ms(f.Latency))) }},
+	{record.ColumnP95, func(r *propertyRow, f *record.Metrics) { r.P95 = new(ms(f.P95)) }},
+	{record.ColumnP99, func(r *propertyRow, f *record.Metrics) { r.P99 = new(ms(f.P99)) }},
+	{record.ColumnSuccessRate, func(r *propertyRow, f *record.Metrics) { r.SuccessRate = new(percent(f.Requests-f.Errors, f.Requests)) }},
+	{record.ColumnErrors, func(r *propertyRow, f *record.Metrics) { r.Errors = &f.Errors }},
+	{record.ColumnHitRate, func(r *propertyRow, f *record.Metrics) { r.HitRate = new(percent(f.Hits(), f.Requests)) }},
+	{record.ColumnLast, func(r *propertyRow, f *record.Metrics) { r.Last = resource.StampOf(&f.Last) }},
+	{record.ColumnFirst, func(r *propertyRow, f *record.Metrics) { r.First = resource.StampOf(&f.First) }},
 }
 
 func columnNames() string {
@@ -148,7 +148,7 @@ func propertyRowOf(of *record.AnalysisRow, by record.Dimension, columns []record
 	}
 	for _, c := range propertyColumns {
 		if slices.Contains(columns, c.name) {
-			c.set(&r, &of.Figures)
+			c.set(&r, &of.Metrics)
 		}
 	}
 	return r

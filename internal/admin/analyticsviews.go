@@ -187,7 +187,7 @@ func share(sum float64, n int64) float64 {
 func percent(part, of int64) float64 { return share(float64(part)*100, of) }
 
 // weighted is the average weighted feedback.
-func weighted(f *record.Figures) float64 { return share(f.Weighted, f.Feedbacks) }
+func weighted(f *record.Metrics) float64 { return share(f.Weighted, f.Feedbacks) }
 
 // hitLatency is the average duration of hits of the cache, in ms.
-func hitLatency(f *record.Figures) float64 { return share(ms(f.HitLatency), f.Hits()) }
+func hitLatency(f *record.Metrics) float64 { return share(ms(f.HitLatency), f.Hits()) }

@@ -71,10 +71,10 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 	if a.Status < 200 || a.Status > 299 {
 		a.Outcome = record.Failed
 	}
-	a.Usage, a.ReplyModel = dialect.Usage(a.Endpoint, s.Response.Body, "")
+	a.Usage, a.ResponseModel = dialect.Usage(a.Endpoint, s.Response.Body, "")
 	var asked struct{ Model, User string }
 	_ = json.Unmarshal(s.Request.Body, &asked) // what is no text is none
-	a.Model = cmp.Or(asked.Model, a.ReplyModel)
+	a.Model = cmp.Or(asked.Model, a.ResponseModel)
 	a.MaskCredentials(k.BodyLogBytes)
 	return a, describe(a, s.Metadata, asked.User)
 }

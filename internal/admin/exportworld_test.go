@@ -34,7 +34,7 @@ func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *expo
 		t.Fatal(err)
 	}
 	e.runner = export.New(export.Parts{
-		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Keep: exportKeep, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Retention: exportKeep, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	return e
 }

@@ -106,7 +106,7 @@ func (k deps) dropSessions(ctx context.Context, now time.Time) error {
 // mail.Keep ago.
 func (k deps) purgeOutbox(ctx context.Context, now time.Time) error {
 	return k.sweep(ctx, resource.Query{Kind: mail.Kind}, func(rec resource.Record) error {
-		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Keep {
+		if rec.Status == mail.Sending || now.Sub(rec.Updated) < mail.Retention {
 			return nil
 		}
 		return k.drop(ctx, rec)

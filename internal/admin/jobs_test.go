@@ -90,7 +90,7 @@ func (w *ageing) run(t *testing.T, names ...string) {
 
 func (w *ageing) job(t *testing.T, name string) admin.Job {
 	t.Helper()
-	letters, err := mail.NewLetters("", mail.Brand{})
+	letters, err := mail.NewTemplateSet("", mail.Brand{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,28 +26,28 @@ func ExportColumns(fields []string) []record.ExportColumn {
 var exportColumns = map[string]record.ExportColumn{
 	"id":                   textColumn(func(a *record.Attempt) string { return a.ID }),
 	"trace_id":             textColumn(func(a *record.Attempt) string { return a.TraceID }),
-	"created_at":           {Type: record.ExportTime, Of: func(a *record.Attempt) any { return a.Started }},
-	"request":              {Type: record.ExportJSON, Bodies: true, Of: requestCell},
-	"response":             {Type: record.ExportJSON, Bodies: true, Of: responseCell},
-	"is_success":           {Type: record.ExportFlag, Of: func(a *record.Attempt) any { return a.Status >= 200 && a.Status <= 299 }},
+	"created_at":           {Type: record.ExportTime, Value: func(a *record.Attempt) any { return a.Started }},
+	"request":              {Type: record.ExportJSON, Bodies: true, Value: requestCell},
+	"response":             {Type: record.ExportJSON, Bodies: true, Value: responseCell},
+	"is_success":           {Type: record.ExportFlag, Value: func(a *record.Attempt) any { return a.Status >= 200 && a.Status <= 299 }},
 	"ai_org":               textColumn(func(a *record.Attempt) string { return a.Provider }),
 	"ai_model":             textColumn(func(a *record.Attempt) string { return a.Model }),
 	"req_units":            countColumn(func(a *record.Attempt) int64 { return a.Usage.InputTokens }),
 	"res_units":            countColumn(func(a *record.Attempt) int64 { return a.Usage.OutputTokens }),
 	"total_units":          countColumn((*record.Attempt).Tokens),
 	"request_url":          textColumn(func(a *record.Attempt) string { return a.Path }),
-	"cost":                 {Type: record.ExportAmount, Of: costCell},
+	"cost":                 {Type: record.ExportAmount, Value: costCell},
 	"cost_currency":        textColumn(func(*record.Attempt) string { return "USD" }),
 	"response_time":        countColumn(func(a *record.Attempt) int64 { return a.Duration.Milliseconds() }),
 	"response_status_code": countColumn(func(a *record.Attempt) int64 { return int64(a.Status) }),
 	"mode":                 textColumn(modeOf),
 	"config":               textColumn(func(a *record.Attempt) string { return a.ConfigID }),
 	"prompt_slug":          textColumn(func(a *record.Attempt) string { return a.PromptSlug }),
-	"metadata":             {Type: record.ExportJSON, Of: metadataCell},
+	"metadata":             {Type: record.ExportJSON, Value: metadataCell},
 }
 
 func textColumn(of func(*record.Attempt) string) record.ExportColumn {
-	return record.ExportColumn{Type: record.ExportText, Of: func(a *record.Attempt) any {
+	return record.ExportColumn{Type: record.ExportText, Value: func(a *record.Attempt) any {
 		if v := of(a); v != "" {
 			return v
 		}
@@ -56,7 +56,7 @@ func textColumn(of func(*record.Attempt) string) record.ExportColumn {
 }
 
 func countColumn(of func(*record.Attempt) int64) record.ExportColumn {
-	return record.ExportColumn{Type: record.ExportCount, Of: func(a *record.Attempt) any { return of(a) }}
+	return record.ExportColumn{Type: record.ExportCount, Value: func(a *record.Attempt) any { return of(a) }}
 }
 
 // costCell is null when there is no price.

@@ -93,7 +93,7 @@ func (k deps) replayLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	call, err := replay.Of(&a, replay.Change{Model: c.Sent.Text("model"), Provider: c.Sent.Text("provider"), Config: configSent(c.Sent), Prompt: c.Sent.Text("prompt")})
+	call, err := replay.NewCall(&a, replay.Change{Model: c.Sent.Text("model"), Provider: c.Sent.Text("provider"), Config: configSent(c.Sent), Prompt: c.Sent.Text("prompt")})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func shownOrNone(v json.RawMessage) any {
 
 func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
 	s := replaySide{
-		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ReplyModel: a.ReplyModel,
+		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ReplyModel: a.ResponseModel,
 		Config: a.ConfigID, Body: readable(*body), Truncated: body.Truncated, ReqUnits: a.Usage.InputTokens, ResUnits: a.Usage.OutputTokens, TotalUnits: a.Tokens(),
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), Stream: a.Stream,
 	}

@@ -129,7 +129,7 @@ func traceOf(a *record.Attempt) trace { return trace{a.WorkspaceID, a.TraceID} }
 
 // saidOf are the figures of feedback on the traces of attempts, as far as there is any.
 // Each workspace is one query.
-func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Figures, error) {
+func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Metrics, error) {
 	places := make(map[string]record.Query)
 	for i := range rows {
 		r := &rows[i]
@@ -148,18 +148,18 @@ func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (
 		}
 		places[r.WorkspaceID] = q
 	}
-	said := make(map[trace]record.Figures)
+	said := make(map[trace]record.Metrics)
 	for id, q := range places {
 		if len(q.TraceIDs) == 0 {
 			continue
 		}
-		page, err := k.Logs.Analyse(ctx, record.Analysis{Query: q, By: record.ByTrace, Want: record.WantFeedback})
+		page, err := k.Logs.Analyse(ctx, record.Analysis{Query: q, By: record.ByTrace, Metrics: record.MetricFeedback})
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range page.Rows {
 			if r.Feedbacks > 0 {
-				said[trace{id, r.Value}] = r.Figures
+				said[trace{id, r.Value}] = r.Metrics
 			}
 		}
 	}

@@ -133,7 +133,7 @@ func (m *LogMetrics) setCost(a *record.Attempt) {
 		cost := cents(nano)
 		m.Cost = &cost
 	}
-	m.CostCurrency, m.CostSaved, m.CostBound = "USD", cents(s.Saved), cents(s.Bound)
+	m.CostCurrency, m.CostSaved, m.CostBound = "USD", cents(s.Saved), cents(s.MaxCost)
 	m.CostState, m.CostUnpriced, m.CostTerms, m.PriceVersion = s.State, s.Unpriced, s.Terms, s.Version
 }
 

@@ -167,7 +167,7 @@ func viewCorrections(list []record.Correction) []logCorrection {
 	for i := range list {
 		c := &list[i]
 		out = append(out, logCorrection{
-			Operation: c.Operation, At: stamp(c.At), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
+			Operation: c.Operation, At: stamp(c.RatedAt), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
 			VersionBefore: c.Before.Version, CostAfter: dollars(c.After.Cost), TermsAfter: c.After.Terms, VersionAfter: c.After.Version,
 		})
 	}

@@ -162,7 +162,7 @@ func (w *world) replayed(_ *http.Request, key sealed.String, _ string, call *rep
 		return nil, err
 	}
 	a := record.Attempt{
-		ID: "0191f3a0-0000-7000-8000-00000000a001", Provider: "openai", Model: "gpt-4o-mini", Status: 200, Outcome: record.OK, Source: record.FromReplay, ReplayOf: call.Of,
+		ID: "0191f3a0-0000-7000-8000-00000000a001", Provider: "openai", Model: "gpt-4o-mini", Status: 200, Outcome: record.OK, Source: record.FromReplay, ReplayOf: call.AttemptID,
 		Duration: 700 * time.Millisecond, FirstByte: 600 * time.Millisecond, Spend: record.Spend{State: "settled", Cost: 90_000},
 	}
 	a.Usage.InputTokens, a.Usage.OutputTokens = 12, 7
@@ -437,8 +437,8 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 		}
 		a.Usage.InputTokens, a.Usage.OutputTokens = 12, 5
 		a.Spend = []record.Spend{
-			{State: "settled", Cost: 80_000, Bound: 400_000, Version: "1", Terms: "input 12 x 0.00025; output 5 x 0.001"},
-			{State: "released", Bound: 400_000, Version: "1"},
+			{State: "settled", Cost: 80_000, MaxCost: 400_000, Version: "1", Terms: "input 12 x 0.00025; output 5 x 0.001"},
+			{State: "released", MaxCost: 400_000, Version: "1"},
 			{State: "estimated", Unpriced: "no_model"},
 		}[i]
 		if i == 1 {
@@ -473,7 +473,7 @@ func (m *memoryLogs) Search(ctx context.Context, q record.Query, text string) (o
 		if err != nil {
 			return out, err
 		}
-		if found, _ := record.NewNeedle(text).In(&whole); found {
+		if found, _ := record.NewNeedle(text).Search(&whole); found {
 			out.Rows = append(out.Rows, a)
 		}
 	}
@@ -512,7 +512,7 @@ func (m *memoryLogs) now(ctx context.Context) (*logstoretest.Memory, error) {
 		if err := json.Unmarshal(r.Body, &f); err != nil {
 			return nil, err
 		}
-		batch.Put = append(batch.Put, record.TraceFeedback{ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, TraceID: f.TraceID, Value: f.Value, Weight: f.Weight, Given: r.Created})
+		batch.Put = append(batch.Put, record.TraceFeedback{ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, TraceID: f.TraceID, Value: f.Value, Weight: f.Weight, Created: r.Created})
 	}
 	return all, all.PutFeedback(ctx, batch)
 }
@@ -525,7 +525,7 @@ func (m *memoryLogs) Billed(ctx context.Context, q record.Query) (record.BilledP
 		if a.Spend.State == "" || a.Spend.State == "released" {
 			continue
 		}
-		b := record.Billed{Attempt: a, Charged: record.Charged{At: a.Started.Add(a.Duration), Nano: a.Spend.Cost + tooDear}}
+		b := record.Billed{Attempt: a, Charged: record.Charged{ClosedAt: a.Started.Add(a.Duration), Nano: a.Spend.Cost + tooDear}}
 		if done, _ := m.Corrections(ctx, a.ID); len(done) > 0 {
 			after := done[len(done)-1].After
 			b.Charged.Nano, b.Spend.Unpriced, b.Spend.Version = after.Cost, after.Unpriced, after.Version

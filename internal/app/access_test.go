@@ -33,7 +33,7 @@ func TestAccessLine_OfTheAdministration(t *testing.T) {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	lines := accesslog.New(&out, "json", discard)
-	a, err := New(t.Context(), set, Options{Log: discard, OwnGC: true, AccessLog: lines})
+	a, err := New(t.Context(), set, Options{Log: discard, HasGOGC: true, AccessLog: lines})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	router := a.newRouter()

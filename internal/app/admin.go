@@ -49,7 +49,7 @@ func (a *App) buildAdmin(context.Context) error {
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
 		}),
 		Exports:    a.exported,
-		ExportKeep: a.exportKeep(),
+		ExportKeep: a.exportRetention(),
 		Breakers:   a.breakersOf,
 		Draining:   a.draining.Load,
 		Replay:     a.replay,
@@ -131,7 +131,7 @@ func (a *App) consoleURL() string {
 	if u := a.set.People.ConsoleURL; u != "" {
 		return strings.TrimSuffix(u, "/")
 	}
-	return ownURL(a.set)
+	return localURL(a.set)
 }
 
 // changed is called when something was committed.
@@ -156,14 +156,14 @@ func (a *App) applyNow() {
 // breakersOf are the circuits of a workspace's configs. The data plane scopes them
 // by workspace and config.
 func (a *App) breakersOf(workspaceID string) []routing.BreakerState {
-	var own []routing.BreakerState
+	var states []routing.BreakerState
 	for _, s := range a.engine.Breakers("") {
 		if scope, ok := strings.CutPrefix(s.Scope, workspaceID+"/"); ok {
 			s.Scope = scope
-			own = append(own, s)
+			states = append(states, s)
 		}
 	}
-	return own
+	return states
 }
 
 // features are the parts that may be switched off, by the names of their settings.

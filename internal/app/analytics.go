@@ -31,7 +31,7 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)
-	o.Node = a.home()
+	o.Node = a.nodeName()
 	rows, err := clickhouse.Open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -40,10 +40,10 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 	return rows, nil
 }
 
-// home is the name of this node in references to bodies. Bodies are numbered by the store
+// nodeName is the name of this node in references to bodies. Bodies are numbered by the store
 // of the rows, which knows how far they are: each store has its own, so that none takes the
 // place of what rows in another refer to.
-func (a *App) home() string {
+func (a *App) nodeName() string {
 	if !a.set.Analytics.Shared() {
 		return a.journal.ID()
 	}
@@ -110,6 +110,6 @@ func checkAnalytics(ctx context.Context, s config.Settings, _ *slog.Logger) Find
 		return f
 	}
 	f.Detail, f.Err = clickhouse.Check(ctx, analyticsServer(s))
-	f.Cure = clickhouse.Cure(f.Err)
+	f.Hint = clickhouse.Hint(f.Err)
 	return f
 }

@@ -67,8 +67,8 @@ type App struct {
 	proxies   wire.Proxies
 	directory *live.Directory
 	limits    limiter
-	shared    *redis.Bank  // limits, when nodes share them; else nil
-	rates     *ratesKeeper // of limits that are this node's own; else nil
+	shared    *redis.Bank // limits, when nodes share them; else nil
+	rates     *rateStore  // of limits that are this node's own; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
@@ -98,7 +98,7 @@ type App struct {
 
 	demo       bool
 	seedDays   int // of past traffic of the demonstration
-	ownGC      bool
+	hasGOGC    bool
 	access     *accesslog.Log // nil for none
 	background []service      // what is added to Run here and there
 	telemetry  []service      // what is sent to collectors
@@ -112,7 +112,7 @@ type Options struct {
 	Version string // "1.0.0"
 	Log     *slog.Logger
 	Demo    bool        // register the scripted provider
-	OwnGC   bool        // the operator has set GOGC: leave the collector alone
+	HasGOGC bool        // the operator has set GOGC: leave the collector alone
 	Clock   ident.Clock // nil means the machine's; tests turn theirs
 	// AccessLog takes one line for each request; nil for none. Run writes it out.
 	AccessLog *accesslog.Log
@@ -128,7 +128,7 @@ type Options struct {
 // New opens everything and begins to listen; Run serves. On failure what was
 // opened is closed again.
 func New(ctx context.Context, s config.Settings, o Options) (_ *App, err error) {
-	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, ownGC: o.OwnGC, founded: o.OnBootstrap, access: o.AccessLog}
+	a := &App{set: s, version: o.Version, log: o.Log, clock: o.Clock, metrics: telemetry.NewRegistry(), demo: o.Demo, seedDays: o.SeedDays, hasGOGC: o.HasGOGC, founded: o.OnBootstrap, access: o.AccessLog}
 	if a.clock == nil {
 		a.clock = ident.System{}
 	}
@@ -176,7 +176,7 @@ func (a *App) lockData(context.Context) error {
 
 func (a *App) openData(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w; %s", err, dataCure)
+		return fmt.Errorf("make the data directory: %w; %s", err, dataDirHint)
 	}
 	return usableData(a.set.Data.Dir)
 }
@@ -221,8 +221,8 @@ func (a *App) foundDeployment(ctx context.Context) error {
 	return err
 }
 
-func (a *App) bootstrapper() *founder {
-	return &founder{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
+func (a *App) bootstrapper() *bootstrapper {
+	return &bootstrapper{store: a.store, box: a.box, hasher: a.hasher, now: a.clock.Now(), prefix: a.set.Security.APIKeyPrefix}
 }
 
 // openLogs opens the journal, and the log store that follows it.
@@ -240,11 +240,11 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("open the request log: %w", err)
 	}
-	kept, err := a.openBodies()
+	bodyStore, err := a.openBodies()
 	if err != nil {
 		return err
 	}
-	a.logs = logstore.New(a.records, rows, kept, logstore.Options{Home: a.home(), Logger: a.log})
+	a.logs = logstore.New(a.records, rows, bodyStore, logstore.Options{Node: a.nodeName(), Logger: a.log})
 	a.feedback = feedback.New(a.store, rows, a.log)
 	return nil
 }
@@ -252,8 +252,8 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 // recordBytes is the longest record that there may be: with all of its bodies as long as
 // they may be, and room for the rest.
 func recordBytes(bodyMax int) int {
-	const least, rest = 4 << 20, 1 << 20
-	return max(least, len(new(record.Attempt).Bodies())*bodyMax+rest)
+	const minBytes, rest = 4 << 20, 1 << 20
+	return max(minBytes, len(new(record.Attempt).Bodies())*bodyMax+rest)
 }
 
 func (a *App) openDirectory(ctx context.Context) error {
@@ -277,8 +277,8 @@ func (a *App) openProviders(context.Context) (err error) {
 func (a *App) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
 	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
-	figures := dataplane.NewMetrics()
-	a.metrics.Register(figures.Collectors()...)
+	metrics := dataplane.NewMetrics()
+	a.metrics.Register(metrics.Collectors()...)
 	if a.access != nil {
 		a.metrics.Register(a.access.Collector())
 	}
@@ -305,7 +305,7 @@ func (a *App) buildGateway(context.Context) error {
 		Bank:      a.limits,
 		Prices:    a.prices,
 		Tokens:    a.tokens,
-		Metrics:   figures,
+		Metrics:   metrics,
 		Clock:     a.clock,
 		Log:       a.log,
 		Access:    a.access,
@@ -333,7 +333,7 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 func (a *App) Run(ctx context.Context) error {
 	g := group{deadline: a.set.Server.DrainDelay + a.set.Server.DrainTimeout + 10*time.Second}
 	g.parts = append(g.parts, a.background...)
-	if !a.ownGC {
+	if !a.hasGOGC {
 		g.add("heap", tuneHeap)
 	}
 	g.add("program's pages", a.releaseStartupMemory)
@@ -344,7 +344,7 @@ func (a *App) Run(ctx context.Context) error {
 		g.add("rates", a.rates.Run)
 	}
 	g.add("store", a.store.Run)
-	g.add("audit trail", a.keepAudit)
+	g.add("audit trail", a.maintainAudit)
 	g.add("refused tokens", a.tokens.Run)
 	g.add("kept responses", a.states.Run)
 	g.add("journal", a.journal.Run)
@@ -392,7 +392,7 @@ func (a *App) serve(ctx context.Context) error {
 	case broken = <-failed: // what is said at the end
 		a.log.Error("the listener failed; the gateway stops")
 	case <-ctx.Done():
-		broken = a.leave(failed)
+		broken = a.awaitDrainDelay(failed)
 	}
 	a.leaving.Store(true)
 	a.draining.Store(true)
@@ -401,20 +401,20 @@ func (a *App) serve(ctx context.Context) error {
 	return errors.Join(broken, a.drain(context.WithoutCancel(ctx), end))
 }
 
-// leave goes on serving for DRAIN_DELAY, or until the listener fails, while the health of
+// awaitDrainDelay goes on serving for DRAIN_DELAY, or until the listener fails, while the health of
 // the gateway and the end of each connection tell callers to go elsewhere.
-func (a *App) leave(failed <-chan error) error {
-	most := a.set.Server.DrainDelay
-	if most == 0 {
+func (a *App) awaitDrainDelay(failed <-chan error) error {
+	delay := a.set.Server.DrainDelay
+	if delay == 0 {
 		return nil
 	}
 	a.leaving.Store(true)
 	a.server.Leave()
-	a.log.Info("told to stop; calls are taken until DRAIN_DELAY is over", "delay", most, "open_requests", a.gateway.Open())
+	a.log.Info("told to stop; calls are taken until DRAIN_DELAY is over", "delay", delay, "open_requests", a.gateway.Open())
 	select {
 	case err := <-failed:
 		return err
-	case <-time.After(most):
+	case <-time.After(delay):
 		return nil
 	}
 }
@@ -422,19 +422,19 @@ func (a *App) leave(failed <-chan error) error {
 // drain lets running calls come to their end within DRAIN_TIMEOUT, ends those that do not,
 // and cuts those whose callers do not take the end.
 func (a *App) drain(ctx context.Context, end func()) error {
-	most := a.set.Server.DrainTimeout
-	defer time.AfterFunc(most, func() {
+	delay := a.set.Server.DrainTimeout
+	defer time.AfterFunc(delay, func() {
 		a.log.Warn("requests are ended because they outlast DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
 		a.gateway.Stop()
 		end()
 	}).Stop()
-	ended, stop := context.WithTimeout(ctx, most)
+	ended, stop := context.WithTimeout(ctx, delay)
 	defer stop()
-	recorded, stop := context.WithTimeout(ctx, most+2*cutGrace)
+	recorded, stop := context.WithTimeout(ctx, delay+2*cutGrace)
 	defer stop()
-	told, stop := context.WithTimeout(recorded, most+cutGrace)
+	shutdownCtx, stop := context.WithTimeout(recorded, delay+cutGrace)
 	defer stop()
-	err := a.server.Shutdown(told)
+	err := a.server.Shutdown(shutdownCtx)
 	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
 	a.gateway.AwaitBackground(ended)
 	if err := a.admin.Await(recorded); err != nil {

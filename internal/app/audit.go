@@ -29,8 +29,8 @@ func (a *App) openAudit(ctx context.Context) error {
 	return err
 }
 
-// keepAudit writes checkpoints and deletes expired rows until ctx ends.
-func (a *App) keepAudit(ctx context.Context) error {
+// maintainAudit writes checkpoints and deletes expired rows until ctx ends.
+func (a *App) maintainAudit(ctx context.Context) error {
 	return audit.NewKeeper(a.store, a.signer, auditPolicy(a.set), a.clock, a.log).Run(ctx)
 }
 
@@ -60,16 +60,16 @@ type AuditQuery struct {
 
 // ExportAudit writes the trail as JSON lines, from the store. It works while the
 // gateway runs.
-func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, wish AuditQuery, w io.Writer) error {
+func ExportAudit(ctx context.Context, s config.Settings, log *slog.Logger, query AuditQuery, w io.Writer) error {
 	return offline(ctx, s, log, func(a *App) error {
 		if err := a.openAudit(ctx); err != nil {
 			return err
 		}
-		org, err := findOrganisation(ctx, a.store, wish.Organisation)
+		org, err := findOrganisation(ctx, a.store, query.Organisation)
 		if err != nil {
 			return err
 		}
-		return audit.Export(ctx, w, a.store, a.signer, org, audit.Range{From: wish.From, To: wish.To}, a.clock.Now())
+		return audit.Export(ctx, w, a.store, a.signer, org, audit.Range{From: query.From, To: query.To}, a.clock.Now())
 	})
 }
 
@@ -95,7 +95,7 @@ func findOrganisation(ctx context.Context, from resource.Reader, name string) (s
 // VerifyAudit reads an export and returns in words what it proves. A fault of the
 // export is an error, without the words. published is a checkpoint that was kept
 // elsewhere, as JSON; it may be empty.
-func VerifyAudit(in io.Reader, publicKey, published string) (summary string, err error) {
+func VerifyAudit(export io.Reader, publicKey, published string) (summary string, err error) {
 	key, err := audit.ParsePublicKey(publicKey)
 	if err != nil {
 		return "", fmt.Errorf("--public-key: %w", err)
@@ -108,7 +108,7 @@ func VerifyAudit(in io.Reader, publicKey, published string) (summary string, err
 		}
 		o.Known = known
 	}
-	report, err := audit.Verify(in, key, o)
+	report, err := audit.Verify(export, key, o)
 	if err != nil {
 		return "", err
 	}

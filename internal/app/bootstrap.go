@@ -23,10 +23,10 @@ type FirstKeys struct {
 	Workspace string // of the default workspace
 }
 
-// founder makes what an empty deployment needs: the organisation, its default
+// bootstrapper makes what an empty deployment needs: the organisation, its default
 // workspace, an owner, one Admin key and one workspace service key.
 // Source: contract/identity-and-governance.md section 1.
-type founder struct {
+type bootstrapper struct {
 	store  resource.Store
 	box    *sealed.Sealer
 	hasher *keys.Hasher
@@ -35,7 +35,7 @@ type founder struct {
 }
 
 // found does it in one transaction, and only when no organisation exists.
-func (f *founder) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
+func (f *bootstrapper) found(ctx context.Context, adminKey, workspaceKey string) (FirstKeys, error) {
 	if is, err := founded(ctx, f.store); err != nil || is {
 		return FirstKeys{}, err
 	}
@@ -86,8 +86,8 @@ func narrow(r *resource.Record, scopes []string) error {
 	return inBody(r, &k, func() error { k.Scopes = scopes; return nil })
 }
 
-func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
-	org, place := ident.NewID(), ident.NewID()
+func (f *bootstrapper) records(first FirstKeys) ([]resource.Record, error) {
+	org, workspaceID := ident.NewID(), ident.NewID()
 	out := make([]resource.Record, 0, 5)
 	add := func(r resource.Record, body any) error {
 		b, err := json.Marshal(body)
@@ -100,7 +100,7 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = add(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: ident.NewSlug("ws-shared"), Name: "Shared workspace"},
+	err = add(resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: ident.NewSlug("ws-shared"), Name: "Shared workspace"},
 		tenant.Workspace{Name: "Shared workspace", IsDefault: true})
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	service, err := f.key(first.Workspace, "First workspace key", access.WorkspaceService, org, place)
+	service, err := f.key(first.Workspace, "First workspace key", access.WorkspaceService, org, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +122,11 @@ func (f *founder) records(first FirstKeys) ([]resource.Record, error) {
 }
 
 // key is the record of a key with all scopes of its type.
-func (f *founder) key(raw, name string, t access.KeyType, org, place string) (resource.Record, error) {
-	return f.keyWithID(ident.NewID(), raw, name, t, org, place)
+func (f *bootstrapper) key(raw, name string, t access.KeyType, org, workspaceID string) (resource.Record, error) {
+	return f.keyWithID(ident.NewID(), raw, name, t, org, workspaceID)
 }
 
-func (f *founder) keyWithID(id, raw, name string, t access.KeyType, org, place string) (resource.Record, error) {
+func (f *bootstrapper) keyWithID(id, raw, name string, t access.KeyType, org, workspaceID string) (resource.Record, error) {
 	shut, err := f.box.Seal([]byte(raw), keys.Context(id))
 	if err != nil {
 		return resource.Record{}, err
@@ -140,7 +140,7 @@ func (f *founder) keyWithID(id, raw, name string, t access.KeyType, org, place s
 		return resource.Record{}, err
 	}
 	return resource.Record{
-		Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: place, Name: name, Status: active, Version: 1,
+		Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: workspaceID, Name: name, Status: active, Version: 1,
 		Created: f.now, Updated: f.now, Body: body, Index: admin.KeyIndex(&k),
 	}, nil
 }

@@ -80,15 +80,15 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 		if err := a.foundDeployment(ctx); err != nil {
 			return err
 		}
-		var place resource.Record
+		var workspace resource.Record
 		err := readFromWriter(ctx, a.store, func(from resource.Reader) (err error) {
-			place, err = findWorkspace(ctx, from, n.Workspace)
+			workspace, err = findWorkspace(ctx, from, n.Workspace)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		r, err := a.bootstrapper().key(raw, n.Name, access.KeyType(n.Type), place.OrgID, placeOf(n, place))
+		r, err := a.bootstrapper().key(raw, n.Name, access.KeyType(n.Type), workspace.OrgID, workspaceIDFor(n, workspace))
 		if err != nil {
 			return err
 		}
@@ -119,11 +119,11 @@ func (n NewKey) check() error {
 	return nil
 }
 
-func placeOf(n NewKey, place resource.Record) string {
+func workspaceIDFor(n NewKey, workspace resource.Record) string {
 	if access.KeyType(n.Type) == access.OrganisationService {
 		return ""
 	}
-	return place.ID
+	return workspace.ID
 }
 
 func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resource.Record, error) {
@@ -144,10 +144,10 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 }
 
 // HealthURL is where the gateway of these settings answers for its health.
-func HealthURL(s config.Settings) string { return ownURL(s) + "/v1/health" }
+func HealthURL(s config.Settings) string { return localURL(s) + "/v1/health" }
 
-// ownURL is where this machine reaches the gateway of these settings, without a path.
-func ownURL(s config.Settings) string {
+// localURL is where this machine reaches the gateway of these settings, without a path.
+func localURL(s config.Settings) string {
 	host, port, _ := net.SplitHostPort(s.Server.Address())
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -159,14 +159,14 @@ func ownURL(s config.Settings) string {
 	return u.String()
 }
 
-// healthMost bounds the answer that is read.
-const healthMost = 64 << 10
+// maxHealthBytes bounds the answer that is read.
+const maxHealthBytes = 64 << 10
 
 // Health asks the gateway of these settings how it is: "ok", "degraded" or "draining". It
 // fails when nothing answers there, or something that is no gateway.
 func Health(ctx context.Context, s config.Settings) (status string, err error) {
-	at := HealthURL(s)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	healthURL := HealthURL(s)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, healthURL, http.NoBody)
 	if err != nil {
 		return "", err
 	}
@@ -176,9 +176,9 @@ func Health(ctx context.Context, s config.Settings) (status string, err error) {
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	var b healthBody
-	err = json.NewDecoder(io.LimitReader(resp.Body, healthMost)).Decode(&b)
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxHealthBytes)).Decode(&b)
 	if err != nil || b.Version == "" || b.Journal == "" || !slices.Contains([]string{"ok", "degraded", "draining"}, b.Status) {
-		return "", fmt.Errorf("what answers at %s is no gateway (%s)", at, resp.Status)
+		return "", fmt.Errorf("what answers at %s is no gateway (%s)", healthURL, resp.Status)
 	}
 	return b.Status, nil
 }

@@ -13,8 +13,8 @@ import (
 
 // knownDBError is one that is known by what a server or its driver says.
 type knownDBError struct {
-	says []string // one of these is in the error
-	cure string
+	patterns []string // one of these is in the error
+	hint     string
 }
 
 // serverFaults are those of databases on servers. The first one that fits counts: what a
@@ -61,7 +61,7 @@ func dbErrorHint(s config.Settings, err error) string {
 		return "start that version, or restore the backup from before the upgrade"
 	}
 	if lacks := (*store.MissingPrivileges)(nil); errors.As(err, &lacks) {
-		return lackingCure(s, lacks)
+		return privilegeHint(s, lacks)
 	}
 	if s.Database.ReaderHost != "" && errors.Is(err, store.ErrNoTables) {
 		return "name a replica of DB_HOST in DB_READER_HOST, or wait until that one has what DB_HOST has"
@@ -71,17 +71,17 @@ func dbErrorHint(s config.Settings, err error) string {
 		text = err.Error()
 	}
 	if s.Database.Type == config.SQLite {
-		return fmt.Sprintf(cureOf(fileFaults, text, anyFileFault), storeSettings(s).Path)
+		return fmt.Sprintf(findHint(fileFaults, text, anyFileFault), storeSettings(s).Path)
 	}
-	cure := cureOf(serverFaults, text, anyServerFault)
+	cure := findHint(serverFaults, text, anyServerFault)
 	if s.Database.ReaderHost != "" && strings.Contains(text, "database reader: ") {
 		return ofReader.Replace(cure)
 	}
 	return cure
 }
 
-// lackingCure says how a login gets the rights that it lacks.
-func lackingCure(s config.Settings, l *store.MissingPrivileges) string {
+// privilegeHint says how a login gets the rights that it lacks.
+func privilegeHint(s config.Settings, l *store.MissingPrivileges) string {
 	switch {
 	case l.Make:
 		return "grant DB_USER that in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that may"
@@ -91,11 +91,11 @@ func lackingCure(s config.Settings, l *store.MissingPrivileges) string {
 	return "grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME, on those that later versions make too, or have DB_USER own them"
 }
 
-// cureOf is that of the first fault that fits what is said, else another one.
-func cureOf(faults []knownDBError, text, other string) string {
+// findHint is that of the first fault that fits what is said, else another one.
+func findHint(faults []knownDBError, text, other string) string {
 	for _, f := range faults {
-		if slices.ContainsFunc(f.says, func(part string) bool { return strings.Contains(text, part) }) {
-			return f.cure
+		if slices.ContainsFunc(f.patterns, func(part string) bool { return strings.Contains(text, part) }) {
+			return f.hint
 		}
 	}
 	return other

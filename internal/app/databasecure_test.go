@@ -12,7 +12,7 @@ import (
 // What PostgreSQL 15, MariaDB 10.11 and their drivers say, and what is to be done about it.
 func TestDatabaseCures(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ said, cure string }{
+	for _, c := range []struct{ message, hint string }{
 		{"failed to connect to `user=sluice database=sluice`:\n\t127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection\n\t" +
 			`127.0.0.1:5432 (127.0.0.1): failed SASL auth: FATAL: password authentication failed for user "sluice" (SQLSTATE 28P01)`, "check DB_USER and DB_PASS"},
 		{"Error 1045 (28000): Access denied for user 'sluice'@'localhost' (using password: YES)", "check DB_USER and DB_PASS"},
@@ -34,7 +34,7 @@ func TestDatabaseCures(t *testing.T) {
 		{"something else", anyServerFault},
 	} {
 		s := config.Settings{Database: config.Database{Type: config.Postgres}}
-		wants(t, dbErrorHint(s, errors.New(c.said)), "", c.cure)
+		wants(t, dbErrorHint(s, errors.New(c.message)), "", c.hint)
 	}
 }
 

@@ -19,7 +19,7 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 	s.Database = config.Database{Type: config.Postgres, Host: full.Writer.Host, Port: full.Writer.Port, User: full.Writer.User, Name: full.Writer.Name, SSL: "DISABLED", PoolSize: 2}
 	narrow := s
 	narrow.Database.User = "narrow"
-	says := func(s config.Settings, start bool, parts ...string) {
+	wantMessage := func(s config.Settings, start bool, parts ...string) {
 		t.Helper()
 		wants(t, findings(t, s)["database"], "FAIL ", parts...)
 		if _, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)}); err == nil {
@@ -28,7 +28,7 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 			wants(t, err.Error(), "", parts...)
 		}
 	}
-	says(narrow, false, "may not make tables; grant DB_USER that in DB_NAME")
+	wantMessage(narrow, false, "may not make tables; grant DB_USER that in DB_NAME")
 	a, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -37,14 +37,14 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Do(t, full, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO narrow")
-	says(narrow, true, "the database user lacks INSERT on audit, ", "UPDATE on ", "; grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME")
+	wantMessage(narrow, true, "the database user lacks INSERT on audit, ", "UPDATE on ", "; grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME")
 	wants(t, findings(t, s)["database"], "postgres answers")
 
 	read := s
 	read.Database.ReaderHost, read.Database.ReaderUser = full.Writer.Host, "nothing"
-	says(read, true, "the database user of the reader lacks SELECT on audit, ", "; grant DB_READER_USER SELECT on all tables of DB_NAME")
+	wantMessage(read, true, "the database user of the reader lacks SELECT on audit, ", "; grant DB_READER_USER SELECT on all tables of DB_NAME")
 	read.Database.ReaderUser = "nobody"
-	says(read, true, `role "nobody" does not exist`, "; check DB_READER_USER and DB_READER_PASS")
+	wantMessage(read, true, `role "nobody" does not exist`, "; check DB_READER_USER and DB_READER_PASS")
 	read.Database.ReaderUser = "narrow"
 	wants(t, findings(t, read)["database"], "postgres answers")
 
@@ -54,5 +54,5 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 	wants(t, findings(t, read)["database"], "FAIL ", "the database has no tables yet", "; name a replica of DB_HOST in DB_READER_HOST")
 
 	storetest.Do(t, empty, "ALTER ROLE narrow SET default_transaction_read_only = on")
-	says(narrow, true, "the server takes no writes; name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST")
+	wantMessage(narrow, true, "the server takes no writes; name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST")
 }

@@ -12,14 +12,14 @@ import (
 
 // What access(2) is asked for.
 const (
-	mayRead  = 4
-	mayWrite = 2
-	mayEnter = 1
+	mayRead   = 4
+	mayWrite  = 2
+	maySearch = 1
 )
 
-// looked is at how many files of a part usableData looks: what another user left is seen among
+// maxCheckedFiles is at how many files of a part usableData looks: what another user left is seen among
 // them, and a start does not wait for a disk that has to find hundreds of thousands.
-const looked = 10_000
+const maxCheckedFiles = 10_000
 
 // usableData fails where a part of the data directory is another user's, which a command that
 // root ran there or a backup that was put back leaves: a start would stop somewhere on its way,
@@ -38,13 +38,13 @@ func usableData(dir string) error {
 			case err != nil:
 				return err
 			}
-			if seen++; seen > looked {
+			if seen++; seen > maxCheckedFiles {
 				return fs.SkipAll
 			}
 			need := uint32(mayRead | mayWrite)
 			switch {
 			case d.IsDir():
-				need |= mayEnter
+				need |= maySearch
 			case part == KeyFile:
 				need = mayRead
 			}

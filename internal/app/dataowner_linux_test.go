@@ -12,16 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asNobody calls f as a user without rights of its own, on a thread that ends with it.
-func asNobody(t *testing.T, f func()) {
+// runUnprivileged calls f as a user without rights of its own, on a thread that ends with it.
+func runUnprivileged(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never let go: the thread is of no use any more
 		if os.Getuid() == 0 {
-			const nobody = 65534
-			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody); e != 0 { // of this thread alone
+			const unprivilegedID = 65534
+			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, unprivilegedID, unprivilegedID, unprivilegedID); e != 0 { // of this thread alone
 				t.Error(e)
 				return
 			}
@@ -39,7 +39,7 @@ func TestDataOfAnotherUser(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(root)) })
 	require.NoError(t, os.Chmod(root, 0o777))
-	place := func(mode os.FileMode, parts ...string) string {
+	createFile := func(mode os.FileMode, parts ...string) string {
 		path := filepath.Join(append([]string{root}, parts...)...)
 		for i := 1; i < len(parts); i++ {
 			folder := filepath.Join(append([]string{root}, parts[:i]...)...)
@@ -51,30 +51,30 @@ func TestDataOfAnotherUser(t *testing.T) {
 		return path
 	}
 	usable := func() (err error) {
-		asNobody(t, func() { err = usableData(root) })
+		runUnprivileged(t, func() { err = usableData(root) })
 		return err
 	}
 	require.NoError(t, usable(), "an empty one")
-	place(0o666, "sluice.db")
-	place(0o444, KeyFile)
-	place(0o000, "lost+found", "x")
-	place(0o666, "journal", "node")
+	createFile(0o666, "sluice.db")
+	createFile(0o444, KeyFile)
+	createFile(0o000, "lost+found", "x")
+	createFile(0o666, "journal", "node")
 	require.NoError(t, usable())
 	for _, parts := range [][]string{{"rates"}, {"journal", "lock"}, {"logs", "bodies", "00000001.bodies"}} {
-		path := place(0o400, parts...)
+		path := createFile(0o400, parts...)
 		err := usable()
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), "this user may not read and write "+path+", which another one made or left; run chown -R ")
 		assert.Contains(t, err.Error(), " "+root)
 		require.NoError(t, os.Chmod(path, 0o666))
 	}
-	for n := range looked + 1 { // a start does not look at all of very many
+	for n := range maxCheckedFiles + 1 { // a start does not look at all of very many
 		path := filepath.Join(root, "exports", fmt.Sprintf("%06d", n))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		require.NoError(t, os.Chmod(filepath.Dir(path), 0o777))
 		require.NoError(t, os.Symlink("/dev/null", path))
 	}
-	last := place(0o400, "exports", "foreign")
+	last := createFile(0o400, "exports", "foreign")
 	require.NoError(t, usable(), "behind as many as are looked at")
 	first := filepath.Join(filepath.Dir(last), "0")
 	require.NoError(t, os.Rename(last, first))

@@ -67,7 +67,7 @@ func (a *App) registerDemo(ctx context.Context, base string) error {
 		if err != nil {
 			return err
 		}
-		r := registrar{tx: tx, place: place, now: a.clock.Now()}
+		r := registrar{tx: tx, workspace: place, now: a.clock.Now()}
 		if err := r.integration(ctx, a, base); err != nil {
 			return err
 		}
@@ -102,9 +102,9 @@ func defaultWorkspace(ctx context.Context, r resource.Reader) (resource.Record, 
 
 // registrar writes records of one workspace.
 type registrar struct {
-	tx    resource.Tx
-	place resource.Record
-	now   time.Time
+	tx        resource.Tx
+	workspace resource.Record
+	now       time.Time
 }
 
 // put makes a record of the workspace, or leaves the one that is there as it is:
@@ -124,7 +124,7 @@ func (r *registrar) put(ctx context.Context, kind, id, slug string, body any) er
 
 func (r *registrar) fresh(kind, id, slug string) resource.Record {
 	return resource.Record{
-		Kind: kind, ID: id, OrgID: r.place.OrgID, WorkspaceID: r.place.ID, Slug: slug, Name: demoName,
+		Kind: kind, ID: id, OrgID: r.workspace.OrgID, WorkspaceID: r.workspace.ID, Slug: slug, Name: demoName,
 		Status: active, Version: 1, Created: r.now, Updated: r.now,
 	}
 }
@@ -136,14 +136,14 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 	if err != nil {
 		return err
 	}
-	in := credential.Integration{
+	integration := credential.Integration{
 		Name: demoName, AIProviderID: "custom", Configurations: shut,
 		Models: []credential.Model{
 			{Slug: demo.AnyModel, Enabled: true, Pricing: demoPrice("0.4", "1.6")}, {Slug: demo.ChatModel, Enabled: true, Pricing: demoPrice("2", "8")},
 			{Slug: demo.EmbeddingModel, Enabled: true, Pricing: demoPrice("0.02", "0")}, {Slug: demo.TranscribeModel, Enabled: true, Pricing: demoPrice("2.5", "10")},
 		},
 	}
-	body, err := json.Marshal(in)
+	body, err := json.Marshal(integration)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *registrar) integration(ctx context.Context, a *App, base string) error 
 		return err
 	}
 	rec := r.fresh(credential.IntegrationKind, demoIntegration, DemoSlug)
-	rec.Body, rec.Index = body, admin.IntegrationIndex(&in, r.place.ID, nil)
+	rec.Body, rec.Index = body, admin.IntegrationIndex(&integration, r.workspace.ID, nil)
 	return r.tx.Insert(ctx, rec)
 }
 
@@ -167,7 +167,7 @@ func demoPrice(input, output string) json.RawMessage {
 
 func (r *registrar) makeDefault(ctx context.Context) error {
 	var w tenant.Workspace
-	if err := json.Unmarshal(r.place.Body, &w); err != nil {
+	if err := json.Unmarshal(r.workspace.Body, &w); err != nil {
 		return err
 	}
 	if w.Defaults.ConfigID != "" {
@@ -178,6 +178,6 @@ func (r *registrar) makeDefault(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.place.Body, r.place.Updated = b, r.now
-	return r.tx.Update(ctx, r.place)
+	r.workspace.Body, r.workspace.Updated = b, r.now
+	return r.tx.Update(ctx, r.workspace)
 }

@@ -65,12 +65,12 @@ func (a *App) seed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &seeder{a: a, place: place, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
+	s := &seeder{a: a, workspace: place, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
 	if err := a.store.InTx(ctx, func(tx resource.Tx) error { return s.teamKeys(ctx, tx) }); err != nil {
 		return fmt.Errorf("make the keys of the teams: %w", err)
 	}
 	to := a.redactingJournal()
-	var given []resource.Record
+	var feedbacks []resource.Record
 	requests := demo.Traffic(trafficSeed, a.clock.Now(), a.seedDays)
 	for i := range requests {
 		if ctx.Err() != nil {
@@ -84,11 +84,11 @@ func (a *App) seed(ctx context.Context) error {
 			}
 		}
 		if r.Feedback != 0 {
-			given = append(given, s.feedback(r, trace))
+			feedbacks = append(feedbacks, s.feedback(r, trace))
 		}
 	}
 	err = a.store.InTx(ctx, func(tx resource.Tx) error {
-		for _, f := range given {
+		for _, f := range feedbacks {
 			if err := tx.Insert(ctx, f); err != nil {
 				return err
 			}
@@ -98,22 +98,22 @@ func (a *App) seed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store feedback: %w", err)
 	}
-	a.log.Info("added the demonstration's past traffic", "days", a.seedDays, "requests", len(requests), "feedback", len(given))
+	a.log.Info("added the demonstration's past traffic", "days", a.seedDays, "requests", len(requests), "feedback", len(feedbacks))
 	return nil
 }
 
 // seeder turns made-up requests into records. Its ids come from the seed.
 type seeder struct {
-	a      *App
-	place  resource.Record
-	keys   map[string]string // ids by team
-	random *rand.Rand
+	a         *App
+	workspace resource.Record
+	keys      map[string]string // ids by team
+	random    *rand.Rand
 }
 
 // id is a UUID of version 7 with a time in it.
-func (s *seeder) id(at time.Time) string {
+func (s *seeder) id(when time.Time) string {
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(at.UnixMilli())<<16|7<<12|uint64(s.random.Uint32()&0xfff))
+	binary.BigEndian.PutUint64(b[:8], uint64(when.UnixMilli())<<16|7<<12|uint64(s.random.Uint32()&0xfff))
 	binary.BigEndian.PutUint64(b[8:], s.random.Uint64()&(1<<62-1)|1<<63)
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
@@ -130,7 +130,7 @@ func (s *seeder) teamKeys(ctx context.Context, tx resource.Tx) error {
 			continue
 		}
 		f := s.a.bootstrapper()
-		rec, err := f.keyWithID(id, ident.NewKey(f.prefix), keyName(team), access.WorkspaceService, s.place.OrgID, s.place.ID)
+		rec, err := f.keyWithID(id, ident.NewKey(f.prefix), keyName(team), access.WorkspaceService, s.workspace.OrgID, s.workspace.ID)
 		if err != nil {
 			return err
 		}
@@ -146,10 +146,10 @@ func keyName(team string) string { return "Team " + strings.ToUpper(team[:1]) + 
 // feedback is that of a request's user.
 func (s *seeder) feedback(r *demo.PastRequest, trace string) resource.Record {
 	body, _ := json.Marshal(record.Feedback{TraceID: trace, Value: r.Feedback, Weight: 1, KeyID: s.keys[r.Team]}) // texts and numbers: cannot fail
-	at := r.Started.Add(time.Minute)
+	when := r.Started.Add(time.Minute)
 	return resource.Record{
-		Kind: record.FeedbackKind, ID: s.id(at), OrgID: s.place.OrgID, WorkspaceID: s.place.ID, Status: active, Version: 1,
-		Created: at, Updated: at, Body: body, Index: admin.FeedbackIndex(trace),
+		Kind: record.FeedbackKind, ID: s.id(when), OrgID: s.workspace.OrgID, WorkspaceID: s.workspace.ID, Status: active, Version: 1,
+		Created: when, Updated: when, Body: body, Index: admin.FeedbackIndex(trace),
 	}
 }
 
@@ -161,7 +161,7 @@ func (s *seeder) attempts(r *demo.PastRequest, trace string) []*record.Attempt {
 		p := &r.Attempts[i]
 		a := &record.Attempt{
 			ID: s.id(started), RequestID: request, TraceID: trace, Number: int32(i), Started: started, Duration: p.Duration, FirstByte: p.FirstByte,
-			OrgID: s.place.OrgID, WorkspaceID: s.place.ID, KeyID: s.keys[r.Team], KeyName: keyName(r.Team), ConfigID: "inline",
+			OrgID: s.workspace.OrgID, WorkspaceID: s.workspace.ID, KeyID: s.keys[r.Team], KeyName: keyName(r.Team), ConfigID: "inline",
 			TargetPath: fmt.Sprintf("config.targets[%d]", i), Provider: p.Provider, ProviderID: p.Provider, Model: p.Model, Endpoint: llm.ChatComplete,
 			Method: "POST", Path: "/v1/chat/completions", Stream: r.Stream, CacheStatus: "DISABLED",
 			Metadata: map[string]string{record.UserKey: r.User, "team": r.Team}, Remote: "127.0.0.1",
@@ -182,7 +182,7 @@ func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
 	a.Status, a.Upstream, a.Outcome = int32(p.Status), int32(p.Status), record.OK
 	switch p.Status {
 	case 200:
-		a.ReplyModel = p.Model
+		a.ResponseModel = p.Model
 		a.Usage = llm.Usage{InputTokens: p.Input, CachedTokens: p.Cached, OutputTokens: p.Output, TotalTokens: p.Input + p.Output, Reported: true}
 		a.Spend = s.a.priceOf(a)
 	case 0:
@@ -213,24 +213,24 @@ type object = map[string]any
 // bodies fills in what was sent and answered. Those of Anthropic are in its own format, and
 // the client's beside them.
 func (s *seeder) bodies(a *record.Attempt, r *demo.PastRequest, p *demo.PastAttempt) {
-	asked := object{"model": p.Model, "messages": []object{{"role": "user", "content": r.Prompt}}}
+	request := object{"model": p.Model, "messages": []object{{"role": "user", "content": r.Prompt}}}
 	answered := object{
 		"id": "chatcmpl-" + a.ID, "object": "chat.completion", "created": a.Started.Unix(), "model": p.Model,
-		"choices": []object{{"index": 0, "message": object{"role": "assistant", "content": r.Answer}, "finish_reason": "stop"}},
+		"choices": []object{{"index": 0, "message": object{"role": "assistant", "content": r.ResponseText}, "finish_reason": "stop"}},
 		"usage":   object{"prompt_tokens": p.Input, "completion_tokens": p.Output, "total_tokens": p.Input + p.Output},
 	}
 	if p.Status != 200 {
 		answered = object{"error": object{"message": p.Error, "type": "provider_error"}}
 	}
-	a.Request, a.Response = jsonBody(asked), jsonBody(answered)
+	a.Request, a.Response = jsonBody(request), jsonBody(answered)
 	if p.Provider == "anthropic" {
 		a.Translated, a.ClientRequest = true, a.Request
-		a.Request = jsonBody(object{"model": p.Model, "max_tokens": 1024, "messages": asked["messages"]})
+		a.Request = jsonBody(object{"model": p.Model, "max_tokens": 1024, "messages": request["messages"]})
 		if p.Status == 200 {
 			a.ClientResponse = a.Response
 			a.Response = jsonBody(object{
 				"id": "msg_" + a.ID, "type": "message", "role": "assistant", "model": p.Model, "stop_reason": "end_turn",
-				"content": []object{{"type": "text", "text": r.Answer}}, "usage": object{"input_tokens": p.Input, "output_tokens": p.Output},
+				"content": []object{{"type": "text", "text": r.ResponseText}}, "usage": object{"input_tokens": p.Input, "output_tokens": p.Output},
 			})
 		} else {
 			a.Response = jsonBody(object{"type": "error", "error": object{"type": "api_error", "message": p.Error}})
@@ -242,7 +242,7 @@ func (s *seeder) bodies(a *record.Attempt, r *demo.PastRequest, p *demo.PastAtte
 	a.BytesIn, a.BytesOut = a.Request.Size, a.Response.Size
 }
 
-func jsonBody(of object) record.Body {
-	b, _ := json.Marshal(of) // texts and numbers: cannot fail
+func jsonBody(value object) record.Body {
+	b, _ := json.Marshal(value) // texts and numbers: cannot fail
 	return record.Body{Type: "application/json", Bytes: b, Size: int64(len(b))}
 }

@@ -51,7 +51,7 @@ func metricsOf(t *testing.T) map[string]bool {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, a.Close()) })
 	a.metrics.Register(redis.NewMetrics().Collectors()...)                     // of a gateway that shares limits
-	otlp.NewFigures(a.metrics)                                                 // and has a collector
+	otlp.NewDeliveryCounters(a.metrics)                                        // and has a collector
 	a.metrics.Register(accesslog.New(io.Discard, "text", discard).Collector()) // and an access log
 	known := described(a.metrics)
 	maps.Copy(known, described((*objects.Bucket)(nil))) // of one whose bodies are in a bucket

@@ -12,12 +12,12 @@ import (
 // Source: contract/content-and-observability.md 3.2.
 type redactingJournal struct {
 	*journal.Journal
-	place func(workspaceID string) *tenant.Scope // nil for one that nobody knows
+	findScope func(workspaceID string) *tenant.Scope // nil for one that nobody knows
 }
 
 // Append puts a record into the journal. The record itself is left as it is.
 func (d redactingJournal) Append(a *record.Attempt) error {
-	if s := d.place(a.WorkspaceID); s != nil && s.MetricsOnly {
+	if s := d.findScope(a.WorkspaceID); s != nil && s.MetricsOnly {
 		b := *a
 		for _, body := range b.Bodies() {
 			*body = record.Body{Size: body.Size}

@@ -24,9 +24,9 @@ func TestRecordsOfApplicationsObeyTheirWorkspace(t *testing.T) {
 	d := redactingJournal{j, func(id string) *tenant.Scope {
 		return map[string]*tenant.Scope{"metrics": {MetricsOnly: true}, "whole": {}}[id]
 	}}
-	for _, place := range []string{"metrics", "whole", "unknown"} {
+	for _, workspaceID := range []string{"metrics", "whole", "unknown"} {
 		a := recordtest.Chat(1)
-		a.WorkspaceID = place
+		a.WorkspaceID = workspaceID
 		if err := d.Append(a); err != nil {
 			t.Fatal(err)
 		}
@@ -34,15 +34,15 @@ func TestRecordsOfApplicationsObeyTheirWorkspace(t *testing.T) {
 			t.Error("the caller's record was changed")
 		}
 	}
-	kept := map[string]int{}
+	bodyBytes := map[string]int{}
 	j.Records().Read(record.Position{}, func(a *record.Attempt, _ *record.Correction) bool {
-		kept[a.WorkspaceID] = len(a.Request.Bytes) + len(a.Response.Bytes)
+		bodyBytes[a.WorkspaceID] = len(a.Request.Bytes) + len(a.Response.Bytes)
 		if a.Request.Size == 0 || a.Usage.TotalTokens == 0 {
 			t.Errorf("%s: %d bytes, %+v", a.WorkspaceID, a.Request.Size, a.Usage)
 		}
 		return true
 	})
-	if kept["metrics"] != 0 || kept["whole"] == 0 || kept["unknown"] == 0 {
-		t.Errorf("kept %v bytes, want none in the workspace of metrics", kept)
+	if bodyBytes["metrics"] != 0 || bodyBytes["whole"] == 0 || bodyBytes["unknown"] == 0 {
+		t.Errorf("kept %v bytes, want none in the workspace of metrics", bodyBytes)
 	}
 }

@@ -24,7 +24,7 @@ type Finding struct {
 	Subject string // "database"
 	Detail  string // what is well
 	Err     error  // what is not; nil when all is well
-	Cure    string // what to do about it
+	Hint    string // what to do about it
 	Warning bool   // nothing fails for it that is in use
 }
 
@@ -34,8 +34,8 @@ func (f Finding) Message() string {
 		return f.Detail
 	}
 	text := f.Err.Error()
-	if f.Cure != "" {
-		text += "; " + f.Cure
+	if f.Hint != "" {
+		text += "; " + f.Hint
 	}
 	return config.WithoutLogin(strings.Join(strings.Fields(text), " ")) // drivers tell of each try on a line of its own
 }
@@ -46,9 +46,9 @@ const freeSpaceMin = 1 << 30
 
 // check is one thing that doctor looks at, and the beginnings of the settings it is about.
 type check struct {
-	subject string
-	of      []string
-	at      func(context.Context, config.Settings, *slog.Logger) []Finding
+	subject         string
+	settingPrefixes []string
+	run             func(context.Context, config.Settings, *slog.Logger) []Finding
 }
 
 func single(check func(context.Context, config.Settings, *slog.Logger) Finding) func(context.Context, config.Settings, *slog.Logger) []Finding {
@@ -88,7 +88,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("not looked at, because %s cannot be used", name), Warning: true})
 			continue
 		}
-		out = append(out, l.at(ctx, s, log)...)
+		out = append(out, l.run(ctx, s, log)...)
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 // brokenSetting is the first broken setting that a look is about; empty when there is none.
 func (l check) brokenSetting(broken []config.Problem) string {
 	for _, p := range broken {
-		for _, start := range l.of {
+		for _, start := range l.settingPrefixes {
 			if strings.HasPrefix(strings.ToUpper(p.Setting), start) {
 				return p.Setting
 			}
@@ -106,7 +106,7 @@ func (l check) brokenSetting(broken []config.Problem) string {
 }
 
 func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "disk", Cure: dataCure}
+	f := Finding{Subject: "disk", Hint: dataDirHint}
 	if f.Err = os.MkdirAll(s.Data.Dir, 0o700); f.Err != nil {
 		return f
 	}
@@ -120,7 +120,7 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		return f
 	}
 	if err := usableData(s.Data.Dir); err != nil {
-		f.Err, f.Cure = err, ""
+		f.Err, f.Hint = err, ""
 		return f
 	}
 	var fs syscall.Statfs_t
@@ -137,7 +137,7 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 }
 
 func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "tls", Cure: "renew the certificate and set TLS_CERT and TLS_KEY, or their _PATH forms"}
+	f := Finding{Subject: "tls", Hint: "renew the certificate and set TLS_CERT and TLS_KEY, or their _PATH forms"}
 	if s.TLS.Cert == "" {
 		f.Detail = "the listener speaks plain HTTP; keep it on this machine or behind a proxy with TLS"
 		return f
@@ -158,7 +158,7 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err = fmt.Errorf("the certificate of %s ended on %s", name, until)
 	case now.Before(leaf.NotBefore):
 		f.Err = fmt.Errorf("the certificate of %s begins on %s", name, from)
-		f.Cure = "set the clock if it is wrong, or wait until then, or " + f.Cure
+		f.Hint = "set the clock if it is wrong, or wait until then, or " + f.Hint
 	case now.Add(renewalTime).After(leaf.NotAfter):
 		f.Err, f.Warning = fmt.Errorf("the certificate of %s ends on %s", name, until), true
 	}
@@ -211,7 +211,7 @@ func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 		err = sender.Try(ctx)
 	}
 	if err != nil {
-		f.Err, f.Cure = fmt.Errorf("%s: %w", at, err), smtp.Cure(err)
+		f.Err, f.Hint = fmt.Errorf("%s: %w", at, err), smtp.Hint(err)
 		return f
 	}
 	f.Detail = at + " takes mails"

@@ -65,8 +65,8 @@ func wants(t *testing.T, says, start string, parts ...string) {
 	}
 }
 
-// at makes the settings listen where a server is.
-func at(t *testing.T, s config.Settings, url string) config.Settings {
+// listeningAt makes the settings listen where a server is.
+func listeningAt(t *testing.T, s config.Settings, url string) config.Settings {
 	t.Helper()
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
 	if err != nil {
@@ -98,7 +98,7 @@ func TestHealthKnowsAGateway(t *testing.T) {
 			w.WriteHeader(c.code)
 			_, _ = io.WriteString(w, c.body)
 		}))
-		s := at(t, freshSettings(t), srv.URL)
+		s := listeningAt(t, freshSettings(t), srv.URL)
 		status, err := Health(t.Context(), s)
 		if status != c.status || (err == nil) != (c.status != "") {
 			t.Errorf("%s: %q, %v", c.name, status, err)
@@ -151,19 +151,19 @@ func save(t *testing.T, s config.Settings, custom map[string]string, doc string)
 		if err := a.foundDeployment(t.Context()); err != nil {
 			return err
 		}
-		place, err := defaultWorkspace(t.Context(), a.store)
+		workspace, err := defaultWorkspace(t.Context(), a.store)
 		if err != nil {
 			return err
 		}
-		return a.store.InTx(t.Context(), func(tx resource.Tx) error { return saveRecords(t.Context(), a, tx, place, custom, doc) })
+		return a.store.InTx(t.Context(), func(tx resource.Tx) error { return saveRecords(t.Context(), a, tx, workspace, custom, doc) })
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func saveRecords(ctx context.Context, a *App, tx resource.Tx, place resource.Record, custom map[string]string, doc string) error {
-	r := registrar{tx: tx, place: place, now: a.clock.Now()}
+func saveRecords(ctx context.Context, a *App, tx resource.Tx, workspace resource.Record, custom map[string]string, doc string) error {
+	r := registrar{tx: tx, workspace: workspace, now: a.clock.Now()}
 	for slug, host := range custom {
 		id := ident.NewID()
 		fields, err := json.Marshal(map[string]string{"custom_host": host})
@@ -225,11 +225,11 @@ func TestDoctorOfDatabases(t *testing.T) {
 	quiet := slog.New(slog.DiscardHandler)
 	for _, c := range []struct {
 		s    config.Settings
-		cure string
+		hint string
 	}{{newer, "start that version, or restore the backup"}, {damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "see that the server runs"}} {
 		_, serve := New(t.Context(), c.s, Options{Log: quiet})
 		for _, err := range []error{serve, Migrate(t.Context(), c.s, quiet)} {
-			if err == nil || strings.Contains(err.Error(), "reader") || strings.Contains(err.Error(), "writer") || !strings.Contains(err.Error(), c.cure) {
+			if err == nil || strings.Contains(err.Error(), "reader") || strings.Contains(err.Error(), "writer") || !strings.Contains(err.Error(), c.hint) {
 				t.Errorf("the start: %v", err)
 			}
 		}
@@ -252,8 +252,8 @@ func makeNewer(t *testing.T, s config.Settings) {
 func TestDoctorOfKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		spoil func(path string, s *config.Settings) error
-		says  string // with the path of the key file
+		spoil   func(path string, s *config.Settings) error
+		message string // with the path of the key file
 	}{
 		"gone":         {func(path string, _ *config.Settings) error { return os.Remove(path) }, "the key file %s is missing and ENCRYPTION_KEY is not set; restore the file from a backup"},
 		"short":        {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte("short\n"), 0o600) }, "the key file %s is damaged (sealed: key of 5 bytes"},
@@ -274,7 +274,7 @@ func TestDoctorOfKeys(t *testing.T) {
 			if err := c.spoil(path, &s); err != nil {
 				t.Fatal(err)
 			}
-			want := strings.Replace(c.says, "%s", path, 1)
+			want := strings.Replace(c.message, "%s", path, 1)
 			says := findings(t, s)
 			wants(t, says["sealing"], "FAIL ", want)
 			wants(t, says["upstream"], "warn which providers are saved cannot be read; ")
@@ -306,7 +306,7 @@ func TestDoctorOfCertificates(t *testing.T) {
 	for _, c := range []struct {
 		from, until time.Duration // from now
 		names       []string
-		says        string
+		message     string
 		parts       []string
 	}{
 		{-day, 90 * day, []string{"gw.example", "gw"}, "the certificate of gw.example, gw, 10.0.0.1 is good until ", nil},
@@ -318,7 +318,7 @@ func TestDoctorOfCertificates(t *testing.T) {
 		s := freshSettings(t)
 		s.TLS.Cert, s.TLS.Key = certificate(t, time.Now().Add(c.from), time.Now().Add(c.until), c.names)
 		f := checkTLS(t.Context(), s, nil)
-		wants(t, marked(f), c.says, c.parts...)
+		wants(t, marked(f), c.message, c.parts...)
 	}
 }
 

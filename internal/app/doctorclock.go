@@ -30,29 +30,29 @@ func (d *stored) checkClock(ctx context.Context, s config.Settings, _ *slog.Logg
 }
 
 func (d *stored) clockAt(ctx context.Context, s config.Settings, clock func() time.Time) Finding {
-	f := Finding{Subject: "clock", Cure: "set the clock, for example with a time service: keys expire and limits reset by it"}
+	f := Finding{Subject: "clock", Hint: "set the clock, for example with a time service: keys expire and limits reset by it"}
 	now := clock().UTC()
-	says := "it is " + now.Format(time.RFC3339)
+	message := "it is " + now.Format(time.RFC3339)
 	switch path, newest := newestFile(s.Data.Dir); {
 	case now.Before(builtAt()):
-		f.Err = fmt.Errorf("%s, before this program was made (%s)", says, builtAt().Format(time.RFC3339))
+		f.Err = fmt.Errorf("%s, before this program was made (%s)", message, builtAt().Format(time.RFC3339))
 	case newest.Sub(now) > fileSlack:
-		f.Err = fmt.Errorf("%s, but %s was written at %s", says, path, newest.UTC().Format(time.RFC3339))
+		f.Err = fmt.Errorf("%s, but %s was written at %s", message, path, newest.UTC().Format(time.RFC3339))
 	}
 	if f.Err != nil || d.db == nil || s.Database.Type == config.SQLite {
-		f.Detail = says + ", later than what is in DATA_DIR and than this program; nothing else is there to compare it with"
+		f.Detail = message + ", later than what is in DATA_DIR and than this program; nothing else is there to compare it with"
 		return f
 	}
 	theirs, err := d.db.Now(ctx)
 	if err != nil {
-		f.Err, f.Cure = storeError(s, err), dbErrorHint(s, err)
+		f.Err, f.Hint = storeError(s, err), dbErrorHint(s, err)
 		return f
 	}
 	if off := clock().Sub(theirs); off.Abs() > clockSlack {
-		f.Err = fmt.Errorf("%s, and %s on the server of the database", says, theirs.Format(time.RFC3339))
-		f.Cure = "set the one that is wrong, for example with a time service: keys expire and limits reset by the clock"
+		f.Err = fmt.Errorf("%s, and %s on the server of the database", message, theirs.Format(time.RFC3339))
+		f.Hint = "set the one that is wrong, for example with a time service: keys expire and limits reset by the clock"
 	}
-	f.Detail = says + ", as on the server of the database"
+	f.Detail = message + ", as on the server of the database"
 	return f
 }
 
@@ -63,8 +63,8 @@ func builtAt() time.Time {
 		return clockMin
 	}
 	for _, set := range info.Settings {
-		if at, err := time.Parse(time.RFC3339, set.Value); set.Key == "vcs.time" && err == nil && at.After(clockMin) {
-			return at
+		if built, err := time.Parse(time.RFC3339, set.Value); set.Key == "vcs.time" && err == nil && built.After(clockMin) {
+			return built
 		}
 	}
 	return clockMin
@@ -72,15 +72,15 @@ func builtAt() time.Time {
 
 // newestFile is the file that was written last of those in the data directory and in the
 // folders there, and when. What cannot be read is left out: other checks tell of it.
-func newestFile(dir string) (path string, at time.Time) {
+func newestFile(dir string) (path string, built time.Time) {
 	for _, pattern := range [...]string{"*", "*/*"} {
 		files, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are good
 		for _, name := range files {
 			file := filepath.Join(dir, name)
-			if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() && st.ModTime().After(at) {
-				path, at = file, st.ModTime()
+			if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() && st.ModTime().After(built) {
+				path, built = file, st.ModTime()
 			}
 		}
 	}
-	return path, at
+	return path, built
 }

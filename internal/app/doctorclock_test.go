@@ -29,8 +29,8 @@ func TestDoctorOfTheClock(t *testing.T) {
 	wants(t, marked(d.clockAt(t.Context(), s, shifted(-time.Hour))), "FAIL it is 2", "but "+file+" was written at 2", "set the clock")
 	wants(t, marked(d.clockAt(t.Context(), s, shifted(-20*365*24*time.Hour))), "FAIL it is 2", "before this program was made (202")
 
-	at := storetest.Postgres(t).Writer
-	s.Database = config.Database{Type: config.Postgres, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED", PoolSize: 2}
+	endpoint := storetest.Postgres(t).Writer
+	s.Database = config.Database{Type: config.Postgres, Host: endpoint.Host, Port: endpoint.Port, User: endpoint.User, Pass: endpoint.Pass, Name: endpoint.Name, SSL: "DISABLED", PoolSize: 2}
 	if f := d.checkDatabase(t.Context(), s, discard); f.Err != nil {
 		t.Fatal(f.Err)
 	}

@@ -12,9 +12,9 @@ import (
 // checkCollectors sends the collectors of telemetry messages with nothing in them.
 func checkCollectors(ctx context.Context, s config.Settings, _ *slog.Logger) (out []Finding) {
 	o := &s.OpenTelemetry
-	check := func(what, endpoint string, headers sealed.String, try func(context.Context, otlp.Target) error, cure string) {
+	check := func(what, endpoint string, headers sealed.String, try func(context.Context, otlp.Target) error, hint string) {
 		err := try(ctx, collectorAt(o, endpoint, headers))
-		out = append(out, Finding{Subject: "collector", Detail: endpoint + " takes " + what, Err: err, Cure: cure})
+		out = append(out, Finding{Subject: "collector", Detail: endpoint + " takes " + what, Err: err, Hint: hint})
 	}
 	if o.Traces {
 		check("spans", o.TracesEndpoint, o.TracesHeaders, otlp.TryTraces,

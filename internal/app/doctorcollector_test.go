@@ -20,11 +20,11 @@ func TestDoctorTriesCollectors(t *testing.T) {
 	}))
 	defer collector.Close()
 	found := func(o config.OpenTelemetry) string {
-		var says string
+		var report string
 		for _, f := range checkCollectors(t.Context(), config.Settings{OpenTelemetry: o}, nil) {
-			says += marked(f) + "\n"
+			report += marked(f) + "\n"
 		}
-		return says
+		return report
 	}
 	wants(t, found(config.OpenTelemetry{}), "nothing is sent to one")
 

@@ -39,10 +39,10 @@ func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding 
 	policy, err := redis.Check(ctx, redisServer(s.Redis))
 	switch {
 	case err != nil:
-		f.Err, f.Cure = err, cureOf(redisFaults, err.Error(), anyRedisFault)
+		f.Err, f.Hint = err, findHint(redisFaults, err.Error(), anyRedisFault)
 	case policy != "" && policy != "noeviction":
 		f.Err = fmt.Errorf("it forgets counters when its memory is full (maxmemory-policy %s)", policy)
-		f.Cure = "set maxmemory-policy noeviction in Redis: a counter that is forgotten lets more through than its limit"
+		f.Hint = "set maxmemory-policy noeviction in Redis: a counter that is forgotten lets more through than its limit"
 	}
 	f.Detail = strings.Join(s.Redis.Addresses(), ", ") + " answers and runs scripts"
 	return f

@@ -40,7 +40,7 @@ func (d *stored) unseal(ctx context.Context, s config.Settings) error {
 	}
 	secrets, err := sealingKeys(s.Security.EncryptionKeys(), s.Data.Dir, func() error {
 		if shut != nil {
-			return lostKeyFile(s.Data.Dir)
+			return missingKeyFileError(s.Data.Dir)
 		}
 		return errUnmade
 	})

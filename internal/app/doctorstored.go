@@ -43,12 +43,12 @@ func (d *stored) Close() error {
 }
 
 func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "database", Cure: dbErrorHint(s, nil)}
+	f := Finding{Subject: "database", Hint: dbErrorHint(s, nil)}
 	set := storeSettings(s)
 	if s.Database.Type == config.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
 			d.fresh, f.Detail = true, "the file will be made at the first start: "+set.Path
-			f.Err, f.Cure = missesDatabase(ctx, s, nil), ""
+			f.Err, f.Hint = missesDatabase(ctx, s, nil), ""
 			return f
 		}
 	}
@@ -56,7 +56,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	defer stop()
 	db, err := store.Open(ctx, set, slog.New(slog.DiscardHandler)) // what it would log is what is found
 	if err != nil {
-		f.Err, f.Cure = storeError(s, err), dbErrorHint(s, err)
+		f.Err, f.Hint = storeError(s, err), dbErrorHint(s, err)
 		return f
 	}
 	if err = db.CheckVersion(ctx); err == nil {
@@ -66,14 +66,14 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 		_, err = db.Count(ctx, resource.Query{Kind: credential.IntegrationKind})
 	}
 	if d.fresh = errors.Is(err, store.ErrNoTables) && !atWriterAlone(ctx, s, db); err != nil && !d.fresh {
-		f.Err, f.Cure = errors.Join(storeError(s, err), db.Close()), dbErrorHint(s, err)
+		f.Err, f.Hint = errors.Join(storeError(s, err), db.Close()), dbErrorHint(s, err)
 		return f
 	}
 	d.db = db
 	if h := db.Health(); h.Status != "ok" {
 		f.Err = storeError(s, fmt.Errorf("%s: %s", h.Status, h.Detail))
 	} else if err := d.misses(ctx, s); err != nil {
-		f.Err, f.Cure = err, ""
+		f.Err, f.Hint = err, ""
 	}
 	f.Detail = s.Database.Type + " answers"
 	if d.fresh {
@@ -116,7 +116,7 @@ func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.
 	}
 	addresses, err := d.addresses(ctx, specs)
 	if err != nil {
-		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read the saved providers: %w", storeError(s, err)), Cure: "check ENCRYPTION_KEY or the key file in DATA_DIR: saved credentials are sealed under it"}}
+		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read the saved providers: %w", storeError(s, err)), Hint: "check ENCRYPTION_KEY or the key file in DATA_DIR: saved credentials are sealed under it"}}
 	}
 	none := len(addresses) == 0
 	if none {
@@ -154,7 +154,7 @@ func (d *stored) whyNone() string {
 
 // tryUpstream calls an address without a credential. Every answer will do.
 func tryUpstream(ctx context.Context, c *transport.Client, address string) Finding {
-	f := Finding{Subject: "upstream", Cure: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; a private address must be among TRUSTED_CUSTOM_HOSTS"}
+	f := Finding{Subject: "upstream", Hint: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; a private address must be among TRUSTED_CUSTOM_HOSTS"}
 	u, err := url.Parse(address)
 	if err != nil {
 		f.Err = err
@@ -179,7 +179,7 @@ func (d *stored) addresses(ctx context.Context, specs *provider.Table) ([]string
 	if d.db == nil || d.box == nil || d.fresh {
 		return nil, nil
 	}
-	found := hosts{box: d.box, specs: specs, of: map[string]string{}}
+	found := hosts{box: d.box, specs: specs, addresses: map[string]string{}}
 	for kind, add := range map[string]func(resource.Record) error{
 		credential.IntegrationKind: found.integration, credential.VirtualKeyKind: found.virtualKey, routing.SavedKind: found.config,
 	} {
@@ -199,30 +199,30 @@ func (d *stored) addresses(ctx context.Context, specs *provider.Table) ([]string
 			q.After = rows[len(rows)-1].ID
 		}
 	}
-	return slices.Sorted(maps.Values(found.of)), nil
+	return slices.Sorted(maps.Values(found.addresses)), nil
 }
 
 // hosts collects addresses by scheme and host.
 type hosts struct {
-	box   *sealed.Sealer
-	specs *provider.Table
-	of    map[string]string
+	box       *sealed.Sealer
+	specs     *provider.Table
+	addresses map[string]string
 }
 
 func (h hosts) integration(r resource.Record) error {
-	var in credential.Integration
-	if err := json.Unmarshal(r.Body, &in); err != nil || r.ID == demoIntegration { // that one lives while the demo runs
+	var integration credential.Integration
+	if err := json.Unmarshal(r.Body, &integration); err != nil || r.ID == demoIntegration { // that one lives while the demo runs
 		return err
 	}
-	for i := range in.Models {
-		if len(in.Models[i].Sealed) == 0 {
+	for i := range integration.Models {
+		if len(integration.Models[i].Sealed) == 0 {
 			continue
 		}
-		if err := h.account(in.AIProviderID, in.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
+		if err := h.account(integration.AIProviderID, integration.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
 			return err
 		}
 	}
-	return h.account(in.AIProviderID, in.Configurations, credential.IntegrationKind+"/"+r.ID)
+	return h.account(integration.AIProviderID, integration.Configurations, credential.IntegrationKind+"/"+r.ID)
 }
 
 func (h hosts) virtualKey(r resource.Record) error {
@@ -307,8 +307,8 @@ func (h hosts) walk(v any) {
 func (h hosts) add(address string) {
 	if u, err := url.Parse(address); err == nil && u.Host != "" && !strings.ContainsAny(address, "{}") {
 		key := u.Scheme + "://" + u.Host
-		if _, known := h.of[key]; !known {
-			h.of[key] = address
+		if _, known := h.addresses[key]; !known {
+			h.addresses[key] = address
 		}
 	}
 }

@@ -23,18 +23,18 @@ func (a *App) openExports(context.Context) error {
 		return err
 	}
 	parts := export.Parts{
-		Store: a.store, Logs: a.logs, Files: files, Columns: admin.ExportColumns, Node: a.journal.ID(), Keep: a.exportKeep(), Clock: a.clock, Log: a.log,
+		Store: a.store, Logs: a.logs, Files: files, Columns: admin.ExportColumns, Node: a.journal.ID(), Retention: a.exportRetention(), Clock: a.clock, Log: a.log,
 	}
 	if a.bucket != nil {
-		if parts.Shelf = export.NewShelf(a.bucket); a.set.Analytics.Shared() {
+		if parts.ObjectStore = export.NewObjectStore(a.bucket); a.set.Analytics.Shared() {
 			parts.Leases = a.store
 		}
 	}
-	a.exports, a.exported = export.New(parts), exportFiles{files, parts.Shelf, a.journal.ID()}
+	a.exports, a.exported = export.New(parts), exportFiles{files, parts.ObjectStore, a.journal.ID()}
 	return nil
 }
 
-func (a *App) exportKeep() time.Duration {
+func (a *App) exportRetention() time.Duration {
 	return time.Duration(a.set.Logs.ExportRetentionDays) * 24 * time.Hour
 }
 
@@ -50,7 +50,7 @@ func (a *App) exportMetrics() {
 // exportFiles are the files of exports as the administration asks for them.
 type exportFiles struct {
 	*export.Files
-	shelf *export.ObjectStore // nil where there is no bucket
+	store *export.ObjectStore // nil where there is no bucket
 	node  string
 }
 
@@ -61,15 +61,15 @@ func (f exportFiles) OpenExport(ctx context.Context, id string, run record.Expor
 	switch {
 	case !run.Shared:
 		file, err = f.read(id)
-	case f.shelf == nil:
+	case f.store == nil:
 		return nil, fault.New(fault.NotFound, "the file lies in the bucket of the log, and this node has none (LOG_STORE); set it, or make another export")
 	default:
-		file, err = f.shelf.Open(ctx, id, run.ID, run.Mark.Bytes)
+		file, err = f.store.Open(ctx, id, run.ID, run.Mark.Bytes)
 	}
 	switch {
 	case errors.Is(err, export.ErrGone):
 		return nil, fault.New(fault.NotFound, "the file is gone; make another export")
-	case errors.Is(err, bodies.ErrAway):
+	case errors.Is(err, bodies.ErrUnavailable):
 		return nil, fault.New(fault.Overloaded, "the bucket that has the file does not serve at the moment; try again").WithCause(err)
 	}
 	return file, err

@@ -58,14 +58,14 @@ func TestWhoFoundsIsToldTheKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := freshSettings(t)
-			var told []FirstKeys
+			var reported []FirstKeys
 			for range 2 {
-				if err := do(t.Context(), s, func(k FirstKeys) { told = append(told, k) }); err != nil {
+				if err := do(t.Context(), s, func(k FirstKeys) { reported = append(reported, k) }); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if len(told) != 1 || told[0].Admin == "" || told[0].Workspace == "" {
-				t.Errorf("told %d times", len(told))
+			if len(reported) != 1 || reported[0].Admin == "" || reported[0].Workspace == "" {
+				t.Errorf("told %d times", len(reported))
 			}
 		})
 	}
@@ -83,16 +83,16 @@ func TestFirstCommandsBesideALaggingReader(t *testing.T) {
 		Type: config.Postgres, Host: writer.Host, Port: writer.Port, User: writer.User, Pass: writer.Pass, Name: writer.Name, SSL: "DISABLED",
 		ReaderHost: standby.Endpoint.Host, ReaderPort: standby.Endpoint.Port,
 	}
-	told := 0
-	quiet, founded := slog.New(slog.DiscardHandler), func(FirstKeys) { told++ }
+	reported := 0
+	quiet, founded := slog.New(slog.DiscardHandler), func(FirstKeys) { reported++ }
 	if _, err := CreateKey(t.Context(), s, quiet, NewKey{Name: "ci", Type: "workspace-service"}, founded); err != nil {
 		t.Errorf("keys create: %v", err)
 	}
 	if _, err := SetPassword(t.Context(), s, quiet, "owner@localhost", sealed.String{}, founded); err != nil {
 		t.Errorf("users set-password: %v", err)
 	}
-	if told != 1 {
-		t.Errorf("told %d times", told)
+	if reported != 1 {
+		t.Errorf("told %d times", reported)
 	}
 }
 

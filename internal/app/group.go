@@ -36,10 +36,10 @@ func (g *group) run(ctx context.Context) error {
 	stops := make([]context.CancelFunc, len(g.parts))
 	done := make([]chan struct{}, len(g.parts))
 	for i, p := range g.parts {
-		own, stop := context.WithCancel(context.WithoutCancel(ctx))
+		serviceCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 		stops[i], done[i] = stop, make(chan struct{})
 		go func() {
-			err := p.run(own)
+			err := p.run(serviceCtx)
 			first <- ended{p.name, err}
 			close(done[i])
 		}()

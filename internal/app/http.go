@@ -121,16 +121,16 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 
 // listenError says which settings choose another address, and what else is wrong there.
 func listenError(err error) error {
-	cure := "choose another address with --listen and --port, or LISTEN and PORT"
+	hint := "choose another address with --listen and --port, or LISTEN and PORT"
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		cure = "stop what listens there, or " + cure
+		hint = "stop what listens there, or " + hint
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		cure = "this machine does not have that address: " + cure
+		hint = "this machine does not have that address: " + hint
 	case errors.Is(err, syscall.EACCES):
-		cure = "ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE): " + cure
+		hint = "ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE): " + hint
 	}
-	return fmt.Errorf("%w; %s", err, cure)
+	return fmt.Errorf("%w; %s", err, hint)
 }
 
 // recoverAndLog is around everything: a panic becomes a 500, and each request leaves one

@@ -31,7 +31,7 @@ func (p paths) Matches(method, path string) bool { return slices.Contains(p, met
 
 func (p paths) Allowed(path string) (methods []string) {
 	for _, route := range p {
-		if method, at, _ := strings.Cut(route, " "); at == path {
+		if method, routePath, _ := strings.Cut(route, " "); routePath == path {
 			methods = append(methods, method)
 		}
 	}
@@ -40,8 +40,8 @@ func (p paths) Allowed(path string) (methods []string) {
 
 func (p paths) Segments() (first []string) {
 	for _, route := range p {
-		_, at, _ := strings.Cut(route, " ")
-		first = append(first, strings.Split(at, "/")[2])
+		_, routePath, _ := strings.Cut(route, " ")
+		first = append(first, strings.Split(routePath, "/")[2])
 	}
 	return first
 }
@@ -95,8 +95,8 @@ func TestRouter(t *testing.T) {
 		if got := w.Header().Get("x-by"); got != c.by || c.by == "" && w.Code != http.StatusNotFound {
 			t.Errorf("%s %s %s: answered by %q with %d", c.method, c.path, c.header, got, w.Code)
 		}
-		if mine := r.isModelRoute(c.method, c.path, front.Header(req)); mine != (c.by == "model") {
-			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, mine)
+		if isModel := r.isModelRoute(c.method, c.path, front.Header(req)); isModel != (c.by == "model") {
+			t.Errorf("%s %s %s: the fast front's: %v", c.method, c.path, c.header, isModel)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestRouter(t *testing.T) {
 func TestNowhere(t *testing.T) {
 	t.Parallel()
 	r := newRouter(paths{})
-	for _, c := range []struct{ method, path, says string }{
+	for _, c := range []struct{ method, path, want string }{
 		{"POST", "/chat/completions", "there is at /v1/chat/completions: let the base URL of the client end in /v1"},
 		{"GET", "/models", "there is at /v1/models: "},
 		{"GET", "/chat/completions", "begin with /v1"},
@@ -122,7 +122,7 @@ func TestNowhere(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusNotFound {
 			t.Fatalf("%s %s: %d %s %v", c.method, c.path, w.Code, w.Body, err)
 		}
-		if !strings.Contains(body.Error.Message, c.says) || body.Message != body.Error.Message || body.Error.Type != "not_found_error" || body.OK == nil || *body.OK {
+		if !strings.Contains(body.Error.Message, c.want) || body.Message != body.Error.Message || body.Error.Type != "not_found_error" || body.OK == nil || *body.OK {
 			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
 		}
 	}

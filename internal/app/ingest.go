@@ -13,13 +13,13 @@ import (
 // Source: contract/content-and-observability.yaml, OTLP ingestion.
 func (a *App) ingest(pages map[string]http.HandlerFunc) {
 	v := spans.New(spans.Parts{
-		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, Pace: a.ingested, Refusal: front.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
+		Identify: a.identify, Journal: a.redactingJournal(), Prices: a.prices, RateLimiter: a.ingested, Refusal: front.Refusal, BodyLogBytes: a.set.Logs.BodyMaxBytes(), Clock: a.clock,
 	})
-	for _, at := range admin.TelemetryPaths() {
+	for _, route := range admin.TelemetryPaths() {
 		take := v.Traces
-		if at.Logs {
+		if route.Logs {
 			take = v.Logs
 		}
-		pages["/v1"+at.Path], pages["/v2"+at.Path] = take, take
+		pages["/v1"+route.Path], pages["/v2"+route.Path] = take, take
 	}
 }

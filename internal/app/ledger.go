@@ -29,12 +29,12 @@ func (a *App) openLedger(ctx context.Context) error {
 
 // ledgerMetrics shows how the sums of what was used keep up.
 func (a *App) ledgerMetrics() {
-	m, figures := a.metrics, a.spend.Stats
-	m.Gauge("sluice_ledger_open_lines", "Calls under way that have reserved what they may cost.", func() float64 { return float64(figures().Open) })
-	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the sums of what was used do not have yet.", func() float64 { return float64(a.lines.Remaining(figures().Read)) })
-	m.Total("sluice_ledger_lines_total", "Closed ledger lines and corrections whose charges are in the database.", func() float64 { return float64(figures().Lines) })
-	m.Total("sluice_ledger_failures_total", "Times that sums could not be stored; they were stored later.", func() float64 { return float64(figures().Failures) })
-	m.Total("sluice_ledger_abandoned_total", "Calls cut off by a crash, which count with the bound of their cost.", func() float64 { return float64(figures().Abandoned) })
-	m.Total("sluice_ledger_corrected_total", "Calls whose charges were corrected because their price was wrong.", func() float64 { return float64(figures().Corrected) })
-	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(figures().Stray) })
+	m, stats := a.metrics, a.spend.Stats
+	m.Gauge("sluice_ledger_open_lines", "Calls under way that have reserved what they may cost.", func() float64 { return float64(stats().Open) })
+	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the sums of what was used do not have yet.", func() float64 { return float64(a.lines.Remaining(stats().Read)) })
+	m.Total("sluice_ledger_lines_total", "Closed ledger lines and corrections whose charges are in the database.", func() float64 { return float64(stats().Lines) })
+	m.Total("sluice_ledger_failures_total", "Times that sums could not be stored; they were stored later.", func() float64 { return float64(stats().Failures) })
+	m.Total("sluice_ledger_abandoned_total", "Calls cut off by a crash, which count with the bound of their cost.", func() float64 { return float64(stats().Abandoned) })
+	m.Total("sluice_ledger_corrected_total", "Calls whose charges were corrected because their price was wrong.", func() float64 { return float64(stats().Corrected) })
+	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(stats().Stray) })
 }

@@ -22,30 +22,30 @@ type limiter interface {
 	State(now time.Time, h *quota.Hold) quota.State
 	Sync(f func() error) error
 	Load(meters []quota.Meter)
-	Replace(carrier string, meters []quota.Meter)
-	MarkFlushed(deltas []quota.Delta, readBack []quota.Meter)
+	Replace(subject string, meters []quota.Meter)
+	MarkFlushed(deltas []quota.Delta, latest []quota.Meter)
 	AddUnflushed(parts []quota.NodeShare)
 }
 
 // openLimits makes the counters of limits: this node's own or, with Redis, those of all.
 func (a *App) openLimits(context.Context) (err error) {
-	own := quota.NewBank()
-	a.limits = own
+	local := quota.NewBank()
+	a.limits = local
 	if !a.set.Redis.Enabled() {
-		a.rates = newRatesKeeper(own, a.set.Data.Dir, a.clock, a.log)
+		a.rates = newRateStore(local, a.set.Data.Dir, a.clock, a.log)
 		a.rates.restore()
 		return nil
 	}
-	figures := redis.NewMetrics()
+	metrics := redis.NewMetrics()
 	a.shared, err = redis.New(redis.Options{
-		Node: a.journal.ID(), Server: redisServer(a.set.Redis), Local: own, Meters: a.meter, Alone: a.set.Redis.Without == "local",
-		Metrics: figures, Logger: a.log,
+		Node: a.journal.ID(), Server: redisServer(a.set.Redis), Local: local, Meters: a.meter, Alone: a.set.Redis.Without == "local",
+		Metrics: metrics, Logger: a.log,
 	})
 	if err != nil {
 		return fmt.Errorf("prepare the limits of many nodes: %w", err)
 	}
 	a.limits = a.shared
-	a.metrics.Register(figures.Collectors()...)
+	a.metrics.Register(metrics.Collectors()...)
 	return nil
 }
 

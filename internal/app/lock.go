@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dataCure is what to do where the data directory cannot be written to.
-const dataCure = "set DATA_DIR to a directory that this user may write to, with all that is in it, on a disk with room"
+// dataDirHint is what to do where the data directory cannot be written to.
+const dataDirHint = "set DATA_DIR to a directory that this user may write to, with all that is in it, on a disk with room"
 
 // lockData keeps the data directory for one gateway at a time, and keeps the sealing
 // key from being changed under a running one: what that seals under the key it knows
@@ -18,11 +18,11 @@ const dataCure = "set DATA_DIR to a directory that this user may write to, with 
 // process ends. A directory that is missing is made.
 func lockData(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w; %s", err, dataCure)
+		return nil, fmt.Errorf("make the data directory: %w; %s", err, dataDirHint)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory: %w; %s", err, dataCure)
+		return nil, fmt.Errorf("lock the data directory: %w; %s", err, dataDirHint)
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {

@@ -24,7 +24,7 @@ import (
 // before there was one.
 func (a *App) openBodies() (logstore.BodyStore, error) {
 	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
-	files, err := bodies.Open(bodies.Options{Dir: dir, Home: a.home(), Clock: a.clock})
+	files, err := bodies.Open(bodies.Options{Dir: dir, Node: a.nodeName(), Clock: a.clock})
 	if err != nil {
 		return nil, fmt.Errorf("open the kept bodies: %w", err)
 	}
@@ -34,7 +34,7 @@ func (a *App) openBodies() (logstore.BodyStore, error) {
 	}
 	a.bucket = objects.New(bucketOptions(a.set, sign.New(signOptions(a.set, nil))))
 	store := bodies.NewObjects(bodies.ObjectOptions{
-		Dir: dir, Bucket: a.bucket, Home: a.home(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
+		Dir: dir, Bucket: a.bucket, Node: a.nodeName(), Local: files, Format: bodies.Format(a.set.LogStore.Format), Slug: a.slugOf,
 	})
 	a.closers = append(a.closers, store)
 	return store, nil
@@ -94,7 +94,7 @@ func checkLogStore(ctx context.Context, s config.Settings, _ *slog.Logger) Findi
 	}
 	b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
 	if f.Err = b.Probe(ctx); f.Err != nil {
-		f.Cure = objects.Cure(f.Err)
+		f.Hint = objects.Hint(f.Err)
 	}
 	f.Detail = "the bucket " + s.LogStore.Bucket + " takes objects, gives them back, lists and deletes them"
 	return f

@@ -18,8 +18,8 @@ func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) e
 	if s.Database.Type != config.SQLite {
 		return nil
 	}
-	kept, err := journal.Exists(journalDir(s))
-	if err != nil || !kept {
+	exists, err := journal.Exists(journalDir(s))
+	if err != nil || !exists {
 		return err
 	}
 	if db != nil {

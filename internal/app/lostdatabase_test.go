@@ -21,18 +21,18 @@ func TestLostDatabaseIsNotReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lost := []string{filepath.Join(s.Data.Dir, "sluice.db") + " is empty", "restore the database from a backup", "choose an empty directory"}
-	wants(t, findings(t, s)["database"], "FAIL the database", lost...)
+	wantParts := []string{filepath.Join(s.Data.Dir, "sluice.db") + " is empty", "restore the database from a backup", "choose an empty directory"}
+	wants(t, findings(t, s)["database"], "FAIL the database", wantParts...)
 	for range 2 { // the first one leaves the tables
-		_, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, OnBootstrap: func(FirstKeys) { t.Error("there are new keys") }})
+		_, err := New(t.Context(), s, Options{Log: discard, HasGOGC: true, OnBootstrap: func(FirstKeys) { t.Error("there are new keys") }})
 		if err == nil {
 			t.Fatal("it started")
 		}
-		wants(t, err.Error(), "the database", lost...)
-		wants(t, findings(t, s)["database"], "FAIL the database", lost...)
+		wants(t, err.Error(), "the database", wantParts...)
+		wants(t, findings(t, s)["database"], "FAIL the database", wantParts...)
 	}
 	_, err := CreateKey(t.Context(), s, discard, NewKey{Name: "one", Type: "workspace-service"}, func(FirstKeys) { t.Error("there are new keys") })
-	if err == nil || !strings.Contains(err.Error(), lost[0]) {
+	if err == nil || !strings.Contains(err.Error(), wantParts[0]) {
 		t.Errorf("keys create: %v", err)
 	}
 }

@@ -181,8 +181,8 @@ func (r *router) unknownRoute(escaped string) *fault.Error {
 	if len(r.routes.Allowed("/v1"+escaped)) > 0 {
 		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(escaped))
 	}
-	at := startOf(escaped)
-	if near := r.nearest(at.first); near != "" && r.segments[at.first] == "" {
+	start := startOf(escaped)
+	if near := r.nearest(start.first); near != "" && r.segments[start.first] == "" {
 		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, did you mean /v1/%s?"+hint, clipPath(escaped), near)
 	}
 	return fault.Newf(fault.UnknownRoute, "the administration has no route %s; /v1/openapi.json lists its routes"+hint, clipPath(escaped))

@@ -50,10 +50,10 @@ const (
 // built-in prices, or at none, in place of those that the operator gives.
 func (a *App) preloadPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
-		most := startPricesWait
+		timeout := startPricesWait
 		a.directory.Ahead(ctx, func(ctx context.Context, kinds []string) {
-			a.readPrices(ctx, kinds, most)
-			most = changePricesWait
+			a.readPrices(ctx, kinds, timeout)
+			timeout = changePricesWait
 		})
 	}
 	return nil
@@ -61,8 +61,8 @@ func (a *App) preloadPrices(ctx context.Context) error {
 
 // readPrices reads the price lists of kinds of providers. What takes longer than most is read
 // behind it.
-func (a *App) readPrices(ctx context.Context, kinds []string, most time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+func (a *App) readPrices(ctx context.Context, kinds []string, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var reading sync.WaitGroup
 	for _, kind := range kinds {

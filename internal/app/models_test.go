@@ -75,14 +75,14 @@ func TestCatalogErrorsHaveNoLogin(t *testing.T) {
 // its files being one that nobody wrote.
 func TestMissingModelDirectoriesAreToldOf(t *testing.T) {
 	t.Parallel()
-	var said strings.Builder
-	a := &App{log: slog.New(slog.NewTextHandler(&said, nil)), specs: new(provider.Table)}
+	var logOutput strings.Builder
+	a := &App{log: slog.New(slog.NewTextHandler(&logOutput, nil)), specs: new(provider.Table)}
 	a.set.Models.PricingDir = filepath.Join(t.TempDir(), "prices")
 	a.set.Models.CapabilitiesDir = t.TempDir()
 	if err := a.openCatalog(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "setting=MODEL_CONFIGS_PRICING_LOCAL_PATH") {
-		t.Errorf("the log says %q", said.String())
+	if strings.Count(logOutput.String(), "\n") != 1 || !strings.Contains(logOutput.String(), "setting=MODEL_CONFIGS_PRICING_LOCAL_PATH") {
+		t.Errorf("the log says %q", logOutput.String())
 	}
 }

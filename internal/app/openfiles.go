@@ -8,9 +8,9 @@ import (
 	"sluice/internal/dataplane/front/h1"
 )
 
-// filesKept are the descriptors that connections of callers leave to everything else: the
+// reservedFiles are the descriptors that connections of callers leave to everything else: the
 // journal, the request log, the database, Redis.
-const filesKept = 128
+const reservedFiles = 128
 
 // maxConnections is how many connections of callers may be open at once under the limit of
 // open files: each call under way needs one to its provider besides. 0 means no bound, where
@@ -27,11 +27,11 @@ func maxConnections() int {
 // connectionsUnder is maxConnections under a limit; one that is as good as none bounds
 // nothing.
 func connectionsUnder(files uint64) int {
-	const least, plenty = 16, 1 << 20
+	const minConnections, plenty = 16, 1 << 20
 	if files > plenty {
 		return 0
 	}
-	return max(least, (int(files)-filesKept)/2)
+	return max(minConnections, (int(files)-reservedFiles)/2)
 }
 
 // connectionMetrics shows how many connections of callers were evicted.

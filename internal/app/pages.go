@@ -21,14 +21,14 @@ func (a *App) pages() map[string]http.HandlerFunc {
 		"/v1/health": a.health,
 	}
 	if a.set.Telemetry.Prometheus {
-		p["/metrics"] = asked(a.set.Telemetry.MetricsToken, a.metrics.Handler().ServeHTTP)
+		p["/metrics"] = requireToken(a.set.Telemetry.MetricsToken, a.metrics.Handler().ServeHTTP)
 	}
 	a.ingest(p)
 	return p
 }
 
-// asked lets those read a page who send its token, and everybody where it has none.
-func asked(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
+// requireToken lets those read a page who send its token, and everybody where it has none.
+func requireToken(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
 	if token.Empty() {
 		return page
 	}

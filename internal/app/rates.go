@@ -29,31 +29,31 @@ const (
 // ratesMax bounds the file that is read, in bytes: some four million counters.
 const ratesMax = 256 << 20
 
-// ratesKeeper keeps what the rates of this node stand at in a file, so that a restart goes
+// rateStore keeps what the rates of this node stand at in a file, so that a restart goes
 // on with their windows. Budgets need none: the ledger has them.
-type ratesKeeper struct {
-	bank  *quota.Limiter
-	path  string
-	clock ident.Clock
-	log   *slog.Logger
+type rateStore struct {
+	limits *quota.Limiter
+	path   string
+	clock  ident.Clock
+	log    *slog.Logger
 
-	room, kept []byte // the snapshot that is made, and the last eight bytes of the one in the file
+	snapshot, savedChecksum []byte // the snapshot that is made, and the last eight bytes of the one in the file
 }
 
-func newRatesKeeper(bank *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *ratesKeeper {
-	return &ratesKeeper{bank: bank, path: filepath.Join(dir, "rates"), clock: clock, log: log}
+func newRateStore(bank *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *rateStore {
+	return &rateStore{limits: bank, path: filepath.Join(dir, "rates"), clock: clock, log: log}
 }
 
 // restore goes on where the last process left off. Without a file that can be read all
 // windows begin anew, which is logged unless there was no process before.
-func (k *ratesKeeper) restore() {
+func (k *rateStore) restore() {
 	err := k.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.log.Warn("what rate limits stood at is not known; their windows begin anew", "error", err.Error())
 	}
 }
 
-func (k *ratesKeeper) read() error {
+func (k *rateStore) read() error {
 	info, err := os.Stat(k.path)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (k *ratesKeeper) read() error {
 	if err != nil {
 		return err
 	}
-	n, err := k.bank.Restore(k.clock.Now(), b)
+	n, err := k.limits.Restore(k.clock.Now(), b)
 	if err == nil {
 		k.log.Info("rate limits go on where they stood", "counters", n)
 	}
@@ -73,11 +73,11 @@ func (k *ratesKeeper) read() error {
 }
 
 // Run keeps what rates stand at until ctx ends, and once more then.
-func (k *ratesKeeper) Run(ctx context.Context) error {
+func (k *rateStore) Run(ctx context.Context) error {
 	failing := false
 	for ctx.Err() == nil {
 		_ = background.Sleep(ctx, k.interval()) // what there is at the end is kept too
-		err := k.keep()
+		err := k.save()
 		if err != nil && !failing {
 			k.log.Error("what rate limits stand at cannot be kept; a restart begins their windows anew", "error", err.Error())
 		}
@@ -87,20 +87,20 @@ func (k *ratesKeeper) Run(ctx context.Context) error {
 }
 
 // interval is how long the next snapshot may wait.
-func (k *ratesKeeper) interval() time.Duration {
-	return ratesInterval * time.Duration(min(1+len(k.room)/ratesPage, ratesSeldom))
+func (k *rateStore) interval() time.Duration {
+	return ratesInterval * time.Duration(min(1+len(k.snapshot)/ratesPage, ratesSeldom))
 }
 
-// keep writes a snapshot, unless it is that of the file.
-func (k *ratesKeeper) keep() error {
-	k.room = k.bank.Snapshot(k.clock.Now(), k.room[:0])
-	check := k.room[len(k.room)-8:]
-	if bytes.Equal(check, k.kept) {
+// save writes a snapshot, unless it is that of the file.
+func (k *rateStore) save() error {
+	k.snapshot = k.limits.Snapshot(k.clock.Now(), k.snapshot[:0])
+	check := k.snapshot[len(k.snapshot)-8:]
+	if bytes.Equal(check, k.savedChecksum) {
 		return nil
 	}
-	if err := replaceFile(k.path, k.room, false); err != nil {
+	if err := replaceFile(k.path, k.snapshot, false); err != nil {
 		return err
 	}
-	k.kept = append(k.kept[:0], check...)
+	k.savedChecksum = append(k.savedChecksum[:0], check...)
 	return nil
 }

@@ -29,8 +29,8 @@ func ask(b *quota.Limiter, now time.Time) int64 {
 // forgotten, and nothing is written while nothing is counted.
 func TestRatesOutliveTheProcess(t *testing.T) {
 	dir := t.TempDir()
-	begin := func() (*ratesKeeper, func()) {
-		k := newRatesKeeper(quota.NewBank(), dir, ident.System{}, slog.New(slog.DiscardHandler))
+	begin := func() (*rateStore, func()) {
+		k := newRateStore(quota.NewBank(), dir, ident.System{}, slog.New(slog.DiscardHandler))
 		k.restore()
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error)
@@ -40,7 +40,7 @@ func TestRatesOutliveTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, stop := begin()
 		for range 10 {
-			ask(k.bank, time.Now())
+			ask(k.limits, time.Now())
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -57,10 +57,10 @@ func TestRatesOutliveTheProcess(t *testing.T) {
 		if now, err := os.Stat(k.path); err != nil || !os.SameFile(now, written) {
 			t.Errorf("written again while nothing was counted: %v", err)
 		}
-		ask(k.bank, time.Now())
+		ask(k.limits, time.Now())
 		stop() // the eleventh is kept at once
 		k, stop = begin()
-		if left := ask(k.bank, time.Now()); left != 88 {
+		if left := ask(k.limits, time.Now()); left != 88 {
 			t.Errorf("%d left behind a stop, want 88", left)
 		}
 		stop()
@@ -68,13 +68,13 @@ func TestRatesOutliveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		k, stop = begin()
-		if left := ask(k.bank, time.Now()); left != 89 {
+		if left := ask(k.limits, time.Now()); left != 89 {
 			t.Errorf("%d left behind a kill, want 89", left)
 		}
 		stop()
 		time.Sleep(48 * time.Hour)
 		k, stop = begin()
-		if left := ask(k.bank, time.Now()); left != 99 {
+		if left := ask(k.limits, time.Now()); left != 99 {
 			t.Errorf("%d left two days later, want 99", left)
 		}
 		stop()
@@ -88,7 +88,7 @@ func TestRatesOutliveTheProcess(t *testing.T) {
 func TestSpoiledRates(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	k := newRatesKeeper(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.NewTextHandler(&log, nil)))
+	k := newRateStore(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.NewTextHandler(&log, nil)))
 	k.restore()
 	if log.Len() > 0 {
 		t.Errorf("the first start says %s", &log)
@@ -97,14 +97,14 @@ func TestSpoiledRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.restore()
-	if !strings.Contains(log.String(), "their windows begin anew") || k.bank.Len() != 0 {
-		t.Errorf("log %s, %d counters", &log, k.bank.Len())
+	if !strings.Contains(log.String(), "their windows begin anew") || k.limits.Len() != 0 {
+		t.Errorf("log %s, %d counters", &log, k.limits.Len())
 	}
 }
 
 // Few rates are kept within a second, and many less often, but within ten.
 func TestManyRatesAreKeptLessOften(t *testing.T) {
-	k := newRatesKeeper(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.DiscardHandler))
+	k := newRateStore(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.DiscardHandler))
 	for _, c := range []struct {
 		rates int
 		want  time.Duration
@@ -113,9 +113,9 @@ func TestManyRatesAreKeptLessOften(t *testing.T) {
 			h := aRate
 			h.Counter.Carrier = "0191f3a0-0000-7000-8000-00000000000a" + strconv.Itoa(i)
 			holds := []quota.Hold{h}
-			k.bank.Take(time.Now(), holds)
+			k.limits.Take(time.Now(), holds)
 		}
-		if err := k.keep(); err != nil {
+		if err := k.save(); err != nil {
 			t.Fatal(err)
 		}
 		if got := k.interval(); got < c.want || got > ratesSeldom*ratesInterval || c.rates == 1 && got != c.want {

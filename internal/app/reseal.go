@@ -92,22 +92,22 @@ func (s resealer) kind(ctx context.Context, kind string) (int, error) {
 // record seals a record and its past versions anew, and reports whether that changed
 // anything. A past version whose key is gone was lost before: it is left as it is.
 func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
-	var lost []int64
+	var undecryptable []int64
 	var written int
 	err := s.store.InTx(ctx, func(tx resource.Tx) (err error) {
-		lost = nil
+		undecryptable = nil
 		written, err = tx.Rewrite(ctx, r.Kind, r.ID, func(v resource.Record) ([]byte, error) {
 			body, err := s.body(v)
 			if errors.Is(err, sealed.ErrUnknownKey) && v.Version < r.Version {
-				lost = append(lost, v.Version)
+				undecryptable = append(undecryptable, v.Version)
 				return v.Body, nil
 			}
 			return body, err
 		})
 		return err
 	})
-	if err == nil && len(lost) > 0 {
-		s.log.Warn("past versions cannot be opened: the key that sealed them is gone", "kind", r.Kind, "id", r.ID, "versions", lost)
+	if err == nil && len(undecryptable) > 0 {
+		s.log.Warn("past versions cannot be opened: the key that sealed them is gone", "kind", r.Kind, "id", r.ID, "versions", undecryptable)
 	}
 	return written > 0, err
 }
@@ -165,20 +165,20 @@ func resealKey(r *resource.Record, renew renewer) error {
 }
 
 func resealIntegration(r *resource.Record, renew renewer) error {
-	var in credential.Integration
-	return inBody(r, &in, func() error {
-		if err := renew(&in.Key, credential.IntegrationKind+"/"+r.ID); err != nil {
+	var integration credential.Integration
+	return inBody(r, &integration, func() error {
+		if err := renew(&integration.Key, credential.IntegrationKind+"/"+r.ID); err != nil {
 			return err
 		}
-		for i := range in.Models {
-			if len(in.Models[i].Sealed) == 0 {
+		for i := range integration.Models {
+			if len(integration.Models[i].Sealed) == 0 {
 				continue
 			}
-			if err := renew(&in.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
+			if err := renew(&integration.Models[i].Sealed, credential.IntegrationKind+"/"+r.ID); err != nil {
 				return err
 			}
 		}
-		return renew(&in.Configurations, credential.IntegrationKind+"/"+r.ID)
+		return renew(&integration.Configurations, credential.IntegrationKind+"/"+r.ID)
 	})
 }
 
@@ -213,8 +213,8 @@ func resealMail(r *resource.Record, renew renewer) error {
 }
 
 func resealMCPIntegration(r *resource.Record, renew renewer) error {
-	var in mcp.Integration
-	return inBody(r, &in, func() error { return renew(&in.Configurations, mcp.IntegrationContext(r.ID)) })
+	var integration mcp.Integration
+	return inBody(r, &integration, func() error { return renew(&integration.Configurations, mcp.IntegrationContext(r.ID)) })
 }
 
 func resealConnection(r *resource.Record, renew renewer) error {
@@ -223,8 +223,8 @@ func resealConnection(r *resource.Record, renew renewer) error {
 }
 
 func resealAgentIntegration(r *resource.Record, renew renewer) error {
-	var in agent.Integration
-	return inBody(r, &in, func() error { return renew(&in.Configurations, agent.IntegrationContext(r.ID)) })
+	var integration agent.Integration
+	return inBody(r, &integration, func() error { return renew(&integration.Configurations, agent.IntegrationContext(r.ID)) })
 }
 
 // inBody decodes a record's body, lets change work on it and encodes it again.

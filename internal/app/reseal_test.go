@@ -158,9 +158,9 @@ func TestReseal(t *testing.T) {
 // sealed anew; a present one does.
 func TestResealWithoutTheKey(t *testing.T) {
 	t.Parallel()
-	lost, old := boxOf(t, "a key that nobody has any more"), boxOf(t, firstKey)
+	unknownKey, old := boxOf(t, "a key that nobody has any more"), boxOf(t, firstKey)
 	s := emptyStore(t)
-	id := saveTwice(t, s, routing.SavedKind, lost, old)
+	id := saveTwice(t, s, routing.SavedKind, unknownKey, old)
 	var log bytes.Buffer
 	r := resealer{s, boxOf(t, secondKey, firstKey), slog.New(slog.NewTextHandler(&log, nil))}
 	if n, err := r.all(t.Context()); err != nil || n != 1 || !strings.Contains(log.String(), id) {
@@ -170,7 +170,7 @@ func TestResealWithoutTheKey(t *testing.T) {
 	if err != nil || len(versions) != 2 {
 		t.Fatalf("%d versions, %v", len(versions), err)
 	}
-	for i, box := range []*sealed.Sealer{boxOf(t, secondKey), lost} {
+	for i, box := range []*sealed.Sealer{boxOf(t, secondKey), unknownKey} {
 		var c routing.Saved
 		if err := json.Unmarshal(versions[i].Body, &c); err != nil {
 			t.Fatal(err)
@@ -181,7 +181,7 @@ func TestResealWithoutTheKey(t *testing.T) {
 	}
 
 	s = emptyStore(t)
-	saveTwice(t, s, routing.SavedKind, old, lost)
+	saveTwice(t, s, routing.SavedKind, old, unknownKey)
 	r.store = s
 	if n, err := r.all(t.Context()); err == nil || n != 0 {
 		t.Errorf("%d records although the present version cannot be opened", n)
@@ -191,9 +191,9 @@ func TestResealWithoutTheKey(t *testing.T) {
 // The sealing key of a database on a server is rotated from wherever that can be reached.
 func TestRotateWithoutADataDirectory(t *testing.T) {
 	t.Parallel()
-	at := storetest.Postgres(t).Writer
+	endpoint := storetest.Postgres(t).Writer
 	quiet, s := slog.New(slog.DiscardHandler), freshSettings(t)
-	s.Database = config.Database{Type: config.Postgres, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED"}
+	s.Database = config.Database{Type: config.Postgres, Host: endpoint.Host, Port: endpoint.Port, User: endpoint.User, Pass: endpoint.Pass, Name: endpoint.Name, SSL: "DISABLED"}
 	s.Security.EncryptionKey = sealed.New(firstKey)
 	found := func(a *App) error { return a.foundDeployment(t.Context()) }
 	if err := offline(t.Context(), s, quiet, found); err != nil {
@@ -206,8 +206,8 @@ func TestRotateWithoutADataDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = leases.Close() }()
-	if mine, err := leases.TakeLease(t.Context(), "worker", "node-7, process 12", time.Hour); err != nil || !mine {
-		t.Fatal(mine, err)
+	if acquired, err := leases.TakeLease(t.Context(), "worker", "node-7, process 12", time.Hour); err != nil || !acquired {
+		t.Fatal(acquired, err)
 	}
 	if n, err := RotateSealing(t.Context(), s, quiet, false); err == nil || n != 0 || !strings.Contains(err.Error(), "a gateway runs on this database (node-7, process 12)") {
 		t.Fatalf("beside a gateway: %d records, %v", n, err)

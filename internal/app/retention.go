@@ -38,8 +38,8 @@ func hourly(ctx context.Context, do func()) error {
 // retainOnce ends what is due now. While the settings of workspaces cannot be read, what
 // the deployment keeps no longer is due all the same.
 func (a *App) retainOnce(ctx context.Context) error {
-	own, err := admin.LogRetention(ctx, a.store)
-	return errors.Join(err, a.logs.Retain(ctx, retentionOf(a.clock.Now(), deploymentRetention(a.set.Logs), own)))
+	overrides, err := admin.LogRetention(ctx, a.store)
+	return errors.Join(err, a.logs.Retain(ctx, retentionOf(a.clock.Now(), deploymentRetention(a.set.Logs), overrides)))
 }
 
 // deploymentRetention is what the settings say.
@@ -53,14 +53,14 @@ func deploymentRetention(l config.Logs) tenant.Retention {
 }
 
 // retentionOf is what is due: whole days in UTC, of which the present one is none.
-func retentionOf(now time.Time, deployment tenant.Retention, own map[string]tenant.Retention) (r logstore.Retention) {
+func retentionOf(now time.Time, deployment tenant.Retention, overrides map[string]tenant.Retention) (r logstore.Retention) {
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	before := func(days *int) time.Time { return midnight.AddDate(0, 0, -*days) }
 	all := deployment.Capped(deployment)
 	r.Bodies, r.Rows, r.Metrics = due(before(all.Bodies)), due(before(all.Rows)), due(before(all.Metrics))
-	for id, kept := range own {
-		kept = kept.Capped(deployment)
-		r.Bodies.Workspaces[id], r.Rows.Workspaces[id], r.Metrics.Workspaces[id] = before(kept.Bodies), before(kept.Rows), before(kept.Metrics)
+	for id, retention := range overrides {
+		retention = retention.Capped(deployment)
+		r.Bodies.Workspaces[id], r.Rows.Workspaces[id], r.Metrics.Workspaces[id] = before(retention.Bodies), before(retention.Rows), before(retention.Metrics)
 	}
 	return r
 }

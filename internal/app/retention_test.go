@@ -17,11 +17,11 @@ func TestRetentionIsInWholeDays(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 	now := day(22).Add(5 * time.Hour).In(time.FixedZone("", -8*3600))
-	own := map[string]tenant.Retention{
+	overrides := map[string]tenant.Retention{
 		"short": {Bodies: new(1), Metrics: new(4)},
 		"long":  {Bodies: new(9), Rows: new(9)},
 	}
-	got := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 3, RowsRetentionDays: 5, MetricsRetentionDays: 10}), own)
+	got := retentionOf(now, deploymentRetention(config.Logs{RetentionDays: 3, RowsRetentionDays: 5, MetricsRetentionDays: 10}), overrides)
 	want := logstore.Retention{
 		Bodies:  logstore.RetentionCutoffs{Before: day(19), Workspaces: map[string]time.Time{"short": day(21), "long": day(19)}},
 		Rows:    logstore.RetentionCutoffs{Before: day(17), Workspaces: map[string]time.Time{"short": day(18), "long": day(17)}},
@@ -43,11 +43,11 @@ func TestHourlyBeginsAtOnce(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 150*time.Minute)
 		defer stop()
 		began := time.Now()
-		var at []time.Duration
-		if err := hourly(ctx, func() { at = append(at, time.Since(began)) }); err != nil {
+		var times []time.Duration
+		if err := hourly(ctx, func() { times = append(times, time.Since(began)) }); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]time.Duration{0, time.Hour, 2 * time.Hour}, at); diff != "" {
+		if diff := cmp.Diff([]time.Duration{0, time.Hour, 2 * time.Hour}, times); diff != "" {
 			t.Errorf("done at (-want +got):\n%s", diff)
 		}
 	})

@@ -22,7 +22,7 @@ import (
 // and fails while a gateway works in the data directory, or on the database unless those
 // that do seal under the current key already (beside). After an interruption it can be run
 // again: until its end the key file holds every key that is in use.
-func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, beside bool) (n int, err error) {
+func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, withGateways bool) (n int, err error) {
 	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
 		if _, err := os.Stat(file); err != nil {
 			return 0, fmt.Errorf("look for the database: %w; name its folder with --data-dir or DATA_DIR", err)
@@ -41,7 +41,7 @@ func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, bes
 	if err := a.openStore(ctx); err != nil {
 		return 0, err
 	}
-	if beside || s.Database.Type == config.SQLite { // whose gateway would have the lock
+	if withGateways || s.Database.Type == config.SQLite { // whose gateway would have the lock
 		return a.rotate(ctx)
 	}
 	err = a.withoutGateways(ctx, func(ctx context.Context) error {
@@ -66,18 +66,18 @@ func (a *App) rotate(ctx context.Context) (n int, err error) {
 	if err != nil || chosen {
 		return n, err
 	}
-	return n, keepFirstKey(path)
+	return n, dropOldKeys(path)
 }
 
 // withoutGateways runs work while no gateway does the jobs of the database: one that runs
 // has the lease of the worker, and so has work meanwhile.
 func (a *App) withoutGateways(ctx context.Context, work func(context.Context) error) (err error) {
 	me := lease.Holder()
-	mine, err := a.store.TakeLease(ctx, worker.Lease, me, rotateTTL)
+	acquired, err := a.store.TakeLease(ctx, worker.Lease, me, rotateTTL)
 	if err != nil {
 		return err
 	}
-	if !mine {
+	if !acquired {
 		holder, err := a.store.LeaseHolder(ctx, worker.Lease)
 		return errors.Join(gatewayRuns(holder), err)
 	}
@@ -87,8 +87,8 @@ func (a *App) withoutGateways(ctx context.Context, work func(context.Context) er
 		err = errors.Join(err, a.store.ReleaseLease(context.WithoutCancel(ctx), worker.Lease, me))
 	}()
 	if err := work(held); err != nil {
-		if lost := context.Cause(held); errors.Is(lost, lease.ErrLost) {
-			return lost
+		if cause := context.Cause(held); errors.Is(cause, lease.ErrLost) {
+			return cause
 		}
 		return err
 	}

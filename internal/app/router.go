@@ -70,7 +70,7 @@ func newRouter(routes administration) *router {
 type owner int
 
 const (
-	nobody   owner = iota
+	noOwner  owner = iota
 	mistaken       // nobody, for it looks like a route of the administration and is none
 	aPage
 	aModel
@@ -90,47 +90,47 @@ func (r *router) owner(method, path string, selection func() dataplane.Selection
 	if r.page(path) != nil {
 		return aPage
 	}
-	at := startOf(path)
+	start := startOf(path)
 	switch {
-	case sel.Provider && at.first == collections:
+	case sel.Provider && start.first == collections:
 		return aModel
 	case r.routes.Matches(method, path):
 		return anAdmin
-	case isVendorRoute(method, path), at.first == at.written && hasVendorModel(method, path):
+	case isVendorRoute(method, path), start.first == start.written && hasVendorModel(method, path):
 		return aModel
-	case r.looksAdministrative(at, path, sel.Provider):
+	case r.isMeantForAdmin(start, path, sel.Provider):
 		return mistaken
 	case sel.Any() || front.Models(method, path):
 		return aModel
 	}
-	return nobody
+	return noOwner
 }
 
 // isVendorRoute reports whether a path is a model route where the clients of a vendor have it:
 // "/openai/v1/models".
 func isVendorRoute(method, path string) bool {
-	at := llm.Locate(method, path)
-	return at.Alias.Foreign() && at.Alias.RestPrefix == "" && llm.Lookup(method, at.Rest).Endpoint != llm.Proxy
+	start := llm.Locate(method, path)
+	return start.Alias.Foreign() && start.Alias.RestPrefix == "" && llm.Lookup(method, start.Rest).Endpoint != llm.Proxy
 }
 
 // hasVendorModel reports whether a path is one of a vendor's that names a model:
 // "/v1beta/models/gemini-2.5-flash:generateContent".
 func hasVendorModel(method, path string) bool {
-	at := llm.Locate(method, path)
-	return at.Alias.Foreign() && at.Alias.Models != "" && strings.HasPrefix(path, at.Alias.Models)
+	start := llm.Locate(method, path)
+	return start.Alias.Foreign() && start.Alias.Models != "" && strings.HasPrefix(path, start.Alias.Models)
 }
 
 // collections is the first segment that the administration shares with vector databases.
 const collections = "collections"
 
-// looksAdministrative reports whether a path at which the administration has nothing, or
+// isMeantForAdmin reports whether a path at which the administration has nothing, or
 // nothing for the method, was meant for it. A header that names a provider makes up for a
 // first segment that is merely like one of the administration.
-func (r *router) looksAdministrative(at pathStart, path string, named bool) bool {
-	if r.segments[at.first] != "" || r.segments[at.written] != "" || len(r.routes.Allowed(path)) > 0 {
+func (r *router) isMeantForAdmin(start pathStart, path string, named bool) bool {
+	if r.segments[start.first] != "" || r.segments[start.written] != "" || len(r.routes.Allowed(path)) > 0 {
 		return true
 	}
-	return !named && (r.nearest(at.first) != "" || at.written != at.first && r.nearest(at.written) != "")
+	return !named && (r.nearest(start.first) != "" || start.written != start.first && r.nearest(start.written) != "")
 }
 
 // page is the page at a path, which may end in a slash; nil for none.
@@ -161,7 +161,7 @@ func (r *router) fallbackHandler(by owner, path string) http.Handler {
 		return r.page(path)
 	case anAdmin:
 		return r.admin
-	case mistaken, aModel, nobody:
+	case mistaken, aModel, noOwner:
 	}
 	refuse := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		surface := fault.Model

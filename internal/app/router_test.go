@@ -43,8 +43,8 @@ func (r routed) ask(method, path string, lines ...string) (by string, w *httptes
 	w = httptest.NewRecorder()
 	r.ServeHTTP(w, req)
 	by = w.Header().Get("x-by")
-	if mine := r.isModelRoute(method, path, front.Header(req)); mine != (by == "model") {
-		r.t.Errorf("%s %s %q: the fast front's: %v, answered by %q", method, path, lines, mine, by)
+	if isModel := r.isModelRoute(method, path, front.Header(req)); isModel != (by == "model") {
+		r.t.Errorf("%s %s %q: the fast front's: %v, answered by %q", method, path, lines, isModel, by)
 	}
 	return by, w
 }
@@ -99,9 +99,9 @@ func TestRegisteredRoutesStayHere(t *testing.T) {
 				if shared {
 					want = s.collections
 				}
-				for _, at := range []string{version + path, version + path + "/", version + "/%" + hexOf(path[1]) + path[2:]} {
-					if by, _ := r.ask(method, at, s.lines...); by != want {
-						t.Errorf("%s %s %q: answered by %q, want %s", method, at, s.lines, by, want)
+				for _, variant := range []string{version + path, version + path + "/", version + "/%" + hexOf(path[1]) + path[2:]} {
+					if by, _ := r.ask(method, variant, s.lines...); by != want {
+						t.Errorf("%s %s %q: answered by %q, want %s", method, variant, s.lines, by, want)
 					}
 				}
 			}

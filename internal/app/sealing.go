@@ -55,10 +55,10 @@ func (a *App) nothingSealed(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("look for what is sealed: %w", err)
 	}
-	return lostKeyFile(a.set.Data.Dir)
+	return missingKeyFileError(a.set.Data.Dir)
 }
 
-func lostKeyFile(dir string) error {
+func missingKeyFileError(dir string) error {
 	return fmt.Errorf("the database is sealed under a key that is not here: the key file %s is missing and ENCRYPTION_KEY is not set; "+
 		"restore the file from a backup, or set ENCRYPTION_KEY to the key that this database was started with", filepath.Join(dir, KeyFile))
 }
@@ -82,7 +82,7 @@ func readKeyFile(path string) ([][]byte, error) {
 	if st.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("the key file %s can be read by others (mode %o): run chmod 600 on it", path, st.Mode().Perm())
 	}
-	text, err := io.ReadAll(io.LimitReader(f, keyFileMost))
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyFileBytes))
 	if err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
 	}
@@ -101,9 +101,9 @@ func readKeyFile(path string) ([][]byte, error) {
 	return list, nil
 }
 
-// keyFileMost bounds what is read of a key file: a key is a line of 43 bytes, and each
+// maxKeyFileBytes bounds what is read of a key file: a key is a line of 43 bytes, and each
 // rotation that was interrupted leaves one more.
-const keyFileMost = 1 << 20
+const maxKeyFileBytes = 1 << 20
 
 // writeKeyFile makes the key file unless there is one, whole or not at all.
 func writeKeyFile(path string, keys ...string) error {
@@ -131,8 +131,8 @@ func addKey(path string) error {
 	return replaceKeyFile(path, append([][]byte{[]byte(ident.NewSecret(32))}, old...))
 }
 
-// keepFirstKey drops all but the current key from the key file.
-func keepFirstKey(path string) error {
+// dropOldKeys drops all but the current key from the key file.
+func dropOldKeys(path string) error {
 	list, err := readKeyFile(path)
 	if err != nil {
 		return err

@@ -37,13 +37,13 @@ func TestKeyFile(t *testing.T) {
 	if err != nil || len(both) != 2 || string(both[1]) != string(first[0]) {
 		t.Errorf("after rotation: %d keys, %v", len(both), err)
 	}
-	if err := keepFirstKey(path); err != nil {
+	if err := dropOldKeys(path); err != nil {
 		t.Fatal(err)
 	}
 	if last, err := sealingKeys(nil, dir, unasked); err != nil || len(last) != 1 || string(last[0]) != string(both[0]) {
 		t.Errorf("after dropping the old key: %d keys, %v", len(last), err)
 	}
-	if given, err := sealingKeys([][]byte{[]byte("from the settings")}, dir, unasked); err != nil || string(given[0]) != "from the settings" {
+	if sealingKeyList, err := sealingKeys([][]byte{[]byte("from the settings")}, dir, unasked); err != nil || string(sealingKeyList[0]) != "from the settings" {
 		t.Errorf("ENCRYPTION_KEY: %v", err)
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
@@ -62,8 +62,8 @@ func TestLostKeyFileIsNotReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(set.Data.Dir, KeyFile)
-	kept := path + ".elsewhere"
-	if err := os.Rename(path, kept); err != nil {
+	moved := path + ".elsewhere"
+	if err := os.Rename(path, moved); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -71,11 +71,11 @@ func TestLostKeyFileIsNotReplaced(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore the file from a backup") {
 			t.Errorf("%v", err)
 		}
-		if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 || left[0] != kept {
+		if left, err := filepath.Glob(path + "*"); err != nil || len(left) != 1 || left[0] != moved {
 			t.Errorf("it left %v %v", left, err)
 		}
 	}
-	if err := os.Rename(kept, path); err != nil {
+	if err := os.Rename(moved, path); err != nil {
 		t.Fatal(err)
 	}
 	if err := offline(t.Context(), set, quiet, func(a *App) error { return a.foundDeployment(t.Context()) }); err != nil {

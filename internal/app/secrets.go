@@ -13,9 +13,9 @@ import (
 
 // secretOptions are those of the reader of external secret managers. Guarded keeps
 // from private addresses.
-func secretOptions(s config.Settings, guarded *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
+func secretOptions(s config.Settings, filteredClient *http.Client, guard *netguard.Guard, signers *sign.Set, clock ident.Clock, log *slog.Logger) secretref.Options {
 	return secretref.Options{
-		HTTP: guarded, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "",
+		HTTP: filteredClient, Signers: signers, AWSDomain: s.Cloud.AWSEndpointDomain, FederatedTokens: s.Cloud.AzureFederatedTokenFile != "",
 		TakesStoredKeys: guard.TakesStoredKeys, Clock: clock, Log: log,
 	}
 }

@@ -71,7 +71,7 @@ func slowly(t *testing.T, release chan struct{}) string {
 func opened(t *testing.T, s config.Settings) (a *App, first FirstKeys) {
 	t.Helper()
 	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
-	a, err := New(t.Context(), s, Options{Log: discard, OwnGC: true, OnBootstrap: func(made FirstKeys) { first = made }})
+	a, err := New(t.Context(), s, Options{Log: discard, HasGOGC: true, OnBootstrap: func(made FirstKeys) { first = made }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestAFailedListenerDrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	answer := bufio.NewReader(resp.Body)
-	if line, err := answer.ReadString('\n'); err != nil || !strings.Contains(line, "half") {
+	response := bufio.NewReader(resp.Body)
+	if line, err := response.ReadString('\n'); err != nil || !strings.Contains(line, "half") {
 		t.Fatalf("%d %q, %v", resp.StatusCode, line, err)
 	}
 	l.fail(t)
@@ -112,7 +112,7 @@ func TestAFailedListenerDrains(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	close(release)
-	if rest, err := io.ReadAll(answer); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
+	if rest, err := io.ReadAll(response); err != nil || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 		t.Errorf("the call ended with %q, %v", rest, err)
 	}
 	if err := <-ended; !errors.Is(err, errBroken) {
@@ -124,7 +124,7 @@ func TestAFailedListenerDrains(t *testing.T) {
 // away, on both sides.
 func TestConversationsAreClosedAtTheEnd(t *testing.T) {
 	t.Parallel()
-	told := make(chan error, 1)
+	callDone := make(chan error, 1)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := websocket.Accept(w, r, nil)
 		if err != nil {
@@ -132,7 +132,7 @@ func TestConversationsAreClosedAtTheEnd(t *testing.T) {
 		}
 		defer func() { _ = c.CloseNow() }()
 		_, _, err = c.Read(r.Context())
-		told <- err
+		callDone <- err
 	}))
 	t.Cleanup(upstream.Close)
 	s := freshSettings(t)
@@ -155,7 +155,7 @@ func TestConversationsAreClosedAtTheEnd(t *testing.T) {
 	if _, _, err := c.Read(ctx); websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("the caller is told %v", err)
 	}
-	if err := <-told; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+	if err := <-callDone; websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("the provider is told %v", err)
 	}
 	if err := <-ended; err != nil {

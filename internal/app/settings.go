@@ -90,14 +90,14 @@ func proxyOf(s config.Settings) func(*url.URL) (*url.URL, error) {
 	return p.ProxyFunc()
 }
 
-func signOptions(s config.Settings, guarded *http.Client) sign.Options {
+func signOptions(s config.Settings, filteredClient *http.Client) sign.Options {
 	c := s.Cloud
 	mode := c.GCPAuthMode
 	if mode == "auto" {
 		mode = ""
 	}
 	return sign.Options{
-		Outside: guarded,
+		Outside: filteredClient,
 		AWS: sign.AWS{
 			AccessKeyID: c.AWSAccessKeyID, SecretAccessKey: c.AWSSecretAccessKey, SourceARN: c.AWSSourceRoleARN,
 			SourceExternalID: c.AWSSourceExternalID, EndpointDomain: c.AWSEndpointDomain,
@@ -140,7 +140,7 @@ func (a *App) gatewaySettings() dataplane.Settings {
 	d.HeadTimeout = s.Upstream.RequestTimeout
 	d.IdleTimeout = s.Upstream.StreamIdleTimeout
 	d.Abandoned = abandoned(&s.Upstream)
-	d.AbandonedAnswers = dataplane.AbandonedAnswers{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedAnswerMB) << 20, Time: s.Upstream.AbandonedAnswerTimeout}
+	d.AbandonedAnswers = dataplane.AbandonedAnswers{Max: s.Upstream.AbandonedAnswersMax, Bytes: int64(s.Upstream.AbandonedResponseMB) << 20, Time: s.Upstream.AbandonedResponseTimeout}
 	d.Background.Responses, d.Background.Time = s.Upstream.BackgroundResponsesMax, s.Upstream.BackgroundResponseTimeout
 	d.ModelLists.Period = s.Upstream.ModelListPeriod
 	d.HeaderAliases = s.Requests.HeaderPrefixAliases

@@ -44,24 +44,24 @@ type pages struct{ from, to uintptr }
 func untouched(smaps io.Reader, file string) ([]pages, error) {
 	var found []pages
 	var last pages
-	ours := false
+	isText := false
 	for lines := bufio.NewScanner(smaps); ; {
 		if !lines.Scan() {
 			return found, lines.Err()
 		}
 		line := lines.Text()
-		if at, mode, ok := mapping(line); ok {
-			last, ours = at, mode[0] == 'r' && mode[1] == '-' && mode[3] == 'p' && strings.HasSuffix(line, " "+file)
+		if region, mode, ok := mapping(line); ok {
+			last, isText = region, mode[0] == 'r' && mode[1] == '-' && mode[3] == 'p' && strings.HasSuffix(line, " "+file)
 			continue
 		}
-		if own, ok := strings.CutPrefix(line, "Anonymous:"); ok && ours && strings.TrimSpace(own) == "0 kB" {
+		if anonymous, ok := strings.CutPrefix(line, "Anonymous:"); ok && isText && strings.TrimSpace(anonymous) == "0 kB" {
 			found = append(found, last)
 		}
 	}
 }
 
 // mapping reads the line that begins one: "00400000-0340f000 r-xp 00000000 08:01 1234 /usr/bin/sluice".
-func mapping(line string) (at pages, mode string, ok bool) {
-	n, err := fmt.Sscanf(line, "%x-%x %4s", &at.from, &at.to, &mode)
-	return at, mode, err == nil && n == 3 && len(mode) == 4
+func mapping(line string) (region pages, mode string, ok bool) {
+	n, err := fmt.Sscanf(line, "%x-%x %4s", &region.from, &region.to, &mode)
+	return region, mode, err == nil && n == 3 && len(mode) == 4
 }

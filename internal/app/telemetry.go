@@ -18,14 +18,14 @@ func (a *App) openTelemetry(context.Context) error {
 	if !o.Traces && !o.Push {
 		return nil
 	}
-	figures := otlp.NewFigures(a.metrics)
+	counters := otlp.NewDeliveryCounters(a.metrics)
 	if o.Traces {
-		if err := a.sendTraces(o, figures); err != nil {
+		if err := a.sendTraces(o, counters); err != nil {
 			return fmt.Errorf("send traces (EXPERIMENTAL_GEN_AI_OTEL_...): %w", err)
 		}
 	}
 	if o.Push {
-		if err := a.sendMetrics(o, figures); err != nil {
+		if err := a.sendMetrics(o, counters); err != nil {
 			return fmt.Errorf("send metrics (OTEL_...): %w", err)
 		}
 	}
@@ -47,8 +47,8 @@ func (a *App) sendTelemetry(ctx context.Context) error {
 	return all.Wait()
 }
 
-func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
-	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: a.collector(o, o.TracesEndpoint, o.TracesHeaders, o.TracesAttributes, figures), Content: o.CaptureContent})
+func (a *App) sendTraces(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
+	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: a.collector(o, o.TracesEndpoint, o.TracesHeaders, o.TracesAttributes, counters), Content: o.CaptureContent})
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func (a *App) sendTraces(o *config.OpenTelemetry, figures *otlp.Figures) error {
 	return nil
 }
 
-func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error {
-	common := a.collector(o, o.Endpoint, o.Headers, o.ResourceAttributes, figures)
+func (a *App) sendMetrics(o *config.OpenTelemetry, counters *otlp.DeliveryCounters) error {
+	common := a.collector(o, o.Endpoint, o.Headers, o.ResourceAttributes, counters)
 	common.Interval = o.Interval
 	metrics, err := otlp.NewMetrics(otlp.MetricOptions{Options: common, Gather: a.metrics.Gather})
 	if err != nil {
@@ -68,12 +68,12 @@ func (a *App) sendMetrics(o *config.OpenTelemetry, figures *otlp.Figures) error 
 }
 
 // collector says where something is sent, as what, and what it is made of.
-func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, figures *otlp.Figures) otlp.Options {
+func (a *App) collector(o *config.OpenTelemetry, endpoint string, headers sealed.String, attributes string, counters *otlp.DeliveryCounters) otlp.Options {
 	return otlp.Options{
 		Target:   collectorAt(o, endpoint, headers),
 		Resource: otlp.Resource{Service: o.ServiceName, Version: a.version, Instance: a.journal.ID(), Attributes: attributes},
 		Tail:     a.journal.Tail(),
-		Figures:  figures,
+		Counters: counters,
 		Clock:    a.clock,
 		Log:      a.log,
 	}

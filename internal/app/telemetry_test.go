@@ -10,12 +10,12 @@ import (
 // take some seconds for that.
 func TestTelemetryEndsTogether(t *testing.T) {
 	t.Parallel()
-	var told sync.WaitGroup
-	told.Add(2)
+	var notified sync.WaitGroup
+	notified.Add(2)
 	end := func(ctx context.Context) error {
 		<-ctx.Done()
-		told.Done()
-		told.Wait()
+		notified.Done()
+		notified.Wait()
 		return nil
 	}
 	a := &App{telemetry: []service{{"traces", end}, {"metrics", end}}}

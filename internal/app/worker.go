@@ -11,7 +11,7 @@ import (
 // buildWorker makes what does the jobs of the administration, on this node or another
 // one. parts are those of the administration.
 func (a *App) buildWorker(parts admin.Parts) (err error) {
-	if parts.Letters, err = mail.NewLetters(a.set.Mail.Templates, brandOf(a.set.Mail)); err != nil {
+	if parts.Letters, err = mail.NewTemplateSet(a.set.Mail.Templates, brandOf(a.set.Mail)); err != nil {
 		return err
 	}
 	if a.set.Mail.Enabled {
@@ -25,9 +25,9 @@ func (a *App) buildWorker(parts admin.Parts) (err error) {
 	for _, j := range admin.Jobs(parts) {
 		jobs = append(jobs, worker.Job(j))
 	}
-	figures := worker.NewMetrics()
-	a.metrics.Register(figures.Collectors()...)
-	a.worker = worker.New(a.store, a.clock, a.log, figures, jobs...)
+	metrics := worker.NewMetrics()
+	a.metrics.Register(metrics.Collectors()...)
+	a.worker = worker.New(a.store, a.clock, a.log, metrics, jobs...)
 	return nil
 }
 

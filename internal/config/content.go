@@ -20,7 +20,7 @@ func (l *loader) content(s setting, g rawSetting) (rawSetting, *Problem) {
 		return g, nil
 	}
 	var err error
-	if looksLikePath(g.text) {
+	if isLikelyPath(g.text) {
 		var text string
 		if text, err = readFile(g.text); err == nil {
 			return rawSetting{strings.TrimSpace(text), g.origin + ", content of " + g.text, g.rank, Source{Content: g.text}}, nil
@@ -43,7 +43,7 @@ func (l *loader) content(s setting, g rawSetting) (rawSetting, *Problem) {
 func (l *loader) keyContent(s setting, g rawSetting) (rawSetting, *Problem) {
 	keys, paths := splitList(g.text), 0
 	for i, key := range keys {
-		if !looksLikePath(key) {
+		if !isLikelyPath(key) {
 			continue
 		}
 		text, err := readFile(key)
@@ -63,7 +63,7 @@ func (l *loader) keyContent(s setting, g rawSetting) (rawSetting, *Problem) {
 	return g, nil
 }
 
-func looksLikePath(text string) bool {
+func isLikelyPath(text string) bool {
 	for _, start := range []string{"/", "./", "../"} {
 		if strings.HasPrefix(text, start) && !strings.ContainsAny(text, "\n\x00") {
 			return true

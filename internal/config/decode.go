@@ -4,7 +4,7 @@ import "strings"
 
 // decode turns the given texts into Settings, then applies the rules between them.
 func (l *loader) decode() *Loaded {
-	out := &Loaded{Settings: Default(), schema: l.schema, origins: map[string]string{}, places: map[string]Source{}}
+	out := &Loaded{Settings: Default(), schema: l.schema, origins: map[string]string{}, sources: map[string]Source{}}
 	blamed := map[string]bool{}
 	for _, p := range l.problems {
 		blamed[p.Setting] = true
@@ -15,7 +15,7 @@ func (l *loader) decode() *Loaded {
 			continue
 		}
 		g, problem := l.content(s, g)
-		out.origins[s.name], out.places[s.name] = g.origin, g.place
+		out.origins[s.name], out.sources[s.name] = g.origin, g.source
 		if problem == nil && s.set(&out.Settings, g.text) != nil {
 			problem = unusable(s, g)
 		}

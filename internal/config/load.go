@@ -26,7 +26,7 @@ type Loaded struct {
 
 	schema  schema
 	origins map[string]string
-	places  map[string]Source
+	sources map[string]Source
 }
 
 // Load puts the settings together and checks them. Everything that is wrong comes
@@ -80,13 +80,13 @@ type Source struct {
 }
 
 // Source says where the value of a setting can be read again.
-func (l *Loaded) Source(name string) Source { return l.places[name] }
+func (l *Loaded) Source(name string) Source { return l.sources[name] }
 
 // rawSetting is a value as somebody wrote it. Of two the one of the higher rank counts.
 type rawSetting struct {
 	text, origin string
 	rank         int
-	place        Source
+	source       Source
 }
 
 // The ranks of the sources; that of a default is 0.
@@ -122,16 +122,16 @@ func (l *loader) takeFile(path string) {
 	l.problems = append(l.problems, problems...)
 	lines := map[string]int{}
 	for _, e := range entries {
-		name, at := strings.ToUpper(e.key), where(path, e.line)
+		name, location := strings.ToUpper(e.key), where(path, e.line)
 		first, twice := lines[name]
 		switch _, known := l.schema.find(name); {
 		case !known || e.key != strings.ToLower(e.key):
-			l.unknown(e.key, at, strings.ToLower(l.nearest(name)))
+			l.unknown(e.key, location, strings.ToLower(l.nearest(name)))
 		case twice:
-			l.problems = append(l.problems, Problem{Setting: e.key, Where: at, Text: fmt.Sprintf("stands already in line %d", first)})
+			l.problems = append(l.problems, Problem{Setting: e.key, Where: location, Text: fmt.Sprintf("stands already in line %d", first)})
 		default:
 			lines[name] = e.line
-			l.take(name, rawSetting{e.text, at, ofFile, Source{File: path, Line: e.line}})
+			l.take(name, rawSetting{e.text, location, ofFile, Source{File: path, Line: e.line}})
 		}
 	}
 }
@@ -160,12 +160,12 @@ func (l *loader) takeFlags(flags map[string]string) {
 	}
 }
 
-func (l *loader) unknown(name, at, nearest string) {
+func (l *loader) unknown(name, location, nearest string) {
 	text := "is not a setting"
 	if nearest != "" {
 		text += ", did you mean " + nearest + "?"
 	}
-	l.problems = append(l.problems, Problem{Setting: name, Where: at, Text: text})
+	l.problems = append(l.problems, Problem{Setting: name, Where: location, Text: text})
 }
 
 // splitEnviron ignores what has no name, as Windows' "=C:=C:\".

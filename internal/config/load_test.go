@@ -272,17 +272,17 @@ func TestMissingSettingsFile(t *testing.T) {
 func TestWhatIsShownCanBeGivenAgain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		given := map[string]string{
+		settings := map[string]string{
 			"PORT":                 rapid.StringMatching(`[1-9][0-9]{0,3}`).Draw(t, "port"),
 			"SCIM_ENABLED":         rapid.SampledFrom([]string{"ON", "off", "TRUE", "false"}).Draw(t, "switch"),
 			"REQUEST_TIMEOUT":      rapid.StringMatching(`[0-9]{1,4}(ms|s)?`).Draw(t, "time"),
 			"LOG_LEVEL":            rapid.SampledFrom([]string{"debug", "INFO", "Warn", "error"}).Draw(t, "word"),
 			"TRUSTED_CUSTOM_HOSTS": rapid.StringMatching(`([a-z]{1,5}( ?, ?[a-z*.]{1,5}){0,4})?`).Draw(t, "list"),
 		}
-		if given["REQUEST_TIMEOUT"] != "0" && strings.Trim(given["REQUEST_TIMEOUT"], "0") == "" {
-			given["REQUEST_TIMEOUT"] = "0"
+		if settings["REQUEST_TIMEOUT"] != "0" && strings.Trim(settings["REQUEST_TIMEOUT"], "0") == "" {
+			settings["REQUEST_TIMEOUT"] = "0"
 		}
-		first, err := config.Load(config.Sources{Flags: given})
+		first, err := config.Load(config.Sources{Flags: settings})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,13 +19,13 @@ func WithoutLogin(text string) string {
 // withoutAnyLogin does it to a text that is no address that can be used, so that nobody
 // knows where its password ends: all before the last @ may be part of one.
 func withoutAnyLogin(text string) string {
-	at := strings.LastIndexByte(text, '@')
-	if at < 0 || !strings.Contains(text[:at], ":") {
+	index := strings.LastIndexByte(text, '@')
+	if index < 0 || !strings.Contains(text[:index], ":") {
 		return text
 	}
 	start := 0
-	if i := strings.Index(text[:at], "://"); i >= 0 {
+	if i := strings.Index(text[:index], "://"); i >= 0 {
 		start = i + len("://")
 	}
-	return text[:start] + sealed.Mask + text[at:]
+	return text[:start] + sealed.Mask + text[index:]
 }

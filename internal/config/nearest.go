@@ -25,14 +25,14 @@ func (l *loader) warnMisspelt(name string) {
 // wrong letters are recognised.
 func (l *loader) nearest(name string) string {
 	bare := strings.TrimPrefix(name, "SLUICE_")
-	best, least := "", 3
+	best, minDistance := "", 3
 	for _, s := range l.schema {
 		d := distance(bare, s.name)
 		if d > 0 && len(s.name) > 5 && strings.HasPrefix(bare, s.name) {
 			d = 2
 		}
-		if d < least || d == least && len(s.name) > len(best) && best != "" {
-			best, least = s.name, d
+		if d < minDistance || d == minDistance && len(s.name) > len(best) && best != "" {
+			best, minDistance = s.name, d
 		}
 	}
 	return best

@@ -45,7 +45,7 @@ func parseMillis(text string) (time.Duration, error) {
 // set parses text into the field of s, or says that it cannot be used. On an error
 // the field keeps its value.
 func (st setting) set(s *Settings, text string) error {
-	if st.words != nil {
+	if st.choices != nil {
 		text = st.canonical(text)
 	}
 	next := *s
@@ -66,9 +66,9 @@ func (st setting) set(s *Settings, text string) error {
 
 // canonical gives text in the spelling of the tag: "Verify_CA" becomes "VERIFY_CA".
 func (st setting) canonical(text string) string {
-	for _, word := range st.words {
-		if strings.EqualFold(word, text) {
-			return word
+	for _, choice := range st.choices {
+		if strings.EqualFold(choice, text) {
+			return choice
 		}
 	}
 	return text
@@ -82,9 +82,9 @@ func (st setting) field(s *Settings) reflect.Value {
 func (st setting) accepts(v reflect.Value, text string) bool {
 	switch value := v.Interface().(type) {
 	case int:
-		return !st.bounded || within(int64(value), st.min, st.max)
+		return !st.bounded || isInRange(int64(value), st.min, st.max)
 	case time.Duration:
-		return value%time.Millisecond == 0 && within(value.Milliseconds(), st.min, st.max)
+		return value%time.Millisecond == 0 && isInRange(value.Milliseconds(), st.min, st.max)
 	case []string:
 		for _, item := range value {
 			if !st.follows(item) {
@@ -99,12 +99,12 @@ func (st setting) accepts(v reflect.Value, text string) bool {
 	}
 }
 
-func within(n, low, high int64) bool { return n >= low && n <= high }
+func isInRange(n, low, high int64) bool { return n >= low && n <= high }
 
 // follows reports whether one text keeps the oneof and check tags.
 func (st setting) follows(text string) bool {
-	if st.words != nil {
-		return slices.Contains(st.words, text)
+	if st.choices != nil {
+		return slices.Contains(st.choices, text)
 	}
 	return st.check == "" || rules[st.check].ok(text)
 }

@@ -47,10 +47,10 @@ type reporter func(name, text, form string)
 
 // shown quotes a value for a message, without a password in it and cut when it is long.
 func shown(text string) string {
-	const most = 64
+	const maxRunes = 64
 	text = withoutAnyLogin(text)
-	if r := []rune(text); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
+	if r := []rune(text); len(r) > maxRunes {
+		return fmt.Sprintf("%q…", string(r[:maxRunes]))
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -114,13 +114,13 @@ func TestAddressToListenOn(t *testing.T) {
 		{"LISTEN=0.0.0.0:80 --listen=::1", "[::1]:8787", "default"},
 	} {
 		src := config.Sources{Flags: map[string]string{}}
-		for _, word := range strings.Fields(c.set) {
-			if flag, ok := strings.CutPrefix(word, "--"); ok {
+		for _, arg := range strings.Fields(c.set) {
+			if flag, ok := strings.CutPrefix(arg, "--"); ok {
 				name, value, _ := strings.Cut(flag, "=")
 				src.Flags[name] = value
 				continue
 			}
-			src.Environ = append(src.Environ, word)
+			src.Environ = append(src.Environ, arg)
 		}
 		l, err := config.Load(src)
 		require.NoError(t, err, c.set)

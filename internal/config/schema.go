@@ -12,15 +12,15 @@ import (
 
 // setting is what the tags of one field of Settings say.
 type setting struct {
-	name  string   // "DB_POOL_SIZE"
-	also  string   // second spelling in the environment, or ""
-	title string   // of its group, "Control-plane database"
-	path  []int    // of the field, for reflect.Value.FieldByIndex
-	def   string   // as written in the tag
-	words []string // oneof; nil accepts any
-	check string   // name of a rule, or ""
-	loads string   // setting that takes the content of the file, or ""
-	typ   reflect.Type
+	name    string   // "DB_POOL_SIZE"
+	also    string   // second spelling in the environment, or ""
+	title   string   // of its group, "Control-plane database"
+	path    []int    // of the field, for reflect.Value.FieldByIndex
+	def     string   // as written in the tag
+	choices []string // oneof; nil accepts any
+	check   string   // name of a rule, or ""
+	loads   string   // setting that takes the content of the file, or ""
+	typ     reflect.Type
 
 	bounded  bool
 	min, max int64 // when bounded; of a duration in milliseconds
@@ -54,7 +54,7 @@ func readSetting(f reflect.StructField) setting {
 		typ:   f.Type,
 	}
 	if words := f.Tag.Get("oneof"); words != "" {
-		s.words = strings.Split(words, ",")
+		s.choices = strings.Split(words, ",")
 	}
 	if limits := f.Tag.Get("range"); limits != "" {
 		low, high, _ := strings.Cut(limits, "..")
@@ -108,8 +108,8 @@ func (s setting) plainForm() string {
 	switch {
 	case s.check != "":
 		return rules[s.check].form
-	case s.words != nil:
-		return "one of " + strings.Join(s.words, ", ")
+	case s.choices != nil:
+		return "one of " + strings.Join(s.choices, ", ")
 	case s.typ.Kind() == reflect.Bool:
 		return "ON or OFF (true and false mean the same)"
 	case s.typ == reflect.TypeFor[time.Duration]():

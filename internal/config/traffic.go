@@ -112,13 +112,13 @@ type Upstream struct {
 	// cancelled and count at their maximum cost. With 0 this applies to all of them.
 	AbandonedAnswersMax int `env:"ABANDONED_ANSWERS_MAX" envDefault:"256" range:"0..10000"`
 
-	// AbandonedAnswerTimeout is how long the gateway reads an abandoned non-streaming
+	// AbandonedResponseTimeout is how long the gateway reads an abandoned non-streaming
 	// response. Then the response is cancelled and counts at its maximum cost.
-	AbandonedAnswerTimeout time.Duration `env:"ABANDONED_ANSWER_TIMEOUT" envDefault:"600000" range:"100..3600000"`
+	AbandonedResponseTimeout time.Duration `env:"ABANDONED_ANSWER_TIMEOUT" envDefault:"600000" range:"100..3600000"`
 
-	// AbandonedAnswerMB is how much of an abandoned non-streaming response the gateway
+	// AbandonedResponseMB is how much of an abandoned non-streaming response the gateway
 	// reads, in MiB. Then the response is cancelled and counts at its maximum cost.
-	AbandonedAnswerMB int `env:"ABANDONED_ANSWER_MAX_SIZE_IN_MB" envDefault:"64" range:"1..1024"`
+	AbandonedResponseMB int `env:"ABANDONED_ANSWER_MAX_SIZE_IN_MB" envDefault:"64" range:"1..1024"`
 
 	// BackgroundResponsesMax is the maximum number of background responses (`"background":
 	// true`) that the gateway polls at once to find their usage. Further responses count at

@@ -39,7 +39,7 @@ func TestToolsOfAgents(t *testing.T) {
 	said = append(said, tool("0", "agents__wait", `{\"id\":`, `2}`)...)
 	said = append(said, tool("1", "patch", `{\"input\": \"*** Be`, `gin\\`, `n\\u00e9\"`, `}`)...)
 	said = append(said, event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}`), event(`{"type":"message_stop"}`))
-	r.up.On("/messages", upstream.Always(events(said...)))
+	r.up.Handle("/messages", upstream.Always(events(said...)))
 
 	anthropic := []string{"x-gateway-provider: anthropic", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()}
 	a := r.call("POST", "/v1/responses", agentCall, anthropic...)
@@ -78,7 +78,7 @@ func TestToolsOfAgents(t *testing.T) {
 func TestFreeTextOnChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(events(
+	r.up.Handle("/v1/chat/completions", upstream.Always(events(
 		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c9","function":{"name":"patch","arguments":"{\"input\":\"a"}}]}}]}`+"\n\n",
 		`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"b\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\n"+"data: [DONE]\n\n",
 	)))

@@ -45,7 +45,7 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		a.log().Usage = a.errorUsage(b)
 		return a.reported(b, fault.From(err))
 	}
-	a.log().Usage, a.log().ReplyModel = r.Usage, r.Model
+	a.log().Usage, a.log().ResponseModel = r.Usage, r.Model
 	a.names.RewriteResponse(r)
 	a.texts.RewriteResponse(r)
 	dialect.NewSigner(a.call.Surface).RewriteResponse(r)
@@ -75,7 +75,7 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 		a.log().Usage = a.errorUsage(in.Body)
 		return a.reported(in.Body, fault.From(err))
 	}
-	a.log().Usage, a.log().ReplyModel = out.Usage, out.Model
+	a.log().Usage, a.log().ResponseModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
 		a.log().Usage = llm.Usage{} // the answer is a count: nothing was used
 	}

@@ -179,9 +179,9 @@ func TestBackgroundResponse(t *testing.T) {
 				call, work := rows[0], rows[1]
 				cost := c.cost
 				if cost < 0 {
-					cost = work.Spend.Bound
+					cost = work.Spend.MaxCost
 				}
-				if work.Outcome != c.outcome || work.Spend.State != c.state.String() || work.Spend.Cost != cost || work.Spend.Bound == 0 {
+				if work.Outcome != c.outcome || work.Spend.State != c.state.String() || work.Spend.Cost != cost || work.Spend.MaxCost == 0 {
 					t.Errorf("%s (%s): %+v", work.Outcome, work.Error, work.Spend)
 				}
 				if work.RequestID != call.RequestID || work.ID == call.ID || work.Number != 1 || work.Endpoint != llm.CreateModelResponse || work.Model != "gpt-4o-mini" {
@@ -269,7 +269,7 @@ func TestBackgroundResponseThatIsNotFollowed(t *testing.T) {
 			until(t, "the end", func() bool { return r.gateway.Background() == 0 })
 			rows := r.journal.all()
 			last := rows[len(rows)-1]
-			if s := last.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.Bound || last.Tokens() != 0 {
+			if s := last.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.MaxCost || last.Tokens() != 0 {
 				t.Errorf("%+v, %d tokens", s, last.Tokens())
 			}
 		})
@@ -302,10 +302,10 @@ func TestBackgroundResponseThatTheLedgerRefuses(t *testing.T) {
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
 	r.call("POST", "/v1/responses", asked, at(up.URL)...)
 	row := r.journal.one(t)
-	if s := row.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.Bound {
+	if s := row.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.MaxCost {
 		t.Errorf("%+v", s)
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != row.Spend.Bound {
+	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != row.Spend.MaxCost {
 		t.Errorf("%+v", s)
 	}
 }
@@ -319,7 +319,7 @@ func TestBackgroundResponseOfAProviderThatIsGone(t *testing.T) {
 	r.call("POST", "/v1/responses", asked, at(w.URL)...)
 	w.Close()
 	stop()
-	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Spend.Cost != rows[1].Spend.Bound {
+	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Spend.Cost != rows[1].Spend.MaxCost {
 		t.Errorf("%d records, %+v", len(rows), rows[len(rows)-1].Spend)
 	}
 }

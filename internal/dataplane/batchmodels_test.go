@@ -17,7 +17,7 @@ func TestBatchOfModelsNotAllowed(t *testing.T) {
 		Slug: "some", Spec: "anthropic", Status: "active", Models: []credential.Model{{Slug: "claude-haiku", Enabled: true}},
 		Values: map[string]string{"key": "sk-saved", "custom_host": r.up.URL() + "/v1"},
 	}
-	r.up.On("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"id":"msgbatch_1","type":"message_batch","processing_status":"in_progress"}`))))
+	r.up.Handle("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"id":"msgbatch_1","type":"message_batch","processing_status":"in_progress"}`))))
 	const good, bad = `[{"custom_id":"1","params":{"model":"claude-haiku"}}]`, `[{"custom_id":"1","params":{"model":"claude-haiku"}},{"custom_id":"2","params":{"model":"claude-opus"}}]`
 	for name, c := range map[string]struct {
 		body, config string
@@ -47,7 +47,7 @@ func TestBatchFileOfModelsNotAllowed(t *testing.T) {
 		Values: map[string]string{"key": "sk-saved", "custom_host": r.up.URL() + "/v1"},
 	}
 	r.dir.accounts["all"] = &credential.Account{Slug: "all", Spec: "openai", Status: "active", AllModels: true, Values: r.dir.accounts["some"].Values}
-	r.up.On("/v1/files", upstream.Always(upstream.JSON(200, []byte(`{"id":"file-1","object":"file"}`))))
+	r.up.Handle("/v1/files", upstream.Always(upstream.JSON(200, []byte(`{"id":"file-1","object":"file"}`))))
 	const good, bad = `{"custom_id":"1","body":{"model":"gpt-4o-mini"}}` + "\n", `{"custom_id":"2","body":{"model":"gpt-4o"}}` + "\n"
 	for name, c := range map[string]struct {
 		account, purpose, file string

@@ -108,7 +108,7 @@ func TestSearchesAreHeldInEverySpelling(t *testing.T) {
 			body = `{"model":"gemini-2.5-flash","max_tokens":10,"messages":[{"role":"user","content":"Search"}]` + tools + `}`
 		}
 		r.call("POST", path, body, headers...)
-		return r.journal.one(t).Spend.Bound
+		return r.journal.one(t).Spend.MaxCost
 	}
 	want := bound(path, `,"tools":[{"google_search":{}}]`, "")
 	if plain := bound(path, "", ""); plain*10 > want {

@@ -32,7 +32,7 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 	const all = -1
 	for _, c := range []struct {
 		name   string
-		first  upstream.Reply
+		first  upstream.Response
 		member string
 		most   int64 // beside the call itself
 	}{
@@ -51,8 +51,8 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 			r := newRig(t)
 			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 10_000_000)}})
 			own := c.name == "of an own host"
-			r.up.On("/own/responses", upstream.Always(c.first))
-			r.up.On("/v1/responses", upstream.InTurn(c.first, whole))
+			r.up.Handle("/own/responses", upstream.Always(c.first))
+			r.up.Handle("/v1/responses", upstream.InTurn(c.first, whole))
 			held := func(members string, own bool) int64 {
 				t.Helper()
 				before := len(r.journal.ledger())
@@ -85,14 +85,14 @@ func TestWhatTheGatewayPutsBackIsPaid(t *testing.T) {
 	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
 	const words = 4000
 	id := idOf(t, r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"`+strings.Repeat("word ", words)+`"}`, r.gemini()...).Text)
-	r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}`))))
+	r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}`))))
 	if a := r.call("POST", "/v1/responses", `{"model":"gpt-4o-mini","input":"Second","max_output_tokens":16,"previous_response_id":"`+id+`"}`, r.custom()...); a.StatusCode != 200 {
 		t.Fatal(a.Text)
 	}
 	r.journal.mu.Lock()
 	defer r.journal.mu.Unlock()
 	last := r.journal.rows[len(r.journal.rows)-1]
-	if s := last.Spend; s.State != "estimated" || s.Cost < words*miniInput || s.Bound < words*int64(len("word "))*miniInput || last.Usage.InputTokens < words {
+	if s := last.Spend; s.State != "estimated" || s.Cost < words*miniInput || s.MaxCost < words*int64(len("word "))*miniInput || last.Usage.InputTokens < words {
 		t.Errorf("%+v of %+v; want %d words and more", s, last.Usage, words)
 	}
 }

@@ -31,11 +31,11 @@ var encodings = map[string]func(io.Writer) io.WriteCloser{
 }
 
 // encoded is a reply with each of its pieces flushed in an encoding.
-func encoded(encoding string, r upstream.Reply) upstream.Reply {
+func encoded(encoding string, r upstream.Response) upstream.Response {
 	var b bytes.Buffer
 	w := encodings[encoding](&b)
-	pieces := r.Pieces
-	r.Header, r.Pieces = append(r.Header, upstream.Field{Name: "Content-Encoding", Value: encoding}), nil
+	pieces := r.Chunks
+	r.Header, r.Chunks = append(r.Header, upstream.Field{Name: "Content-Encoding", Value: encoding}), nil
 	for i, p := range pieces {
 		_, _ = w.Write(p.Bytes) // memory takes everything
 		if i == len(pieces)-1 {
@@ -43,7 +43,7 @@ func encoded(encoding string, r upstream.Reply) upstream.Reply {
 		} else {
 			_ = w.(interface{ Flush() error }).Flush()
 		}
-		r.Pieces = append(r.Pieces, upstream.Piece{Bytes: bytes.Clone(b.Bytes())})
+		r.Chunks = append(r.Chunks, upstream.Chunk{Bytes: bytes.Clone(b.Bytes())})
 		b.Reset()
 	}
 	return r
@@ -102,10 +102,10 @@ func TestEncodedPassThroughIsBilled(t *testing.T) {
 			r := newRig(t)
 			whole, stream := encoded(encoding, upstream.Text(200, "application/json", say)), encoded(encoding, upstream.Stream("data: {}\n\n", "data: "+say+"\n\n", "data: [DONE]\n\n"))
 			r.up.Script(upstream.InTurn(whole, stream))
-			for i, sent := range []upstream.Reply{whole, stream} {
+			for i, sent := range []upstream.Response{whole, stream} {
 				a := r.call("POST", "/v1/threads/runs", hello, r.custom("accept-encoding: "+encoding)...)
 				var want []byte
-				for _, p := range sent.Pieces {
+				for _, p := range sent.Chunks {
 					want = append(want, p.Bytes...)
 				}
 				if a.Text != string(want) || a.Header.Get("content-encoding") != encoding {
@@ -124,7 +124,7 @@ func TestEncodedPassThroughIsBilled(t *testing.T) {
 func TestAnswersInOddEncodings(t *testing.T) {
 	t.Parallel()
 	ok := `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`
-	whole := encoded("gzip", upstream.Text(200, "application/json", ok)).Pieces[0].Bytes
+	whole := encoded("gzip", upstream.Text(200, "application/json", ok)).Chunks[0].Bytes
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)-6] ^= 1
 	for name, c := range map[string]struct {

@@ -88,7 +88,7 @@ func TestOneQuestion(t *testing.T) {
 	near := []quota.Rate{{Type: quota.Requests, Unit: quota.PerWeek, Value: 60}, {Type: quota.Tokens, Unit: quota.PerWeek, Value: 1 << 30}}
 	own := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1000)}, Rates: near})
 	r.limited(tenant.WorkspaceKind, workspace, quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1e9)}, Rates: near})
-	r.up.On("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
+	r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
 	chat := func() {
 		t.Helper()
 		if a := r.call("POST", "/v1/chat/completions", capped, r.custom()...); a.StatusCode != 200 {
@@ -132,7 +132,7 @@ func TestRefusedCallsAreRequests(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.share(s)
-			r.up.On("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
+			r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
 			r.limited(keys.Kind, r.keyID(), quota.Limits{
 				Budgets: []quota.Budget{budget(quota.Cost, 0.0007)}, Rates: []quota.Rate{{Type: quota.Requests, Unit: quota.PerWeek, Value: 3}, {Type: quota.Tokens, Unit: quota.PerWeek, Value: 1000}},
 			})

@@ -319,9 +319,9 @@ func TestOneModel(t *testing.T) {
 	r.dir.accounts["local"] = &credential.Account{Slug: "local", Spec: "ollama", Status: "active", AllModels: true, Values: map[string]string{"custom_host": r.up.URL()}}
 	r.dir.accounts["old"] = &credential.Account{Slug: "old", Spec: "openai", Status: "expired", AllModels: true}
 	const row = `{"id":"@main/meta/llama 3","object":"model","created":0,"owned_by":"openai","provider":"@main"}`
-	r.up.On("/v1/models/meta/llama-3", upstream.Always(upstream.JSON(200, []byte(`{"id": "meta/llama-3", "object": "model"}`))))
-	r.up.On("/v1/models/claude-1", upstream.Always(upstream.JSON(200, []byte(`{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`))))
-	r.up.On("/v1/models/claude-2", upstream.Always(upstream.JSON(200, []byte(`{"type":"model"}`))))
+	r.up.Handle("/v1/models/meta/llama-3", upstream.Always(upstream.JSON(200, []byte(`{"id": "meta/llama-3", "object": "model"}`))))
+	r.up.Handle("/v1/models/claude-1", upstream.Always(upstream.JSON(200, []byte(`{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`))))
+	r.up.Handle("/v1/models/claude-2", upstream.Always(upstream.JSON(200, []byte(`{"type":"model"}`))))
 	claude := r.as(speaker{id: "anthropic", base: "/v1"})
 	for name, c := range map[string]struct {
 		path    string

@@ -18,7 +18,7 @@ func TestEmbeddingsComeAsAskedFor(t *testing.T) {
 		``:                            `"embedding":[0.5,-0.25,1e0],"x":1}]`,
 	} {
 		r := newRig(t)
-		r.up.On("/v1/embeddings", upstream.Always(upstream.JSON(200, []byte(lists))))
+		r.up.Handle("/v1/embeddings", upstream.Always(upstream.JSON(200, []byte(lists))))
 		a := r.call("POST", "/v1/embeddings", `{"model":"m","input":"x"`+asked+`}`, "x-gateway-provider: mistral-ai", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()+"/v1")
 		if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
 			t.Errorf("%s: %d %s", asked, a.StatusCode, a.Text)

@@ -93,14 +93,14 @@ func errorAt(t *testing.T, surface string, s surface, f failing, code, at string
 	switch at {
 	case "whole":
 		body = s.body
-		r.up.On(f.p.path, upstream.Always(upstream.JSON(500, []byte(strings.Replace(f.whole, "CODE", code, 1)))))
+		r.up.Handle(f.p.path, upstream.Always(upstream.JSON(500, []byte(strings.Replace(f.whole, "CODE", code, 1)))))
 	case "first event":
-		r.up.On(f.p.stream, upstream.Always(events(event)))
+		r.up.Handle(f.p.stream, upstream.Always(events(event)))
 	case "later event":
-		r.up.On(f.p.stream, upstream.Always(events(append(append([]string{}, first...), event)...)))
+		r.up.Handle(f.p.stream, upstream.Always(events(append(append([]string{}, first...), event)...)))
 	default:
 		cut := strings.LastIndex(event, "}") // behind the code
-		r.up.On(f.p.stream, upstream.Always(events(append(append([]string{}, first...), event[:8], event[8:cut], event[cut:])...)))
+		r.up.Handle(f.p.stream, upstream.Always(events(append(append([]string{}, first...), event[:8], event[8:cut], event[cut:])...)))
 	}
 	a := r.call("POST", s.path, body, r.as(f.p)...)
 	if strings.HasPrefix(at, "later") {
@@ -129,8 +129,8 @@ func TestFailedTurnBeforeItBegan(t *testing.T) {
 			body := `{"candidates":[{"content":{},"finishReason":"` + word + `","finishMessage":"REASON"}],"usageMetadata":{"promptTokenCount":4,"totalTokenCount":4}}`
 			r := newRig(t)
 			p := speakers[2]
-			r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(body))))
-			r.up.On(p.stream, upstream.Always(events("data: "+body+"\n\n")))
+			r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(body))))
+			r.up.Handle(p.stream, upstream.Always(events("data: "+body+"\n\n")))
 			for _, call := range []string{s.body, strings.Replace(s.body, "{", `{"stream":true,`, 1)} {
 				a := r.call("POST", s.path, call, r.as(p)...)
 				var whole struct{ Error map[string]any }

@@ -97,7 +97,7 @@ func TestUsageOfFailedAnswers(t *testing.T) {
 					t.Parallel()
 					r := newRig(t)
 					plan := r.tokenBudget()
-					r.up.On(f.path, upstream.Always(bad))
+					r.up.Handle(f.path, upstream.Always(bad))
 					a := f.call(r, s)
 					if used := r.closedAt(t, plan, 1); used != 1470 {
 						t.Errorf("counted %d tokens; %d %s", used, a.StatusCode, a.Text)
@@ -112,7 +112,7 @@ func TestUsageOfFailedAnswers(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
 				plan := r.tokenBudget()
-				r.up.On(f.path, upstream.InTurn(upstream.JSON(500, []byte(f.body)), upstream.JSON(200, []byte(f.reply))))
+				r.up.Handle(f.path, upstream.InTurn(upstream.JSON(500, []byte(f.body)), upstream.JSON(200, []byte(f.reply))))
 				a := f.call(r, s, `x-gateway-config: {"retry":{"attempts":1,"on_status_codes":[500]}}`)
 				if used := r.closedAt(t, plan, 1); a.StatusCode != 200 || used != 1476 || r.settledTokens(t, 2) != 1476 {
 					t.Errorf("counted %d tokens; %d %s", used, a.StatusCode, a.Text)

@@ -45,7 +45,7 @@ func TestEstimatesInALoop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first     string
-		reply     upstream.Reply
+		reply     upstream.Response
 		want      string
 		estimated string
 	}{
@@ -55,7 +55,7 @@ func TestEstimatesInALoop(t *testing.T) {
 		"the first is the one to be": {"cerebras", upstream.JSON(500, nil), `{"input_tokens":9,"provider":"cerebras"}`, "true"},
 	} {
 		r := newRig(t)
-		r.up.On("/v1/messages/count_tokens", upstream.Always(c.reply))
+		r.up.Handle("/v1/messages/count_tokens", upstream.Always(c.reply))
 		var targets []string
 		for _, id := range []string{c.first, "cerebras"} {
 			targets = append(targets, `{"provider":"`+id+`","api_key":"k","custom_host":"`+r.up.URL()+`/v1","override_params":{"model":"gpt-4o"}}`)
@@ -94,7 +94,7 @@ func TestUncountedTokens(t *testing.T) {
 func TestNativeCountOfResponses(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/responses/input_tokens", upstream.Always(upstream.JSON(200, []byte(`{"object":"response.input_tokens","input_tokens":11}`))))
+	r.up.Handle("/v1/responses/input_tokens", upstream.Always(upstream.JSON(200, []byte(`{"object":"response.input_tokens","input_tokens":11}`))))
 	body := `{ "input":"Hello there", "model":"gpt-4o"}`
 	a := r.call("POST", "/v1/responses/input_tokens", body, r.custom()...)
 	if a.StatusCode != 200 || !strings.Contains(a.Text, `"input_tokens":11`) || a.Header.Get("x-gateway-estimated") != "" {

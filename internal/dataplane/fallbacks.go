@@ -103,7 +103,7 @@ func (s *reservation) dearest() int64 {
 // prices: of one that may fall back, or whose model stands in a path that is passed through or
 // in a body that is not read, the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
-	s, own, answered := a.stake, a.priceName(), a.log().ReplyModel
+	s, own, answered := a.stake, a.priceName(), a.log().ResponseModel
 	unread := own == "" && a.x.bodyNotParsed
 	if !s.falls.may && !a.modelInPath && !unread || answered == "" {
 		return own, s.tariff

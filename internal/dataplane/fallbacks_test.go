@@ -19,7 +19,7 @@ func TestDearerTargetIsHeldFor(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.0005)}})
-	r.up.On("/v1/chat/completions", upstream.InTurn(upstream.OpenAIError(503, "server_error", "", "later")))
+	r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.OpenAIError(503, "server_error", "", "later")))
 	a := r.call("POST", "/v1/chat/completions", capped, "x-gateway-config: "+r.targets("", "gpt-4o-mini", "gpt-4o"))
 	if a.StatusCode != 412 || len(r.up.Seen()) != 1 {
 		t.Errorf("%d after %d calls: %s", a.StatusCode, len(r.up.Seen()), a.Text)
@@ -77,7 +77,7 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 	} {
 		r := newRig(t)
 		said := strings.Replace(`{"id":"c","object":"chat.completion","model":"M","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":48,"total_tokens":68}}`, "M", c.answered, 1)
-		r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(said))))
+		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(said))))
 		if a := r.call("POST", "/v1/chat/completions", fallingBack(c.asked, c.list), r.custom()...); a.StatusCode != 200 {
 			t.Fatal(a.Text)
 		}
@@ -88,8 +88,8 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if row.Spend.Cost != c.cost || basis.Model != c.basis || row.Spend.Cost > row.Spend.Bound && !strings.Contains(c.list, "default") {
-			t.Errorf("%+v: a cost of %d of at most %d for %q", c, row.Spend.Cost, row.Spend.Bound, basis.Model)
+		if row.Spend.Cost != c.cost || basis.Model != c.basis || row.Spend.Cost > row.Spend.MaxCost && !strings.Contains(c.list, "default") {
+			t.Errorf("%+v: a cost of %d of at most %d for %q", c, row.Spend.Cost, row.Spend.MaxCost, basis.Model)
 		}
 		if lines := r.journal.ledger(); len(lines) != 2 || lines[1].State != ledger.Settled || lines[1].Amount != c.cost {
 			t.Errorf("%+v: %+v", c, lines)
@@ -101,13 +101,13 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 func TestPicturesOfFallbacksAreHeld(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(chatOf(36835+30, 10))) // as gpt-4o-mini counts it: six squares
+	r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(36835+30, 10))) // as gpt-4o-mini counts it: six squares
 	body := `{"model":"gpt-4o","max_tokens":10,"models":["gpt-4o-mini"],"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]}`
 	if a := r.call("POST", "/v1/chat/completions", body, r.custom()...); a.StatusCode != 200 {
 		t.Fatal(a.Text)
 	}
-	if s := r.journal.one(t).Spend; s.Cost != 36865*miniInput+10*miniOutput || s.Cost > s.Bound {
-		t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+	if s := r.journal.one(t).Spend; s.Cost != 36865*miniInput+10*miniOutput || s.Cost > s.MaxCost {
+		t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestEndlessFallbacksAreRefused(t *testing.T) {
 		`"models":[` + strings.Repeat(`"m",`, 100) + `"m"]`:                                        400,
 		`"models":["m"],"fallbacks":[{` + strings.Repeat(`"model":"m",`, 100) + `"max_tokens":1}]`: 400,
 	} {
-		r.up.On("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
+		r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
 		if a := r.call("POST", "/v1/chat/completions", fallingBack("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 models") {
 			t.Errorf("%.60s: %d %s", list, a.StatusCode, a.Text)
 		}

@@ -157,7 +157,7 @@ func TestErrorsOfSuccess(t *testing.T) {
 		"/v1/responses":        `{"model":"m","stream":true,"input":"x"}`,
 	} {
 		r := newRig(t)
-		r.up.On("/v1/chat/completions", upstream.InTurn(upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))))
+		r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))))
 		to := []string{"x-gateway-provider: together-ai", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL()}
 		if a := r.call("POST", path, body, to...); a.StatusCode != 429 || !strings.Contains(a.Text, "Rate limited upstream") {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)

@@ -13,17 +13,17 @@ func TestFetchedFilesAreBounded(t *testing.T) {
 	picture := upstream.JSON(200, []byte("\x89PNG"))
 	picture.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
 	large := picture
-	large.Pieces = []upstream.Piece{{Bytes: make([]byte, 18<<20)}}
+	large.Chunks = []upstream.Chunk{{Bytes: make([]byte, 18<<20)}}
 	for name, c := range map[string]struct {
-		reply         upstream.Reply
+		reply         upstream.Response
 		names, status int
 		fetched       int
 	}{
 		"as many as may be": {picture, 32, 200, 32}, "one more": {picture, 33, 400, 32}, "large ones": {large, 5, 400, 4},
 	} {
 		r := newRig(t)
-		r.up.On("/a.png", upstream.Always(c.reply))
-		r.up.On("/model/anthropic.claude-sonnet-4/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
+		r.up.Handle("/a.png", upstream.Always(c.reply))
+		r.up.Handle("/model/anthropic.claude-sonnet-4/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
 		part := `{"type":"image_url","image_url":{"url":"` + r.up.URL() + `/a.png"}},`
 		body := `{"model":"anthropic.claude-sonnet-4","messages":[{"role":"user","content":[` + strings.Repeat(part, c.names) + `{"type":"text","text":"Hello"}]}]}`
 		a := r.call("POST", "/v1/chat/completions", body, r.bedrock()...)
@@ -49,7 +49,7 @@ func TestClaudeElsewhereGetsPicturesWithTheirBytes(t *testing.T) {
 		{"chat at Anthropic", "/v1/chat/completions", "claude-sonnet-4-5", "anthropic", `{"type":"image_url","image_url":{"url":"U"}}`, `{"type":"url","url":"U"}`},
 	} {
 		r := newRig(t)
-		r.up.On("/a.png", upstream.Always(picture))
+		r.up.Handle("/a.png", upstream.Always(picture))
 		url := r.up.URL() + "/a.png"
 		headers := map[string][]string{
 			"vertex":    {"x-gateway-provider: vertex-ai", "x-gateway-vertex-region: global", "x-gateway-vertex-project-id: p", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()},

@@ -31,7 +31,7 @@ func TestFirstCallIsBilledByTheListOfItsProvider(t *testing.T) {
 			r := newRig(t)
 			r.gateway.Prices, r.journal.prices = book, book
 			late := name == "a late source"
-			r.up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+			r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 				if book.Loaded("openai") {
 					t.Error("the list was there when the call was sent")
 				}

@@ -126,7 +126,7 @@ func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Response, status string) {
 	r, size := b.log(), int64(len(body))
 	r.Response = g.truncateBody(resp.Header.Get("content-type"), body, size)
-	r.Usage, r.ReplyModel = dialect.Usage(llm.CreateModelResponse, body, "")
+	r.Usage, r.ResponseModel = dialect.Usage(llm.CreateModelResponse, body, "")
 	if b.status = resp.Status; status == "failed" {
 		b.status, r.Error = 502, splice.Text(body, "error", "message")
 		g.record(b.attempt, record.Failed)

@@ -19,10 +19,10 @@ func TestUploadInSteps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	const dataset = `{"name":"accounts/me/datasets/file-abc","state":"UPLOADING"}`
-	r.up.On("/datasets", upstream.Always(upstream.JSON(200, []byte(dataset))))
-	r.up.On("/datasets/file-abc:getUploadEndpoint", upstream.Always(upstream.JSON(200, []byte(`{"filenameToSignedUrls":{"rows.jsonl":"`+r.up.URL()+`/bucket/rows?sig=1"}}`))))
-	r.up.On("/bucket/rows", upstream.Always(upstream.Reply{}))
-	r.up.On("/datasets/file-abc:validateUpload", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/datasets", upstream.Always(upstream.JSON(200, []byte(dataset))))
+	r.up.Handle("/datasets/file-abc:getUploadEndpoint", upstream.Always(upstream.JSON(200, []byte(`{"filenameToSignedUrls":{"rows.jsonl":"`+r.up.URL()+`/bucket/rows?sig=1"}}`))))
+	r.up.Handle("/bucket/rows", upstream.Always(upstream.Response{}))
+	r.up.Handle("/datasets/file-abc:validateUpload", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	_ = form.WriteField("purpose", "fine-tune")
@@ -58,8 +58,8 @@ func TestStepsAreGuarded(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://169.254.169.254/latest", "file:///etc/passwd", "http://10.0.0.1/x", "https://user:pass@127.0.0.1/x"} {
 		r := newRig(t)
-		r.up.On("/datasets", upstream.Always(upstream.JSON(200, []byte(`{"name":"accounts/me/datasets/file-abc"}`))))
-		r.up.On("/datasets/file-abc:getUploadEndpoint", upstream.Always(upstream.JSON(200, []byte(`{"filenameToSignedUrls":{"rows.jsonl":"`+address+`"}}`))))
+		r.up.Handle("/datasets", upstream.Always(upstream.JSON(200, []byte(`{"name":"accounts/me/datasets/file-abc"}`))))
+		r.up.Handle("/datasets/file-abc:getUploadEndpoint", upstream.Always(upstream.JSON(200, []byte(`{"filenameToSignedUrls":{"rows.jsonl":"`+address+`"}}`))))
 		body := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{}\r\n--b--\r\n"
 		a := r.call("POST", "/v1/files", body, "content-type: multipart/form-data; boundary=b", "x-gateway-provider: fireworks-ai",
 			"authorization: Bearer fw-key", "x-gateway-fireworks-account-id: me", "x-gateway-custom-host: "+r.up.URL())
@@ -79,16 +79,16 @@ func TestBatchOutputIsNotHeld(t *testing.T) {
 	t.Parallel()
 	const rows = 2000
 	file := strings.Repeat(`{"recordId":"1","modelOutput":{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}}`+"\n", rows)
-	for name, reply := range map[string]upstream.Reply{
+	for name, reply := range map[string]upstream.Response{
 		"whole": upstream.Text(200, "binary/octet-stream", file),
-		"cut":   {Pieces: []upstream.Piece{{Bytes: []byte(file)}}, Claim: int64(len(file)) + 1},
+		"cut":   {Chunks: []upstream.Chunk{{Bytes: []byte(file)}}, Claim: int64(len(file)) + 1},
 		"gone":  upstream.Text(404, "application/xml", "<Error><Code>NoSuchKey</Code><Message>It is gone.</Message></Error>"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
-			r.up.On("/model-invocation-job/b1", upstream.Always(upstream.JSON(200, []byte(batchJob))))
-			r.up.On("/acme/out/b1/rows.jsonl.out", upstream.Always(reply))
+			r.up.Handle("/model-invocation-job/b1", upstream.Always(upstream.JSON(200, []byte(batchJob))))
+			r.up.Handle("/acme/out/b1/rows.jsonl.out", upstream.Always(reply))
 			a := r.call("GET", "/v1/batches/b1/output", "", r.bedrock()...)
 			switch {
 			case name == "gone":
@@ -118,7 +118,7 @@ func TestFilesAreNotHeld(t *testing.T) {
 		"a file of Anthropic":  {speaker{id: "anthropic", base: "/v1"}, "/v1/files/f1/content", "/v1/files/f1/content", "", "application/octet-stream"},
 	} {
 		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
-		r.up.On(c.at, upstream.Always(upstream.Text(200, c.contentType, file)))
+		r.up.Handle(c.at, upstream.Always(upstream.Text(200, c.contentType, file)))
 		if a := r.call("GET", c.path, "", r.as(c.speaker)...); a.StatusCode != 200 || a.Text != file || a.Header.Get("content-type") != c.expectedType {
 			t.Errorf("%s: %d %v %.200s", name, a.StatusCode, a.Header, a.Text)
 		}
@@ -139,7 +139,7 @@ func TestOutputInSeveralFiles(t *testing.T) {
 	t.Parallel()
 	const line = `{"custom_id":"%s","response":{"status_code":200,"body":[0.5]},"error":null}` + "\n"
 	for name, c := range map[string]struct {
-		last upstream.Reply
+		last upstream.Response
 		want string
 		cut  bool
 	}{
@@ -149,11 +149,11 @@ func TestOutputInSeveralFiles(t *testing.T) {
 		"cut":     {upstream.Text(200, "", avroFile("c")[:len(avroFile("c"))-20]), fmt.Sprintf(line+line, "a", "b"), true},
 	} {
 		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
-		r.up.On("/v1/embed-jobs/j1", upstream.Always(upstream.JSON(200, []byte(`{"job_id":"j1","status":"complete","output_dataset_id":"d1"}`))))
-		r.up.On("/v1/datasets/d1", upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"dataset":{"dataset_parts":[{"url":"%[1]s/a"},{"url":"%[1]s/b"},{"url":"%[1]s/c"}]}}`, r.up.URL()))))
-		r.up.On("/a", upstream.Always(upstream.Text(200, "", avroFile("a"))))
-		r.up.On("/b", upstream.Always(upstream.Text(200, "", avroFile("b"))))
-		r.up.On("/c", upstream.Always(c.last))
+		r.up.Handle("/v1/embed-jobs/j1", upstream.Always(upstream.JSON(200, []byte(`{"job_id":"j1","status":"complete","output_dataset_id":"d1"}`))))
+		r.up.Handle("/v1/datasets/d1", upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"dataset":{"dataset_parts":[{"url":"%[1]s/a"},{"url":"%[1]s/b"},{"url":"%[1]s/c"}]}}`, r.up.URL()))))
+		r.up.Handle("/a", upstream.Always(upstream.Text(200, "", avroFile("a"))))
+		r.up.Handle("/b", upstream.Always(upstream.Text(200, "", avroFile("b"))))
+		r.up.Handle("/c", upstream.Always(c.last))
 		a := r.call("GET", "/v1/batches/j1/output", "", r.as(speaker{id: "cohere"})...)
 		if a.StatusCode != 200 || a.Text != c.want || (a.Err != nil) != c.cut || a.Header.Get("content-type") != "application/jsonl" {
 			t.Errorf("%s: %d %v, %v\n%s", name, a.StatusCode, a.Header, a.Err, a.Text)

@@ -92,7 +92,7 @@ func TestCountingTokensAtAProvidersOwnRouteIsNotMetered(t *testing.T) {
 	r := newRig(t)
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.000001)}})
 	const path = "/v1beta/models/gemini-2.5-flash:countTokens"
-	r.up.On(path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"totalTokens":31}`))))
+	r.up.Handle(path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"totalTokens":31}`))))
 	a := r.call("POST", path, `{"contents":[]}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
 	if lines := r.journal.ledger(); a.StatusCode != 200 || len(lines) != 0 {
 		t.Errorf("%d %s, ledger %+v", a.StatusCode, a.Text, lines)

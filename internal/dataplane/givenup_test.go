@@ -42,10 +42,10 @@ func (r *rig) settled(plan *quota.Plan, n int) (missing string) {
 func TestContinuedWithAnError(t *testing.T) {
 	t.Parallel()
 	whole := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"whole"},"finish_reason":"stop"}]}`))
-	for name, second := range map[string]upstream.Reply{"an error": upstream.OpenAIError(500, "server_error", "", "no"), "no stream": whole} {
+	for name, second := range map[string]upstream.Response{"an error": upstream.OpenAIError(500, "server_error", "", "no"), "no stream": whole} {
 		r := newRig(t)
 		plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
-		r.up.On("/v1/chat/completions", upstream.InTurn(events(chunk(`{"role":"assistant","content":"You "}`)), second))
+		r.up.Handle("/v1/chat/completions", upstream.InTurn(events(chunk(`{"role":"assistant","content":"You "}`)), second))
 		r.call("POST", "/v1/chat/completions", streamedChat, r.continued("gpt-4o", "gpt-4o"))
 		if missing := r.settled(plan, 2); missing != "" {
 			t.Errorf("%s: %s", name, missing)
@@ -73,7 +73,7 @@ func TestContinuedOnlyWhereItCan(t *testing.T) {
 		first := events(chunk(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"pay","arguments":""}}]}`),
 			chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"sum\":1"}}]}`))
 		first.End = upstream.Close
-		r.up.On("/v1/chat/completions", upstream.InTurn(first))
+		r.up.Handle("/v1/chat/completions", upstream.InTurn(first))
 		a := r.call("POST", "/v1/chat/completions", streamedChat, r.continued("gpt-4o", "gpt-4o"))
 		once(t, r, a, `"role":"assistant"`)
 		if !strings.Contains(a.Text, `data: {"error":{`) {
@@ -87,7 +87,7 @@ func TestContinuedOnlyWhereItCan(t *testing.T) {
 			"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
 			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n")
 		first.End = upstream.Close
-		r.up.On("/v1/messages", upstream.Always(first))
+		r.up.Handle("/v1/messages", upstream.Always(first))
 		target := fmt.Sprintf(`{"provider":"anthropic","api_key":"k","custom_host":"%s/v1"}`, r.up.URL())
 		once(t, r, r.call("POST", "/v1/messages", `{"model":"claude-opus-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"x"}]}`,
 			`x-gateway-config: {"continue_stream":true,"strategy":{"mode":"fallback"},"targets":[`+target+","+target+`]}`), "event: message_start")
@@ -113,12 +113,12 @@ func TestBreakerCountsNoAnswer(t *testing.T) {
 func TestRetryForgetsWhatFailed(t *testing.T) {
 	t.Parallel()
 	failed := events("data: " + `{"error":{"message":"STALE overloaded","type":"overloaded_error","code":"overloaded"}}` + "\n\n")
-	for name, second := range map[string]upstream.Reply{
+	for name, second := range map[string]upstream.Response{
 		"whole": upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"FRESH"},"finish_reason":"stop"}]}`)),
 		"error": upstream.OpenAIError(400, "invalid_request_error", "", "FRESH refusal"),
 	} {
 		r := newRig(t)
-		r.up.On("/v1/chat/completions", upstream.InTurn(failed, second))
+		r.up.Handle("/v1/chat/completions", upstream.InTurn(failed, second))
 		a := r.call("POST", "/v1/chat/completions", streamedChat,
 			fmt.Sprintf(`x-gateway-config: {"retry":{"attempts":1},"provider":"openai","api_key":"k","custom_host":"%s/v1"}`, r.up.URL()))
 		if strings.Contains(a.Text, "STALE") || !strings.Contains(a.Text, "FRESH") {

@@ -94,7 +94,7 @@ const anthropic provider.Dialect = "anthropic"
 func (g *Gateway) anthropicWords(h wire.Header, a *attempt) wire.Header {
 	for _, f := range a.x.in.Header {
 		rest, ok := strings.CutPrefix(f.Name, "anthropic-")
-		if ok && !wire.CredentialWord(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
+		if ok && !wire.IsCredentialName(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
 			h = append(h, f)
 		}
 	}

@@ -80,7 +80,7 @@ func (m *masking) hides(name, value string) bool {
 		return false
 	case name == prefix+"config": // one that came with the request may hold credentials
 		return strings.IndexByte(value, '{') >= 0
-	case name == "set-cookie", wire.CredentialHeader(name), wire.CredentialWord(name), strings.HasPrefix(name, prefix) && m.secret[name]:
+	case name == "set-cookie", wire.CredentialHeader(name), wire.IsCredentialName(name), strings.HasPrefix(name, prefix) && m.secret[name]:
 		return true
 	}
 	return strings.IndexByte(value, '/') >= 0 && strings.Contains(value, "://") && strings.ContainsAny(value, "?@") // a URL may be signed
@@ -109,7 +109,7 @@ func secretHeaders(t *provider.Table) map[string]bool {
 		for i := range s.Fields {
 			if s.Fields[i].Secret {
 				for _, h := range s.Fields[i].Headers {
-					if !wire.CredentialWord(h) && !wire.CredentialHeader(h) {
+					if !wire.IsCredentialName(h) && !wire.CredentialHeader(h) {
 						names[h] = true
 					}
 				}

@@ -91,7 +91,7 @@ func falling(to string) string {
 func TestAllowedFallbacks(t *testing.T) {
 	r := newRig(t)
 	r.saved("some", "anthropic", "", "allowed", "too")
-	r.up.On("/messages", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
+	r.up.Handle("/messages", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
 	for _, list := range []string{`[{"model":"allowed"},{"model":"too","max_tokens":9}]`, `[]`, `null`} {
 		if got := r.call("POST", "/v1/messages", falling(list), "x-gateway-provider: @some"); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", list, got.StatusCode, got.Text)
@@ -103,7 +103,7 @@ func TestAllowedFallbacks(t *testing.T) {
 func TestAllowedPassThrough(t *testing.T) {
 	r := newRig(t)
 	r.saved("some", "openai", "/v1", "allowed")
-	r.up.On("/v1/vector_stores", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/v1/vector_stores", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for _, body := range []string{`{"name":"n"}`, `{"model":"allowed"}`, ""} {
 		if got := r.call("POST", "/v1/vector_stores", body, "x-gateway-provider: @some"); got.StatusCode != 200 {
 			t.Errorf("%q: %d %s", body, got.StatusCode, got.Text)
@@ -157,7 +157,7 @@ func TestModelInTheQuery(t *testing.T) {
 func TestProviderInTheQuery(t *testing.T) {
 	r := newRig(t)
 	r.saved("some", "openai", "/v1")
-	r.up.On("/v1/widgets", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/v1/widgets", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	got := r.call("GET", "/v1/widgets?limit=2&model=@some/gpt-4o&after=a%2Fb", "")
 	if seen := r.up.Seen(); got.StatusCode != 200 || len(seen) != 1 || seen[0].Target != "/v1/widgets?limit=2&model=gpt-4o&after=a%2Fb" {
 		t.Errorf("%d %s, sent %+v", got.StatusCode, got.Text, seen)

@@ -52,7 +52,7 @@ func TestHTMLPageIsNamedForEveryProvider(t *testing.T) {
 				page := labelled(label, "<!DOCTYPE html>\n<html><body>Sign in</body></html>")
 				for _, body := range []string{c.body, strings.Replace(c.body, "{", `{"stream":true,`, 1)} {
 					var calls atomic.Int32
-					r.up.Script(func(upstream.Seen) *upstream.Reply { calls.Add(1); return &page })
+					r.up.Script(func(upstream.Seen) *upstream.Response { calls.Add(1); return &page })
 					a := r.call("POST", "/v1"+c.path, body, to...)
 					if calls.Load() == 0 {
 						continue // it does not serve that, or takes another credential

@@ -40,13 +40,13 @@ func TestCallsWithoutAModelHaveThePriceOfOpenAIsChoice(t *testing.T) {
 	} {
 		r := newRig(t)
 		r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
-		r.up.On(c.path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"created":1,"id":"m","data":[{"url":"https://x.test/a"},{"url":"https://x.test/b"}],"results":[]}`))))
+		r.up.Handle(c.path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"created":1,"id":"m","data":[{"url":"https://x.test/a"},{"url":"https://x.test/b"}],"results":[]}`))))
 		a := r.call("POST", c.path, c.body, "x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()+"/v1")
 		if a.StatusCode != c.status {
 			t.Errorf("%s %s: %d %s", c.path, c.body, a.StatusCode, a.Text)
 			continue
 		}
-		if s := r.journal.one(t).Spend; c.status == 200 && (s.Cost > 0) != c.costs || s.Cost > s.Bound {
+		if s := r.journal.one(t).Spend; c.status == 200 && (s.Cost > 0) != c.costs || s.Cost > s.MaxCost {
 			t.Errorf("%s %s: %+v", c.path, c.body, s)
 		}
 	}

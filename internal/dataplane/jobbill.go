@@ -197,7 +197,7 @@ func (b *jobBill) term(t *catalog.Term) {
 // spend is what the record says.
 func (b *jobBill) spend() record.Spend {
 	return record.Spend{
-		State: b.state.String(), Cost: b.cost, Bound: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
+		State: b.state.String(), Cost: b.cost, MaxCost: b.job.MaxCostNano, Unpriced: b.lacks, Version: b.tariff.Version(),
 		Terms: string(writeTerms(nil, b.lines)), Basis: b.basis(),
 	}
 }

@@ -155,7 +155,7 @@ func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
 	r := &record.Attempt{
 		ID: j.ID, RequestID: j.RequestID, TraceID: j.TraceID, Number: 1, Started: j.Created, Duration: now.Sub(j.Created),
 		OrgID: j.OrgID, WorkspaceID: j.WorkspaceID, KeyID: j.KeyID, KeyName: j.KeyName, UserID: j.UserID, ConfigID: j.ConfigID, TargetPath: j.TargetPath,
-		Provider: j.Provider, ProviderID: j.ProviderID, Model: j.Model, ReplyModel: b.model, Endpoint: j.Endpoint, Method: j.Method, Path: j.Shown,
+		Provider: j.Provider, ProviderID: j.ProviderID, Model: j.Model, ResponseModel: b.model, Endpoint: j.Endpoint, Method: j.Method, Path: j.Shown,
 		Status: 200, Upstream: 200, Outcome: record.OK, CacheStatus: "DISABLED", Metadata: j.Metadata, Usage: b.usage,
 		Spend: b.spend(),
 	}

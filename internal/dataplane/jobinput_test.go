@@ -133,8 +133,8 @@ func TestBatchOfBedrockCountsAtTheModelOfTheCall(t *testing.T) {
 	store := new(jobTracker)
 	store.follow(r)
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-	r.up.On("/b/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{"recordId":"1","modelInput":{"model":"amazon.nova-lite-v1:0","inferenceConfig":{"maxTokens":100},"messages":[]}}`))))
-	r.up.On("/model-invocation-job", upstream.Always(upstream.JSON(200, []byte(`{"jobArn":"arn:aws:bedrock:us-east-1:123456789012:model-invocation-job/abc"}`))))
+	r.up.Handle("/b/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{"recordId":"1","modelInput":{"model":"amazon.nova-lite-v1:0","inferenceConfig":{"maxTokens":100},"messages":[]}}`))))
+	r.up.Handle("/model-invocation-job", upstream.Always(upstream.JSON(200, []byte(`{"jobArn":"arn:aws:bedrock:us-east-1:123456789012:model-invocation-job/abc"}`))))
 	aws := []string{"x-gateway-provider: bedrock", "x-gateway-custom-host: " + r.up.URL(), "x-gateway-aws-access-key-id: AKID", "x-gateway-aws-secret-access-key: secret", "x-gateway-aws-region: us-east-1"}
 	body := `{"jobName":"j","modelId":"arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-pro-v1:0","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}},"roleArn":"arn:aws:iam::1:role/r"}`
 	if a := r.call("POST", "/v1/model-invocation-job", body, aws...); a.StatusCode != 200 {

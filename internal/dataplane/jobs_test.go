@@ -227,7 +227,7 @@ func TestBatchIsHeldAndSettled(t *testing.T) {
 				t.Fatalf("open %+v, used %d", open, w.used(plan))
 			}
 			created := w.journal.some(t, 2)[1]
-			if created.Spend.State != "released" || created.Spend.Cost != 0 || created.Spend.Bound != open[0].MaxCostNano || created.Endpoint != llm.CreateBatch {
+			if created.Spend.State != "released" || created.Spend.Cost != 0 || created.Spend.MaxCost != open[0].MaxCostNano || created.Endpoint != llm.CreateBatch {
 				t.Errorf("the creation is on record as %+v", created.Spend)
 			}
 			w.turn()

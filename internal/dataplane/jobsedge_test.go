@@ -20,7 +20,7 @@ func TestJobWithoutADatabaseCountsWithItsMaximum(t *testing.T) {
 	store := new(jobTracker)
 	store.follow(r)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-	r.up.On("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
+	r.up.Handle("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
 	store.Fail(errors.New("no database"))
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"8"}`, r.custom()...); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -38,7 +38,7 @@ func TestJobWithoutANameCountsWithItsMaximum(t *testing.T) {
 	const bound = 8 * 100_000_000
 	broken := upstream.JSON(200, []byte(`{"id":"video_1"`))
 	broken.Claim = 500
-	for name, reply := range map[string]upstream.Reply{
+	for name, reply := range map[string]upstream.Response{
 		"no id":           upstream.JSON(200, []byte(`{"status":"queued"}`)),
 		"a broken answer": broken,
 	} {
@@ -48,7 +48,7 @@ func TestJobWithoutANameCountsWithItsMaximum(t *testing.T) {
 			store := new(jobTracker)
 			store.follow(r)
 			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-			r.up.On("/v1/videos", upstream.Always(reply))
+			r.up.Handle("/v1/videos", upstream.Always(reply))
 			r.tryCall("/v1/videos", video, r.custom()...)
 			row := r.journal.one(t)
 			if row.Spend.Cost != bound || row.Spend.State != "unknown" || len(store.Jobs()) != 0 {
@@ -69,7 +69,7 @@ func TestJobThatIsRefusedCostsNothing(t *testing.T) {
 	store.follow(r)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
 	tries := 0
-	r.up.On("/v1/videos", func(upstream.Seen) *upstream.Reply {
+	r.up.Handle("/v1/videos", func(upstream.Seen) *upstream.Response {
 		reply := upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))
 		if tries++; tries == 2 {
 			reply = upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))
@@ -97,7 +97,7 @@ func TestJobIsHeldAsItIsSent(t *testing.T) {
 	store := new(jobTracker)
 	store.follow(r)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-	r.up.On("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
+	r.up.Handle("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
 	config := `x-gateway-config: {"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","override_params":{"seconds":"12"}}`
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, config); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -119,7 +119,7 @@ func TestUnpricedJobMayBeAllowed(t *testing.T) {
 	store := new(jobTracker)
 	store.follow(r)
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-	r.up.On("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
+	r.up.Handle("/v1/videos", upstream.Always(upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))))
 	if a := r.call("POST", "/v1/videos", `{"model":"own-video","prompt":"a cat"}`, r.custom()...); a.StatusCode != 200 || len(store.Jobs()) != 1 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
@@ -137,8 +137,8 @@ func TestBatchOfBedrock(t *testing.T) {
 	store.follow(r)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
 	const arn = "arn:aws:bedrock:us-east-1:123456789012:model-invocation-job/abc"
-	r.up.On("/b/rows.jsonl", upstream.Always(upstream.JSON(200, nil)))
-	r.up.On("/model-invocation-job", upstream.Always(upstream.JSON(200, []byte(`{"jobArn":"`+arn+`"}`))))
+	r.up.Handle("/b/rows.jsonl", upstream.Always(upstream.JSON(200, nil)))
+	r.up.Handle("/model-invocation-job", upstream.Always(upstream.JSON(200, []byte(`{"jobArn":"`+arn+`"}`))))
 	aws := []string{"x-gateway-provider: bedrock", "x-gateway-custom-host: " + r.up.URL(), "x-gateway-aws-access-key-id: AKID", "x-gateway-aws-secret-access-key: secret", "x-gateway-aws-region: us-east-1", "x-gateway-aws-s3-bucket: b", "x-gateway-aws-s3-object-key: rows.jsonl", "x-gateway-aws-bedrock-model: amazon.nova-lite-v1:0"}
 	form := "--x\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"rows.jsonl\"\r\n\r\n" + strings.ReplaceAll(twoLines(requestLine), "gpt-4o-mini", "amazon.nova-lite-v1:0") + "\r\n--x--\r\n"
 	up := r.call("POST", "/v1/files", form, append(aws, "content-type: multipart/form-data; boundary=x")...)
@@ -158,9 +158,9 @@ func TestBatchOfBedrock(t *testing.T) {
 	}
 	job := `{"jobArn":"` + arn + `","modelId":"amazon.nova-lite-v1:0","status":"Stopped","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}},"totalRecordCount":2,"successRecordCount":1}`
 	for _, path := range []string{"/model-invocation-job/" + arn, "/model-invocation-job/" + strings.NewReplacer(":", "%3A", "/", "%2F").Replace(arn)} {
-		r.up.On(path, upstream.Always(upstream.JSON(200, []byte(job))))
+		r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(job))))
 	}
-	r.up.On("/b/out/abc/rows.jsonl.out", upstream.Always(upstream.JSON(200, []byte(`{"recordId":"1","modelInput":{},"modelOutput":{"output":{"message":{"role":"assistant","content":[{"text":"Hi."}]}},"stopReason":"end_turn","usage":{"inputTokens":1000,"outputTokens":40,"totalTokens":1040}}}`+"\n"))))
+	r.up.Handle("/b/out/abc/rows.jsonl.out", upstream.Always(upstream.JSON(200, []byte(`{"recordId":"1","modelInput":{},"modelOutput":{"output":{"message":{"role":"assistant","content":[{"text":"Hi."}]}},"stopReason":"end_turn","usage":{"inputTokens":1000,"outputTokens":40,"totalTokens":1040}}}`+"\n"))))
 	store.turn(t, r)
 	rows := r.journal.all()
 	last := rows[len(rows)-1]

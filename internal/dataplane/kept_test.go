@@ -22,7 +22,7 @@ type shelf struct {
 	rows map[string][2][]byte
 }
 
-func (s *shelf) KeepResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
+func (s *shelf) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows[workspace+"/"+id] = [2][]byte{input, response}
@@ -63,11 +63,11 @@ func TestResponsesAreKept(t *testing.T) {
 	r := newRig(t)
 	r.gateway.States = keeper
 	p := speakers[1] // Anthropic
-	r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
 	first := r.call("POST", "/v1/responses", `{"model":"m-1","instructions":"Be brief","input":"One"}`, r.as(p)...)
 	id := idOf(t, first.Text)
 
-	r.up.On(p.path, upstream.Always(events(p.events...)))
+	r.up.Handle(p.path, upstream.Always(events(p.events...)))
 	second := r.call("POST", "/v1/responses", `{"model":"m-1","input":"Two","stream":true,"previous_response_id":"`+id+`"}`, r.as(p)...)
 	_, last, _ := strings.Cut(second.Text, "event: response.completed\ndata: ")
 	var done2 struct{ Response json.RawMessage }
@@ -76,7 +76,7 @@ func TestResponsesAreKept(t *testing.T) {
 	}
 	id2 := idOf(t, string(done2.Response))
 
-	r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
 	third := r.call("POST", "/v1/responses", `{"model":"m-1","input":"Three","previous_response_id":"`+id2+`"}`, r.as(p)...)
 	if third.StatusCode != 200 {
 		t.Fatalf("%d %s", third.StatusCode, third.Text)

@@ -15,7 +15,7 @@ import (
 var wrongLabels = []string{"", "text/plain; charset=utf-8", "text/html", "application/octet-stream", "text/event-stream", "application/xml", "audio/mpeg"}
 
 // labelled is a reply with a label, or without one where it is empty.
-func labelled(label, body string) upstream.Reply {
+func labelled(label, body string) upstream.Response {
 	r := upstream.Text(200, label, body)
 	if label == "" {
 		r.Header = nil
@@ -292,10 +292,10 @@ func TestFilesComeAsTheyAre(t *testing.T) {
 	t.Parallel()
 	lines := `{"custom_id":"1","response":{"status_code":200}}` + "\n" + `{"custom_id":"2","error":{"code":429}}` + "\n"
 	r := newRig(t)
-	r.up.On("/v1/batches/b", upstream.Always(upstream.JSON(200, []byte(`{"id":"b","output_file_id":"file-1"}`))))
+	r.up.Handle("/v1/batches/b", upstream.Always(upstream.JSON(200, []byte(`{"id":"b","output_file_id":"file-1"}`))))
 	for label, want := range map[string]string{"": "", "application/json": "application/json", "application/jsonl": "application/jsonl", "text/plain": "text/plain", "text/html": "application/octet-stream", "text/event-stream": "text/event-stream"} {
 		for _, body := range []string{lines, lines[:strings.Index(lines, "\n")], `{"error":{"message":"x","code":429}}`, "[1]", "data: x\n\n"} {
-			r.up.On("/v1/files/file-1/content", upstream.Always(labelled(label, body)))
+			r.up.Handle("/v1/files/file-1/content", upstream.Always(labelled(label, body)))
 			a := r.call("GET", "/v1/files/file-1/content", "", r.custom()...)
 			if a.StatusCode != 200 || a.Text != body || a.Header.Get("content-type") != want {
 				t.Errorf("labelled %q: %d %q %s", label, a.StatusCode, a.Header.Get("content-type"), a.Text)
@@ -305,7 +305,7 @@ func TestFilesComeAsTheyAre(t *testing.T) {
 			}
 		}
 	}
-	r.up.On("/v1/files/file-1/content", upstream.Always(labelled("text/html", "<html>Sign in</html>")))
+	r.up.Handle("/v1/files/file-1/content", upstream.Always(labelled("text/html", "<html>Sign in</html>")))
 	if a := r.call("GET", "/v1/files/file-1/content", "", r.custom()...); a.StatusCode != 502 {
 		t.Errorf("a web page: %d %s", a.StatusCode, a.Text)
 	}

@@ -80,7 +80,7 @@ func TestCredentialsInBodiesAreNotOnRecord(t *testing.T) {
 					script = upstream.JSON(200, zip(t, c.reply))
 					script.Header = append(script.Header, upstream.Field{Name: "Content-Encoding", Value: "gzip"})
 				}
-				r.up.On(c.path, upstream.Always(script))
+				r.up.Handle(c.path, upstream.Always(script))
 				a := r.call("POST", c.path, body, r.custom()...)
 				row, seen := r.journal.one(t), r.up.Seen()[0]
 				if a.StatusCode != 200 || strings.Count(string(seen.Body), toolSecret) != strings.Count(body, toolSecret) {
@@ -119,9 +119,9 @@ func zip(t *testing.T, text string) []byte {
 func TestCredentialsInBothSidesAreNotOnRecord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, []byte(carrying[0].reply))))
+	r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, []byte(carrying[0].reply))))
 	r.call("POST", "/v1/responses", carrying[0].body, "x-gateway-config: "+`{"provider":"openai","api_key":"sk-upstream","custom_host":"`+r.up.URL()+`/v1","override_params":{"temperature":0}}`)
-	r.up.On("/v1/messages", upstream.Always(upstream.JSON(200, []byte(speakers[1].reply))))
+	r.up.Handle("/v1/messages", upstream.Always(upstream.JSON(200, []byte(speakers[1].reply))))
 	r.call("POST", "/v1/responses", carrying[0].body, r.as(speakers[1])...)
 	for i, row := range r.journal.all() {
 		shown(t, row.Provider, &row)
@@ -138,7 +138,7 @@ func TestCredentialsInBothSidesAreNotOnRecord(t *testing.T) {
 func TestCredentialsInFormsAreNotOnRecord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/images/edits", upstream.Always(upstream.JSON(200, []byte(`{"created":1,"data":[]}`))))
+	r.up.Handle("/v1/images/edits", upstream.Always(upstream.JSON(200, []byte(`{"created":1,"data":[]}`))))
 	const line = "--b\r\nContent-Disposition: form-data; name="
 	body := line + "\"model\"\r\n\r\ngpt-image-1\r\n" + line + "\"prompt\"\r\n\r\nx\r\n" + line + "\"extra_headers\"\r\n\r\n{\"a\":\"" + toolSecret + "\"}\r\n" + line + "\"webhook_secret\"\r\n\r\n" + toolSecret + "\r\n" +
 		line + "\"image\"; filename=\"a.png\"\r\nContent-Type: image/png\r\n\r\nPNG\r\n--b--\r\n"

@@ -19,8 +19,8 @@ func TestModelsOfAnAccountHaveHostsOfTheirOwn(t *testing.T) {
 		Overrides: map[string]map[string]string{"own": {"custom_host": r.up.URL() + "/own", "custom_headers": `{"x-team":"search"}`}},
 	}
 	answer := upstream.Always(upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)))
-	r.up.On("/v1/chat/completions", answer)
-	r.up.On("/own/chat/completions", answer)
+	r.up.Handle("/v1/chat/completions", answer)
+	r.up.Handle("/own/chat/completions", answer)
 	for model, want := range map[string][2]string{"own": {"/own/chat/completions", "search"}, "other": {"/v1/chat/completions", ""}} {
 		a := r.call("POST", "/v1/chat/completions", `{"model":"@local/`+model+`","messages":[{"role":"user","content":"hi"}]}`)
 		seen := r.up.Seen()

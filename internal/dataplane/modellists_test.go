@@ -40,7 +40,7 @@ func (r *rig) local(slug, spec string, models ...credential.Model) *credential.A
 
 // lists has the upstream list models for providers of the rig.
 func (r *rig) lists(path, body string) {
-	r.up.On(path, upstream.Always(upstream.JSON(200, []byte(body))))
+	r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(body))))
 }
 
 // eachRefresh has each request read the lists again in the background.
@@ -158,14 +158,14 @@ func TestModelList_FaultsOfOneProviderLeaveTheOthers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		host  string // empty: the rig's upstream
-		reply upstream.Reply
+		reply upstream.Response
 		log   string
 	}{
 		"a refusal":             {"", upstream.JSON(401, []byte(`{"error":{"message":"who are you"}}`)), "status 401"},
 		"a web page":            {"", upstream.JSON(200, []byte(`<html>welcome</html>`)), "not a list of models"},
-		"a list that is cut":    {"", upstream.Reply{Pieces: []upstream.Piece{{Bytes: []byte(`{"data":[{"id":"m"}`)}}, Claim: 100, End: upstream.Close}, "cannot read"},
-		"a list without an end": {"", upstream.Reply{Framing: upstream.Chunked, Pieces: []upstream.Piece{{Bytes: []byte(strings.Repeat(" ", 64<<10)), Times: 100}}}, "cannot read"},
-		"a host that is closed": {"http://169.254.169.254/latest", upstream.Reply{}, "may not be called"},
+		"a list that is cut":    {"", upstream.Response{Chunks: []upstream.Chunk{{Bytes: []byte(`{"data":[{"id":"m"}`)}}, Claim: 100, End: upstream.Close}, "cannot read"},
+		"a list without an end": {"", upstream.Response{Framing: upstream.Chunked, Chunks: []upstream.Chunk{{Bytes: []byte(strings.Repeat(" ", 64<<10)), Times: 100}}}, "cannot read"},
+		"a host that is closed": {"http://169.254.169.254/latest", upstream.Response{}, "may not be called"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +176,7 @@ func TestModelList_FaultsOfOneProviderLeaveTheOthers(t *testing.T) {
 			if c.host != "" {
 				bad.Values["custom_host"] = c.host
 			}
-			r.up.On("/bad/models", upstream.Always(c.reply))
+			r.up.Handle("/bad/models", upstream.Always(c.reply))
 			a := r.call("GET", "/v1/models", "")
 			if a.StatusCode != 200 || !strings.Contains(a.Text, "@good/m") || strings.Contains(a.Text, "@bad/") {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
@@ -193,7 +193,7 @@ func TestModelList_SilentProviderDelaysNobody(t *testing.T) {
 	t.Parallel()
 	r := listRig(t, func(s *dataplane.Settings) { s.ModelLists.Wait = time.Millisecond })
 	r.local("silent", "custom")
-	r.up.On("/silent/models", upstream.Always(upstream.Reply{Framing: upstream.Chunked, Pieces: []upstream.Piece{{Bytes: []byte("{")}}, End: upstream.Hang}))
+	r.up.Handle("/silent/models", upstream.Always(upstream.Response{Framing: upstream.Chunked, Chunks: []upstream.Chunk{{Bytes: []byte("{")}}, End: upstream.Hang}))
 	for range 3 { // each would hang for ever
 		if a := r.call("GET", "/v1/models", ""); a.StatusCode != 200 || strings.Contains(a.Text, "@silent") {
 			t.Errorf("%d %s", a.StatusCode, a.Text)
@@ -212,7 +212,7 @@ func TestModelList_LastListStaysWhileTheProviderIsDown(t *testing.T) {
 	if a := r.call("GET", "/v1/models", ""); !strings.Contains(a.Text, "@own/m") {
 		t.Fatal(a.Text)
 	}
-	r.up.On("/own/models", upstream.Always(upstream.JSON(503, []byte(`{}`))))
+	r.up.Handle("/own/models", upstream.Always(upstream.JSON(503, []byte(`{}`))))
 	for limit := time.Now().Add(30 * time.Second); !strings.Contains(r.log.String(), "its last list stays") && time.Now().Before(limit); {
 		if a := r.call("GET", "/v1/models", ""); !strings.Contains(a.Text, "@own/m") {
 			t.Fatal(a.Text)

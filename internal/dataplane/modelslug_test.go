@@ -20,7 +20,7 @@ func TestModelByItsSlug(t *testing.T) {
 		for _, by := range []string{"x-gateway-provider: @some", `x-gateway-config: {"provider":"@some"}`} {
 			r := newRig(t)
 			r.saved("some", "openai", "/v1")
-			r.up.On(c.target, upstream.Always(upstream.JSON(200, []byte(`{"id":"m","object":"model"}`))))
+			r.up.Handle(c.target, upstream.Always(upstream.JSON(200, []byte(`{"id":"m","object":"model"}`))))
 			a := r.call("GET", "/v1/models/"+c.id, "", by)
 			if a.StatusCode != 200 || r.up.Total() != 1 || r.up.Seen()[0].Target != c.target {
 				t.Errorf("%s, %s: %d %s; sent %+v", c.id, by, a.StatusCode, a.Text, r.up.Seen())

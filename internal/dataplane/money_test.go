@@ -29,7 +29,7 @@ const (
 )
 
 // chatOf is an answer with a usage.
-func chatOf(in, out int) upstream.Reply {
+func chatOf(in, out int) upstream.Response {
 	return upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, in, out, in+out)))
 }
 
@@ -61,7 +61,7 @@ func budget(m quota.Measure, limit float64) quota.Budget {
 func TestCallIsReservedAndSettled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		if lines := r.journal.ledger(); len(lines) != 1 || lines[0].State != ledger.Reserved {
 			t.Errorf("sent with the ledger at %+v", lines)
 		}
@@ -76,7 +76,7 @@ func TestCallIsReservedAndSettled(t *testing.T) {
 		t.Fatalf("ledger: %+v", lines)
 	}
 	const want = 20*miniInput + 48*miniOutput
-	if s := row.Spend; s.State != "settled" || s.Cost != want || s.Unpriced != "" || s.Version == "" || s.Bound != lines[0].Amount {
+	if s := row.Spend; s.State != "settled" || s.Cost != want || s.Unpriced != "" || s.Version == "" || s.MaxCost != lines[0].Amount {
 		t.Errorf("spend %+v, want a cost of %d", s, want)
 	}
 	var terms []struct {
@@ -103,7 +103,7 @@ func TestEveryEndHasItsRule(t *testing.T) {
 	silent := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"one two three"},"finish_reason":"stop"}]}`))
 	for _, c := range []struct {
 		name, body string
-		reply      upstream.Reply
+		reply      upstream.Response
 		state      string
 		least      int64
 		most       int64
@@ -117,12 +117,12 @@ func TestEveryEndHasItsRule(t *testing.T) {
 		{"refused in an answer of success", capped, upstream.JSON(200, json.RawMessage(`{"error":{"message":"slow down","code":429}}`)), "released", 0, 0},
 		{"refused by the first event", stream, upstream.Stream(`data: {"error":{"message":"slow down","code":429}}` + "\n\n"), "released", 0, 0},
 		{"garbage", capped, upstream.Text(200, "application/json", "{]"), "estimated", 8 * miniInput, 20 * miniInput},
-		{"cut before an answer", capped, upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 8 * miniInput, 20 * miniInput},
+		{"cut before an answer", capped, upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 8 * miniInput, 20 * miniInput},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/chat/completions", upstream.Always(c.reply))
+			r.up.Handle("/v1/chat/completions", upstream.Always(c.reply))
 			r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
 			row := r.journal.one(t)
 			if s := row.Spend; s.State != c.state || s.Cost < c.least || s.Cost > c.most {
@@ -143,7 +143,7 @@ func TestReplayedStreamIsCounted(t *testing.T) {
 		var used [2]int64
 		for i, end := range [...]string{`}`, `,"stream":true}`} {
 			r := newRig(t)
-			r.up.On("/j2-mid/chat", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"1","outputs":[{"text":"one two three","role":"assistant","finishReason":{"reason":"endoftext"}}]}`))))
+			r.up.Handle("/j2-mid/chat", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"1","outputs":[{"text":"one two three","role":"assistant","finishReason":{"reason":"endoftext"}}]}`))))
 			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1000)}})
 			a := r.call("POST", path, ask+end, r.as(speaker{id: "ai21"})...)
 			row := r.journal.one(t)
@@ -200,7 +200,7 @@ func TestSentStaysSent(t *testing.T) {
 func TestRetriesHaveLines(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.InTurn(upstream.OpenAIError(503, "server_error", "", "later"), chatOf(9, 3)))
+	r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.OpenAIError(503, "server_error", "", "later"), chatOf(9, 3)))
 	cfg := fmt.Sprintf(`{"retry":{"attempts":1},"provider":"openai","api_key":"k","custom_host":"%s/v1"}`, r.up.URL())
 	r.call("POST", "/v1/chat/completions", capped, "x-gateway-config: "+cfg)
 	lines := r.journal.ledger()
@@ -216,7 +216,7 @@ func TestBudgetHolds(t *testing.T) {
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.01)}})
 	var inside, most atomic.Int64
-	r.up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		n := inside.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
@@ -374,7 +374,7 @@ func TestReadingBackIsFree(t *testing.T) {
 func TestUnknownModelHasNoCost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(chatOf(9, 3)))
+	r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(9, 3)))
 	r.call("POST", "/v1/chat/completions", strings.Replace(capped, "gpt-4o-mini", "gpt-none", 1), r.custom()...)
 	row := r.journal.one(t)
 	if row.Spend.State != "settled" || row.Spend.Cost != 0 || row.Spend.Unpriced != "unknown_model" || !r.journal.ledger()[1].Unpriced {
@@ -402,11 +402,11 @@ func TestPagesAreBilled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/ocr", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			r.up.Handle("/v1/ocr", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
 			if a := r.call("POST", "/v1/ocr", c.body, "x-gateway-provider: mistral-ai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
-			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound != c.bound || s.Unpriced != "" {
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost != c.bound || s.Unpriced != "" {
 				t.Errorf("%+v, want a cost of %d within %d", s, c.cost, c.bound)
 			}
 		})
@@ -448,12 +448,12 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
 			body := `{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16,"tools":[` + c.tools + `]}`
 			if a := r.call("POST", "/v1/responses", body, "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
-			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound < c.cost || s.Unpriced != c.unpriced {
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost < c.cost || s.Unpriced != c.unpriced {
 				t.Errorf("%+v, want a cost of %d", s, c.cost)
 			}
 		})
@@ -486,12 +486,12 @@ func TestSearchesOfOpenAIAreBilledByTheirKind(t *testing.T) {
 			t.Parallel()
 			words := strings.NewReplacer("MODEL", c.model, "TOOL", c.tool, `,"tools":[{"type":"TOOL"}]`, map[bool]string{true: `,"tools":[{"type":"` + c.tool + `"}]`}[c.tool != ""])
 			r := newRig(t)
-			r.up.On("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(found)))))
-			r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(chat)))))
+			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(found)))))
+			r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(chat)))))
 			if a := r.call("POST", c.path, words.Replace(asked), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
-			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.Bound < c.cost || s.Unpriced != "" {
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost < c.cost || s.Unpriced != "" {
 				t.Errorf("%+v, want a cost of %d", s, c.cost)
 			}
 		})
@@ -502,7 +502,7 @@ func TestSearchesOfOpenAIAreBilledByTheirKind(t *testing.T) {
 func TestErrorWithUsageIsBilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(400, json.RawMessage(`{"error":{"message":"no","type":"invalid_request_error"},"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(400, json.RawMessage(`{"error":{"message":"no","type":"invalid_request_error"},"usage":{"prompt_tokens":9,"completion_tokens":3,"total_tokens":12}}`))))
 	if a := r.call("POST", "/v1/chat/completions", capped, r.custom()...); a.StatusCode != 400 {
 		t.Fatal(a.StatusCode, a.Text)
 	}
@@ -519,7 +519,7 @@ func TestRouteIsMeteredByWhateverPath(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
+			r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
 			if a := r.call("POST", path, hello, r.custom()...); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}

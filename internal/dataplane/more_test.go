@@ -18,7 +18,7 @@ func TestFurtherCallsAreBounded(t *testing.T) {
 	}
 	r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
 	vector := `{"embedding":[` + strings.Repeat("0.25,", 200) + `1],"inputTextTokenCount":1}`
-	r.up.On("/model/amazon.titan-embed-text-v2%3A0/invoke", upstream.Always(upstream.JSON(200, []byte(vector))))
+	r.up.Handle("/model/amazon.titan-embed-text-v2%3A0/invoke", upstream.Always(upstream.JSON(200, []byte(vector))))
 	if a := embed(r, 3); a.StatusCode != 200 || r.up.Total() != 3 {
 		t.Errorf("%d after %d calls: %.200s", a.StatusCode, r.up.Total(), a.Text)
 	}

@@ -34,7 +34,7 @@ func TestSmallCallsFitWhatIsLeft(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/chat/completions", upstream.Always(chatOf(10, 3)))
+			r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(10, 3)))
 			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{c.limit}})
 			a := r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
 			if (a.StatusCode == 200) != c.passes || !c.passes && a.StatusCode != 412 {

@@ -32,7 +32,7 @@ func TestNitro(t *testing.T) {
 			t.Errorf("%s: %d %s", cfg, a.StatusCode, a.Text)
 		}
 	}
-	r.up.On("/v1beta/models/gemini-2.5-flash:generateContent", upstream.Always(upstream.Text(200, "text/event-stream", "data: {}\n\n")))
+	r.up.Handle("/v1beta/models/gemini-2.5-flash:generateContent", upstream.Always(upstream.Text(200, "text/event-stream", "data: {}\n\n")))
 	if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-nitro-mode: true", "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()); a.StatusCode != 400 {
 		t.Errorf("in other words: %d %s", a.StatusCode, a.Text)
 	}
@@ -48,7 +48,7 @@ func TestNitroIsBilled(t *testing.T) {
 	const in, out = 150, 600 // nano-dollars a token of gpt-4o-mini
 	events := upstream.Text(200, "text/event-stream", `data: {"model":"gpt-4o-mini","choices":[{"delta":{"content":"Hello there"}}]}`+"\n\ndata: [DONE]\n\n")
 	for name, c := range map[string]struct {
-		reply upstream.Reply
+		reply upstream.Response
 		state string
 		cost  int64
 	}{
@@ -59,7 +59,7 @@ func TestNitroIsBilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/chat/completions", upstream.Always(c.reply))
+			r.up.Handle("/v1/chat/completions", upstream.Always(c.reply))
 			a := r.call("POST", "/v1/chat/completions", hello, r.custom("x-gateway-nitro-mode: true")...)
 			if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.State != c.state || s.Cost != c.cost || s.Unpriced != "" {
 				t.Errorf("%d %s: %+v, want %s at %d", a.StatusCode, a.Text, s, c.state, c.cost)

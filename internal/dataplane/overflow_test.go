@@ -12,8 +12,8 @@ import (
 func TestNumbersBeyondFloat64(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, []byte(`{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, []byte(`{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`))))
 	const far = `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","maximum":1e999}}}]`
 	body := `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"x"}],` + far + `}`
 	if a := r.call("POST", "/v1/chat/completions", body, r.gemini()...); a.StatusCode != 400 || !strings.Contains(a.Text, `"param":"tools[0].function.parameters.maximum"`) {

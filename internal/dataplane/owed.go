@@ -190,7 +190,7 @@ func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
 // spend is what the record of the attempt says.
 func (s *reservation) spend(r *scratch) record.Spend {
 	o := &s.owed
-	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, Bound: s.bound, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
+	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, MaxCost: s.bound, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
 	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
 	p.Terms = string(r.termText)
 	return p

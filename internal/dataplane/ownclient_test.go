@@ -17,8 +17,8 @@ func TestAnthropicsClient(t *testing.T) {
 		Slug: "claude", Spec: "anthropic", Status: "active", Models: []credential.Model{{Slug: "claude-haiku", Enabled: true}},
 		Values: map[string]string{"key": "sk-saved", "custom_host": r.up.URL() + "/v1"},
 	}
-	r.up.On("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"id":"msgbatch_1","results_url":null}`))))
-	r.up.On("/v1/files/file_1", upstream.Always(upstream.JSON(404, []byte(`{"type":"error","error":{"type":"not_found_error","message":"gone"}}`))))
+	r.up.Handle("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"id":"msgbatch_1","results_url":null}`))))
+	r.up.Handle("/v1/files/file_1", upstream.Always(upstream.JSON(404, []byte(`{"type":"error","error":{"type":"not_found_error","message":"gone"}}`))))
 	const batch = `{"requests":[{"custom_id":"1","params":{"model":"MODEL"}}]}`
 	own := func(more ...string) []string {
 		return append([]string{"x-gateway-api-key", "x-api-key: " + key, "anthropic-version: 2023-06-01"}, more...)
@@ -51,7 +51,7 @@ func TestResultsAreHere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	const batch = `{"id":"b2", "processing_status":"ended","results_url":"https://api.anthropic.com/v1/messages/batches/b2/results"}`
-	r.up.On("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"data":[{"id":"b1", "results_url":null},`+batch+`], "has_more":false}`))))
+	r.up.Handle("/v1/messages/batches", upstream.Always(upstream.JSON(200, []byte(`{"data":[{"id":"b1", "results_url":null},`+batch+`], "has_more":false}`))))
 	a := r.call("GET", "/v1/messages/batches", "", r.as(speaker{id: "anthropic", base: "/v1"})...)
 	want := `{"data":[{"id":"b1", "results_url":null},{"id":"b2", "processing_status":"ended","results_url":"/v1/messages/batches/b2/results"}], "has_more":false}`
 	if a.StatusCode != 200 || a.Text != want {

@@ -22,7 +22,7 @@ func TestAnthropicHeadersAreForwarded(t *testing.T) {
 		{"cerebras", "/v1/messages", "/v1/chat/completions", speakers[0].reply},
 	} {
 		r := newRig(t)
-		r.up.On(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
 		a := r.call("POST", c.path, surfaces["messages"].body, append(said, r.as(speaker{id: c.provider, base: "/v1"})...)...)
 		if a.StatusCode != 200 {
 			t.Fatalf("%s at %s: %d %s", c.path, c.provider, a.StatusCode, a.Text)
@@ -66,7 +66,7 @@ func TestResponsesOnRequest(t *testing.T) {
 		{"anthropic", "chat", beta, "/v1/messages", claudeSays},
 	} {
 		r := newRig(t)
-		r.up.On(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
 		s := surfaces[c.surface]
 		a := r.call("POST", s.path, s.body, append(r.as(speaker{id: c.provider, base: "/v1"}), c.beta)...)
 		if a.StatusCode != 200 || r.up.Seen()[0].Target != c.upstream || !strings.Contains(a.Text, s.whole[1]) {

@@ -36,7 +36,7 @@ func TestAnswersHaveThePlainNameOfTheModel(t *testing.T) {
 				reply = upstream.Stream(c.reply)
 				body = `{"stream":true,` + body[1:]
 			}
-			r.up.On(c.path, upstream.Always(reply))
+			r.up.Handle(c.path, upstream.Always(reply))
 			a := r.call("POST", s.path, body)
 			if a.StatusCode != 200 || !strings.Contains(a.Text, `"model":"`+c.model+`"`) || strings.Contains(a.Text, "@main") {
 				t.Errorf("%s at %s: %d %s", name, c.spec, a.StatusCode, a.Text)

@@ -40,9 +40,9 @@ func (r *rig) asked() string {
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(tellOfProfile, upstream.Always(upstream.JSON(200, []byte(profileSays))))
-	r.up.On("/model/"+escapedARN+"/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
-	r.up.On("/model/"+escapedARN+"/invoke", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
+	r.up.Handle(tellOfProfile, upstream.Always(upstream.JSON(200, []byte(profileSays))))
+	r.up.Handle("/model/"+escapedARN+"/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
+	r.up.Handle("/model/"+escapedARN+"/invoke", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
 	if a := r.call("POST", "/v1/chat/completions", askOfProfile, r.bedrock()...); a.StatusCode != 200 || a.Header.Get("x-gateway-dropped-params") != "" {
 		t.Fatalf("%d dropped %q: %s", a.StatusCode, a.Header.Get("x-gateway-dropped-params"), a.Text)
 	}
@@ -66,8 +66,8 @@ func TestProfileUntold(t *testing.T) {
 	r.dir.accounts["aws"] = &credential.Account{Slug: "aws", Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
 		"aws_access_key_id": "AKIA", "aws_secret_access_key": "s", "aws_region": "us-east-1", "custom_host": r.up.URL(),
 	}}
-	r.up.On(tellOfProfile, upstream.Always(upstream.JSON(403, []byte(`{"message":"not authorized to perform bedrock:GetInferenceProfile"}`))))
-	r.up.On("/model/"+escapedARN+"/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
+	r.up.Handle(tellOfProfile, upstream.Always(upstream.JSON(403, []byte(`{"message":"not authorized to perform bedrock:GetInferenceProfile"}`))))
+	r.up.Handle("/model/"+escapedARN+"/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
 	saved := strings.Replace(askOfProfile, `"arn:`, `"@aws/arn:`, 1)
 	for _, call := range []struct {
 		body    string

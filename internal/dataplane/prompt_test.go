@@ -156,7 +156,7 @@ func TestRunPromptRefuses(t *testing.T) {
 func TestFallbackOverPrompts(t *testing.T) {
 	t.Parallel()
 	r := promptRig(t)
-	r.up.On("/v1/chat/completions", upstream.InTurn(upstream.Reply{Status: 500}, upstream.Reply{Status: 500}))
+	r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.Response{Status: 500}, upstream.Response{Status: 500}))
 	cfg := `{"strategy":{"mode":"fallback"},"targets":[{"prompt_id":"pp-nobody"},{"prompt_id":"pp-other"},{"override_params":{"top_p":1}},{"prompt_id":"pp-text"}]}`
 	a := r.call("POST", "/v1/prompts/pp-hello@2/completions", `{"variables":{"name":"Ada"}}`, "x-gateway-config: "+cfg)
 	if a.StatusCode != 200 || a.Header.Get("x-gateway-last-used-option-index") != "config.targets[3]" {
@@ -187,7 +187,7 @@ func TestFallbackOverPrompts(t *testing.T) {
 func TestPromptOfAPlainChat(t *testing.T) {
 	t.Parallel()
 	r := promptRig(t)
-	r.up.On("/v1/chat/completions", upstream.InTurn(upstream.Reply{Status: 500}))
+	r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.Response{Status: 500}))
 	cfg := `{"strategy":{"mode":"fallback"},"targets":[{"prompt_id":"pp-hello"},{"provider":"@openai-other"}]}`
 	a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+cfg)
 	seen := r.up.Seen()

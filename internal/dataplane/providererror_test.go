@@ -20,7 +20,7 @@ func TestRecordOfAProviderError(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, path, asks, goes string
-		reply                  upstream.Reply
+		reply                  upstream.Response
 		headers                []string
 		want                   string
 	}{
@@ -35,7 +35,7 @@ func TestRecordOfAProviderError(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.goes, upstream.Always(c.reply))
+			r.up.Handle(c.goes, upstream.Always(c.reply))
 			a := r.call("POST", c.path, c.asks, append(c.headers, "x-gateway-provider: openai", "authorization: Bearer sk-given-0123456789", "x-gateway-custom-host: "+r.up.URL()+"/v1")...)
 			assert.GreaterOrEqual(t, a.StatusCode, 400)
 			assert.Equal(t, c.want, r.journal.one(t).Error)

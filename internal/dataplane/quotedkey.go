@@ -63,7 +63,7 @@ func headerKey(line wire.Field) string {
 	switch {
 	case line.Name == "x-amz-date", line.Name == "x-amz-content-sha256":
 		return ""
-	case !wire.CredentialHeader(line.Name) && !wire.CredentialWord(line.Name):
+	case !wire.CredentialHeader(line.Name) && !wire.IsCredentialName(line.Name):
 		return ""
 	}
 	if _, key, ok := strings.Cut(line.Value, " "); ok {

@@ -64,12 +64,12 @@ func TestErrors_QuoteNoStoredKey(t *testing.T) {
 	stream := strings.Replace(hello, "{", `{"stream":true,`, 1)
 	for name, c := range map[string]struct {
 		provider, path, body string
-		reply                upstream.Reply
+		reply                upstream.Response
 	}{
 		"whole":                   {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(whole))},
 		"whole, escaped":          {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(strings.ReplaceAll(whole, "/", `\/`)))},
 		"encoded":                 {"openai", "/v1/chat/completions", hello, gzipped},
-		"no JSON":                 {"openai", "/v1/chat/completions", hello, upstream.Reply{Status: 500, Pieces: []upstream.Piece{{Bytes: []byte(quotedText)}}}},
+		"no JSON":                 {"openai", "/v1/chat/completions", hello, upstream.Response{Status: 500, Chunks: []upstream.Chunk{{Bytes: []byte(quotedText)}}}},
 		"in an answer of success": {"openai", "/v1/chat/completions", hello, upstream.JSON(200, []byte(whole))},
 		"translated":              {"anthropic", "/v1/chat/completions", hello, upstream.JSON(401, []byte(`{"type":"error","error":{"type":"authentication_error","message":"`+quotedText+`"}}`))},
 		"to a caller of messages": {"openai", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}`, upstream.JSON(401, []byte(whole))},
@@ -85,7 +85,7 @@ func TestErrors_QuoteNoStoredKey(t *testing.T) {
 			t.Parallel()
 			r := quoting(t)
 			for _, path := range []string{c.path, "/v1/messages", "/v1/chat/completions", "/v1/responses"} {
-				r.up.On(path, upstream.Always(c.reply))
+				r.up.Handle(path, upstream.Always(c.reply))
 			}
 			a := r.call("POST", c.path, c.body, "x-gateway-provider: @"+c.provider+"-stored")
 			if n := a.Header.Get("Content-Length"); n != "" && n != strconv.Itoa(len(a.Text)) {
@@ -100,7 +100,7 @@ func TestErrors_QuoteNoStoredKey(t *testing.T) {
 func TestErrors_CutBodiesQuoteNoStoredKey(t *testing.T) {
 	t.Parallel()
 	r := quoting(t, func(s *dataplane.Settings) { s.BodyLogBytes = strings.Index(quotedText, quotedKey) + 12 })
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.Reply{Status: 500, Pieces: []upstream.Piece{{Bytes: []byte(quotedText)}}}))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.Response{Status: 500, Chunks: []upstream.Chunk{{Bytes: []byte(quotedText)}}}))
 	r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: @openai-stored")
 	if row := r.journal.one(t); strings.Contains(string(row.Response.Bytes), "sk-s") || !strings.HasSuffix(string(row.Response.Bytes), "***") {
 		t.Errorf("on record: %s", row.Response.Bytes)
@@ -112,7 +112,7 @@ func TestAnswersOfSuccessAreRelayedUntouched(t *testing.T) {
 	t.Parallel()
 	r := quoting(t)
 	reply := `{"note":"` + quotedKey + `"}`
-	r.up.On("/v1/unknown/things", upstream.Always(upstream.JSON(200, []byte(reply))))
+	r.up.Handle("/v1/unknown/things", upstream.Always(upstream.JSON(200, []byte(reply))))
 	a := r.call("POST", "/v1/unknown/things", `{}`, "x-gateway-provider: @openai-stored")
 	if row := r.journal.one(t); a.StatusCode != http.StatusOK || a.Text != reply || row.Outcome != record.OK {
 		t.Errorf("%d %s, %v", a.StatusCode, a.Text, row.Outcome)

@@ -106,7 +106,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if b.job != nil { // it has a usage when it has ended; its id is known as the provider has it
 		return !b.speech.translates()
 	}
-	if r.Usage, r.ReplyModel = dialect.Usage(b.x.match.Endpoint, body, g.replyRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
+	if r.Usage, r.ResponseModel = dialect.Usage(b.x.match.Endpoint, body, g.replyRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
 		r.Usage = b.errorUsage(body) // in the words of whatever provider
 	}
 	return r.Usage.Reported

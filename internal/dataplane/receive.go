@@ -102,7 +102,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	d := newDoc()
 	defer docs.Put(d)
 	r := g.replyRules(a)
-	if a.log().Usage, a.log().ReplyModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
+	if a.log().Usage, a.log().ResponseModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
 	g.detectBackgroundJob(a, b)

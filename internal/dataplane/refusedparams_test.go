@@ -12,8 +12,8 @@ import (
 const refusesUsage = `{"object":"error","message":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}],"code":400}`
 
 // refusing answers with an error as long as a request has a parameter, and with a reply after.
-func refusing(has string, status int, text string, reply upstream.Reply) upstream.Script {
-	return func(s upstream.Seen) *upstream.Reply {
+func refusing(has string, status int, text string, reply upstream.Response) upstream.Script {
+	return func(s upstream.Seen) *upstream.Response {
 		if bytes.Contains(s.Body, []byte(has)) {
 			refusal := upstream.JSON(status, []byte(text))
 			return &refusal
@@ -34,7 +34,7 @@ func TestRefusedParametersOfOursAreLeftOut(t *testing.T) {
 		has                                  string // what the gateway adds
 		status                               int
 		text                                 string
-		reply                                upstream.Reply
+		reply                                upstream.Response
 		headers                              []string
 	}{
 		{"usage of a relayed stream", "cerebras", "/v1/chat/completions", `{"model":"m-1","stream":true,"messages":[{"role":"user","content":"Hello"}]}`, "/v1/chat/completions", "include_usage", 400, refusesUsage, stream, nil},
@@ -46,7 +46,7 @@ func TestRefusedParametersOfOursAreLeftOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.upstream, refusing(c.has, c.status, c.text, c.reply))
+			r.up.Handle(c.upstream, refusing(c.has, c.status, c.text, c.reply))
 			account := r.saved("main", c.provider, "/v1")
 			account.RecordID = "p-1"
 			headers := append(c.headers, `x-gateway-config: {"provider":"@main","retry":{"attempts":3,"on_status_codes":[400,422]}}`)
@@ -83,7 +83,7 @@ func TestParametersOfTheCallerStay(t *testing.T) {
 		{"another error", `{"model":"m-1","stream":true,"messages":[]}`, long, "messages[0] is not valid"},
 	} {
 		r := newRig(t)
-		r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(400, []byte(c.text))))
+		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(400, []byte(c.text))))
 		a := r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
 		if a.StatusCode != 400 || r.up.Total() != 1 || !strings.Contains(a.Text, c.says) {
 			t.Errorf("%s: %d calls, %d %.300s", c.name, r.up.Total(), a.StatusCode, a.Text)
@@ -96,7 +96,7 @@ func TestParametersOfTheCallerStay(t *testing.T) {
 func TestRefusalThatStaysIsGiven(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(400, []byte(refusesUsage))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(400, []byte(refusesUsage))))
 	for n := 1; n <= 2; n++ {
 		a := r.call("POST", "/v1/chat/completions", `{"model":"m-1","stream":true,"messages":[]}`, r.custom()...)
 		if a.StatusCode != 400 || r.up.Total() != 2*n || !strings.Contains(a.Text, "Extra inputs") {
@@ -111,7 +111,7 @@ func TestRefusalInTheFirstEvent(t *testing.T) {
 	r := newRig(t)
 	refusal := upstream.Stream("data: {\"error\":{\"message\":\"stream_options is not supported\",\"code\":400}}\n\n")
 	stream := upstream.Stream(speakers[0].events...)
-	r.up.On("/v1/chat/completions", func(s upstream.Seen) *upstream.Reply {
+	r.up.Handle("/v1/chat/completions", func(s upstream.Seen) *upstream.Response {
 		if bytes.Contains(s.Body, []byte("include_usage")) {
 			return &refusal
 		}

@@ -206,7 +206,7 @@ func (p *relay) readUsage() {
 	switch {
 	case watch != nil:
 	case p.sieve != nil:
-		r.Usage, r.ReplyModel = p.sieve.Usage(ep)
+		r.Usage, r.ResponseModel = p.sieve.Usage(ep)
 		return
 	case !p.keep.whole():
 		return
@@ -215,13 +215,13 @@ func (p *relay) readUsage() {
 		watch.Feed(plainOf(h, &p.keep))
 	case isJSON(h):
 		body := plainOf(h, &p.keep)
-		r.Usage, r.ReplyModel = dialect.Usage(ep, body, "")
+		r.Usage, r.ResponseModel = dialect.Usage(ep, body, "")
 		p.g.detectBackgroundJob(p.a, body)
 		return
 	default:
 		return
 	}
-	r.Usage, r.ReplyModel = watch.Usage(), watch.Model()
+	r.Usage, r.ResponseModel = watch.Usage(), watch.Model()
 }
 
 func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }

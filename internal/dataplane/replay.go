@@ -33,7 +33,7 @@ func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.C
 	}
 	out := &collected{}
 	x := g.newExchange(in, out)
-	told := &replayContext{of: call.Of}
+	told := &replayContext{of: call.AttemptID}
 	x.replay = told
 	switch err := g.serve(ctx, x); {
 	case err != nil && ctx.Err() != nil:

@@ -16,11 +16,11 @@ import (
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	r.call("POST", "/v1/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1), r.custom("x-gateway-metadata: {\"team\":\"search\"}")...)
 	logged := r.journal.one(t)
 	inline := `{"provider":"google","api_key":"AIza-upstream","custom_host":"` + r.up.URL() + `"}`
-	call, err := replay.Of(&logged, replay.Change{Model: "gemini-2.5-flash", Config: inline})
+	call, err := replay.NewCall(&logged, replay.Change{Model: "gemini-2.5-flash", Config: inline})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestReplay(t *testing.T) {
 func TestReplayRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(503, []byte(`{"error":{"message":"busy"}}`))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(503, []byte(`{"error":{"message":"busy"}}`))))
 	r.call("POST", "/v1/chat/completions", hello, r.custom()...)
 	logged := r.journal.one(t)
 	good := `{"provider":"openai","api_key":"sk-upstream","custom_host":"` + r.up.URL() + `/v1"}`
@@ -75,7 +75,7 @@ func TestReplayRefused(t *testing.T) {
 		"an Admin key":            {adminKey, good, fault.Forbidden},
 		"a key that nobody knows": {"sk-unknown", good, fault.Unauthenticated},
 	} {
-		call, err := replay.Of(&logged, replay.Change{Config: c.config})
+		call, err := replay.NewCall(&logged, replay.Change{Config: c.config})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,13 +103,13 @@ func TestModelOfThePathCountsBesideThatOfTheBody(t *testing.T) {
 	for path, refused := range map[string]bool{"/v1beta/models/gemini-2.5-pro:generateContent": false, "/v1beta/models/gemini-none:generateContent": true} {
 		r := newRig(t)
 		r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
-		r.up.On(path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":100,"totalTokenCount":100}}`))))
+		r.up.Handle(path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":100,"totalTokenCount":100}}`))))
 		a := r.call("POST", path, `{"model":"gemini-2.5-flash-lite","contents":[],"generationConfig":{"maxOutputTokens":100}}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
 		if (a.StatusCode == 412) != refused {
 			t.Fatal(path, a.StatusCode, a.Text)
 		}
-		if s := r.journal.one(t).Spend; !refused && (s.Cost != 100*10_000 || s.Bound < s.Cost) {
-			t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+		if s := r.journal.one(t).Spend; !refused && (s.Cost != 100*10_000 || s.MaxCost < s.Cost) {
+			t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 		}
 	}
 }

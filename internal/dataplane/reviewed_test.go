@@ -25,7 +25,7 @@ func TestLockedConfigHolds(t *testing.T) {
 	no := false
 	e := r.dir.add(keys.NewHasher([]byte("pepper of the tests")), "sk-locked-locked-locked", access.WorkspaceService, workspace, "completions.write")
 	e.Key.Defaults = keys.Defaults{ConfigID: "pc-forced", AllowConfigOverride: &no}
-	r.up.On("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for name, c := range map[string]struct {
 		body, kind string
 		status     int
@@ -50,7 +50,7 @@ func TestLockedConfigHolds(t *testing.T) {
 // TestPassThroughIsBounded holds that the limits of bodies are those of every path.
 func TestPassThroughIsBounded(t *testing.T) {
 	r := newRig(t, func(s *dataplane.Settings) { s.MaxJSONBytes, s.MaxUploadBytes = 3<<20, 5<<20 })
-	r.up.On("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for _, c := range []struct {
 		kind   string
 		size   int
@@ -93,7 +93,7 @@ func TestGatewayKeyInQuery(t *testing.T) {
 func TestOtherKindsOfAnswers(t *testing.T) {
 	for _, kind := range []string{"text/plain", "text/csv", "image/png", "application/xml", "text/event-stream", "no type"} {
 		r := newRig(t)
-		r.up.On("/v1/chat/completions", upstream.Always(upstream.Reply{Header: []upstream.Field{{Name: "content-type", Value: kind}}, Pieces: []upstream.Piece{{Bytes: []byte("hello")}}}))
+		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.Response{Header: []upstream.Field{{Name: "content-type", Value: kind}}, Chunks: []upstream.Chunk{{Bytes: []byte("hello")}}}))
 		got := r.call("POST", "/v1/chat/completions", hello, r.custom()...)
 		if got.StatusCode != 502 || !strings.Contains(got.Text, "invalid_upstream_response") {
 			t.Errorf("%s: %d %s", kind, got.StatusCode, got.Text)
@@ -108,14 +108,14 @@ func TestErrorsOfSuccessEverywhere(t *testing.T) {
 		"/v1/audio/speech": `{"model":"m","input":"x","voice":"v"}`, "/v1/batches": `{"input_file_id":"f","endpoint":"/v1/embeddings","completion_window":"24h"}`,
 	} {
 		r := newRig(t)
-		r.up.On(path, upstream.Always(upstream.JSON(200, []byte(`{"error":{"message":"limited","code":429}}`))))
+		r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(`{"error":{"message":"limited","code":429}}`))))
 		if got := r.call("POST", path, body, r.custom()...); got.StatusCode != 429 {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.Text)
 		}
 	}
 	r := newRig(t)
 	job := `{"object":"fine_tuning.job","id":"ftjob-1","status":"failed","error":{"code":"500","message":"x"}}`
-	r.up.On("/v1/fine_tuning/jobs/ftjob-1", upstream.Always(upstream.JSON(200, []byte(job))))
+	r.up.Handle("/v1/fine_tuning/jobs/ftjob-1", upstream.Always(upstream.JSON(200, []byte(job))))
 	if got := r.call("GET", "/v1/fine_tuning/jobs/ftjob-1", "", r.custom()...); got.StatusCode != 200 {
 		t.Errorf("a job that failed: %d %s", got.StatusCode, got.Text)
 	}
@@ -129,7 +129,7 @@ func TestNothingOfABody(t *testing.T) {
 				s.IdleTimeout = 200 * time.Millisecond
 			}
 		})
-		r.up.On(path, upstream.Always(upstream.Reply{Header: []upstream.Field{{Name: "content-type", Value: "application/json"}}, Claim: 100, End: end}))
+		r.up.Handle(path, upstream.Always(upstream.Response{Header: []upstream.Field{{Name: "content-type", Value: "application/json"}}, Claim: 100, End: end}))
 		got := r.call("POST", path, `{}`, r.custom()...)
 		if got.StatusCode != map[upstream.End]int{upstream.Cut: 502, upstream.Hang: 408}[end] || got.Header.Get("x-gateway-trace-id") == "" || got.Err != nil {
 			t.Errorf("%s: %d %s %v", path, got.StatusCode, got.Text, got.Err)
@@ -151,8 +151,8 @@ func TestConfigDecidesOfStreams(t *testing.T) {
 		{streamed, `,"override_params":{"stream":false}`, false}, {streamed, `,"default_params":{"stream":false}`, true}, {streamed, `,"drop_params":["stream"]`, false},
 	} {
 		r := newRig(t)
-		r.up.On("/v1beta/models/m:generateContent", upstream.Always(upstream.JSON(200, []byte(gemini))))
-		r.up.On("/v1beta/models/m:streamGenerateContent", upstream.Always(upstream.Stream("data: "+gemini+"\r\n\r\n")))
+		r.up.Handle("/v1beta/models/m:generateContent", upstream.Always(upstream.JSON(200, []byte(gemini))))
+		r.up.Handle("/v1beta/models/m:streamGenerateContent", upstream.Always(upstream.Stream("data: "+gemini+"\r\n\r\n")))
 		got := r.call("POST", "/v1/chat/completions", c.body, `x-gateway-config: {"provider":"google","api_key":"k","custom_host":"`+r.up.URL()+`"`+c.params+`}`)
 		if is := strings.HasPrefix(got.Header.Get("content-type"), "text/event-stream"); got.StatusCode != 200 || is != c.stream {
 			t.Errorf("%.20s with %s: %d %s %.100s", c.body, c.params, got.StatusCode, got.Header.Get("content-type"), got.Text)
@@ -165,8 +165,8 @@ func TestConfigDecidesOfStreams(t *testing.T) {
 func TestGarbledOpensTheCircuit(t *testing.T) {
 	r := newRig(t)
 	r.saved("a", "openai", "/v1")
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, []byte(`{"id":"x", broken`))))
-	r.up.On("/v2/chat/completions", upstream.Always(upstream.JSON(200, []byte(one))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, []byte(`{"id":"x", broken`))))
+	r.up.Handle("/v2/chat/completions", upstream.Always(upstream.JSON(200, []byte(one))))
 	r.dir.config(t, "pc-cb", `{"strategy":{"mode":"fallback","cb_config":{"failure_threshold":1,"cooldown_interval":60000}},"targets":[{"provider":"@a"},{"provider":"openai","api_key":"k","custom_host":"`+r.up.URL()+`/v2"}]}`)
 	for range 6 {
 		if got := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: pc-cb"); got.StatusCode != 200 {
@@ -221,7 +221,7 @@ func TestCatalogueOfWhatIsNamed(t *testing.T) {
 // TestLinesOfHeaders holds what becomes of lines that come twice, or stand for others.
 func TestLinesOfHeaders(t *testing.T) {
 	r := newRig(t, func(s *dataplane.Settings) { s.HeaderAliases = []string{"x-acme-"} })
-	r.up.On("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/v1/foo", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	req, err := http.NewRequest("POST", r.server.URL+"/v1/foo", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestPlacesOfProviders(t *testing.T) {
 // TestMethods holds which methods are passed through, and what HEAD says of a body.
 func TestMethods(t *testing.T) {
 	r := newRig(t)
-	r.up.On("/v1/foo", upstream.Always(upstream.Reply{Header: []upstream.Field{{Name: "content-type", Value: "application/json"}}, Claim: 4711}))
+	r.up.Handle("/v1/foo", upstream.Always(upstream.Response{Header: []upstream.Field{{Name: "content-type", Value: "application/json"}}, Claim: 4711}))
 	if got := r.call("HEAD", "/v1/foo", "", r.custom()...); got.StatusCode != 200 || got.ContentLength != 4711 {
 		t.Errorf("HEAD: %d, %d bytes", got.StatusCode, got.ContentLength)
 	}

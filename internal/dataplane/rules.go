@@ -45,12 +45,12 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		request: dialect.RequestRules{
 			Drop: e.Params.Drop, ModelPrefix: s.Model.StripPrefix,
 			SystemRole: !s.KeepDeveloper, StreamUsage: s.Stream.AskUsage,
-			ReasoningField: e.Params.Thoughts, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
+			ReasoningField: e.Params.ReasoningField, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
 			DocumentURLs: e.Params.DocumentURLs, Inline: e.Params.InlineMedia, Threads: e.Params.Threads,
 		},
 		reply: dialect.ResponseRules{
-			FinishReasons: e.Reply.FinishReasons, UsagePath: e.Reply.UsagePath, Extras: e.Reply.Extras, NoDone: s.Stream.NoDone,
-			ContentLists: e.Reply.ContentLists,
+			FinishReasons: e.Response.FinishReasons, UsagePath: e.Response.UsagePath, Extras: e.Response.Extras, NoDone: s.Stream.NoDone,
+			ContentLists: e.Response.ContentLists,
 		},
 	}
 	for _, k := range slices.Sorted(maps.Keys(e.Params.Default)) {
@@ -66,8 +66,8 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		}
 		r.request.Swap = append(r.request.Swap, swap)
 	}
-	for _, k := range deepestFirst(e.Reply.Rename) {
-		r.reply.Rename = append(r.reply.Rename, dialect.Rename{Path: k, To: e.Reply.Rename[k]})
+	for _, k := range deepestFirst(e.Response.Rename) {
+		r.reply.Rename = append(r.reply.Rename, dialect.Rename{Path: k, To: e.Response.Rename[k]})
 	}
 	return r
 }

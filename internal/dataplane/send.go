@@ -101,7 +101,7 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBu
 	}
 	r.request = transport.Request{
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
-		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, Room: in,
+		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, ResponseBuffer: in,
 	}
 	a.outlives.release()
 	a.outlives = nil

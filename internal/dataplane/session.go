@@ -80,7 +80,7 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 		return s.reserve(ctx)
 	case "response.done":
 		u, model := dialect.Usage(llm.Realtime, data, "response.usage")
-		s.a.log().ReplyModel = cmp.Or(model, s.a.log().ReplyModel)
+		s.a.log().ResponseModel = cmp.Or(model, s.a.log().ResponseModel)
 		s.used, s.last = s.used.Add(u), u.InputTokens
 		if s.openResponses = max(s.openResponses-1, 0); s.openResponses == 0 {
 			s.close(answered)
@@ -139,7 +139,7 @@ func (s *session) sum(st *reservation) {
 	if sum.State == "" || sum.State == ledger.Released.String() || one.State == ledger.Estimated.String() {
 		sum.State = one.State
 	}
-	sum.Cost, sum.Bound, sum.Version, sum.Unpriced = quota.Plus(sum.Cost, one.Cost), max(sum.Bound, one.Bound), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
+	sum.Cost, sum.MaxCost, sum.Version, sum.Unpriced = quota.Plus(sum.Cost, one.Cost), max(sum.MaxCost, one.MaxCost), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
 }
 
 // end closes what is open and hands the record what the whole conversation used. A

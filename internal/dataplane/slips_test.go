@@ -45,13 +45,13 @@ func TestSlipsOfProvidersAreBilled(t *testing.T) {
 			if c.path == "gemini" {
 				c.path, c.body = "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "gemini-2.5-flash", 1)
 				headers = []string{"x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL()}
-				r.up.On("/v1beta/models/gemini-2.5-flash:generateContent", upstream.Always(upstream.JSON(200, json.RawMessage(c.reply))))
+				r.up.Handle("/v1beta/models/gemini-2.5-flash:generateContent", upstream.Always(upstream.JSON(200, json.RawMessage(c.reply))))
 			}
 			if c.body == "" {
 				body, kind := form(t, "model", "whisper-1", "@file", "a.mp3:aaaa")
 				c.body, headers = body, r.custom("content-type: "+kind)
 			}
-			r.up.On(c.path, func(upstream.Seen) *upstream.Reply {
+			r.up.Handle(c.path, func(upstream.Seen) *upstream.Response {
 				a := upstream.Text(200, "application/json", c.reply)
 				return &a
 			})

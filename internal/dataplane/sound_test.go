@@ -35,7 +35,7 @@ func TestTranscriptionsAreReckoned(t *testing.T) {
 	text, song := upstream.Text(200, "text/plain", "Hello there"), upstream.Text(200, "text/plain", strings.Repeat("Hello there ", 4000))
 	for name, c := range map[string]struct {
 		model, recording string
-		reply            upstream.Reply
+		reply            upstream.Response
 		state            string
 		cost             int64
 	}{
@@ -49,21 +49,21 @@ func TestTranscriptionsAreReckoned(t *testing.T) {
 		"of words from nowhere": {"gpt-4o-transcribe", "a", song, "estimated", 6*6_000 + 21*wordCost},
 		"without a price":       {"unheard-of", strings.Repeat("a", 10*usual), text, "estimated", 0},
 		"by tokens":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), text, "estimated", 10*heard + 2*wordCost},
-		"no answer":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 10 * heard},
+		"no answer":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 10 * heard},
 		"refused":               {"whisper-1", strings.Repeat("a", 10*usual), upstream.OpenAIError(400, "invalid_request_error", "", "no"), "released", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/audio/transcriptions", upstream.Always(c.reply))
+			r.up.Handle("/v1/audio/transcriptions", upstream.Always(c.reply))
 			body, kind := form(t, "model", c.model, "response_format", "text", "@file", "a.mp3:"+c.recording)
 			r.call("POST", "/v1/audio/transcriptions", body, r.custom("content-type: "+kind)...)
 			s := r.journal.one(t).Spend
 			if slack := c.cost / 50; s.State != c.state || s.Cost < c.cost-slack || s.Cost > c.cost+slack || s.Unpriced != unpriced[c.model] {
 				t.Errorf("%+v, want %s at %d", s, c.state, c.cost)
 			}
-			if s.Cost > s.Bound {
-				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+			if s.Cost > s.MaxCost {
+				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestSpeechIsReckoned(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/audio/speech", upstream.Always(upstream.Text(200, "audio/mpeg", "sound")))
+			r.up.Handle("/v1/audio/speech", upstream.Always(upstream.Text(200, "audio/mpeg", "sound")))
 			if a := r.call("POST", "/v1/audio/speech", fmt.Sprintf(`{"model":%q,"voice":"alloy","input":%q%s}`, c.model, c.text, c.more), r.custom()...); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
@@ -101,8 +101,8 @@ func TestSpeechIsReckoned(t *testing.T) {
 			if s.State != c.state || s.Cost != c.cost || s.Unpriced != c.unpriced {
 				t.Errorf("%+v, want %s at %d", s, c.state, c.cost)
 			}
-			if s.Cost > s.Bound || s.Bound > 6*s.Cost+40*out {
-				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+			if s.Cost > s.MaxCost || s.MaxCost > 6*s.Cost+40*out {
+				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ import (
 // Errors: fault.NotFound; fault.TooLarge; fault.ReadOnly and fault.Overloaded when the
 // database is away.
 type Responses interface {
-	KeepResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error
+	SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error
 	FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error)
 	DeleteResponse(ctx context.Context, workspace, id string) error
 	SweepResponses(ctx context.Context, now time.Time) error
@@ -103,7 +103,7 @@ func (k *ResponseStore) flush(ctx context.Context) {
 		if r == nil {
 			return
 		}
-		err := k.rows.KeepResponse(ctx, r.workspace, r.id, r.until, r.input, r.response)
+		err := k.rows.SaveResponse(ctx, r.workspace, r.id, r.until, r.input, r.response)
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:

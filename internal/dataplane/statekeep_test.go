@@ -39,7 +39,7 @@ func (s *shelf) fail(err error) {
 	s.err = err
 }
 
-func (s *shelf) KeepResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
+func (s *shelf) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
 	s.mu.Lock()
 	gate := s.gate
 	s.mu.Unlock()
@@ -290,7 +290,7 @@ func TestKeeperWaitsForOtherNodes(t *testing.T) {
 		id := responses.ID(fmt.Sprintf("%012x7b6f9d2a0c6d8a", time.Now().UnixMilli()))
 		go func() {
 			time.Sleep(3*otherPause + time.Millisecond)
-			if err := s.KeepResponse(t.Context(), "w", id, time.Time{}, nil, []byte("{}")); err != nil {
+			if err := s.SaveResponse(t.Context(), "w", id, time.Time{}, nil, []byte("{}")); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -21,7 +21,7 @@ import (
 func keeping(t *testing.T, rows dataplane.Responses) *rig {
 	t.Helper()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	r.gateway.States = dataplane.NewStateKeeper(rows, ident.System{}, slog.New(slog.DiscardHandler))
 	return r
 }
@@ -93,7 +93,7 @@ func TestResponsesWithoutDatabase(t *testing.T) {
 // readOnly is a database without its writer.
 type readOnly struct{}
 
-func (readOnly) KeepResponse(context.Context, string, string, time.Time, []byte, []byte) error {
+func (readOnly) SaveResponse(context.Context, string, string, time.Time, []byte, []byte) error {
 	return fault.New(fault.ReadOnly, "")
 }
 
@@ -114,7 +114,7 @@ func TestKeptItemsAreReferredTo(t *testing.T) {
 	t.Parallel()
 	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
 	const calls = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm"},{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"totalTokenCount":6}}`
-	r.up.On(geminiPath, upstream.InTurn(upstream.JSON(200, []byte(calls)), upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.InTurn(upstream.JSON(200, []byte(calls)), upstream.JSON(200, []byte(geminiSays))))
 	const tools = `"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]`
 	first := r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"First",`+tools+`}`, r.gemini()...)
 	r.written()

@@ -174,7 +174,7 @@ var bucketOf = map[string]string{"aws": "aws_s3_bucket", "gcp": "vertex_storage_
 // gateway's machine, which may have some on that of the request log, signs for no other.
 func (a *attempt) checkBucketUnchanged() error {
 	field := bucketOf[a.plan.Auth.Scheme]
-	switch a.plan.Asked {
+	switch a.plan.Requested {
 	case llm.UploadFile, llm.RetrieveFile, llm.RetrieveFileContent:
 	default:
 		return nil

@@ -140,7 +140,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	t.Setenv("AWS_CA_BUNDLE", "")
 	r := newRig(t)
 	r.gateway.Guard = r.gateway.Guard.WithKeyHosts([]string{strings.TrimPrefix(r.up.URL(), "http://")}) // the machine's identity may go there
-	r.up.On("/mine/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{}`))))
+	r.up.Handle("/mine/rows.jsonl", upstream.Always(upstream.JSON(200, []byte(`{}`))))
 	for slug, bucket := range map[string]string{"machine": "mine", "bare": ""} {
 		r.dir.accounts[slug] = &credential.Account{Slug: slug, Spec: "bedrock", Status: "active", AllModels: true, Values: map[string]string{
 			"aws_auth_type": "serviceRole", "aws_region": "us-east-1", "aws_s3_bucket": bucket, "custom_host": r.up.URL(),

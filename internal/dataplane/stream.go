@@ -266,9 +266,9 @@ func (s *relayer) record(o record.Outcome) {
 	if s.a.recorded {
 		return
 	}
-	s.a.log().Usage, s.a.log().ReplyModel, s.a.counted = s.watch.Usage(), s.watch.Model(), s.watch.Counted()
+	s.a.log().Usage, s.a.log().ResponseModel, s.a.counted = s.watch.Usage(), s.watch.Model(), s.watch.Counted()
 	if t := s.a.talk; t != nil {
-		s.a.log().Usage, s.a.log().ReplyModel, s.a.counted = t.usage, t.model, t.final
+		s.a.log().Usage, s.a.log().ResponseModel, s.a.counted = t.usage, t.model, t.final
 	}
 	if s.watch.Done() || o == record.Failed {
 		s.a.backgroundID = "" // it has ended

@@ -112,7 +112,7 @@ func errorInStream(t *testing.T, name string, s surface, p speaker, text string,
 	if !whole {
 		pieces = append(append([]string{}, first...), text[:9], text[9:20], text[20:])
 	}
-	r.up.On(p.stream, upstream.Always(events(pieces...)))
+	r.up.Handle(p.stream, upstream.Always(events(pieces...)))
 	a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
 	list := errorsIn(name, a.Text)
 	if len(list) != 1 || !strings.Contains(fmt.Sprint(list[0]["message"]), "REASON") {
@@ -140,7 +140,7 @@ func TestErrorBeforeTheEndOfAStream(t *testing.T) {
 	finish := `data: {"id":"c1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"error"}]}` + "\n\n"
 	for name, tail := range map[string][]string{"and its mark": {failure, "data: [DONE]\n\n"}, "behind a reason": {finish, failure}, "alone": {failure}} {
 		r := newRig(t)
-		r.up.On("/v1/chat/completions", upstream.Always(events(append([]string{chunk(`{"role":"assistant","content":"Hel"}`)}, tail...)...)))
+		r.up.Handle("/v1/chat/completions", upstream.Always(events(append([]string{chunk(`{"role":"assistant","content":"Hel"}`)}, tail...)...)))
 		cfg := r.targets(`,"cb_config":{"failure_threshold":1,"cooldown_interval":60000}`, "gpt-4o", "gpt-4o")
 		var a answer
 		for range 3 {
@@ -168,7 +168,7 @@ func TestCutResponseIsNumberedOn(t *testing.T) {
 		r := newRig(t)
 		cut := events(responseSpeaker.events[:n]...)
 		cut.End = upstream.Cut
-		r.up.On("/v1/responses", upstream.Always(cut))
+		r.up.Handle("/v1/responses", upstream.Always(cut))
 		a := r.call("POST", "/v1/responses", strings.Replace(surfaces["responses"].body, "{", `{"stream":true,`, 1), r.as(responseSpeaker)...)
 		list := errorsIn("responses", a.Text)
 		if len(list) != 1 || list[0]["sequence_number"] != float64(n) {
@@ -202,7 +202,7 @@ func TestFailedAnswerOfSuccess(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.p.path, upstream.Always(upstream.JSON(200, []byte(c.body))))
+			r.up.Handle(c.p.path, upstream.Always(upstream.JSON(200, []byte(c.body))))
 			a := r.call("POST", surfaces[c.surface].path, surfaces[c.surface].body, r.as(c.p)...)
 			want := strings.Replace(c.body, `"code":503`, `"code":"503"`, 1) // of an error, a code is a string
 			if a.StatusCode != 200 || !strings.HasPrefix(a.Text, strings.TrimSuffix(want, "}")) {
@@ -216,7 +216,7 @@ func TestFailedAnswerOfSuccess(t *testing.T) {
 		t.Run(c.name+", with a fallback", func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.p.path, upstream.InTurn(upstream.JSON(200, []byte(c.body)), upstream.JSON(200, []byte(c.p.reply))))
+			r.up.Handle(c.p.path, upstream.InTurn(upstream.JSON(200, []byte(c.body)), upstream.JSON(200, []byte(c.p.reply))))
 			target := `{"provider":"` + c.p.id + `","api_key":"k","custom_host":"` + r.up.URL() + c.p.base + `"}`
 			a := r.call("POST", surfaces[c.surface].path, surfaces[c.surface].body, `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[`+target+`,`+target+`]}`)
 			if a.StatusCode != 200 || !strings.Contains(a.Text, `"Hello"`) || len(r.journal.some(t, 2)) != 2 {

@@ -84,7 +84,7 @@ func TestSurfacesReachAllProviders(t *testing.T) {
 			t.Run(name+" to "+p.id, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+				r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
 				a := r.call("POST", s.path, s.body, r.as(p)...)
 				for _, want := range s.whole {
 					if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
@@ -98,7 +98,7 @@ func TestSurfacesReachAllProviders(t *testing.T) {
 			t.Run(name+" to "+p.id+" streamed", func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.up.On(p.stream, upstream.Always(events(p.events...)))
+				r.up.Handle(p.stream, upstream.Always(events(p.events...)))
 				a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
 				if a.StatusCode != 200 || !strings.HasSuffix(a.Text, s.end) || !strings.Contains(a.Text, `"Hel"`) || !strings.Contains(a.Text, `"lo"`) {
 					t.Errorf("%d %s", a.StatusCode, a.Text)
@@ -121,7 +121,7 @@ func TestNativeMessagesKeepTheirBytes(t *testing.T) {
 	p := speakers[1]
 	sent := `{ "max_tokens":64,"messages" : [{"content":[{"text":"Hi","type":"text","cache_control":{"type":"ephemeral"}}],"role":"user"}], "model":"m-1","x_new":{"b":1,"a":2} }`
 	reply := `{ "id":"msg_1", "content":[{"type":"thinking","thinking":"…","signature":"c2ln"}],"model":"m-1","usage":{"input_tokens":4,"output_tokens":2},"stop_reason":"end_turn","type":"message","role":"assistant"}`
-	r.up.On(p.path, upstream.Always(upstream.JSON(200, []byte(reply))))
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(reply))))
 	a := r.call("POST", "/v1/messages", sent, r.as(p)...)
 	if got := string(r.up.Seen()[0].Body); got != sent {
 		t.Errorf("sent %s", got)
@@ -142,7 +142,7 @@ func TestFallbackMixesShapes(t *testing.T) {
 			if i == len(speakers)-1 {
 				reply = upstream.JSON(200, []byte(p.reply))
 			}
-			r.up.On(p.path, upstream.Always(reply))
+			r.up.Handle(p.path, upstream.Always(reply))
 			targets = append(targets, `{"provider":"`+p.id+`","api_key":"k","custom_host":"`+r.up.URL()+p.base+`"}`)
 		}
 		a := r.call("POST", s.path, s.body, `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[`+strings.Join(targets, ",")+`]}`)
@@ -160,7 +160,7 @@ func TestErrorsInTheCallersShape(t *testing.T) {
 	for name, s := range surfaces {
 		for _, p := range speakers {
 			r := newRig(t)
-			r.up.On(p.path, upstream.Always(upstream.JSON(429, []byte(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`))))
+			r.up.Handle(p.path, upstream.Always(upstream.JSON(429, []byte(`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`))))
 			a := r.call("POST", s.path, s.body, r.as(p)...)
 			want := `{"error":{"code":null,"message":"` + p.id + ` error: slow down"`
 			if name == "messages" {
@@ -183,7 +183,7 @@ func TestBrokenStreamsInTheCallersShape(t *testing.T) {
 			r := newRig(t)
 			cut := events(p.events[:len(p.events)/2]...)
 			cut.End = upstream.Cut
-			r.up.On(p.stream, upstream.Always(cut))
+			r.up.Handle(p.stream, upstream.Always(cut))
 			s := surfaces[name]
 			a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
 			if !strings.Contains(a.Text, want) || s.end != "" && strings.HasSuffix(a.Text, s.end) || strings.Contains(a.Text, "response.completed") {
@@ -204,7 +204,7 @@ func TestMessagesErrorsNameTheRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	own := r.call("POST", "/v1/messages", `{"model":"m-1","max_tokens":1}`, r.as(speakers[2])...)
-	r.up.On(speakers[2].path, upstream.Always(upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))))
+	r.up.Handle(speakers[2].path, upstream.Always(upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))))
 	theirs := r.call("POST", "/v1/messages", surfaces["messages"].body, r.as(speakers[2])...)
 	for _, a := range []answer{own, theirs} {
 		if want := `"request_id":"` + a.Header.Get("x-gateway-request-id") + `"`; a.StatusCode < 400 || !strings.Contains(a.Text, want) || !strings.Contains(a.Text, `"type":"error"`) {

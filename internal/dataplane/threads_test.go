@@ -50,7 +50,7 @@ func TestThreadsGoWhereTheyAreKept(t *testing.T) {
 func TestThreadsThatAnthropicLost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On("/messages", upstream.Always(upstream.JSON(404, []byte(`{"type":"error","error":{"type":"not_found_error","message":"No thread state was found.","details":{"error_code":"thread_not_found"}},"request_id":"req_1"}`))))
+	r.up.Handle("/messages", upstream.Always(upstream.JSON(404, []byte(`{"type":"error","error":{"type":"not_found_error","message":"No thread state was found.","details":{"error_code":"thread_not_found"}},"request_id":"req_1"}`))))
 	a := r.call("POST", "/v1/messages", `{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"x"}],"thread":{"type":"continue","previous_message_id":"msg_1"}}`,
 		"x-gateway-provider: anthropic", "x-gateway-custom-host: "+r.up.URL(), "authorization: Bearer upstream")
 	if code := gjson.Get(a.Text, "error.details.error_code").String(); a.StatusCode != 404 || code != "thread_not_found" {

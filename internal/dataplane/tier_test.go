@@ -46,7 +46,7 @@ func TestTierSetsThePrice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.answers, upstream.Always(upstream.JSON(200, []byte(c.says))))
+			r.up.Handle(c.answers, upstream.Always(upstream.JSON(200, []byte(c.says))))
 			if a := r.call("POST", c.path, c.body, r.as(c.speaker)...); a.StatusCode != 200 {
 				t.Fatal(a.StatusCode, a.Text)
 			}
@@ -54,8 +54,8 @@ func TestTierSetsThePrice(t *testing.T) {
 			if want := c.inTokens*c.inRate + c.outTokens*c.outRate; s.Cost != want {
 				t.Errorf("a cost of %d, want %d; %s %s", s.Cost, want, s.Basis, s.Terms)
 			}
-			if s.Cost > s.Bound {
-				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+			if s.Cost > s.MaxCost {
+				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 			}
 		})
 	}
@@ -84,14 +84,14 @@ func TestEveryTierThatAProviderMayChooseIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(chat, upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"id":"c","object":"chat.completion","model":"gpt-5.4","service_tier":%q,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":1000,"total_tokens":1000}}`, c.served))))
+			r.up.Handle(chat, upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"id":"c","object":"chat.completion","model":"gpt-5.4","service_tier":%q,"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":1000,"total_tokens":1000}}`, c.served))))
 			body := `{` + c.tier + `"model":"gpt-5.4","max_tokens":1000,"messages":[{"role":"user","content":"x"}]}`
 			if a := r.call("POST", c.path, body, r.as(speaker{id: c.provider, base: "/v1"})...); a.StatusCode != 200 {
 				t.Fatal(a.StatusCode, a.Text)
 			}
 			s := r.journal.one(t).Spend
-			if s.Cost != 1000*c.cost || s.Bound < 1000*c.held || s.Bound > 1150*c.held {
-				t.Errorf("a cost of %d where %d were reserved, want %d and %d", s.Cost, s.Bound, 1000*c.cost, 1000*c.held)
+			if s.Cost != 1000*c.cost || s.MaxCost < 1000*c.held || s.MaxCost > 1150*c.held {
+				t.Errorf("a cost of %d where %d were reserved, want %d and %d", s.Cost, s.MaxCost, 1000*c.cost, 1000*c.held)
 			}
 		})
 	}
@@ -103,10 +103,10 @@ func TestTierOfAProvidersOwnRouteIsHeld(t *testing.T) {
 	const path = "/v1beta/models/gemini-3.5-flash:generateContent"
 	for _, tier := range []string{"priority", "SERVICE_TIER_PRIORITY"} {
 		r := newRig(t)
-		r.up.On(path, upstream.Always(upstream.JSON(200, []byte(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":1000,"totalTokenCount":1000,"serviceTier":"`+tier+`"}}`))))
+		r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(`{"candidates":[],"usageMetadata":{"promptTokenCount":0,"candidatesTokenCount":1000,"totalTokenCount":1000,"serviceTier":"`+tier+`"}}`))))
 		a := r.call("POST", path, `{"contents":[],"serviceTier":"`+tier+`","generationConfig":{"maxOutputTokens":1000}}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
-		if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.Cost != 1000*9000*18/10 || s.Bound < s.Cost {
-			t.Errorf("%s: %d: a cost of %d where %d were reserved", tier, a.StatusCode, s.Cost, s.Bound)
+		if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.Cost != 1000*9000*18/10 || s.MaxCost < s.Cost {
+			t.Errorf("%s: %d: a cost of %d where %d were reserved", tier, a.StatusCode, s.Cost, s.MaxCost)
 		}
 	}
 }

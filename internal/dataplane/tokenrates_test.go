@@ -40,7 +40,7 @@ func crowd(t *testing.T, up *upstream.Server, calls int, body string, gateways .
 			close(all)
 		}
 	}
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		arrived(&inside)
 		<-all
 		a := chatOf(20, 100)
@@ -130,7 +130,7 @@ func TestUnboundedCallTakesTheRestOfATokenRate(t *testing.T) {
 			s := r.gateway.Bank.State(time.Now(), &h)
 			return s.Used == 120 && s.Held == 0
 		})
-		r.up.On("/v1/chat/completions", upstream.Always(chatOf(20, 100)))
+		r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(20, 100)))
 		for i := range 12 { // one behind another they pass until the limit is reached
 			until(t, "the call before gave back what it did not use", func() bool {
 				ask := h
@@ -171,8 +171,8 @@ func TestGivenUpTriesCountOnTokenRates(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), thousand)
-	cut := upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}
-	r.up.On("/v1/chat/completions", upstream.InTurn(cut, chatOf(20, 48)))
+	cut := upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}
+	r.up.Handle("/v1/chat/completions", upstream.InTurn(cut, chatOf(20, 48)))
 	r.call("POST", "/v1/chat/completions", capped, "x-gateway-config: "+`{"retry":{"attempts":1},"provider":"openai","api_key":"k","custom_host":"`+r.up.URL()+`/v1"}`)
 	tries := 0
 	for _, l := range r.journal.ledger() {

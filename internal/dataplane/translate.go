@@ -32,7 +32,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err != nil {
 		return err
 	}
-	if a.account != nil && a.account.Restricted() && a.plan.Asked == llm.CreateBatch {
+	if a.account != nil && a.account.Restricted() && a.plan.Requested == llm.CreateBatch {
 		if err := batchAllowed(a.account, out.Body); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
-		Endpoint: a.plan.Asked, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.of(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
+		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.of(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
 		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
 	}
 }
@@ -156,7 +156,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 // translateBody puts a request of a unified endpoint.
 func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Asked, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
@@ -197,7 +197,7 @@ func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
 	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
 		return wire.Bytes(body)
 	}
-	shaped := g.Dialect.Shape(a.plan.Asked, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
+	shaped := g.Dialect.Shape(a.plan.Requested, d, dialect.Shaping{Rules: rules, NoUsage: a.leftOut&dialect.AddedUsage != 0})
 	if shaped.AddedUsageRequest {
 		a.addedParams |= dialect.AddedUsage
 	}

@@ -24,18 +24,18 @@ const (
 	ask = `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"Hello there"}]}`
 )
 
-func events(texts ...string) upstream.Reply {
-	p := make([]upstream.Piece, len(texts))
+func events(texts ...string) upstream.Response {
+	p := make([]upstream.Chunk, len(texts))
 	for i, t := range texts {
-		p[i] = upstream.Piece{Bytes: []byte(t)}
+		p[i] = upstream.Chunk{Bytes: []byte(t)}
 	}
-	return upstream.Reply{Header: []upstream.Field{{Name: "Content-Type", Value: "text/event-stream"}}, Framing: upstream.Chunked, Pieces: p}
+	return upstream.Response{Header: []upstream.Field{{Name: "Content-Type", Value: "text/event-stream"}}, Framing: upstream.Chunked, Chunks: p}
 }
 
 func TestTranslatedChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	a := r.call("POST", "/v1/chat/completions", ask, r.gemini()...)
 	for _, want := range []string{`"object":"chat.completion"`, `"content":"Hello"`, `"finish_reason":"stop"`, `"total_tokens":6`, `"provider":"google"`, `"id":"chatcmpl-`} {
 		if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
@@ -49,7 +49,7 @@ func TestTranslatedChat(t *testing.T) {
 		t.Errorf("dropped %q", a.Header.Get("x-gateway-dropped-params"))
 	}
 	row := r.journal.one(t)
-	if row.Usage.TotalTokens != 6 || row.ReplyModel != "gemini-2.5-flash" || row.Provider != "google" || row.Outcome != "ok" {
+	if row.Usage.TotalTokens != 6 || row.ResponseModel != "gemini-2.5-flash" || row.Provider != "google" || row.Outcome != "ok" {
 		t.Errorf("record %+v", row)
 	}
 	if body := string(r.up.Seen()[0].Body); !strings.Contains(body, `"contents":[{"role":"user","parts":[{"text":"Hello there"}]}]`) || strings.Contains(body, "messages") {
@@ -60,7 +60,7 @@ func TestTranslatedChat(t *testing.T) {
 func TestTranslatedStream(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiStream, upstream.Always(events(
+	r.up.Handle(geminiStream, upstream.Always(events(
 		`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}],"modelVersion":"gemini-2.5-flash"}`+"\n\n",
 		`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`+"\n\n",
 	)))
@@ -84,9 +84,9 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 	first := `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}]}` + "\n\n"
 	cases := []struct {
 		name, outcome string
-		reply         upstream.Reply
+		reply         upstream.Response
 	}{
-		{"cut", "truncated", func() upstream.Reply { e := events(first); e.End = upstream.Cut; return e }()},
+		{"cut", "truncated", func() upstream.Response { e := events(first); e.End = upstream.Cut; return e }()},
 		{"error", "failed", events(first, `data: {"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}`+"\n\n")},
 		{"garbage", "truncated", events(first, "data: <html>\n\n")},
 		{"calls without end", "truncated", events(first,
@@ -94,7 +94,7 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 	}
 	for _, c := range cases {
 		r := newRig(t)
-		r.up.On(geminiStream, upstream.Always(c.reply))
+		r.up.Handle(geminiStream, upstream.Always(c.reply))
 		a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,`, 1), r.gemini()...)
 		if !strings.Contains(a.Text, `data: {"error":`) || strings.Contains(a.Text, "[DONE]") {
 			t.Errorf("%s: %s", c.name, a.Text)
@@ -109,12 +109,12 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 // the next target answer, in its own shape.
 func TestTranslatedFallback(t *testing.T) {
 	t.Parallel()
-	for name, bad := range map[string]upstream.Reply{
+	for name, bad := range map[string]upstream.Response{
 		"garbage": upstream.JSON(200, []byte(`{"candidates":7}`)), "status": upstream.JSON(503, []byte(`{"error":{"code":503,"message":"busy"}}`)),
-		"page": {Header: []upstream.Field{{Name: "Content-Type", Value: "text/html"}}, Pieces: []upstream.Piece{{Bytes: []byte("<html>")}}},
+		"page": {Header: []upstream.Field{{Name: "Content-Type", Value: "text/html"}}, Chunks: []upstream.Chunk{{Bytes: []byte("<html>")}}},
 	} {
 		r := newRig(t)
-		r.up.On(geminiPath, upstream.Always(bad))
+		r.up.Handle(geminiPath, upstream.Always(bad))
 		config := `{"strategy":{"mode":"fallback"},"targets":[` +
 			`{"provider":"google","api_key":"k","custom_host":"` + r.up.URL() + `"},` +
 			`{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","override_params":{"model":"gpt-4o-mini"}}]}`
@@ -131,7 +131,7 @@ func TestDroppedParams(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(ask, "{", `{"logit_bias":{"1":2},"x_mine":true,`, 1)
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
 	const lost = "logit_bias, x_mine"
 	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || got != lost {
@@ -160,7 +160,7 @@ func TestDroppedParamsAreBounded(t *testing.T) {
 	} {
 		body := strings.Replace(ask, "{", "{"+c.fields+",", 1)
 		r := newRig(t)
-		r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+		r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 		a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
 		got := a.Header.Get("x-gateway-dropped-params")
 		if a.StatusCode != 200 || !strings.HasPrefix(got, c.lost) || !strings.HasSuffix(got, "...") || len(got) > 4200 {
@@ -180,7 +180,7 @@ func TestDroppedParamsAreBounded(t *testing.T) {
 func TestWholeAnswerToStream(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiStream, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiStream, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,"stream_options":{"include_usage":true},`, 1), r.gemini()...)
 	if !strings.HasPrefix(a.Header.Get("content-type"), "text/event-stream") || !strings.Contains(a.Text, `"content":"Hello"`) || !strings.Contains(a.Text, `"total_tokens":6`) || !strings.HasSuffix(a.Text, "data: [DONE]\n\n") {
 		t.Errorf("%s %s", a.Header.Get("content-type"), a.Text)
@@ -191,7 +191,7 @@ func TestWholeAnswerToStream(t *testing.T) {
 func TestTranslatedParams(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	config := `{"provider":"google","api_key":"k","custom_host":"` + r.up.URL() + `","override_params":{"temperature":0.5},"default_params":{"max_tokens":77},"drop_params":["stop"]}`
 	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"temperature":1,"stop":"x",`, 1), "x-gateway-config: "+config)
 	body := string(r.up.Seen()[0].Body)
@@ -210,8 +210,8 @@ func TestTranslatedNames(t *testing.T) {
 	says := `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"` + short.Tools[0].Name + `","args":{}}}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(says))))
-	r.up.On(geminiStream, upstream.Always(events("data: "+says+"\n\n")))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(says))))
+	r.up.Handle(geminiStream, upstream.Always(events("data: "+says+"\n\n")))
 	body := `{"model":"gemini-2.5-flash","max_tokens":9,"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"` + long + `","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]}],"tools":[{"name":"` + long + `","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"` + long + `"}}`
 	for i, sent := range []string{body, strings.Replace(body, "{", `{"stream":true,`, 1)} {
@@ -233,7 +233,7 @@ func TestTranslatedNames(t *testing.T) {
 func TestTranslatedLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
 	for limit, want := range map[string]string{"128000": `"maxOutputTokens":65536`, "9": `"maxOutputTokens":9`} {
 		a := r.call("POST", "/v1/messages", `{"model":"gemini-2.5-flash","max_tokens":`+limit+`,"messages":[{"role":"user","content":"Hello"}]}`, r.gemini()...)
 		seen := r.up.Seen()
@@ -281,7 +281,7 @@ func targets(seen []upstream.Seen) (list []string) {
 func TestFirstEventKeepsItsStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.On(geminiStream, upstream.Always(events(`data: {"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`+"\n\n")))
+	r.up.Handle(geminiStream, upstream.Always(events(`data: {"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`+"\n\n")))
 	for path, said := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"x"}]`, "/v1/messages": `"max_tokens":9,"messages":[{"role":"user","content":"x"}]`, "/v1/responses": `"input":"x"`} {
 		a := r.call("POST", path, `{"model":"gemini-2.5-flash","stream":true,`+said+`}`, r.gemini()...)
 		if a.StatusCode != 429 || !strings.Contains(a.Text, "Quota") {

@@ -99,7 +99,7 @@ func TestFreeProviderCostsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.000001)}})
-	r.up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9000,"completion_tokens":3,"total_tokens":9003}}`))))
+	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9000,"completion_tokens":3,"total_tokens":9003}}`))))
 	for range 3 {
 		if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: ollama", "x-gateway-custom-host: "+r.up.URL()); a.StatusCode != 200 {
 			t.Fatal(a.StatusCode, a.Text)

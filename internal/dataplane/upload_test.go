@@ -46,7 +46,7 @@ func TestUploadsPassInLittleMemory(t *testing.T) {
 	} {
 		t.Run(c.provider, func(t *testing.T) {
 			r := newRig(t)
-			r.up.On(c.path, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+			r.up.Handle(c.path, upstream.Always(upstream.JSON(200, []byte(c.reply))))
 			req, err := http.NewRequest("POST", r.server.URL+"/v1/files", uploaded(lines, c.line))
 			if err != nil {
 				t.Fatal(err)

@@ -70,7 +70,7 @@ func TestErrorsOfVendorsAreRelayed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	const text = `{"error":{"code":400,"message":"bad","status":"FAILED_PRECONDITION","details":[]}}`
-	r.up.On("/v1beta/models/m:generateContent", upstream.Always(upstream.JSON(400, []byte(text))))
+	r.up.Handle("/v1beta/models/m:generateContent", upstream.Always(upstream.JSON(400, []byte(text))))
 	if a := r.call("POST", "/v1beta/models/m:generateContent", `{}`, r.gemini()...); a.StatusCode != 400 || a.Text != text {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
@@ -103,7 +103,7 @@ func TestCutStreamsEndWithTheErrorOfTheVendor(t *testing.T) {
 			r := newRig(t)
 			reply := upstream.Stream(c.part)
 			reply.Header, reply.End = []upstream.Field{{Name: "Content-Type", Value: c.kind}}, upstream.Cut
-			r.up.On(strings.Replace(c.path, "/v1/", "/", 1), upstream.Always(reply))
+			r.up.Handle(strings.Replace(c.path, "/v1/", "/", 1), upstream.Always(reply))
 			a := r.call("POST", c.path, `{}`, append(c.headers, "x-gateway-custom-host: "+r.up.URL())...)
 			if a.StatusCode != 200 || a.Text != c.end || a.Err == nil {
 				t.Errorf("%d %q %v, want %q", a.StatusCode, a.Text, a.Err, c.end)

@@ -82,29 +82,29 @@ func TestFallbackOverUnsupported(t *testing.T) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	fail := upstream.OpenAIError(503, "server_error", "", "later")
-	limit := upstream.Reply{Status: 429, Header: []upstream.Field{{Name: "retry-after-ms", Value: "20"}}}
-	long := upstream.Reply{Status: 429, Header: []upstream.Field{{Name: "retry-after", Value: "70"}}}
+	limit := upstream.Response{Status: 429, Header: []upstream.Field{{Name: "retry-after-ms", Value: "20"}}}
+	long := upstream.Response{Status: 429, Header: []upstream.Field{{Name: "retry-after", Value: "70"}}}
 	cases := []struct {
 		name    string
-		replies []upstream.Reply
+		replies []upstream.Response
 		retry   string
 		status  int
 		count   string
 		calls   int
 	}{
-		{"none configured", []upstream.Reply{fail}, ``, 503, "0", 1},
+		{"none configured", []upstream.Response{fail}, ``, 503, "0", 1},
 		{"first try good", nil, `"retry":{"attempts":2},`, 200, "0", 1},
-		{"retry-after is waited for", []upstream.Reply{limit}, `"retry":{"attempts":2,"use_retry_after_headers":true},`, 200, "1", 2},
-		{"a wait that is too long is refused", []upstream.Reply{long}, `"retry":{"attempts":2,"use_retry_after_header":true},`, 429, "-1", 1},
-		{"a status that is not listed", []upstream.Reply{fail}, `"retry":{"attempts":2,"on_status_codes":[429]},`, 503, "0", 1},
-		{"second try good", []upstream.Reply{fail}, `"retry":{"attempts":1},`, 200, "1", 2},
-		{"used up", []upstream.Reply{fail, fail}, `"retry":{"attempts":1},`, 503, "-1", 2},
+		{"retry-after is waited for", []upstream.Response{limit}, `"retry":{"attempts":2,"use_retry_after_headers":true},`, 200, "1", 2},
+		{"a wait that is too long is refused", []upstream.Response{long}, `"retry":{"attempts":2,"use_retry_after_header":true},`, 429, "-1", 1},
+		{"a status that is not listed", []upstream.Response{fail}, `"retry":{"attempts":2,"on_status_codes":[429]},`, 503, "0", 1},
+		{"second try good", []upstream.Response{fail}, `"retry":{"attempts":1},`, 200, "1", 2},
+		{"used up", []upstream.Response{fail, fail}, `"retry":{"attempts":1},`, 503, "-1", 2},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/chat/completions", upstream.InTurn(c.replies...))
+			r.up.Handle("/v1/chat/completions", upstream.InTurn(c.replies...))
 			cfg := fmt.Sprintf(`{%s"provider":"openai","api_key":"k","custom_host":"%s/v1"}`, c.retry, r.up.URL())
 			a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+cfg)
 			if got := a.Header.Get("x-gateway-retry-attempt-count"); a.StatusCode != c.status || got != c.count || len(r.up.Seen()) != c.calls {
@@ -260,7 +260,7 @@ func TestFirstEventError(t *testing.T) {
 			r := newRig(t)
 			e := events(pieces...)
 			e.End = upstream.Hang
-			r.up.On("/v1/messages", upstream.Always(e))
+			r.up.Handle("/v1/messages", upstream.Always(e))
 			a := r.call("POST", path, body, "x-gateway-provider: anthropic", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()+"/v1")
 			if a.StatusCode != 529 || !strings.Contains(a.Text, `"type":"overloaded_error"`) || !strings.Contains(a.Text, `"message":"anthropic error: Overloaded, come back"`) {
 				t.Errorf("%s, %s: %d %s", path, name, a.StatusCode, a.Text)

@@ -30,13 +30,13 @@ func TestEveryAnswerIsHeld(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			tokens := c.least * 100
-			r.up.On("/v1/completions", upstream.Always(upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"text_completion","choices":[{"index":0,"text":"x","finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":%d,"total_tokens":%d}}`, tokens, tokens)))))
+			r.up.Handle("/v1/completions", upstream.Always(upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"text_completion","choices":[{"index":0,"text":"x","finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":%d,"total_tokens":%d}}`, tokens, tokens)))))
 			body := `{"model":"gpt-3.5-turbo-instruct","max_tokens":100,` + c.ask + `}`
 			if a := r.call("POST", "/v1/completions", body, r.custom()...); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
-			if s := r.journal.one(t).Spend; s.Cost != tokens*legacy || s.Bound < s.Cost || s.Bound > s.Cost+400*legacy {
-				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.Bound)
+			if s := r.journal.one(t).Spend; s.Cost != tokens*legacy || s.MaxCost < s.Cost || s.MaxCost > s.Cost+400*legacy {
+				t.Errorf("a cost of %d where %d were reserved", s.Cost, s.MaxCost)
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestEveryImageIsCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On(c.path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"created":1,"data":[{"b64_json":"QQ=="}],"images":[{"url":"https://e.com/1.png"}],"image":"QQ==","artifacts":[{"base64":"QQ=="}]}`))))
+			r.up.Handle(c.path, upstream.Always(upstream.JSON(200, json.RawMessage(`{"created":1,"data":[{"b64_json":"QQ=="}],"images":[{"url":"https://e.com/1.png"}],"image":"QQ==","artifacts":[{"base64":"QQ=="}]}`))))
 			r.call("POST", "/v1/images/generations", c.ask, "x-gateway-provider: "+c.provider, "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL())
 			seen, want := r.up.Seen(), fmt.Sprintf(`"count":%d}`, c.count)
 			if len(seen) != 1 {

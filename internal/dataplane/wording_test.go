@@ -15,15 +15,17 @@ func TestPassingThroughIsBilled(t *testing.T) {
 	long := `"data":[` + strings.Repeat(`{"embedding":[0.1,0.2,0.3],"usage":{"prompt_tokens":9}},`, 20_000) + `{}]`
 	const usage = `"model":"gpt-4o-mini","usage":{"prompt_tokens":20,"completion_tokens":10,"total_tokens":30}`
 	events := upstream.Text(200, "text/event-stream", `data: {"choices":[{"delta":{"content":"Hello there"}}]}`+"\n\ndata: [DONE]\n\n")
-	json := func(status int, body string) upstream.Reply { return upstream.Text(status, "application/json", body) }
+	json := func(status int, body string) upstream.Response {
+		return upstream.Text(status, "application/json", body)
+	}
 	answer := json(200, `{"choices":[{"message":{"role":"assistant","content":"Hello there"}}]}`)
 	pieces := json(200, "")
 	for rest := `{` + long + `,` + usage + `}`; rest != ""; rest = rest[min(len(rest), 9_999):] {
-		pieces.Pieces = append(pieces.Pieces, upstream.Piece{Bytes: []byte(rest[:min(len(rest), 9_999)])})
+		pieces.Chunks = append(pieces.Chunks, upstream.Chunk{Bytes: []byte(rest[:min(len(rest), 9_999)])})
 	}
 	for name, c := range map[string]struct {
 		body        string
-		reply       upstream.Reply
+		reply       upstream.Response
 		state       string
 		input, said int64
 	}{
@@ -44,15 +46,15 @@ func TestPassingThroughIsBilled(t *testing.T) {
 		"nothing to read":     {`{"model":"gpt-4o-mini","instructions":"Hello there"}`, json(200, `{"id":"asst_1"}`), "settled", 0, 0},
 		"a redirect":          {hello, upstream.Text(307, "text/plain", ""), "settled", 0, 0},
 		"an error":            {hello, json(400, `{"error":{"message":"no"}}`), "released", 0, 0},
-		"no answer":           {hello, upstream.Reply{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 9, 0},
+		"no answer":           {hello, upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 9, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1/some/thing", upstream.Always(c.reply))
+			r.up.Handle("/v1/some/thing", upstream.Always(c.reply))
 			a := r.call("POST", "/v1/some/thing", c.body, r.custom()...)
 			row := r.journal.one(t)
-			if s := row.Spend; s.State != c.state || s.Cost != c.input*in+c.said*out || s.Cost > s.Bound {
+			if s := row.Spend; s.State != c.state || s.Cost != c.input*in+c.said*out || s.Cost > s.MaxCost {
 				t.Errorf("%d: %+v of %+v, want %s of %d and %d", a.StatusCode, s, row.Usage, c.state, c.input, c.said)
 			}
 		})
@@ -68,7 +70,7 @@ func TestModelOfAPathIsBilled(t *testing.T) {
 	whole, events := upstream.Text(200, "application/json; charset=UTF-8", body), upstream.Text(200, "text/event-stream", "data: "+body+"\r\n\r\n")
 	for name, c := range map[string]struct {
 		path, model string
-		reply       upstream.Reply
+		reply       upstream.Response
 	}{
 		"whole":          {"/v1beta/models/gemini-2.5-flash:someContent", "gemini-2.5-flash", whole},
 		"in events":      {"/v1beta/models/gemini-2.5-flash:someContent", "gemini-2.5-flash", events},
@@ -80,15 +82,15 @@ func TestModelOfAPathIsBilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.On("/v1beta/models/gemini-2.5-flash:someContent", upstream.Always(c.reply))
-			r.up.On(c.path, upstream.Always(c.reply))
+			r.up.Handle("/v1beta/models/gemini-2.5-flash:someContent", upstream.Always(c.reply))
+			r.up.Handle(c.path, upstream.Always(c.reply))
 			r.call("POST", "/v1"+c.path, `{"contents":[]}`, "x-gateway-provider: google", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())
 			row := r.journal.one(t)
 			if row.Spend.State != "settled" || row.Spend.Cost != 20*in+10*out || row.Spend.Unpriced != "" || row.Model != c.model {
-				t.Errorf("%s: %+v of %+v by %q", row.Model, row.Spend, row.Usage, row.ReplyModel)
+				t.Errorf("%s: %+v of %+v by %q", row.Model, row.Spend, row.Usage, row.ResponseModel)
 			}
-			if held := row.Spend.Bound > 0; held != (c.model != "") {
-				t.Errorf("%d were held for %d", row.Spend.Bound, row.Spend.Cost)
+			if held := row.Spend.MaxCost > 0; held != (c.model != "") {
+				t.Errorf("%d were held for %d", row.Spend.MaxCost, row.Spend.Cost)
 			}
 		})
 	}

@@ -45,12 +45,12 @@ func (u *Upstream) createBatch(w http.ResponseWriter, r *http.Request) error {
 	if _, err := decode(w, r, &q); err != nil {
 		return err
 	}
-	in, ok := u.files.find(q.Input)
+	input, ok := u.files.find(q.Input)
 	switch {
 	case !ok:
 		return badParam("input_file_id", "No such File object: %s", q.Input)
-	case in.Purpose != "batch":
-		return badParam("input_file_id", "The file's purpose is %q, not batch.", in.Purpose)
+	case input.Purpose != "batch":
+		return badParam("input_file_id", "The file's purpose is %q, not batch.", input.Purpose)
 	case !batchEndpoints[q.Endpoint]:
 		return badParam("endpoint", "%q is not an endpoint that batches can call.", q.Endpoint)
 	case q.Window != "24h":

@@ -40,9 +40,9 @@ type batchError struct {
 // them: answers in the output file, unusable lines in the error file. It stops at
 // maxBatchLines and when a file would pass maxFile.
 func (u *Upstream) runBatch(ctx context.Context, b *batch) {
-	in, _ := u.files.find(b.Input) // a file dropped meanwhile is an empty batch
+	input, _ := u.files.find(b.Input) // a file dropped meanwhile is an empty batch
 	var out, bad bytes.Buffer
-	lines := bufio.NewScanner(bytes.NewReader(in.body))
+	lines := bufio.NewScanner(bytes.NewReader(input.body))
 	lines.Buffer(nil, maxJSON)
 	for b.Counts.Total < maxBatchLines && lines.Scan() {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
@@ -61,16 +61,16 @@ func (u *Upstream) runBatch(ctx context.Context, b *batch) {
 		}
 		to.Write(append(line, '\n'))
 	}
-	b.Output = u.keepResults(b.ID+"_output.jsonl", out.Bytes())
-	b.ErrorFile = u.keepResults(b.ID+"_error.jsonl", bad.Bytes())
+	b.Output = u.storeResults(b.ID+"_output.jsonl", out.Bytes())
+	b.ErrorFile = u.storeResults(b.ID+"_error.jsonl", bad.Bytes())
 }
 
-// keepResults stores a file of results and returns its id, nil when it is empty.
-func (u *Upstream) keepResults(name string, body []byte) *string {
+// storeResults stores a file of results and returns its id, nil when it is empty.
+func (u *Upstream) storeResults(name string, body []byte) *string {
 	if len(body) == 0 {
 		return nil
 	}
-	f := u.keepFile(name, "batch_output", body)
+	f := u.storeFile(name, "batch_output", body)
 	return &f.ID
 }
 

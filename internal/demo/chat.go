@@ -30,8 +30,8 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// answer is what one choice says: a text, or calls of tools.
-type answer struct {
+// choiceContent is what one choice says: a text, or calls of tools.
+type choiceContent struct {
 	text   string
 	calls  []toolCall
 	finish string
@@ -39,7 +39,7 @@ type answer struct {
 
 // tokens is what the answer costs: its words, or those of its calls' arguments
 // and one for each name.
-func (a answer) tokens() int64 {
+func (a choiceContent) tokens() int64 {
 	n := Tokens(a.text)
 	for _, c := range a.calls {
 		n += 1 + Tokens(c.Function.Arguments)
@@ -56,10 +56,10 @@ func (u *Upstream) chat(w http.ResponseWriter, r *http.Request) error {
 	if err := q.check(); err != nil {
 		return err
 	}
-	answers := make([]answer, max(q.N, 1))
+	answers := make([]choiceContent, max(q.N, 1))
 	used := usage{Prompt: q.tokens()}
 	for i := range answers {
-		answers[i] = q.answer(i)
+		answers[i] = q.generateChoice(i)
 		used.Completion += answers[i].tokens()
 	}
 	head := chatHead{ID: "chatcmpl-" + seed, Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
@@ -68,7 +68,7 @@ func (u *Upstream) chat(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	head.Object = "chat.completion"
-	writeJSON(w, http.StatusOK, wholeChat(head, answers, used.total()))
+	writeJSON(w, http.StatusOK, newChatResponse(head, answers, used.total()))
 	return nil
 }
 
@@ -103,13 +103,13 @@ func (q *chatRequest) last(role string) string {
 	return ""
 }
 
-// answer is choice i: tool calls when wanted, JSON when a format asks for it, the
+// generateChoice is choice i: tool calls when wanted, JSON when a format asks for it, the
 // tool's result when that came last, and else the question again.
-func (q *chatRequest) answer(i int) answer {
+func (q *chatRequest) generateChoice(i int) choiceContent {
 	last := q.Messages[len(q.Messages)-1]
 	if last.Role != "tool" {
-		if calls := wantedCalls(q.Tools, q.ToolChoice, q.last("user"), i); len(calls) > 0 {
-			return answer{calls: calls, finish: "tool_calls"}
+		if calls := requestedCalls(q.Tools, q.ToolChoice, q.last("user"), i); len(calls) > 0 {
+			return choiceContent{calls: calls, finish: "tool_calls"}
 		}
 	}
 	var text string
@@ -124,7 +124,7 @@ func (q *chatRequest) answer(i int) answer {
 	if i > 0 && !q.Format.wantsJSON() {
 		text += fmt.Sprintf(" (choice %d)", i+1)
 	}
-	a := answer{}
+	a := choiceContent{}
 	a.text, a.finish = cut(text, max(q.MaxTokens, q.MaxCompletion))
 	return a
 }

@@ -16,7 +16,7 @@ type call struct {
 	Function struct{ Name, Arguments string }
 }
 
-type reply struct {
+type chatResponse struct {
 	ID, Object, Model string
 	Created           int64
 	Choices           []struct {
@@ -69,9 +69,9 @@ func TestChat(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := provider{t, p.url}
-			var r reply
+			var r chatResponse
 			p.post("/v1/chat/completions", c.body, &r)
-			got := said(r)
+			got := texts(r)
 			if fmt.Sprint(got) != fmt.Sprint(c.want) || r.Choices[0].Finish != c.finish {
 				t.Errorf("got %q (%s)\nwant %q (%s)", got, r.Choices[0].Finish, c.want, c.finish)
 			}
@@ -93,8 +93,8 @@ const (
 	schemaSample = `{"a":"hi","b":[1],"c":"red","d":true,"e":7,"f":1,"g":[],"h":"x","i":null,"j":{"k":"hi"}}`
 )
 
-// said is what each choice says.
-func said(r reply) []string {
+// texts is what each choice says.
+func texts(r chatResponse) []string {
 	var out []string
 	for _, c := range r.Choices {
 		if c.Message.Content != nil {
@@ -107,7 +107,7 @@ func said(r reply) []string {
 	return out
 }
 
-func cost(r reply) int64 {
+func cost(r chatResponse) int64 {
 	var n int64
 	for _, c := range r.Choices {
 		if c.Message.Content != nil {
@@ -140,7 +140,7 @@ type chunk struct {
 
 // sameStreamed asks again with stream and compares the pieces put together. Usage
 // is null on all chunks but the last when asked for, and absent when not.
-func sameStreamed(p provider, body string, want reply) {
+func sameStreamed(p provider, body string, want chatResponse) {
 	p.t.Helper()
 	for _, ask := range []bool{false, true} {
 		events := p.events("/v1/chat/completions", fmt.Sprintf(`{"stream":true,"stream_options":{"include_usage":%v},`, ask)+body[1:])
@@ -173,7 +173,7 @@ func sameStreamed(p provider, body string, want reply) {
 }
 
 // add puts a chunk's pieces on a reply.
-func add(r *reply, c chunk) {
+func add(r *chatResponse, c chunk) {
 	if c.Usage != nil {
 		r.Usage = *c.Usage
 	}
@@ -181,11 +181,11 @@ func add(r *reply, c chunk) {
 		m := &r.Choices[d.Index].Message
 		m.Role += d.Delta.Role
 		if d.Delta.Content != nil {
-			whole := *d.Delta.Content
+			text := *d.Delta.Content
 			if m.Content != nil {
-				whole = *m.Content + whole
+				text = *m.Content + text
 			}
-			m.Content = &whole
+			m.Content = &text
 		}
 		for _, k := range d.Delta.ToolCalls {
 			if k.Index == len(m.ToolCalls) {
@@ -224,14 +224,14 @@ func TestChatProperties(t *testing.T) {
 		var clean string // what arrives: invalid bytes are replaced
 		_ = json.Unmarshal(quoted, &clean)
 		body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":%s}]}`, quoted)
-		var a, b reply
+		var a, b chatResponse
 		p.post("/v1/chat/completions", body, &a)
 		p.post("/v1/chat/completions", body, &b)
 		if asJSON(a) != asJSON(b) {
 			rt.Fatalf("two answers: %+v, %+v", a, b)
 		}
 		if a.Usage.Prompt != demo.Tokens(clean) || a.Usage.Completion != cost(a) {
-			rt.Fatalf("usage %+v of %q and %q", a.Usage, clean, said(a))
+			rt.Fatalf("usage %+v of %q and %q", a.Usage, clean, texts(a))
 		}
 		sameStreamed(p, body, a)
 	})
@@ -241,9 +241,9 @@ func TestChatProperties(t *testing.T) {
 func TestRecursiveSchema(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	var r reply
+	var r chatResponse
 	p.post("/v1/chat/completions", `{"model":"m","response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"type":"array","items":{"$ref":"#"}}}}}},"messages":[{"role":"user","content":"hi"}]}`, &r)
-	if text := said(r)[0]; !json.Valid([]byte(text)) || len(text) > 100<<10 {
+	if text := texts(r)[0]; !json.Valid([]byte(text)) || len(text) > 100<<10 {
 		t.Errorf("%d bytes", len(text))
 	}
 }

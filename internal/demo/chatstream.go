@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// argumentPiece is the number of characters of tool arguments in one event.
-const argumentPiece = 8
+// argumentChunk is the number of characters of tool arguments in one event.
+const argumentChunk = 8
 
 var null = json.RawMessage("null")
 
@@ -20,12 +20,12 @@ type chatStream struct {
 // streamChat tells the answers as OpenAI does: per choice a chunk with the role,
 // one per word or piece of arguments, one with the finish reason; then, only if
 // asked for, a chunk without choices that has the usage; then [DONE].
-func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []answer, used usage) {
+func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatRequest, head chatHead, answers []choiceContent, used usage) {
 	head.Object = "chat.completion.chunk"
 	s := chatStream{events: u.stream(w, r), head: head, askUsage: q.StreamOptions.IncludeUsage}
 	for i, a := range answers {
 		s.role(i, a)
-		for _, p := range pieces(a.text) {
+		for _, p := range textChunks(a.text) {
 			s.choice(i, delta{Content: &p}, nil)
 		}
 		for k, c := range a.calls {
@@ -39,7 +39,7 @@ func (u *Upstream) streamChat(w http.ResponseWriter, r *http.Request, q *chatReq
 	s.done()
 }
 
-func (s chatStream) role(i int, a answer) {
+func (s chatStream) role(i int, a choiceContent) {
 	d := delta{Role: "assistant"}
 	if len(a.calls) == 0 {
 		d.Content = new(string)
@@ -49,7 +49,7 @@ func (s chatStream) role(i int, a answer) {
 
 func (s chatStream) call(i, k int, c toolCall) {
 	s.choice(i, delta{ToolCalls: []deltaCall{{Index: k, ID: c.ID, Type: c.Type, Function: deltaFunction{Name: c.Function.Name}}}}, nil)
-	for _, p := range runs(c.Function.Arguments, argumentPiece) {
+	for _, p := range runs(c.Function.Arguments, argumentChunk) {
 		s.choice(i, delta{ToolCalls: []deltaCall{{Index: k, Function: deltaFunction{Arguments: p}}}}, nil)
 	}
 }

@@ -11,7 +11,7 @@ type chatHead struct {
 	Fingerprint string `json:"system_fingerprint"`
 }
 
-type chatReply struct {
+type chatResponse struct {
 	chatHead
 	Choices []chatChoice `json:"choices"`
 	Usage   usage        `json:"usage"`
@@ -62,16 +62,16 @@ func (u usage) total() usage {
 	return u
 }
 
-func wholeChat(head chatHead, answers []answer, used usage) chatReply {
-	reply := chatReply{chatHead: head, Choices: make([]chatChoice, len(answers)), Usage: used, Tier: "default"}
+func newChatResponse(head chatHead, answers []choiceContent, used usage) chatResponse {
+	response := chatResponse{chatHead: head, Choices: make([]chatChoice, len(answers)), Usage: used, Tier: "default"}
 	for i, a := range answers {
 		m := chatMessage{Role: "assistant", ToolCalls: a.calls, Annotations: []struct{}{}}
 		if len(a.calls) == 0 {
 			m.Content = &a.text
 		}
-		reply.Choices[i] = chatChoice{Index: i, Message: m, Finish: a.finish}
+		response.Choices[i] = chatChoice{Index: i, Message: m, Finish: a.finish}
 	}
-	return reply
+	return response
 }
 
 // chunk is one event of a stream. Usage is absent when not asked for, null on

@@ -46,33 +46,33 @@ func (u *Upstream) complete(w http.ResponseWriter, r *http.Request) error {
 	case q.N < 0 || n*len(q.Prompt) > maxChoices:
 		return badParam("n", "Invalid 'n': at most %d choices in all.", maxChoices)
 	}
-	reply := completion{ID: "cmpl-" + seed, Object: "text_completion", Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
+	response := completion{ID: "cmpl-" + seed, Object: "text_completion", Created: u.now(), Model: q.Model, Fingerprint: "fp_demo"}
 	used := usage{}
 	for _, p := range q.Prompt {
 		used.Prompt += Tokens(p)
 		for range n {
-			text, finish := cut(fmt.Sprintf("You wrote: %q and this is choice %d.", quote(p), len(reply.Choices)), q.MaxTokens)
+			text, finish := cut(fmt.Sprintf("You wrote: %q and this is choice %d.", quote(p), len(response.Choices)), q.MaxTokens)
 			used.Completion += Tokens(text)
-			reply.Choices = append(reply.Choices, completionChoice{Text: text, Index: len(reply.Choices), Finish: &finish})
+			response.Choices = append(response.Choices, completionChoice{Text: text, Index: len(response.Choices), Finish: &finish})
 		}
 	}
 	if q.Stream {
-		u.streamCompletion(w, r, reply, used.total(), q.StreamOptions.IncludeUsage)
+		u.streamCompletion(w, r, response, used.total(), q.StreamOptions.IncludeUsage)
 		return nil
 	}
-	reply.Usage = used.total()
-	writeJSON(w, http.StatusOK, reply)
+	response.Usage = used.total()
+	writeJSON(w, http.StatusOK, response)
 	return nil
 }
 
 // streamCompletion tells the answer a word a chunk, with usage as in streamChat.
-func (u *Upstream) streamCompletion(w http.ResponseWriter, r *http.Request, whole completion, used usage, askUsage bool) {
-	s, c := u.stream(w, r), whole
+func (u *Upstream) streamCompletion(w http.ResponseWriter, r *http.Request, complete completion, used usage, askUsage bool) {
+	s, c := u.stream(w, r), complete
 	if askUsage {
 		c.Usage = null
 	}
-	for _, choice := range whole.Choices {
-		for _, p := range pieces(choice.Text) {
+	for _, choice := range complete.Choices {
+		for _, p := range textChunks(choice.Text) {
 			c.Choices = []completionChoice{{Text: p, Index: choice.Index}}
 			s.data(c)
 		}

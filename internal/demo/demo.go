@@ -35,10 +35,10 @@ type Upstream struct {
 	opts      Options
 	mux       *http.ServeMux
 	number    atomic.Int64
-	files     *shelf[file]
-	batches   *shelf[batch]
-	jobs      *shelf[job]
-	responses *shelf[storedResponse]
+	files     *store[file]
+	batches   *store[batch]
+	jobs      *store[job]
+	responses *store[storedResponse]
 }
 
 var _ http.Handler = (*Upstream)(nil)
@@ -50,10 +50,10 @@ func New(o Options) *Upstream {
 	}
 	u := &Upstream{
 		opts: o, mux: http.NewServeMux(),
-		files:     newShelf[file](maxFiles, maxFileBytes),
-		batches:   newShelf[batch](maxRecords, maxRecordBytes),
-		jobs:      newShelf[job](maxRecords, maxRecordBytes),
-		responses: newShelf[storedResponse](maxRecords, maxRecordBytes),
+		files:     newStore[file](maxFiles, maxFileBytes),
+		batches:   newStore[batch](maxRecords, maxRecordBytes),
+		jobs:      newStore[job](maxRecords, maxRecordBytes),
+		responses: newStore[storedResponse](maxRecords, maxRecordBytes),
 	}
 	for pattern, h := range u.routes() {
 		u.mux.Handle(pattern, h)
@@ -77,7 +77,7 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // knows reports whether the caller may call: pictures are open, as OpenAI's
 // links to them are, and so is everything when no key was set.
 func (u *Upstream) knows(r *http.Request) bool {
-	if u.opts.Key.Empty() || strings.HasPrefix(r.URL.Path, picturePath) {
+	if u.opts.Key.Empty() || strings.HasPrefix(r.URL.Path, imagePath) {
 		return true
 	}
 	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -102,10 +102,10 @@ func (u *Upstream) routes() map[string]handler {
 		"POST /v1/embeddings":                   u.embed,
 		"POST /v1/audio/transcriptions":         u.transcribe,
 		"POST /v1/audio/translations":           u.translate,
-		"POST /v1/audio/speech":                 u.speak,
+		"POST /v1/audio/speech":                 u.createSpeech,
 		"POST /v1/images/generations":           u.generateImage,
 		"POST /v1/images/edits":                 u.editImage,
-		"GET " + picturePath + "{name}":         u.picture,
+		"GET " + imagePath + "{name}":           u.serveImage,
 		"POST /v1/moderations":                  u.moderate,
 		"POST /v1/rerank":                       u.rerank,
 		"POST /v1/responses":                    u.respond,

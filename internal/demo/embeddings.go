@@ -21,7 +21,7 @@ type embeddingRequest struct {
 	Encoding   string `json:"encoding_format"`
 }
 
-type embeddingReply struct {
+type embeddingResponse struct {
 	Object string         `json:"object"`
 	Data   []embedding    `json:"data"`
 	Model  string         `json:"model"`
@@ -57,7 +57,7 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 	if q.Dimensions == 0 {
 		q.Dimensions = defaultDimensions
 	}
-	reply := embeddingReply{Object: "list", Model: q.Model}
+	response := embeddingResponse{Object: "list", Model: q.Model}
 	for i, text := range q.Input {
 		e := embedding{Object: "embedding", Index: i}
 		if v := Vector(text, q.Dimensions); q.Encoding == "base64" {
@@ -65,11 +65,11 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 		} else {
 			e.Vector = v
 		}
-		reply.Data = append(reply.Data, e)
-		reply.Usage.Prompt += Tokens(text)
+		response.Data = append(response.Data, e)
+		response.Usage.Prompt += Tokens(text)
 	}
-	reply.Usage.Total = reply.Usage.Prompt
-	writeJSON(w, http.StatusOK, reply)
+	response.Usage.Total = response.Usage.Prompt
+	writeJSON(w, http.StatusOK, response)
 	return nil
 }
 
@@ -78,18 +78,18 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 // that a semantic cache or a search shows sense. An empty text has the first
 // unit vector. Words past the 512th do not count.
 func Vector(text string, dimensions int) []float32 {
-	sum := make([]float64, dimensions)
+	vector := make([]float64, dimensions)
 	words := strings.Fields(strings.ToLower(text))
 	for _, word := range words[:min(len(words), maxEmbedded)] {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(word))
 		for i, state := 0, h.Sum64(); i < dimensions; i++ {
 			state = state*6364136223846793005 + 1442695040888963407
-			sum[i] += float64(int32(state>>32)) / math.MaxInt32
+			vector[i] += float64(int32(state>>32)) / math.MaxInt32
 		}
 	}
 	var square float64
-	for _, x := range sum {
+	for _, x := range vector {
 		square += x * x
 	}
 	out := make([]float32, dimensions)
@@ -97,7 +97,7 @@ func Vector(text string, dimensions int) []float32 {
 		out[0] = 1
 		return out
 	}
-	for i, x := range sum {
+	for i, x := range vector {
 		out[i] = float32(x / math.Sqrt(square))
 	}
 	return out

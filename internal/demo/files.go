@@ -37,12 +37,12 @@ func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
 	case got.Size > maxFile:
 		return &refusal{Status: http.StatusRequestEntityTooLarge, Message: "The file is larger than 8 MiB.", Param: "file"}
 	}
-	writeJSON(w, http.StatusOK, u.keepFile(got.Name, f.first("purpose"), got.Kept))
+	writeJSON(w, http.StatusOK, u.storeFile(got.Name, f.first("purpose"), got.Head))
 	return nil
 }
 
-// keepFile puts a file of at most maxFile bytes on the shelf.
-func (u *Upstream) keepFile(name, purpose string, body []byte) file {
+// storeFile puts a file of at most maxFile bytes on the shelf.
+func (u *Upstream) storeFile(name, purpose string, body []byte) file {
 	f := file{
 		ID: u.numbered("file-"), Object: "file", Bytes: int64(len(body)), Created: u.now(),
 		Filename: name, Purpose: purpose, Status: "processed", body: body,
@@ -79,7 +79,7 @@ func (u *Upstream) fileContent(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeDropped takes the thing that the path names off a shelf and says so.
-func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *shelf[T], kind, object string) error {
+func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *store[T], kind, object string) error {
 	id := r.PathValue("id")
 	if !s.drop(id) {
 		return missing(kind, id)
@@ -89,7 +89,7 @@ func writeDropped[T any](w http.ResponseWriter, r *http.Request, s *shelf[T], ki
 }
 
 // writePage answers the page of a shelf that the query asks for.
-func writePage[T any](w http.ResponseWriter, r *http.Request, s *shelf[T]) error {
+func writePage[T any](w http.ResponseWriter, r *http.Request, s *store[T]) error {
 	p, err := s.list(r)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (u *Upstream) createJob(w http.ResponseWriter, r *http.Request) error {
 	if _, err := decode(w, r, &q); err != nil {
 		return err
 	}
-	in, ok := u.files.find(q.Training)
+	input, ok := u.files.find(q.Training)
 	switch {
 	case q.Model == "":
 		return badParam("model", "you must provide a model parameter")
@@ -51,7 +51,7 @@ func (u *Upstream) createJob(w http.ResponseWriter, r *http.Request) error {
 		ID: u.numbered("ftjob-"), Object: "fine_tuning.job", Created: u.now(), Model: q.Model, Org: "org-demo",
 		Status: "validating_files", Training: q.Training, Validation: q.Validation, Results: []string{}, Seed: q.Seed,
 		Hyper:  map[string]any{"n_epochs": 1, "batch_size": 1, "learning_rate_multiplier": 1},
-		suffix: q.Suffix, trainTokens: Tokens(string(in.body)),
+		suffix: q.Suffix, trainTokens: Tokens(string(input.body)),
 	}
 	u.jobs.put(j.ID, j, maxRecordBytes/maxRecords)
 	writeJSON(w, http.StatusOK, j)

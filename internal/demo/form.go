@@ -15,7 +15,7 @@ type form struct {
 type formFile struct {
 	Field, Name string
 	Size        int64
-	Kept        []byte // the first bytes
+	Head        []byte // the first bytes
 }
 
 // first is the first value of a field, "" when there is none.
@@ -37,7 +37,7 @@ func (f *form) file(field string) *formFile {
 }
 
 // readForm reads a form as it arrives and keeps the first keep bytes of files.
-func readForm(r *http.Request, keep int64) (*form, error) {
+func readForm(r *http.Request, headBytes int64) (*form, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return nil, badParam("", "Expected a multipart/form-data body: %v", err)
@@ -52,7 +52,7 @@ func readForm(r *http.Request, keep int64) (*form, error) {
 			return nil, err
 		}
 		if p.FileName() != "" {
-			err = f.addFile(p.FormName(), p.FileName(), p, keep)
+			err = f.addFile(p.FormName(), p.FileName(), p, headBytes)
 		} else {
 			err = f.addField(p.FormName(), p)
 		}
@@ -63,13 +63,13 @@ func readForm(r *http.Request, keep int64) (*form, error) {
 	return nil, badParam("", "The form has more than %d parts.", maxParts)
 }
 
-func (f *form) addFile(field, name string, r io.Reader, keep int64) error {
-	kept, err := io.ReadAll(io.LimitReader(r, keep))
+func (f *form) addFile(field, name string, r io.Reader, headBytes int64) error {
+	head, err := io.ReadAll(io.LimitReader(r, headBytes))
 	if err != nil {
 		return err
 	}
 	rest, err := io.Copy(io.Discard, r)
-	f.files = append(f.files, formFile{Field: field, Name: name, Size: int64(len(kept)) + rest, Kept: kept})
+	f.files = append(f.files, formFile{Field: field, Name: name, Size: int64(len(head)) + rest, Head: head})
 	return err
 }
 

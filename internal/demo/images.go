@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	picturePath = "/v1/demo/pictures/" // where pictures answered by URL are fetched, for example ".../3fa2c1.png"
-	pictureSide = 16                   // pixels
-	maxPictures = 10                   // "n", as OpenAI has it
-	maxPartial  = 3                    // "partial_images", likewise
+	imagePath       = "/v1/demo/pictures/" // where pictures answered by URL are fetched, for example ".../3fa2c1.png"
+	imageSidePixels = 16                   // pixels
+	maxPictures     = 10                   // "n", as OpenAI has it
+	maxPartial      = 3                    // "partial_images", likewise
 )
 
 type imageRequest struct {
@@ -75,10 +75,10 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 	case q.Partial < 0 || q.Partial > maxPartial:
 		return badParam("partial_images", "Invalid 'partial_images': expected 0 to %d.", maxPartial)
 	}
-	text, in, out := Tokens(q.Prompt), int64(q.files), int64(100*n)
+	text, inputTokens, out := Tokens(q.Prompt), int64(q.files), int64(100*n)
 	usage := map[string]any{
-		"input_tokens": text + in, "output_tokens": out, "total_tokens": text + in + out,
-		"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": in},
+		"input_tokens": text + inputTokens, "output_tokens": out, "total_tokens": text + inputTokens + out,
+		"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": inputTokens},
 	}
 	if q.Stream {
 		u.streamImages(w, r, q, n, usage)
@@ -88,10 +88,10 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 	for i := range n {
 		tint := q.tint(i)
 		if q.Format == "url" || q.Format == "" && strings.HasPrefix(q.Model, "dall-e") {
-			data = append(data, map[string]any{"url": "http://" + r.Host + picturePath + tint + ".png"})
+			data = append(data, map[string]any{"url": "http://" + r.Host + imagePath + tint + ".png"})
 			continue
 		}
-		data = append(data, map[string]any{"b64_json": base64.StdEncoding.EncodeToString(picture(tint))})
+		data = append(data, map[string]any{"b64_json": base64.StdEncoding.EncodeToString(renderPNG(tint))})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"created": u.now(), "data": data, "usage": usage})
 	return nil
@@ -108,7 +108,7 @@ func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageR
 	s := u.stream(w, r)
 	for i := range n {
 		image := map[string]any{
-			"b64_json": base64.StdEncoding.EncodeToString(picture(q.tint(i))), "created_at": u.now(),
+			"b64_json": base64.StdEncoding.EncodeToString(renderPNG(q.tint(i))), "created_at": u.now(),
 			"background": "opaque", "output_format": "png", "quality": "auto", "size": "auto",
 		}
 		image["type"] = kind + ".partial_image"
@@ -125,21 +125,21 @@ func (u *Upstream) streamImages(w http.ResponseWriter, r *http.Request, q imageR
 // tint is the colour of the picture with an index, six hex digits.
 func (q imageRequest) tint(i int) string { return seedOf(fmt.Append(nil, q.Prompt, i))[:6] }
 
-// picture serves what an answer's URL names.
-func (u *Upstream) picture(w http.ResponseWriter, r *http.Request) error {
+// serveImage serves what an answer's URL names.
+func (u *Upstream) serveImage(w http.ResponseWriter, r *http.Request) error {
 	tint, ok := strings.CutSuffix(r.PathValue("name"), ".png")
 	if _, err := hex.DecodeString(tint); err != nil || !ok || len(tint) != 6 {
 		return missing("picture", r.PathValue("name"))
 	}
 	w.Header().Set("Content-Type", "image/png")
-	_, _ = w.Write(picture(tint)) // a caller that left needs no answer
+	_, _ = w.Write(renderPNG(tint)) // a caller that left needs no answer
 	return nil
 }
 
-// picture is a PNG of one colour, given as six hex digits.
-func picture(tint string) []byte {
+// renderPNG is a PNG of one colour, given as six hex digits.
+func renderPNG(tint string) []byte {
 	rgb, _ := hex.DecodeString(tint) // both callers give six digits
-	img := image.NewRGBA(image.Rect(0, 0, pictureSide, pictureSide))
+	img := image.NewRGBA(image.Rect(0, 0, imageSidePixels, imageSidePixels))
 	draw.Draw(img, img.Bounds(), image.NewUniform(color.RGBA{rgb[0], rgb[1], rgb[2], 255}), image.Point{}, draw.Src)
 	var b bytes.Buffer
 	_ = png.Encode(&b, img) // a buffer takes everything

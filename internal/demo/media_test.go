@@ -45,9 +45,9 @@ func TestEmbeddings(t *testing.T) {
 		}
 	}
 
-	var packed struct{ Data []struct{ Embedding string } }
-	p.post("/v1/embeddings", `{"model":"m","input":"the cat sat","dimensions":8,"encoding_format":"base64"}`, &packed)
-	raw, err := base64.StdEncoding.DecodeString(packed.Data[0].Embedding)
+	var encoded struct{ Data []struct{ Embedding string } }
+	p.post("/v1/embeddings", `{"model":"m","input":"the cat sat","dimensions":8,"encoding_format":"base64"}`, &encoded)
+	raw, err := base64.StdEncoding.DecodeString(encoded.Data[0].Embedding)
 	want := demo.Vector("the cat sat", 8)
 	if err != nil || len(raw) != 32 {
 		t.Fatalf("%v, %d bytes", err, len(raw))
@@ -147,7 +147,7 @@ func TestVerboseTranscription(t *testing.T) {
 	p := start(t, demo.Options{})
 	wav := speech(p, 10)
 	type span struct{ Start, End float64 }
-	type answer struct {
+	type transcript struct {
 		Language, Duration, Text string
 		Words                    []struct {
 			Word string
@@ -174,7 +174,7 @@ func TestVerboseTranscription(t *testing.T) {
 			fields = append(fields, "timestamp_granularities[]", g)
 		}
 		_, got := p.form("/v1/audio/transcriptions", "file", "a.wav", wav, fields...)
-		var a answer
+		var a transcript
 		if err := json.Unmarshal([]byte(got), &a); err != nil {
 			t.Fatalf("%s: %v in %s", name, err, got)
 		}
@@ -349,15 +349,15 @@ func TestLongAudio(t *testing.T) {
 func TestImageStreams(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	var whole struct {
+	var generated struct {
 		Data []struct {
 			B64 []byte `json:"b64_json"`
 		}
 	}
-	p.post("/v1/images/generations", `{"model":"demo-image","prompt":"a red house","n":2}`, &whole)
-	_, edited := p.form("/v1/images/edits", "image", "in.png", whole.Data[0].B64, "prompt", "a red house")
-	res, got := p.form("/v1/images/edits", "image", "in.png", whole.Data[0].B64, "prompt", "a red house", "n", "2", "stream", "true", "partial_images", "1")
-	if !strings.Contains(edited, base64.StdEncoding.EncodeToString(whole.Data[0].B64)) {
+	p.post("/v1/images/generations", `{"model":"demo-image","prompt":"a red house","n":2}`, &generated)
+	_, edited := p.form("/v1/images/edits", "image", "in.png", generated.Data[0].B64, "prompt", "a red house")
+	res, got := p.form("/v1/images/edits", "image", "in.png", generated.Data[0].B64, "prompt", "a red house", "n", "2", "stream", "true", "partial_images", "1")
+	if !strings.Contains(edited, base64.StdEncoding.EncodeToString(generated.Data[0].B64)) {
 		t.Errorf("edited %s", edited)
 	}
 	for kind, events := range map[string][]string{
@@ -376,7 +376,7 @@ func TestImageStreams(t *testing.T) {
 					Out int `json:"output_tokens"`
 				}
 			}
-			if err := json.Unmarshal([]byte(text), &e); err != nil || !bytes.Equal(e.B64, whole.Data[i/2].B64) {
+			if err := json.Unmarshal([]byte(text), &e); err != nil || !bytes.Equal(e.B64, generated.Data[i/2].B64) {
 				t.Errorf("%s: %v %s", kind, err, text)
 			}
 			partial := i%2 == 0

@@ -108,41 +108,41 @@ func (c *conversation) addItem(ctx context.Context, ev realtimeEvent) error {
 	return c.send(ctx, "conversation.item.created", map[string]any{"item": realtimeItem(id, ev.Item.Role, "input_text", string(ev.Item.Content))})
 }
 
-func realtimeItem(id, role, kind, said string) map[string]any {
+func realtimeItem(id, role, kind, echoed string) map[string]any {
 	return map[string]any{
 		"id": id, "object": "realtime.item", "type": "message", "status": "completed", "role": role,
-		"content": []map[string]any{{"type": kind, "text": said}},
+		"content": []map[string]any{{"type": kind, "text": echoed}},
 	}
 }
 
 // respond echoes the last text: created, a delta for each word, done.
 func (c *conversation) respond(ctx context.Context) error {
 	q := chatRequest{Model: c.model, Messages: c.turns}
-	said := q.echo()
+	echoed := q.echo()
 	id, itemID := fmt.Sprintf("resp_demo_%d", c.sent), fmt.Sprintf("item_demo_%d", c.sent)
 	response := map[string]any{"id": id, "object": "realtime.response", "status": "in_progress", "output": []any{}, "usage": nil}
 	err := c.send(ctx, "response.created", map[string]any{"response": response})
-	at := func(more map[string]any) map[string]any {
+	event := func(more map[string]any) map[string]any {
 		more["response_id"], more["item_id"], more["output_index"], more["content_index"] = id, itemID, 0, 0
 		return more
 	}
-	for _, p := range pieces(said) {
+	for _, p := range textChunks(echoed) {
 		if err == nil {
-			err = c.send(ctx, "response.output_text.delta", at(map[string]any{"delta": p}))
+			err = c.send(ctx, "response.output_text.delta", event(map[string]any{"delta": p}))
 		}
 	}
 	if err == nil {
-		err = c.send(ctx, "response.output_text.done", at(map[string]any{"text": said}))
+		err = c.send(ctx, "response.output_text.done", event(map[string]any{"text": echoed}))
 	}
 	if err != nil {
 		return err
 	}
-	in, out := q.tokens(), Tokens(said)
+	inputTokens, out := q.tokens(), Tokens(echoed)
 	response["status"] = "completed"
-	response["output"] = []any{realtimeItem(itemID, "assistant", "output_text", said)}
+	response["output"] = []any{realtimeItem(itemID, "assistant", "output_text", echoed)}
 	response["usage"] = map[string]any{
-		"total_tokens": in + out, "input_tokens": in, "output_tokens": out,
-		"input_token_details":  map[string]any{"text_tokens": in, "audio_tokens": 0, "cached_tokens": 0},
+		"total_tokens": inputTokens + out, "input_tokens": inputTokens, "output_tokens": out,
+		"input_token_details":  map[string]any{"text_tokens": inputTokens, "audio_tokens": 0, "cached_tokens": 0},
 		"output_token_details": map[string]any{"text_tokens": out, "audio_tokens": 0},
 	}
 	return c.send(ctx, "response.done", map[string]any{"response": response})

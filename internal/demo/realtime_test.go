@@ -29,7 +29,7 @@ func TestRealtime(t *testing.T) {
 		t.Errorf("protocol %s", res.Header)
 	}
 	steps := []struct {
-		say  string
+		send string
 		want []string // types of the events that come
 		has  string   // in the last of them
 	}{
@@ -43,8 +43,8 @@ func TestRealtime(t *testing.T) {
 	}
 	ids := map[string]bool{}
 	for _, s := range steps {
-		if s.say != "" {
-			if err := ws.Write(ctx, websocket.MessageText, []byte(s.say)); err != nil {
+		if s.send != "" {
+			if err := ws.Write(ctx, websocket.MessageText, []byte(s.send)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -71,14 +71,14 @@ func (u *Upstream) rerank(w http.ResponseWriter, r *http.Request) error {
 
 // overlap is the share of the query's words that stand in the text, 0 to 1.
 func overlap(query, text string) float64 {
-	in := map[string]bool{}
+	terms := map[string]bool{}
 	for _, w := range strings.Fields(strings.ToLower(text)) {
-		in[w] = true
+		terms[w] = true
 	}
 	words := strings.Fields(strings.ToLower(query))
 	hits := 0
 	for _, w := range words {
-		if in[w] {
+		if terms[w] {
 			hits++
 		}
 	}

@@ -44,8 +44,8 @@ type inputItem struct {
 
 // storedResponse is what GET /v1/responses/{id} answers.
 type storedResponse struct {
-	reply responseReply
-	items []inputItem
+	response responseBody
+	items    []inputItem
 }
 
 func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
@@ -57,7 +57,7 @@ func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
 	if err := u.checkResponse(&q); err != nil {
 		return err
 	}
-	reply := q.reply(u.now())
+	reply := q.newResponse(u.now())
 	reply.ID, reply.Store = "resp_"+seed, q.Store == nil || *q.Store
 	if reply.Store {
 		reply.ID = u.numbered("resp_")
@@ -142,7 +142,7 @@ func (u *Upstream) findResponse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, s.reply)
+	writeJSON(w, http.StatusOK, s.response)
 	return nil
 }
 

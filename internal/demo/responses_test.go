@@ -33,7 +33,7 @@ func TestResponses(t *testing.T) {
 	p := start(t, demo.Options{})
 	cases := []struct {
 		name, body, want string
-		in, out          int64
+		input, out       int64
 	}{
 		{"text", `{"model":"m","input":"hello there","instructions":"be kind"}`, `You said: "hello there". I got 2 messages for model m.`, 4, 11},
 		{"items", `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"hi"}]},{"type":"item_reference","id":"x"}]}`, `You said: "hi". I got 1 message for model m.`, 1, 10},
@@ -49,10 +49,10 @@ func TestResponses(t *testing.T) {
 			p := provider{t, p.url}
 			var r response
 			p.post("/v1/responses", c.body, &r)
-			if got := spoken(r); got != c.want || r.Status != "completed" || r.Object != "response" || r.Model != "m" || !r.Store {
+			if got := contentText(r); got != c.want || r.Status != "completed" || r.Object != "response" || r.Model != "m" || !r.Store {
 				t.Errorf("got %s\nwant %s\n%+v", got, c.want, r)
 			}
-			if r.Usage.Input != c.in || r.Usage.Output != c.out || r.Usage.Total != c.in+c.out {
+			if r.Usage.Input != c.input || r.Usage.Output != c.out || r.Usage.Total != c.input+c.out {
 				t.Errorf("usage %+v", r.Usage)
 			}
 			var stored response
@@ -65,7 +65,7 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-func spoken(r response) string {
+func contentText(r response) string {
 	var b strings.Builder
 	for _, it := range r.Output {
 		if it.Type == "function_call" {
@@ -82,7 +82,7 @@ func spoken(r response) string {
 // up the text, and the last event has the whole answer.
 func streamedResponse(p provider, body string, want response) {
 	p.t.Helper()
-	var pieces strings.Builder
+	var deltas strings.Builder
 	events := p.events("/v1/responses", `{"stream":true,`+body[1:])
 	types := map[string]int{}
 	var last struct {
@@ -98,15 +98,15 @@ func streamedResponse(p provider, body string, want response) {
 			p.t.Fatalf("%v: event %d is %s", err, i, data)
 		}
 		types[e.Type]++
-		pieces.WriteString(e.Delta)
+		deltas.WriteString(e.Delta)
 		_ = json.Unmarshal([]byte(data), &last)
 	}
 	last.Response.ID = want.ID // each is stored under its own
 	if last.Type != "response.completed" || asJSON(last.Response) != asJSON(want) {
 		p.t.Errorf("streamed %+v\nwhole %+v", last, want)
 	}
-	if whole := spoken(want); pieces.String() != whole && want.Output[0].Name+"("+pieces.String()+")" != whole {
-		p.t.Errorf("pieces %q of %q", pieces.String(), whole)
+	if complete := contentText(want); deltas.String() != complete && want.Output[0].Name+"("+deltas.String()+")" != complete {
+		p.t.Errorf("pieces %q of %q", deltas.String(), complete)
 	}
 	for _, once := range []string{"response.created", "response.in_progress", "response.output_item.added", "response.output_item.done"} {
 		if types[once] != 1 {

@@ -7,7 +7,7 @@ import (
 // The answers of the responses endpoint as they go over the wire.
 // Source: https://platform.openai.com/docs/api-reference/responses, read 2026-11.
 
-type responseReply struct {
+type responseBody struct {
 	ID           string            `json:"id"`
 	Object       string            `json:"object"` // "response"
 	Created      int64             `json:"created_at"`
@@ -74,16 +74,16 @@ func text(s string) outputText {
 	return outputText{Type: "output_text", Text: s, Annotations: []struct{}{}, Logprobs: []struct{}{}}
 }
 
-// reply is the whole answer, still without id.
-func (q *responseRequest) reply(now int64) responseReply {
+// newResponse is the whole answer, still without id.
+func (q *responseRequest) newResponse(now int64) responseBody {
 	chat := q.asChat()
-	a := chat.answer(0)
-	in, out := chat.tokens(), a.tokens()
-	p := responseReply{
+	a := chat.generateChoice(0)
+	inputTokens, out := chat.tokens(), a.tokens()
+	p := responseBody{
 		Object: "response", Created: now, Status: "completed", Instructions: q.Instructions, MaxTokens: q.MaxTokens,
 		Model: q.Model, Output: a.items(), Parallel: true, Previous: q.Previous, Temperature: 1,
 		Text: map[string]any{"format": map[string]any{"type": orElse(q.Text.Format.Type, "text")}}, ToolChoice: "auto", Tools: []any{}, TopP: 1,
-		Truncation: "disabled", Usage: &responseUsage{Input: in, Output: out, Total: in + out}, Metadata: q.Metadata,
+		Truncation: "disabled", Usage: &responseUsage{Input: inputTokens, Output: out, Total: inputTokens + out}, Metadata: q.Metadata,
 	}
 	for _, t := range q.Tools {
 		p.Tools = append(p.Tools, map[string]any{"type": t.Type, "name": t.Name, "parameters": t.Parameters, "strict": true})
@@ -101,7 +101,7 @@ func (q *responseRequest) reply(now int64) responseReply {
 }
 
 // items is the answer as output items.
-func (a answer) items() []outputItem {
+func (a choiceContent) items() []outputItem {
 	if len(a.calls) == 0 {
 		return []outputItem{{ID: "msg_demo_1", Type: "message", Status: "completed", Role: "assistant", Content: []outputText{text(a.text)}}}
 	}

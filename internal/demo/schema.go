@@ -64,7 +64,7 @@ func (s *sampler) value(schema map[string]any, depth int) any {
 	if s.left--; s.left < 0 || depth == 0 {
 		return nil
 	}
-	if v, ok := given(schema); ok {
+	if v, ok := explicitValue(schema); ok {
 		return v
 	}
 	if next := s.other(schema); next != nil {
@@ -85,8 +85,8 @@ func (s *sampler) value(schema map[string]any, depth int) any {
 	return nil
 }
 
-// given is a value that the schema itself names.
-func given(schema map[string]any) (any, bool) {
+// explicitValue is a value that the schema itself names.
+func explicitValue(schema map[string]any) (any, bool) {
 	for _, k := range []string{"const", "default"} {
 		if v, ok := schema[k]; ok {
 			return v, true
@@ -116,16 +116,16 @@ func (s *sampler) other(schema map[string]any) map[string]any {
 
 // resolve follows a reference inside the document, for example "#/$defs/city".
 func (s *sampler) resolve(ref string) map[string]any {
-	at := s.root
+	node := s.root
 	for _, name := range strings.Split(strings.TrimPrefix(ref, "#"), "/") {
 		if name == "" {
 			continue
 		}
-		if at, _ = at[name].(map[string]any); at == nil {
+		if node, _ = node[name].(map[string]any); node == nil {
 			return nil
 		}
 	}
-	return at
+	return node
 }
 
 func (s *sampler) object(schema map[string]any, depth int) any {

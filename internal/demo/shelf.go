@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// shelf keeps the newest things by id, up to a count and a number of bytes; the
+// store keeps the newest things by id, up to a count and a number of bytes; the
 // oldest go first. It is safe for concurrent use. Things are values: what find
 // returns is a copy.
-type shelf[T any] struct {
-	most     int
+type store[T any] struct {
+	maxItems int
 	maxBytes int64
 
 	mu    sync.Mutex
@@ -25,19 +25,19 @@ type shelved[T any] struct {
 	size  int64
 }
 
-func newShelf[T any](most int, maxBytes int64) *shelf[T] {
-	return &shelf[T]{most: most, maxBytes: maxBytes, items: map[string]shelved[T]{}}
+func newStore[T any](most int, maxBytes int64) *store[T] {
+	return &store[T]{maxItems: most, maxBytes: maxBytes, items: map[string]shelved[T]{}}
 }
 
 // put adds a thing of that many bytes under a fresh id. A thing larger than the
 // whole shelf is not kept, and put says so.
-func (s *shelf[T]) put(id string, v T, size int64) bool {
+func (s *store[T]) put(id string, v T, size int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if size > s.maxBytes {
 		return false
 	}
-	for len(s.order) > 0 && (len(s.order) >= s.most || s.bytes+size > s.maxBytes) {
+	for len(s.order) > 0 && (len(s.order) >= s.maxItems || s.bytes+size > s.maxBytes) {
 		s.remove(s.order[0])
 	}
 	s.order = append(s.order, id)
@@ -46,7 +46,7 @@ func (s *shelf[T]) put(id string, v T, size int64) bool {
 	return true
 }
 
-func (s *shelf[T]) find(id string) (T, bool) {
+func (s *store[T]) find(id string) (T, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	it, ok := s.items[id]
@@ -55,7 +55,7 @@ func (s *shelf[T]) find(id string) (T, bool) {
 
 // named finds the thing whose id the path has; kind is what a refusal calls it,
 // for example "File".
-func (s *shelf[T]) named(r *http.Request, kind string) (T, error) {
+func (s *store[T]) named(r *http.Request, kind string) (T, error) {
 	v, ok := s.find(r.PathValue("id"))
 	if !ok {
 		return v, missing(kind, r.PathValue("id"))
@@ -65,7 +65,7 @@ func (s *shelf[T]) named(r *http.Request, kind string) (T, error) {
 
 // change replaces a thing by what f makes of it. F runs under the shelf's lock
 // and must not touch the shelf.
-func (s *shelf[T]) change(id string, f func(T) T) (T, bool) {
+func (s *store[T]) change(id string, f func(T) T) (T, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	it, ok := s.items[id]
@@ -76,7 +76,7 @@ func (s *shelf[T]) change(id string, f func(T) T) (T, bool) {
 	return it.value, ok
 }
 
-func (s *shelf[T]) drop(id string) bool {
+func (s *store[T]) drop(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.items[id]
@@ -86,7 +86,7 @@ func (s *shelf[T]) drop(id string) bool {
 	return ok
 }
 
-func (s *shelf[T]) remove(id string) {
+func (s *store[T]) remove(id string) {
 	s.bytes -= s.items[id].size
 	delete(s.items, id)
 	s.order = slices.DeleteFunc(s.order, func(other string) bool { return other == id })
@@ -103,7 +103,7 @@ type page[T any] struct {
 
 // list is the page that the query asks for, newest first: after (an id) and limit
 // (1 to 100, 20 when absent).
-func (s *shelf[T]) list(r *http.Request) (page[T], error) {
+func (s *store[T]) list(r *http.Request) (page[T], error) {
 	limit := 20
 	if v := r.URL.Query().Get("limit"); v != "" {
 		n, err := strconv.Atoi(v)

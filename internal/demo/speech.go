@@ -9,10 +9,10 @@ import (
 
 // The sound: mono, 16 bit, a tenth of a second a word, at most five seconds.
 const (
-	sampleRate     = 8000 // samples per second
-	samplesPerWord = sampleRate / 10
-	maxSpoken      = 50 // words
-	speechPiece    = 16 << 10
+	sampleRate       = 8000 // samples per second
+	samplesPerWord   = sampleRate / 10
+	maxTones         = 50 // words
+	speechChunkBytes = 16 << 10
 )
 
 type speechRequest struct {
@@ -23,10 +23,10 @@ type speechRequest struct {
 	StreamFormat string `json:"stream_format"`
 }
 
-// speak answers a tone per word as a WAV file, whatever format was asked for:
+// createSpeech answers a tone per word as a WAV file, whatever format was asked for:
 // the content type says so. Format "pcm" gets the bare samples, stream_format
 // "sse" the same bytes as events.
-func (u *Upstream) speak(w http.ResponseWriter, r *http.Request) error {
+func (u *Upstream) createSpeech(w http.ResponseWriter, r *http.Request) error {
 	var q speechRequest
 	if _, err := decode(w, r, &q); err != nil {
 		return err
@@ -39,34 +39,34 @@ func (u *Upstream) speak(w http.ResponseWriter, r *http.Request) error {
 	case q.Voice == "":
 		return badParam("voice", "you must provide a voice parameter")
 	}
-	sound, kind := wave(q.Input), "audio/wav"
+	audio, kind := wave(q.Input), "audio/wav"
 	if q.Format == "pcm" {
-		sound, kind = sound[waveHead:], "audio/pcm"
+		audio, kind = audio[waveHead:], "audio/pcm"
 	}
 	if q.StreamFormat == "sse" {
-		u.streamSpeech(w, r, sound, q.Input)
+		u.streamSpeech(w, r, audio, q.Input)
 		return nil
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(sound) // a caller that left needs no answer
+	_, _ = w.Write(audio) // a caller that left needs no answer
 	return nil
 }
 
-func (u *Upstream) streamSpeech(w http.ResponseWriter, r *http.Request, sound []byte, text string) {
+func (u *Upstream) streamSpeech(w http.ResponseWriter, r *http.Request, audio []byte, text string) {
 	s := u.stream(w, r)
-	in, out := Tokens(text), int64(len(sound)/(2*samplesPerWord))
-	for len(sound) > 0 {
-		n := min(len(sound), speechPiece)
-		s.data(map[string]any{"type": "speech.audio.delta", "audio": base64.StdEncoding.EncodeToString(sound[:n])})
-		sound = sound[n:]
+	inputTokens, out := Tokens(text), int64(len(audio)/(2*samplesPerWord))
+	for len(audio) > 0 {
+		n := min(len(audio), speechChunkBytes)
+		s.data(map[string]any{"type": "speech.audio.delta", "audio": base64.StdEncoding.EncodeToString(audio[:n])})
+		audio = audio[n:]
 	}
-	s.data(map[string]any{"type": "speech.audio.done", "usage": map[string]any{"input_tokens": in, "output_tokens": out, "total_tokens": in + out}})
+	s.data(map[string]any{"type": "speech.audio.done", "usage": map[string]any{"input_tokens": inputTokens, "output_tokens": out, "total_tokens": inputTokens + out}})
 }
 
 // wave is a WAV file with one tone per word, its pitch from the word's length.
 func wave(text string) []byte {
-	words := pieces(text)
-	words = words[:min(len(words), maxSpoken)]
+	words := textChunks(text)
+	words = words[:min(len(words), maxTones)]
 	size := uint32(2 * samplesPerWord * len(words))
 	b := make([]byte, 0, waveHead+size)
 	b = append(b, "RIFF"...)

@@ -100,13 +100,13 @@ type batchObject struct {
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	in := p.upload("in.jsonl", "batch", `{"custom_id":"a","method":"POST","url":"/v1/embeddings","body":{"model":"m","input":"x","dimensions":2}}
+	input := p.upload("in.jsonl", "batch", `{"custom_id":"a","method":"POST","url":"/v1/embeddings","body":{"model":"m","input":"x","dimensions":2}}
 
 {"custom_id":"b","method":"POST","url":"/v1/embeddings","body":{}}
 {"custom_id":"c","method":"POST","url":"/v1/chat/completions","body":{}}
 nonsense
 `)
-	create := `{"input_file_id":"` + in + `","endpoint":"/v1/embeddings","completion_window":"24h","metadata":{"k":"v"}}`
+	create := `{"input_file_id":"` + input + `","endpoint":"/v1/embeddings","completion_window":"24h","metadata":{"k":"v"}}`
 	var b batchObject
 	p.post("/v1/batches", create, &b)
 	states := b.Status
@@ -157,17 +157,17 @@ func checkLines(t *testing.T, got string, want []string) {
 func TestBatchRefusals(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	in, other := p.upload("in.jsonl", "batch", `{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}}`), p.upload("x", "evals", "")
+	input, other := p.upload("in.jsonl", "batch", `{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}}`), p.upload("x", "evals", "")
 	for param, body := range map[string]string{
 		"input_file_id":     `{"input_file_id":"` + other + `","endpoint":"/v1/embeddings","completion_window":"24h"}`,
-		"endpoint":          `{"input_file_id":"` + in + `","endpoint":"/v1/files","completion_window":"24h"}`,
-		"completion_window": `{"input_file_id":"` + in + `","endpoint":"/v1/embeddings","completion_window":"1h"}`,
+		"endpoint":          `{"input_file_id":"` + input + `","endpoint":"/v1/files","completion_window":"24h"}`,
+		"completion_window": `{"input_file_id":"` + input + `","endpoint":"/v1/embeddings","completion_window":"1h"}`,
 	} {
 		res, got := p.call(http.MethodPost, "/v1/batches", "application/json", strings.NewReader(body))
 		wantRefusal(t, res, got, 400, param)
 	}
 	var b batchObject
-	p.post("/v1/batches", `{"input_file_id":"`+in+`","endpoint":"/v1/chat/completions","completion_window":"24h"}`, &b)
+	p.post("/v1/batches", `{"input_file_id":"`+input+`","endpoint":"/v1/chat/completions","completion_window":"24h"}`, &b)
 	p.get("/v1/batches/"+b.ID, &b)
 	p.get("/v1/batches/"+b.ID, &b)
 	if b.Counts.Failed != 1 || b.Output != nil {
@@ -178,14 +178,14 @@ func TestBatchRefusals(t *testing.T) {
 func TestFineTuning(t *testing.T) {
 	t.Parallel()
 	p := start(t, demo.Options{})
-	in := p.upload("train.jsonl", "fine-tune", "three words here")
+	input := p.upload("train.jsonl", "fine-tune", "three words here")
 	type job struct {
 		ID, Object, Status string
 		Tuned              *string `json:"fine_tuned_model"`
 		Trained            *int64  `json:"trained_tokens"`
 	}
 	var j job
-	p.post("/v1/fine_tuning/jobs", `{"model":"demo-chat","training_file":"`+in+`","suffix":"mine"}`, &j)
+	p.post("/v1/fine_tuning/jobs", `{"model":"demo-chat","training_file":"`+input+`","suffix":"mine"}`, &j)
 	states := j.Status
 	for range 3 {
 		p.get("/v1/fine_tuning/jobs/"+j.ID, &j)
@@ -196,10 +196,10 @@ func TestFineTuning(t *testing.T) {
 	}
 	res, got := p.call(http.MethodPost, "/v1/fine_tuning/jobs/"+j.ID+"/cancel", "", nil)
 	wantRefusal(t, res, got, 400, "")
-	res, got = p.call(http.MethodPost, "/v1/fine_tuning/jobs", "application/json", strings.NewReader(`{"model":"m","training_file":"`+in+`","suffix":"`+strings.Repeat("s", 65)+`"}`))
+	res, got = p.call(http.MethodPost, "/v1/fine_tuning/jobs", "application/json", strings.NewReader(`{"model":"m","training_file":"`+input+`","suffix":"`+strings.Repeat("s", 65)+`"}`))
 	wantRefusal(t, res, got, 400, "suffix")
 	var second job
-	p.post("/v1/fine_tuning/jobs", `{"model":"demo-chat","training_file":"`+in+`"}`, &second)
+	p.post("/v1/fine_tuning/jobs", `{"model":"demo-chat","training_file":"`+input+`"}`, &second)
 	p.into(http.MethodPost, "/v1/fine_tuning/jobs/"+second.ID+"/cancel", "", nil, &second)
 	var l list[job]
 	p.get("/v1/fine_tuning/jobs?limit=1", &l)

@@ -29,10 +29,10 @@ type calledByName struct {
 	Arguments string `json:"arguments"`
 }
 
-// wantedCalls is what choice i calls: the tool that tool_choice names; those whose
+// requestedCalls is what choice i calls: the tool that tool_choice names; those whose
 // name stands in the user's text; the first one when tool_choice is "required" or
 // the text has the word "tool"; none when tool_choice is "none".
-func wantedCalls(tools []tool, choice json.RawMessage, text string, i int) []toolCall {
+func requestedCalls(tools []tool, choice json.RawMessage, text string, i int) []toolCall {
 	var calls []toolCall
 	for _, t := range chosen(tools, choice, text) {
 		calls = append(calls, toolCall{

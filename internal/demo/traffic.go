@@ -11,14 +11,14 @@ const MaxTrafficDays = 90
 // PastRequest is a request of traffic that is made up, so that a demonstration has something
 // to show. It was answered by the last of its attempts.
 type PastRequest struct {
-	Started  time.Time
-	Team     string // "search" or "support"
-	User     string // e-mail address of the end user
-	Stream   bool
-	Prompt   string
-	Answer   string // empty when all attempts failed
-	Feedback int    // -10 to 10; 0 for none
-	Attempts []PastAttempt
+	Started      time.Time
+	Team         string // "search" or "support"
+	User         string // e-mail address of the end user
+	Stream       bool
+	Prompt       string
+	ResponseText string // empty when all attempts failed
+	Feedback     int    // -10 to 10; 0 for none
+	Attempts     []PastAttempt
 }
 
 // PastAttempt is a try of a target. A Status of 0 is a provider that did not answer in time.
@@ -106,9 +106,9 @@ func Traffic(seed uint64, end time.Time, days int) []PastRequest {
 			n := int(t.perHour*busy(hour) + random.Float64())
 			step := time.Hour / time.Duration(n+1)
 			for i := range n {
-				at := hour.Add(time.Duration(i)*step + time.Duration(random.Int64N(int64(step))))
-				r := t.request(random, at, overloaded)
-				if at.Add(r.duration()).Before(end) {
+				started := hour.Add(time.Duration(i)*step + time.Duration(random.Int64N(int64(step))))
+				r := t.request(random, started, overloaded)
+				if started.Add(r.duration()).Before(end) {
 					out = append(out, r)
 				}
 			}
@@ -140,16 +140,16 @@ func (r *PastRequest) duration() (d time.Duration) {
 	return d
 }
 
-func (t *team) request(random *rand.Rand, at time.Time, overloaded bool) PastRequest {
+func (t *team) request(random *rand.Rand, started time.Time, overloaded bool) PastRequest {
 	r := PastRequest{
-		Started: at, Team: t.name, User: t.users[random.IntN(len(t.users))],
+		Started: started, Team: t.name, User: t.users[random.IntN(len(t.users))],
 		Stream: t.stream && random.IntN(4) > 0, Prompt: t.questions[random.IntN(len(t.questions))],
 	}
 	for _, to := range t.targets {
 		a := t.attempt(random, to, overloaded)
 		r.Attempts = append(r.Attempts, a)
 		if a.Status == 200 {
-			r.Answer = answers[random.IntN(len(answers))]
+			r.ResponseText = answers[random.IntN(len(answers))]
 			break
 		}
 		if a.Status == 400 { // no other target would take it
@@ -157,7 +157,7 @@ func (t *team) request(random *rand.Rand, at time.Time, overloaded bool) PastReq
 		}
 	}
 	switch n := random.IntN(100); {
-	case r.Answer == "":
+	case r.ResponseText == "":
 		if n < 10 {
 			r.Feedback = -8
 		}

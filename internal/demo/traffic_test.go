@@ -27,7 +27,7 @@ func TestTraffic_IsDeterministicAndVaried(t *testing.T) {
 		users[r.User]++
 		days[r.Started.Format(time.DateOnly)]++
 		fallbacks += len(r.Attempts) - 1
-		if r.Answer == "" {
+		if r.ResponseText == "" {
 			failures++
 		}
 		if r.Feedback > 0 {

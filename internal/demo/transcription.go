@@ -26,7 +26,7 @@ func (u *Upstream) transcribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := hear(f, "transcribe")
+	t, err := newTranscript(f, "transcribe")
 	if err != nil {
 		return err
 	}
@@ -43,15 +43,15 @@ func (u *Upstream) translate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := hear(f, "translate")
+	t, err := newTranscript(f, "translate")
 	if err != nil {
 		return err
 	}
 	return t.write(w, f.first("response_format"))
 }
 
-// hear makes a transcript that says what arrived.
-func hear(f *form, task string) (transcript, error) {
+// newTranscript makes a transcript that says what arrived.
+func newTranscript(f *form, task string) (transcript, error) {
 	audio := f.file("file")
 	switch {
 	case audio == nil:
@@ -77,7 +77,7 @@ func hear(f *form, task string) (transcript, error) {
 // kbit/s would make of it. Rounded to hundredths.
 func duration(f *formFile) float64 {
 	seconds := float64(f.Size) / 16000
-	if b := f.Kept; len(b) == waveHead && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE" {
+	if b := f.Head; len(b) == waveHead && string(b[:4]) == "RIFF" && string(b[8:12]) == "WAVE" {
 		if rate := binary.LittleEndian.Uint32(b[28:32]); rate > 0 {
 			seconds = float64(f.Size-waveHead) / float64(rate)
 		}
@@ -109,17 +109,17 @@ func (t transcript) usage() any {
 	if t.model == "whisper-1" {
 		return map[string]any{"type": "duration", "seconds": int64(math.Ceil(t.seconds))}
 	}
-	in, out := int64(math.Ceil(t.seconds*10)), Tokens(t.text)
+	inputTokens, out := int64(math.Ceil(t.seconds*10)), Tokens(t.text)
 	return map[string]any{
-		"type": "tokens", "input_tokens": in, "output_tokens": out, "total_tokens": in + out,
-		"input_token_details": map[string]any{"audio_tokens": in, "text_tokens": 0},
+		"type": "tokens", "input_tokens": inputTokens, "output_tokens": out, "total_tokens": inputTokens + out,
+		"input_token_details": map[string]any{"audio_tokens": inputTokens, "text_tokens": 0},
 	}
 }
 
 // streamTranscript tells the text a word an event. This stream has no [DONE].
 func (u *Upstream) streamTranscript(w http.ResponseWriter, r *http.Request, t transcript) {
 	s := u.stream(w, r)
-	for _, p := range pieces(t.text) {
+	for _, p := range textChunks(t.text) {
 		s.data(map[string]any{"type": "transcript.text.delta", "delta": p})
 	}
 	s.data(map[string]any{"type": "transcript.text.done", "text": t.text, "usage": t.usage()})

@@ -20,16 +20,16 @@ func quote(text string) string {
 
 // cut keeps the first limit words, and says why the text ends: "stop", or
 // "length" when it was longer. A limit of 0 or less keeps everything.
-func cut(text string, limit int64) (kept, reason string) {
+func cut(text string, limit int64) (truncated, reason string) {
 	if words := strings.Fields(text); limit > 0 && int64(len(words)) > limit {
 		return strings.Join(words[:limit], " "), "length"
 	}
 	return text, "stop"
 }
 
-// pieces splits a text into what a stream delivers: a word each, with the blank
+// textChunks splits a text into what a stream delivers: a word each, with the blank
 // after it. Joined they are the text again.
-func pieces(text string) []string {
+func textChunks(text string) []string {
 	if text == "" {
 		return nil
 	}

@@ -17,9 +17,9 @@ func Analyse(ctx context.Context, a record.Analysis, ask func(context.Context, *
 	if err == nil && len(page.Rows) == 0 && a.Offset > 0 { // whose rows told their number?
 		first := a
 		first.Offset, first.Limit = 0, 1
-		var whole record.AnalysisPage
-		whole, err = ask(ctx, &first)
-		page.Total = whole.Total
+		var total record.AnalysisPage
+		total, err = ask(ctx, &first)
+		page.Total = total.Total
 	}
 	if err != nil {
 		return record.AnalysisPage{}, err

@@ -29,11 +29,11 @@ func (d RetentionCutoffs) Or(o RetentionCutoffs) RetentionCutoffs { return d.wit
 // And is due when both are.
 func (d RetentionCutoffs) And(o RetentionCutoffs) RetentionCutoffs { return d.with(o, earlier) }
 
-func (d RetentionCutoffs) with(o RetentionCutoffs, of func(a, b time.Time) time.Time) RetentionCutoffs {
-	out := RetentionCutoffs{Before: of(d.Before, o.Before), Workspaces: map[string]time.Time{}}
+func (d RetentionCutoffs) with(o RetentionCutoffs, choose func(a, b time.Time) time.Time) RetentionCutoffs {
+	out := RetentionCutoffs{Before: choose(d.Before, o.Before), Workspaces: map[string]time.Time{}}
 	for _, list := range []map[string]time.Time{d.Workspaces, o.Workspaces} {
 		for id := range list {
-			out.Workspaces[id] = of(d.For(id), o.For(id))
+			out.Workspaces[id] = choose(d.For(id), o.For(id))
 		}
 	}
 	return out
@@ -57,14 +57,14 @@ func (d RetentionCutoffs) Waves() []RetentionBatch {
 	if !d.Before.IsZero() {
 		out = append(out, RetentionBatch{Before: d.Before})
 	}
-	at := map[time.Time][]string{}
+	workspacesByTime := map[time.Time][]string{}
 	for _, id := range slices.Sorted(maps.Keys(d.Workspaces)) {
 		if t := d.Workspaces[id]; t.After(d.Before) {
-			at[t] = append(at[t], id)
+			workspacesByTime[t] = append(workspacesByTime[t], id)
 		}
 	}
-	for _, t := range slices.SortedFunc(maps.Keys(at), time.Time.Compare) {
-		out = append(out, RetentionBatch{Before: t, Workspaces: at[t]})
+	for _, t := range slices.SortedFunc(maps.Keys(workspacesByTime), time.Time.Compare) {
+		out = append(out, RetentionBatch{Before: t, Workspaces: workspacesByTime[t]})
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (s *Store) Err() error {
 func (s *Store) Run(ctx context.Context) error {
 	background.RunWithBackoff(ctx, s.follow, func() uint64 { return s.Stats().Batches }, func(err error, pause time.Duration) {
 		s.setFailure(err)
-		s.trouble.Failed(err, "retry", pause)
+		s.outage.Failed(err, "retry", pause)
 	})
 	if err := background.RunFinal(ctx, s.takeRest); err != nil {
 		return fmt.Errorf("store last logs: %w", err)
@@ -133,7 +133,7 @@ func (s *Store) setFailure(err error) {
 	defer s.state.mu.Unlock()
 	s.state.failure = err
 	if err == nil {
-		s.trouble.Recovered()
+		s.outage.Recovered()
 		return
 	}
 	s.state.stats.Failures++

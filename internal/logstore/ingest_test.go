@@ -179,8 +179,8 @@ func TestRetainDeletesRowsAndBodies(t *testing.T) {
 		if err := n.run(t)(); err != nil {
 			t.Fatal(err)
 		}
-		at := func(i int) time.Time { return recordtest.Chat(i).Started }
-		if err := n.store.Retain(t.Context(), logstore.Retention{Metrics: logstore.RetentionCutoffs{Before: at(3)}, Bodies: logstore.RetentionCutoffs{Before: at(6)}}); err != nil {
+		startOf := func(i int) time.Time { return recordtest.Chat(i).Started }
+		if err := n.store.Retain(t.Context(), logstore.Retention{Metrics: logstore.RetentionCutoffs{Before: startOf(3)}, Bodies: logstore.RetentionCutoffs{Before: startOf(6)}}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 10 {
@@ -190,7 +190,7 @@ func TestRetainDeletesRowsAndBodies(t *testing.T) {
 				t.Errorf("chat %d: row %v, bodies %v, %v", i, row, bodies, err)
 			}
 		}
-		if err := n.store.Retain(t.Context(), logstore.Retention{Metrics: logstore.RetentionCutoffs{Before: at(100)}, Bodies: logstore.RetentionCutoffs{Before: at(100)}}); err != nil {
+		if err := n.store.Retain(t.Context(), logstore.Retention{Metrics: logstore.RetentionCutoffs{Before: startOf(100)}, Bodies: logstore.RetentionCutoffs{Before: startOf(100)}}); err != nil {
 			t.Fatal(err)
 		}
 		n.check(t, 0)

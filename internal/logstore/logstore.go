@@ -29,7 +29,7 @@ type Journal interface {
 	// An attempt or a correction is nil.
 	Read(from record.Position, visit func(*record.Attempt, *record.Correction) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
-	Wait(ctx context.Context, at record.Position) error
+	Wait(ctx context.Context, position record.Position) error
 	// Trim says that records before a position are no longer needed.
 	Trim(before record.Position) error
 	// Mark appends a correction without an ID whose Operation is id.
@@ -68,7 +68,7 @@ type BodyStore interface {
 	// it, unless it is open: that of the mark, or behind it. References to what is kept
 	// stay good. It is safe beside all other methods for a file that is not open. After
 	// bodies.ErrWhole it did what can be done.
-	Scrub(ctx context.Context, file uint32, open bool, kept []bodies.Span) error
+	Scrub(ctx context.Context, file uint32, open bool, retained []bodies.Span) error
 	// Delete deletes objects of single records. One that is not there does no harm.
 	Delete(ctx context.Context, keys []string) error
 	// Trim deletes the files before a number, and what nodes that are no more left
@@ -123,7 +123,7 @@ type Options struct {
 	// SearchBytes is how much of bodies one call of Search looks at, after decompression; 0
 	// means 256 MiB.
 	SearchBytes int64
-	Home        string       // name of this node, as in the references to its bodies
+	Node        string       // name of this node, as in the references to its bodies
 	Logger      *slog.Logger // nil means none
 }
 
@@ -165,7 +165,7 @@ type Store struct {
 	unsure  []string // marks of a batch of which it is not known whether it was stored
 
 	searches chan struct{} // places of those under way
-	trouble  *background.OutageLog
+	outage   *background.OutageLog
 
 	state state
 	marks ingestWaiters
@@ -176,7 +176,7 @@ func New(j Journal, rows RowStore, files BodyStore, o Options) *Store {
 	o = o.withDefaults()
 	return &Store{
 		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
-		trouble: background.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
+		outage: background.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
 	}
 }
 
@@ -204,7 +204,7 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 	case err == nil || errors.Is(err, bodies.ErrGone) || errors.Is(err, bodies.ErrElsewhere):
 	case errors.Is(err, bodies.ErrDamaged):
 		s.o.Logger.Error("the bodies of a log are damaged", "id", id, "error", err)
-	case errors.Is(err, bodies.ErrAway):
+	case errors.Is(err, bodies.ErrUnavailable):
 		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").WithCause(err)
 	default:
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)

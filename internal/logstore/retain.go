@@ -21,18 +21,18 @@ type Retainer interface {
 	// corrections. From then on no list has them, and none finds them.
 	Blank(ctx context.Context, due RetentionCutoffs) (rows int64, err error)
 	// DueFiles are the files in which rows that are due have bodies, in any order.
-	DueFiles(ctx context.Context, home string, due RetentionCutoffs) ([]uint32, error)
-	// Kept are the places in a file at which rows that are not due have bodies.
-	Kept(ctx context.Context, home string, file uint32, due RetentionCutoffs) ([]bodies.Span, error)
+	DueFiles(ctx context.Context, node string, due RetentionCutoffs) ([]uint32, error)
+	// RetainedSpans are the places in a file at which rows that are not due have bodies.
+	RetainedSpans(ctx context.Context, node string, file uint32, due RetentionCutoffs) ([]bodies.Span, error)
 	// DueKeys are some objects that hold bodies of due rows. The rows are all those with
 	// such an object that are due in of; no key means that none is left.
-	DueKeys(ctx context.Context, due RetentionCutoffs) (keys []string, of RetentionCutoffs, err error)
+	DueKeys(ctx context.Context, due RetentionCutoffs) (keys []string, cutoffs RetentionCutoffs, err error)
 	// Forget has due rows no longer refer to their bodies: to those in a file, or, when it
 	// is bodies.Single, to objects of their own.
-	Forget(ctx context.Context, home string, file uint32, due RetentionCutoffs) (rows int64, err error)
+	Forget(ctx context.Context, node string, file uint32, due RetentionCutoffs) (rows int64, err error)
 	// FirstFile is the lowest file that a row refers to; 0 when there is none. Single is
 	// no file, here and in DueFiles.
-	FirstFile(ctx context.Context, home string) (uint32, error)
+	FirstFile(ctx context.Context, node string) (uint32, error)
 }
 
 // Retention says what Retain ends.
@@ -99,7 +99,7 @@ func (s *Store) inParts(ctx context.Context, part func() (int64, error)) (sum in
 
 // endBodies ends the bodies of due rows.
 func (s *Store) endBodies(ctx context.Context, due RetentionCutoffs, done *Retained) error {
-	files, err := s.rows.DueFiles(ctx, s.o.Home, due)
+	files, err := s.rows.DueFiles(ctx, s.o.Node, due)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *Store) endBodies(ctx context.Context, due RetentionCutoffs, done *Retai
 		if done.Bodies += n; err == nil {
 			done.Files++
 		}
-		if failed = errors.Join(failed, err); ctx.Err() != nil || errors.Is(err, bodies.ErrAway) {
+		if failed = errors.Join(failed, err); ctx.Err() != nil || errors.Is(err, bodies.ErrUnavailable) {
 			return failed // the others would fail too
 		}
 	}
@@ -134,22 +134,22 @@ func (s *Store) endFile(ctx context.Context, file uint32, due RetentionCutoffs) 
 		s.writing.Lock()
 		defer s.writing.Unlock()
 	}
-	kept, err := s.rows.Kept(ctx, s.o.Home, file, due)
+	retained, err := s.rows.RetainedSpans(ctx, s.o.Node, file, due)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.files.Scrub(ctx, file, open, kept); errors.Is(err, bodies.ErrWhole) {
+	if err := s.files.Scrub(ctx, file, open, retained); errors.Is(err, bodies.ErrPartial) {
 		s.o.Logger.Error("bodies that are due stay in their file until it goes; no row refers to them", "error", err)
 	} else if err != nil {
 		return 0, err
 	}
-	return s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Home, file, due) })
+	return s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Node, file, due) })
 }
 
 // endObjects deletes objects of single records.
 func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	for {
-		keys, of, err := s.rows.DueKeys(ctx, due)
+		keys, cutoffs, err := s.rows.DueKeys(ctx, due)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
@@ -157,7 +157,7 @@ func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Reta
 			return err
 		}
 		done.Objects += len(keys)
-		n, err := s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Home, bodies.Single, of) })
+		n, err := s.inParts(ctx, func() (int64, error) { return s.rows.Forget(ctx, s.o.Node, bodies.Single, cutoffs) })
 		if done.Bodies += n; err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (s *Store) endObjects(ctx context.Context, due RetentionCutoffs, done *Reta
 func (s *Store) trim(ctx context.Context, due RetentionCutoffs, done *Retained) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	first, err := s.rows.FirstFile(ctx, s.o.Home)
+	first, err := s.rows.FirstFile(ctx, s.o.Node)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 func TestRetainKeepsWhatARuleKeeps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		files, err := bodies.Open(bodies.Options{Dir: t.TempDir(), Home: "here", BlockBytes: 800, FileBytes: 2500})
+		files, err := bodies.Open(bodies.Options{Dir: t.TempDir(), Node: "here", BlockBytes: 800, FileBytes: 2500})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestRetainKeepsWhatARuleKeeps(t *testing.T) {
 				rt.Error(err)
 			}
 		}()
-		s := logstore.New(j.Records(), rows, files, logstore.Options{Interval: time.Microsecond, BatchSize: 5, Home: "here", Pause: time.Nanosecond})
+		s := logstore.New(j.Records(), rows, files, logstore.Options{Interval: time.Microsecond, BatchSize: 5, Node: "here", Pause: time.Nanosecond})
 		day := func(label string) time.Time {
 			return recordtest.Epoch.AddDate(0, 0, rapid.IntRange(0, 5).Draw(rt, label))
 		}
@@ -48,11 +48,11 @@ func TestRetainKeepsWhatARuleKeeps(t *testing.T) {
 			}
 			return d
 		}
-		type fate struct {
+		type outcome struct {
 			a                      *record.Attempt
 			listed, there, bodiful bool
 		}
-		var all []*fate
+		var all []*outcome
 		for round := range rapid.IntRange(1, 3).Draw(rt, "rounds") {
 			for n := range rapid.IntRange(0, 25).Draw(rt, "records") {
 				a := recordtest.Chat(round*100 + n)
@@ -60,7 +60,7 @@ func TestRetainKeepsWhatARuleKeeps(t *testing.T) {
 				if err := j.Append(a); err != nil {
 					rt.Fatal(err)
 				}
-				all = append(all, &fate{a, true, true, true})
+				all = append(all, &outcome{a, true, true, true})
 			}
 			drain(rt, s)
 			r := logstore.Retention{Bodies: due("bodies"), Rows: due("rows"), Metrics: due("metrics")}

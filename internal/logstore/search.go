@@ -46,11 +46,11 @@ func (s *Store) Search(ctx context.Context, q record.Query, text string) (record
 			return record.Found{}, err
 		}
 		for i := range page.RowStore {
-			over, err := r.look(ctx, &page.RowStore[i])
+			done, err := r.searchRow(ctx, &page.RowStore[i])
 			if err != nil {
 				return record.Found{}, err
 			}
-			if over && (i < len(page.RowStore)-1 || page.Next != "") {
+			if done && (i < len(page.RowStore)-1 || page.Next != "") {
 				r.found.Next = record.CursorAt(page.RowStore[i].Started, page.RowStore[i].ID)
 				r.found.Incomplete = len(r.found.Rows) < r.size
 				return r.found, nil
@@ -78,8 +78,8 @@ type search struct {
 	found  record.Found
 }
 
-// look searches the bodies of a row; over says that the search is to end with it.
-func (r *search) look(ctx context.Context, row *RowWithBody) (over bool, err error) {
+// searchRow searches the bodies of a row; over says that the search is to end with it.
+func (r *search) searchRow(ctx context.Context, row *RowWithBody) (done bool, err error) {
 	set, err := r.bodies.Read(ctx, row.Ref)
 	switch {
 	case err == nil:
@@ -88,7 +88,7 @@ func (r *search) look(ctx context.Context, row *RowWithBody) (over bool, err err
 	case ctx.Err() != nil:
 		return true, err
 	default: // damage in one place must not hide all that lies behind it
-		if !errors.Is(err, bodies.ErrElsewhere) && !errors.Is(err, bodies.ErrAway) {
+		if !errors.Is(err, bodies.ErrElsewhere) && !errors.Is(err, bodies.ErrUnavailable) {
 			r.log.Error("a search cannot read the bodies of a log", "id", row.ID, "error", err)
 		}
 		r.found.Unread++
@@ -96,8 +96,8 @@ func (r *search) look(ctx context.Context, row *RowWithBody) (over bool, err err
 	}
 	with := row.Attempt
 	set.CopyTo(&with)
-	found, looked := r.needle.In(&with)
-	r.left -= int64(looked)
+	found, searchedBytes := r.needle.Search(&with)
+	r.left -= int64(searchedBytes)
 	if found {
 		r.found.Rows = append(r.found.Rows, row.Attempt)
 	}

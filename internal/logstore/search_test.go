@@ -23,8 +23,8 @@ func TestSearchGoesOn(t *testing.T) {
 
 func searchGoesOn(t *testing.T) {
 	const chats = 60
-	for _, least := range []int64{1, 5 << 10, 1 << 30} {
-		n := start(t, logstore.Options{SearchBytes: least})
+	for _, maxBytes := range []int64{1, 5 << 10, 1 << 30} {
+		n := start(t, logstore.Options{SearchBytes: maxBytes})
 		n.append(t, 0, chats)
 		stop := n.run(t)
 		if err := stop(); err != nil { // takes over what there is
@@ -52,7 +52,7 @@ func searchGoesOn(t *testing.T) {
 					if err != nil || calls > chats || len(found.Rows) > q.Limit || found.Unread > 0 {
 						t.Fatalf("%q: %d rows in call %d, %+v, %v", text, len(found.Rows), calls, found, err)
 					}
-					if full := len(found.Rows) == q.Limit; found.Incomplete != (found.Next != "" && !full) || least == 1<<30 && found.Incomplete {
+					if full := len(found.Rows) == q.Limit; found.Incomplete != (found.Next != "" && !full) || maxBytes == 1<<30 && found.Incomplete {
 						t.Fatalf("%q: incomplete %v with %d rows and next %q", text, found.Incomplete, len(found.Rows), found.Next)
 					}
 					for _, r := range found.Rows {
@@ -66,7 +66,7 @@ func searchGoesOn(t *testing.T) {
 					}
 				}
 				if !slices.Equal(got, want) {
-					t.Errorf("%q with %d bytes a call: got %v, want %v", text, least, got, want)
+					t.Errorf("%q with %d bytes a call: got %v, want %v", text, maxBytes, got, want)
 				}
 			}
 		}

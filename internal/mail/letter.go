@@ -31,7 +31,7 @@ type Brand struct {
 }
 
 //go:embed letters
-var letters embed.FS
+var templateFiles embed.FS
 
 // frame is around every HTML letter that does not bring its own <html>.
 const frame = "frame"
@@ -46,21 +46,21 @@ type TemplateSet struct {
 	html  map[string]*template.Template
 }
 
-// NewLetters reads the templates: those built in and, in their place, those in the
+// NewTemplateSet reads the templates: those built in and, in their place, those in the
 // folder own, which may be empty. A template is "user-invite.txt", whose first line is
 // "Subject: …", or "user-invite.html"; each that is missing falls back by itself, and
 // "frame.html" is the frame of all HTML letters. A template that cannot be read is an
 // error that names the file; so is a file that looks like a template and is none.
-func NewLetters(own string, brand Brand) (*TemplateSet, error) {
+func NewTemplateSet(customDir string, brand Brand) (*TemplateSet, error) {
 	if brand.Company == "" {
 		brand.Company = "AI gateway"
 	}
-	sources, err := readLetters()
+	sources, err := readTemplates()
 	if err != nil {
 		return nil, err
 	}
-	if own != "" {
-		if err := readOwn(own, sources); err != nil {
+	if customDir != "" {
+		if err := readCustom(customDir, sources); err != nil {
 			return nil, fmt.Errorf("mail templates (EMAIL_TEMPLATES_PATH): %w", err)
 		}
 	}
@@ -73,15 +73,15 @@ func NewLetters(own string, brand Brand) (*TemplateSet, error) {
 	return l, nil
 }
 
-// readLetters are the built-in templates by file name.
-func readLetters() (map[string]string, error) {
+// readTemplates are the built-in templates by file name.
+func readTemplates() (map[string]string, error) {
 	sources := make(map[string]string)
-	files, err := fs.ReadDir(letters, "letters")
+	files, err := fs.ReadDir(templateFiles, "letters")
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		b, err := letters.ReadFile("letters/" + f.Name())
+		b, err := templateFiles.ReadFile("letters/" + f.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -90,8 +90,8 @@ func readLetters() (map[string]string, error) {
 	return sources, nil
 }
 
-// readOwn puts the operator's templates in the place of the built-in ones.
-func readOwn(dir string, sources map[string]string) error {
+// readCustom puts the operator's templates in the place of the built-in ones.
+func readCustom(dir string, sources map[string]string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return err

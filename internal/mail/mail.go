@@ -60,8 +60,8 @@ func (m *Message) Shown(hidden string) map[string]string {
 const (
 	// Life is how long a message may wait: what is older tells of what is over.
 	Life = 3 * 24 * time.Hour
-	// Keep is how long a message is kept in the outbox after its end.
-	Keep = 30 * 24 * time.Hour
+	// Retention is how long a message is kept in the outbox after its end.
+	Retention = 30 * 24 * time.Hour
 	// Limit bounds one try, from the connection to the answer of the server.
 	Limit = 30 * time.Second
 	// Doubt is after what time nobody can still be at a try that has begun.

@@ -15,7 +15,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // Every letter says what it is given, safely.
 func TestLetters(t *testing.T) {
 	t.Parallel()
-	l, err := mail.NewLetters("", mail.Brand{Company: "Acme & Sons", Logo: "https://acme.example/logo.png", Support: "help@acme.example", Docs: "https://docs.acme.example"})
+	l, err := mail.NewTemplateSet("", mail.Brand{Company: "Acme & Sons", Logo: "https://acme.example/logo.png", Support: "help@acme.example", Docs: "https://docs.acme.example"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,21 +33,21 @@ func TestLetters(t *testing.T) {
 	for _, name := range mail.Templates() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			letter, err := l.Write(name, vars)
+			email, err := l.Write(name, vars)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if letter.Subject == "" || strings.ContainsAny(letter.Subject, "\r\n") {
-				t.Errorf("subject %q", letter.Subject)
+			if email.Subject == "" || strings.ContainsAny(email.Subject, "\r\n") {
+				t.Errorf("subject %q", email.Subject)
 			}
-			if strings.Contains(letter.HTML, "<b>") || !strings.Contains(letter.HTML, "Acme &amp; Sons") || !strings.Contains(letter.HTML, "logo.png") {
-				t.Errorf("%s", letter.HTML)
+			if strings.Contains(email.HTML, "<b>") || !strings.Contains(email.HTML, "Acme &amp; Sons") || !strings.Contains(email.HTML, "logo.png") {
+				t.Errorf("%s", email.HTML)
 			}
-			if !strings.Contains(letter.Text, "help@acme.example") || strings.Contains(letter.Text+letter.HTML, "<no value>") || strings.Contains(letter.Text, "&lt;") {
-				t.Errorf("%s", letter.Text)
+			if !strings.Contains(email.Text, "help@acme.example") || strings.Contains(email.Text+email.HTML, "<no value>") || strings.Contains(email.Text, "&lt;") {
+				t.Errorf("%s", email.Text)
 			}
 			for _, secret := range []string{"inviteLink", "verificationLink"} {
-				if has := strings.Contains(letter.Text, vars[secret]); has != strings.Contains(letter.HTML, secret+"?a=1&amp;b=2") {
+				if has := strings.Contains(email.Text, vars[secret]); has != strings.Contains(email.HTML, secret+"?a=1&amp;b=2") {
 					t.Errorf("only one of the two forms has the %s", secret)
 				}
 			}
@@ -68,27 +68,27 @@ func TestOwnTemplates(t *testing.T) {
 	}
 	put("user-invite.txt", "Subject: Come in\n\nHere: {{.inviteLink}}\n")
 	put("README.md", "not a template")
-	l, err := mail.NewLetters(dir, mail.Brand{})
+	l, err := mail.NewTemplateSet(dir, mail.Brand{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	letter, err := l.Write("user-invite", map[string]string{"inviteLink": "https://x.example/1"})
-	if err != nil || letter.Subject != "Come in" || letter.Text != "Here: https://x.example/1\n" || !strings.Contains(letter.HTML, "has invited you") {
-		t.Errorf("%+v, %v", letter, err)
+	email, err := l.Write("user-invite", map[string]string{"inviteLink": "https://x.example/1"})
+	if err != nil || email.Subject != "Come in" || email.Text != "Here: https://x.example/1\n" || !strings.Contains(email.HTML, "has invited you") {
+		t.Errorf("%+v, %v", email, err)
 	}
 	for name, content := range map[string]string{
 		"user-invitation.txt": "Subject: a name that there is not\n", "user-invite.html": "{{.inviteLink", "apikey-rotated.txt": "no subject\n",
 		"frame.html": strings.Repeat("x", 300_000),
 	} {
 		put(name, content)
-		if _, err := mail.NewLetters(dir, mail.Brand{}); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(name, ".html")) {
+		if _, err := mail.NewTemplateSet(dir, mail.Brand{}); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(name, ".html")) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := mail.NewLetters(filepath.Join(dir, "nowhere"), mail.Brand{}); err == nil || !strings.Contains(err.Error(), "EMAIL_TEMPLATES_PATH") {
+	if _, err := mail.NewTemplateSet(filepath.Join(dir, "nowhere"), mail.Brand{}); err == nil || !strings.Contains(err.Error(), "EMAIL_TEMPLATES_PATH") {
 		t.Errorf("%v", err)
 	}
 }
@@ -155,7 +155,7 @@ func TestShownHidesWhatOpens(t *testing.T) {
 // Every letter says all that it is given, in both forms.
 func TestLettersSayAll(t *testing.T) {
 	t.Parallel()
-	l, err := mail.NewLetters("", mail.Brand{})
+	l, err := mail.NewTemplateSet("", mail.Brand{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,12 +164,12 @@ func TestLettersSayAll(t *testing.T) {
 		for _, v := range mail.Variables(name) {
 			vars[v] = "https://" + v + ".example"
 		}
-		letter, err := l.Write(name, vars)
+		email, err := l.Write(name, vars)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range vars {
-			if !strings.Contains(letter.Text, v) || !strings.Contains(letter.HTML, v) {
+			if !strings.Contains(email.Text, v) || !strings.Contains(email.HTML, v) {
 				t.Errorf("%s does not say %s", name, v)
 			}
 		}

@@ -70,8 +70,8 @@ func (s Switches) Check() error {
 
 // Enabled reports whether a capability may be used through a server: it must be on at
 // the integration and at the server.
-func Enabled(in *Integration, s *Server, t CapabilityType, name string) bool {
-	return !in.Off.Has(t, name) && !s.Off.Has(t, name)
+func Enabled(integration *Integration, s *Server, t CapabilityType, name string) bool {
+	return !integration.Off.Has(t, name) && !s.Off.Has(t, name)
 }
 
 // Listed are the capabilities of a list: those that were found, and those that were

@@ -17,7 +17,7 @@ const (
 )
 
 // form judges a value at a place of the configurations: fault.InvalidParameter.
-type form func(v any, at string) error
+type form func(v any, path string) error
 
 // sections are the fields of configurations that mean something. Others are kept as
 // they are. Source: contract/content-and-observability.yaml, McpConfigurations.
@@ -33,7 +33,7 @@ var sections = map[string]form{
 		"tos_uri": text, "policy_uri": text, "authorization_params": authorizationParams,
 	}),
 	"user_identity_forwarding": required("method", object(fields{
-		"method": oneOf("claims_header", "bearer", "jwt_header"), "include_claims": texts, "header_name": headerName, "jwt_expiry_seconds": whole(1, 86_400),
+		"method": oneOf("claims_header", "bearer", "jwt_header"), "include_claims": texts, "header_name": headerName, "jwt_expiry_seconds": integer(1, 86_400),
 	})),
 	"jwt_validation": validation,
 	"external_auth_config": object(fields{
@@ -106,10 +106,10 @@ func Hides(path []string) bool {
 // manager: "custom_headers" (an object), "custom_headers.Authorization",
 // "oauth_metadata.client_secret".
 func Mappable(field string) bool {
-	section, name, below := strings.Cut(field, ".")
+	section, name, isNested := strings.Cut(field, ".")
 	switch section {
 	case "custom_headers", "passthrough_headers":
-		return !below || headerName(name, "") == nil
+		return !isNested || headerName(name, "") == nil
 	case "oauth_metadata", "external_auth_config":
 		return name == "client_id" || name == "client_secret"
 	case "jwt_validation":
@@ -119,26 +119,26 @@ func Mappable(field string) bool {
 }
 
 // validation needs exactly one place to ask. Source: contract/content-and-observability.md 9.2.
-func validation(v any, at string) error {
-	members, err := members(v, at)
+func validation(v any, path string) error {
+	members, err := members(v, path)
 	if err != nil {
 		return err
 	}
-	places := 0
+	sources := 0
 	for _, name := range []string{"jwksUri", "jwks", "introspectEndpoint"} {
 		if members[name] != nil {
-			places++
+			sources++
 		}
 	}
-	if places != 1 {
-		return refuse(at, "exactly one of jwksUri, jwks and introspectEndpoint is needed")
+	if sources != 1 {
+		return refuse(path, "exactly one of jwksUri, jwks and introspectEndpoint is needed")
 	}
 	return object(fields{
 		"jwksUri": text, "jwks": anyObject, "introspectEndpoint": text, "introspectContentType": oneOf("application/json", "application/x-www-form-urlencoded"),
-		"introspectCacheMaxAge": whole(0, 31_536_000), "introspectClientId": text, "introspectClientSecret": text, "headerKey": headerName,
-		"algorithms": texts, "clockTolerance": whole(0, 86_400), "cacheMaxAge": whole(0, 31_536_000), "maxTokenAge": text, "requiredClaims": texts,
+		"introspectCacheMaxAge": integer(0, 31_536_000), "introspectClientId": text, "introspectClientSecret": text, "headerKey": headerName,
+		"algorithms": texts, "clockTolerance": integer(0, 86_400), "cacheMaxAge": integer(0, 31_536_000), "maxTokenAge": text, "requiredClaims": texts,
 		"claimValues": anyObject, "headerPayloadMatch": texts,
-	})(v, at)
+	})(v, path)
 }
 
-func refuse(at, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(at) }
+func refuse(path, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(path) }

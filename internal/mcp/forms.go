@@ -12,15 +12,15 @@ import (
 // fields are the members of an object. Members that it does not list are kept.
 type fields map[string]form
 
-func object(of fields) form {
-	return func(v any, at string) error {
-		sent, err := members(v, at)
+func object(spec fields) form {
+	return func(v any, path string) error {
+		sent, err := members(v, path)
 		if err != nil {
 			return err
 		}
 		for _, name := range slices.Sorted(maps.Keys(sent)) {
-			if check := of[name]; check != nil && sent[name] != nil {
-				if err := check(sent[name], at+"."+name); err != nil {
+			if check := spec[name]; check != nil && sent[name] != nil {
+				if err := check(sent[name], path+"."+name); err != nil {
 					return err
 				}
 			}
@@ -30,97 +30,97 @@ func object(of fields) form {
 }
 
 func required(name string, check form) form {
-	return func(v any, at string) error {
+	return func(v any, path string) error {
 		if sent, ok := v.(map[string]any); ok && sent[name] == nil {
-			return refuse(at+"."+name, "required")
+			return refuse(path+"."+name, "required")
 		}
-		return check(v, at)
+		return check(v, path)
 	}
 }
 
-func members(v any, at string) (map[string]any, error) {
+func members(v any, path string) (map[string]any, error) {
 	sent, ok := v.(map[string]any)
 	switch {
 	case !ok:
-		return nil, refuse(at, "the value is an object")
+		return nil, refuse(path, "the value is an object")
 	case len(sent) > maxFields:
-		return nil, refuse(at, fmt.Sprintf("there are at most %d members", maxFields))
+		return nil, refuse(path, fmt.Sprintf("there are at most %d members", maxFields))
 	}
 	return sent, nil
 }
 
-func anyObject(v any, at string) error {
-	_, err := members(v, at)
+func anyObject(v any, path string) error {
+	_, err := members(v, path)
 	return err
 }
 
-func text(v any, at string) error {
+func text(v any, path string) error {
 	if s, ok := v.(string); !ok || len(s) > maxText {
-		return refuse(at, fmt.Sprintf("the value is a text of at most %d bytes", maxText))
+		return refuse(path, fmt.Sprintf("the value is a text of at most %d bytes", maxText))
 	}
 	return nil
 }
 
-func texts(v any, at string) error {
+func texts(v any, path string) error {
 	list, ok := v.([]any)
 	if !ok || len(list) > maxEntries {
-		return refuse(at, fmt.Sprintf("the value is a list of at most %d texts", maxEntries))
+		return refuse(path, fmt.Sprintf("the value is a list of at most %d texts", maxEntries))
 	}
 	for i, v := range list {
-		if err := text(v, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+		if err := text(v, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func oneOf(words ...string) form {
-	return func(v any, at string) error {
-		if s, ok := v.(string); !ok || !slices.Contains(words, s) {
-			return refuse(at, "the value is one of "+strings.Join(words, ", "))
+func oneOf(choices ...string) form {
+	return func(v any, path string) error {
+		if s, ok := v.(string); !ok || !slices.Contains(choices, s) {
+			return refuse(path, "the value is one of "+strings.Join(choices, ", "))
 		}
 		return nil
 	}
 }
 
-func whole(low, high float64) form {
-	return func(v any, at string) error {
+func integer(low, high float64) form {
+	return func(v any, path string) error {
 		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < low || n > high {
-			return refuse(at, fmt.Sprintf("the value is a whole number from %.0f to %.0f", low, high))
+			return refuse(path, fmt.Sprintf("the value is a whole number from %.0f to %.0f", low, high))
 		}
 		return nil
 	}
 }
 
-// ownHeaders are those that belong to the connection or the protocol: a fixed value
+// reservedHeaders are those that belong to the connection or the protocol: a fixed value
 // would break every call.
-var ownHeaders = []string{
+var reservedHeaders = []string{
 	"host", "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "accept", "accept-encoding",
 	"mcp-session-id", "mcp-protocol-version", "last-event-id",
 }
 
-func headerName(v any, at string) error {
+func headerName(v any, path string) error {
 	name, ok := v.(string)
 	switch {
 	case !ok || !httpguts.ValidHeaderFieldName(name) || len(name) > 255:
-		return refuse(at, "this is not the name of a header")
-	case slices.Contains(ownHeaders, strings.ToLower(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
-		return refuse(at, "the gateway sets this header itself")
+		return refuse(path, "this is not the name of a header")
+	case slices.Contains(reservedHeaders, strings.ToLower(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
+		return refuse(path, "the gateway sets this header itself")
 	}
 	return nil
 }
 
-func headers(v any, at string) error {
-	sent, err := members(v, at)
+func headers(v any, path string) error {
+	sent, err := members(v, path)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if err := headerName(name, at+"."+name); err != nil {
+		if err := headerName(name, path+"."+name); err != nil {
 			return err
 		}
 		if s, ok := sent[name].(string); !ok || len(s) > maxText || !httpguts.ValidHeaderFieldValue(s) {
-			return refuse(at+"."+name, "the value is a text without control characters")
+			return refuse(path+"."+name, "the value is a text without control characters")
 		}
 	}
 	return nil
@@ -128,22 +128,22 @@ func headers(v any, at string) error {
 
 // headerShapes are headers that users bring themselves, each described by an object; a
 // plain text means a fixed value.
-func headerShapes(v any, at string) error {
-	sent, err := members(v, at)
+func headerShapes(v any, path string) error {
+	sent, err := members(v, path)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if _, plain := sent[name].(string); plain {
-			if err := headers(map[string]any{name: sent[name]}, at); err != nil {
+			if err := headers(map[string]any{name: sent[name]}, path); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := headerName(name, at+"."+name); err != nil {
+		if err := headerName(name, path+"."+name); err != nil {
 			return err
 		}
-		if err := object(fields{"type": text, "example": text})(sent[name], at+"."+name); err != nil {
+		if err := object(fields{"type": text, "example": text})(sent[name], path+"."+name); err != nil {
 			return err
 		}
 	}
@@ -157,40 +157,40 @@ var neverForwarded = []string{
 }
 
 // forwarded is a list of names, or an object with a mode and such a list.
-func forwarded(v any, at string) error {
+func forwarded(v any, path string) error {
 	if list, plain := v.([]any); plain {
-		return forwardedList(list, at, forwardedOne)
+		return forwardedList(list, path, forwardedOne)
 	}
 	sent, ok := v.(map[string]any)
 	if !ok {
-		return refuse(at, "the value is a list of header names, or an object with mode and headers")
+		return refuse(path, "the value is a list of header names, or an object with mode and headers")
 	}
-	if err := required("mode", object(fields{"mode": oneOf("allowlist", "all-except")}))(v, at); err != nil {
+	if err := required("mode", object(fields{"mode": oneOf("allowlist", "all-except")}))(v, path); err != nil {
 		return err
 	}
-	at += ".headers"
+	path += ".headers"
 	list, ok := orEmpty(sent["headers"]).([]any)
 	if !ok {
-		return refuse(at, "the value is a list")
+		return refuse(path, "the value is a list")
 	}
 	each := forwardedOne
 	if sent["mode"] == "all-except" { // a plain name is not forwarded, whatever it is
-		each = func(v any, at string) error {
+		each = func(v any, path string) error {
 			if _, plain := v.(string); plain {
-				return text(v, at)
+				return text(v, path)
 			}
-			return forwardedOne(v, at)
+			return forwardedOne(v, path)
 		}
 	}
-	return forwardedList(list, at, each)
+	return forwardedList(list, path, each)
 }
 
-func forwardedList(list []any, at string, each form) error {
+func forwardedList(list []any, path string, each form) error {
 	if len(list) > maxEntries {
-		return refuse(at, fmt.Sprintf("there are at most %d headers", maxEntries))
+		return refuse(path, fmt.Sprintf("there are at most %d headers", maxEntries))
 	}
 	for i, entry := range list {
-		if err := each(entry, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+		if err := each(entry, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 			return err
 		}
 	}
@@ -205,20 +205,20 @@ func orEmpty(v any) any {
 }
 
 // forwardedOne is a name, or the two names of a header that is renamed on its way.
-func forwardedOne(v any, at string) error {
+func forwardedOne(v any, path string) error {
 	if sent, renamed := v.(map[string]any); renamed {
 		for _, side := range []string{"from", "to"} {
-			if err := forwardedOne(orName(sent[side]), at+"."+side); err != nil {
+			if err := forwardedOne(orName(sent[side]), path+"."+side); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := headerName(v, at); err != nil {
+	if err := headerName(v, path); err != nil {
 		return err
 	}
 	if name, _ := v.(string); slices.Contains(neverForwarded, strings.ToLower(name)) {
-		return refuse(at, "this header is never forwarded")
+		return refuse(path, "this header is never forwarded")
 	}
 	return nil
 }
@@ -231,22 +231,22 @@ func orName(v any) any {
 	return ""
 }
 
-// ownParams are what the gateway itself says when it sends a user to sign in.
+// reservedParams are what the gateway itself says when it sends a user to sign in.
 // Source: contract/content-and-observability.md 9.3.
-var ownParams = []string{
+var reservedParams = []string{
 	"response_type", "client_id", "client_secret", "code_challenge", "code_challenge_method", "redirect_uri", "state", "scope", "resource",
 }
 
-func authorizationParams(v any, at string) error {
-	sent, err := members(v, at)
+func authorizationParams(v any, path string) error {
+	sent, err := members(v, path)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if slices.Contains(ownParams, name) {
-			return refuse(at+"."+name, "the gateway sets this parameter itself")
+		if slices.Contains(reservedParams, name) {
+			return refuse(path+"."+name, "the gateway sets this parameter itself")
 		}
-		if err := text(sent[name], at+"."+name); err != nil {
+		if err := text(sent[name], path+"."+name); err != nil {
 			return err
 		}
 	}

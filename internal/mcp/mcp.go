@@ -61,13 +61,13 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 
 // Validate checks the body: fault.InvalidParameter. What is sealed was checked by
 // CheckConfigurations before.
-func (in *Integration) Validate() error {
+func (integration *Integration) Validate() error {
 	switch {
-	case !slices.Contains([]AuthType{AuthNone, AuthHeaders, AuthOAuth, AuthClientCredentials}, in.AuthType):
+	case !slices.Contains([]AuthType{AuthNone, AuthHeaders, AuthOAuth, AuthClientCredentials}, integration.AuthType):
 		return fault.New(fault.InvalidParameter, "the value is none, headers, oauth_auto or oauth_client_credentials").WithParam("auth_type")
-	case in.Transport != HTTP && in.Transport != SSE:
+	case integration.Transport != HTTP && integration.Transport != SSE:
 		return fault.New(fault.InvalidParameter, "the value is http or sse").WithParam("transport")
-	case in.URL == "":
+	case integration.URL == "":
 		return fault.New(fault.InvalidParameter, "the address of the server is required").WithParam("url")
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 func TestCheckConfigurations(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ config, at string }{
+	for name, c := range map[string]struct{ config, param string }{
 		"nothing":                         {`{}`, ""},
 		"fields that nobody knows":        {`{"note":"x","deep":{"a":[1]}}`, ""},
 		"null clears":                     {`{"custom_headers":null}`, ""},
@@ -55,8 +55,8 @@ func TestCheckConfigurations(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := mcp.CheckConfigurations(config)
-			if (err == nil) != (c.at == "") || err != nil && fault.From(err).Param != c.at {
-				t.Errorf("got %v, want a refusal at %q", err, c.at)
+			if (err == nil) != (c.param == "") || err != nil && fault.From(err).Param != c.param {
+				t.Errorf("got %v, want a refusal at %q", err, c.param)
 			}
 		})
 	}
@@ -130,24 +130,24 @@ func TestMappable(t *testing.T) {
 // can be used at once.
 func TestSwitches(t *testing.T) {
 	t.Parallel()
-	var in mcp.Integration
+	var integration mcp.Integration
 	var s mcp.Server
-	if !mcp.Enabled(&in, &s, mcp.Tool, "new") {
+	if !mcp.Enabled(&integration, &s, mcp.Tool, "new") {
 		t.Error("a capability that nobody spoke of is off")
 	}
-	before := in.Off.Set(mcp.Tool, "a", false)
-	in.Off = before.Set(mcp.Tool, "a", false).Set(mcp.Prompt, "a", false)
+	before := integration.Off.Set(mcp.Tool, "a", false)
+	integration.Off = before.Set(mcp.Tool, "a", false).Set(mcp.Prompt, "a", false)
 	s.Off = s.Off.Set(mcp.Tool, "b", false)
 	for name, want := range map[mcp.Switch]bool{{mcp.Tool, "a"}: false, {mcp.Prompt, "a"}: false, {mcp.Tool, "b"}: false, {mcp.Prompt, "b"}: true} {
-		if got := mcp.Enabled(&in, &s, name.Type, name.Name); got != want {
+		if got := mcp.Enabled(&integration, &s, name.Type, name.Name); got != want {
 			t.Errorf("%v: got %v", name, got)
 		}
 	}
-	if len(before) != 1 || len(in.Off) != 2 {
-		t.Errorf("switched off: %v, before %v", in.Off, before)
+	if len(before) != 1 || len(integration.Off) != 2 {
+		t.Errorf("switched off: %v, before %v", integration.Off, before)
 	}
-	if on := in.Off.Set(mcp.Tool, "a", true); on.Has(mcp.Tool, "a") || !on.Has(mcp.Prompt, "a") {
-		t.Errorf("switched on: %v", on)
+	if switches := integration.Off.Set(mcp.Tool, "a", true); switches.Has(mcp.Tool, "a") || !switches.Has(mcp.Prompt, "a") {
+		t.Errorf("switched on: %v", switches)
 	}
 	if err := make(mcp.Switches, 2001).Check(); !fault.Has(err, fault.InvalidParameter) {
 		t.Errorf("too many: %v", err)

@@ -163,8 +163,8 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 			c.Dialect = Through
 		}
 		c.Error = cmp.Or(c.Error, s.Error)
-		if !slices.Contains([]string{"", "content", "reasoning_content", "reasoning_details"}, c.Params.Thoughts) {
-			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.Thoughts)
+		if !slices.Contains([]string{"", "content", "reasoning_content", "reasoning_details"}, c.Params.ReasoningField) {
+			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.ReasoningField)
 		}
 		if c.Params.CallIDs < 0 || c.Params.CallIDs > 32 {
 			return sh, fmt.Errorf("endpoint %s: call_ids is %d, not 0 to 32", name, c.Params.CallIDs)

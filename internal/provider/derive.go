@@ -14,7 +14,7 @@ import (
 type Derived struct {
 	From   string            `json:"from"`   // "vertex_region"
 	Member string            `json:"member"` // "project_id"; empty: From is no object
-	Words  map[string]string `json:"words"`  // "global": "aiplatform.googleapis.com"
+	Values map[string]string `json:"words"`  // "global": "aiplatform.googleapis.com"
 	Else   string            `json:"else"`   // "{vertex_region}-aiplatform.googleapis.com"
 
 	rest template
@@ -30,7 +30,7 @@ func (s *Spec) compileDerived() error {
 			return fmt.Errorf("derived %q: the name is taken", name)
 		case !known:
 			return fmt.Errorf("derived %q: field %q is not declared", name, d.From)
-		case (d.Member == "") == (len(d.Words) == 0):
+		case (d.Member == "") == (len(d.Values) == 0):
 			return fmt.Errorf("derived %q: either a member or words are needed", name)
 		}
 		t, err := s.template(d.Else)
@@ -67,7 +67,7 @@ func (q *query) derived(d *Derived) string {
 		if m := gjson.Get(v, d.Member).Str; classSegment.ok(m) {
 			return m
 		}
-	} else if w, ok := d.Words[v]; ok {
+	} else if w, ok := d.Values[v]; ok {
 		return w
 	}
 	out, _ := d.rest.raw(q.value)

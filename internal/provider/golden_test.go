@@ -46,12 +46,12 @@ func TestPlansGolden(t *testing.T) {
 	got, lines := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(got), len(lines)) {
 		if i >= len(got) || i >= len(lines) || got[i] != lines[i] {
-			t.Fatalf("%s differs from line %d on:\ngot  %s\nwant %s", file, i+1, at(got, i), at(lines, i))
+			t.Fatalf("%s differs from line %d on:\ngot  %s\nwant %s", file, i+1, lineAt(got, i), lineAt(lines, i))
 		}
 	}
 }
 
-func at(lines []string, i int) string {
+func lineAt(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
 	}
@@ -59,13 +59,13 @@ func at(lines []string, i int) string {
 }
 
 // writePlans writes a line per endpoint, pass-through last.
-func writePlans(b *strings.Builder, s *provider.Spec, title string, in inputs, endpoints map[llm.Endpoint]*provider.Endpoint) {
+func writePlans(b *strings.Builder, s *provider.Spec, title string, input inputs, endpoints map[llm.Endpoint]*provider.Endpoint) {
 	fmt.Fprintf(b, "%s\n", title)
 	names := slices.Sorted(maps.Keys(endpoints))
 	names = append(slices.DeleteFunc(names, func(e llm.Endpoint) bool { return e == llm.Proxy }), llm.Proxy)
 	for _, e := range names {
-		c := provider.Call{Endpoint: e, Method: method(e), ID: "id%2F1", Path: in.path, RawQuery: in.query(e), Model: in.model, User: "tenant", CustomHost: in.host}
-		p, err := s.Plan(c, in.values)
+		c := provider.Call{Endpoint: e, Method: method(e), ID: "id%2F1", Path: input.path, RawQuery: input.query(e), Model: input.model, User: "tenant", CustomHost: input.host}
+		p, err := s.Plan(c, input.values)
 		if f := fault.From(err); f != nil {
 			fmt.Fprintf(b, "  %s: %d %s\n", e, f.HTTPStatus(), f.Text())
 			continue
@@ -105,7 +105,7 @@ type inputs struct {
 	model, path, host string
 }
 
-func (in inputs) query(e llm.Endpoint) string {
+func (input inputs) query(e llm.Endpoint) string {
 	if e == llm.Proxy || e == llm.ListFiles {
 		return "limit=2&after=a%2Fb"
 	}
@@ -115,9 +115,9 @@ func (in inputs) query(e llm.Endpoint) string {
 // sample fills the fields that carry no choice, and then what the conditions of a
 // variant ask for.
 func sample(s *provider.Spec, when []provider.Cond) inputs {
-	in := inputs{values: provider.Values{}, model: "org/model-1", path: "/some/path%2Fx:y"}
+	input := inputs{values: provider.Values{}, model: "org/model-1", path: "/some/path%2Fx:y"}
 	if strings.HasPrefix(s.BaseURL, "{custom_host}") {
-		in.host = "http://engine.example.com:8000/v2/"
+		input.host = "http://engine.example.com:8000/v2/"
 	}
 	optional := map[string]bool{} // their presence chooses a variant
 	for _, v := range s.Variants {
@@ -127,17 +127,17 @@ func sample(s *provider.Spec, when []provider.Cond) inputs {
 	}
 	for _, f := range s.Fields {
 		if f.Default == "" && len(f.Values) == 0 && !optional[f.Name] && f.Name != "azure_ad_token" && f.Name != "azure_deployment_config" && f.Name != "aws_service" {
-			in.values[f.Name] = word(f)
+			input.values[f.Name] = sampleValue(f)
 		}
 	}
 	for _, c := range when {
-		in.meet(s, c)
+		input.meet(s, c)
 	}
-	return in
+	return input
 }
 
 // meet makes a condition hold.
-func (in *inputs) meet(s *provider.Spec, c provider.Cond) {
+func (input *inputs) meet(s *provider.Spec, c provider.Cond) {
 	v := c.Contains
 	if len(c.Is) > 0 {
 		v = c.Is[0]
@@ -147,24 +147,24 @@ func (in *inputs) meet(s *provider.Spec, c provider.Cond) {
 	}
 	switch {
 	case c.Field == "model":
-		in.model = v
+		input.model = v
 		if len(c.Is) == 0 {
-			in.model += "model-1"
+			input.model += "model-1"
 		}
 	case c.Field == "path":
-		in.path = "/" + v + "/1"
+		input.path = "/" + v + "/1"
 	case c.Set != nil:
 		i := slices.IndexFunc(s.Fields, func(f provider.Field) bool { return f.Name == c.Field })
-		in.values[c.Field] = word(s.Fields[i])
+		input.values[c.Field] = sampleValue(s.Fields[i])
 	case c.Contains != "":
-		in.values[c.Field] += "/" + v
+		input.values[c.Field] += "/" + v
 	default:
-		in.values[c.Field] = v
+		input.values[c.Field] = v
 	}
 }
 
-// word is a value that a field takes.
-func word(f provider.Field) string {
+// sampleValue is a value that a field takes.
+func sampleValue(f provider.Field) string {
 	switch f.Class {
 	case "url":
 		return "https://named.example.com/base"

@@ -33,13 +33,13 @@ func TestHostFormingFields(t *testing.T) {
 			if f.Class == "" || f.Class == "url" {
 				continue
 			}
-			in := sample(s, nil)
+			input := sample(s, nil)
 			for _, v := range hostile {
 				if f.Class == "segment" && (v == "-a" || v == "a-" || v == "a..b" || v == ".a") {
 					continue // harmless in a path or query
 				}
-				in.values[f.Name] = v
-				_, err := s.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/x", CustomHost: in.host}, in.values)
+				input.values[f.Name] = v
+				_, err := s.Plan(provider.Call{Endpoint: llm.Proxy, Method: "GET", Path: "/x", CustomHost: input.host}, input.values)
 				if e := fault.From(err); e == nil || e.Code != fault.InvalidRequest || e.Param != f.Name {
 					t.Errorf("%s: %s=%q: %v", s.ID, f.Name, v, err)
 				}
@@ -117,17 +117,17 @@ func TestPlanStaysHome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom(slices.Sorted(maps.Keys(homes))).Draw(t, "provider")
 		s := specs[id]
-		in := sample(s, nil)
+		input := sample(s, nil)
 		for _, f := range s.Fields {
 			if f.Class != "url" && !f.Deployment && rapid.Bool().Draw(t, "change "+f.Name) {
-				in.values[f.Name] = text.Draw(t, f.Name)
+				input.values[f.Name] = text.Draw(t, f.Name)
 			}
 		}
 		c := provider.Call{
 			Endpoint: rapid.SampledFrom([]llm.Endpoint{llm.ChatComplete, llm.Proxy, llm.RetrieveFile, llm.ImageGenerate, llm.ListModels}).Draw(t, "endpoint"),
 			Method:   "GET", Path: "/" + text.Draw(t, "path"), ID: text.Draw(t, "id"), Model: text.Draw(t, "model"), User: text.Draw(t, "user"), RawQuery: text.Draw(t, "query"),
 		}
-		p, err := s.Plan(c, in.values)
+		p, err := s.Plan(c, input.values)
 		if err != nil {
 			return
 		}

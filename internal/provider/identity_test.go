@@ -21,7 +21,7 @@ func TestKeepIdentity(t *testing.T) {
 	for name, c := range map[string]struct {
 		id     string
 		values provider.Values
-		at     string // of the refusal; empty for none
+		field  string // of the refusal; empty for none
 	}{
 		"its own host":                   {"bedrock", provider.Values{"aws_auth_type": "serviceRole"}, ""},
 		"another one of AWS":             {"bedrock", provider.Values{"aws_auth_type": "serviceRole", "aws_service": "secretsmanager", "custom_host": "https://secretsmanager.us-east-1.amazonaws.com"}, "custom_host"},
@@ -46,8 +46,8 @@ func TestKeepIdentity(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = p.CheckIdentityHost(c.values, trusts)
-			if (err != nil) != (c.at != "") || err != nil && (!fault.Has(err, fault.AddressRefused) || fault.From(err).Param != c.at) {
-				t.Errorf("%v, want a refusal at %q", err, c.at)
+			if (err != nil) != (c.field != "") || err != nil && (!fault.Has(err, fault.AddressRefused) || fault.From(err).Param != c.field) {
+				t.Errorf("%v, want a refusal at %q", err, c.field)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func (q *query) checkRest(p *Plan) error {
 	q.call.Path = rest
 	if host, path, ok := q.hostInPath(rest); ok {
 		name, _, _ := strings.Cut(host, ".")
-		if own := q.value(fieldResource); own != "" && !strings.EqualFold(own, name) {
+		if resource := q.value(fieldResource); resource != "" && !strings.EqualFold(resource, name) {
 			return invalid(fieldResource, "the path names another resource than the credential's")
 		}
 		q.inPath, q.call.Path = host, path

@@ -59,11 +59,11 @@ func safeQuery(q string) bool {
 
 // escape writes v for a path: unreserved characters, those of keep, and the rest
 // as percent escapes.
-func escape(b *strings.Builder, v, keep string) {
+func escape(b *strings.Builder, v, allowed string) {
 	const hex = "0123456789ABCDEF"
 	for i := 0; i < len(v); i++ {
 		c := v[i]
-		if alnum(c) || strings.IndexByte("-._~", c) >= 0 || strings.IndexByte(keep, c) >= 0 {
+		if alnum(c) || strings.IndexByte("-._~", c) >= 0 || strings.IndexByte(allowed, c) >= 0 {
 			b.WriteByte(c)
 			continue
 		}

@@ -26,18 +26,18 @@ type Call struct {
 // Plan is one upstream call without its body and credential. What it points to is
 // shared and must not be changed.
 type Plan struct {
-	Spec     *Spec
-	Asked    llm.Endpoint // of the call
-	Endpoint *Endpoint    // dialect, parameter and reply changes, with the spec's defaults filled in
-	Auth     *Auth
-	Method   string
-	Scheme   string      // "https" or "http"
-	Host     string      // "api.openai.com", with a port when one was given
-	Target   string      // request target, escaped: "/v1/files/a%2Fb?limit=2"
-	Base     string      // the path of the base, which Target begins with: "/v1"
-	Header   wire.Header // the provider's headers, without the credential; Apply sets them over the client's
-	Defaults wire.Header // headers for where the client sent none
-	Model    string      // to stand in the body; equals Call.Model unless the provider wants another
+	Spec      *Spec
+	Requested llm.Endpoint // of the call
+	Endpoint  *Endpoint    // dialect, parameter and reply changes, with the spec's defaults filled in
+	Auth      *Auth
+	Method    string
+	Scheme    string      // "https" or "http"
+	Host      string      // "api.openai.com", with a port when one was given
+	Target    string      // request target, escaped: "/v1/files/a%2Fb?limit=2"
+	Base      string      // the path of the base, which Target begins with: "/v1"
+	Header    wire.Header // the provider's headers, without the credential; Apply sets them over the client's
+	Defaults  wire.Header // headers for where the client sent none
+	Model     string      // to stand in the body; equals Call.Model unless the provider wants another
 	// Underlying is the call's.
 	Underlying string
 	// Named is what named the host as a whole, a caller's or a stored value: "custom_host",
@@ -69,7 +69,7 @@ func (s *Spec) Plan(c Call, v Values) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Spec: s, Asked: c.Endpoint, Underlying: c.Underlying, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
+	p := &Plan{Spec: s, Requested: c.Endpoint, Underlying: c.Underlying, Endpoint: e, Auth: sh.auth, Method: c.Method, Defaults: sh.defaults}
 	if e.auth != nil {
 		p.Auth = e.auth
 	}
@@ -99,8 +99,8 @@ func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 	if e == nil && q.call.Path != "" && (q.spec.Dialect == Through || slices.Contains(plain, name)) {
 		e = sh.endpoints[llm.Proxy]
 	}
-	if of := parts[q.call.Path]; of != "" && name == llm.Proxy && q.spec.Dialect != Through && sh.endpoints[of] == nil {
-		return nil, fault.Newf(fault.NotSupported, "/v1%s is not supported by %s, which has no %s of its own", q.call.Path, q.spec.ID, of)
+	if parent := parts[q.call.Path]; parent != "" && name == llm.Proxy && q.spec.Dialect != Through && sh.endpoints[parent] == nil {
+		return nil, fault.Newf(fault.NotSupported, "/v1%s is not supported by %s, which has no %s of its own", q.call.Path, q.spec.ID, parent)
 	}
 	if e == nil {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", name, q.spec.ID)
@@ -148,7 +148,7 @@ func (q *query) address(p *Plan) error {
 		q.call.RawQuery = r.versioned(q.call.RawQuery)
 	}
 	if q.host == "" && r.fixed {
-		p.Scheme, p.Host, p.Target, p.Base = r.at.scheme, r.at.host, withQuery(r.target, q.call.RawQuery), r.at.path
+		p.Scheme, p.Host, p.Target, p.Base = r.fixedBase.scheme, r.fixedBase.host, withQuery(r.target, q.call.RawQuery), r.fixedBase.path
 		return nil
 	}
 	if p.Endpoint.Dialect == Through {
@@ -156,11 +156,11 @@ func (q *query) address(p *Plan) error {
 			return err
 		}
 	}
-	at, err := q.base(p)
+	addr, err := q.base(p)
 	if err != nil {
 		return err
 	}
-	path, err := q.path(p, at.path)
+	path, err := q.path(p, addr.path)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (q *query) address(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	p.Scheme, p.Host, p.Target, p.Base = at.scheme, at.host, withQuery(path, params), at.path
+	p.Scheme, p.Host, p.Target, p.Base = addr.scheme, addr.host, withQuery(path, params), addr.path
 	return nil
 }
 
@@ -200,20 +200,20 @@ func (p *Plan) Reroute(path, query string) error {
 // values put in.
 func (q *query) base(p *Plan) (base, error) {
 	r := p.Endpoint.route
-	if at, ok := q.embedded(); ok {
+	if addr, ok := q.embedded(); ok {
 		p.Named = "path"
-		return at, nil
+		return addr, nil
 	}
 	if q.host != "" {
-		at, ok := parseBase(q.host)
+		addr, ok := parseBase(q.host)
 		if !ok {
 			return base{}, invalid("x-gateway-custom-host", "the custom host must be %s", classes[classURL])
 		}
 		p.Named = customHost
-		return at, nil
+		return addr, nil
 	}
-	if r.at.host != "" {
-		return r.at, nil
+	if r.fixedBase.host != "" {
+		return r.fixedBase, nil
 	}
 	for _, part := range r.base {
 		if part.name != "" && q.value(part.name) == "" {
@@ -221,12 +221,12 @@ func (q *query) base(p *Plan) (base, error) {
 		}
 	}
 	text, _ := r.base.raw(q.value)
-	at, ok := parseBase(text)
+	addr, ok := parseBase(text)
 	if !ok {
 		return base{}, fault.Newf(fault.InvalidRequest, "the address of %s cannot be made from the given fields", q.spec.ID)
 	}
 	p.Named = r.named
-	return at, nil
+	return addr, nil
 }
 
 // path is the path of the base and that of the endpoint. With a custom host whose

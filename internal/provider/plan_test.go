@@ -96,7 +96,7 @@ func TestPlanAddress(t *testing.T) {
 			if want := c.call.Model; p.Model != want && p.Model != c.model || c.model != "" && p.Model != c.model {
 				t.Errorf("model %q of %q, want %q", p.Model, want, c.model)
 			}
-			if own := c.call.CustomHost + c.values["custom_host"] + c.values["azure_foundry_url"] + c.values["huggingface_base_url"]; own != "" && p.Named == "" {
+			if custom := c.call.CustomHost + c.values["custom_host"] + c.values["azure_foundry_url"] + c.values["huggingface_base_url"]; custom != "" && p.Named == "" {
 				t.Error("a host that the caller named is not marked")
 			}
 		})

@@ -22,7 +22,7 @@ type route struct {
 	query       []pair
 	streamQuery []pair // of streams
 	named       string // the field of class url that stands in the base; empty: none
-	at          base   // the base when it has no placeholders
+	fixedBase   base   // the base when it has no placeholders
 	fixed       bool   // and the path has none either
 	target      string // when fixed: both paths
 }
@@ -106,7 +106,7 @@ func (s *Spec) checkHost(r *route) error {
 	if !ok || at.scheme != "https" && !strings.HasPrefix(at.host, "localhost:") { // servers of one's own have no certificate
 		return fmt.Errorf("base %q is not an https URL", text)
 	}
-	r.at = at
+	r.fixedBase = at
 	path, fixed := r.path.static()
 	r.fixed = fixed && len(r.stream) == 0 && len(r.query) == 0 && len(r.streamQuery) == 0
 	r.target = at.path + path

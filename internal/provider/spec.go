@@ -108,7 +108,7 @@ type Endpoint struct {
 	StreamQuery map[string]string `json:"stream_query"` // added to the query when the caller wants a stream: "alt": "sse"
 	Strip       string            `json:"strip"`        // removed once from the front of {rest}: "/v1"
 	Params      Params            `json:"params"`
-	Reply       Reply             `json:"reply"`
+	Response    ResponseRules     `json:"reply"`
 	Error       string            `json:"error"`   // empty in the file: the spec's
 	Service     string            `json:"service"` // that SigV4 signs for here, in place of Auth's: "s3"
 	// OwnQuery keeps the caller's query from the provider: the route is that of another
@@ -129,10 +129,10 @@ type Params struct {
 	Rename  map[string]string                     `json:"rename"`  // ours to theirs; when both are present theirs stays and ours goes
 	Default map[string]json.RawMessage            `json:"default"` // sent when absent
 	Values  map[string]map[string]json.RawMessage `json:"values"`  // field, string value as sent: what is sent instead
-	// Thoughts is where a message of an assistant takes its thoughts back: "content", a list
+	// ReasoningField is where a message of an assistant takes its thoughts back: "content", a list
 	// of thoughts and texts, "reasoning_content", or "reasoning_details", OpenRouter's list
 	// with signatures; empty: nowhere.
-	Thoughts string `json:"thoughts"`
+	ReasoningField string `json:"thoughts"`
 	// ThinkingSwitch says that {"thinking":{"type":"disabled"}} turns thinking off, which
 	// reasoning_effort "none" does not.
 	ThinkingSwitch bool `json:"thinking_switch"`
@@ -153,8 +153,8 @@ type Params struct {
 	Threads bool `json:"threads"`
 }
 
-// Reply are the changes to an answer and the places where things stand in it.
-type Reply struct {
+// ResponseRules are the changes to an answer and the places where things stand in it.
+type ResponseRules struct {
 	FinishReasons map[string]string `json:"finish_reasons"` // theirs to OpenAI's: "eos": "stop"
 	UsagePath     string            `json:"usage_path"`     // where usage stands besides "usage": "x_groq.usage"
 	Extras        []string          `json:"extras"`         // fields of a chat that callers who want OpenAI's alone do not get: "citations"

@@ -88,8 +88,8 @@ func checkSpec(t *testing.T, s *provider.Spec) {
 func checkField(t *testing.T, f provider.Field) {
 	t.Helper()
 	telling := f.Name == provider.Key
-	for _, word := range []string{"secret", "_token", "private_key", "passphrase", "service_account_json"} {
-		telling = telling || strings.Contains(f.Name, word)
+	for _, marker := range []string{"secret", "_token", "private_key", "passphrase", "service_account_json"} {
+		telling = telling || strings.Contains(f.Name, marker)
 	}
 	if telling && !f.Secret {
 		t.Errorf("field %s is not marked secret", f.Name)

@@ -13,12 +13,12 @@ import (
 // graphs, summaries and groups of the administration are made of it.
 // Source: contract/content-and-observability.md section 5.
 type Analysis struct {
-	Query Query         // From and To must be given; After, Offset, Limit, Newest and Count count for nothing
-	Step  time.Duration // width of a bucket, whole minutes; 0 for no buckets
-	Zone  time.Duration // east of UTC: a bucket begins where a clock there shows a multiple of Step, one of weeks on a Monday
-	By    Dimension     // ByNothing for no groups
-	Key   string        // of ByMetadata: "team"
-	Want  Figure        // what is worked out besides Requests
+	Query   Query         // From and To must be given; After, Offset, Limit, Newest and Count count for nothing
+	Step    time.Duration // width of a bucket, whole minutes; 0 for no buckets
+	Zone    time.Duration // east of UTC: a bucket begins where a clock there shows a multiple of Step, one of weeks on a Monday
+	By      Dimension     // ByNothing for no groups
+	Key     string        // of ByMetadata: "team"
+	Metrics MetricSet     // what is worked out besides Requests
 
 	// Rows without buckets are in the order of a column, equal ones in that of their
 	// values; those with buckets in the order of time, then of values.
@@ -59,27 +59,27 @@ const (
 // UserKey is the key of metadata that names the end user of a request.
 const UserKey = "_user"
 
-// Figure is a set of figures; some cost more to work out than others.
-type Figure uint16
+// MetricSet is a set of figures; some cost more to work out than others.
+type MetricSet uint16
 
 // The figures, with the fields of Figures that each fills in.
 const (
-	WantErrors      Figure = 1 << iota // Errors
-	WantCost                           // Cost
-	WantTokens                         // Tokens, Input, Output
-	WantLatency                        // Latency
-	WantPercentiles                    // P50, P90, P95, P99
-	WantUsers                          // Users, UserRequests
-	WantRescued                        // ByRetry, ByFallback
-	WantCache                          // SimpleHits, SemanticHits, SimpleSaved, SemanticSaved, HitLatency
-	WantSeen                           // First, Last
-	WantFeedback                       // Feedbacks, Judged, Weighted
+	MetricErrors      MetricSet = 1 << iota // Errors
+	MetricCost                              // Cost
+	MetricTokens                            // Tokens, Input, Output
+	MetricLatency                           // Latency
+	MetricPercentiles                       // P50, P90, P95, P99
+	MetricUsers                             // Users, UserRequests
+	MetricRescued                           // ByRetry, ByFallback
+	MetricCache                             // SimpleHits, SemanticHits, SimpleSaved, SemanticSaved, HitLatency
+	MetricSeen                              // First, Last
+	MetricFeedback                          // Feedbacks, Judged, Weighted
 )
 
-// Figures are worked out over attempts, each of which is a request in the words of
+// Metrics are worked out over attempts, each of which is a request in the words of
 // analytics. A figure that was not wanted is 0.
 // Source: contract/content-and-observability.md 5.2.
-type Figures struct {
+type Metrics struct {
 	Requests int64
 	Errors   int64 // attempts whose status is not 200 to 299
 	Cost     int64 // nano-dollars, as far as they are known
@@ -139,19 +139,19 @@ const (
 type AnalysisRow struct {
 	Start time.Time // of the bucket, in UTC; zero without buckets
 	Value string    // empty without groups
-	Figures
+	Metrics
 }
 
 // needs are the figures that a column is made of.
-var needs = map[Column]Figure{
-	ColumnRequests: 0, ColumnCost: WantCost, ColumnTokens: WantTokens, ColumnAvgTokens: WantTokens, ColumnAvgInput: WantTokens, ColumnAvgOutput: WantTokens,
-	ColumnAvgLatency: WantLatency, ColumnP95: WantPercentiles, ColumnP99: WantPercentiles, ColumnSuccessRate: WantErrors, ColumnErrors: WantErrors,
-	ColumnHitRate: WantCache, ColumnLast: WantSeen, ColumnFirst: WantSeen,
+var needs = map[Column]MetricSet{
+	ColumnRequests: 0, ColumnCost: MetricCost, ColumnTokens: MetricTokens, ColumnAvgTokens: MetricTokens, ColumnAvgInput: MetricTokens, ColumnAvgOutput: MetricTokens,
+	ColumnAvgLatency: MetricLatency, ColumnP95: MetricPercentiles, ColumnP99: MetricPercentiles, ColumnSuccessRate: MetricErrors, ColumnErrors: MetricErrors,
+	ColumnHitRate: MetricCache, ColumnLast: MetricSeen, ColumnFirst: MetricSeen,
 }
 
 // Needs are the figures that a column is made of: 0 for ColumnRequests. ok is false when
 // there is no such column.
-func (c Column) Needs() (f Figure, ok bool) {
+func (c Column) Needs() (f MetricSet, ok bool) {
 	f, ok = needs[c]
 	return f, ok
 }
@@ -167,7 +167,7 @@ const maxZone = 24 * time.Hour
 // Validate refuses, with fault.InvalidParameter naming the parameter of the contract, what
 // cannot be worked out.
 func (a *Analysis) Validate() error {
-	refuse := func(at, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(at) }
+	refuse := func(param, why string) error { return fault.New(fault.InvalidParameter, why).WithParam(param) }
 	column := cmp.Or(a.Order, ColumnRequests)
 	need, known := column.Needs()
 	switch {
@@ -185,7 +185,7 @@ func (a *Analysis) Validate() error {
 		return refuse("group_by", "there is no such property to group by")
 	case a.By == ByMetadata && a.Key == "":
 		return refuse("key", "the key of the metadata must be given")
-	case !known || need&^a.Want != 0:
+	case !known || need&^a.Metrics != 0:
 		return refuse("order_by", "the order is that of one of the columns")
 	case a.Offset < 0:
 		return refuse("current_page", "the first page is 0")
@@ -236,10 +236,10 @@ func (a *Analysis) Complete(page *AnalysisPage) {
 }
 
 // Hits are those of both kinds.
-func (f *Figures) Hits() int64 { return f.SimpleHits + f.SemanticHits }
+func (f *Metrics) Hits() int64 { return f.SimpleHits + f.SemanticHits }
 
 // Per is a sum over the number of requests, 0 for none of them.
-func (f *Figures) Per(sum float64) float64 {
+func (f *Metrics) Per(sum float64) float64 {
 	if f.Requests == 0 {
 		return 0
 	}

@@ -36,7 +36,7 @@ type Attempt struct {
 	Provider        string // "openai"
 	ProviderID      string // slug of a saved provider; empty for inline credentials
 	Model           string // asked of the upstream
-	ReplyModel      string // named in its answer
+	ResponseModel   string // named in its answer
 	Endpoint        llm.Endpoint
 	Method          string
 	Path            string // as the client sent it, without the query
@@ -85,7 +85,7 @@ type Spend struct {
 	State    string // of its ledger line: "settled", "estimated", "released" or "unknown"; or SpentElsewhere
 	Cost     int64  // nano-dollars
 	Saved    int64  // nano-dollars that an answer from the cache would have cost
-	Bound    int64  // nano-dollars that were reserved
+	MaxCost  int64  // nano-dollars that were reserved
 	Unpriced string // why there is no cost, or only a part of it, which is Cost then; empty when all is known
 	Version  string // of the price
 	Terms    string // how the cost comes about, a JSON list of catalog.Term (docs/pricing.md); empty for nothing

@@ -62,7 +62,7 @@ func (a *Attempt) numbers(n *numbers) {
 	n[19], n[20], n[21], n[22] = uint64(a.BytesIn), uint64(a.BytesOut), uint64(a.Request.Size), uint64(a.Response.Size)
 	n[23], n[24] = uint64(len(a.Request.Bytes)), uint64(len(a.Response.Bytes))
 	n[25], n[26], n[27] = uint64(u.CitationTokens), uint64(u.CostNano), uint64(u.CacheHourTokens)
-	n[28], n[29], n[30], n[31], n[32] = uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.Bound), uint64(len(a.Closing)), uint64(u.OutputImageTokens)
+	n[28], n[29], n[30], n[31], n[32] = uint64(a.Spend.Cost), uint64(a.Spend.Saved), uint64(a.Spend.MaxCost), uint64(len(a.Closing)), uint64(u.OutputImageTokens)
 	n[33] = uint64(u.Pages)
 	n[34], n[35] = uint64(u.FileSearches), uint64(u.CodeSessions)
 	n[36], n[37], n[38], n[39], n[40] = uint64(t.Parsing), uint64(t.Preparing), uint64(t.Cache), uint64(t.Queue), uint64(t.Connect)
@@ -86,7 +86,7 @@ func (a *Attempt) setNumbers(n *numbers) {
 	}
 	a.BytesIn, a.BytesOut = int64(n[19]), int64(n[20])
 	a.Request.Size, a.Response.Size = int64(n[21]), int64(n[22])
-	a.Spend.Cost, a.Spend.Saved, a.Spend.Bound = int64(n[28]), int64(n[29]), int64(n[30])
+	a.Spend.Cost, a.Spend.Saved, a.Spend.MaxCost = int64(n[28]), int64(n[29]), int64(n[30])
 	a.Timings = Timings{
 		Parsing: time.Duration(n[36]), Preparing: time.Duration(n[37]), Cache: time.Duration(n[38]),
 		Queue: time.Duration(n[39]), Connect: time.Duration(n[40]), Decoding: time.Duration(n[41]),
@@ -100,7 +100,7 @@ func (a *Attempt) texts(t *texts) {
 	t[0], t[1], t[2], t[3], t[4], t[5] = &a.ID, &a.RequestID, &a.TraceID, &a.SpanID, &a.ParentSpan, &a.SpanName
 	t[6], t[7], t[8], t[9], t[10], t[11] = &a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID
 	t[12] = &a.TargetPath
-	t[13], t[14], t[15], t[16], t[17] = &a.Provider, &a.ProviderID, &a.Model, &a.ReplyModel, (*string)(&a.Endpoint)
+	t[13], t[14], t[15], t[16], t[17] = &a.Provider, &a.ProviderID, &a.Model, &a.ResponseModel, (*string)(&a.Endpoint)
 	t[18], t[19], t[20], t[21], t[22], t[23] = &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.Error, &a.CacheStatus
 	t[24] = &a.Remote
 	t[25], t[26], t[27], t[28], t[29], t[30] = &a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding, &a.Dropped, &a.Usage.SearchContext
@@ -113,10 +113,10 @@ func (a *Attempt) texts(t *texts) {
 
 func (a *Attempt) flags() uint64 {
 	var f uint64
-	for i, on := range [...]bool{
+	for i, isSet := range [...]bool{
 		a.Stream, a.Continued, a.Usage.Reported, a.Request.Truncated, a.Response.Truncated, a.ClientRequest.Truncated, a.ClientResponse.Truncated, a.Named, a.Reshaped.Truncated, a.Translated,
 	} {
-		if on {
+		if isSet {
 			f |= 1 << i
 		}
 	}
@@ -132,7 +132,7 @@ func (a *Attempt) setFlags(f uint64) {
 
 // trailingFields lists the bytes that follow the closing line, in their stored order, and where
 // among the numbers the length of the first one is. New ones go last.
-func (a *Attempt) trailingFields() (bytes [8]*[]byte, at int) {
+func (a *Attempt) trailingFields() (bytes [8]*[]byte, index int) {
 	return [...]*[]byte{
 		&a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
 		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
@@ -156,8 +156,8 @@ func (a *Attempt) EncodedSize() int {
 	for k, v := range a.Metadata {
 		size += packed.TextSize(k) + packed.TextSize(v)
 	}
-	behind, _ := a.trailingFields()
-	for _, b := range behind {
+	trailing, _ := a.trailingFields()
+	for _, b := range trailing {
 		size += len(*b)
 	}
 	return size
@@ -181,8 +181,8 @@ func (a *Attempt) AppendTo(dst []byte) []byte {
 	dst = append(dst, a.Request.Bytes...)
 	dst = append(dst, a.Response.Bytes...)
 	dst = append(dst, a.Closing...)
-	behind, _ := a.trailingFields()
-	for _, b := range behind {
+	trailing, _ := a.trailingFields()
+	for _, b := range trailing {
 		dst = append(dst, *b...)
 	}
 	return dst
@@ -215,9 +215,9 @@ func (a *Attempt) Decode(src []byte) error {
 	d.texts(&into, &lens, &before)
 	d.Skip(extra)
 	a.Request.Bytes, a.Response.Bytes, a.Closing = d.Bytes(n[23]), d.Bytes(n[24]), d.Bytes(n[31])
-	behind, at := a.trailingFields()
-	for i, b := range behind {
-		*b = d.Bytes(n[at+i])
+	trailing, index := a.trailingFields()
+	for i, b := range trailing {
+		*b = d.Bytes(n[index+i])
 	}
 	return d.Err
 }
@@ -236,12 +236,12 @@ func ClosingOf(src []byte) ([]byte, error) {
 	var n numbers
 	d.Numbers(n[:])
 	var lens [len(texts{})]uint64
-	behind := d.Lengths(lens[:])
+	trailing := d.Lengths(lens[:])
 	d.skipMetadata()
 	for _, size := range lens {
-		behind += size // each fits into what there was: no sum of them overflows
+		trailing += size // each fits into what there was: no sum of them overflows
 	}
-	d.Skip(behind)
+	d.Skip(trailing)
 	d.Skip(n[23])
 	d.Skip(n[24])
 	line := d.Bytes(n[31])

@@ -58,13 +58,13 @@ func TestAnyAttemptComesBack(t *testing.T) {
 // A record cut anywhere is refused, and never taken for another.
 func TestCutRecordIsRefused(t *testing.T) {
 	t.Parallel()
-	whole := recordtest.Full().AppendTo(nil)
-	for n := range whole {
-		if err := new(record.Attempt).Decode(whole[:n]); err == nil {
-			t.Errorf("the first %d of %d bytes were taken for a record", n, len(whole))
+	encoded := recordtest.Full().AppendTo(nil)
+	for n := range encoded {
+		if err := new(record.Attempt).Decode(encoded[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes were taken for a record", n, len(encoded))
 		}
-		if closing, err := record.ClosingOf(whole[:n]); err == nil {
-			t.Errorf("the first %d of %d bytes close %q", n, len(whole), closing)
+		if closing, err := record.ClosingOf(encoded[:n]); err == nil {
+			t.Errorf("the first %d of %d bytes close %q", n, len(encoded), closing)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Correction struct {
 	ID        string    `json:"id,omitempty"` // of the attempt
 	Started   time.Time `json:"started"`      // the attempt
 	Operation string    `json:"operation"`    // UUID of the re-rating, or of the mark
-	At        time.Time `json:"at"`           // when the attempt was re-rated
+	RatedAt   time.Time `json:"at"`           // when the attempt was re-rated
 	By        string    `json:"by,omitempty"` // id of the user or API key that asked for it
 	Before    Rated     `json:"before"`
 	After     Rated     `json:"after"`
@@ -33,9 +33,9 @@ type Rated struct {
 
 // Charged is what budgets of cost were charged for an attempt until now.
 type Charged struct {
-	At      time.Time // when its line was closed; zero when it is not known what was charged
-	Nano    int64     // nano-dollars, on each
-	Budgets string    // the counters, as ledger.ReadCostCounters has them
+	ClosedAt time.Time // when its line was closed; zero when it is not known what was charged
+	Nano     int64     // nano-dollars, on each
+	Budgets  string    // the counters, as ledger.ReadCostCounters has them
 }
 
 // Billed is an attempt with what was charged for it.

@@ -14,7 +14,7 @@ import (
 func correction() record.Correction {
 	return record.Correction{
 		ID: recordtest.ID(recordtest.Epoch, 1), Started: recordtest.Epoch, Operation: recordtest.ID(recordtest.Epoch, 2),
-		At: recordtest.Epoch.Add(time.Hour), By: recordtest.Key,
+		RatedAt: recordtest.Epoch.Add(time.Hour), By: recordtest.Key,
 		Before: record.Rated{Unpriced: "unknown_model", Version: "0000000000000001"}, After: record.Rated{Cost: 720_000, Version: "0000000000000002", Terms: `[{"nano":720000}]`},
 		Closing: []byte("L and whatever a line has"),
 	}
@@ -22,7 +22,7 @@ func correction() record.Correction {
 
 func TestCorrectionsComeBack(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]record.Correction{"full": correction(), "a mark": {Operation: "op", At: recordtest.Epoch}} {
+	for name, want := range map[string]record.Correction{"full": correction(), "a mark": {Operation: "op", RatedAt: recordtest.Epoch}} {
 		b, err := want.Encode()
 		if err != nil || !record.IsCorrection(b) {
 			t.Fatalf("%s: %v; a correction: %v", name, err, record.IsCorrection(b))
@@ -40,13 +40,13 @@ func TestCorrectionsComeBack(t *testing.T) {
 func TestMalformedCorrections(t *testing.T) {
 	t.Parallel()
 	c := correction()
-	whole, err := c.Encode()
+	encoded, err := c.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range whole {
-		if new(record.Correction).Decode(whole[:n]) == nil {
-			t.Errorf("the first %d of %d bytes are taken for a correction", n, len(whole))
+	for n := range encoded {
+		if new(record.Correction).Decode(encoded[:n]) == nil {
+			t.Errorf("the first %d of %d bytes are taken for a correction", n, len(encoded))
 		}
 	}
 	if b := recordtest.Chat(1).AppendTo(nil); new(record.Correction).Decode(b) == nil || record.IsCorrection(b) {

@@ -23,9 +23,9 @@ func (d *decoder) metadata(before map[string]string) map[string]string {
 		return nil
 	}
 	if uint64(len(before)) == n {
-		ahead := *d
-		if ahead.same(before) {
-			d.Rest = ahead.Rest
+		next := *d
+		if next.same(before) {
+			d.Rest = next.Rest
 			return before
 		}
 	}

@@ -44,8 +44,8 @@ func TestReadExportFilters(t *testing.T) {
 	for _, tt := range tests {
 		f, err := record.ReadExportFilters([]byte(tt.sent))
 		if err != nil {
-			if at := fault.From(err).Param; at != tt.refused || !fault.Has(err, fault.InvalidParameter) {
-				t.Errorf("%s: refused at %q, want %q: %v", tt.name, at, tt.refused, err)
+			if param := fault.From(err).Param; param != tt.refused || !fault.Has(err, fault.InvalidParameter) {
+				t.Errorf("%s: refused at %q, want %q: %v", tt.name, param, tt.refused, err)
 			}
 			continue
 		}
@@ -80,14 +80,14 @@ func TestExport(t *testing.T) {
 	if err := e.Validate(); err != nil || !slices.Equal(e.Fields, []string{"id", "ai_org", "response_status_code"}) {
 		t.Errorf("%v %v", e.Fields, err)
 	}
-	for at, bad := range map[string]record.Export{
+	for param, bad := range map[string]record.Export{
 		"requested_data":      {},
 		"requested_data ":     {Fields: []string{"password"}},
 		"description":         {Fields: []string{"id"}, Description: strings.Repeat("d", 501)},
 		"filters.status_code": {Fields: []string{"id"}, Filters: record.ExportFilters{Statuses: "x"}},
 	} {
-		if err := bad.Validate(); err == nil || fault.From(err).Param != strings.TrimSpace(at) {
-			t.Errorf("%s: %v", at, err)
+		if err := bad.Validate(); err == nil || fault.From(err).Param != strings.TrimSpace(param) {
+			t.Errorf("%s: %v", param, err)
 		}
 	}
 	for _, name := range record.ExportFieldAliases() {

@@ -63,7 +63,7 @@ func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 	}
 	plain := make(map[string]json.RawMessage, len(sent))
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if err := layFilter(plain, name, sent[name]); err != nil {
+		if err := mergeFilter(plain, name, sent[name]); err != nil {
 			return f, err
 		}
 	}
@@ -92,8 +92,8 @@ func badFilter(name, why string) error {
 	return fault.New(fault.InvalidParameter, why).WithParam(strings.TrimSuffix("filters."+name, "."))
 }
 
-// layFilter puts a filter under the name of the contract. Null is no filter.
-func layFilter(plain map[string]json.RawMessage, name string, v json.RawMessage) error {
+// mergeFilter puts a filter under the name of the contract. Null is no filter.
+func mergeFilter(plain map[string]json.RawMessage, name string, v json.RawMessage) error {
 	put := func(to string, v json.RawMessage) error {
 		if _, there := plain[to]; there {
 			return badFilter(name, "the same filter is there under another name")
@@ -187,7 +187,7 @@ func exportTime(name, text string) (time.Time, error) {
 }
 
 func (f *ExportFilters) ranges() error {
-	whole := func(n *int64) *float64 {
+	toFloat := func(n *int64) *float64 {
 		if n == nil {
 			return nil
 		}
@@ -197,17 +197,17 @@ func (f *ExportFilters) ranges() error {
 	for _, r := range []struct {
 		name     string
 		min, max *float64
-		least    float64
+		lowest   float64
 	}{
-		{"total_units", whole(f.TotalMin), whole(f.TotalMax), 0},
-		{"prompt_token", whole(f.InputMin), whole(f.InputMax), 0},
-		{"completion_token", whole(f.OutputMin), whole(f.OutputMax), 0},
+		{"total_units", toFloat(f.TotalMin), toFloat(f.TotalMax), 0},
+		{"prompt_token", toFloat(f.InputMin), toFloat(f.InputMax), 0},
+		{"completion_token", toFloat(f.OutputMin), toFloat(f.OutputMax), 0},
 		{"cost", f.CostMin, f.CostMax, 0},
 		{"weighted_feedback", f.WeightedMin, f.WeightedMax, -MaxFeedback},
 	} {
 		switch {
-		case r.min != nil && *r.min < r.least:
-			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.least).WithParam("filters." + r.name + "_min")
+		case r.min != nil && *r.min < r.lowest:
+			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.lowest).WithParam("filters." + r.name + "_min")
 		case r.min != nil && r.max != nil && *r.max < *r.min:
 			return badFilter(r.name+"_max", "the most is not less than the least")
 		}

@@ -76,8 +76,8 @@ const (
 type ExportColumn struct {
 	Name string // of ExportFields
 	Type ExportType
-	// Of is the value of an attempt: of the Go type that Type names, or nil for none.
-	Of func(*Attempt) any
+	// Value is the value of an attempt: of the Go type that Type names, or nil for none.
+	Value func(*Attempt) any
 	// Bodies says that Of looks at the bodies of the attempt.
 	Bodies bool
 }

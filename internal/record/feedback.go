@@ -43,7 +43,7 @@ type TraceFeedback struct {
 	TraceID     string
 	Value       int
 	Weight      float64
-	Given       time.Time
+	Created     time.Time
 }
 
 // Weighted is as Feedback.Weighted.

@@ -14,7 +14,7 @@ func TestFeedback(t *testing.T) {
 	tests := []struct {
 		name     string
 		f        record.Feedback
-		at       string // the field that is refused
+		param    string // the field that is refused
 		metadata string
 	}{
 		{"least", record.Feedback{TraceID: "t", Value: -10}, "", ""},
@@ -36,10 +36,10 @@ func TestFeedback(t *testing.T) {
 	for _, tt := range tests {
 		err := tt.f.Validate()
 		if err != nil {
-			if at := fault.From(err).Param; at != tt.at {
-				t.Errorf("%s: refused at %q, want %q: %v", tt.name, at, tt.at, err)
+			if at := fault.From(err).Param; at != tt.param {
+				t.Errorf("%s: refused at %q, want %q: %v", tt.name, at, tt.param, err)
 			}
-		} else if tt.at != "" || string(tt.f.Metadata) != tt.metadata {
+		} else if tt.param != "" || string(tt.f.Metadata) != tt.metadata {
 			t.Errorf("%s: accepted with %s", tt.name, tt.f.Metadata)
 		}
 	}

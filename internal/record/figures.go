@@ -2,12 +2,12 @@ package record
 
 import "time"
 
-// WantWhole are the figures that do not add up: those of all rows together have to be
+// NonAdditiveMetrics are the figures that do not add up: those of all rows together have to be
 // worked out over all of them.
-const WantWhole = WantPercentiles | WantUsers
+const NonAdditiveMetrics = MetricPercentiles | MetricUsers
 
-// Add adds the figures of other attempts, without those of WantWhole.
-func (f *Figures) Add(g *Figures) {
+// Add adds the figures of other attempts, without those of NonAdditiveMetrics.
+func (f *Metrics) Add(g *Metrics) {
 	for _, sum := range []struct {
 		to *int64
 		n  int64

@@ -15,15 +15,15 @@ const maxDecoded = 8 << 20
 // The bytes that the bodies had are left alone, since they may still be sent. Most is what
 // is kept of a body: an encoded body with credentials in it is kept decoded, up to that.
 // Source: spec, secrets are not logged.
-func (a *Attempt) MaskCredentials(most int) {
+func (a *Attempt) MaskCredentials(maxBytes int) {
 	for _, b := range a.Bodies() {
 		if len(b.Bytes) > 0 {
-			b.maskCredentials(most)
+			b.maskCredentials(maxBytes)
 		}
 	}
 }
 
-func (b *Body) maskCredentials(most int) {
+func (b *Body) maskCredentials(maxBytes int) {
 	if b.Encoding == "" {
 		b.Bytes = sealed.Body(b.Type, b.Bytes)
 		return
@@ -34,7 +34,7 @@ func (b *Body) maskCredentials(most int) {
 		return
 	}
 	b.Bytes, b.Encoding = masked, ""
-	if b.Truncated = b.Truncated || len(plain) == maxDecoded || len(masked) > most; len(masked) > most {
-		b.Bytes = masked[:most]
+	if b.Truncated = b.Truncated || len(plain) == maxDecoded || len(masked) > maxBytes; len(masked) > maxBytes {
+		b.Bytes = masked[:maxBytes]
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 // Plain is a kept body without its content encoding, at most so many bytes. What is cut
 // off in the middle comes as far as it goes, and what cannot be read at all as it is.
-func (b Body) Plain(most int64) []byte {
+func (b Body) Plain(maxBytes int64) []byte {
 	r := Uncode(bytes.NewReader(b.Bytes), b.Encoding)
 	if r == nil {
 		return b.Bytes
 	}
 	defer r.Close()
-	plain, err := io.ReadAll(io.LimitReader(r, most))
+	plain, err := io.ReadAll(io.LimitReader(r, maxBytes))
 	if err != nil && len(plain) == 0 {
 		return b.Bytes
 	}

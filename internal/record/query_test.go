@@ -36,26 +36,26 @@ func TestForeignCursorIsRefused(t *testing.T) {
 func TestParseStatuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		in   string
-		want []record.StatusRange
-		bad  bool
+		input string
+		want  []record.StatusRange
+		bad   bool
 	}{
-		{in: ""},
-		{in: "  "},
-		{in: "200", want: []record.StatusRange{{200, 200}}},
-		{in: "4xx, 5XX", want: []record.StatusRange{{400, 499}, {500, 599}}},
-		{in: "200,500-503,0", want: []record.StatusRange{{200, 200}, {500, 503}, {0, 0}}},
-		{in: "503-500", bad: true},
-		{in: "200,", bad: true},
-		{in: "6xx", bad: true},
-		{in: "-5", bad: true},
-		{in: "1000", bad: true},
-		{in: "200 OR 1=1", bad: true},
+		{input: ""},
+		{input: "  "},
+		{input: "200", want: []record.StatusRange{{200, 200}}},
+		{input: "4xx, 5XX", want: []record.StatusRange{{400, 499}, {500, 599}}},
+		{input: "200,500-503,0", want: []record.StatusRange{{200, 200}, {500, 503}, {0, 0}}},
+		{input: "503-500", bad: true},
+		{input: "200,", bad: true},
+		{input: "6xx", bad: true},
+		{input: "-5", bad: true},
+		{input: "1000", bad: true},
+		{input: "200 OR 1=1", bad: true},
 	}
 	for _, tt := range tests {
-		got, err := record.ParseStatuses(tt.in)
+		got, err := record.ParseStatuses(tt.input)
 		if fault.Has(err, fault.InvalidParameter) != tt.bad || !slices.Equal(got, tt.want) {
-			t.Errorf("%q: got %v, %v", tt.in, got, err)
+			t.Errorf("%q: got %v, %v", tt.input, got, err)
 		}
 	}
 }

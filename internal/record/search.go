@@ -76,25 +76,25 @@ func asciiOnly(text string) string {
 	return string(b)
 }
 
-// searchMost is how much of one body is searched, in bytes after decompression.
-const searchMost = 16 << 20
+// maxSearchBytes is how much of one body is searched, in bytes after decompression.
+const maxSearchBytes = 16 << 20
 
-// In reports whether one of the bodies of an attempt holds the text, and how many bytes
+// Search reports whether one of the bodies of an attempt holds the text, and how many bytes
 // were looked at.
-func (n SearchTerm) In(a *Attempt) (found bool, looked int) {
+func (n SearchTerm) Search(a *Attempt) (found bool, searchedBytes int) {
 	for _, b := range a.Bodies() {
 		if len(b.Bytes) == 0 {
 			continue
 		}
-		plain := lower(b.Plain(searchMost))
-		looked += len(plain)
+		plain := lower(b.Plain(maxSearchBytes))
+		searchedBytes += len(plain)
 		for _, form := range n.forms {
 			if bytes.Contains(plain, form) {
-				return true, looked
+				return true, searchedBytes
 			}
 		}
 	}
-	return false, looked
+	return false, searchedBytes
 }
 
 // lower is a text in small letters, those among them that JSON has as "\u00c9".

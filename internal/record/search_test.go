@@ -39,7 +39,7 @@ func TestNeedle(t *testing.T) {
 		for i := range 4 {
 			var a record.Attempt
 			*a.Bodies()[i] = record.Body{Bytes: []byte(c.body), Encoding: c.encoding}
-			if found, _ := record.NewNeedle(c.text).In(&a); found != c.found {
+			if found, _ := record.NewNeedle(c.text).Search(&a); found != c.found {
 				t.Errorf("%q in %q: %v, want %v", c.text, c.body, found, c.found)
 			}
 		}
@@ -55,7 +55,7 @@ func TestSearchEscapedCase(t *testing.T) {
 		{`cut behind \u00c9cole\u00`, "école"},
 	} {
 		a := record.Attempt{Request: record.Body{Type: "application/json", Bytes: []byte(c.body)}}
-		if found, _ := record.NewNeedle(c.text).In(&a); !found {
+		if found, _ := record.NewNeedle(c.text).Search(&a); !found {
 			t.Errorf("%s is not found in %s", c.text, c.body)
 		}
 	}

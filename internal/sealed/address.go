@@ -44,26 +44,26 @@ func Address(text string) string {
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/?#@") || strings.ContainsAny(text, " \t\r\n") {
 		return text
 	}
-	place, query := rest, ""
+	location, query := rest, ""
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		place, query = rest[:i], rest[i:]
+		location, query = rest[:i], rest[i:]
 	}
-	switch at, late := strings.LastIndexByte(place, '@'), strings.LastIndexByte(rest, '@'); {
-	case at >= 0 && (!strings.Contains(place[:at], "/") || oddPort(place)):
-		place = Mask + place[at:]
-	case late >= len(place) && oddPort(place):
+	switch index, late := strings.LastIndexByte(location, '@'), strings.LastIndexByte(rest, '@'); {
+	case index >= 0 && (!strings.Contains(location[:index], "/") || oddPort(location)):
+		location = Mask + location[index:]
+	case late >= len(location) && oddPort(location):
 		return scheme + "://" + Mask + rest[late:]
 	}
 	if query != "" {
 		query = query[:1] + maskedPairs(query[1:])
 	}
-	return scheme + "://" + place + query
+	return scheme + "://" + location + query
 }
 
 // oddPort reports whether what looks like the port of a place is a password, with a "/",
 // "?" or "#" in it, of somebody whose "@" stands behind that.
-func oddPort(place string) bool {
-	authority, _, _ := strings.Cut(place, "/")
+func oddPort(location string) bool {
+	authority, _, _ := strings.Cut(location, "/")
 	_, port, ok := strings.Cut(authority, ":")
 	return ok && !strings.HasPrefix(authority, "[") && strings.Trim(port, "0123456789") != ""
 }
@@ -78,21 +78,21 @@ func Webhook(text string) string {
 	if !ok || scheme == "" || strings.ContainsAny(text, " \t\r\n") {
 		return shown
 	}
-	place, query := rest, ""
+	location, query := rest, ""
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		place, query = rest[:i], rest[i:]
+		location, query = rest[:i], rest[i:]
 	}
-	segments := strings.Split(place, "/")
+	segments := strings.Split(location, "/")
 	for i, s := range segments[1:] {
-		if len(s) >= leastHookSecret {
+		if len(s) >= minHookSecret {
 			segments[i+1] = Mask
 		}
 	}
 	return scheme + "://" + strings.Join(segments, "/") + everyPair(query)
 }
 
-// leastHookSecret is the length from which a path segment of a webhook counts as a secret.
-const leastHookSecret = 20
+// minHookSecret is the length from which a path segment of a webhook counts as a secret.
+const minHookSecret = 20
 
 // everyPair masks every value of a query with its "?".
 func everyPair(query string) string {
@@ -141,27 +141,27 @@ func secretParam(name string) bool {
 		}
 	}
 	var flat [maxParam]byte
-	at := len(flat)
-	for i := len(name) - 1; i >= 0 && at > 0; i-- {
+	index := len(flat)
+	for i := len(name) - 1; i >= 0 && index > 0; i-- {
 		switch c := name[i]; {
 		case c == '-' || c == '_' || c == '.':
 		case 'A' <= c && c <= 'Z':
-			at--
-			flat[at] = c + 'a' - 'A'
+			index--
+			flat[index] = c + 'a' - 'A'
 		default:
-			at--
-			flat[at] = c
+			index--
+			flat[index] = c
 		}
 	}
-	if secretParams[string(flat[at:])] {
+	if secretParams[string(flat[index:])] {
 		return true
 	}
 	last := len(flat)
-	if at < last && flat[last-1] == 's' {
+	if index < last && flat[last-1] == 's' {
 		last--
 	}
 	for _, end := range secretParamEnds {
-		if hasSuffix(flat[at:], end) || hasSuffix(flat[at:last], end) {
+		if hasSuffix(flat[index:], end) || hasSuffix(flat[index:last], end) {
 			return true
 		}
 	}

@@ -109,18 +109,18 @@ func credentialName(b []byte) bool {
 		return false
 	}
 	var flat [maxParam]byte
-	at := len(flat)
-	for ; k >= 0 && b[k] != '"' && at > 0; k-- {
+	index := len(flat)
+	for ; k >= 0 && b[k] != '"' && index > 0; k-- {
 		switch c := b[k]; {
 		case c == '\\':
 			return true
 		case separator(c):
 		default:
-			at--
-			flat[at] = lower(c)
+			index--
+			flat[index] = lower(c)
 		}
 	}
-	return fieldsByName[string(flat[at:])] != nil
+	return fieldsByName[string(flat[index:])] != nil
 }
 
 // escapeEnds reports whether one of the last two characters of b is an escape: \u0079.

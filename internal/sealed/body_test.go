@@ -121,12 +121,12 @@ func TestOtherBodiesStayAsTheyAre(t *testing.T) {
 		"code in prose":     `{"messages":[{"role":"user","content":"Why does curl -d '{\"api_key\":\"k\"}' fail?"}]}`,
 		"no JSON":           "\x00\x01\"authorization\":\xff{{{[[",
 	} {
-		in := []byte(body)
-		if got := sealed.Body("", in); string(got) != body {
+		input := []byte(body)
+		if got := sealed.Body("", input); string(got) != body {
 			t.Errorf("%s: %s", name, got)
 		}
-		if name != "no JSON" && sealed.Masked(in) != "" {
-			t.Errorf("%s counts as masked at %s", name, sealed.Masked(in))
+		if name != "no JSON" && sealed.Masked(input) != "" {
+			t.Errorf("%s counts as masked at %s", name, sealed.Masked(input))
 		}
 	}
 }

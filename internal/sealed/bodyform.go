@@ -13,10 +13,10 @@ func FormValue(name string, value []byte) []byte {
 	w := bodyWalk{b: value, depth: 1}
 	names := strings.Split(strings.ReplaceAll(name, "]", ""), "[")
 	for _, n := range names[:len(names)-1] {
-		w.enter(n)
+		w.push(n)
 		w.open(false)
 	}
-	w.enter(names[len(names)-1])
+	w.push(names[len(names)-1])
 	if !startsJSON(value) {
 		return w.plain(value)
 	}
@@ -26,8 +26,8 @@ func FormValue(name string, value []byte) []byte {
 	return append(w.out, value[w.copied:]...)
 }
 
-// enter goes to a member, or for "" and a number to an object in a list.
-func (w *bodyWalk) enter(name string) {
+// push goes to a member, or for "" and a number to an object in a list.
+func (w *bodyWalk) push(name string) {
 	if w.hasName = strings.Trim(name, "0123456789") != ""; w.hasName {
 		w.name = []byte(name)
 	}
@@ -41,7 +41,7 @@ func (w *bodyWalk) plain(value []byte) []byte {
 	}
 	switch {
 	case len(value) == 0:
-	case w.whole(), rule == maskAll, rule == maskText, rule == maskKey && bytes.HasPrefix(value, []byte("ek_")):
+	case w.isMasked(), rule == maskAll, rule == maskText, rule == maskKey && bytes.HasPrefix(value, []byte("ek_")):
 		return []byte(Mask)
 	case rule == maskAddress:
 		return []byte(Address(string(value)))

@@ -16,11 +16,11 @@ func maskedParts(contentType string, b []byte) []byte {
 	}
 	var out []byte
 	copied, line := 0, []byte("--"+params["boundary"])
-	for at := bytes.Index(b, line); at >= 0; {
-		start := at + len(line)
+	for index := bytes.Index(b, line); index >= 0; {
+		start := index + len(line)
 		end := bytes.Index(b[start:], line)
-		if at = start + end; end < 0 {
-			at = -1
+		if index = start + end; end < 0 {
+			index = -1
 			end = len(b) - start
 		}
 		head, value, _ := bytes.Cut(b[start:start+end], []byte("\r\n\r\n"))

@@ -31,10 +31,10 @@ const fewLevels = 24
 
 // bodyLevel is an object or a list that has begun.
 type bodyLevel struct {
-	name  []byte // of its member, nil in a list
-	list  bool
-	index int  // of the value that comes next in a list
-	whole bool // every value in it is masked
+	name   []byte // of its member, nil in a list
+	list   bool
+	index  int  // of the value that comes next in a list
+	masked bool // every value in it is masked
 
 	headers bool // an object of header lines
 	zone    bodyZone
@@ -87,13 +87,13 @@ func emptyLine(b []byte) bool { return len(b) > 0 && (b[0] == '\n' || b[0] == '\
 
 // open begins an object or a list.
 func (w *bodyWalk) open(list bool) {
-	l := bodyLevel{list: list, whole: w.whole() || list && w.headerLine(), zone: w.zoneOf(!list)}
+	l := bodyLevel{list: list, masked: w.isMasked() || list && w.headerLine(), zone: w.zoneOf(!list)}
 	if w.hasName {
 		l.name = w.name
 		switch rule := w.rule(); {
 		case w.inSchema():
 		case rule == maskAll:
-			l.whole = true
+			l.masked = true
 		case rule == maskHeaders:
 			l.headers = !list
 		}
@@ -148,9 +148,9 @@ func (w *bodyWalk) level(k int) *bodyLevel {
 	return &w.more[k-fewLevels]
 }
 
-// whole reports whether the value that comes next stands below a credential field.
-func (w *bodyWalk) whole() bool {
-	if w.depth == 0 || !w.level(w.depth-1).whole {
+// isMasked reports whether the value that comes next stands below a credential field.
+func (w *bodyWalk) isMasked() bool {
+	if w.depth == 0 || !w.level(w.depth-1).masked {
 		return false
 	}
 	return !w.hasName || !openBelow(flatText(w.name))
@@ -242,7 +242,7 @@ func (w *bodyWalk) scalar(i int) int {
 	for end < len(w.b) && strings.IndexByte(" \t\r\n,:{}[]\"", w.b[end]) < 0 {
 		end++
 	}
-	if word := w.b[i:end]; w.depth > 0 && string(word) != "null" && (w.whole() || w.headerLine() || w.hasName && w.rule() == maskAll) {
+	if literal := w.b[i:end]; w.depth > 0 && string(literal) != "null" && (w.isMasked() || w.headerLine() || w.hasName && w.rule() == maskAll) {
 		w.replace(i, end, []byte(`"`+Mask+`"`))
 	}
 	w.hasName = false
@@ -255,7 +255,7 @@ func (w *bodyWalk) masked(text []byte) ([]byte, bool) {
 	if w.hasName {
 		rule = w.rule()
 	}
-	if w.whole() || w.headerLine() {
+	if w.isMasked() || w.headerLine() {
 		rule = maskAll
 	}
 	switch rule {

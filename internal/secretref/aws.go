@@ -27,7 +27,7 @@ func (m awsManager) fetch(ctx context.Context, s *credential.SecretSource) (*sec
 		values[name] = v
 	}
 	values["aws_region"] = region
-	var answer struct {
+	var response struct {
 		SecretString *string
 		SecretBinary []byte
 	}
@@ -35,14 +35,14 @@ func (m awsManager) fetch(ctx context.Context, s *credential.SecretSource) (*sec
 		method: http.MethodPost, url: "https://secretsmanager." + region + "." + cmp.Or(m.r.set.AWSDomain, "amazonaws.com") + "/", body: body,
 		header: map[string]string{"content-type": "application/x-amz-json-1.1", "x-amz-target": "secretsmanager.GetSecretValue"},
 		auth:   &provider.Auth{Scheme: "aws", Service: "secretsmanager"}, values: values,
-	}, &answer)
+	}, &response)
 	switch {
 	case err != nil:
 		return nil, err
-	case answer.SecretString != nil:
-		return textSecret(*answer.SecretString), nil
-	case len(answer.SecretBinary) > 0:
-		return textSecret(string(answer.SecretBinary)), nil
+	case response.SecretString != nil:
+		return textSecret(*response.SecretString), nil
+	case len(response.SecretBinary) > 0:
+		return textSecret(string(response.SecretBinary)), nil
 	}
 	return nil, errors.New("the secret has no value")
 }

@@ -28,15 +28,15 @@ func (m azureManager) fetch(ctx context.Context, s *credential.SecretSource) (*s
 			values["azure_auth_mode"] = "workload"
 		}
 	}
-	var answer struct {
+	var response struct {
 		Value string `json:"value"`
 	}
 	err := m.r.do(ctx, call{
 		method: http.MethodGet, url: base + "/secrets/" + s.Path + "?api-version=" + keyVaultVersion,
 		auth: &provider.Auth{Scheme: "azure", Scope: "https://" + cmp.Or(credential.AzureVault(base), "vault.azure.net") + "/.default"}, values: values,
-	}, &answer)
+	}, &response)
 	if err != nil {
 		return nil, err
 	}
-	return textSecret(answer.Value), nil
+	return textSecret(response.Value), nil
 }

@@ -15,11 +15,11 @@ import (
 // Source: contract/identity-and-governance.md section 12 for the five minutes; the
 // rest is ours.
 const (
-	freshTime = 5 * time.Minute
-	graceTime = time.Minute      // more, while a new one is fetched behind the calls
-	staleTime = time.Hour        // at most, while the manager cannot be reached
-	pauseTime = 15 * time.Second // after a failure, so that a manager in trouble is left in peace; below graceTime
-	maxKept   = 1000
+	freshTime        = 5 * time.Minute
+	graceTime        = time.Minute      // more, while a new one is fetched behind the calls
+	staleTime        = time.Hour        // at most, while the manager cannot be reached
+	pauseTime        = 15 * time.Second // after a failure, so that a manager in trouble is left in peace; below graceTime
+	maxCachedSecrets = 1000
 )
 
 // cache keeps secrets by source. One source is fetched once at a time, whoever waits
@@ -117,7 +117,7 @@ func (e *entry) canServeStale(now time.Time) bool {
 func (c *cache) entry(s *credential.SecretSource, now time.Time) *entry {
 	e := c.entries[s.RecordID]
 	if e == nil || e.revision != s.Revision {
-		if e == nil && len(c.entries) >= maxKept {
+		if e == nil && len(c.entries) >= maxCachedSecrets {
 			c.drop()
 		}
 		e = &entry{revision: s.Revision}
@@ -147,7 +147,7 @@ func (c *cache) start(s *credential.SecretSource, e *entry) {
 	go func() {
 		defer c.busy.Done()
 		defer stop()
-		value, err := c.guarded(ctx, s)
+		value, err := c.fetchRecovered(ctx, s)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.running, e)
@@ -174,8 +174,8 @@ func (e *entry) note(value *secret, err error, now time.Time) {
 	}
 }
 
-// guarded fetches, and makes an error of what goes wrong beyond errors.
-func (c *cache) guarded(ctx context.Context, s *credential.SecretSource) (value *secret, err error) {
+// fetchRecovered fetches, and makes an error of what goes wrong beyond errors.
+func (c *cache) fetchRecovered(ctx context.Context, s *credential.SecretSource) (value *secret, err error) {
 	defer func() {
 		if recover() != nil { // its text might hold the secret
 			value, err = nil, errors.New("reading the secret panicked")

@@ -76,14 +76,14 @@ func (r *Reader) do(ctx context.Context, c call, into any) error {
 		return &transportError{"call", err}
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is needed
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxResponseBytes+1))
 	switch {
 	case res.StatusCode < 200 || res.StatusCode > 299:
 		return &statusError{res.StatusCode, busy(res.StatusCode, raw)}
 	case err != nil:
 		return &transportError{"read the answer of", err}
-	case len(raw) > maxAnswer:
-		return fmt.Errorf("the answer of the secret manager is larger than %d bytes", maxAnswer)
+	case len(raw) > maxResponseBytes:
+		return fmt.Errorf("the answer of the secret manager is larger than %d bytes", maxResponseBytes)
 	case json.Unmarshal(raw, into) != nil:
 		return errors.New("the answer of the secret manager is not what was asked for")
 	}

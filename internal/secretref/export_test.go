@@ -1,4 +1,4 @@
 package secretref
 
-// Settle waits for what is being fetched.
-func (r *Reader) Settle() { r.kept.busy.Wait() }
+// Wait waits for what is being fetched.
+func (r *Reader) Wait() { r.cache.busy.Wait() }

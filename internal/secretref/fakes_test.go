@@ -61,20 +61,20 @@ func (m *manager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h(w, r)
 }
 
-func (m *manager) on(route string, h func(w http.ResponseWriter, r *http.Request)) {
+func (m *manager) handle(route string, h func(w http.ResponseWriter, r *http.Request)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.serve[route] = h
 }
 
-func (m *manager) asked() []string {
+func (m *manager) requests() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.calls...)
 }
 
-// says answers with a text when the request carries a header.
-func says(body string, header ...string) func(http.ResponseWriter, *http.Request) {
+// textHandler answers with a text when the request carries a header.
+func textHandler(body string, header ...string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for _, h := range header {
 			name, want, _ := strings.Cut(h, ": ")

@@ -13,34 +13,36 @@ import (
 	"sluice/internal/secretref"
 )
 
-// shelf is one secret at a manager, read at times that a test chooses.
-type shelf struct {
+// secretFixture is one secret at a manager, read at times that a test chooses.
+type secretFixture struct {
 	t      *testing.T
 	reader *secretref.Reader
 	m      *manager
 	clock  *clock
 }
 
-func newShelf(t *testing.T) *shelf {
+func newSecretFixture(t *testing.T) *secretFixture {
 	reader, m, clock := start(t)
-	return &shelf{t, reader, m, clock}
+	return &secretFixture{t, reader, m, clock}
 }
 
 // uses is what is read; its manager answers at one path.
-func (*shelf) uses() []credential.SecretUse {
+func (*secretFixture) uses() []credential.SecretUse {
 	return from("hashicorp_vault", "kv/one", "k", "", onToken)
 }
 
-func (s *shelf) holds(v string) { s.m.on("GET /v1/kv/one", says(`{"data":{"k":"`+v+`"}}`)) }
-
-// fails lets the manager answer with a status.
-func (s *shelf) fails(status int) {
-	s.m.on("GET /v1/kv/one", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+func (s *secretFixture) holds(v string) {
+	s.m.handle("GET /v1/kv/one", textHandler(`{"data":{"k":"`+v+`"}}`))
 }
 
-// want reads, after a while, and looks at what came and at how often the manager was
+// fails lets the manager answer with a status.
+func (s *secretFixture) fails(status int) {
+	s.m.handle("GET /v1/kv/one", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+}
+
+// expect reads, after a while, and looks at what came and at how often the manager was
 // asked until all was quiet.
-func (s *shelf) want(what string, pass time.Duration, value string, calls int) {
+func (s *secretFixture) expect(what string, pass time.Duration, value string, calls int) {
 	s.t.Helper()
 	s.clock.pass(pass)
 	got, err := s.reader.Read(s.t.Context(), s.uses())
@@ -51,8 +53,8 @@ func (s *shelf) want(what string, pass time.Duration, value string, calls int) {
 	if !strings.Contains(text, value) {
 		s.t.Errorf("%s: %q, want %q", what, text, value)
 	}
-	s.reader.Settle()
-	if n := len(s.m.asked()); n != calls {
+	s.reader.Wait()
+	if n := len(s.m.requests()); n != calls {
 		s.t.Errorf("%s: %d calls, want %d", what, n, calls)
 	}
 }
@@ -61,28 +63,28 @@ func (s *shelf) want(what string, pass time.Duration, value string, calls int) {
 // for an hour when the manager is in trouble, which is asked every 15 seconds.
 func TestKept(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSecretFixture(t)
 	s.holds("first")
-	s.want("fetched", 0, "first", 1)
+	s.expect("fetched", 0, "first", 1)
 	s.holds("second")
-	s.want("kept", 5*time.Minute-1, "first", 1)
-	s.want("stale, renewed behind", 1, "first", 2)
-	s.want("renewed", 0, "second", 2)
+	s.expect("kept", 5*time.Minute-1, "first", 1)
+	s.expect("stale, renewed behind", 1, "first", 2)
+	s.expect("renewed", 0, "second", 2)
 	s.fails(http.StatusServiceUnavailable)
-	s.want("the manager fails, the old one serves", 5*time.Minute, "second", 3)
-	s.want("and is left in peace", 15*time.Second-1, "second", 3)
-	s.want("for a while", 1, "second", 4)
-	s.want("a call after a pause waits, and falls back", 10*time.Minute, "second", 5)
+	s.expect("the manager fails, the old one serves", 5*time.Minute, "second", 3)
+	s.expect("and is left in peace", 15*time.Second-1, "second", 3)
+	s.expect("for a while", 1, "second", 4)
+	s.expect("a call after a pause waits, and falls back", 10*time.Minute, "second", 5)
 	s.holds("third")
-	s.want("an outage keeps nobody waiting", 15*time.Second, "second", 6)
-	s.want("and ends", 0, "third", 6)
+	s.expect("an outage keeps nobody waiting", 15*time.Second, "second", 6)
+	s.expect("and ends", 0, "third", 6)
 	s.fails(http.StatusServiceUnavailable)
-	s.want("a second one", 5*time.Minute, "third", 7)
-	s.want("almost an hour old", 55*time.Minute-1, "third", 8)
-	s.want("too old", 1, "secret_unavailable", 8)
-	s.want("a failure is kept for a while", 15*time.Second-2, "secret_unavailable", 8)
+	s.expect("a second one", 5*time.Minute, "third", 7)
+	s.expect("almost an hour old", 55*time.Minute-1, "third", 8)
+	s.expect("too old", 1, "secret_unavailable", 8)
+	s.expect("a failure is kept for a while", 15*time.Second-2, "secret_unavailable", 8)
 	s.holds("fourth")
-	s.want("and tried again", 1, "fourth", 9)
+	s.expect("and tried again", 1, "fourth", 9)
 }
 
 // After a pause longer than the minute of grace the first call waits for the secret as
@@ -90,27 +92,27 @@ func TestKept(t *testing.T) {
 func TestFirstCallAfterAPause(t *testing.T) {
 	t.Parallel()
 	for _, pause := range []time.Duration{6 * time.Minute, 59 * time.Minute, 24 * time.Hour} {
-		s := newShelf(t)
+		s := newSecretFixture(t)
 		s.holds("old")
-		s.want("fetched", 0, "old", 1)
+		s.expect("fetched", 0, "old", 1)
 		s.holds("new")
-		s.want(pause.String(), pause, "new", 2)
+		s.expect(pause.String(), pause, "new", 2)
 	}
 }
 
 // In the minute of grace no call waits for the renewal; after it, all do.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSecretFixture(t)
 	s.holds("old")
-	s.want("fetched", 0, "old", 1)
+	s.expect("fetched", 0, "old", 1)
 	s.holds("new")
 	hold := make(chan struct{})
 	s.m.mu.Lock()
 	s.m.hold = hold
 	s.m.mu.Unlock()
-	gone, leave := context.WithCancel(t.Context())
-	leave() // who waits for nothing gets what is kept
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // who waits for nothing gets what is kept
 	s.clock.pass(5 * time.Minute)
 	if got, err := s.reader.Read(gone, s.uses()); err != nil || got["key"] != "old" {
 		t.Errorf("in the minute: %v, %v", got, err)
@@ -120,7 +122,7 @@ func TestGrace(t *testing.T) {
 		t.Errorf("after it: %v, %v", got, err)
 	}
 	close(hold)
-	s.want("the renewal that began behind", 0, "new", 2)
+	s.expect("the renewal that began behind", 0, "new", 2)
 }
 
 // A refusal takes a secret back, in the minute of grace and after a pause. It outlives
@@ -142,14 +144,14 @@ func TestRefusals(t *testing.T) {
 		name, route, good string
 		uses              []credential.SecretUse
 		bad               func(http.ResponseWriter, *http.Request)
-		kept              bool
+		isCached          bool
 	}{
 		{"unauthorized", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(401), false},
 		{"forbidden", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(403), false},
 		{"not found", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(404), false},
 		{"elsewhere", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(302), false},
-		{"deleted", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, says(`{"data":{}}`), false},
-		{"no JSON", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, says("<html>"), false},
+		{"deleted", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, textHandler(`{"data":{}}`), false},
+		{"no JSON", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, textHandler("<html>"), false},
 		{"too many", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(429), true},
 		{"on standby", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(307), true},
 		{"an error", "GET /v1/kv/one", `{"data":{"k":"v"}}`, vault, status(500), true},
@@ -169,28 +171,28 @@ func TestRefusals(t *testing.T) {
 			t.Run(c.name+", "+name, func(t *testing.T) {
 				t.Parallel()
 				reader, m, clock := start(t)
-				m.on("GET /v1/closed/one", status(403))
-				m.on(c.route, says(c.good))
+				m.handle("GET /v1/closed/one", status(403))
+				m.handle(c.route, textHandler(c.good))
 				read := func() bool {
 					_, err := reader.Read(t.Context(), c.uses)
 					if err != nil && !fault.Has(err, fault.SecretUnavailable) || strings.Contains(errorText(err), "s3cr3t") {
 						t.Errorf("%v", err)
 					}
-					reader.Settle()
+					reader.Wait()
 					return err == nil
 				}
 				if !read() {
 					t.Fatal("nothing was read")
 				}
-				m.on(c.route, c.bad)
+				m.handle(c.route, c.bad)
 				clock.pass(pause)
-				if got, want := read(), c.kept || pause == 5*time.Minute; got != want {
+				if got, want := read(), c.isCached || pause == 5*time.Minute; got != want {
 					t.Errorf("the first call: served %v, want %v", got, want)
 				}
 				for _, wait := range []time.Duration{0, 15 * time.Second, 2 * time.Minute} {
 					clock.pass(wait)
-					if got := read(); got != c.kept {
-						t.Errorf("%v later: served %v, want %v", wait, got, c.kept)
+					if got := read(); got != c.isCached {
+						t.Errorf("%v later: served %v, want %v", wait, got, c.isCached)
 					}
 				}
 			})

@@ -19,9 +19,9 @@ func TestTheOwnIdentityGoesToListedHostsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader, m, _ := start(t, func(o *secretref.Options) { o.KubernetesToken = jwt })
-	m.on("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
-	m.on("GET /v1/kv/a", says(`{"data":{"only":"sk"}}`))
-	m.on("GET /v1/kv/b", says(`{"data":{"only":"sk"}}`))
+	m.handle("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
+	m.handle("GET /v1/kv/a", textHandler(`{"data":{"only":"sk"}}`))
+	m.handle("GET /v1/kv/b", textHandler(`{"data":{"only":"sk"}}`))
 	for _, c := range []struct {
 		name, path, auth string
 		refused          bool
@@ -31,15 +31,15 @@ func TestTheOwnIdentityGoesToListedHostsAlone(t *testing.T) {
 		{"another host", "kv/d", "vault_auth_type=kubernetes vault_addr=https://vault.elsewhere.example vault_role=gw", true},
 		{"another host with a token of its own", "kv/b", "vault_auth_type=token vault_addr=https://vault.elsewhere.example vault_token=hvs.t", false},
 	} {
-		before := len(m.asked())
+		before := len(m.requests())
 		got, err := reader.Read(t.Context(), from("hashicorp_vault", c.path, "", "", c.auth))
 		switch {
 		case !c.refused && (err != nil || got["key"] != "sk"):
 			t.Errorf("%s: %v %v", c.name, got, err)
 		case c.refused && (!fault.Has(err, fault.SecretUnavailable) || !strings.Contains(err.Error(), "STORED_KEY_HOSTS")):
 			t.Errorf("%s: %v %v", c.name, got, err)
-		case c.refused && len(m.asked()) != before:
-			t.Errorf("%s: asked %v", c.name, m.asked()[before:])
+		case c.refused && len(m.requests()) != before:
+			t.Errorf("%s: asked %v", c.name, m.requests()[before:])
 		}
 	}
 	for _, mode := range []string{"managed", "default"} {

@@ -29,13 +29,13 @@ func unreachable(err error) bool {
 // statusOf is the status of the answer that an error is about. AWS says 400 where it has
 // no time; here that is 429.
 func statusOf(err error) (status int, answered bool) {
-	var own *statusError
+	var statusErr *statusError
 	var azure *azidentity.AuthenticationFailedError
 	var amazon interface{ HTTPStatusCode() int }
 	switch {
-	case errors.As(err, &own):
-		status = own.status
-		if own.busy {
+	case errors.As(err, &statusErr):
+		status = statusErr.status
+		if statusErr.busy {
 			status = http.StatusTooManyRequests
 		}
 	case errors.As(err, &azure) && azure.RawResponse != nil:
@@ -53,13 +53,13 @@ func statusOf(err error) (status int, answered bool) {
 // busy says whether AWS refused for want of time: {"__type":"ThrottlingException"}, its
 // namespace and a # before the name in some services.
 func busy(status int, body []byte) bool {
-	var said struct {
+	var failure struct {
 		Type string `json:"__type"`
 	}
-	if status != http.StatusBadRequest || json.Unmarshal(body, &said) != nil {
+	if status != http.StatusBadRequest || json.Unmarshal(body, &failure) != nil {
 		return false
 	}
-	return throttles(said.Type[strings.LastIndexByte(said.Type, '#')+1:])
+	return throttles(failure.Type[strings.LastIndexByte(failure.Type, '#')+1:])
 }
 
 func throttles(code string) bool {

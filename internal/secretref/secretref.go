@@ -23,8 +23,8 @@ import (
 
 // Limits of a fetch.
 const (
-	fetchTime = 10 * time.Second
-	maxAnswer = 1 << 20 // bytes of a manager's answer
+	fetchTime        = 10 * time.Second
+	maxResponseBytes = 1 << 20 // bytes of a manager's answer
 )
 
 // Options are what a Reader works with. All are needed unless it says otherwise.
@@ -49,7 +49,7 @@ type Options struct {
 type Reader struct {
 	set      Options
 	http     *http.Client
-	kept     *cache
+	cache    *cache
 	managers map[credential.Manager]manager
 }
 
@@ -69,12 +69,12 @@ func New(o Options) *Reader {
 		credential.AzureKeyVault:     azureManager{r},
 		credential.HashiCorpVault:    newVault(r),
 	}
-	r.kept = newCache(o.Clock, o.Log, r.fetch)
+	r.cache = newCache(o.Clock, o.Log, r.fetch)
 	return r
 }
 
 // Close waits for what is being fetched and fetches nothing more.
-func (r *Reader) Close() { r.kept.close() }
+func (r *Reader) Close() { r.cache.close() }
 
 // Read returns the values of credential fields, by their names. It waits for what is
 // not kept, at most until ctx ends. A secret that cannot be had is
@@ -86,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, uses []credential.SecretUse) (map[str
 		if u.Source == nil {
 			return nil, unavailable(u, errors.New("the secret reference is gone, or not for this workspace"))
 		}
-		s, err := r.kept.get(ctx, u.Source)
+		s, err := r.cache.get(ctx, u.Source)
 		if ctx.Err() != nil && err != nil {
 			return nil, ctx.Err()
 		}
@@ -104,9 +104,9 @@ func unavailable(u *credential.SecretUse, cause error) error {
 	return fault.Newf(fault.SecretUnavailable, "the provider's %s could not be read from the secret manager", u.Field).WithCause(cause)
 }
 
-// errOwnIdentity refuses a reference that was saved while its address was listed, or by a
+// errGatewayIdentity refuses a reference that was saved while its address was listed, or by a
 // version that did not ask for that.
-var errOwnIdentity = errors.New("this way to sign in sends a token of the gateway itself: list the host and port of the secret manager in STORED_KEY_HOSTS")
+var errGatewayIdentity = errors.New("this way to sign in sends a token of the gateway itself: list the host and port of the secret manager in STORED_KEY_HOSTS")
 
 // fetch asks the manager of a source, if the gateway's own identity may go there.
 func (r *Reader) fetch(ctx context.Context, s *credential.SecretSource) (*secret, error) {
@@ -115,7 +115,7 @@ func (r *Reader) fetch(ctx context.Context, s *credential.SecretSource) (*secret
 		return nil, errors.New("unknown secret manager " + string(s.Manager))
 	}
 	if to := credential.IdentityAddress(s.Manager, s.Auth); to != "" && !r.set.TakesStoredKeys(to) {
-		return nil, errOwnIdentity
+		return nil, errGatewayIdentity
 	}
 	ctx, stop := context.WithTimeout(ctx, fetchTime)
 	defer stop()

@@ -32,19 +32,19 @@ func TestManagers(t *testing.T) {
 	}
 	reader, m, _ := start(t, func(o *secretref.Options) { o.KubernetesToken = jwt })
 	signed := "Authorization: AWS4-HMAC-SHA256 Credential=AKIA/20261120/eu-west-1/secretsmanager/aws4_request"
-	m.on("POST /", says(`{"SecretString":"{\"api_key\":\"sk-aws\",\"n\":5}"}`, signed, "X-Amz-Target: secretsmanager.GetSecretValue"))
-	m.on("GET /v1/kv/one", says(`{"data":{"only":"sk-kv1"}}`, "X-Vault-Token: hvs.t", "X-Vault-Namespace: team/a"))
-	m.on("GET /v1/secret/data/two", says(`{"data":{"data":{"value":"sk-kv2","other":"x","account":{"type":"s"}},"metadata":{"version":3}}}`, "X-Vault-Token: hvs."))
-	m.on("GET /v1/sys/internal/ui/mounts/team/kv/deep", says(`{"data":{"path":"team/kv/","options":{"version":"2"}}}`))
-	m.on("GET /v1/team/kv/data/deep", says(`{"data":{"data":{"k":"sk-deep"},"metadata":{"version":1}}}`))
+	m.handle("POST /", textHandler(`{"SecretString":"{\"api_key\":\"sk-aws\",\"n\":5}"}`, signed, "X-Amz-Target: secretsmanager.GetSecretValue"))
+	m.handle("GET /v1/kv/one", textHandler(`{"data":{"only":"sk-kv1"}}`, "X-Vault-Token: hvs.t", "X-Vault-Namespace: team/a"))
+	m.handle("GET /v1/secret/data/two", textHandler(`{"data":{"data":{"value":"sk-kv2","other":"x","account":{"type":"s"}},"metadata":{"version":3}}}`, "X-Vault-Token: hvs."))
+	m.handle("GET /v1/sys/internal/ui/mounts/team/kv/deep", textHandler(`{"data":{"path":"team/kv/","options":{"version":"2"}}}`))
+	m.handle("GET /v1/team/kv/data/deep", textHandler(`{"data":{"data":{"k":"sk-deep"},"metadata":{"version":1}}}`))
 	for _, path := range []string{"closed/openai", "closed/none"} {
-		m.on("GET /v1/"+path, says("", "X-Vault-Token: hvs.root")) // no policy names it
-		m.on("GET /v1/sys/internal/ui/mounts/"+path, says(`{"data":{"path":"closed/","options":{"version":"2"}}}`))
+		m.handle("GET /v1/"+path, textHandler("", "X-Vault-Token: hvs.root")) // no policy names it
+		m.handle("GET /v1/sys/internal/ui/mounts/"+path, textHandler(`{"data":{"path":"closed/","options":{"version":"2"}}}`))
 	}
-	m.on("GET /v1/closed/data/openai", says(`{"data":{"data":{"k":"sk-closed"},"metadata":{"version":1}}}`))
-	m.on("POST /v1/auth/approle/login", takes(`{"auth":{"client_token":"hvs.role","lease_duration":3600}}`, map[string]string{"role_id": "r", "secret_id": "s"}))
-	m.on("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
-	m.on("GET /secrets/openai-key", says(`{"value":"sk-azure"}`, "Authorization: Bearer entra-token"))
+	m.handle("GET /v1/closed/data/openai", textHandler(`{"data":{"data":{"k":"sk-closed"},"metadata":{"version":1}}}`))
+	m.handle("POST /v1/auth/approle/login", takes(`{"auth":{"client_token":"hvs.role","lease_duration":3600}}`, map[string]string{"role_id": "r", "secret_id": "s"}))
+	m.handle("POST /v1/auth/kubernetes/login", takes(`{"auth":{"client_token":"hvs.pod","lease_duration":3600}}`, map[string]string{"role": "gw", "jwt": "pod-jwt"}))
+	m.handle("GET /secrets/openai-key", textHandler(`{"value":"sk-azure"}`, "Authorization: Bearer entra-token"))
 	entra(m)
 	for _, c := range []struct {
 		name  string
@@ -82,8 +82,8 @@ func TestManagers(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"POST secretsmanager.eu-west-1.amazonaws.com/", "GET mine.vault.azure.net/secrets/openai-key", "GET vault.example.com/v1/kv/one"} {
-		if !slices.Contains(m.asked(), host) {
-			t.Errorf("nobody asked %s: %v", host, m.asked())
+		if !slices.Contains(m.requests(), host) {
+			t.Errorf("nobody asked %s: %v", host, m.requests())
 		}
 	}
 }
@@ -91,9 +91,9 @@ func TestManagers(t *testing.T) {
 // entra is a token service.
 func entra(m *manager) {
 	const tenant = "https://login.microsoftonline.com/tenant-1"
-	m.on("GET /tenant-1/v2.0/.well-known/openid-configuration", says(`{"token_endpoint":"`+tenant+`/oauth2/v2.0/token","authorization_endpoint":"`+tenant+`/oauth2/v2.0/authorize","issuer":"`+tenant+`/v2.0"}`))
-	m.on("GET /common/discovery/instance", says(`{"tenant_discovery_endpoint":"`+tenant+`/v2.0/.well-known/openid-configuration","metadata":[{"preferred_network":"login.microsoftonline.com","preferred_cache":"login.windows.net","aliases":["login.microsoftonline.com"]}]}`))
-	m.on("POST /tenant-1/oauth2/v2.0/token", func(w http.ResponseWriter, r *http.Request) {
+	m.handle("GET /tenant-1/v2.0/.well-known/openid-configuration", textHandler(`{"token_endpoint":"`+tenant+`/oauth2/v2.0/token","authorization_endpoint":"`+tenant+`/oauth2/v2.0/authorize","issuer":"`+tenant+`/v2.0"}`))
+	m.handle("GET /common/discovery/instance", textHandler(`{"tenant_discovery_endpoint":"`+tenant+`/v2.0/.well-known/openid-configuration","metadata":[{"preferred_network":"login.microsoftonline.com","preferred_cache":"login.windows.net","aliases":["login.microsoftonline.com"]}]}`))
+	m.handle("POST /tenant-1/oauth2/v2.0/token", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.FormValue("scope") != "https://vault.azure.net/.default openid offline_access profile" {
 			http.Error(w, `{"error":"invalid_scope"}`, http.StatusBadRequest)
@@ -107,12 +107,12 @@ func entra(m *manager) {
 func TestRevisions(t *testing.T) {
 	t.Parallel()
 	reader, m, _ := start(t)
-	m.on("GET /v1/kv/one", says(`{"data":{"k":"v"}}`))
+	m.handle("GET /v1/kv/one", textHandler(`{"data":{"k":"v"}}`))
 	for i, want := range []int{1, 1, 2} {
 		uses := from("hashicorp_vault", "kv/one", "k", "", onToken)
 		uses[0].Source.Revision = int64(i / 2)
-		if _, err := reader.Read(t.Context(), uses); err != nil || len(m.asked()) != want {
-			t.Errorf("%d: %d calls, %v", i, len(m.asked()), err)
+		if _, err := reader.Read(t.Context(), uses); err != nil || len(m.requests()) != want {
+			t.Errorf("%d: %d calls, %v", i, len(m.requests()), err)
 		}
 	}
 }
@@ -122,9 +122,9 @@ func TestRevisions(t *testing.T) {
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	reader, m, _ := start(t)
-	m.on("GET /v1/kv/slow", says(`{"data":{"k":"v"}}`))
+	m.handle("GET /v1/kv/slow", textHandler(`{"data":{"k":"v"}}`))
 	m.hold = make(chan struct{})
-	left, leave := context.WithCancel(t.Context())
+	left, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -136,7 +136,7 @@ func TestOneAtATime(t *testing.T) {
 			_, errs[i] = reader.Read(ctx, from("hashicorp_vault", "kv/slow", "k", "", onToken))
 		})
 	}
-	leave()
+	cancel()
 	close(m.hold)
 	wg.Wait()
 	for i, err := range errs[1:] {
@@ -144,7 +144,7 @@ func TestOneAtATime(t *testing.T) {
 			t.Errorf("caller %d: %v", i+1, err)
 		}
 	}
-	if n := len(m.asked()); n != 1 {
+	if n := len(m.requests()); n != 1 {
 		t.Errorf("%d calls", n)
 	}
 }
@@ -154,17 +154,17 @@ func TestLoginAnew(t *testing.T) {
 	t.Parallel()
 	reader, m, clock := start(t)
 	n := 0
-	m.on("POST /v1/auth/approle/login", func(w http.ResponseWriter, _ *http.Request) {
+	m.handle("POST /v1/auth/approle/login", func(w http.ResponseWriter, _ *http.Request) {
 		n++
 		fmt.Fprintf(w, `{"auth":{"client_token":"t%d","lease_duration":3600}}`, n)
 	})
-	m.on("GET /v1/kv/data/one", says("", "X-Vault-Token: hvs.root")) // as all paths with a token that is not valid
+	m.handle("GET /v1/kv/data/one", textHandler("", "X-Vault-Token: hvs.root")) // as all paths with a token that is not valid
 	auth := "vault_auth_type=approle vault_addr=https://vault.example.com vault_role_id=r vault_secret_id=s"
 	for _, token := range []string{"t1", "t1", "t2"} {
-		m.on("GET /v1/kv/one", says(`{"data":{"k":"`+token+`"}}`, "X-Vault-Token: "+token))
+		m.handle("GET /v1/kv/one", textHandler(`{"data":{"k":"`+token+`"}}`, "X-Vault-Token: "+token))
 		uses := from("hashicorp_vault", "kv/one", "k", "", auth)
 		got, err := reader.Read(t.Context(), uses)
-		reader.Settle()
+		reader.Wait()
 		if err != nil {
 			t.Fatalf("%s: %v, %v", token, got, err)
 		}
@@ -180,13 +180,13 @@ func TestNothingIsTold(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	reader, m, _ := start(t, func(o *secretref.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	m.on("GET /v1/kv/one", func(w http.ResponseWriter, _ *http.Request) {
+	m.handle("GET /v1/kv/one", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, `the token hvs.t is bad, the secret was s3cr3t`, http.StatusForbidden)
 	})
-	m.on("GET /v1/kv/far", func(w http.ResponseWriter, r *http.Request) {
+	m.handle("GET /v1/kv/far", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example.com/", http.StatusFound)
 	})
-	m.on("GET /v1/kv/big", says(`{"data":{"k":"`+strings.Repeat("a", 1<<20)+`"}}`))
+	m.handle("GET /v1/kv/big", textHandler(`{"data":{"k":"`+strings.Repeat("a", 1<<20)+`"}}`))
 	for _, path := range []string{"kv/one", "kv/far", "kv/big"} {
 		_, err := reader.Read(t.Context(), from("hashicorp_vault", path, "k", "", onToken))
 		if text := fmt.Sprint(err); !fault.Has(err, fault.SecretUnavailable) || strings.Contains(text, "hvs") || strings.Contains(text, "s3cr3t") {
@@ -197,7 +197,7 @@ func TestNothingIsTold(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "hvs") || strings.Contains(text, "s3cr3t") || !strings.Contains(text, "r-kv/one") {
 		t.Errorf("logged: %s", text)
 	}
-	for _, call := range m.asked() {
+	for _, call := range m.requests() {
 		if strings.Contains(call, "elsewhere") {
 			t.Error("a redirect was followed")
 		}

@@ -41,7 +41,7 @@ func (t *tokens) get(s *credential.SecretSource, login func() (login, error)) (s
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.held) >= maxKept {
+	if len(t.held) >= maxCachedSecrets {
 		clear(t.held) // costs one login each
 	}
 	life := time.Duration(l.seconds) * time.Second

@@ -63,13 +63,13 @@ func (v *vault) read(ctx context.Context, s *credential.SecretSource) (*secret, 
 
 // readAt reads one path. Version 2 wraps the secret once more, beside its metadata.
 func (v *vault) readAt(ctx context.Context, s *credential.SecretSource, token, path string) (*secret, error) {
-	var answer struct {
+	var response struct {
 		Data map[string]json.RawMessage `json:"data"`
 	}
-	if err := v.call(ctx, s, http.MethodGet, path, token, nil, &answer); err != nil {
+	if err := v.call(ctx, s, http.MethodGet, path, token, nil, &response); err != nil {
 		return nil, err
 	}
-	fields := answer.Data
+	fields := response.Data
 	var meta struct {
 		Version *int `json:"version"`
 	}
@@ -89,19 +89,19 @@ func (v *vault) readAt(ctx context.Context, s *credential.SecretSource, token, p
 // the mount: "kv/team/openai" is "kv/data/team/openai". The mount is asked for; where
 // that is not allowed it is taken to be the first part.
 func (v *vault) dataPath(ctx context.Context, s *credential.SecretSource, token, path string) string {
-	var answer struct {
+	var response struct {
 		Data struct {
 			Path    string            `json:"path"`
 			Options map[string]string `json:"options"`
 		} `json:"data"`
 	}
-	err := v.call(ctx, s, http.MethodGet, "sys/internal/ui/mounts/"+path, token, nil, &answer)
+	err := v.call(ctx, s, http.MethodGet, "sys/internal/ui/mounts/"+path, token, nil, &response)
 	mount, _, _ := strings.Cut(path, "/")
 	if err == nil {
-		if answer.Data.Options["version"] != "2" {
+		if response.Data.Options["version"] != "2" {
 			return path
 		}
-		mount = strings.Trim(answer.Data.Path, "/")
+		mount = strings.Trim(response.Data.Path, "/")
 	}
 	rest, ok := strings.CutPrefix(path, mount+"/")
 	if !ok || strings.HasPrefix(rest, "data/") {
@@ -153,19 +153,19 @@ func (v *vault) login(ctx context.Context, s *credential.SecretSource, path stri
 	if err != nil {
 		return login{}, err
 	}
-	var answer struct {
+	var response struct {
 		Auth struct {
 			Token    string `json:"client_token"`
 			Duration int    `json:"lease_duration"`
 		} `json:"auth"`
 	}
-	if err := v.call(ctx, s, http.MethodPost, path, "", raw, &answer); err != nil {
+	if err := v.call(ctx, s, http.MethodPost, path, "", raw, &response); err != nil {
 		return login{}, fmt.Errorf("sign in: %w", err)
 	}
-	if answer.Auth.Token == "" {
+	if response.Auth.Token == "" {
 		return login{}, errors.New("sign in: the answer has no token")
 	}
-	return login{answer.Auth.Token, answer.Auth.Duration}, nil
+	return login{response.Auth.Token, response.Auth.Duration}, nil
 }
 
 func (v *vault) call(ctx context.Context, s *credential.SecretSource, method, path, token string, body []byte, into any) error {

@@ -110,7 +110,7 @@ func interrupted(a *record.Attempt, l *ledger.Entry, now time.Time) {
 		OrgID: l.OrgID, WorkspaceID: l.WorkspaceID, KeyID: l.KeyID,
 		Provider: l.Provider, ProviderID: l.ProviderID, Model: l.Model, Endpoint: l.Endpoint,
 		Outcome: record.Interrupted, Error: "the gateway stopped before the call ended",
-		Spend:   record.Spend{State: l.State.String(), Cost: l.Amount, Bound: l.Amount},
+		Spend:   record.Spend{State: l.State.String(), Cost: l.Amount, MaxCost: l.Amount},
 		Closing: l.AppendTo(room),
 	}
 	if l.Unpriced {

@@ -70,13 +70,13 @@ func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 // than the row with the id before; empty begins with the newest. The limit is 1 to
 // 1000, 0 means 100.
 func (s *Store) AuditTrail(ctx context.Context, orgID, before string, limit int) ([]resource.AuditRow, error) {
-	rowsWanted, err := pageSize(limit)
+	maxRows, err := pageSize(limit)
 	if err != nil {
 		return nil, err
 	}
 	var rows []auditRow
-	err = s.within(ctx, "list the audit trail", func(ctx context.Context) error {
-		sel := s.db.NewSelect().Model(&rows).Where("a.org_id = ?", orgID).Order("a.id DESC").Limit(rowsWanted)
+	err = s.runStep(ctx, "list the audit trail", func(ctx context.Context) error {
+		sel := s.db.NewSelect().Model(&rows).Where("a.org_id = ?", orgID).Order("a.id DESC").Limit(maxRows)
 		if before != "" {
 			sel = sel.Where("a.id < ?", before)
 		}

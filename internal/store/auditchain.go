@@ -129,7 +129,7 @@ func (t *tx) chainBatch(ctx context.Context) (int, error) {
 		for i := range rows {
 			r := &rows[i]
 			if head == nil || head.OrgID != r.OrgID {
-				if err := t.leave(ctx, head); err != nil {
+				if err := t.saveHead(ctx, head); err != nil {
 					return err
 				}
 				if head, err = t.head(ctx, r.OrgID); err != nil {
@@ -141,12 +141,12 @@ func (t *tx) chainBatch(ctx context.Context) (int, error) {
 				return err
 			}
 		}
-		return t.leave(ctx, head)
+		return t.saveHead(ctx, head)
 	})
 	return len(rows), err
 }
 
-func (t *tx) leave(ctx context.Context, h *auditHead) error {
+func (t *tx) saveHead(ctx context.Context, h *auditHead) error {
 	if h == nil {
 		return nil
 	}

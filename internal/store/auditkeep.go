@@ -38,12 +38,12 @@ func (c *auditCheckpoint) checkpoint() audit.Checkpoint {
 // PutCheckpoint adds a checkpoint, and makes its First that of the trail. Conflict
 // when another one has its number already or its row is not there yet.
 func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
-	at, err := time.Parse(time.RFC3339, c.Timestamp)
+	stamped, err := time.Parse(time.RFC3339, c.Timestamp)
 	if err != nil {
 		return err
 	}
 	row := auditCheckpoint{
-		OrgID: c.OrgID, Number: c.Number, Seq: c.Seq, Hash: c.Hash, AtMS: at.UnixMilli(), FirstSeq: c.First,
+		OrgID: c.OrgID, Number: c.Number, Seq: c.Seq, Hash: c.Hash, AtMS: stamped.UnixMilli(), FirstSeq: c.First,
 		Kept: c.Count, KeyID: c.KeyID, Signature: c.Signature,
 	}
 	return s.InTx(ctx, func(rtx resource.Tx) error {
@@ -56,7 +56,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 			if head.Checkpoint+1 != c.Number || c.Seq > head.Seq || c.First < head.FirstSeq {
 				return fault.New(fault.Conflict, "another checkpoint was written meanwhile")
 			}
-			head.Checkpoint, head.CheckpointSeq, head.CheckpointMS, head.FirstSeq = c.Number, c.Seq, at.UnixMilli(), c.First
+			head.Checkpoint, head.CheckpointSeq, head.CheckpointMS, head.FirstSeq = c.Number, c.Seq, stamped.UnixMilli(), c.First
 			if err := t.all(ctx, head.advanced()); err != nil {
 				return err
 			}
@@ -77,17 +77,17 @@ func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
 		return err
 	}
 	for {
-		var least int64
-		err := s.within(ctx, "look for expired audit rows", func(ctx context.Context) error {
-			return s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0)").Where("a.org_id = ?", orgID).Scan(ctx, &least)
+		var minSeq int64
+		err := s.runStep(ctx, "look for expired audit rows", func(ctx context.Context) error {
+			return s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0)").Where("a.org_id = ?", orgID).Scan(ctx, &minSeq)
 		})
 		if err != nil {
 			return err
 		}
-		if least == 0 || least >= head.First {
+		if minSeq == 0 || minSeq >= head.First {
 			break
 		}
-		until := min(least+dropBatch, head.First)
+		until := min(minSeq+dropBatch, head.First)
 		n, err := s.exec(ctx, "delete expired audit rows", "DELETE FROM audit WHERE org_id = ? AND seq < ?", orgID, until)
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func (s *Store) AuditRows(ctx context.Context, q audit.Query) (list []audit.Row,
 	}
 	var rows []auditRow
 	var n int64
-	err = s.within(ctx, "list the audit trail", func(ctx context.Context) (err error) {
+	err = s.runStep(ctx, "list the audit trail", func(ctx context.Context) (err error) {
 		if n, err = auditFilter(s.db.NewSelect().Model((*auditRow)(nil)), q).Count(ctx); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func auditFilter(sel *bun.SelectQuery, q audit.Query) *bun.SelectQuery {
 // before the first.
 func (s *Store) Head(ctx context.Context, orgID string) (audit.Head, error) {
 	var rows []auditHead
-	err := s.within(ctx, "read the head of the audit trail", func(ctx context.Context) error {
+	err := s.runStep(ctx, "read the head of the audit trail", func(ctx context.Context) error {
 		rows = rows[:0]
 		return s.db.NewSelect().Model(&rows).Where("h.org_id = ?", orgID).Scan(ctx)
 	})
@@ -106,7 +106,7 @@ func (h *auditHead) head() audit.Head {
 // Heads lists the trails behind an organisation by its id, at most limit.
 func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Head, error) {
 	var rows []auditHead
-	err := s.within(ctx, "list the audit trails", func(ctx context.Context) error {
+	err := s.runStep(ctx, "list the audit trails", func(ctx context.Context) error {
 		rows = rows[:0]
 		sel := s.db.NewSelect().Model(&rows).Order("h.org_id").Limit(int64(limit))
 		if after != "" { // the trail of no organisation has the empty id
@@ -124,7 +124,7 @@ func (s *Store) Heads(ctx context.Context, after string, limit int) ([]audit.Hea
 // Span returns the first and the last row of the chain in a time, 0 and 0 when there
 // is none. To is not in the time; a zero time is no limit.
 func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (first, last int64, err error) {
-	err = s.within(ctx, "read the audit trail", func(ctx context.Context) error {
+	err = s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
 		sel := s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0), COALESCE(MAX(a.seq), 0)")
 		return auditFilter(sel, audit.Query{OrgID: orgID, From: from, To: to}).Scan(ctx, &first, &last)
 	})
@@ -134,7 +134,7 @@ func (s *Store) Span(ctx context.Context, orgID string, from, to time.Time) (fir
 // Rows returns rows of the chain from seq on, in order, at most limit.
 func (s *Store) Rows(ctx context.Context, orgID string, seq int64, limit int) ([]audit.Row, error) {
 	var rows []auditRow
-	err := s.within(ctx, "read the audit trail", func(ctx context.Context) error {
+	err := s.runStep(ctx, "read the audit trail", func(ctx context.Context) error {
 		rows = rows[:0]
 		return s.db.NewSelect().Model(&rows).Where("a.org_id = ?", orgID).Where("a.seq >= ?", seq).Order("a.seq").Limit(int64(limit)).Scan(ctx)
 	})
@@ -177,7 +177,7 @@ func (s *Store) checkpoint(ctx context.Context, where func(*bun.SelectQuery) *bu
 
 func (s *Store) checkpoints(ctx context.Context, limit int, where func(*bun.SelectQuery) *bun.SelectQuery) ([]audit.Checkpoint, error) {
 	var rows []auditCheckpoint
-	err := s.within(ctx, "read the checkpoints", func(ctx context.Context) error {
+	err := s.runStep(ctx, "read the checkpoints", func(ctx context.Context) error {
 		rows = rows[:0]
 		return where(s.db.NewSelect().Model(&rows)).Limit(int64(limit)).Scan(ctx)
 	})

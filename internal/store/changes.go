@@ -31,12 +31,12 @@ func (t *tx) published() []statement {
 		return nil
 	}
 	statements := []statement{{"UPDATE counters SET value = value + ? WHERE name = 'changes'", []any{int64(len(t.changes))}}}
-	behind := len(t.changes) // how far its number is behind that of the newest change
+	following := len(t.changes) // how far its number is behind that of the newest change
 	for some := range slices.Chunk(t.changes, changeChunk) {
 		var s statement
 		for _, c := range some {
-			behind--
-			s.add(", (("+feedAt+") - ?, ?, ?, ?)", int64(behind), c.kind, c.id, bit(c.deleted))
+			following--
+			s.add(", (("+feedAt+") - ?, ?, ?, ?)", int64(following), c.kind, c.id, bit(c.deleted))
 		}
 		s.text = "INSERT INTO changes (seq, kind, id, deleted) VALUES " + s.text[2:]
 		statements = append(statements, s)
@@ -48,16 +48,16 @@ func (t *tx) published() []statement {
 // lines of 1 to 1000; 0 means 100. On a reader that is a replica the feed is as
 // far behind as the records are, so the two always fit.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error) {
-	rowsWanted, err := pageSize(limit)
+	maxRows, err := pageSize(limit)
 	if err != nil {
 		return nil, err
 	}
 	var changes []resource.Change
-	behind := statement{"SELECT seq, kind, id, deleted FROM changes WHERE seq > ?", []any{after}}
-	behind.limit(" ORDER BY seq", rowsWanted)
-	err = s.within(ctx, "read the change feed", func(ctx context.Context) error {
+	following := statement{"SELECT seq, kind, id, deleted FROM changes WHERE seq > ?", []any{after}}
+	following.limit(" ORDER BY seq", maxRows)
+	err = s.runStep(ctx, "read the change feed", func(ctx context.Context) error {
 		changes = changes[:0]
-		return s.ask(ctx, behind, func(line *sql.Rows) error {
+		return s.ask(ctx, following, func(line *sql.Rows) error {
 			var c resource.Change
 			err := line.Scan(&c.Seq, &c.Kind, &c.ID, &c.Deleted)
 			changes = append(changes, c)
@@ -70,7 +70,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]resource
 // LastChange returns the highest sequence number of the feed, 0 while it is empty.
 func (s *Store) LastChange(ctx context.Context) (int64, error) {
 	var last int64
-	err := s.within(ctx, "read the change feed", func(ctx context.Context) error {
+	err := s.runStep(ctx, "read the change feed", func(ctx context.Context) error {
 		return s.askOne(ctx, statement{text: "SELECT COALESCE(MAX(seq), 0) FROM changes"}, &last)
 	})
 	return last, err

@@ -15,19 +15,19 @@ import (
 // moved yet is safe in the log. The log begins anew when all of it was moved.
 // Source: https://sqlite.org/wal.html, sections 2.1 and 3.
 const (
-	logPages     = 1000   // of the log that are worth moving: 4 MB, as SQLite itself has it
-	mostLogPages = 16_000 // at which the writer moves them if nobody else could: 64 MB
-	lookAtLog    = 500 * time.Millisecond
-	logLimit     = 15 * time.Second // one look, with what it finds to do
+	logPages         = 1000   // of the log that are worth moving: 4 MB, as SQLite itself has it
+	maxWALPages      = 16_000 // at which the writer moves them if nobody else could: 64 MB
+	walCheckInterval = 500 * time.Millisecond
+	logLimit         = 15 * time.Second // one look, with what it finds to do
 
-	openLog = "PRAGMA schema_version" // a connection that never read anything has no log yet
-	lookLog = "PRAGMA wal_checkpoint(NOOP)"
-	moveLog = "PRAGMA wal_checkpoint(PASSIVE)" // waits for nobody, and nobody for it
+	openLog     = "PRAGMA schema_version" // a connection that never read anything has no log yet
+	probeWALSQL = "PRAGMA wal_checkpoint(NOOP)"
+	moveLog     = "PRAGMA wal_checkpoint(PASSIVE)" // waits for nobody, and nobody for it
 )
 
 // runCheckpoints keeps the log short until ctx ends.
 func runCheckpoints(ctx context.Context, db *sql.DB, log *slog.Logger) {
-	tick := time.NewTicker(lookAtLog)
+	tick := time.NewTicker(walCheckInterval)
 	defer tick.Stop()
 	failing := false
 	for {
@@ -58,7 +58,7 @@ func checkpointWAL(ctx context.Context, db *sql.DB) (left int, err error) {
 	if err := conn.QueryRowContext(ctx, openLog).Scan(&version); err != nil {
 		return 0, fmt.Errorf("%s: %w", openLog, err)
 	}
-	for _, step := range [...]string{lookLog, moveLog} {
+	for _, step := range [...]string{probeWALSQL, moveLog} {
 		var busy, pages, moved int
 		if err := conn.QueryRowContext(ctx, step).Scan(&busy, &pages, &moved); err != nil {
 			return 0, fmt.Errorf("%s: %w", step, err)

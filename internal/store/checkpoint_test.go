@@ -85,8 +85,8 @@ func TestWriterIsWaitedFor(t *testing.T) {
 	s := migrated(t)
 	nothing := func(resource.Tx) error { return nil }
 	err := s.InTx(t.Context(), func(resource.Tx) error {
-		gone, leave := context.WithCancel(t.Context())
-		leave()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
 		if err := s.InTx(gone, nothing); !errors.Is(err, context.Canceled) {
 			t.Errorf("who left got %v", err)
 		}

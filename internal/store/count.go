@@ -21,7 +21,7 @@ type tally struct {
 // Count returns how many records match; the fields that page are ignored.
 func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
 	var n int64
-	err := r.within(ctx, "count "+q.Kind, func(ctx context.Context) (err error) {
+	err := r.runStep(ctx, "count "+q.Kind, func(ctx context.Context) (err error) {
 		if r.past != nil {
 			n, err = r.counted(ctx, q)
 			return err
@@ -32,8 +32,8 @@ func (r reads) Count(ctx context.Context, q resource.Query) (int, error) {
 }
 
 // count selects figures of the records of a query.
-func count(q resource.Query, figures string) statement {
-	s := statement{text: "SELECT " + figures + " FROM records AS r"}
+func count(q resource.Query, columns string) statement {
+	s := statement{text: "SELECT " + columns + " FROM records AS r"}
 	s.filter(q)
 	return s
 }
@@ -47,13 +47,13 @@ func (r reads) counted(ctx context.Context, q resource.Query) (int64, error) {
 	if err := r.askOne(ctx, statement{text: feedAt}, &seq); err != nil {
 		return 0, err
 	}
-	if t, known := r.past.tallies.at(query); known && t.seq == seq {
+	if t, known := r.past.tallies.find(query); known && t.seq == seq {
 		return t.n, nil
 	}
 	var now tally
 	if err := r.askOne(ctx, sel, &now.n, &now.seq); err != nil {
 		return 0, err
 	}
-	r.past.tallies.keep(query, now)
+	r.past.tallies.put(query, now)
 	return now.n, nil
 }

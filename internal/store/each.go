@@ -28,7 +28,7 @@ func (r reads) Each(ctx context.Context, q resource.Query, f func(resource.Recor
 		s.filter(q)
 		s.onwards(q)
 		s.limit(" ORDER BY r.id", limit)
-		err := r.within(ctx, "read all of "+q.Kind, func(ctx context.Context) error {
+		err := r.runStep(ctx, "read all of "+q.Kind, func(ctx context.Context) error {
 			n = 0
 			return r.eachLine(ctx, s, func(rec resource.Record) {
 				n++
@@ -49,11 +49,11 @@ func (r reads) eachLine(ctx context.Context, s statement, f func(resource.Record
 	var slug sql.NullString
 	var created, updated int64
 	var body sql.RawBytes
-	places := []any{
+	targets := []any{
 		&rec.Kind, &rec.ID, &rec.OrgID, &rec.WorkspaceID, &slug, &rec.Name, &rec.Status, &rec.Version, &created, &updated, &body,
 	}
 	return r.ask(ctx, s, func(line *sql.Rows) error {
-		if err := line.Scan(places...); err != nil {
+		if err := line.Scan(targets...); err != nil {
 			return err
 		}
 		rec.Slug, rec.Body = slug.String, body

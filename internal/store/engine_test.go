@@ -35,28 +35,28 @@ func TestVerdicts(t *testing.T) {
 		{newMySQL(), my(1062), duplicate},
 		{newMySQL(), my(1213), again},
 		{newMySQL(), my(1205), again},
-		{newMySQL(), my(1290), away},
+		{newMySQL(), my(1290), unavailable},
 		{newMySQL(), my(1050), exists},
 		{newMySQL(), my(1146), absent},
-		{newMySQL(), my(1040), away},
+		{newMySQL(), my(1040), unavailable},
 		{newMySQL(), my(1021), full},
 		{newMySQL(), my(1064), other},
-		{newMySQL(), mysql.ErrInvalidConn, away},
+		{newMySQL(), mysql.ErrInvalidConn, unavailable},
 		{newPostgres(), pg("23505"), duplicate},
 		{newPostgres(), pg("40001"), again},
 		{newPostgres(), pg("40P01"), again},
-		{newPostgres(), pg("25006"), away},
-		{newPostgres(), pg("57P01"), away},
-		{newPostgres(), pg("08006"), away},
+		{newPostgres(), pg("25006"), unavailable},
+		{newPostgres(), pg("57P01"), unavailable},
+		{newPostgres(), pg("08006"), unavailable},
 		{newPostgres(), pg("42P07"), exists},
 		{newPostgres(), pg("42710"), exists},
 		{newPostgres(), pg("42P01"), absent},
 		{newPostgres(), pg("53100"), full},
 		{newPostgres(), pg("42601"), other},
-		{newSQLite(), refused, away},
-		{newSQLite(), driver.ErrBadConn, away},
-		{newPostgres(), io.ErrUnexpectedEOF, away},
-		{newPostgres(), context.DeadlineExceeded, away},
+		{newSQLite(), refused, unavailable},
+		{newSQLite(), driver.ErrBadConn, unavailable},
+		{newPostgres(), io.ErrUnexpectedEOF, unavailable},
+		{newPostgres(), context.DeadlineExceeded, unavailable},
 		{newPostgres(), errors.Join(context.Canceled, refused), other},
 		{newMySQL(), sql.ErrTxDone, other},
 	} {
@@ -120,9 +120,9 @@ func TestRetry(t *testing.T) {
 			})
 		})
 	}
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	tries := 0
-	err := newPostgres().retry(ctx, func() error { tries++; leave(); return deadlock })
+	err := newPostgres().retry(ctx, func() error { tries++; cancel(); return deadlock })
 	if tries != 1 || err == nil {
 		t.Errorf("%d tries for a caller that left, %v", tries, err)
 	}
@@ -133,14 +133,14 @@ func TestRetry(t *testing.T) {
 func TestClip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := string(rapid.SliceOfN(rapid.SampledFrom([]byte("a\x00\xff\xc3\xbc'\\")), 0, 12).Draw(t, "text"))
+		input := string(rapid.SliceOfN(rapid.SampledFrom([]byte("a\x00\xff\xc3\xbc'\\")), 0, 12).Draw(t, "text"))
 		max := rapid.IntRange(0, 12).Draw(t, "max")
-		out := clip(in, max)
+		out := clip(input, max)
 		if err := storable("x", out, max); err != nil || utf8.RuneCountInString(out) > max {
-			t.Fatalf("%q became %q: %v", in, out, err)
+			t.Fatalf("%q became %q: %v", input, out, err)
 		}
-		if storable("x", in, max) == nil && out != in {
-			t.Fatalf("%q was changed to %q", in, out)
+		if storable("x", input, max) == nil && out != input {
+			t.Fatalf("%q was changed to %q", input, out)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func TestDiskFails(t *testing.T) {
 		r := resource.Record{Kind: "k", ID: ident.NewID(), Status: "active", Version: 1, Body: bytes.Repeat([]byte(ident.NewSecret(64)), 2000)}
 		return s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) })
 	}
-	most := func(size uint64) {
+	setMaxBytes := func(size uint64) {
 		t.Helper()
 		var lim syscall.Rlimit
 		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &lim); err != nil {
@@ -44,7 +44,7 @@ func TestDiskFails(t *testing.T) {
 		}
 	}
 	signal.Ignore(syscall.SIGXFSZ) // the write fails then
-	most(4 << 20)
+	setMaxBytes(4 << 20)
 	var err error
 	for n := 0; err == nil && n < 200; n++ {
 		err = insert()
@@ -58,7 +58,7 @@ func TestDiskFails(t *testing.T) {
 	if _, err := s.List(t.Context(), resource.Query{Kind: "k", Limit: 1}); err != nil {
 		t.Errorf("a read: %v", err)
 	}
-	most(1 << 30)
+	setMaxBytes(1 << 30)
 	if err := insert(); err != nil {
 		t.Errorf("a write when the disk takes it again: %v", err)
 	}

@@ -41,20 +41,20 @@ func (r reads) FindSlug(ctx context.Context, kind, orgID, slug string) (resource
 
 func (r reads) one(ctx context.Context, doing, query string, args ...any) (resource.Record, error) {
 	var rows []recordRow
-	err := r.within(ctx, doing, func(ctx context.Context) (err error) {
+	err := r.runStep(ctx, doing, func(ctx context.Context) (err error) {
 		rows, err = r.records(ctx, statement{query, args})
 		return err
 	})
 	if err != nil {
 		return resource.Record{}, err
 	}
-	at := slices.IndexFunc(rows, func(row recordRow) bool { return row.Version > 0 })
-	if at < 0 {
+	index := slices.IndexFunc(rows, func(row recordRow) bool { return row.Version > 0 })
+	if index < 0 {
 		return resource.Record{}, fault.New(fault.NotFound, "")
 	}
-	rec := rows[at].record()
+	rec := rows[index].record()
 	for i := range rows {
-		if i != at {
+		if i != index {
 			rec.Index = append(rec.Index, rows[i].entry())
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func TestNoRoomToWrite(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
-	most := func(pages int) {
+	setMaxPages := func(pages int) {
 		t.Helper()
 		if _, err := s.writer.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestNoRoomToWrite(t *testing.T) {
 		r := resource.Record{Kind: "k", ID: ident.NewID(), Status: "active", Version: 1, Body: bytes.Repeat([]byte(ident.NewSecret(64)), 2000)}
 		return s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Insert(t.Context(), r) })
 	}
-	most(1) // SQLite takes what the file has already
+	setMaxPages(1) // SQLite takes what the file has already
 	err := insert()
 	for err == nil { // until its free pages are used
 		err = insert()
@@ -41,7 +41,7 @@ func TestNoRoomToWrite(t *testing.T) {
 	if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {
 		t.Errorf("a read: %v", err)
 	}
-	most(1 << 20)
+	setMaxPages(1 << 20)
 	for name, write := range map[string]func() error{
 		"a change": insert,
 		"a lease":  func() error { _, err := s.TakeLease(t.Context(), "l", "me", time.Minute); return err },
@@ -50,7 +50,7 @@ func TestNoRoomToWrite(t *testing.T) {
 			return err
 		},
 	} {
-		s.recordWriteBlock(noRoom, err)
+		s.recordWriteBlock(noDiskSpace, err)
 		if err := write(); err != nil {
 			t.Errorf("%s with room: %v", name, err)
 		}

@@ -30,7 +30,7 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 		return nil, fault.Newf(fault.InvalidRequest, "a record has at most %d index entries", MaxIndex)
 	}
 	rows := make([]indexRow, 0, len(r.Index))
-	at := make(map[[2]string]int, len(r.Index))
+	positions := make(map[[2]string]int, len(r.Index))
 	for _, e := range r.Index {
 		if err := storable("index", e.Name, 64); err != nil {
 			return nil, err
@@ -41,10 +41,10 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 		if len(e.Value) > 255 {
 			return nil, fault.New(fault.InvalidRequest, "the value is longer than 255 bytes").WithParam(e.Name)
 		}
-		i, seen := at[[2]string{e.Name, e.Value}]
+		i, seen := positions[[2]string{e.Name, e.Value}]
 		if !seen {
 			i = len(rows)
-			at[[2]string{e.Name, e.Value}] = i
+			positions[[2]string{e.Name, e.Value}] = i
 			rows = append(rows, indexRow{Kind: r.Kind, ID: r.ID, Name: e.Name, Value: e.Value})
 		}
 		if e.Unique {
@@ -70,10 +70,10 @@ func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Reco
 	}
 	ids := make([]string, len(rows))
 	recs := make([]resource.Record, len(rows))
-	at := make(map[[2]string]*resource.Record, len(rows))
+	positions := make(map[[2]string]*resource.Record, len(rows))
 	for i := range rows {
 		ids[i], recs[i] = rows[i].ID, rows[i].record()
-		at[[2]string{rows[i].Kind, rows[i].ID}] = &recs[i]
+		positions[[2]string{rows[i].Kind, rows[i].ID}] = &recs[i]
 	}
 	s := statement{text: "SELECT " + indexColumns + " FROM record_index WHERE "}
 	s.oneOf("id", ids)
@@ -83,7 +83,7 @@ func (r reads) withIndex(ctx context.Context, rows []recordRow) ([]resource.Reco
 		if err := line.Scan(&e.Kind, &e.ID, &e.Name, &e.Value, &e.UniqueValue); err != nil {
 			return err
 		}
-		if rec := at[[2]string{e.Kind, e.ID}]; rec != nil {
+		if rec := positions[[2]string{e.Kind, e.ID}]; rec != nil {
 			rec.Index = append(rec.Index, resource.IndexEntry{Name: e.Name, Value: e.Value, Unique: e.UniqueValue.Valid})
 		}
 		return nil

@@ -62,7 +62,7 @@ func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, d
 	if len(deltas) == 0 {
 		return nil, nil
 	}
-	t, err := ownTx(rtx)
+	t, err := unwrapTx(rtx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, d
 // DueJobs implements jobs.Store. It asks the writer.
 func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time, limit int) ([]*jobs.Job, error) {
 	var rows []jobRow
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
-	err := on.within(ctx, "list open jobs that are due", func(ctx context.Context) error {
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := source.runStep(ctx, "list open jobs that are due", func(ctx context.Context) error {
 		rows = rows[:0]
 		return s.writer.NewSelect().Model(&rows).Where("j.due_ms <= ?", now.UnixMilli()).
 			Where("(j.node = '' OR j.node = ? OR j.created_ms <= ?)", node, created.UnixMilli()).
@@ -103,8 +103,8 @@ func (s *Store) DueJobs(ctx context.Context, node string, now, created time.Time
 // FindJob implements jobs.Store. It asks the writer.
 func (s *Store) FindJob(ctx context.Context, id string) (*jobs.Job, error) {
 	var row jobRow
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
-	err := on.within(ctx, "find an open job", func(ctx context.Context) error {
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := source.runStep(ctx, "find an open job", func(ctx context.Context) error {
 		return s.writer.NewSelect().Model(&row).Where("j.id = ?", id).Scan(ctx)
 	})
 	switch {
@@ -182,8 +182,8 @@ func (s *Store) DropJob(ctx context.Context, id string) error {
 // CountJobs implements jobs.Store. It asks the writer.
 func (s *Store) CountJobs(ctx context.Context) (int, error) {
 	var n int64
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
-	err := on.within(ctx, "count open jobs", func(ctx context.Context) (err error) {
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
+	err := source.runStep(ctx, "count open jobs", func(ctx context.Context) (err error) {
 		n, err = s.writer.NewSelect().Model((*jobRow)(nil)).Count(ctx)
 		return err
 	})

@@ -37,9 +37,9 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 
 // Now is what the clock of the writer's server says; on SQLite that is this machine's.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var ms int64
-	err := on.within(ctx, "ask for the time", func(ctx context.Context) error {
+	err := source.runStep(ctx, "ask for the time", func(ctx context.Context) error {
 		return s.writer.QueryRowContext(ctx, "SELECT "+s.engine.nowMS).Scan(&ms)
 	})
 	return time.UnixMilli(ms).UTC(), err
@@ -47,8 +47,8 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 
 // LeaseHolder is who has a lease, as the writer knows it; empty when nobody has.
 func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
-	err = on.within(ctx, "look for the holder of lease "+name, func(ctx context.Context) error {
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
+	err = source.runStep(ctx, "look for the holder of lease "+name, func(ctx context.Context) error {
 		return s.writer.QueryRowContext(ctx, "SELECT holder FROM leases WHERE name = ? AND expires_ms > "+s.engine.nowMS, name).Scan(&holder)
 	})
 	if fault.Has(err, fault.NotFound) {
@@ -66,13 +66,13 @@ func (s *Store) ReleaseLease(ctx context.Context, name, holder string) error {
 // exec runs one statement on the writer by itself and returns the rows it met. It
 // may run twice when a connection breaks, so it must be one that stands this.
 func (s *Store) exec(ctx context.Context, doing, query string, args ...any) (int64, error) {
-	if s.knownAway() {
+	if s.isKnownUnavailable() {
 		return 0, fault.New(fault.ReadOnly, "")
 	}
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var res sql.Result
 	err := s.engine.retry(ctx, func() error {
-		return on.within(ctx, doing, func(ctx context.Context) (err error) {
+		return source.runStep(ctx, doing, func(ctx context.Context) (err error) {
 			res, err = s.writer.ExecContext(ctx, query, args...)
 			return err
 		})

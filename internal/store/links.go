@@ -30,7 +30,7 @@ type linkRow struct {
 // record they lead to; none is not an error.
 func (r reads) Links(ctx context.Context, set, fromID string) ([]resource.Link, error) {
 	var rows []linkRow
-	err := r.within(ctx, "list links "+set, func(ctx context.Context) error {
+	err := r.runStep(ctx, "list links "+set, func(ctx context.Context) error {
 		return r.db.NewSelect().Model(&rows).Where("l.set_name = ?", set).Where("l.from_id = ?", fromID).
 			Order("l.position", "l.to_id").Limit(MaxLinks).Scan(ctx)
 	})

@@ -10,11 +10,11 @@ import (
 	"sluice/internal/resource"
 )
 
-// tap counts what is said to the database.
-type tap struct{ messages []string }
+// queryRecorder counts what is said to the database.
+type queryRecorder struct{ messages []string }
 
-func (*tap) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
-func (p *tap) AfterQuery(_ context.Context, e *bun.QueryEvent) {
+func (*queryRecorder) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.Context { return ctx }
+func (p *queryRecorder) AfterQuery(_ context.Context, e *bun.QueryEvent) {
 	p.messages = append(p.messages, e.Query)
 }
 
@@ -25,7 +25,7 @@ func TestMessages(t *testing.T) {
 	s := migrated(t)
 	s.engine.local = false // speak as to a server
 	r := resource.Record{Kind: "k", ID: ident.NewID(), OrgID: "o", Slug: "s", Status: "active", Version: 1, Body: []byte("{}"), Index: []resource.IndexEntry{{Name: "n", Value: "v"}}}
-	in := func(f func(resource.Tx) error) func() error {
+	inTx := func(f func(resource.Tx) error) func() error {
 		return func() error {
 			return s.InTx(t.Context(), func(tx resource.Tx) error {
 				if err := f(tx); err != nil {
@@ -35,29 +35,29 @@ func TestMessages(t *testing.T) {
 			})
 		}
 	}
-	said := new(tap)
-	s.writer, s.db = s.writer.WithQueryHook(said), s.db.(*bun.DB).WithQueryHook(said)
+	recorder := new(queryRecorder)
+	s.writer, s.db = s.writer.WithQueryHook(recorder), s.db.(*bun.DB).WithQueryHook(recorder)
 	for _, c := range []struct {
 		what string
 		do   func() error
 		want int
 	}{
 		// beginning, the write, a trail that is made and locked, its rows and the feed, the end
-		{"the first write", in(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 7},
-		{"an update", in(func(tx resource.Tx) error { return tx.Update(t.Context(), r) }), 6},
-		{"a deletion", in(func(tx resource.Tx) error { return tx.Delete(t.Context(), r.Kind, r.ID) }), 6},
-		{"an insertion", in(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 5},
+		{"the first write", inTx(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 7},
+		{"an update", inTx(func(tx resource.Tx) error { return tx.Update(t.Context(), r) }), 6},
+		{"a deletion", inTx(func(tx resource.Tx) error { return tx.Delete(t.Context(), r.Kind, r.ID) }), 6},
+		{"an insertion", inTx(func(tx resource.Tx) error { return tx.Insert(t.Context(), r) }), 5},
 		{"a look-up", func() error { _, err := s.Find(t.Context(), r.Kind, r.ID); return err }, 1},
 		{"a look-up by slug", func() error { _, err := s.FindSlug(t.Context(), r.Kind, r.OrgID, r.Slug); return err }, 1},
 		{"a first count", func() error { _, err := s.Count(t.Context(), resource.Query{Kind: r.Kind}); return err }, 2},
 		{"the same count", func() error { _, err := s.Count(t.Context(), resource.Query{Kind: r.Kind}); return err }, 1},
 	} {
-		said.messages = nil
+		recorder.messages = nil
 		if err := c.do(); err != nil {
 			t.Fatal(c.what, err)
 		}
-		if len(said.messages) != c.want {
-			t.Errorf("%s takes %d messages, want %d: %q", c.what, len(said.messages), c.want, said.messages)
+		if len(recorder.messages) != c.want {
+			t.Errorf("%s takes %d messages, want %d: %q", c.what, len(recorder.messages), c.want, recorder.messages)
 		}
 	}
 }

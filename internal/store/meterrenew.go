@@ -25,10 +25,10 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, no
 				u.last, u.there, u.known = u.next, true, false
 			}
 		}
-		ahead := !now.IsZero() && now.UnixMilli() < u.last
+		isResetLater := !now.IsZero() && now.UnixMilli() < u.last
 		u.Units = 0
 		for k := range u.deltas {
-			if d := &u.deltas[k]; ahead {
+			if d := &u.deltas[k]; isResetLater {
 				u.Units += d.Units
 			} else {
 				u.Units += d.Since(u.last)
@@ -40,19 +40,19 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, no
 
 // renew resets the meter of a delta as of a time in ms; the counter of a policy that is
 // not there yet is made.
-func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, at int64) error {
+func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt int64) error {
 	if d.Units = 0; d.ValueKey != "" {
 		if err := s.firstUsage(ctx, db, &d); err != nil {
 			return err
 		}
 	}
-	_, err := resetTo(db.NewUpdate(), at).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.BudgetKey).Exec(ctx)
+	_, err := resetTo(db.NewUpdate(), resetAt).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.BudgetKey).Exec(ctx)
 	return err
 }
 
 // resetTo lets the meters that an update selects begin anew as of a time in ms, except
 // those that did so since.
-func resetTo(up *bun.UpdateQuery, at int64) *bun.UpdateQuery {
-	return up.Table("usage_meters").Where("last_reset_ms < ?", at).
-		Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", at)
+func resetTo(up *bun.UpdateQuery, resetAt int64) *bun.UpdateQuery {
+	return up.Table("usage_meters").Where("last_reset_ms < ?", resetAt).
+		Set("used = 0").Set("exhausted = 0").Set("threshold_alert = 0").Set("exhausted_alert = 0").Set("last_reset_ms = ?", resetAt)
 }

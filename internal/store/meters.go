@@ -107,7 +107,7 @@ func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Me
 	if err != nil {
 		return nil, err
 	}
-	if s.read.db != s.write.db && !s.write.freshlyAway() {
+	if s.read.db != s.write.db && !s.write.isRecentlyUnavailable() {
 		onWriter := reads{db: s.writer, engine: s.engine, side: s.write}
 		if list, err := onWriter.meters(ctx, q, limit, ""); err == nil || ctx.Err() != nil {
 			return list, err
@@ -119,7 +119,7 @@ func (s *Store) FreshMeters(ctx context.Context, q quota.MeterQuery) ([]quota.Me
 // meters reads meters, and locks them where lock says how.
 func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock string) ([]quota.Meter, error) {
 	var rows []meterRow
-	err := r.within(ctx, "list usage meters", func(ctx context.Context) error {
+	err := r.runStep(ctx, "list usage meters", func(ctx context.Context) error {
 		rows = rows[:0]
 		sel := meterFilter(r.db.NewSelect().Model(&rows), q)
 		if q.MostUsed {
@@ -141,7 +141,7 @@ func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock
 func (s *Store) CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error) {
 	r, _ := s.readsOf(from)
 	var n int64
-	err := r.within(ctx, "count usage meters", func(ctx context.Context) (err error) {
+	err := r.runStep(ctx, "count usage meters", func(ctx context.Context) (err error) {
 		n, err = meterFilter(r.db.NewSelect().Model((*meterRow)(nil)), q).Count(ctx)
 		return err
 	})
@@ -194,8 +194,8 @@ func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
 	return sel
 }
 
-// ownTx is a transaction of this store: every other Tx is a mistake of the programmer.
-func ownTx(rtx resource.Tx) (*tx, error) {
+// unwrapTx is a transaction of this store: every other Tx is a mistake of the programmer.
+func unwrapTx(rtx resource.Tx) (*tx, error) {
 	t, ok := rtx.(*tx)
 	if !ok {
 		return nil, fault.New(fault.Internal, "").WithCause(errForeignTx)

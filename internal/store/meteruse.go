@@ -38,7 +38,7 @@ func usesOf(list []quota.Delta) []usageUpdate {
 }
 
 // meterName is the primary key of a meter.
-type meterName struct{ carrier, entry string }
+type meterName struct{ subjectID, entry string }
 
 func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.BudgetKey} }
 
@@ -82,7 +82,7 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lo
 	var name meterName
 	var org string
 	var used, last, next int64
-	into := []any{&name.carrier, &name.entry, &org, &used, &last, &next}
+	into := []any{&name.subjectID, &name.entry, &org, &used, &last, &next}
 	read := func(where statement) error {
 		q := statement{text: "SELECT m.carrier_id, m.entry, m.org_id, m.used, m.last_reset_ms, m.next_reset_ms FROM usage_meters AS m WHERE "}
 		q.add(where.text+" ORDER BY m.carrier_id, m.entry", where.args...)

@@ -51,9 +51,9 @@ func (s *Store) SaveMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) e
 
 // DropMeters forgets the meters of a carrier: in one workspace or, with an empty one,
 // in all; those of the entries or, with none named, all.
-func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, carrierID, workspaceID string, entries ...string) error {
-	return s.changeMeters(ctx, rtx, "drop usage meters", carrierID, func(ctx context.Context, db bun.IDB) error {
-		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", carrierID)
+func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, workspaceID string, entries ...string) error {
+	return s.changeMeters(ctx, rtx, "drop usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
+		del := db.NewDelete().Table("usage_meters").Where("carrier_id = ?", subjectID)
 		if workspaceID != "" {
 			del = del.Where("workspace_id = ?", workspaceID)
 		}
@@ -85,9 +85,9 @@ func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head 
 
 // ResetMeters lets all meters of a policy begin anew as of a time, its head too, except
 // those that did so since.
-func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, carrierID string, at time.Time) error {
-	return s.changeMeters(ctx, rtx, "reset usage meters", carrierID, func(ctx context.Context, db bun.IDB) error {
-		_, err := resetTo(db.NewUpdate(), at.UnixMilli()).Where("carrier_id = ?", carrierID).Exec(ctx)
+func (s *Store) ResetMeters(ctx context.Context, rtx resource.Tx, subjectID string, resetAt time.Time) error {
+	return s.changeMeters(ctx, rtx, "reset usage meters", subjectID, func(ctx context.Context, db bun.IDB) error {
+		_, err := resetTo(db.NewUpdate(), resetAt.UnixMilli()).Where("carrier_id = ?", subjectID).Exec(ctx)
 		return err
 	})
 }
@@ -108,19 +108,19 @@ func (s *Store) changesUsage(ctx context.Context, rtx resource.Tx, m quota.Meter
 
 // changeMeters is onMeters for what nodes have to know: the feed tells that meters of
 // the carrier changed.
-func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, carrierID string, f func(context.Context, bun.IDB) error) error {
+func (s *Store) changeMeters(ctx context.Context, rtx resource.Tx, doing, subjectID string, f func(context.Context, bun.IDB) error) error {
 	if err := s.onMeters(ctx, rtx, doing, f); err != nil {
 		return err
 	}
-	t, err := ownTx(rtx)
+	t, err := unwrapTx(rtx)
 	if err == nil {
-		t.change(quota.MeterKind, carrierID, false)
+		t.change(quota.MeterKind, subjectID, false)
 	}
 	return err
 }
 
 func (s *Store) onMeters(ctx context.Context, rtx resource.Tx, doing string, f func(context.Context, bun.IDB) error) error {
-	t, err := ownTx(rtx)
+	t, err := unwrapTx(rtx)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 		if err := s.AddUsageIn(ctx, rtx, time.Time{}, deltas); err != nil {
 			return err
 		}
-		t, err := ownTx(rtx)
+		t, err := unwrapTx(rtx)
 		for i := 0; i < len(deltas) && err == nil; i++ {
 			t.change(quota.MeterKind, deltas[i].CarrierID, false)
 		}
@@ -158,7 +158,7 @@ func (s *Store) AddUsageIn(ctx context.Context, rtx resource.Tx, now time.Time, 
 // addUsage is AddUsageIn of what goes to each meter, in their order, and notes what is known
 // of them then.
 func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, uses []usageUpdate) error {
-	t, err := ownTx(rtx)
+	t, err := unwrapTx(rtx)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Store) addUsage(ctx context.Context, rtx resource.Tx, now time.Time, us
 const usageBatch = 500
 
 // usageRows is how many get it in one statement, where the database is a file: as many as
-// a statement has that is kept prepared (maxKeptText).
+// a statement has that is kept prepared (maxStmtBytes).
 const usageRows = 150
 
 // addUses adds to each meter what goes to it: to those that are there in few messages, since
@@ -185,15 +185,15 @@ const usageRows = 150
 // the counter of a policy that was not met before.
 func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
 	there := make([]*usageUpdate, 0, len(uses))
-	told := "" // carrier of which the feed tells
+	reported := "" // carrier of which the feed tells
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Units == 0:
 		case u.there:
 			there = append(there, u)
-			if u.used += u.Units; u.Units < 0 && u.CarrierID != told {
-				told = u.CarrierID
-				t.change(quota.MeterKind, told, false)
+			if u.used += u.Units; u.Units < 0 && u.CarrierID != reported {
+				reported = u.CarrierID
+				t.change(quota.MeterKind, reported, false)
 			}
 		case u.ValueKey != "":
 			if err := s.firstUsage(ctx, t.db, &u.Delta); err != nil {

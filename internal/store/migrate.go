@@ -93,12 +93,12 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	on, newest, last := s.reads, migrations[len(migrations)-1].Version, int64(0)
-	if !s.knownAway() {
-		on = reads{db: s.writer, engine: s.engine, side: s.write}
+	source, newest, last := s.reads, migrations[len(migrations)-1].Version, int64(0)
+	if !s.isKnownUnavailable() {
+		source = reads{db: s.writer, engine: s.engine, side: s.write}
 	}
-	err = on.within(ctx, "read the ledger of the schema", func(ctx context.Context) error {
-		return on.db.NewRaw("SELECT COALESCE(MAX(version_id), 0) FROM ?", bun.Ident(ledger)).Scan(ctx, &last)
+	err = source.runStep(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+		return source.db.NewRaw("SELECT COALESCE(MAX(version_id), 0) FROM ?", bun.Ident(ledger)).Scan(ctx, &last)
 	})
 	if err == nil && last > newest {
 		return fmt.Errorf("%w: it has step %d of the tables, and this version knows %d", ErrNewer, last, newest)
@@ -110,19 +110,19 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 // done, and every audit row in the chain. An error, such as that of an empty database, is
 // a no: whoever takes the lease meets it again if it lasts.
 func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) bool {
-	if s.knownAway() {
+	if s.isKnownUnavailable() {
 		return false
 	}
-	on := reads{db: s.writer, engine: s.engine, side: s.write}
+	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var done int
-	err := on.within(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+	err := source.runStep(ctx, "read the ledger of the schema", func(ctx context.Context) error {
 		return s.writer.NewRaw("SELECT COUNT(DISTINCT version_id) FROM ? WHERE version_id > 0", bun.Ident(ledger)).Scan(ctx, &done)
 	})
 	if err != nil || done != len(migrations) {
 		return false
 	}
 	var old bool
-	err = on.within(ctx, "look for old audit rows", func(ctx context.Context) (err error) {
+	err = source.runStep(ctx, "look for old audit rows", func(ctx context.Context) (err error) {
 		old, err = s.writer.NewSelect().Model((*auditRow)(nil)).Where(unchained).Exists(ctx)
 		return err
 	})
@@ -230,5 +230,5 @@ func (e *engine) step(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.words.Replace(string(b)), nil
+	return e.placeholders.Replace(string(b)), nil
 }

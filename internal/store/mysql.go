@@ -18,11 +18,11 @@ import (
 func newMySQL() *engine {
 	return &engine{
 		name:    MySQL,
-		dialect: func() schema.Dialect { return mysqlWords{mysqldialect.New()} },
+		dialect: func() schema.Dialect { return mysqlDialect{mysqldialect.New()} },
 		goose:   goose.DialectMySQL,
 		// VARBINARY compares byte by byte, trailing blanks included, which utf8mb4_bin
 		// leaves out.
-		words: strings.NewReplacer(
+		placeholders: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARBINARY(255)",
 			"{text}", "MEDIUMTEXT", "{blob}", "MEDIUMBLOB", "{table}", "ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin", "{on records}", " ON records"),
 		isolation: sql.LevelReadCommitted,
@@ -35,15 +35,15 @@ func newMySQL() *engine {
 	}
 }
 
-// mysqlWords is bun's dialect without its question for the server's version, which
+// mysqlDialect is bun's dialect without its question for the server's version, which
 // has no deadline and needs a server; we use nothing that depends on it.
-type mysqlWords struct{ *mysqldialect.Dialect }
+type mysqlDialect struct{ *mysqldialect.Dialect }
 
 // Init asks nothing.
-func (mysqlWords) Init(*sql.DB) {}
+func (mysqlDialect) Init(*sql.DB) {}
 
 // AppendString quotes s without NUL.
-func (d mysqlWords) AppendString(b []byte, s string) []byte {
+func (d mysqlDialect) AppendString(b []byte, s string) []byte {
 	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
@@ -73,7 +73,7 @@ func mysqlPool(e Endpoint, t TLS) (*sql.DB, error) {
 // judgeMySQL goes by https://mariadb.com/kb/en/mariadb-error-code-reference/.
 func judgeMySQL(err error) errorClass {
 	if errors.Is(err, mysql.ErrInvalidConn) {
-		return away
+		return unavailable
 	}
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
@@ -85,9 +85,9 @@ func judgeMySQL(err error) errorClass {
 	case 1205, 1213, 1020: // lock wait timeout, deadlock, record changed since last read
 		return again
 	case 1053, 1290, 1792, 1836, 1927: // shutdown, read-only server or transaction, connection killed
-		return away
+		return unavailable
 	case 1040, 1203: // too many connections, of all or of this user
-		return away
+		return unavailable
 	case 1021, 1114: // disk full, table full
 		return full
 	case 1050, 1060, 1061, 1091: // table, column or index exists; the index to drop does not

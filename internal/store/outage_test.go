@@ -66,14 +66,14 @@ func TestWriterOutage(t *testing.T) {
 	}
 	eventually(t, "the replica follows", func() bool { _, err := s.Find(t.Context(), "config", id); return err == nil })
 
-	var reads, lost atomic.Int64
+	var reads, failed atomic.Int64
 	readCtx, stopReads := context.WithCancel(t.Context())
 	readsEnded := make(chan struct{})
 	go func() {
 		defer close(readsEnded)
 		for readCtx.Err() == nil {
 			if _, err := s.Find(readCtx, "config", id); err != nil && readCtx.Err() == nil {
-				lost.Add(1)
+				failed.Add(1)
 			}
 			reads.Add(1)
 		}
@@ -83,15 +83,15 @@ func TestWriterOutage(t *testing.T) {
 	if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("write without a primary: %v", err)
 	}
-	over, end := context.WithCancel(t.Context())
+	ended, end := context.WithCancel(t.Context())
 	end() // the answer comes without asking the server, for which there is no time
-	if err := s.InTx(over, func(resource.Tx) error { return nil }); !fault.Has(err, fault.ReadOnly) {
+	if err := s.InTx(ended, func(resource.Tx) error { return nil }); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("second write: %v", err)
 	}
 	if h := s.Health(); h.Status != store.Degraded || h.Writer || !h.Reader || h.Detail == "" {
 		t.Errorf("health without a primary: %+v", h)
 	}
-	if err := s.KeepResponse(t.Context(), "w", "resp_gw1", time.Now().Add(time.Hour), []byte("[]"), []byte("{}")); !fault.Has(err, fault.ReadOnly) {
+	if err := s.SaveResponse(t.Context(), "w", "resp_gw1", time.Now().Add(time.Hour), []byte("[]"), []byte("{}")); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("keep a response without a primary: %v", err)
 	}
 	if _, _, err := s.FindResponse(t.Context(), "w", "resp_gw1", time.Now()); !fault.Has(err, fault.NotFound) {
@@ -112,8 +112,8 @@ func TestWriterOutage(t *testing.T) {
 	eventually(t, "the replica follows again", func() bool { _, err := s.Find(t.Context(), "config", later); return err == nil })
 	stopReads()
 	<-readsEnded
-	if lost.Load() != 0 || reads.Load() == 0 {
-		t.Errorf("%d of %d reads failed", lost.Load(), reads.Load())
+	if failed.Load() != 0 || reads.Load() == 0 {
+		t.Errorf("%d of %d reads failed", failed.Load(), reads.Load())
 	}
 	writerIsReplica(t, settings)
 }
@@ -222,8 +222,8 @@ func TestReadOnlyTransactions(t *testing.T) {
 	settings := server.Settings(t)
 	s := storetest.Open(t, settings)
 	running(t, s)
-	say := "ALTER DATABASE " + settings.Writer.Name + " SET default_transaction_read_only = "
-	server.Admin(t, say+"on")
+	alter := "ALTER DATABASE " + settings.Writer.Name + " SET default_transaction_read_only = "
+	server.Admin(t, alter+"on")
 	_, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "the server takes no writes") {
 		t.Errorf("opened: %v", err)
@@ -233,6 +233,6 @@ func TestReadOnlyTransactions(t *testing.T) {
 	if _, err := insert(t, s); !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
-	server.Admin(t, say+"off")
+	server.Admin(t, alter+"off")
 	eventually(t, "the writer is back", func() bool { _, err := insert(t, s); return err == nil && s.Health().Writer })
 }

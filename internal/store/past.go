@@ -12,7 +12,7 @@ type queryCache struct {
 }
 
 func newPast() *queryCache {
-	return &queryCache{memo[tally]{of: make(map[string]tally)}, memo[pageCursor]{of: make(map[string]pageCursor)}}
+	return &queryCache{memo[tally]{values: make(map[string]tally)}, memo[pageCursor]{values: make(map[string]pageCursor)}}
 }
 
 // Limits of what is remembered. A query that names many ids is quickly answered anyway.
@@ -24,29 +24,29 @@ const (
 // memo remembers something of queries, by their text with their values. Safe for
 // concurrent use.
 type memo[T any] struct {
-	mu sync.Mutex // guards of
-	of map[string]T
+	mu     sync.Mutex // guards of
+	values map[string]T
 }
 
-// at is what is remembered of a query.
-func (m *memo[T]) at(query string) (v T, known bool) {
+// find is what is remembered of a query.
+func (m *memo[T]) find(query string) (v T, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v, known = m.of[query]
+	v, known = m.values[query]
 	return v, known
 }
 
-// keep remembers. When there is too much remembering begins anew.
-func (m *memo[T]) keep(query string, v T) {
+// put remembers. When there is too much remembering begins anew.
+func (m *memo[T]) put(query string, v T) {
 	if len(query) > maxRememberBytes {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.of) >= maxRemembered {
-		clear(m.of)
+	if len(m.values) >= maxRemembered {
+		clear(m.values)
 	}
-	m.of[query] = v
+	m.values[query] = v
 }
 
 // String is the statement with its values, which no other statement has.

@@ -18,10 +18,10 @@ import (
 func newPostgres() *engine {
 	return &engine{
 		name:    Postgres,
-		dialect: func() schema.Dialect { return postgresWords{pgdialect.New()} },
+		dialect: func() schema.Dialect { return postgresDialect{pgdialect.New()} },
 		goose:   goose.DialectPostgres,
 		// COLLATE "C": ids are compared byte by byte, whatever the database's locale.
-		words: strings.NewReplacer(
+		placeholders: strings.NewReplacer(
 			"{id}", `VARCHAR(36) COLLATE "C"`, "{word}", `VARCHAR(64) COLLATE "C"`, "{name}", `VARCHAR(255) COLLATE "C"`,
 			"{exact}", `VARCHAR(255) COLLATE "C"`, "{text}", "TEXT", "{blob}", "BYTEA", "{table}", "", "{on records}", ""),
 		isolation: sql.LevelReadCommitted,
@@ -37,10 +37,10 @@ func newPostgres() *engine {
 	}
 }
 
-type postgresWords struct{ *pgdialect.Dialect }
+type postgresDialect struct{ *pgdialect.Dialect }
 
 // AppendString quotes s without NUL.
-func (d postgresWords) AppendString(b []byte, s string) []byte {
+func (d postgresDialect) AppendString(b []byte, s string) []byte {
 	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
@@ -73,7 +73,7 @@ func postgresPool(e Endpoint, t TLS) (*sql.DB, error) {
 func judgePostgres(err error) errorClass {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) || pgconn.SafeToRetry(err) { // the latter: nothing was sent, the connection is dead
-		return away
+		return unavailable
 	}
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -85,7 +85,7 @@ func judgePostgres(err error) errorClass {
 	case "40001", "40P01", "55P03": // serialisation failure, deadlock, lock not available
 		return again
 	case "25006", "57P01", "57P02", "57P03": // read-only transaction; shutdown, crash, starting up
-		return away
+		return unavailable
 	case "53100": // disk_full
 		return full
 	case "42P07", "42710": // duplicate_table, which indexes are too; duplicate_object, its row type
@@ -96,7 +96,7 @@ func judgePostgres(err error) errorClass {
 		return denied
 	}
 	if strings.HasPrefix(e.Code, "08") { // connection exceptions
-		return away
+		return unavailable
 	}
 	return other
 }

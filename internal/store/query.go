@@ -28,7 +28,7 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 		return nil, fault.New(fault.InvalidRequest, "a page begins at 0 or more").WithParam("offset")
 	}
 	var recs []resource.Record
-	err = r.within(ctx, "list "+q.Kind, func(ctx context.Context) error {
+	err = r.runStep(ctx, "list "+q.Kind, func(ctx context.Context) error {
 		rows, err := r.paged(ctx, q, limit)
 		switch {
 		case err != nil:

@@ -32,10 +32,10 @@ type reads struct {
 	past *queryCache
 }
 
-// within runs one step under the time limit and names it in the error. f may run
+// runStep runs one step under the time limit and names it in the error. f may run
 // twice: a connection may have died in the pool without anybody noticing.
-func (r reads) within(ctx context.Context, doing string, f func(context.Context) error) error {
-	limited, cancel := r.engine.bound(ctx, statementLimit)
+func (r reads) runStep(ctx context.Context, doing string, f func(context.Context) error) error {
+	limited, cancel := r.engine.withLimit(ctx, statementLimit)
 	defer cancel()
 	err := ctx.Err()
 	if err == nil {
@@ -77,7 +77,7 @@ func (r reads) Versions(ctx context.Context, kind, id string) ([]resource.Record
 
 // olderThan are the versions of a record before one, newest first, at most limit.
 func (r reads) olderThan(ctx context.Context, rec resource.Record, limit int64) (rows []recordRow, err error) {
-	return rows, r.within(ctx, "list versions of "+rec.Kind, func(ctx context.Context) error {
+	return rows, r.runStep(ctx, "list versions of "+rec.Kind, func(ctx context.Context) error {
 		rows = nil
 		return r.db.NewSelect().Model(&rows).ModelTableExpr("record_versions AS r").
 			Where("r.kind = ?", rec.Kind).Where("r.id = ?", rec.ID).Where("r.version < ?", rec.Version).

@@ -12,11 +12,11 @@ import (
 )
 
 // MaxResponseBytes is the largest response that is kept, with its input. Compressed it
-// must not be larger than maxPacked, because a statement holds it in two digits a byte
+// must not be larger than maxCompressed, because a statement holds it in two digits a byte
 // and a stock MariaDB takes 16 MiB.
 const (
 	MaxResponseBytes = 8 << 20
-	maxPacked        = 7 << 20
+	maxCompressed    = 7 << 20
 )
 
 // responseRow is a line of the table responses: what callers of POST /responses may
@@ -32,10 +32,10 @@ type responseRow struct {
 	Response    []byte // compressed
 }
 
-// KeepResponse keeps a response and the items that it answers until a time; keeping
+// SaveResponse keeps a response and the items that it answers until a time; keeping
 // it again changes nothing. It keeps no reference to the slices. TooLarge when both
 // are larger than MaxResponseBytes, ReadOnly when the writer is away.
-func (s *Store) KeepResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
+func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until time.Time, input, response []byte) error {
 	for name, value := range map[string]string{"id": id, "workspace_id": workspace} {
 		if err := storable(name, value, 64); err != nil {
 			return err
@@ -44,24 +44,24 @@ func (s *Store) KeepResponse(ctx context.Context, workspace, id string, until ti
 	if len(input)+len(response) > MaxResponseBytes {
 		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes", MaxResponseBytes)
 	}
-	in, out := s.zip.EncodeAll(input, nil), s.zip.EncodeAll(response, nil)
-	if len(in)+len(out) > maxPacked {
-		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes, compressed", maxPacked)
+	compressed, out := s.zip.EncodeAll(input, nil), s.zip.EncodeAll(response, nil)
+	if len(compressed)+len(out) > maxCompressed {
+		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes, compressed", maxCompressed)
 	}
 	_, err := s.exec(ctx, "keep a response", "INSERT INTO responses (id, workspace_id, created_ms, expires_ms, input, response) VALUES (?, ?, ?, ?, ?, ?)",
-		id, workspace, stamp(time.Time{}), until.UnixMilli(), in, out)
+		id, workspace, stamp(time.Time{}), until.UnixMilli(), compressed, out)
 	if fault.Has(err, fault.Conflict) {
 		return nil // a try whose answer was lost
 	}
 	return err
 }
 
-// FindResponse returns what KeepResponse kept in that workspace and has not expired by
+// FindResponse returns what SaveResponse kept in that workspace and has not expired by
 // now: the items as a list and the response as an object. NotFound otherwise. A reader
 // that lags behind is not believed: what it does not know the writer is asked for.
 func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time.Time) (input, response []byte, err error) {
 	row, err := s.reads.response(ctx, workspace, id, now)
-	if fault.Has(err, fault.NotFound) && s.read.db != s.write.db && !s.write.freshlyAway() {
+	if fault.Has(err, fault.NotFound) && s.read.db != s.write.db && !s.write.isRecentlyUnavailable() {
 		onWriter := reads{db: s.writer, engine: s.engine, side: s.write}
 		if again, writerErr := onWriter.response(ctx, workspace, id, now); writerErr == nil {
 			row, err = again, nil
@@ -81,7 +81,7 @@ func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time
 
 func (r reads) response(ctx context.Context, workspace, id string, now time.Time) (responseRow, error) {
 	var row responseRow
-	err := r.within(ctx, "find a response", func(ctx context.Context) error {
+	err := r.runStep(ctx, "find a response", func(ctx context.Context) error {
 		return r.db.NewSelect().Model(&row).Where("p.id = ?", id).Where("p.workspace_id = ?", workspace).
 			Where("p.expires_ms > ?", now.UnixMilli()).Scan(ctx)
 	})

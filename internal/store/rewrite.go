@@ -45,14 +45,14 @@ func (t *tx) Rewrite(ctx context.Context, kind, id string, f func(resource.Recor
 // locked holds a record until the end of the transaction and returns its version.
 func (t *tx) locked(ctx context.Context, kind, id string) (version int64, err error) {
 	held := t.held(statement{"SELECT version FROM records WHERE kind = ? AND id = ?", []any{kind, id}})
-	err = t.within(ctx, "lock "+kind, func(ctx context.Context) error { return t.askOne(ctx, held, &version) })
+	err = t.runStep(ctx, "lock "+kind, func(ctx context.Context) error { return t.askOne(ctx, held, &version) })
 	return version, err
 }
 
 // pastVersions lists the kept versions of a record but the present one, however many
 // there are, newest first.
 func (t *tx) pastVersions(ctx context.Context, kind, id string) (list []int64, err error) {
-	return list, t.within(ctx, "list versions of "+kind, func(ctx context.Context) error {
+	return list, t.runStep(ctx, "list versions of "+kind, func(ctx context.Context) error {
 		return t.db.NewSelect().Table("record_versions").Column("version").
 			Where("kind = ?", kind).Where("id = ?", id).Order("version DESC").Scan(ctx, &list)
 	})
@@ -62,7 +62,7 @@ func (t *tx) pastVersions(ctx context.Context, kind, id string) (list []int64, e
 // read one by one: together they may be more than memory holds.
 func (t *tx) rewriteOne(ctx context.Context, table, kind, id string, version int64, f func(resource.Record) ([]byte, error)) (bool, error) {
 	var row recordRow
-	err := t.within(ctx, "read a version of "+kind, func(ctx context.Context) error {
+	err := t.runStep(ctx, "read a version of "+kind, func(ctx context.Context) error {
 		return t.db.NewSelect().Model(&row).ModelTableExpr("? AS r", bun.Ident(table)).
 			Where("r.kind = ?", kind).Where("r.id = ?", id).Where("r.version = ?", version).Scan(ctx)
 	})

@@ -86,7 +86,7 @@ func (s *Store) CheckRights(ctx context.Context) error {
 	if s.engine.local {
 		return nil
 	}
-	if !s.knownAway() {
+	if !s.isKnownUnavailable() {
 		if err := s.checkWriter(ctx); err != nil {
 			return err
 		}
@@ -120,15 +120,15 @@ func lacking(found MissingPrivileges, err error) error {
 }
 
 // lacks is what a handle lacks of rights on the tables that are there.
-func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found MissingPrivileges, err error) {
-	found.Reader = on == s.read
+func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found MissingPrivileges, err error) {
+	found.Reader = target == s.read
 	without := map[string][]string{}
 	for _, t := range tablesOf {
-		for _, r := range wanted {
+		for _, r := range needed {
 			if strings.Contains(t.spared, r.name) {
 				continue
 			}
-			v, err := s.tryStatement(ctx, on, strings.NewReplacer("{table}", t.name, "{column}", t.column).Replace(r.statement))
+			v, err := s.tryStatement(ctx, target, strings.NewReplacer("{table}", t.name, "{column}", t.column).Replace(r.statement))
 			if err != nil {
 				return found, err
 			}
@@ -140,7 +140,7 @@ func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found Mis
 			}
 		}
 	}
-	for _, r := range wanted {
+	for _, r := range needed {
 		if tables := without[r.name]; len(tables) > 0 {
 			found.Rights = append(found.Rights, LackedRight{r.name, tables})
 		}
@@ -151,14 +151,14 @@ func (s *Store) lacks(ctx context.Context, on *side, wanted ...right) (found Mis
 // tryStatement is what a statement comes to that is to change nothing: denied where its login lacks
 // a right. The only errors are those of a server that does not answer: whatever else is wrong
 // with such a statement comes behind its rights.
-func (s *Store) tryStatement(ctx context.Context, on *side, statement string) (errorClass, error) {
-	q, v := reads{engine: s.engine, side: on}, other
-	err := q.within(ctx, "look for the rights of the database user", func(ctx context.Context) error {
-		_, err := on.db.ExecContext(ctx, statement)
+func (s *Store) tryStatement(ctx context.Context, target *side, statement string) (errorClass, error) {
+	q, v := reads{engine: s.engine, side: target}, other
+	err := q.runStep(ctx, "look for the rights of the database user", func(ctx context.Context) error {
+		_, err := target.db.ExecContext(ctx, statement)
 		v = s.engine.verdictOn(err)
 		return err
 	})
-	if v == away || ctx.Err() != nil {
+	if v == unavailable || ctx.Err() != nil {
 		return v, err
 	}
 	return v, nil

@@ -50,9 +50,9 @@ func TestCheckRights(t *testing.T) {
 	})
 }
 
-func checkRights(t *testing.T, on rightsOn) {
-	full := on.full
-	storetest.Do(t, full, on.making...)
+func checkRights(t *testing.T, setup rightsOn) {
+	full := setup.full
+	storetest.Do(t, full, setup.making...)
 	narrow, read := full, full
 	narrow.Writer.User = "narrow"
 	read.Reader.User = "narrow"
@@ -76,25 +76,25 @@ func checkRights(t *testing.T, on rightsOn) {
 
 	tables := tablesOf(t, full)
 	require.Contains(t, tables, "usage_meters")
-	storetest.Do(t, full, on.taking...)
+	storetest.Do(t, full, setup.taking...)
 	l := lacks(narrow)
 	require.Len(t, l.Rights, 4)
 	assert.Equal(t, store.LackedRight{Right: "SELECT", Tables: tables}, l.Rights[0])
 	assert.EqualError(t, check(read), "the database user of the reader lacks SELECT on audit, audit_checkpoints, audit_heads and 12 more")
 	assert.Equal(t, store.MissingPrivileges{Reader: true, Rights: l.Rights[:1]}, lacks(read))
 
-	on.grant(t, "SELECT", on.all)
+	setup.grant(t, "SELECT", setup.all)
 	assert.NoError(t, check(read))
 	assert.Equal(t, l.Rights[1:], lacks(narrow).Rights)
-	on.grant(t, "INSERT, DELETE", on.all)
+	setup.grant(t, "INSERT, DELETE", setup.all)
 	for _, table := range tables {
 		if table != "leases" {
-			on.grant(t, "UPDATE", table)
+			setup.grant(t, "UPDATE", table)
 		}
 	}
 	assert.Equal(t, store.MissingPrivileges{Rights: []store.LackedRight{{Right: "UPDATE", Tables: []string{"leases"}}}}, lacks(narrow))
 	assert.EqualError(t, check(narrow), "the database user lacks UPDATE on leases")
-	on.grant(t, "UPDATE", "leases")
+	setup.grant(t, "UPDATE", "leases")
 	assert.NoError(t, check(narrow), "tables are there, so none need be made")
 }
 

@@ -43,8 +43,8 @@ func (row *recordRow) values() []any {
 	}
 }
 
-// places are where recordColumns are read to.
-func (row *recordRow) places() []any {
+// scanTargets are where recordColumns are read to.
+func (row *recordRow) scanTargets() []any {
 	return append(make([]any, 0, 13), // room for one more
 		&row.Kind, &row.ID, &row.OrgID, &row.WorkspaceID, &row.Slug, &row.Name, &row.NameFolded, &row.Status, &row.Version, &row.CreatedMS, &row.UpdatedMS, &row.Body)
 }
@@ -52,7 +52,7 @@ func (row *recordRow) places() []any {
 // records runs a statement that answers recordColumns.
 func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err error) {
 	var row recordRow
-	places := row.places()
+	places := row.scanTargets()
 	err = r.ask(ctx, s, func(line *sql.Rows) error {
 		err := line.Scan(places...)
 		rows = append(rows, row)

@@ -27,9 +27,9 @@ const (
 func newSQLite() *engine {
 	return &engine{
 		name:    SQLite,
-		dialect: func() schema.Dialect { return sqliteWords{sqlitedialect.New()} },
+		dialect: func() schema.Dialect { return sqliteDialect{sqlitedialect.New()} },
 		goose:   goose.DialectSQLite3,
-		words: strings.NewReplacer(
+		placeholders: strings.NewReplacer(
 			"{id}", "VARCHAR(36)", "{word}", "VARCHAR(64)", "{name}", "VARCHAR(255)", "{exact}", "VARCHAR(255)",
 			"{text}", "TEXT", "{blob}", "BLOB", "{table}", "", "{on records}", ""),
 		several:  true,
@@ -43,10 +43,10 @@ func newSQLite() *engine {
 	}
 }
 
-type sqliteWords struct{ *sqlitedialect.Dialect }
+type sqliteDialect struct{ *sqlitedialect.Dialect }
 
 // AppendString quotes s without NUL.
-func (d sqliteWords) AppendString(b []byte, s string) []byte {
+func (d sqliteDialect) AppendString(b []byte, s string) []byte {
 	return d.Dialect.AppendString(b, withoutNUL(s))
 }
 
@@ -70,7 +70,7 @@ func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 	}
 	// synchronous FULL: a revoked key stays revoked when the power fails. Readers have it
 	// because one of them moves what was committed into the file (runCheckpoints).
-	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)", fmt.Sprintf("wal_autocheckpoint(%d)", mostLogPages)); err != nil {
+	if writer, err = sqlitePool(path, 1, "journal_mode(WAL)", "synchronous(FULL)", fmt.Sprintf("wal_autocheckpoint(%d)", maxWALPages)); err != nil {
 		return nil, nil, err
 	}
 	if reader, err = sqlitePool(path, s.PoolSize, "query_only(1)", "synchronous(FULL)"); err != nil {
@@ -110,7 +110,7 @@ func classifySQLiteError(err error) errorClass {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return again
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return away
+		return unavailable
 	case sqlite3.SQLITE_FULL:
 		return full
 	case sqlite3.SQLITE_IOERR:

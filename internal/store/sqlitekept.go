@@ -8,10 +8,10 @@ import (
 )
 
 // Limits of what a connection keeps prepared: the statements of which calls of the
-// administration are made, in all their forms. Beyond maxKept keeping begins anew.
+// administration are made, in all their forms. Beyond maxCachedStmts keeping begins anew.
 const (
-	maxKept     = 100
-	maxKeptText = 2000 // bytes of one; a long list makes a long one, and is rare
+	maxCachedStmts = 100
+	maxStmtBytes   = 2000 // bytes of one; a long list makes a long one, and is rare
 )
 
 // stmtCacheConn is a connection to SQLite that prepares a statement with values once, because
@@ -19,7 +19,7 @@ const (
 // values run once, as they are. It belongs to one goroutine, as all connections do.
 type stmtCacheConn struct {
 	sqliteConn
-	kept map[string]*cachedStmt
+	stmts map[string]*cachedStmt
 }
 
 // sqliteConn is what the driver's connections can do that database/sql asks for.
@@ -80,16 +80,16 @@ func (k cachingConnector) Driver() driver.Driver { return k.driver }
 
 // statement is a prepared statement that nobody reads from, nil where none is kept.
 func (c *stmtCacheConn) statement(ctx context.Context, text string, values int) (*cachedStmt, error) {
-	if values == 0 || len(text) > maxKeptText {
+	if values == 0 || len(text) > maxStmtBytes {
 		return nil, nil
 	}
-	if s := c.kept[text]; s != nil {
+	if s := c.stmts[text]; s != nil {
 		if s.busy {
 			return nil, nil
 		}
 		return s, nil
 	}
-	if len(c.kept) >= maxKept {
+	if len(c.stmts) >= maxCachedStmts {
 		if err := c.forget(); err != nil {
 			return nil, err
 		}
@@ -99,17 +99,17 @@ func (c *stmtCacheConn) statement(ctx context.Context, text string, values int) 
 		return nil, err
 	}
 	s := &cachedStmt{sqliteStmt: made.(sqliteStmt)}
-	c.kept[text] = s
+	c.stmts[text] = s
 	return s, nil
 }
 
 // forget closes what is kept and not read from.
 func (c *stmtCacheConn) forget() error {
 	var errs []error
-	for text, s := range c.kept {
+	for text, s := range c.stmts {
 		if !s.busy {
 			errs = append(errs, s.Close())
-			delete(c.kept, text)
+			delete(c.stmts, text)
 		}
 	}
 	return errors.Join(errs...)
@@ -141,25 +141,25 @@ func (c *stmtCacheConn) QueryContext(ctx context.Context, text string, args []dr
 		return nil, err
 	}
 	s.busy = true
-	return &keptRows{rows, s}, nil
+	return &cachedRows{rows, s}, nil
 }
 
 // Close closes what is kept, and the connection.
 func (c *stmtCacheConn) Close() error {
-	for _, s := range c.kept {
+	for _, s := range c.stmts {
 		s.busy = false
 	}
 	return errors.Join(c.forget(), c.sqliteConn.Close())
 }
 
-// keptRows are the lines of a statement that is free again when they are closed.
-type keptRows struct {
+// cachedRows are the lines of a statement that is free again when they are closed.
+type cachedRows struct {
 	driver.Rows
-	of *cachedStmt
+	stmt *cachedStmt
 }
 
 // Close ends the reading.
-func (r *keptRows) Close() error {
-	r.of.busy = false
+func (r *cachedRows) Close() error {
+	r.stmt.busy = false
 	return r.Rows.Close()
 }

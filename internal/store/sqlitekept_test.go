@@ -62,7 +62,7 @@ func TestKeptStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const sums = "SELECT name, (SELECT SUM(value) FROM counters WHERE value > ?) FROM counters WHERE value > ? ORDER BY name"
+	const query = "SELECT name, (SELECT SUM(value) FROM counters WHERE value > ?) FROM counters WHERE value > ? ORDER BY name"
 	name := func(rows *sql.Rows) (name string) {
 		t.Helper()
 		var sum int
@@ -73,7 +73,7 @@ func TestKeptStatements(t *testing.T) {
 	}
 	names := func() (all string) {
 		t.Helper()
-		rows, err := conn.QueryContext(t.Context(), sums, 1, 1)
+		rows, err := conn.QueryContext(t.Context(), query, 1, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestKeptStatements(t *testing.T) {
 		}
 		return all
 	}
-	outer, err := conn.QueryContext(t.Context(), sums, 1, 1)
+	outer, err := conn.QueryContext(t.Context(), query, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestKeptStatements(t *testing.T) {
 	if got := names(); got != "abc" {
 		t.Errorf("read %q meanwhile", got)
 	}
-	for i := range 2 * maxKept {
+	for i := range 2 * maxCachedStmts {
 		var v int
 		if err := conn.QueryRowContext(t.Context(), fmt.Sprintf("SELECT %d + ?", i), 1).Scan(&v); err != nil || v != i+1 {
 			t.Fatal(v, err)
@@ -115,8 +115,8 @@ func TestKeptStatements(t *testing.T) {
 		t.Errorf("read %q of the table as it is now", got)
 	}
 	err = conn.Raw(func(c any) error {
-		if kept := c.(*stmtCacheConn).kept; len(kept) > maxKept {
-			t.Errorf("%d statements are kept", len(kept))
+		if stmts := c.(*stmtCacheConn).stmts; len(stmts) > maxCachedStmts {
+			t.Errorf("%d statements are kept", len(stmts))
 		}
 		return nil
 	})

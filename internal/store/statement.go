@@ -24,12 +24,12 @@ func (s *statement) add(text string, args ...any) {
 // The list is filled up with its last value to a power of two, so that lists of all
 // lengths make a few statements, not a thousand.
 func (s *statement) oneOf(column string, values []string) {
-	room := 1
-	for room < len(values) {
-		room *= 2
+	capacity := 1
+	for capacity < len(values) {
+		capacity *= 2
 	}
-	s.text += column + " IN (?" + strings.Repeat(", ?", room-1) + ")"
-	for i := range room {
+	s.text += column + " IN (?" + strings.Repeat(", ?", capacity-1) + ")"
+	for i := range capacity {
 		s.args = append(s.args, values[min(i, len(values)-1)])
 	}
 }
@@ -88,11 +88,11 @@ func (r reads) ask(ctx context.Context, s statement, line func(*sql.Rows) error)
 // askOne is ask for the values of one line; sql.ErrNoRows when there is none.
 func (r reads) askOne(ctx context.Context, s statement, to ...any) error {
 	err := sql.ErrNoRows
-	if asked := r.ask(ctx, s, func(rows *sql.Rows) error {
+	if queryErr := r.ask(ctx, s, func(rows *sql.Rows) error {
 		err = nil
 		return rows.Scan(to...)
-	}); asked != nil {
-		return asked
+	}); queryErr != nil {
+		return queryErr
 	}
 	return err
 }

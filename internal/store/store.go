@@ -74,7 +74,7 @@ func (s *Store) try(ctx context.Context) error {
 	if !s.hadr {
 		return fmt.Errorf("database writer: %w", err)
 	}
-	s.keep(ctx, s.write, err)
+	s.recordCheck(ctx, s.write, err)
 	return nil
 }
 

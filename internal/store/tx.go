@@ -40,15 +40,15 @@ type tx struct {
 // busyTimeout. When the writer goes away during the commit the answer is ReadOnly too,
 // and whether the transaction was kept is not known.
 func (s *Store) InTx(ctx context.Context, f func(resource.Tx) error) error {
-	if s.knownAway() {
+	if s.isKnownUnavailable() {
 		return fault.New(fault.ReadOnly, "")
 	}
 	err := s.engine.retry(ctx, func() error { return s.once(ctx, f) })
 	return s.noteWriter(ctx, err)
 }
 
-// knownAway reports whether a write would be refused without asking the writer.
-func (s *Store) knownAway() bool { return s.hadr && s.write.freshlyAway() }
+// isKnownUnavailable reports whether a write would be refused without asking the writer.
+func (s *Store) isKnownUnavailable() bool { return s.hadr && s.write.isRecentlyUnavailable() }
 
 // noteWriter turns an error that means a writer missing, full, failing or locked into ReadOnly and keeps
 // what was learnt, so that the next write need not find out again.
@@ -58,7 +58,7 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 	}
 	switch s.engine.verdictOn(err) {
 	case full:
-		s.recordWriteBlock(noRoom, err)
+		s.recordWriteBlock(noDiskSpace, err)
 	case failing:
 		s.recordWriteBlock(badDisk, err)
 	case again:
@@ -66,7 +66,7 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 			return err
 		}
 		s.recordWriteBlock(locked, err)
-	case away:
+	case unavailable:
 		if !errors.Is(err, context.DeadlineExceeded) { // that may be a lock held for long
 			s.seen(s.write, err)
 		}
@@ -77,7 +77,7 @@ func (s *Store) noteWriter(ctx context.Context, err error) error {
 }
 
 func (s *Store) once(ctx context.Context, f func(resource.Tx) error) error {
-	limited, cancel := s.engine.bound(ctx, txLimit)
+	limited, cancel := s.engine.withLimit(ctx, txLimit)
 	defer cancel()
 	conn, release, err := s.begin(ctx, limited)
 	if s.write.dropStaleConns(s.engine, err) {
@@ -154,7 +154,7 @@ func (t *tx) step(ctx context.Context, doing string, f func(context.Context, bun
 	if t.failed != nil {
 		return t.failed
 	}
-	t.failed = t.within(ctx, doing, func(ctx context.Context) error { return f(ctx, t.db) })
+	t.failed = t.runStep(ctx, doing, func(ctx context.Context) error { return f(ctx, t.db) })
 	return t.failed
 }
 

@@ -36,7 +36,7 @@ func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err
 // may be behind.
 func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
 	r, _ := s.readsOf(nil)
-	err = r.within(ctx, "read the position of usage", func(ctx context.Context) error {
+	err = r.runStep(ctx, "read the position of usage", func(ctx context.Context) error {
 		var row usagePosition
 		err := r.db.NewSelect().Model(&row).Where("p.node = ?", node).Scan(ctx)
 		if seq = uint64(row.Seq); errors.Is(err, sql.ErrNoRows) {
@@ -78,12 +78,12 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 	err = s.InTx(ctx, func(rtx resource.Tx) error {
 		uses := usesOf(list)
 		moved = false
-		at, err := s.positionIn(ctx, rtx, node)
+		position, err := s.positionIn(ctx, rtx, node)
 		switch {
 		case err != nil:
 			return err
-		case at == to: // an earlier call was kept
-		case at != from:
+		case position == to: // an earlier call was kept
+		case position != from:
 			return fault.Newf(fault.Conflict, "the usage of node %s was counted by another process", node)
 		default:
 			if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {

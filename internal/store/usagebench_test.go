@@ -35,12 +35,12 @@ func BenchmarkCountUsage(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
-			at := uint64(0)
+			position := uint64(0)
 			for b.Loop() {
-				if _, err := s.CountUsage(b.Context(), "node", now, at, at+1, deltas); err != nil {
+				if _, err := s.CountUsage(b.Context(), "node", now, position, position+1, deltas); err != nil {
 					b.Fatal(err)
 				}
-				at++
+				position++
 			}
 		})
 	}

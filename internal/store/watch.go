@@ -41,8 +41,8 @@ type side struct {
 
 	mu               sync.Mutex // guards what follows
 	unavailableSince time.Time  // since when; zero while it answers
-	asked            time.Time  // when it was last found away
-	writeBlockedBy   string     // what writes meet in the writer, noRoom, badDisk or locked; empty while they get through
+	failedAt         time.Time  // when it was last found away
+	writeBlockedBy   string     // what writes meet in the writer, noDiskSpace, badDisk or locked; empty while they get through
 	since            time.Time  // from when on they do
 }
 
@@ -75,10 +75,10 @@ func (s *Store) watch(ctx context.Context, x *side) {
 }
 
 // check asks a handle for a sign of life and keeps the result.
-func (s *Store) check(ctx context.Context, x *side) { s.keep(ctx, x, s.probe(ctx, x)) }
+func (s *Store) check(ctx context.Context, x *side) { s.recordCheck(ctx, x, s.probe(ctx, x)) }
 
-// keep keeps what a look came to, unless it says nothing about the server.
-func (s *Store) keep(ctx context.Context, x *side, err error) {
+// recordCheck keeps what a look came to, unless it says nothing about the server.
+func (s *Store) recordCheck(ctx context.Context, x *side, err error) {
 	if ctx.Err() == nil && !x.busy(err) {
 		s.seen(x, err)
 	}
@@ -88,9 +88,9 @@ func (s *Store) keep(ctx context.Context, x *side, err error) {
 func (s *Store) probe(ctx context.Context, x *side) error {
 	limited, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	var answer string
-	err := x.db.QueryRowContext(limited, x.query).Scan(&answer)
-	if err == nil && answer != "0" && answer != "OFF" {
+	var state string
+	err := x.db.QueryRowContext(limited, x.query).Scan(&state)
+	if err == nil && state != "0" && state != "OFF" {
 		err = errReadOnlyServer
 		x.drop() // new connections may lead to the new primary, the idle ones never will
 	}
@@ -118,27 +118,27 @@ func (s *Store) seen(x *side, err error) {
 		x.unavailableSince = time.Time{}
 	}
 	if err != nil {
-		x.asked = now
+		x.failedAt = now
 	}
 }
 
 // What keeps writes from a writer that answers, in the words of Health.
 const (
-	noRoom  = "no room to write"
-	badDisk = "its disk fails or is read-only"
-	locked  = "locked by another process"
+	noDiskSpace = "no room to write"
+	badDisk     = "its disk fails or is read-only"
+	locked      = "locked by another process"
 )
 
 // recordWriteBlock keeps what a write met, or that it got through, and logs the change of it. No look
 // of Run can tell: a full disk and a locked file answer reads.
-func (s *Store) recordWriteBlock(wall string, err error) {
+func (s *Store) recordWriteBlock(reason string, err error) {
 	x := s.write
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	switch wall {
+	switch reason {
 	case x.writeBlockedBy:
 		return
-	case noRoom:
+	case noDiskSpace:
 		s.log.Error("the database has no room to write; make room on its disk", "error", err)
 	case badDisk:
 		s.log.Error("the disk of the database fails or is read-only; see what the system says of it, for example with dmesg", "error", err)
@@ -147,7 +147,7 @@ func (s *Store) recordWriteBlock(wall string, err error) {
 	default:
 		s.log.Info("the database takes writes again", "after", time.Since(x.since))
 	}
-	x.writeBlockedBy, x.since = wall, time.Now().UTC()
+	x.writeBlockedBy, x.since = reason, time.Now().UTC()
 }
 
 // drop closes the idle connections.
@@ -159,37 +159,37 @@ func (x *side) drop() {
 // dropStaleConns reports whether an error may only mean that a pooled connection had died,
 // and if so drops those that may be dead too: a second try gets a new one.
 func (x *side) dropStaleConns(e *engine, err error) bool {
-	if err == nil || errors.Is(err, context.DeadlineExceeded) || e.verdictOn(err) != away {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) || e.verdictOn(err) != unavailable {
 		return false
 	}
 	x.drop()
 	return true
 }
 
-func (x *side) awaySince() time.Time {
+func (x *side) downSince() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.unavailableSince
 }
 
-func (x *side) isWriteBlocked() (wall string, since time.Time) {
+func (x *side) isWriteBlocked() (reason string, since time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.writeBlockedBy, x.since
 }
 
-// freshlyAway reports whether the handle was found away so recently that trying
+// isRecentlyUnavailable reports whether the handle was found away so recently that trying
 // it again is a waste. It stops holding when nobody looks any more.
-func (x *side) freshlyAway() bool {
+func (x *side) isRecentlyUnavailable() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !x.unavailableSince.IsZero() && time.Since(x.asked) < checkLimit+2*checkEvery
+	return !x.unavailableSince.IsZero() && time.Since(x.failedAt) < checkLimit+2*checkEvery
 }
 
 // Health tells how the handles are. It does not touch the database.
 func (s *Store) Health() Health {
-	w, r := s.write.awaySince(), s.read.awaySince()
-	wall, since := s.write.isWriteBlocked()
+	w, r := s.write.downSince(), s.read.downSince()
+	reason, since := s.write.isWriteBlocked()
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
 	switch {
 	case !h.Reader:
@@ -199,8 +199,8 @@ func (s *Store) Health() Health {
 		if s.hadr {
 			h.Status = Degraded
 		}
-	case wall != "":
-		h.Status, h.Detail = Degraded, wall+" since "+since.Format(time.RFC3339)
+	case reason != "":
+		h.Status, h.Detail = Degraded, reason+" since "+since.Format(time.RFC3339)
 	}
 	return h
 }

@@ -48,7 +48,7 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 		row.Version++
 		t.change(r.Kind, r.ID, false)
 		return t.all(ctx, append([]statement{
-			{keepVersion, []any{r.Kind, r.ID}},
+			{copyVersionSQL, []any{r.Kind, r.ID}},
 			{updateRecord, []any{row.OrgID, row.WorkspaceID, row.Slug, row.Name, row.NameFolded, row.Status, row.Version, row.UpdatedMS, row.Body, r.Kind, r.ID}},
 			dropEntries(r.Kind, r.ID),
 		}, entries...)...)
@@ -56,8 +56,8 @@ func (t *tx) Update(ctx context.Context, r resource.Record) error {
 }
 
 const (
-	// keepVersion copies a record to its past versions.
-	keepVersion = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
+	// copyVersionSQL copies a record to its past versions.
+	copyVersionSQL = "INSERT INTO record_versions (" + recordColumns + ") SELECT " + recordColumns + " FROM records WHERE kind = ? AND id = ?"
 	// updateRecord replaces all of a record but when it was made.
 	updateRecord = "UPDATE records SET org_id = ?, workspace_id = ?, slug = ?, name = ?, name_folded = ?, status = ?, version = ?, updated_ms = ?, body = ?" +
 		" WHERE kind = ? AND id = ?"

@@ -38,11 +38,11 @@ const maxValue = 4096
 // whatever they hold, as sealed strings do everywhere; long texts are cut. Safe for
 // concurrent use when w is.
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
-	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); err != nil {
+	var minLevel slog.Level
+	if err := minLevel.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("log level %q: accepted are debug, info, warn and error", level)
 	}
-	opts := &slog.HandlerOptions{Level: least, ReplaceAttr: clean}
+	opts := &slog.HandlerOptions{Level: minLevel, ReplaceAttr: clean}
 	switch format {
 	case Text:
 		return slog.New(slog.NewTextHandler(w, opts)), nil

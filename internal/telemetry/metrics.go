@@ -80,7 +80,7 @@ func (c *Counter) Add(n float64, values ...string) { c.With(values...).Add(n) }
 
 // With gives the series of these values, to be kept where it is used often.
 func (c *Counter) With(values ...string) prometheus.Counter {
-	return c.vec.WithLabelValues(c.sets.bound(values)...)
+	return c.vec.WithLabelValues(c.sets.replaceUnknown(values)...)
 }
 
 // Histogram collects durations in seconds, or sizes, by labels. Safe for concurrent
@@ -106,7 +106,7 @@ func (h *Histogram) Observe(v float64, values ...string) { h.With(values...).Obs
 
 // With gives the series of these values, to be kept where it is used often.
 func (h *Histogram) With(values ...string) prometheus.Observer {
-	return h.vec.WithLabelValues(h.sets.bound(values)...)
+	return h.vec.WithLabelValues(h.sets.replaceUnknown(values)...)
 }
 
 // Latency is the upper bounds, in seconds, that suit both the gateway's own
@@ -137,9 +137,9 @@ func newSets(labels []Label) sets {
 	return out
 }
 
-// bound returns values with the unknown ones replaced, in place only when there are
+// replaceUnknown returns values with the unknown ones replaced, in place only when there are
 // none: the caller's slice is not changed.
-func (s sets) bound(values []string) []string {
+func (s sets) replaceUnknown(values []string) []string {
 	copied := false
 	for i, v := range values {
 		if i >= len(s) || s[i][v] {

@@ -14,11 +14,11 @@ import (
 // scrape gives the lines of the metrics that begin with prefix.
 func scrape(t *testing.T, r *telemetry.Registry, prefix string) []string {
 	t.Helper()
-	answer := httptest.NewRecorder()
-	r.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	assert.Equal(t, 200, answer.Code)
+	recorder := httptest.NewRecorder()
+	r.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	assert.Equal(t, 200, recorder.Code)
 	var lines []string
-	for line := range strings.Lines(answer.Body.String()) {
+	for line := range strings.Lines(recorder.Body.String()) {
 		if strings.HasPrefix(line, prefix) {
 			lines = append(lines, strings.TrimSpace(line))
 		}
@@ -32,12 +32,12 @@ func TestLabelsAreBounded(t *testing.T) {
 	c := r.Counter("sluice_requests_total", "Requests.",
 		telemetry.Label{Name: "provider", Values: []string{"openai", "groq"}},
 		telemetry.Label{Name: "code", Values: []string{"200", "500"}})
-	mine := []string{"made-up", "200"}
+	values := []string{"made-up", "200"}
 	c.Add(1, "openai", "200")
 	c.Add(2, "openai", "200")
-	c.Add(1, mine...)
+	c.Add(1, values...)
 	c.Add(1, "another", "299")
-	assert.Equal(t, []string{"made-up", "200"}, mine, "the caller's values stay as they are")
+	assert.Equal(t, []string{"made-up", "200"}, values, "the caller's values stay as they are")
 	assert.Equal(t, []string{
 		`sluice_requests_total{code="200",provider="openai"} 3`,
 		`sluice_requests_total{code="200",provider="other"} 1`,

@@ -125,9 +125,9 @@ func CredentialHeader(name string) bool {
 	return false
 }
 
-// CredentialWord reports whether a lower-case header name speaks of a credential: "api-key",
+// IsCredentialName reports whether a lower-case header name speaks of a credential: "api-key",
 // "auth-token", "x_secret".
-func CredentialWord(name string) bool {
+func IsCredentialName(name string) bool {
 	start := 0
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '-' && name[i] != '_' {

@@ -42,14 +42,14 @@ func Join(ps ...Payload) Payload {
 		if p.stream != nil {
 			panic("wire: Join of a stream")
 		}
-		out.segs = append(out.segs, p.pieces()...)
+		out.segs = append(out.segs, p.segments()...)
 		out.size += p.size
 	}
 	return out
 }
 
-// pieces is the payload in pieces.
-func (p Payload) pieces() []segment {
+// segments is the payload in pieces.
+func (p Payload) segments() []segment {
 	if p.mem != nil {
 		return []segment{{mem: p.mem, n: p.size}}
 	}
@@ -113,7 +113,7 @@ func (p Payload) Open() io.Reader {
 	if p.stream != nil {
 		return p.stream
 	}
-	pieces := p.pieces()
+	pieces := p.segments()
 	rs := make([]io.Reader, 0, len(pieces))
 	for _, s := range pieces {
 		if s.file != nil {

@@ -74,8 +74,8 @@ func (p Proxies) Secure(remote string, forwarded ...string) bool {
 // hop reads one address of X-Forwarded-For, with or without a port.
 func hop(text string) (string, bool) {
 	text = strings.TrimSpace(text)
-	if at, err := netip.ParseAddrPort(text); err == nil {
-		return at.Addr().Unmap().String(), true
+	if addrPort, err := netip.ParseAddrPort(text); err == nil {
+		return addrPort.Addr().Unmap().String(), true
 	}
 	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	return addr.Unmap().WithZone("").String(), err == nil

@@ -26,7 +26,7 @@ var ErrTooLarge = errors.New("wire: body over the limit")
 type Spool struct {
 	dir    string
 	buf    []byte
-	lent   *[]byte // the small buffer that buf lies in
+	pooled *[]byte // the small buffer that buf lies in
 	large  *[]byte // the large one that it moved to
 	file   *os.File
 	mapped []byte
@@ -78,10 +78,10 @@ func (s *Spool) reserve(n int) bool {
 	case n <= chunk:
 		p := GetBuffer(n)
 		s.buf = append((*p)[:0], s.buf...)
-		if s.lent != nil {
-			PutBuffer(s.lent)
+		if s.pooled != nil {
+			PutBuffer(s.pooled)
 		}
-		s.lent = p
+		s.pooled = p
 		return true
 	case n > MemoryMax || s.large != nil:
 		return false
@@ -266,9 +266,9 @@ func (s *Spool) Close() error {
 }
 
 func (s *Spool) release() {
-	if s.lent != nil {
-		PutBuffer(s.lent)
-		s.lent = nil
+	if s.pooled != nil {
+		PutBuffer(s.pooled)
+		s.pooled = nil
 	}
 	if s.large != nil {
 		larges.put(s.large)

@@ -59,7 +59,7 @@ func TestHangUps(t *testing.T) {
 	g.call("POST", "/v1/chat/completions", hello) // what is opened once is open now
 	before := openFiles(t, g)
 	const clients = 60
-	const kept = clients / 5 * 2 // connections for the next call: of clients whose call can be answered
+	const idleConns = clients / 5 * 2 // connections for the next call: of clients whose call can be answered
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() {
@@ -84,19 +84,19 @@ func TestHangUps(t *testing.T) {
 	}
 	all.Wait()
 	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); {
-		_, figures := g.call("GET", "/metrics", "")
-		if now := openFiles(t, g); now <= before+kept && strings.Contains(figures, "sluice_open_requests 0\n") {
+		_, metrics := g.call("GET", "/metrics", "")
+		if now := openFiles(t, g); now <= before+idleConns && strings.Contains(metrics, "sluice_open_requests 0\n") {
 			break
 		}
 		time.Sleep(50 * time.Millisecond) // the other side of a hang-up is seen a moment later
 	}
-	if now := openFiles(t, g); now > before+kept {
+	if now := openFiles(t, g); now > before+idleConns {
 		t.Errorf("%d files are open, %d were", now, before)
 	}
 	if left, _ := filepath.Glob(filepath.Join(g.dir, "spool", "*")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if _, figures := g.call("GET", "/metrics", ""); !strings.Contains(figures, "sluice_open_requests 0\n") {
+	if _, metrics := g.call("GET", "/metrics", ""); !strings.Contains(metrics, "sluice_open_requests 0\n") {
 		t.Error("requests are still open")
 	}
 	g.alive()

@@ -28,13 +28,13 @@ const (
 
 // gateway is a running binary and the provider behind it.
 type gateway struct {
-	t    testing.TB
-	dir  string // DATA_DIR
-	addr string // "127.0.0.1:41234"
-	up   *upstream.Server
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the program has ended
-	said *output
+	t      testing.TB
+	dir    string // DATA_DIR
+	addr   string // "127.0.0.1:41234"
+	up     *upstream.Server
+	cmd    *exec.Cmd
+	done   chan struct{} // closed when the program has ended
+	output *output
 }
 
 // start starts the binary with settings, each "NAME=value", and waits until it listens.
@@ -45,9 +45,9 @@ func start(t testing.TB, settings ...string) *gateway {
 
 func startIn(t testing.TB, dir string, up *upstream.Server, settings ...string) *gateway {
 	t.Helper()
-	g := &gateway{t: t, dir: dir, up: up, said: &output{}, done: make(chan struct{})}
+	g := &gateway{t: t, dir: dir, up: up, output: &output{}, done: make(chan struct{})}
 	g.cmd = program(g.dir, settings, "serve", "--listen", "127.0.0.1:0", "--data-dir", g.dir)
-	g.cmd.Stdout, g.cmd.Stderr = g.said, g.said
+	g.cmd.Stdout, g.cmd.Stderr = g.output, g.output
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,26 +58,26 @@ func startIn(t testing.TB, dir string, up *upstream.Server, settings ...string) 
 	t.Cleanup(func() {
 		g.kill()
 		for _, sign := range []string{"DATA RACE", "a request panicked", "a handler panicked", "http: panic serving"} {
-			if strings.Contains(g.said.String(), sign) { // GOFLAGS=-race makes a binary that tells of races
+			if strings.Contains(g.output.String(), sign) { // GOFLAGS=-race makes a binary that tells of races
 				t.Errorf("the gateway said %q", sign)
 			}
 		}
 		if t.Failed() {
-			t.Logf("the gateway said:\n%s", g.said.tail())
+			t.Logf("the gateway said:\n%s", g.output.tail())
 		}
 	})
 	for range 1200 {
-		if m := listens.FindStringSubmatch(g.said.String()); m != nil {
+		if m := listens.FindStringSubmatch(g.output.String()); m != nil {
 			g.addr = m[1]
 			return g
 		}
 		select {
 		case <-g.done:
-			t.Fatalf("it did not start:\n%s", g.said)
+			t.Fatalf("it did not start:\n%s", g.output)
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	t.Fatalf("it does not listen:\n%s", g.said)
+	t.Fatalf("it does not listen:\n%s", g.output)
 	return nil
 }
 

@@ -51,12 +51,12 @@ func TestNoKeyLeaks(t *testing.T) {
 	if !g.logged("gpt-4o-mini") {
 		t.Error("nothing was logged")
 	}
-	_, figures := g.call("GET", "/metrics", "")
+	_, metrics := g.call("GET", "/metrics", "")
 	_, list := g.call("GET", "/v1/logs?page_size=100", "", "x-gateway-provider", "x-gateway-custom-host")
-	_, said, _ := strings.Cut(g.said.String(), "A first call:") // the first start shows its keys
-	_, said, _ = strings.Cut(said, `"Hello"}]}'`)
+	_, printed, _ := strings.Cut(g.output.String(), "A first call:") // the first start shows its keys
+	_, printed, _ = strings.Cut(printed, `"Hello"}]}'`)
 	g.stop()
-	for where, text := range map[string]string{"answers": answers, "metrics": figures, "log list": list, "output": said} {
+	for where, text := range map[string]string{"answers": answers, "metrics": metrics, "log list": list, "output": printed} {
 		found(t, where, []byte(text), adminKey, workspaceKey, upstreamKey)
 	}
 	err := filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func TestNoInvitationLeaks(t *testing.T) {
 	t.Parallel()
 	g := start(t)
 	admin := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key: " + adminKey}
-	nobody := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key"}
+	anonymous := []string{"x-gateway-provider", "x-gateway-custom-host", "authorization", "x-gateway-api-key"}
 	_, invited := g.call("POST", "/v1/admin/users/invites", `{"email":"ada@acme.example","role":"member"}`, admin...)
 	_, rest, _ := strings.Cut(invited, "#token=")
 	token, _, ok := strings.Cut(rest, `"`)
@@ -95,22 +95,22 @@ func TestNoInvitationLeaks(t *testing.T) {
 		"/v2/invites/" + token + "/accept", "/admin/users/invites/" + token + "/accept", "/v1/admin/users/invites//" + token + "/accept", "/console/" + token,
 		"/v1/admin/users/invites/" + token + "/accept",
 	} {
-		for _, callers := range [][]string{nobody, admin} {
+		for _, callers := range [][]string{anonymous, admin} {
 			for _, method := range []string{"GET", "POST"} {
 				g.call(method, path, form, callers...)
 			}
 		}
 	}
-	_, opened := g.call("POST", "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`, nobody...)
+	_, opened := g.call("POST", "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`, anonymous...)
 	_, rest, _ = strings.Cut(opened, `"token":"`)
 	session, _, ok := strings.Cut(rest, `"`)
 	if !ok {
 		t.Fatal(opened)
 	}
-	g.call("GET", "/v1/"+session, "", nobody...)
+	g.call("GET", "/v1/"+session, "", anonymous...)
 	g.call("GET", "/v1/auth/self/"+session, "", admin...)
 	g.stop()
-	found(t, "output", []byte(g.said.String()), token, password, session)
+	found(t, "output", []byte(g.output.String()), token, password, session)
 	err := filepath.WalkDir(g.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

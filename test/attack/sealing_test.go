@@ -28,8 +28,8 @@ func TestSealingKeyRotation(t *testing.T) {
 
 	// What an interruption right after the first step leaves: a new key in front, in
 	// use by nothing yet.
-	half := append([]string{strings.Repeat("n", 43)}, before...)
-	if err := os.WriteFile(file, []byte(strings.Join(half, "\n")+"\n"), 0o600); err != nil {
+	partial := append([]string{strings.Repeat("n", 43)}, before...)
+	if err := os.WriteFile(file, []byte(strings.Join(partial, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := rotate(); err != nil {

@@ -36,8 +36,8 @@ type bench struct {
 	result   report.Result
 }
 
-// filesWanted is the most descriptors that any scenario needs.
-const filesWanted = 65536
+// maxFiles is the most descriptors that any scenario needs.
+const maxFiles = 65536
 
 // prepare builds and finds the programs.
 func prepare(ctx context.Context, f flags) (_ *bench, err error) {
@@ -70,15 +70,15 @@ func prepare(ctx context.Context, f flags) (_ *bench, err error) {
 	} else {
 		fmt.Println("nginx is not installed: its rows and all ratios are missing")
 	}
-	if b.files, err = proc.RaiseFiles(filesWanted); err != nil {
+	if b.files, err = proc.RaiseFiles(maxFiles); err != nil {
 		return nil, fmt.Errorf("raise the limit of open files: %w", err)
 	}
 	b.upstream, err = target.BuildUpstream(ctx, b.dir)
 	return b, err
 }
 
-// leaveOut is Sluice without what tags leave out, built once.
-func (b *bench) leaveOut(ctx context.Context, tags string) (path string, err error) {
+// buildWithout is Sluice without what tags leave out, built once.
+func (b *bench) buildWithout(ctx context.Context, tags string) (path string, err error) {
 	if b.without[tags] == "" {
 		b.without[tags], err = target.BuildWithout(ctx, b.dir, tags)
 	}
@@ -88,16 +88,16 @@ func (b *bench) leaveOut(ctx context.Context, tags string) (path string, err err
 // copyProgram copies a program, so that one built meanwhile is not what the next
 // scenario measures.
 func copyProgram(to, from string) error {
-	in, err := os.Open(from)
+	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer source.Close()
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, source)
 	return errors.Join(err, out.Close())
 }
 

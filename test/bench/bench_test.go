@@ -62,7 +62,7 @@ func TestCalls(t *testing.T) {
 // The calls of the administration are as many different ones as they claim to be.
 func TestPlaneCalls(t *testing.T) {
 	t.Parallel()
-	p := &plane{Deployment: &target.Deployment{Places: []string{"w0", "w1", "w2"}, InTurn: []string{"k0", "k1", "k2"}}}
+	p := &plane{Deployment: &target.Deployment{WorkspaceIDs: []string{"w0", "w1", "w2"}, InTurn: []string{"k0", "k1", "k2"}}}
 	for _, s := range ofPlanes() {
 		seen := map[string]bool{}
 		for n := range 6 {
@@ -111,28 +111,28 @@ func conversationSize(t *testing.T, name string, body []byte) int {
 // An answer's length is learnt only from one that says what the upstream says.
 func TestLearn(t *testing.T) {
 	t.Parallel()
-	said := `{"choices":[{"message":{"content":"lorem"}}],"usage":{"total_tokens":220}}`
+	response := `{"choices":[{"message":{"content":"lorem"}}],"usage":{"total_tokens":220}}`
 	for _, c := range []struct {
 		name, body string
 		status     int
 		want       int
 	}{
-		{"an answer", said, 200, len(said)},
+		{"an answer", response, 200, len(response)},
 		{"without words", `{"choices":[{"message":{"content":""}}],"usage":{"total_tokens":220}}`, 200, 0},
 		{"without usage", `{"choices":[{"message":{"content":"lorem"}}]}`, 200, 0},
-		{"refused", said, 401, 0},
+		{"refused", response, 401, 0},
 	} {
-		asked := 0
+		requests := 0
 		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if asked++; r.Header.Get("x-gateway-config") != "c" || r.URL.Path != chat.path {
+			if requests++; r.Header.Get("x-gateway-config") != "c" || r.URL.Path != chat.path {
 				t.Errorf("%s: asked %s with %v", c.name, r.URL, r.Header)
 			}
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.body)
 		}))
 		to := &contender{addr: up.Listener.Addr().String(), lines: []string{"x-gateway-config: c"}}
-		if err := to.learn(t.Context(), chat); (err == nil) != (c.want > 0) || to.body != c.want || asked != 1 {
-			t.Errorf("%s: %d bytes after %d requests, %v", c.name, to.body, asked, err)
+		if err := to.learn(t.Context(), chat); (err == nil) != (c.want > 0) || to.body != c.want || requests != 1 {
+			t.Errorf("%s: %d bytes after %d requests, %v", c.name, to.body, requests, err)
 		}
 		up.Close()
 		s := &scenario{call: chat, job: load.Job{Body: 1024}}
@@ -208,7 +208,7 @@ func TestFit(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	res := &load.Result{Warm: 10, Sent: 90}
+	res := &load.Result{Unmeasured: 10, Sent: 90}
 	for _, c := range []struct {
 		name          string
 		failures      map[string]int64
@@ -234,10 +234,10 @@ func TestCheck(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	res := &load.Result{Warm: 5, Sent: 2000, Took: time.Second, Latency: new(stat.Histogram), Delay: new(stat.Histogram)}
+	res := &load.Result{Unmeasured: 5, Sent: 2000, Took: time.Second, Latency: new(stat.Histogram), Delay: new(stat.Histogram)}
 	res.Latency.Add(time.Millisecond)
 	ms := time.Millisecond
-	r := figures(res, costs{}, costs{target: 40 * ms, upstream: 20 * ms, generator: 10 * ms, machine: 70 * ms})
+	r := roundMetrics(res, costs{}, costs{target: 40 * ms, upstream: 20 * ms, generator: 10 * ms, machine: 70 * ms})
 	if r.CPU != 20 || r.Upstream != 10 || r.Generator != 5 || r.Foreign != 0 || r.PerSecond != 2000 || r.P50US != 1000 || r.Events != 0 {
 		t.Errorf("got %+v", r)
 	}
@@ -268,9 +268,9 @@ func TestFieldAgainstTheUpstream(t *testing.T) {
 	if err := f.learn(t.Context(), c, passThrough); err == nil {
 		t.Error("learnt a length from an echo")
 	}
-	s := &scenario{call: streamed, job: load.Job{Conns: 2, Warm: 1, Each: 4, Events: 3}}
+	s := &scenario{call: streamed, job: load.Job{Conns: 2, Unmeasured: 1, Each: 4, Events: 3}}
 	r, problems, err := f.round(t.Context(), c, s.with(c, options{}))
-	if err != nil || len(problems) != 0 || r.Requests != 8 || r.Warm != 2 || r.Failed != 0 || r.Events != 24 {
+	if err != nil || len(problems) != 0 || r.Requests != 8 || r.Unmeasured != 2 || r.Failed != 0 || r.Events != 24 {
 		t.Fatalf("%+v, %q, %v", r, problems, err)
 	}
 	s.job.Events = 4

@@ -14,14 +14,14 @@ import (
 
 // contender is one way to the upstream.
 type contender struct {
-	name  string
-	addr  string
-	tls   *tls.Config
-	lines []string       // of the request's header
-	keys  []string       // of callers who take turns, each a further line; none: lines have all
-	own   proc.Family    // processes of the target; none for direct
-	gate  *target.Sluice // nil but for Sluice
-	body  int            // length of an answer's body where it is not that of the scenario's job; 0: it is
+	name      string
+	addr      string
+	tls       *tls.Config
+	lines     []string       // of the request's header
+	keys      []string       // of callers who take turns, each a further line; none: lines have all
+	processes proc.Family    // processes of the target; none for direct
+	gate      *target.Sluice // nil but for Sluice
+	body      int            // length of an answer's body where it is not that of the scenario's job; 0: it is
 }
 
 // field is the programs of one scenario.
@@ -76,7 +76,7 @@ func (b *bench) startLayers(ctx context.Context, f *field, dir string) error {
 		{"unlogged", report.Unlogged, "unlogged"},
 		{"bare", report.Bare, "unlogged,ungated"},
 	} {
-		path, err := b.leaveOut(ctx, l.tags)
+		path, err := b.buildWithout(ctx, l.tags)
 		if err != nil {
 			return err
 		}
@@ -100,9 +100,9 @@ func (f *field) startNginx(ctx context.Context, path, dir string, buffered bool)
 	if err != nil {
 		return err
 	}
-	f.contenders = append(f.contenders, &contender{name: report.Nginx, addr: n.Addr, lines: []string{upstreamKey}, own: own})
+	f.contenders = append(f.contenders, &contender{name: report.Nginx, addr: n.Addr, lines: []string{upstreamKey}, processes: own})
 	if buffered {
-		f.contenders = append(f.contenders, &contender{name: report.Buffered, addr: n.Buffered, lines: []string{upstreamKey}, own: own})
+		f.contenders = append(f.contenders, &contender{name: report.Buffered, addr: n.Buffered, lines: []string{upstreamKey}, processes: own})
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ const (
 // through is the way through s that config leads.
 func through(s *target.Sluice, name, config string) *contender {
 	return &contender{
-		name: name, addr: s.Addr, own: proc.Family{s.PID}, gate: s,
+		name: name, addr: s.Addr, processes: proc.Family{s.PID}, gate: s,
 		lines: []string{keyLine + s.Key, configLine + config},
 	}
 }

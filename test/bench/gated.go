@@ -15,7 +15,7 @@ import (
 // that these differ in nothing but the keys of their requests. All have the same store. With
 // limits on Redis it runs besides, when a server is there.
 func (b *bench) startGated(ctx context.Context, f *field, dir string) error {
-	ungated, err := b.leaveOut(ctx, "ungated")
+	ungated, err := b.buildWithout(ctx, "ungated")
 	if err != nil {
 		return err
 	}
@@ -23,16 +23,16 @@ func (b *bench) startGated(ctx context.Context, f *field, dir string) error {
 	if err != nil {
 		return err
 	}
-	on, err := f.startLimited(ctx, b.sluice, filepath.Join(dir, "sluice"), nil)
+	gateway, err := f.startLimited(ctx, b.sluice, filepath.Join(dir, "sluice"), nil)
 	if err != nil {
 		return err
 	}
 	f.contenders = append(f.contenders,
-		called(off, report.Ungated, off.Bound[:1]),
-		called(on, report.OneKey, on.Bound[:1]),
-		called(on, report.TenKeys, on.Bound[:10]),
-		called(on, report.ManyKeys, on.Bound),
-		called(on, report.Governed, []string{on.Governed}))
+		called(off, report.Ungated, off.LimitedKeys[:1]),
+		called(gateway, report.OneKey, gateway.LimitedKeys[:1]),
+		called(gateway, report.TenKeys, gateway.LimitedKeys[:10]),
+		called(gateway, report.ManyKeys, gateway.LimitedKeys),
+		called(gateway, report.Governed, []string{gateway.Governed}))
 	return b.startShared(ctx, f, filepath.Join(dir, "redis"))
 }
 
@@ -56,7 +56,7 @@ func (b *bench) startShared(ctx context.Context, f *field, dir string) error {
 		return err
 	}
 	f.contenders = append(f.contenders,
-		called(shared, report.OneKeyShared, shared.Bound[:1]),
+		called(shared, report.OneKeyShared, shared.LimitedKeys[:1]),
 		called(shared, report.GovernedShared, []string{shared.Governed}))
 	return nil
 }
@@ -76,7 +76,7 @@ func (f *field) startLimited(ctx context.Context, path, dir string, r *target.Re
 // called is the way through l for callers with these keys.
 func called(l *target.Limited, name string, keys []string) *contender {
 	return &contender{
-		name: name, addr: l.Addr, own: proc.Family{l.PID}, gate: l.Sluice, keys: keys,
+		name: name, addr: l.Addr, processes: proc.Family{l.PID}, gate: l.Sluice, keys: keys,
 		lines: []string{configLine + l.Config, "x-gateway-metadata: " + target.GovernedMetadata},
 	}
 }

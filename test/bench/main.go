@@ -27,15 +27,15 @@ import (
 
 // flags are what a caller may choose.
 type flags struct {
-	sluice   string
-	out      string
-	markdown string
-	only     string
-	quick    bool
-	list     bool
-	rounds   int
-	length   time.Duration
-	most     time.Duration
+	sluice    string
+	out       string
+	markdown  string
+	only      string
+	quick     bool
+	list      bool
+	rounds    int
+	length    time.Duration
+	timeLimit time.Duration
 }
 
 func readFlags() flags {
@@ -49,7 +49,7 @@ func readFlags() flags {
 	set.BoolVar(&f.list, "list", false, "list the scenarios")
 	set.IntVar(&f.rounds, "rounds", 5, "rounds of each target")
 	set.DurationVar(&f.length, "length", 3*time.Second, "length of a round")
-	set.DurationVar(&f.most, "max", 30*time.Minute, "most time for everything; what does not fit is left out")
+	set.DurationVar(&f.timeLimit, "max", 30*time.Minute, "most time for everything; what does not fit is left out")
 	_ = set.Parse(os.Args[1:]) // ends the program when it cannot
 	if f.quick {
 		f.rounds, f.length = 1, 800*time.Millisecond
@@ -81,7 +81,7 @@ func run(ctx context.Context, f flags) error {
 		}
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, f.most)
+	ctx, stop := context.WithTimeout(ctx, f.timeLimit)
 	defer stop()
 	b, err := prepare(ctx, f)
 	if err != nil {
@@ -103,18 +103,18 @@ func choose(all []*scenario, only string) ([]*scenario, error) {
 	if only == "" {
 		return all, nil
 	}
-	wanted := map[string]bool{}
+	requested := map[string]bool{}
 	for name := range strings.SplitSeq(only, ",") {
-		wanted[strings.TrimSpace(name)] = true
+		requested[strings.TrimSpace(name)] = true
 	}
 	var chosen []*scenario
 	for _, s := range all {
-		if wanted[s.name] {
+		if requested[s.name] {
 			chosen = append(chosen, s)
-			delete(wanted, s.name)
+			delete(requested, s.name)
 		}
 	}
-	for name := range wanted {
+	for name := range requested {
 		return nil, fmt.Errorf("there is no scenario %q; --list shows them", name)
 	}
 	return chosen, nil

@@ -18,7 +18,7 @@ import (
 type plane struct {
 	name string // OnSQLite or OnPostgres
 	*target.Deployment
-	own proc.Family
+	processes proc.Family
 }
 
 // startPlanes starts one on each engine that is there. They serve all scenarios, one
@@ -82,7 +82,7 @@ func (p *plane) round(ctx context.Context, s *scenario, o options) (*report.Roun
 	j.Addr, j.For, j.Limit = p.Addr, o.length, o.length+roundLimit
 	var n atomic.Int64
 	j.Next = func() []byte { return s.asks(p, int(n.Add(1))).wire(p.Addr, keyLine+p.Key) }
-	if err := p.own.ResetPeak(); err != nil {
+	if err := p.processes.ResetPeak(); err != nil {
 		return nil, nil, err
 	}
 	fleet, err := load.Open(ctx, j)
@@ -100,24 +100,24 @@ func (p *plane) round(ctx context.Context, s *scenario, o options) (*report.Roun
 	if err != nil {
 		return nil, nil, err
 	}
-	peak, err := p.own.Peak()
+	peak, err := p.processes.Peak()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := figures(res, begin, end)
-	r.Settled, r.PeakMB = r.CPU, float64(peak)/1e6
+	r := roundMetrics(res, begin, end)
+	r.CPUWithLog, r.PeakMB = r.CPU, float64(peak)/1e6
 	var problems []string
 	for what, n := range res.Failures {
-		problems = append(problems, fmt.Sprintf("%s: %d of %d requests failed: %s", p.name, n, res.Warm+res.Sent, what))
+		problems = append(problems, fmt.Sprintf("%s: %d of %d requests failed: %s", p.name, n, res.Unmeasured+res.Sent, what))
 	}
 	return r, problems, nil
 }
 
 func (p *plane) costs() (now costs, err error) {
-	if now.target, err = p.own.CPU(); err != nil {
+	if now.target, err = p.processes.CPU(); err != nil {
 		return now, err
 	}
-	if now.generator, err = proc.OwnCPU(); err != nil {
+	if now.generator, err = proc.GeneratorCPU(); err != nil {
 		return now, err
 	}
 	now.machine, err = proc.Busy()

@@ -26,7 +26,7 @@ func ofPlanes() []*scenario {
 		{"create", "Keys are made", 50, created},
 	} {
 		size := fmt.Sprintf("%s, %d callers; %d keys and %d workspaces", o.title, callers, target.Keys, target.Workspaces)
-		job := load.Job{Conns: callers, Warm: 2}
+		job := load.Job{Conns: callers, Unmeasured: 2}
 		all = append(all, &scenario{name: "admin-" + o.name + "-c50", title: size, asks: o.asks, job: job})
 		job.Rate = o.rate
 		all = append(all, &scenario{name: "admin-" + o.name + "-paced", title: fmt.Sprintf("%s, %g/s", size, o.rate), asks: o.asks, job: job})
@@ -38,12 +38,12 @@ func listed(p *plane, n int) call {
 	if n%2 == 0 {
 		return call{method: "GET", path: fmt.Sprintf("/v1/workspaces?page_size=20&current_page=%d", n%40)}
 	}
-	return call{method: "GET", path: fmt.Sprintf("/v1/api-keys?workspace_id=%s&page_size=20&current_page=%d", p.Places[0], n%200)}
+	return call{method: "GET", path: fmt.Sprintf("/v1/api-keys?workspace_id=%s&page_size=20&current_page=%d", p.WorkspaceIDs[0], n%200)}
 }
 
 func read(p *plane, n int) call {
 	if n%2 == 0 {
-		return call{method: "GET", path: "/v1/workspaces/" + p.Places[n%len(p.Places)]}
+		return call{method: "GET", path: "/v1/workspaces/" + p.WorkspaceIDs[n%len(p.WorkspaceIDs)]}
 	}
 	return call{method: "GET", path: "/v1/api-keys/" + p.InTurn[n%len(p.InTurn)]}
 }
@@ -56,6 +56,6 @@ func updated(p *plane, n int) call {
 
 func created(p *plane, n int) call {
 	return call{path: "/v1/api-keys/workspace/service", contentType: "application/json", body: func() []byte {
-		return fmt.Appendf(nil, `{"name":"Made %d","workspace_id":"%s","scopes":["completions.write","logs.list","logs.view"]}`, n, p.Places[n%len(p.Places)])
+		return fmt.Appendf(nil, `{"name":"Made %d","workspace_id":"%s","scopes":["completions.write","logs.list","logs.view"]}`, n, p.WorkspaceIDs[n%len(p.WorkspaceIDs)])
 	}}
 }

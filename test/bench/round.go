@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	roundLimit  = time.Minute // for what a round takes beyond its length
-	settleLimit = 2 * time.Minute
-	countTries  = 10
-	countPause  = 100 * time.Millisecond
+	roundLimit   = time.Minute // for what a round takes beyond its length
+	catchUpLimit = 2 * time.Minute
+	countTries   = 10
+	countPause   = 100 * time.Millisecond
 )
 
 // costs are the processor times at one moment.
 type costs struct{ target, upstream, generator, machine time.Duration }
 
 func (f *field) costs(c *contender) (now costs, err error) {
-	if now.target, err = c.own.CPU(); err != nil {
+	if now.target, err = c.processes.CPU(); err != nil {
 		return now, err
 	}
 	if now.upstream, err = f.family.CPU(); err != nil {
 		return now, err
 	}
-	if now.generator, err = proc.OwnCPU(); err != nil {
+	if now.generator, err = proc.GeneratorCPU(); err != nil {
 		return now, err
 	}
 	now.machine, err = proc.Busy()
@@ -43,7 +43,7 @@ func (f *field) round(ctx context.Context, c *contender, j load.Job) (*report.Ro
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.own.ResetPeak(); err != nil {
+	if err := c.processes.ResetPeak(); err != nil {
 		return nil, nil, err
 	}
 	r, res, err := f.measure(ctx, c, j)
@@ -51,8 +51,8 @@ func (f *field) round(ctx context.Context, c *contender, j load.Job) (*report.Ro
 		return nil, nil, err
 	}
 	problems, after, err := f.verify(ctx, c, res, before)
-	sent := float64(max(res.Warm+res.Sent, 1))
-	r.Asked, r.Told = float64(after.asked-before.asked)/sent, float64(after.told-before.told)/sent
+	sent := float64(max(res.Unmeasured+res.Sent, 1))
+	r.WaitedTrips, r.OtherTrips = float64(after.waitedTrips-before.waitedTrips)/sent, float64(after.otherTrips-before.otherTrips)/sent
 	return r, problems, err
 }
 
@@ -93,40 +93,40 @@ func (f *field) measure(ctx context.Context, c *contender, j load.Job) (*report.
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.settle(ctx); err != nil {
+	if err := c.awaitLog(ctx); err != nil {
 		return nil, nil, err
 	}
-	settled, err := c.own.CPU()
+	cpuAfter, err := c.processes.CPU()
 	if err != nil {
 		return nil, nil, err
 	}
-	peak, err := c.own.Peak()
+	peak, err := c.processes.Peak()
 	if err != nil {
 		return nil, nil, err
 	}
-	r := figures(res, begin, end)
-	r.Settled = per1000(settled-begin.target, res.Sent)
+	r := roundMetrics(res, begin, end)
+	r.CPUWithLog = per1000(cpuAfter-begin.target, res.Sent)
 	r.PeakMB = float64(peak) / 1e6
 	return r, res, nil
 }
 
-// settle waits until the request log has caught up.
-func (c *contender) settle(ctx context.Context) error {
+// awaitLog waits until the request log has caught up.
+func (c *contender) awaitLog(ctx context.Context) error {
 	if c.gate == nil {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(ctx, settleLimit)
+	ctx, stop := context.WithTimeout(ctx, catchUpLimit)
 	defer stop()
-	return c.gate.Settle(ctx)
+	return c.gate.AwaitIngest(ctx)
 }
 
-// figures computes a round's figures from what was counted.
-func figures(res *load.Result, begin, end costs) *report.Round {
+// roundMetrics computes a round's figures from what was counted.
+func roundMetrics(res *load.Result, begin, end costs) *report.Round {
 	cpu := end.target - begin.target
 	upstream, generator := end.upstream-begin.upstream, end.generator-begin.generator
 	others := end.machine - begin.machine - cpu - upstream - generator
 	r := &report.Round{
-		Requests: res.Sent, Warm: res.Warm, Failed: res.Failed, Seconds: res.Took.Seconds(), PerSecond: res.PerSecond(),
+		Requests: res.Sent, Unmeasured: res.Unmeasured, Failed: res.Failed, Seconds: res.Took.Seconds(), PerSecond: res.PerSecond(),
 		CPU: per1000(cpu, res.Sent), Upstream: per1000(upstream, res.Sent), Generator: per1000(generator, res.Sent),
 		Foreign: max(others.Seconds(), 0) / (res.Took.Seconds() * float64(runtime.NumCPU())),
 	}
@@ -146,11 +146,11 @@ func per1000(d time.Duration, n int64) float64 {
 
 // counts are what upstream and journal have counted so far.
 type counts struct {
-	upstream int64
-	broken   int64
-	records  int64 // -1: there is no journal
-	asked    int64 // round trips to Redis that calls waited for
-	told     int64 // all others
+	upstream    int64
+	broken      int64
+	records     int64 // -1: there is no journal
+	waitedTrips int64 // round trips to Redis that calls waited for
+	otherTrips  int64 // all others
 }
 
 func (f *field) counts(ctx context.Context, c *contender) (n counts, err error) {
@@ -165,13 +165,13 @@ func (f *field) counts(ctx context.Context, c *contender) (n counts, err error) 
 	if n.records, err = c.gate.Records(ctx); err != nil {
 		return n, err
 	}
-	n.asked, n.told, err = c.gate.Trips(ctx)
+	n.waitedTrips, n.otherTrips, err = c.gate.Trips(ctx)
 	return n, err
 }
 
 // check compares what was sent with what arrived, was answered and is on record.
 func check(name string, res *load.Result, before, after counts) (problems []string) {
-	sent, arrived := res.Warm+res.Sent, after.upstream-before.upstream
+	sent, arrived := res.Unmeasured+res.Sent, after.upstream-before.upstream
 	add := func(n int64, what string) {
 		if n > 0 {
 			problems = append(problems, fmt.Sprintf("%s: %d of %d requests %s", name, n, sent, what))

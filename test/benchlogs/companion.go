@@ -27,7 +27,7 @@ func yieldAll(ctx context.Context, pid int) error {
 // processor when nobody else wants it.
 type companion struct {
 	*exec.Cmd
-	said bytes.Buffer
+	output bytes.Buffer
 }
 
 // accompany starts one with the variables and the flags that say what it does.
@@ -42,18 +42,18 @@ func accompany(ctx context.Context, variables []string, flags ...string) (*compa
 	}
 	c := &companion{Cmd: exec.CommandContext(ctx, line[0], line[1:]...)}
 	c.Env = append(os.Environ(), variables...)
-	c.Stdout, c.Stderr = &c.said, &c.said
+	c.Stdout, c.Stderr = &c.output, &c.output
 	return c, c.Start()
 }
 
 // stop ends it, and returns how much it asked and what it took of the processor.
-func (c *companion) stop() (asked int, took time.Duration, err error) {
+func (c *companion) stop() (queries int, took time.Duration, err error) {
 	if err := c.Process.Signal(os.Interrupt); err != nil {
 		return 0, 0, err
 	}
 	if err := c.Wait(); err != nil {
-		return 0, 0, fmt.Errorf("beside the calls: %w: %s", err, c.said.String())
+		return 0, 0, fmt.Errorf("beside the calls: %w: %s", err, c.output.String())
 	}
-	asked, err = strconv.Atoi(strings.TrimSpace(c.said.String()))
-	return asked, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
+	queries, err = strconv.Atoi(strings.TrimSpace(c.output.String()))
+	return queries, c.ProcessState.UserTime() + c.ProcessState.SystemTime(), err
 }

@@ -40,9 +40,9 @@ type latencies struct{ p50, p99 []float64 }
 // this one.
 type bench struct {
 	flags
-	gate  *target.Sluice
-	other *target.Sluice // that serves no calls
-	own   proc.Family
+	gate      *target.Sluice
+	other     *target.Sluice // that serves no calls
+	processes proc.Family
 }
 
 // compare runs sets of rounds, each kind once. Who goes first changes from set to set, and
@@ -50,38 +50,38 @@ type bench struct {
 func (b *bench) compare(ctx context.Context) error {
 	fmt.Println("| set | p50 alone | p50 again | p50 counted | p50 elsewhere | p50 read | p99 alone | p99 again | p99 counted | p99 elsewhere | p99 read |" +
 		" asked elsewhere | asked | others |\n|" + strings.Repeat("---:|", 14))
-	var of [kinds]latencies
+	var byKind [kinds]latencies
 	for set := range b.rounds {
-		var asked [kinds]int
+		var queries [kinds]int
 		others := 0.0
 		for i := range kinds {
 			k := (kind(set) + i) % kinds
 			if set/int(kinds)%2 == 1 {
 				k = (kind(set) + kinds - i) % kinds
 			}
-			n, taken, err := b.round(ctx, k, &of[k])
+			n, taken, err := b.round(ctx, k, &byKind[k])
 			if err != nil {
 				return err
 			}
-			asked[k], others = n, max(others, taken)
+			queries[k], others = n, max(others, taken)
 		}
 		fmt.Printf("| %d |", set+1)
-		for k := range of {
-			fmt.Printf(" %.2f |", of[k].p50[set])
+		for k := range byKind {
+			fmt.Printf(" %.2f |", byKind[k].p50[set])
 		}
-		for k := range of {
-			fmt.Printf(" %.2f |", of[k].p99[set])
+		for k := range byKind {
+			fmt.Printf(" %.2f |", byKind[k].p99[set])
 		}
-		fmt.Printf(" %d | %d | %.0f %% |\n", asked[elsewhere], asked[read], others*100)
+		fmt.Printf(" %d | %d | %.0f %% |\n", queries[elsewhere], queries[read], others*100)
 	}
-	b.tell(of)
+	b.printResult(byKind)
 	return nil
 }
 
 // round measures calls beside whom its kind says. It returns how much these asked, and which
 // share of the machine was taken by what has no part in the round.
-func (b *bench) round(ctx context.Context, k kind, to *latencies) (asked int, others float64, err error) {
-	if err := b.gate.Settle(ctx); err != nil {
+func (b *bench) round(ctx context.Context, k kind, to *latencies) (queries int, others float64, err error) {
+	if err := b.gate.AwaitIngest(ctx); err != nil {
 		return 0, 0, err
 	}
 	before, err := b.foreign()
@@ -89,15 +89,15 @@ func (b *bench) round(ctx context.Context, k kind, to *latencies) (asked int, ot
 		return 0, 0, err
 	}
 	began := time.Now()
-	beside, err := b.company(ctx, k)
+	companions, err := b.company(ctx, k)
 	var res *load.Result
 	if err == nil {
 		res, err = measure(ctx, calls(b.flags, b.gate))
 	}
 	var company time.Duration // that they took of the processor
-	for _, c := range beside {
+	for _, c := range companions {
 		n, took, failed := c.stop()
-		asked, company, err = asked+n, company+took, errors.Join(err, failed)
+		queries, company, err = queries+n, company+took, errors.Join(err, failed)
 	}
 	if err != nil {
 		return 0, 0, err
@@ -108,12 +108,12 @@ func (b *bench) round(ctx context.Context, k kind, to *latencies) (asked int, ot
 	}
 	ms := func(q float64) float64 { return float64(res.Latency.Quantile(q).Microseconds()) / 1000 }
 	to.p50, to.p99 = append(to.p50, ms(0.5)), append(to.p99, ms(0.99))
-	return asked, max(0, (after-before-company).Seconds()/time.Since(began).Seconds()/float64(runtime.NumCPU())), nil
+	return queries, max(0, (after-before-company).Seconds()/time.Since(began).Seconds()/float64(runtime.NumCPU())), nil
 }
 
 // company starts who is there beside the calls of a round. With an error it returns those that
 // were started.
-func (b *bench) company(ctx context.Context, k kind) (beside []*companion, err error) {
+func (b *bench) company(ctx context.Context, k kind) (companions []*companion, err error) {
 	for range b.readers {
 		var c *companion
 		switch k {
@@ -127,11 +127,11 @@ func (b *bench) company(ctx context.Context, k kind) (beside []*companion, err e
 			return nil, nil
 		}
 		if err != nil {
-			return beside, err
+			return companions, err
 		}
-		beside = append(beside, c)
+		companions = append(companions, c)
 	}
-	return beside, nil
+	return companions, nil
 }
 
 // foreign is the processor time that others have had, since the machine started.
@@ -140,40 +140,40 @@ func (b *bench) foreign() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	theirs, err := b.own.CPU()
+	theirs, err := b.processes.CPU()
 	if err != nil {
 		return 0, err
 	}
-	ours, err := proc.OwnCPU()
-	return all - theirs - ours, err
+	generator, err := proc.GeneratorCPU()
+	return all - theirs - generator, err
 }
 
 // aim is how many times as long the 99th percentile may be beside readers.
 const aim = 1.05
 
-// tell prints how much longer calls took beside readers than without, and the same of the
+// printResult prints how much longer calls took beside readers than without, and the same of the
 // rounds without readers among themselves.
-func (b *bench) tell(of [kinds]latencies) {
-	without := latencies{mean(of[alone].p50, of[again].p50), mean(of[alone].p99, of[again].p99)}
+func (b *bench) printResult(byKind [kinds]latencies) {
+	without := latencies{mean(byKind[alone].p50, byKind[again].p50), mean(byKind[alone].p99, byKind[again].p99)}
 	fmt.Printf("\nThe middle of %d sets at %g calls a second, and between what half of them lie:\n\n", b.rounds, b.rate)
 	fmt.Println("| compared | p50 | p99 |\n|---|---:|---:|")
-	fmt.Printf("| again / alone | %s | %s |\n", spread(of[again].p50, of[alone].p50), spread(of[again].p99, of[alone].p99))
+	fmt.Printf("| again / alone | %s | %s |\n", spread(byKind[again].p50, byKind[alone].p50), spread(byKind[again].p99, byKind[alone].p99))
 	for _, k := range []kind{counted, elsewhere, read} {
-		fmt.Printf("| %d %s / nobody | %s | %s |\n", b.readers, doing[k], spread(of[k].p50, without.p50), spread(of[k].p99, without.p99))
+		fmt.Printf("| %d %s / nobody | %s | %s |\n", b.readers, doing[k], spread(byKind[k].p50, without.p50), spread(byKind[k].p99, without.p99))
 	}
-	fmt.Printf("| reading / elsewhere | %s | %s |\n", spread(of[read].p50, of[elsewhere].p50), spread(of[read].p99, of[elsewhere].p99))
+	fmt.Printf("| reading / elsewhere | %s | %s |\n", spread(byKind[read].p50, byKind[elsewhere].p50), spread(byKind[read].p99, byKind[elsewhere].p99))
 	verdict := "missed"
-	if stat.Ratio(of[read].p99, without.p99) <= aim {
+	if stat.Ratio(byKind[read].p99, without.p99) <= aim {
 		verdict = "met"
 	}
-	pace := "as fast as they are answered"
+	rate := "as fast as they are answered"
 	if b.limited {
-		pace = "as often as their key may"
+		rate = "as often as their key may"
 	}
-	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s for calls that the upstream answers after %v and readers who ask %s.\n", aim, verdict, b.delay, pace)
-	noise := stat.Ratio(of[again].p99, of[alone].p99)
-	if least := stat.Ratio(of[counted].p99, without.p99); least > max(aim, noise) {
-		fmt.Printf("Nothing that computes on this machine meets it: beside a program that only counts calls take %.2f times as long.\n", least)
+	fmt.Printf("\nThe aim of at most %.2f times at the 99th percentile is %s for calls that the upstream answers after %v and readers who ask %s.\n", aim, verdict, b.delay, rate)
+	noise := stat.Ratio(byKind[again].p99, byKind[alone].p99)
+	if ratio := stat.Ratio(byKind[counted].p99, without.p99); ratio > max(aim, noise) {
+		fmt.Printf("Nothing that computes on this machine meets it: beside a program that only counts calls take %.2f times as long.\n", ratio)
 	}
 }
 

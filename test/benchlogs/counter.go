@@ -12,22 +12,22 @@ import (
 // second for as long as one likes.
 const (
 	answering = 25 * time.Millisecond
-	pace      = time.Second / 4
+	interval  = time.Second / 4
 )
 
 // startCounter starts who counts all the time, or for as long as questions would take that
 // come as often as the limit of a key lets them.
 func startCounter(ctx context.Context, limited bool) (*companion, error) {
 	if limited {
-		return accompany(ctx, nil, "--count", pace.String())
+		return accompany(ctx, nil, "--count", interval.String())
 	}
 	return accompany(ctx, nil, "--count", answering.String())
 }
 
-// keepCounting takes the processor for as long as a question does, again and again at this
+// countUntilInterrupted takes the processor for as long as a question does, again and again at this
 // interval, until it is interrupted. It uses no memory, no disk and no network, and prints
 // that it asked nothing.
-func keepCounting(ctx context.Context, every time.Duration) error {
+func countUntilInterrupted(ctx context.Context, every time.Duration) error {
 	for ctx.Err() == nil {
 		began := time.Now()
 		for n := 0; n%1000 != 0 || time.Since(began) < answering; n++ {

@@ -62,9 +62,9 @@ func main() {
 	work := func() error { return run(ctx, f) }
 	switch {
 	case f.ask != "":
-		work = func() error { return keepAsking(ctx, f.ask, os.Getenv(readerKey)) }
+		work = func() error { return queryUntilInterrupted(ctx, f.ask, os.Getenv(readerKey)) }
 	case f.count > 0:
-		work = func() error { return keepCounting(ctx, f.count) }
+		work = func() error { return countUntilInterrupted(ctx, f.count) }
 	}
 	err := work()
 	stop()
@@ -146,7 +146,7 @@ func fill(ctx context.Context, f flags, gate *target.Sluice) error {
 	if _, err := measure(ctx, j); err != nil {
 		return fmt.Errorf("fill the log: %w", err)
 	}
-	return gate.Settle(ctx)
+	return gate.AwaitIngest(ctx)
 }
 
 // calls are the load of a round.
@@ -155,7 +155,7 @@ func calls(f flags, gate *target.Sluice) load.Job {
 	request := fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"+
 		"x-gateway-api-key: %s\r\nx-gateway-config: %s\r\nx-gateway-metadata: {\"_user\":\"alice\",\"team\":\"search\"}\r\n\r\n%s", gate.Addr, len(body), gate.Key, gate.Config, body)
 	busy := int(2 * f.rate * f.delay.Seconds()) // with calls that wait for the upstream, and as many for bursts
-	return load.Job{Addr: gate.Addr, Request: []byte(request), Conns: f.conns + busy, Warm: 5, For: f.length, Rate: f.rate, Limit: f.length + 5*time.Minute}
+	return load.Job{Addr: gate.Addr, Request: []byte(request), Conns: f.conns + busy, Unmeasured: 5, For: f.length, Rate: f.rate, Limit: f.length + 5*time.Minute}
 }
 
 func measure(ctx context.Context, j load.Job) (*load.Result, error) {
@@ -166,7 +166,7 @@ func measure(ctx context.Context, j load.Job) (*load.Result, error) {
 	defer fleet.Close()
 	res := fleet.Run(ctx)
 	for what, n := range res.Failures {
-		return nil, fmt.Errorf("%d of %d calls failed: %s", n, res.Warm+res.Sent, what)
+		return nil, fmt.Errorf("%d of %d calls failed: %s", n, res.Unmeasured+res.Sent, what)
 	}
 	return res, nil
 }

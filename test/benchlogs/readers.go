@@ -28,9 +28,9 @@ func startReader(ctx context.Context, gate *target.Sluice) (*companion, error) {
 // readerKey is the variable with the key that a reader has.
 const readerKey = "BENCHLOGS_KEY"
 
-// keepAsking is what a reader does until it is interrupted. It prints how much it was
+// queryUntilInterrupted is what a reader does until it is interrupted. It prints how much it was
 // answered.
-func keepAsking(ctx context.Context, addr, key string) error {
+func queryUntilInterrupted(ctx context.Context, addr, key string) error {
 	n := 0
 	for ctx.Err() == nil {
 		wait, err := ask(ctx, addr, key, questions[n%len(questions)])
@@ -52,8 +52,8 @@ func keepAsking(ctx context.Context, addr, key string) error {
 // been reached.
 func ask(ctx context.Context, addr, key, question string) (wait time.Duration, err error) {
 	now := time.Now().UTC()
-	in := url.Values{"time_of_generation_min": {now.Add(-30 * 24 * time.Hour).Format(time.RFC3339)}, "time_of_generation_max": {now.Format(time.RFC3339)}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+question+"&"+in.Encode(), nil)
+	query := url.Values{"time_of_generation_min": {now.Add(-30 * 24 * time.Hour).Format(time.RFC3339)}, "time_of_generation_max": {now.Format(time.RFC3339)}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+question+"&"+query.Encode(), nil)
 	if err != nil {
 		return 0, err
 	}

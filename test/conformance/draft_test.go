@@ -116,7 +116,7 @@ func bases(s *provider.Spec) []string {
 	for name, d := range s.Derived {
 		for _, b := range slices.Clone(list) {
 			list = append(list, strings.ReplaceAll(b, "{"+name+"}", d.Else))
-			for _, w := range d.Words {
+			for _, w := range d.Values {
 				list = append(list, strings.ReplaceAll(b, "{"+name+"}", w))
 			}
 		}
@@ -147,13 +147,13 @@ func credentialLines(s *provider.Spec) string {
 // request and the answer of the one draft of an error.
 func drafted(s *provider.Spec, name string) (*transcript, error) {
 	if e, ok := strings.CutSuffix(name, "-error"); ok && e != string(llm.ChatComplete) {
-		asked, err := drafted(s, e)
+		failing, err := drafted(s, e)
 		if err != nil {
 			return nil, err
 		}
 		failed, err := drafted(s, "chatComplete-error")
-		asked.path, asked.special, asked.exchanges = s.ID+"/"+name+".txtar", "error", failed.exchanges
-		return asked, err
+		failing.path, failing.special, failing.exchanges = s.ID+"/"+name+".txtar", "error", failed.exchanges
+		return failing, err
 	}
 	raw, err := os.ReadFile(filepath.Join("testdata", "drafts", name+".txtar"))
 	if err != nil {
@@ -173,7 +173,7 @@ func TestDrafts(t *testing.T) {
 	if !ok {
 		t.Fatalf("there is no provider %q", *draft)
 	}
-	for _, name := range wanted(s) {
+	for _, name := range requiredTranscripts(s) {
 		tr, err := drafted(s, name)
 		if err != nil {
 			t.Errorf("draft of %s: %v", name, err)

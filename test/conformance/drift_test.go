@@ -14,8 +14,8 @@ import (
 // Source: contract/providers.yaml, only and dropped.
 var noTools = strings.Fields("302ai ai21 bytez cortex deepinfra lemonfox-ai lingyi modal monsterapi moonshot ncompass nscale palm perplexity-ai predibase reka-ai sambanova siliconflow zhipu")
 
-// wanted are the transcripts that a provider must have.
-func wanted(s *provider.Spec) []string {
+// requiredTranscripts are the transcripts that a provider must have.
+func requiredTranscripts(s *provider.Spec) []string {
 	var names []string
 	for e, ep := range s.Endpoints {
 		if e == llm.Proxy {
@@ -57,7 +57,7 @@ func TestNothingIsUnproved(t *testing.T) {
 				t.Errorf("%s: %s serves no %s", tr.path, s.ID, tr.endpoint)
 			}
 		}
-		for _, name := range wanted(s) {
+		for _, name := range requiredTranscripts(s) {
 			if !have[name] {
 				t.Errorf("%s/%s.txtar is missing: write it with -draft %s", s.ID, name, s.ID)
 			}

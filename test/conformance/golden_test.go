@@ -46,7 +46,7 @@ func (r *rig) prove(t *testing.T, want *transcript, play func(*testing.T, *trans
 		}
 		return
 	}
-	same(t, "reply", want.reply.String(), got.reply.String())
+	same(t, "reply", want.response.String(), got.response.String())
 	same(t, "usage", want.usage, got.usage)
 	same(t, "outcome", want.outcome, got.outcome)
 	for i := range want.exchanges {
@@ -63,23 +63,23 @@ func same(t *testing.T, section, want, got string) {
 
 // play sends the request, gives the upstream's replies and returns the transcript of
 // what was seen on both sides.
-func (r *rig) play(t *testing.T, in *transcript) *transcript {
+func (r *rig) play(t *testing.T, recorded *transcript) *transcript {
 	t.Helper()
 	r.t = t
-	r.up.Script(upstream.InTurn(replies(in)...))
+	r.up.Script(upstream.InTurn(replies(recorded)...))
 	before := r.up.Total()
 	r.journal.take()
-	out := *in
-	out.reply = steady(essential(r.call(in.request)), given(in)...)
+	out := *recorded
+	out.response = steady(essential(r.call(recorded.request)), sentTexts(recorded)...)
 	seen := r.up.Seen()[before:]
-	if len(seen) != len(in.exchanges) {
-		t.Fatalf("the provider saw %d calls, want %d; the client saw\n%s", len(seen), len(in.exchanges), out.reply)
+	if len(seen) != len(recorded.exchanges) {
+		t.Fatalf("the provider saw %d calls, want %d; the client saw\n%s", len(seen), len(recorded.exchanges), out.response)
 	}
-	out.exchanges = slices.Clone(in.exchanges)
+	out.exchanges = slices.Clone(recorded.exchanges)
 	for i := range seen {
-		out.exchanges[i].request = steadyRequest(r.received(t, &seen[i]), given(in)...)
+		out.exchanges[i].request = steadyRequest(r.received(t, &seen[i]), sentTexts(recorded)...)
 	}
-	out.usage, out.outcome = r.usage(t, in.exchanges[len(in.exchanges)-1].reply)
+	out.usage, out.outcome = r.usage(t, recorded.exchanges[len(recorded.exchanges)-1].response)
 	return &out
 }
 
@@ -143,34 +143,34 @@ func essential(m message) message {
 	return m
 }
 
-// given is what the client and the provider said.
-func given(tr *transcript) []string {
+// sentTexts is what the client and the provider said.
+func sentTexts(tr *transcript) []string {
 	texts := []string{tr.request.body}
 	for _, x := range tr.exchanges {
-		texts = append(texts, x.reply.String())
+		texts = append(texts, x.response.String())
 	}
 	return texts
 }
 
 // replies are the provider's answers for the scripted upstream. A stream goes out
 // event by event, as providers write it.
-func replies(tr *transcript) []upstream.Reply {
-	var out []upstream.Reply
+func replies(tr *transcript) []upstream.Response {
+	var out []upstream.Response
 	for _, x := range tr.exchanges {
-		status, _ := strconv.Atoi(x.reply.first) // what is no number is no 200 and shows
-		reply := upstream.Reply{Status: status, Pieces: []upstream.Piece{{Bytes: []byte(x.reply.body)}}}
-		for _, f := range x.reply.header {
-			reply.Header = append(reply.Header, upstream.Field{Name: f.Name, Value: f.Value})
+		status, _ := strconv.Atoi(x.response.first) // what is no number is no 200 and shows
+		response := upstream.Response{Status: status, Chunks: []upstream.Chunk{{Bytes: []byte(x.response.body)}}}
+		for _, f := range x.response.header {
+			response.Header = append(response.Header, upstream.Field{Name: f.Name, Value: f.Value})
 		}
-		if strings.HasPrefix(x.reply.header.Get("content-type"), "text/event-stream") {
-			reply.Framing, reply.Pieces = upstream.Chunked, events(x.reply.body)
+		if strings.HasPrefix(x.response.header.Get("content-type"), "text/event-stream") {
+			response.Framing, response.Chunks = upstream.Chunked, events(x.response.body)
 		}
-		out = append(out, reply)
+		out = append(out, response)
 	}
 	return out
 }
 
-func events(body string) []upstream.Piece {
+func events(body string) []upstream.Chunk {
 	end := "\n\n"
 	for _, e := range []string{"\r\n\r\n", "\n\n", "\n"} {
 		if strings.Contains(body, e) {
@@ -178,10 +178,10 @@ func events(body string) []upstream.Piece {
 			break
 		}
 	}
-	var ps []upstream.Piece
+	var ps []upstream.Chunk
 	for ev := range strings.SplitAfterSeq(body, end) {
 		if ev != "" {
-			ps = append(ps, upstream.Piece{Bytes: []byte(ev)})
+			ps = append(ps, upstream.Chunk{Bytes: []byte(ev)})
 		}
 	}
 	return ps

@@ -19,13 +19,13 @@ var (
 // steady gives what the gateway made the same value in every run: ids are numbered in
 // their order, so that one id stays one, and times are noon. What stands in the request
 // or in what the provider said stays as it is.
-func steady(reply message, given ...string) message {
-	told := strings.Join(given, "\n")
+func steady(response message, known ...string) message {
+	knownText := strings.Join(known, "\n")
 	ids := map[string]string{}
-	reply.body = madeID.ReplaceAllStringFunc(reply.body, func(id string) string {
+	response.body = madeID.ReplaceAllStringFunc(response.body, func(id string) string {
 		m := madeID.FindStringSubmatch(id)
 		id = strings.TrimSuffix(id, m[2])
-		if strings.Contains(told, id) {
+		if strings.Contains(knownText, id) {
 			return id + m[2]
 		}
 		if ids[id] == "" {
@@ -33,16 +33,16 @@ func steady(reply message, given ...string) message {
 		}
 		return ids[id] + m[2]
 	})
-	reply.body = madeTime.ReplaceAllStringFunc(reply.body, func(member string) string {
+	response.body = madeTime.ReplaceAllStringFunc(response.body, func(member string) string {
 		m := madeTime.FindStringSubmatch(member)
-		at, _ := strconv.ParseInt(m[2], 10, 64) // ten digits
-		if strings.Contains(told, m[2]) || time.Since(time.Unix(at, 0)).Abs() > time.Hour {
+		made, _ := strconv.ParseInt(m[2], 10, 64) // ten digits
+		if strings.Contains(knownText, m[2]) || time.Since(time.Unix(made, 0)).Abs() > time.Hour {
 			return member
 		}
 		return m[1] + strconv.FormatInt(noon{}.Now().Unix(), 10)
 	})
-	reply.body = requestID.ReplaceAllString(reply.body, `${1}uuid-made-1"`)
-	return reply
+	response.body = requestID.ReplaceAllString(response.body, `${1}uuid-made-1"`)
+	return response
 }
 
 // requestID is the id of a request in an error on messages.
@@ -52,11 +52,11 @@ var requestID = regexp.MustCompile(`("request_id":")[0-9a-f]{8}-[0-9a-f]{4}-7[0-
 var madeUUID = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b`)
 
 // steadyRequest does for a request to the provider what steady does for an answer.
-func steadyRequest(m message, given ...string) message {
-	told := strings.Join(given, "\n")
+func steadyRequest(m message, known ...string) message {
+	knownText := strings.Join(known, "\n")
 	made := 0
 	number := func(id string) string {
-		if strings.Contains(told, id) {
+		if strings.Contains(knownText, id) {
 			return id
 		}
 		made++
@@ -84,9 +84,9 @@ func TestSteady(t *testing.T) {
 
 func TestSteadyRequest(t *testing.T) {
 	t.Parallel()
-	const given, made = "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6b", "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6c"
-	m := steadyRequest(message{first: "POST https://a/b?name=" + made, body: given + " " + made}, given)
-	if m.first != "POST https://a/b?name=uuid-made-1" || m.body != given+" uuid-made-2" {
+	const known, made = "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6b", "0199c2a4-5b6d-7e8f-9a0b-1c2d3e4f5a6c"
+	m := steadyRequest(message{first: "POST https://a/b?name=" + made, body: known + " " + made}, known)
+	if m.first != "POST https://a/b?name=uuid-made-1" || m.body != known+" uuid-made-2" {
 		t.Errorf("%+v", m)
 	}
 }

@@ -45,9 +45,9 @@ func brotlied(s string) string {
 	return b.String()
 }
 
-func chunked(pieces ...string) string {
+func chunked(chunks ...string) string {
 	var b strings.Builder
-	for _, p := range pieces {
+	for _, p := range chunks {
 		fmt.Fprintf(&b, "%x;ext=1\r\n%s\r\n", len(p), p)
 	}
 	return b.String() + "0\r\n\r\n"
@@ -60,10 +60,10 @@ func TestPassThrough(t *testing.T) {
 	large := strings.Repeat("0123456789abcdef", 80_000) // over what is kept in memory
 	form := "--b\r\ncontent-disposition: form-data; name=\"f\"; filename=\"a \\\"b\\\".bin\"\r\n\r\n\x00\r\n--x\r\n--b--\r\n"
 	cases := []struct {
-		name  string
-		ask   message
-		body  string // as the provider must see it, when it differs from ask's
-		reply upstream.Reply
+		name     string
+		ask      message
+		body     string // as the provider must see it, when it differs from ask's
+		response upstream.Response
 	}{
 		{"odd JSON", through("POST", "/v1/vector_stores", odd, "content-type: application/json"), "", upstream.Text(200, "application/json", odd)},
 		{"JSON that is none", through("POST", "/v1/vector_stores", "{\"a\":", "content-type: application/json"), "", upstream.Text(422, "application/json", "{\"detail\": [}")},
@@ -72,16 +72,16 @@ func TestPassThrough(t *testing.T) {
 		{"brotli both ways", through("PUT", "/v1/x", brotlied(odd), "content-encoding: br"), "", with(upstream.Text(200, "text/plain", brotlied(odd)), "Content-Encoding", "br")},
 		{"a form", through("POST", "/v1/uploads/u/parts", form, "content-type: multipart/form-data; boundary=b"), "", upstream.Text(201, "multipart/mixed; boundary=b", form)},
 		{"chunks", through("POST", "/v1/x", chunked("a", "bc\r\n", large), "transfer-encoding: chunked", "content-type: audio/wav"), "abc\r\n" + large,
-			upstream.Reply{Framing: upstream.Chunked, Pieces: []upstream.Piece{{Bytes: []byte("x")}, {Bytes: []byte(large)}}}},
+			upstream.Response{Framing: upstream.Chunked, Chunks: []upstream.Chunk{{Bytes: []byte("x")}, {Bytes: []byte(large)}}}},
 		{"a large body", through("POST", "/v1/x", large, "content-type: application/octet-stream"), "", upstream.Text(200, "application/octet-stream", large)},
 		{"large JSON", through("POST", "/v1/x", `{"model":"m","x":"`+large+`"}`, "content-type: application/json"), "", upstream.Text(200, "application/json", `["`+large+`"]`)},
-		{"no content", through("DELETE", "/v1/assistants/a%2Fb", ""), "", upstream.Reply{Status: 204}},
-		{"an empty answer", through("POST", "/v1/x", ""), "", upstream.Reply{Status: 202}},
-		{"until the connection closes", through("GET", "/v1/x", ""), "", upstream.Reply{Framing: upstream.UntilClose, End: upstream.Close, Pieces: []upstream.Piece{{Bytes: []byte(odd)}}}},
+		{"no content", through("DELETE", "/v1/assistants/a%2Fb", ""), "", upstream.Response{Status: 204}},
+		{"an empty answer", through("POST", "/v1/x", ""), "", upstream.Response{Status: 202}},
+		{"until the connection closes", through("GET", "/v1/x", ""), "", upstream.Response{Framing: upstream.UntilClose, End: upstream.Close, Chunks: []upstream.Chunk{{Bytes: []byte(odd)}}}},
 		{"events with comments", through("POST", "/v1/threads/runs", `{"stream":true}`, "content-type: application/json"), "",
 			upstream.Stream(": hello\n\n", "event: a\r\ndata: {\"usage\": null}\r\n\r\n", "id: 1\nretry: 5\ndata:x\ndata: y\n\n", "data: [DONE]")},
 		{"a web page", through("PATCH", "/v1/x", "x=1", "content-type: application/x-www-form-urlencoded"), "", upstream.Text(200, "text/html", "<html>")},
-		{"a redirect", through("GET", "/v1/x", ""), "", with(upstream.Reply{Status: 307}, "Location", "https://elsewhere.example.com/")},
+		{"a redirect", through("GET", "/v1/x", ""), "", with(upstream.Response{Status: 307}, "Location", "https://elsewhere.example.com/")},
 		{"an error", through("GET", "/v1/x", ""), "", upstream.Text(503, "text/plain", "no\x00\xff")},
 		{"an image", through("GET", "/v1/x.png", ""), "", upstream.Text(200, "image/png", "\x89PNG\r\n\x1a\n\x00")},
 	}
@@ -91,7 +91,7 @@ func TestPassThrough(t *testing.T) {
 		if c.body != "" {
 			want = c.body
 		}
-		r.up.Script(upstream.Always(c.reply))
+		r.up.Script(upstream.Always(c.response))
 		before := r.up.Total()
 		a := r.call(c.ask)
 		if r.up.Total() != before+1 {
@@ -106,26 +106,26 @@ func TestPassThrough(t *testing.T) {
 				t.Errorf("%s: the provider received %s %q", c.name, name, got)
 			}
 		}
-		sameReply(t, c.name, c.reply, a)
+		sameResponse(t, c.name, c.response, a)
 	}
 }
 
-func with(r upstream.Reply, name, value string) upstream.Reply {
+func with(r upstream.Response, name, value string) upstream.Response {
 	r.Header = append(r.Header[:len(r.Header):len(r.Header)], upstream.Field{Name: name, Value: value})
 	return r
 }
 
-// sameReply compares what the provider said with what the client got.
-func sameReply(t testing.TB, name string, said upstream.Reply, got message) {
+// sameResponse compares what the provider said with what the client got.
+func sameResponse(t testing.TB, name string, sent upstream.Response, got message) {
 	t.Helper()
 	var body []byte
-	for _, p := range said.Pieces {
+	for _, p := range sent.Chunks {
 		body = append(body, p.Bytes...)
 	}
-	if status := strconv.Itoa(max(said.Status, 200)); got.first != status || got.body != string(body) {
+	if status := strconv.Itoa(max(sent.Status, 200)); got.first != status || got.body != string(body) {
 		t.Errorf("%s: the client got %s\n%.300q\nwant %s\n%.300q", name, got.first, got.body, status, body)
 	}
-	for _, f := range said.Header {
+	for _, f := range sent.Header {
 		if v := got.header.Get(strings.ToLower(f.Name)); v != f.Value {
 			t.Errorf("%s: the client got %s %q, want %q", name, f.Name, v, f.Value)
 		}
@@ -145,19 +145,19 @@ func TestPassThroughBytes(t *testing.T) {
 		if q := query.Draw(rt, "query"); q != "" {
 			target += "?" + q
 		}
-		asked, said := rapid.SliceOf(rapid.Byte()).Draw(rt, "asked"), rapid.SliceOf(rapid.Byte()).Draw(rt, "said")
-		reply := upstream.Text(rapid.IntRange(200, 599).Filter(hasBody).Draw(rt, "status"), "application/x-any", string(said))
+		requestBody, sent := rapid.SliceOf(rapid.Byte()).Draw(rt, "asked"), rapid.SliceOf(rapid.Byte()).Draw(rt, "said")
+		reply := upstream.Text(rapid.IntRange(200, 599).Filter(hasBody).Draw(rt, "status"), "application/x-any", string(sent))
 		r.t = rt
-		r.carries(rapid.SampledFrom([]string{"POST", "PUT", "PATCH", "DELETE"}).Draw(rt, "method"), target, asked, reply)
+		r.checkPassThrough(rapid.SampledFrom([]string{"POST", "PUT", "PATCH", "DELETE"}).Draw(rt, "method"), target, requestBody, reply)
 	})
 }
 
 // hasBody leaves out the statuses that come without a body.
 func hasBody(status int) bool { return status != 204 && status != 304 }
 
-// carries makes a pass-through call and fails when a byte of it differs on the other
+// checkPassThrough makes a pass-through call and fails when a byte of it differs on the other
 // side. A call that the gateway refuses must not have been sent.
-func (r *rig) carries(method, target string, body []byte, reply upstream.Reply) {
+func (r *rig) checkPassThrough(method, target string, body []byte, reply upstream.Response) {
 	r.t.Helper()
 	r.up.Script(upstream.Always(reply))
 	before := r.up.Total()
@@ -172,8 +172,8 @@ func (r *rig) carries(method, target string, body []byte, reply upstream.Reply) 
 	if seen.Method != method || seen.Target != "/v1"+target || !bytes.Equal(seen.Body, body) || seen.Host != "api.openai.com" {
 		r.t.Fatalf("%s %s %q became %s %s%s %q", method, target, body, seen.Method, seen.Host, seen.Target, seen.Body)
 	}
-	said := string(reply.Pieces[0].Bytes)
-	if a.first != strconv.Itoa(reply.Status) || a.body != said || a.header.Get("content-type") != reply.Header[0].Value {
-		r.t.Fatalf("%d %q became %s %q", reply.Status, said, a.first, a.body)
+	sent := string(reply.Chunks[0].Bytes)
+	if a.first != strconv.Itoa(reply.Status) || a.body != sent || a.header.Get("content-type") != reply.Header[0].Value {
+		r.t.Fatalf("%d %q became %s %q", reply.Status, sent, a.first, a.body)
 	}
 }

@@ -20,9 +20,9 @@ import (
 // socketServer is a provider of realtime conversations: it hears a client's frames
 // out, says its own and closes.
 type socketServer struct {
-	hear  int
-	say   []string
-	heard chan message // the handshake, with the frames as its body
+	frames   int
+	send     []string
+	received chan message // the handshake, with the frames as its body
 }
 
 // ServeHTTP has one conversation.
@@ -36,19 +36,19 @@ func (s *socketServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.header = append(m.header, wire.Field{Name: low, Value: strings.Join(values, ", ")})
 	}
 	var frames []string
-	defer func() { m.body = strings.Join(frames, "\n"); s.heard <- m.sorted() }()
+	defer func() { m.body = strings.Join(frames, "\n"); s.received <- m.sorted() }()
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
 	}
-	for range s.hear {
+	for range s.frames {
 		_, data, err := conn.Read(r.Context())
 		if err != nil {
 			return
 		}
 		frames = append(frames, string(data))
 	}
-	for _, f := range s.say {
+	for _, f := range s.send {
 		if conn.Write(r.Context(), websocket.MessageText, []byte(f)) != nil {
 			return
 		}
@@ -70,7 +70,7 @@ func TestRealtime(t *testing.T) {
 			}
 			t.Run(tr.provider, func(t *testing.T) {
 				t.Parallel()
-				s := &socketServer{hear: len(lines(tr.frames)), say: lines(tr.exchanges[0].reply.body), heard: make(chan message, 1)}
+				s := &socketServer{frames: len(lines(tr.frames)), send: lines(tr.exchanges[0].response.body), received: make(chan message, 1)}
 				srv := httptest.NewUnstartedServer(s)
 				srv.TLS = cert.Config("http/1.1")
 				srv.StartTLS()
@@ -85,20 +85,20 @@ func TestRealtime(t *testing.T) {
 func lines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }
 
 // converse is play for a conversation.
-func (r *rig) converse(t *testing.T, in *transcript, s *socketServer) *transcript {
+func (r *rig) converse(t *testing.T, recorded *transcript, s *socketServer) *transcript {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	_, target, _ := strings.Cut(in.request.first, " ")
+	_, target, _ := strings.Cut(recorded.request.first, " ")
 	head := http.Header{}
-	for _, f := range in.request.header {
+	for _, f := range recorded.request.header {
 		head.Add(f.Name, f.Value)
 	}
 	conn, resp, err := websocket.Dial(ctx, r.server.URL+target, &websocket.DialOptions{HTTPHeader: head})
 	if err != nil {
 		t.Fatalf("the gateway refused: %v", err)
 	}
-	for _, f := range lines(in.frames) {
+	for _, f := range lines(recorded.frames) {
 		if err := conn.Write(ctx, websocket.MessageText, []byte(f)); err != nil {
 			t.Fatal(err)
 		}
@@ -114,9 +114,9 @@ func (r *rig) converse(t *testing.T, in *transcript, s *socketServer) *transcrip
 		}
 		got = append(got, string(data))
 	}
-	out := *in
-	out.reply = message{first: "101", header: wire.Header{{Name: "x-gateway-provider", Value: resp.Header.Get("x-gateway-provider")}}, body: strings.Join(got, "\n")}
-	out.exchanges = []exchange{{request: <-s.heard, reply: in.exchanges[0].reply}}
+	out := *recorded
+	out.response = message{first: "101", header: wire.Header{{Name: "x-gateway-provider", Value: resp.Header.Get("x-gateway-provider")}}, body: strings.Join(got, "\n")}
+	out.exchanges = []exchange{{request: <-s.received, response: recorded.exchanges[0].response}}
 	if strings.Contains(out.exchanges[0].request.String(), gatewayKey) {
 		t.Error("the gateway's own key went to the provider")
 	}

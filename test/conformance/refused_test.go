@@ -74,19 +74,19 @@ func TestWrongCallsAreNotSent(t *testing.T) {
 // families is one transcript of a chat for each shape that providers speak.
 func families(t *testing.T) map[provider.Dialect]*transcript {
 	t.Helper()
-	of := map[provider.Dialect]*transcript{}
+	byDialect := map[provider.Dialect]*transcript{}
 	for _, list := range transcripts(t) {
 		for _, tr := range list {
 			if tr.name() != "chatComplete" {
 				continue
 			}
 			spec, _ := specs().Find(tr.provider)
-			if d := maps.Collect(spec.Served())[llm.ChatComplete]; of[d] == nil || tr.provider < of[d].provider {
-				of[d] = tr
+			if d := maps.Collect(spec.Served())[llm.ChatComplete]; byDialect[d] == nil || tr.provider < byDialect[d].provider {
+				byDialect[d] = tr
 			}
 		}
 	}
-	return of
+	return byDialect
 }
 
 func modelOf(t *testing.T, tr *transcript) string {

@@ -69,7 +69,7 @@ type tester interface {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	up := upstream.StartTLS(t, upstream.HTTP1Only(), upstream.CertNames(hostNames()...), upstream.KeepBody(8<<20))
+	up := upstream.StartTLS(t, upstream.HTTP1Only(), upstream.CertNames(hostNames()...), upstream.MaxBody(8<<20))
 	r := newRigOver(t, up.Addr(), &tls.Config{RootCAs: up.Roots(), MinVersion: tls.VersionTLS12})
 	r.up = up
 	return r
@@ -202,8 +202,8 @@ func (d *directory) FindAccount(string, string) *credential.Account { return nil
 func (d *directory) Limits(string, string) *quota.Plan { return quota.NoPlan() }
 
 // Policies finds none.
-func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
-	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
+func (d *directory) IntegrationLimits(integration, workspaceID string) *quota.Plan {
+	return d.Limits(quota.IntegrationWorkspace, integration+"/"+workspaceID)
 }
 func (d *directory) Policies(string) *quota.Policies { return nil }
 

@@ -39,8 +39,8 @@ func TestBodiesCountAsTheirCalls(t *testing.T) {
 					t.Errorf("%s, %s: %d as a call, %d as a body", tr.path, model, a, b)
 				}
 			}
-			if most := tokens.BoundRequest(ep, []byte(tr.request.body), "gpt-4o"); most < counter.Call(call, "gpt-4o").Tokens {
-				t.Errorf("%s: the bound of the body, %d, is below the call", tr.path, most)
+			if maxInput := tokens.BoundRequest(ep, []byte(tr.request.body), "gpt-4o"); maxInput < counter.Call(call, "gpt-4o").Tokens {
+				t.Errorf("%s: the bound of the body, %d, is below the call", tr.path, maxInput)
 			}
 		}
 	}

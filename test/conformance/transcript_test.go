@@ -23,7 +23,7 @@ type transcript struct {
 
 	request   message
 	exchanges []exchange // with the provider, most have one
-	reply     message
+	response  message
 	usage     string // llm.Usage as JSON
 	frames    string // of a realtime client
 	outcome   string // on record, where the statuses do not tell it: "truncated"
@@ -33,7 +33,7 @@ type transcript struct {
 func (tr *transcript) name() string { return strings.TrimSuffix(filepath.Base(tr.path), ".txtar") }
 
 // exchange is one call of the provider.
-type exchange struct{ request, reply message }
+type exchange struct{ request, response message }
 
 // transcripts reads all files, by provider.
 func transcripts(t testing.TB) map[string][]*transcript {
@@ -85,7 +85,7 @@ func (tr *transcript) fill(a *txtar.Archive) error {
 		case f.Name == "request":
 			tr.request = m
 		case f.Name == "reply":
-			tr.reply = m
+			tr.response = m
 		case n > 0:
 			for len(tr.exchanges) < n {
 				tr.exchanges = append(tr.exchanges, exchange{})
@@ -93,7 +93,7 @@ func (tr *transcript) fill(a *txtar.Archive) error {
 			if strings.HasPrefix(f.Name, "upstream-request") {
 				tr.exchanges[n-1].request = m
 			} else {
-				tr.exchanges[n-1].reply = m
+				tr.exchanges[n-1].response = m
 			}
 		default:
 			return fmt.Errorf("%s is no section of a transcript", f.Name)
@@ -138,9 +138,9 @@ func (tr *transcript) write() error {
 			number = fmt.Sprintf("-%d", i+1)
 		}
 		add("upstream-request"+number, x.request.String())
-		add("upstream-reply"+number, x.reply.String())
+		add("upstream-reply"+number, x.response.String())
 	}
-	add("reply", tr.reply.String())
+	add("reply", tr.response.String())
 	add("usage", tr.usage+"\n")
 	if tr.outcome != "" {
 		add("outcome", tr.outcome+"\n")

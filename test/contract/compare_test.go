@@ -47,7 +47,7 @@ func (d *description) compare(o op) []string {
 		}
 		return []string{name + ": there is no such operation"}
 	}
-	c := &comparison{at: name}
+	c := &comparison{path: name}
 	c.query(o.query, got.Parameters)
 	if o.body != nil {
 		if got.RequestBody == nil {
@@ -57,22 +57,22 @@ func (d *description) compare(o op) []string {
 			c.object("body", o.body, got.RequestBody.Value.Content.Get("application/json").Schema.Value, 0)
 		}
 	}
-	if ok := got.Responses.Value("200"); o.answer != nil && ok.Value.Content.Get("application/json") != nil {
+	if ok := got.Responses.Value("200"); o.response != nil && ok.Value.Content.Get("application/json") != nil {
 		c.request = false
-		c.object("answer", o.answer, ok.Value.Content.Get("application/json").Schema.Value, 0)
+		c.object("answer", o.response, ok.Value.Content.Get("application/json").Schema.Value, 0)
 	}
 	return c.found
 }
 
 // comparison collects what is missing of one operation.
 type comparison struct {
-	at      string
+	path    string
 	request bool // what clients send is looked at, not what they get
 	found   []string
 }
 
 func (c *comparison) miss(where, format string, args ...any) {
-	c.found = append(c.found, c.at+": "+where+": "+fmt.Sprintf(format, args...))
+	c.found = append(c.found, c.path+": "+where+": "+fmt.Sprintf(format, args...))
 }
 
 func (c *comparison) query(want []field, got openapi3.Parameters) {
@@ -133,14 +133,14 @@ func (c *comparison) value(at string, want field, got *openapi3.Schema, depth in
 	}
 	c.enum(at, want, got)
 	c.limits(at, want, got)
-	if want.of == nil {
+	if want.elem == nil {
 		return
 	}
 	for _, s := range alternatives(got) {
 		if s.Items != nil {
-			c.object(at, want.of, s.Items.Value, depth+1)
+			c.object(at, want.elem, s.Items.Value, depth+1)
 		} else if len(s.Properties) > 0 {
-			c.object(at, want.of, s, depth+1)
+			c.object(at, want.elem, s, depth+1)
 		}
 	}
 }
@@ -171,10 +171,10 @@ func (c *comparison) limits(at string, want field, got *openapi3.Schema) {
 	}
 	have := limitsOf(got)
 	for _, name := range slices.Sorted(maps.Keys(have)) {
-		w, said := want.limits[name]
+		w, limited := want.limits[name]
 		h := have[name]
 		switch {
-		case !said:
+		case !limited:
 		case strings.HasPrefix(name, "min") && h > w, strings.HasPrefix(name, "max") && h < w:
 			c.miss(at, "%s is %v, and %v in the contract", name, h, w)
 		}

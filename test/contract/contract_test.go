@@ -56,19 +56,19 @@ func TestDescriptionKeepsTheContract(t *testing.T) {
 // folder finds the contract on the way up from here.
 func folder(t *testing.T) string {
 	t.Helper()
-	at, err := os.Getwd()
+	cwd, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
-		dir := filepath.Join(at, "shared", "contract")
+		dir := filepath.Join(cwd, "shared", "contract")
 		if _, err := os.Stat(dir); err == nil {
 			return dir
 		}
-		up := filepath.Dir(at)
-		if up == at {
+		up := filepath.Dir(cwd)
+		if up == cwd {
 			t.Skip("no contract to compare with: there is no folder shared/contract beside the repository")
 		}
-		at = up
+		cwd = up
 	}
 }

@@ -40,7 +40,7 @@ type field struct {
 	hidden   bool // in bodies only
 	enum     []string
 	limits   map[string]float64 // by the name in JSON Schema: "maxLength"
-	of       *shape             // of an object, or of the elements of an array
+	elem     *shape             // elem an object, or of the elements of an array
 }
 
 // shape is the fields of an object. A nil shape is one that the contract tells in
@@ -54,9 +54,9 @@ func (s *shape) add(f field) {
 
 // op is a promised operation.
 type op struct {
-	method, path string
-	query        []field
-	body, answer *shape
+	method, path   string
+	query          []field
+	body, response *shape
 }
 
 var alias = regexp.MustCompile(`^(?:(GET|POST|PUT|DELETE|PATCH) )?(/\S+)`)
@@ -76,7 +76,7 @@ func (f *file) operations(t *testing.T) []op {
 			if m != "GET" && m != "DELETE" || !strings.Contains(methods, "|") {
 				o.body = f.shape(raw["body"])
 			}
-			o.answer = f.answer(raw, i)
+			o.response = f.responseShape(raw, i)
 			out = append(out, o)
 			for _, also := range slices.Concat(list(raw["aliases"]), list(raw["also"])) {
 				if a := alias.FindStringSubmatch(fmt.Sprint(also)); a != nil {
@@ -102,15 +102,15 @@ func (f *file) query(raw map[string]any) []field {
 // graph is the answer of an operation that tells its summary and its points.
 func (f *file) graph(raw map[string]any) *shape {
 	s := f.schema("Graph")
-	for _, part := range []struct{ name, of, kind string }{{"summary", "summary", "object"}, {"data_points", "point", "array"}} {
-		s.add(field{name: part.name, types: []string{part.kind}, of: f.shape(raw[part.of])})
+	for _, part := range []struct{ name, typeName, kind string }{{"summary", "summary", "object"}, {"data_points", "point", "array"}} {
+		s.add(field{name: part.name, types: []string{part.kind}, elem: f.shape(raw[part.typeName])})
 	}
 	return s
 }
 
-// answer is that of success. Where one line speaks of several methods, their answers
+// responseShape is that of success. Where one line speaks of several methods, their answers
 // stand in the same order, and the last is that of the rest.
-func (f *file) answer(raw map[string]any, i int) *shape {
+func (f *file) responseShape(raw map[string]any, i int) *shape {
 	if raw["point"] != nil {
 		return f.graph(raw)
 	}
@@ -156,7 +156,7 @@ func (f *file) field(name string, v any) field {
 	out := field{name: name, limits: map[string]float64{}}
 	switch v := v.(type) {
 	case string:
-		if out.of = f.shape(v); out.of != nil && strings.HasPrefix(v, "[") {
+		if out.elem = f.shape(v); out.elem != nil && strings.HasPrefix(v, "[") {
 			out.types = []string{"array"}
 		}
 		if slices.Contains([]string{"string", "integer", "boolean", "number"}, v) {
@@ -164,7 +164,7 @@ func (f *file) field(name string, v any) field {
 		}
 	case map[string]any:
 		if !isSpec(v) {
-			out.of = f.shape(v)
+			out.elem = f.shape(v)
 			return out
 		}
 		f.spec(&out, v)
@@ -197,12 +197,12 @@ func (f *file) spec(out *field, v map[string]any) {
 		}
 	}
 	for _, k := range []string{"ref", "items", "of"} {
-		if s, ok := v[k].(string); ok && out.of == nil {
-			out.of = f.schema(s)
+		if s, ok := v[k].(string); ok && out.elem == nil {
+			out.elem = f.schema(s)
 		}
 	}
 	if props, ok := v["props"].(map[string]any); ok {
-		out.of = f.shape(props)
+		out.elem = f.shape(props)
 	}
 }
 
@@ -277,7 +277,7 @@ func variants(v map[string]any) bool {
 			continue
 		}
 		for _, inner := range m {
-			if _, words := inner.(string); words {
+			if _, isText := inner.(string); isText {
 				return true
 			}
 		}

@@ -22,35 +22,35 @@ func (f *file) prose(s string) *shape {
 	case s == "":
 		return nil
 	case listOf.MatchString(s):
-		of := f.schema(listOf.FindStringSubmatch(s)[1])
-		if w := without.FindStringSubmatch(s); w != nil && of != nil {
-			of.fields = slices.DeleteFunc(of.fields, func(x field) bool { return x.name == w[1] })
+		elem := f.schema(listOf.FindStringSubmatch(s)[1])
+		if w := without.FindStringSubmatch(s); w != nil && elem != nil {
+			elem.fields = slices.DeleteFunc(elem.fields, func(x field) bool { return x.name == w[1] })
 		}
-		return &shape{[]field{{name: "object"}, {name: "total", types: []string{"integer"}}, {name: "data", types: []string{"array"}, of: of}}}
+		return &shape{[]field{{name: "object"}, {name: "total", types: []string{"integer"}}, {name: "data", types: []string{"array"}, elem: elem}}}
 	case picked.MatchString(s):
 		return f.picked(picked.FindStringSubmatch(s))
 	case strings.HasPrefix(s, "{") && !strings.HasPrefix(s, "{}"), strings.HasPrefix(s, "["):
 		p := &prose{f: f, tokens: tokens.FindAllString(strings.ReplaceAll(s, "(our choice)", ""), -1)}
-		_, of := p.value()
-		return of
+		_, elem := p.value()
+		return elem
 	}
 	name, _, _ := strings.Cut(s, " ")
-	of := f.schema(strings.TrimRight(name, ",;"))
-	if _, more, ok := strings.Cut(s, " + "); ok && of != nil {
+	elem := f.schema(strings.TrimRight(name, ",;"))
+	if _, more, ok := strings.Cut(s, " + "); ok && elem != nil {
 		p := &prose{f: f, tokens: tokens.FindAllString(more, -1)}
-		p.fields(of)
+		p.fields(elem)
 	}
-	return of
+	return elem
 }
 
 // picked is some fields of a schema: those that are named, or all that may be written.
 func (f *file) picked(m []string) *shape {
-	of := f.schema(m[1])
-	if of == nil {
+	elem := f.schema(m[1])
+	if elem == nil {
 		return nil
 	}
 	out := &shape{}
-	for _, x := range of.fields {
+	for _, x := range elem.fields {
 		named := slices.Contains(strings.Split(m[2], ", "), x.name)
 		if named || m[2] == "" && !x.readOnly && !slices.Contains([]string{"id", "object", "created_at", "last_updated_at"}, x.name) {
 			out.add(x)
@@ -74,46 +74,46 @@ func (p *prose) take(want string) bool {
 }
 
 // value is an object, an array of one, or a name.
-func (p *prose) value() (typeName string, of *shape) {
+func (p *prose) value() (typeName string, elem *shape) {
 	switch {
 	case p.take("{"):
-		of = &shape{}
-		p.fields(of)
+		elem = &shape{}
+		p.fields(elem)
 		p.take("}")
-		return "object", of
+		return "object", elem
 	case p.take("["):
 		if len(p.tokens) > 0 && p.tokens[0] != "{" {
-			of = p.f.schema(p.tokens[0])
+			elem = p.f.schema(p.tokens[0])
 			p.tokens = p.tokens[1:]
-			if p.take("+") && of != nil {
-				p.fields(of)
+			if p.take("+") && elem != nil {
+				p.fields(elem)
 			}
 		} else {
-			_, of = p.value()
+			_, elem = p.value()
 		}
 		for len(p.tokens) > 0 && !p.take("]") {
 			p.tokens = p.tokens[1:]
 		}
-		return "array", of
+		return "array", elem
 	case len(p.tokens) > 0:
-		of = p.f.schema(p.tokens[0])
+		elem = p.f.schema(p.tokens[0])
 		p.tokens = p.tokens[1:]
 	}
-	return "", of
+	return "", elem
 }
 
-func (p *prose) fields(of *shape) {
+func (p *prose) fields(elem *shape) {
 	for len(p.tokens) > 0 && !slices.Contains([]string{"}", "]"}, p.tokens[0]) {
 		x := field{name: p.tokens[0]}
 		p.tokens = p.tokens[1:]
 		if p.take(":") {
 			var name string
-			if name, x.of = p.value(); name != "" {
+			if name, x.elem = p.value(); name != "" {
 				x.types = []string{name}
 			}
 		}
 		if !strings.HasPrefix(x.name, "<") { // which stands for names that differ
-			of.add(x)
+			elem.add(x)
 		}
 		for len(p.tokens) > 0 && !p.take(",") && !slices.Contains([]string{"}", "]"}, p.tokens[0]) {
 			p.tokens = p.tokens[1:] // words about a value

@@ -43,9 +43,9 @@ type api struct {
 }
 
 // price is what a token costs, in nano-dollars.
-type price struct{ in, out int64 }
+type price struct{ input, out int64 }
 
-func (p price) of(w work) int64 { return w.in*p.in + w.out*p.out }
+func (p price) cost(w work) int64 { return w.input*p.input + w.out*p.out }
 
 // saveUpstream makes the upstream a provider of the workspace.
 func (a *api) saveUpstream(ctx context.Context, address string) error {
@@ -96,12 +96,12 @@ func (a *api) price(ctx context.Context) (price, error) {
 	}
 	var out struct {
 		Pay struct {
-			In  rate `json:"request_token"`
-			Out rate `json:"response_token"`
+			Input rate `json:"request_token"`
+			Out   rate `json:"response_token"`
 		} `json:"pay_as_you_go"`
 	}
 	err := a.call(ctx, http.MethodGet, "/model-configs/pricing/openai/"+model, nil, &out)
-	return price{nano(out.Pay.In.Price, nanoOfCent), nano(out.Pay.Out.Price, nanoOfCent)}, err
+	return price{nano(out.Pay.Input.Price, nanoOfCent), nano(out.Pay.Out.Price, nanoOfCent)}, err
 }
 
 // newEpoch makes the keys of an epoch.
@@ -163,15 +163,15 @@ type logged struct {
 	ID        string            `json:"id"`
 	RequestID string            `json:"request_id"`
 	Cost      *float64          `json:"cost"` // cents
-	Bound     float64           `json:"cost_bound"`
+	MaxCost   float64           `json:"cost_bound"`
 	State     string            `json:"cost_state"`
-	In        int64             `json:"req_units"`
+	Input     int64             `json:"req_units"`
 	Out       int64             `json:"res_units"`
 	Metadata  map[string]string `json:"metadata"`
 }
 
 func (l *logged) entry() entry {
-	e := entry{id: l.ID, requestID: l.RequestID, state: l.State, in: l.In, out: l.Out, bound: nano(l.Bound, nanoOfCent), priced: l.Cost != nil}
+	e := entry{id: l.ID, requestID: l.RequestID, state: l.State, input: l.Input, out: l.Out, maxCost: nano(l.MaxCost, nanoOfCent), priced: l.Cost != nil}
 	if e.priced {
 		e.cost = nano(*l.Cost, nanoOfCent)
 	}
@@ -222,8 +222,8 @@ func (a *api) changes(ctx context.Context, id string) ([]change, error) {
 
 // caughtUp waits until the request log has every record of the journal.
 func (a *api) caughtUp(ctx context.Context) error {
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		page, err := a.do(ctx, http.MethodGet, a.node.base+"/metrics", nil)
 		if err != nil {
@@ -235,7 +235,7 @@ func (a *api) caughtUp(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the request log does not catch up: %w", ctx.Err())
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 }

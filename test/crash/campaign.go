@@ -29,26 +29,26 @@ const catchUpLimit = 30 * time.Second
 
 // options are what a campaign is about.
 type options struct {
-	program string // path of the gateway
-	engine  string
-	runs    int
-	seed    uint64
-	say     io.Writer // progress
+	program  string // path of the gateway
+	engine   string
+	runs     int
+	seed     uint64
+	progress io.Writer // progress
 }
 
 // campaign is a gateway that is killed over and over on the same data.
 type campaign struct {
 	options
-	dir      string
-	db       *target.Database
-	node     *node
-	api      *api
-	provider *provider
-	list     price // what a token costs without a factor
-	rate     int64 // nano-dollars that a token of input costs now
-	epochs   []*epoch
-	tally    tally
-	kept     bool // the data stay for somebody to look at
+	dir        string
+	db         *target.Database
+	node       *node
+	api        *api
+	provider   *provider
+	list       price // what a token costs without a factor
+	rate       int64 // nano-dollars that a token of input costs now
+	epochs     []*epoch
+	tally      tally
+	retainData bool // the data stay for somebody to look at
 }
 
 // prepare founds the deployment of a campaign and starts its upstream. close must be
@@ -101,7 +101,7 @@ func (c *campaign) found(ctx context.Context) error {
 		return err
 	}
 	c.list, err = c.api.price(ctx)
-	c.rate = c.list.in
+	c.rate = c.list.input
 	return err
 }
 
@@ -109,12 +109,12 @@ func (c *campaign) found(ctx context.Context) error {
 func (c *campaign) run(ctx context.Context) error {
 	for i := range c.runs {
 		if err := c.once(ctx, i); err != nil {
-			c.kept = true
+			c.retainData = true
 			return fmt.Errorf("%s, run %d, seed %d, data in %s: %w", c.engine, i, c.seed, c.dir, err)
 		}
 	}
 	if err := c.check(ctx, c.epochs); err != nil {
-		c.kept = true
+		c.retainData = true
 		return fmt.Errorf("%s, after all runs, seed %d, data in %s: %w", c.engine, c.seed, c.dir, err)
 	}
 	return nil
@@ -144,13 +144,13 @@ func (c *campaign) once(ctx context.Context, i int) error {
 		return fmt.Errorf("%s: %w", m, err)
 	}
 	if (i+1)%runsOfEpoch == 0 || i+1 == c.runs {
-		if err := c.settle(ctx, e, r); err != nil {
+		if err := c.rerateAll(ctx, e, r); err != nil {
 			return fmt.Errorf("%s, billed again: %w", m, err)
 		}
 	}
 	c.tally.add(m, e.count().less(before))
 	if (i+1)%25 == 0 {
-		fmt.Fprintln(c.say, c.tally.String())
+		fmt.Fprintln(c.progress, c.tally.String())
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (c *campaign) killUnderLoad(ctx context.Context, e *epoch, m moment, r *mat
 	watching, enough := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	if m.order >= 0 {
-		work.Go(func() { errs[0] = order.give(ctx, c.node.life.ended) })
+		work.Go(func() { errs[0] = order.run(ctx, c.node.life.ended) })
 		work.Go(func() { errs[1] = entries.run(watching, c.provider.reached) })
 	}
 	errs[2] = load.run(ctx)
@@ -224,8 +224,8 @@ func (c *campaign) check(ctx context.Context, epochs []*epoch) error {
 // prices are those that there may have been in an epoch.
 func (c *campaign) prices(e *epoch) []price {
 	var out []price
-	for _, in := range e.charged() {
-		out = append(out, price{in, c.list.out})
+	for _, inputPrice := range e.charged() {
+		out = append(out, price{inputPrice, c.list.out})
 	}
 	return out
 }
@@ -239,7 +239,7 @@ func (c *campaign) close() error {
 	if c.provider != nil {
 		errs = append(errs, c.provider.close())
 	}
-	if c.kept {
+	if c.retainData {
 		return errors.Join(errs...)
 	}
 	if c.db != nil {

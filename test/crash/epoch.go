@@ -18,9 +18,9 @@ type key struct {
 type result uint8
 
 const (
-	lost     result = iota // nothing, or not all of it
-	answered               // the whole answer
-	refused                // that its budget does not allow it
+	incomplete result = iota // nothing, or not all of it
+	answered                 // the whole answer
+	refused                  // that its budget does not allow it
 )
 
 // call is one call of an epoch.
@@ -105,7 +105,7 @@ func (e *epoch) callsOf(k *key) map[int]call {
 }
 
 // counts are calls by what the callers saw.
-type counts struct{ answered, refused, lost int }
+type counts struct{ answered, refused, incomplete int }
 
 func (e *epoch) count() (n counts) {
 	e.mu.Lock()
@@ -116,13 +116,13 @@ func (e *epoch) count() (n counts) {
 			n.answered++
 		case refused:
 			n.refused++
-		case lost:
-			n.lost++
+		case incomplete:
+			n.incomplete++
 		}
 	}
 	return n
 }
 
 func (n counts) less(m counts) counts {
-	return counts{n.answered - m.answered, n.refused - m.refused, n.lost - m.lost}
+	return counts{n.answered - m.answered, n.refused - m.refused, n.incomplete - m.incomplete}
 }

@@ -17,13 +17,13 @@ type books struct {
 
 // entry is an attempt in the request log.
 type entry struct {
-	id          string
-	number      int // of the call; 0: a crash left only its bound
-	requestID   string
-	state       string
-	in, out     int64 // tokens
-	cost, bound int64 // nano-dollars
-	priced      bool
+	id            string
+	number        int // of the call; 0: a crash left only its bound
+	requestID     string
+	state         string
+	input, out    int64 // tokens
+	cost, maxCost int64 // nano-dollars
+	priced        bool
 }
 
 // call is the number of the call that an entry is about. Its bound is what its longest
@@ -32,12 +32,12 @@ func (e *entry) call(p price) int {
 	if e.number > 0 {
 		return e.number
 	}
-	return int(e.bound / (p.out * lengthStep))
+	return int(e.maxCost / (p.out * lengthStep))
 }
 
 // costs reports whether an entry costs what its tokens do at one of some prices.
 func (e *entry) costs(w work, prices []price) bool {
-	return slices.ContainsFunc(prices, func(p price) bool { return e.cost == p.of(w) })
+	return slices.ContainsFunc(prices, func(p price) bool { return e.cost == p.cost(w) })
 }
 
 // change is what a re-rating did to an entry, in nano-dollars.
@@ -82,83 +82,83 @@ type truth struct {
 
 // judge returns what is wrong with the books, nothing when all is well.
 func (t *truth) judge(b books) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	of, requests, sum := map[int]*entry{}, map[string]bool{}, int64(0)
-	least, most := t.span()
+	report := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	byNumber, requests, sum := map[int]*entry{}, map[string]bool{}, int64(0)
+	minimum, maximum := t.span()
 	var corrected int64 // what re-rating may have added behind the limit
 	for i := range b.entries {
 		e := &b.entries[i]
-		n := e.call(least)
+		n := e.call(minimum)
 		switch {
 		case requests[e.requestID]:
-			say("request %s is in the log twice", e.requestID)
-		case of[n] != nil:
-			say("call %d is in the log twice, as requests %s and %s", n, of[n].requestID, e.requestID)
+			report("request %s is in the log twice", e.requestID)
+		case byNumber[n] != nil:
+			report("call %d is in the log twice, as requests %s and %s", n, byNumber[n].requestID, e.requestID)
 		}
 		if _, made := t.calls[n]; !made {
-			say("nobody made call %d of request %s: %+v", n, e.requestID, *e)
+			report("nobody made call %d of request %s: %+v", n, e.requestID, *e)
 		}
 		if !e.priced {
-			say("call %d has no cost", n)
+			report("call %d has no cost", n)
 		}
-		of[n], requests[e.requestID] = e, true
+		byNumber[n], requests[e.requestID] = e, true
 		sum += e.cost
-		corrected += e.in * (most.in - least.in)
+		corrected += e.input * (maximum.input - minimum.input)
 	}
 	var real int64
 	for n, c := range t.calls {
-		w, asked := t.served[n]
-		if asked {
-			real += least.of(w)
+		w, wasServed := t.served[n]
+		if wasServed {
+			real += minimum.cost(w)
 		}
-		if fault := t.judgeCall(&c, of[n], w, asked); fault != "" {
-			say("call %d: %s", n, fault)
+		if fault := t.judgeCall(&c, byNumber[n], w, wasServed); fault != "" {
+			report("call %d: %s", n, fault)
 		}
 	}
 	if b.used != sum {
-		say("the budget has %d used, the log comes to %d", b.used, sum)
+		report("the budget has %d used, the log comes to %d", b.used, sum)
 	}
 	for i, used := range b.policies {
 		if used != sum {
-			say("policy %d has %d used, the log comes to %d", i, used, sum)
+			report("policy %d has %d used, the log comes to %d", i, used, sum)
 		}
 	}
 	if max(b.used, real) > t.limit+corrected {
-		say("the budget of %d was passed: %d by the books, %d by the upstream", t.limit, b.used, real)
+		report("the budget of %d was passed: %d by the books, %d by the upstream", t.limit, b.used, real)
 	}
 	return wrong
 }
 
 // span is the lowest price and the highest.
-func (t *truth) span() (least, most price) {
-	byIn := func(a, b price) int { return cmp.Compare(a.in, b.in) }
+func (t *truth) span() (minimum, maximum price) {
+	byIn := func(a, b price) int { return cmp.Compare(a.input, b.input) }
 	return slices.MinFunc(t.prices, byIn), slices.MaxFunc(t.prices, byIn)
 }
 
 // judgeCall returns what is wrong with the entry of a call, if it has one.
-func (t *truth) judgeCall(c *call, e *entry, w work, asked bool) string {
-	least, _ := t.span()
-	cost := least.of(w)
+func (t *truth) judgeCall(c *call, e *entry, w work, wasServed bool) string {
+	minimum, _ := t.span()
+	cost := minimum.cost(w)
 	switch {
 	case w.times > 1:
 		return fmt.Sprintf("the upstream was asked %d times", w.times)
-	case e == nil && (asked || c.result != lost):
-		return fmt.Sprintf("missing in the log; the upstream was asked: %t, the caller saw: %d", asked, c.result)
+	case e == nil && (wasServed || c.result != incomplete):
+		return fmt.Sprintf("missing in the log; the upstream was asked: %t, the caller saw: %d", wasServed, c.result)
 	case e == nil:
 		return ""
-	case c.result == answered && !w.whole:
+	case c.result == answered && !w.complete:
 		return "answered, though the upstream never wrote the whole answer"
-	case c.result != lost && e.requestID != c.requestID:
+	case c.result != incomplete && e.requestID != c.requestID:
 		return fmt.Sprintf("logged as request %s, answered as %s", e.requestID, c.requestID)
 	case c.result == refused:
-		return expect(!asked && e.cost == 0, "refused, but the upstream was asked or it cost something: %+v", e)
+		return expect(!wasServed && e.cost == 0, "refused, but the upstream was asked or it cost something: %+v", e)
 	case e.state == settled:
-		return expect(e.costs(w, t.prices) && e.in == w.in && e.out == w.out && cost <= e.bound, "the upstream served %d and %d tokens, which cost %d at least, at prices of %+v: %+v", w.in, w.out, cost, t.prices, e)
+		return expect(e.costs(w, t.prices) && e.input == w.input && e.out == w.out && cost <= e.maxCost, "the upstream served %d and %d tokens, which cost %d at least, at prices of %+v: %+v", w.input, w.out, cost, t.prices, e)
 	case c.result == answered:
 		return fmt.Sprintf("answered, and not settled: %+v", *e)
 	case e.state == unknown:
-		return expect(e.cost == e.bound && e.cost >= cost, "the upstream served what costs %d at least: %+v", cost, e)
-	case asked:
+		return expect(e.cost == e.maxCost && e.cost >= cost, "the upstream served what costs %d at least: %+v", cost, e)
+	case wasServed:
 		return fmt.Sprintf("the upstream was asked, which no line says: %+v", *e)
 	}
 	return expect(e.cost == 0 && (e.state == released || e.state == ""), "never sent, and yet: %+v", e)
@@ -183,7 +183,7 @@ type mismatch struct {
 }
 
 func (m *mismatch) Error() string {
-	const most = 20
+	const maximum = 20
 	text := fmt.Sprintf("epoch %d, key %s: %d differences", m.epoch, m.key, len(m.what))
-	return text + "\n  " + strings.Join(m.what[:min(most, len(m.what))], "\n  ")
+	return text + "\n  " + strings.Join(m.what[:min(maximum, len(m.what))], "\n  ")
 }

@@ -30,35 +30,35 @@ func TestJudgeChanges(t *testing.T) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	// Call 1 was answered, 2 refused, 3 cut off at the upstream, 4 before it.
-	const bound3, bound4 = 3_000_400, 4_000_400
+	const maxCost3, maxCost4 = 3_000_400, 4_000_400
 	cases := []struct {
 		name  string
 		spoil func(*truth, *books)
 		want  string // in what is said; empty: nothing is wrong
 	}{
 		{"right", func(*truth, *books) {}, ""},
-		{"no line for a call that never came through", func(_ *truth, b *books) { b.entries = b.entries[:3]; b.used -= bound4 }, ""},
+		{"no line for a call that never came through", func(_ *truth, b *books) { b.entries = b.entries[:3]; b.used -= maxCost4 }, ""},
 		{"released where nothing was sent", func(_ *truth, b *books) {
 			b.entries[3] = entry{number: 4, requestID: "d", state: released, priced: true}
-			b.used -= bound4
+			b.used -= maxCost4
 		}, ""},
 		{"settled though the caller saw nothing", func(_ *truth, b *books) {
-			b.entries[2] = entry{number: 3, requestID: "c", state: settled, in: 10, out: 30, cost: 301_000, bound: bound3, priced: true}
-			b.used += 301_000 - bound3
+			b.entries[2] = entry{number: 3, requestID: "c", state: settled, input: 10, out: 30, cost: 301_000, maxCost: maxCost3, priced: true}
+			b.used += 301_000 - maxCost3
 		}, ""},
 		{"an answered call is missing", func(_ *truth, b *books) { b.entries = b.entries[1:]; b.used -= 501_000 }, "call 1: missing"},
 		{"a call in flight is missing", func(_ *truth, b *books) {
 			b.entries = append(b.entries[:2], b.entries[3])
-			b.used -= bound3
+			b.used -= maxCost3
 		}, "call 3: missing"},
 		{"a request twice", func(_ *truth, b *books) { b.entries = append(b.entries, b.entries[0]); b.used += 501_000 }, "request a is in the log twice"},
 		{"a call twice", func(_ *truth, b *books) {
 			b.entries = append(b.entries, b.entries[2])
 			b.entries[4].requestID = "e"
-			b.used += bound3
+			b.used += maxCost3
 		}, "call 3 is in the log twice"},
 		{"a call that nobody made", func(_ *truth, b *books) {
-			b.entries[3].bound, b.entries[3].cost = 7_000_400, 7_000_400
+			b.entries[3].maxCost, b.entries[3].cost = 7_000_400, 7_000_400
 			b.used += 3_000_000
 		}, "nobody made call 7"},
 		{"billed at a price of before", func(_ *truth, b *books) { b.entries[0].cost -= 100; b.used -= 100 }, ""},
@@ -69,13 +69,13 @@ func TestJudge(t *testing.T) {
 		{"answered, and not settled", func(_ *truth, b *books) { b.entries[0].state = "estimated" }, "answered, and not settled"},
 		{"released though the upstream was asked", func(_ *truth, b *books) {
 			b.entries[2].state, b.entries[2].cost = released, 0
-			b.used -= bound3
+			b.used -= maxCost3
 		}, "which no line says"},
 		{"an unknown line below its bound", func(_ *truth, b *books) { b.entries[2].cost--; b.used-- }, "call 3: the upstream served"},
-		{"a bound below what was served", func(w *truth, _ *books) { w.served[3] = work{in: 10, out: 400, times: 1} }, "call 3: the upstream served"},
+		{"a bound below what was served", func(w *truth, _ *books) { w.served[3] = work{input: 10, out: 400, times: 1} }, "call 3: the upstream served"},
 		{"a refused call that cost something", func(_ *truth, b *books) { b.entries[1].cost = 5; b.used += 5 }, "call 2: refused, but"},
-		{"an answer that nobody wrote", func(w *truth, _ *books) { w.served[1] = work{in: 10, out: 50, times: 1} }, "never wrote"},
-		{"asked twice", func(w *truth, _ *books) { w.served[1] = work{in: 10, out: 50, times: 2} }, "asked 2 times"},
+		{"an answer that nobody wrote", func(w *truth, _ *books) { w.served[1] = work{input: 10, out: 50, times: 1} }, "never wrote"},
+		{"asked twice", func(w *truth, _ *books) { w.served[1] = work{input: 10, out: 50, times: 2} }, "asked 2 times"},
 		{"a sum that is another", func(_ *truth, b *books) { b.used-- }, "the log comes to"},
 		{"policies that say the same", func(_ *truth, b *books) { b.policies = []int64{b.used, b.used} }, ""},
 		{"a policy that says less", func(_ *truth, b *books) { b.policies = []int64{b.used, b.used - 1} }, "policy 1 has"},
@@ -85,18 +85,18 @@ func TestJudge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := truth{
-				prices: []price{{in: 100, out: 10_000}, {in: 90, out: 10_000}}, limit: 10_000_000,
+				prices: []price{{input: 100, out: 10_000}, {input: 90, out: 10_000}}, limit: 10_000_000,
 				calls: map[int]call{
 					1: {number: 1, result: answered, requestID: "a"}, 2: {number: 2, result: refused, requestID: "b"},
 					3: {number: 3}, 4: {number: 4},
 				},
-				served: map[int]work{1: {in: 10, out: 50, times: 1, whole: true}, 3: {in: 10, out: 30, times: 1}},
+				served: map[int]work{1: {input: 10, out: 50, times: 1, complete: true}, 3: {input: 10, out: 30, times: 1}},
 			}
-			b := books{used: 501_000 + bound3 + bound4, entries: []entry{
-				{number: 1, requestID: "a", state: settled, in: 10, out: 50, cost: 501_000, bound: 1_000_400, priced: true},
+			b := books{used: 501_000 + maxCost3 + maxCost4, entries: []entry{
+				{number: 1, requestID: "a", state: settled, input: 10, out: 50, cost: 501_000, maxCost: 1_000_400, priced: true},
 				{number: 2, requestID: "b", priced: true},
-				{requestID: "c", state: unknown, cost: bound3, bound: bound3, priced: true},
-				{requestID: "d", state: unknown, cost: bound4, bound: bound4, priced: true},
+				{requestID: "c", state: unknown, cost: maxCost3, maxCost: maxCost3, priced: true},
+				{requestID: "d", state: unknown, cost: maxCost4, maxCost: maxCost4, priced: true},
 			}}
 			c.spoil(&w, &b)
 			wrong := w.judge(b)

@@ -25,8 +25,8 @@ type load struct {
 	odd      error // the first answer that is none of those expected
 }
 
-// maxAnswer bounds what is read of an answer.
-const maxAnswer = 64 << 10
+// maxResponseBytes bounds what is read of an answer.
+const maxResponseBytes = 64 << 10
 
 func newLoad(c *campaign, e *epoch, m moment, kill func(), r *rand.Rand) *load {
 	l := &load{epoch: e, url: c.node.base + "/v1/chat/completions", kill: kill, callers: 2 + r.IntN(15), r: r}
@@ -68,7 +68,7 @@ func (l *load) one(ctx context.Context) bool {
 	if result == answered && l.isNth() {
 		l.kill()
 	}
-	return result != lost
+	return result != incomplete
 }
 
 // next begins a call with one of the keys of the epoch.
@@ -92,32 +92,32 @@ func (l *load) isNth() bool {
 func (l *load) call(ctx context.Context, c *call) (result, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url, bytes.NewReader(c.body(l.number)))
 	if err != nil {
-		return lost, "", err
+		return incomplete, "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("x-gateway-api-key", c.key.secret)
 	req.Header.Set("x-gateway-metadata", fmt.Sprintf(`{%q:"%d"}`, numberField, c.number))
 	resp, err := l.http.Do(req)
 	if err != nil {
-		return lost, "", nil //nolint:nilerr // dead: what the campaign is about
+		return incomplete, "", nil //nolint:nilerr // dead: what the campaign is about
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBytes))
 	if err != nil {
-		return lost, "", nil //nolint:nilerr // likewise
+		return incomplete, "", nil //nolint:nilerr // likewise
 	}
 	id := resp.Header.Get("x-gateway-request-id")
 	switch {
 	case resp.StatusCode == http.StatusPreconditionFailed:
 		return refused, id, nil
-	case resp.StatusCode == http.StatusOK && whole(body, c.stream):
+	case resp.StatusCode == http.StatusOK && isComplete(body, c.stream):
 		return answered, id, nil
 	}
-	return lost, id, fmt.Errorf("call %d of epoch %d was answered with %d %.300s", c.number, l.number, resp.StatusCode, body)
+	return incomplete, id, fmt.Errorf("call %d of epoch %d was answered with %d %.300s", c.number, l.number, resp.StatusCode, body)
 }
 
-// whole reports whether an answer is all that the upstream writes.
-func whole(body []byte, stream bool) bool {
+// isComplete reports whether an answer is all that the upstream writes.
+func isComplete(body []byte, stream bool) bool {
 	if stream {
 		return bytes.HasSuffix(body, []byte("data: [DONE]\n\n"))
 	}

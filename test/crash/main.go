@@ -58,7 +58,7 @@ func run(ctx context.Context, f flags) error {
 		errs []error
 	)
 	for engine := range strings.SplitSeq(f.engines, ",") {
-		c, err := prepare(ctx, options{program: f.sluice, engine: strings.TrimSpace(engine), runs: f.runs, seed: f.seed, say: os.Stdout})
+		c, err := prepare(ctx, options{program: f.sluice, engine: strings.TrimSpace(engine), runs: f.runs, seed: f.seed, progress: os.Stdout})
 		if err != nil {
 			errs = append(errs, err)
 			break

@@ -12,11 +12,11 @@ type stage string
 // The stages of a call at which the gateway is killed. Each lies on another side of a
 // write: of the reserved line, of the answer, of the record that closes the line.
 const (
-	dialled  stage = "dialled"  // reserved, the connection to the upstream is there, nothing is sent
-	asked    stage = "asked"    // the upstream has the request
-	half     stage = "half"     // the upstream has written half of the answer
-	served   stage = "served"   // the upstream has written all of it
-	received stage = "received" // the caller has all of it
+	dialled   stage = "dialled"  // reserved, the connection to the upstream is there, nothing is sent
+	requested stage = "asked"    // the upstream has the request
+	streaming stage = "half"     // the upstream has written half of the answer
+	served    stage = "served"   // the upstream has written all of it
+	received  stage = "received" // the caller has all of it
 )
 
 // The stages of a re-rating, by what it writes to the journal: a mark, a correction for
@@ -39,17 +39,17 @@ type moment struct {
 
 // The windows of the kills by the clock.
 const (
-	longestLoad   = 1100 * time.Millisecond
-	latest        = 1500 * time.Millisecond // where a stage was not come to
-	sumsAreStored = time.Second             // the interval of the sums, from the first call on
-	sumsWindow    = 150 * time.Millisecond
-	startWindow   = 700 * time.Millisecond
-	orderWindow   = 600 * time.Millisecond
-	longestOrder  = 4 * time.Second // until a re-rating has come to a stage
+	longestLoad        = 1100 * time.Millisecond
+	latest             = 1500 * time.Millisecond // where a stage was not come to
+	usageFlushInterval = time.Second             // the interval of the sums, from the first call on
+	usageFlushWindow   = 150 * time.Millisecond
+	startWindow        = 700 * time.Millisecond
+	orderWindow        = 600 * time.Millisecond
+	longestOrder       = 4 * time.Second // until a re-rating has come to a stage
 )
 
 // stages are those of moments, in turn.
-var stages = [...]stage{dialled, asked, half, served, received}
+var stages = [...]stage{dialled, requested, streaming, served, received}
 
 // moment draws when the gateway is killed next, and whether a re-rating is under way.
 func (c *campaign) moment(r *rand.Rand) moment {
@@ -90,7 +90,7 @@ func callMoment(r *rand.Rand) moment {
 		s := stages[r.IntN(len(stages))]
 		return moment{name: string(s), stage: s, nth: 1 + r.IntN(80), after: latest}
 	case n < 8:
-		return moment{name: "sums", after: sumsAreStored + time.Duration(r.Int64N(int64(sumsWindow)))}
+		return moment{name: "sums", after: usageFlushInterval + time.Duration(r.Int64N(int64(usageFlushWindow)))}
 	}
 	m := moment{name: "starting", after: time.Duration(r.Int64N(int64(longestLoad)))}
 	for range 1 + r.IntN(3) {

@@ -41,21 +41,21 @@ func (n *node) start(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if !n.await(ctx) {
-		said, err := os.ReadFile(n.errors())
-		return 0, errors.Join(fmt.Errorf("the gateway does not come up; it said: %s", tail(said)), ctx.Err(), err)
+		output, err := os.ReadFile(n.errors())
+		return 0, errors.Join(fmt.Errorf("the gateway does not come up; it said: %s", tail(output)), ctx.Err(), err)
 	}
 	return time.Since(began), nil
 }
 
 // launch starts the process. What it says of errors is added to a file in its folder.
 func (n *node) launch(ctx context.Context) error {
-	said, err := os.OpenFile(n.errors(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	output, err := os.OpenFile(n.errors(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer said.Close()
+	defer output.Close()
 	l := &life{cmd: exec.CommandContext(context.WithoutCancel(ctx), n.path, "serve"), out: &headline{found: make(chan string, 1)}, ended: make(chan struct{})}
-	l.cmd.Dir, l.cmd.Env, l.cmd.Stdout, l.cmd.Stderr = n.dir, n.env, l.out, said
+	l.cmd.Dir, l.cmd.Env, l.cmd.Stdout, l.cmd.Stderr = n.dir, n.env, l.out, output
 	if err := l.cmd.Start(); err != nil {
 		return fmt.Errorf("start the gateway: %w", err)
 	}
@@ -89,8 +89,8 @@ func (n *node) errors() string { return filepath.Join(n.dir, "errors.log") }
 
 // tail is the end of what was said.
 func tail(b []byte) []byte {
-	const most = 2000
-	return b[max(len(b)-most, 0):]
+	const maxBytes = 2000
+	return b[max(len(b)-maxBytes, 0):]
 }
 
 var listens = regexp.MustCompile(` listens on (http://\S+)/v1\n`)

@@ -18,17 +18,17 @@ import (
 // cost tells it from all others of its key, also where a crash left nothing else of it.
 const lengthStep = 100
 
-// maxAsked bounds the body of a request.
-const maxAsked = 64 << 10
+// maxRequestBytes bounds the body of a request.
+const maxRequestBytes = 64 << 10
 
 // callID names a call of a campaign.
 type callID struct{ epoch, number int }
 
 // work is what the upstream did for a call.
 type work struct {
-	in, out int64 // tokens, as it says in its answer
-	times   int   // how often it was asked
-	whole   bool  // it could write all of the answer
+	input, out int64 // tokens, as it says in its answer
+	times      int   // how often it was asked
+	complete   bool  // it could write all of the answer
 }
 
 // provider is an upstream that remembers what it did for whom, and tells when a call has
@@ -56,7 +56,7 @@ func openProvider(ctx context.Context, seed uint64) (_ *provider, err error) {
 	if p.ln, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	p.server = &http.Server{Handler: http.HandlerFunc(p.answer), ReadHeaderTimeout: time.Minute, ConnState: func(_ net.Conn, s http.ConnState) {
+	p.server = &http.Server{Handler: http.HandlerFunc(p.serve), ReadHeaderTimeout: time.Minute, ConnState: func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
 			p.reached(dialled)
 		}
@@ -129,7 +129,7 @@ func (p *provider) begin(id callID) *work {
 	w := p.done[id]
 	if w == nil {
 		r := rand.New(rand.NewPCG(p.seed, uint64(id.epoch)<<32|uint64(id.number)))
-		w = &work{in: 10 + r.Int64N(40), out: 1 + r.Int64N(int64(id.number)*lengthStep)}
+		w = &work{input: 10 + r.Int64N(40), out: 1 + r.Int64N(int64(id.number)*lengthStep)}
 		p.done[id] = w
 	}
 	w.times++
@@ -143,9 +143,9 @@ type question struct {
 	User      string `json:"user"` // the number of the epoch
 }
 
-func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
+func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
 	var q question
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxAsked))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequestBytes))
 	if err == nil {
 		err = json.Unmarshal(body, &q)
 	}
@@ -156,8 +156,8 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	id := callID{epoch, q.MaxTokens / lengthStep}
 	done := p.begin(id)
-	p.reached(asked)
-	first, last := q.halves(done)
+	p.reached(requested)
+	first, last := q.parts(done)
 	if q.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
 	} else {
@@ -168,20 +168,20 @@ func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
 	if err := put(w, first); err != nil {
 		return // the gateway is dead
 	}
-	p.reached(half)
+	p.reached(streaming)
 	pause(r.Context(), 20*time.Millisecond)
 	if err := put(w, last); err != nil {
 		return
 	}
 	p.mu.Lock()
-	done.whole = true
+	done.complete = true
 	p.mu.Unlock()
 	p.reached(served)
 }
 
 // pause takes up to the given time; ctx ends it.
-func pause(ctx context.Context, most time.Duration) {
-	t := time.NewTimer(rand.N(most))
+func pause(ctx context.Context, maxPause time.Duration) {
+	t := time.NewTimer(rand.N(maxPause))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -196,9 +196,9 @@ func put(w http.ResponseWriter, text string) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// halves are the two writes of an answer.
-func (q *question) halves(w *work) (first, last string) {
-	usage := fmt.Sprintf(`"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, w.in, w.out, w.in+w.out)
+// parts are the two writes of an answer.
+func (q *question) parts(w *work) (first, last string) {
+	usage := fmt.Sprintf(`"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, w.input, w.out, w.input+w.out)
 	if !q.Stream {
 		return `{"id":"chatcmpl-crash","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"half`,
 			` and whole"},"finish_reason":"stop"}],` + usage + `}`

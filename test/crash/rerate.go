@@ -23,12 +23,12 @@ const budgetsFollow = 3 * time.Minute
 type order struct {
 	*campaign
 	epoch  *epoch
-	at     time.Duration // since the load began
+	delay  time.Duration // since the load began
 	tenths int64         // the new price of input; 0: the same order again, at the price of before
 }
 
 func (c *campaign) newOrder(e *epoch, m moment, r *rand.Rand) *order {
-	o := &order{campaign: c, epoch: e, at: m.order}
+	o := &order{campaign: c, epoch: e, delay: m.order}
 	if r.IntN(3) > 0 {
 		o.tenths = drawRate(r)
 	}
@@ -37,10 +37,10 @@ func (c *campaign) newOrder(e *epoch, m moment, r *rand.Rand) *order {
 
 func drawRate(r *rand.Rand) int64 { return lowestRate + r.Int64N(highestRate-lowestRate+1) }
 
-// give corrects the price and has the epoch billed again, unless the gateway is killed
+// run corrects the price and has the epoch billed again, unless the gateway is killed
 // before. The error is an answer that a living gateway must not give.
-func (o *order) give(ctx context.Context, dead <-chan struct{}) error {
-	timer := time.NewTimer(o.at)
+func (o *order) run(ctx context.Context, dead <-chan struct{}) error {
+	timer := time.NewTimer(o.delay)
 	defer timer.Stop()
 	select {
 	case <-dead:
@@ -68,15 +68,15 @@ func (o *order) give(ctx context.Context, dead <-chan struct{}) error {
 
 // setRate has a token of input cost so many tenths of its price from now on.
 func (c *campaign) setRate(ctx context.Context, e *epoch, tenths int64) error {
-	c.rate = c.list.in * tenths / rateStep
+	c.rate = c.list.input * tenths / rateStep
 	e.charge(c.rate)
 	return c.api.adjust(ctx, tenths)
 }
 
-// settle bills all of an epoch again, at a price that nobody doubts, and holds the books
+// rerateAll bills all of an epoch again, at a price that nobody doubts, and holds the books
 // against it: then every call costs that, each was corrected once at the most by each
 // re-rating, and a further one changes nothing.
-func (c *campaign) settle(ctx context.Context, e *epoch, r *rand.Rand) error {
+func (c *campaign) rerateAll(ctx context.Context, e *epoch, r *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, budgetsFollow)
 	defer cancel()
 	if err := c.setRate(ctx, e, drawRate(r)); err != nil {
@@ -103,8 +103,8 @@ func (c *campaign) settle(ctx context.Context, e *epoch, r *rand.Rand) error {
 
 // agree waits until the books of an epoch are right: budgets follow a re-rating.
 func (c *campaign) agree(ctx context.Context, e *epoch) error {
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
 	for {
 		err := c.check(ctx, []*epoch{e})
 		if wrong := new(mismatch); err == nil || !errors.As(err, &wrong) {
@@ -113,7 +113,7 @@ func (c *campaign) agree(ctx context.Context, e *epoch) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("behind a re-rating: %w", err)
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 }

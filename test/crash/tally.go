@@ -28,7 +28,7 @@ func (t *tally) add(m moment, n counts) {
 	}
 	t.runs[m.name]++
 	t.starts += len(m.again)
-	t.counts = counts{t.counts.answered + n.answered, t.counts.refused + n.refused, t.counts.lost + n.lost}
+	t.counts = counts{t.counts.answered + n.answered, t.counts.refused + n.refused, t.counts.incomplete + n.incomplete}
 }
 
 func (t *tally) String() string {
@@ -38,7 +38,7 @@ func (t *tally) String() string {
 		kinds = append(kinds, fmt.Sprintf("%s %d", name, t.runs[name]))
 	}
 	return fmt.Sprintf("%s, seed %d: %d runs (%s), %d kills of a start; %d calls answered, %d refused, %d cut off; %d re-ratings, %d of them answered, with %d corrections; restart %s",
-		t.engine, t.seed, total, strings.Join(kinds, ", "), t.starts, t.counts.answered, t.counts.refused, t.counts.lost, t.ordered, t.finished, t.changed, spread(t.restarts))
+		t.engine, t.seed, total, strings.Join(kinds, ", "), t.starts, t.counts.answered, t.counts.refused, t.counts.incomplete, t.ordered, t.finished, t.changed, spread(t.restarts))
 }
 
 // spread is the middle and the end of some durations.

@@ -32,7 +32,7 @@ type watch struct {
 // newWatch passes over what the journal has.
 func newWatch(dir string) (*watch, error) {
 	w := &watch{dir: dir, read: map[string]int64{}}
-	return w, w.look(func([]byte) {})
+	return w, w.poll(func([]byte) {})
 }
 
 // run tells of the corrections and marks that are added, until ctx ends.
@@ -40,7 +40,7 @@ func (w *watch) run(ctx context.Context, reached func(stage)) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		err := w.look(func(entry []byte) {
+		err := w.poll(func(entry []byte) {
 			var c record.Correction
 			switch {
 			case !record.IsCorrection(entry) || c.Decode(entry) != nil:
@@ -61,31 +61,31 @@ func (w *watch) run(ctx context.Context, reached func(stage)) error {
 	}
 }
 
-// look shows the entries that are new.
-func (w *watch) look(see func(entry []byte)) error {
+// poll shows the entries that are new.
+func (w *watch) poll(see func(entry []byte)) error {
 	names, err := filepath.Glob(filepath.Join(w.dir, journalFiles))
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := w.lookInto(name, see); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := w.pollFile(name, see); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// lookInto reads a file up to the first entry that is not whole.
-func (w *watch) lookInto(name string, see func(entry []byte)) error {
+// pollFile reads a file up to the first entry that is not whole.
+func (w *watch) pollFile(name string, see func(entry []byte)) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	at := max(w.read[name], fileHeader)
+	offset := max(w.read[name], fileHeader)
 	for {
 		var head [frameHeader]byte
-		if _, err := f.ReadAt(head[:], at); errors.Is(err, io.EOF) {
+		if _, err := f.ReadAt(head[:], offset); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return err
@@ -95,12 +95,12 @@ func (w *watch) lookInto(name string, see func(entry []byte)) error {
 			break
 		}
 		entry := make([]byte, size)
-		if _, err := f.ReadAt(entry, at+frameHeader); err != nil {
+		if _, err := f.ReadAt(entry, offset+frameHeader); err != nil {
 			return err
 		}
 		see(entry)
-		at += (frameHeader + size + 7) &^ 7
+		offset += (frameHeader + size + 7) &^ 7
 	}
-	w.read[name] = at
+	w.read[name] = offset
 	return nil
 }

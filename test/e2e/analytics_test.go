@@ -14,7 +14,7 @@ import (
 func TestAnalytics(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", func(s upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(s upstream.Seen) *upstream.Response {
 		r := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`))
 		if s.Get("Authorization") == "Bearer sk-upstream-secret-of-broken" {
 			r = upstream.JSON(500, json.RawMessage(`{"error":{"message":"out of order"}}`))
@@ -37,7 +37,7 @@ func TestAnalytics(t *testing.T) {
 		g.do(workspaceKey, "POST", "/v1/feedback", object{"trace_id": "trace-1", "value": value, "weight": 0.5})
 	}
 	query := url.Values{"time_of_generation_min": {began.Format(time.RFC3339)}, "time_of_generation_max": {began.Add(30 * time.Minute).Format(time.RFC3339)}}
-	ask := func(g *gateway, path string, more ...string) answer {
+	ask := func(g *gateway, path string, more ...string) callResult {
 		q := url.Values{}
 		for name, v := range query {
 			q[name] = v
@@ -60,8 +60,8 @@ func TestAnalytics(t *testing.T) {
 	hold := func(g *gateway) {
 		t.Helper()
 		for _, c := range []struct {
-			path, at, want string
-			more           []string
+			path, jsonPath, want string
+			more                 []string
 		}{
 			{"graphs/requests", "summary", `{"total":4,"success":3,"failed":1}`, nil},
 			{"graphs/requests", "data_points.#", `30`, nil},
@@ -80,8 +80,8 @@ func TestAnalytics(t *testing.T) {
 			{"groups/workspace", "total", "1", nil},
 			{"summary/cache", "summary", `{"hits":0,"avg_latency":0,"total_requests":4,"cache_speedup":0}`, nil},
 		} {
-			if got := ask(g, c.path, c.more...).get(c.at).Raw; got != c.want {
-				t.Errorf("%s %s: %s, want %s", c.path, c.at, got, c.want)
+			if got := ask(g, c.path, c.more...).get(c.jsonPath).Raw; got != c.want {
+				t.Errorf("%s %s: %s, want %s", c.path, c.jsonPath, got, c.want)
 			}
 		}
 		cost, rows := ask(g, "graphs/cost").get("summary.total").Float(), price(g)

@@ -18,25 +18,25 @@ func TestRowsInClickHouse(t *testing.T) {
 	server := clickhousetest.Start(t)
 	env := []string{"ANALYTICS_STORE_URL=" + server.URL, "ANALYTICS_STORE_USER=" + clickhousetest.User, "ANALYTICS_STORE_PASSWORD=" + clickhousetest.Password}
 	data := filepath.Join(t.TempDir(), "data")
-	look := func(more ...string) string {
+	runDoctor := func(more ...string) string {
 		return cli(t, append(more, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out
 	}
-	if out := look(); !strings.Contains(out, "ok    analytics store") || !strings.Contains(out, "sluice migrate") {
+	if out := runDoctor(); !strings.Contains(out, "ok    analytics store") || !strings.Contains(out, "sluice migrate") {
 		t.Errorf("before there are tables:\n%s", out)
 	}
 	if made := cli(t, env, "migrate", "--data-dir", data); made.code != 0 {
 		t.Fatalf("migrate ended with %d:\n%s%s", made.code, made.out, made.err)
 	}
-	if out := look(); !strings.Contains(out, "are there") {
+	if out := runDoctor(); !strings.Contains(out, "are there") {
 		t.Errorf("behind migrate:\n%s", out)
 	}
 	env[2] = "ANALYTICS_STORE_PASSWORD=another"
-	if out := look(); !strings.Contains(out, "FAIL  analytics store") || !strings.Contains(out, "check ANALYTICS_STORE_USER") {
+	if out := runDoctor(); !strings.Contains(out, "FAIL  analytics store") || !strings.Contains(out, "check ANALYTICS_STORE_USER") {
 		t.Errorf("with a wrong password:\n%s", out)
 	}
 	env[2] = "ANALYTICS_STORE_PASSWORD=" + clickhousetest.Password
 
-	g := start(t, in(data), with(env...))
+	g := start(t, withDir(data), with(env...))
 	g.saveProvider("main", upstream.Start(t))
 	began := time.Now().UTC().Truncate(time.Minute)
 	chat := func() {

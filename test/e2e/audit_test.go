@@ -70,8 +70,8 @@ func TestAuditTrailVerifies(t *testing.T) {
 		return path
 	}
 	after := exported("after.jsonl")
-	if said := verifies(t, after, keyFile, "signed up to row 7", "--checkpoint", checkpoint); strings.Contains(said, "not yet signed") {
-		t.Errorf("the end is not signed after an orderly stop: %s", said)
+	if report := verifies(t, after, keyFile, "signed up to row 7", "--checkpoint", checkpoint); strings.Contains(report, "not yet signed") {
+		t.Errorf("the end is not signed after an orderly stop: %s", report)
 	}
 
 	tampered := filepath.Join(dir, "tampered.jsonl")
@@ -145,11 +145,11 @@ func TestAuditTrailCanBeSwitchedOff(t *testing.T) {
 // A checkpoint comes while the gateway runs, and by one of many nodes.
 func TestCheckpointsComeByThemselves(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
-		g := start(t, place, with("LOG_LEVEL=info"))
+	onEachEngine(t, func(t *testing.T, storage option) {
+		g := start(t, storage, with("LOG_LEVEL=info"))
 		nodes := []*gateway{g}
-		if l := newLaunch(t, place); l.shared() {
-			nodes = append(nodes, start(t, place, with("LOG_LEVEL=info")))
+		if l := newLaunch(t, storage); l.shared() {
+			nodes = append(nodes, start(t, storage, with("LOG_LEVEL=info")))
 		}
 		for i := range 6 {
 			n := nodes[i%len(nodes)]
@@ -172,7 +172,7 @@ func TestRefusedTokensAreOnTheTrail(t *testing.T) {
 	const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
 	g.call("POST", "/v1/chat/completions", `{"model":"m","messages":[]}`, "x-gateway-api-key: ", "authorization: Bearer "+token, "x-forwarded-for: 198.51.100.9").want(t, 401)
 	g.call("GET", "/v1/workspaces", "", "x-gateway-api-key: "+token, "x-forwarded-for: 198.51.100.8").want(t, 401)
-	var list answer
+	var list callResult
 	eventually(t, 30*time.Second, "both are on the trail", func() bool {
 		list = g.call("GET", "/v1/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z", "", "x-gateway-api-key: "+adminKey).want(t, 200)
 		return list.get("total").Int() == 2

@@ -30,7 +30,7 @@ func TestCredentialsInBodiesAreNotKept(t *testing.T) {
 	g, up := start(t, collector, with("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=ON")), upstream.Start(t)
 	g.saveProvider("main", up)
 	const tools = `"tools":[{"type":"mcp","server_label":"s","server_url":"https://t.example/mcp?token=` + secret + `","headers":{"x-api-key":"` + secret + `"},"authorization":"` + secret + `"}]`
-	up.On("/v1/responses", upstream.Always(upstream.JSON(200, []byte(`{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o-mini","output":[],`+tools+`,"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`))))
+	up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, []byte(`{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o-mini","output":[],`+tools+`,"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`))))
 
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -104,12 +104,12 @@ func TestQueriesOfFailedCallsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-in-a-query"
 	g := start(t)
-	nobody := "http://127.0.0.1:9" // nobody listens there
+	unreachable := "http://127.0.0.1:9" // nobody listens there
 	for _, path := range []string{"/v1/chat/completions", "/v1/unknown/things", "/v1/logs", "/nowhere"} {
 		for _, query := range []string{"key", "session", "sas", "bearer"} {
-			a := g.call("POST", path+"?"+query+"="+secret, hello, "x-gateway-provider: openai", "authorization: Bearer x", "x-gateway-custom-host: "+nobody+"/v1?"+query+"="+secret)
+			a := g.call("POST", path+"?"+query+"="+secret, hello, "x-gateway-provider: openai", "authorization: Bearer x", "x-gateway-custom-host: "+unreachable+"/v1?"+query+"="+secret)
 			assert.NotContains(t, a.Body, secret, path)
-			a = g.call("POST", path+"?"+query+"="+secret, hello, "x-gateway-provider: openai", "authorization: Bearer x", "x-gateway-custom-host: "+nobody+"/v1")
+			a = g.call("POST", path+"?"+query+"="+secret, hello, "x-gateway-provider: openai", "authorization: Bearer x", "x-gateway-custom-host: "+unreachable+"/v1")
 			assert.NotContains(t, a.Body, secret, path)
 			assert.NotEqual(t, http.StatusOK, a.Status)
 		}

@@ -16,8 +16,8 @@ const callLimit = time.Minute
 
 const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
 
-// answer is what a call came to.
-type answer struct {
+// callResult is what a call came to.
+type callResult struct {
 	Status int
 	Header http.Header
 	Proto  string // "HTTP/1.1"
@@ -26,11 +26,11 @@ type answer struct {
 }
 
 // get looks into a JSON body by a gjson path.
-func (a answer) get(path string) gjson.Result { return gjson.Get(a.Body, path) }
+func (a callResult) get(path string) gjson.Result { return gjson.Get(a.Body, path) }
 
 // call sends a request with the workspace key. Headers are "name: value" lines; one
 // without a value takes the name away.
-func (g *gateway) call(method, path, body string, headers ...string) answer {
+func (g *gateway) call(method, path, body string, headers ...string) callResult {
 	g.t.Helper()
 	a := g.try(method, path, body, headers...)
 	if a.Err != nil {
@@ -40,16 +40,16 @@ func (g *gateway) call(method, path, body string, headers ...string) answer {
 }
 
 // try is call for when nobody may answer.
-func (g *gateway) try(method, path, body string, headers ...string) answer {
+func (g *gateway) try(method, path, body string, headers ...string) callResult {
 	ctx, stop := context.WithTimeout(context.Background(), callLimit)
 	defer stop()
 	resp, err := g.send(ctx, method, path, body, headers...)
 	if err != nil {
-		return answer{Err: err}
+		return callResult{Err: err}
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, resp.Proto, string(b), err}
+	return callResult{resp.StatusCode, resp.Header, resp.Proto, string(b), err}
 }
 
 // send sends a request; the caller closes the body of the answer.
@@ -78,7 +78,7 @@ func (g *gateway) send(ctx context.Context, method, path, body string, headers .
 }
 
 // chat asks for a chat completion and expects it.
-func (g *gateway) chat(headers ...string) answer {
+func (g *gateway) chat(headers ...string) callResult {
 	g.t.Helper()
 	a := g.call("POST", "/v1/chat/completions", hello, headers...)
 	if a.Status != 200 || !strings.HasPrefix(a.get("choices.0.message.content").String(), `You said: "Hello there"`) {
@@ -88,7 +88,7 @@ func (g *gateway) chat(headers ...string) answer {
 }
 
 // want checks a status.
-func (a answer) want(t testing.TB, status int) answer {
+func (a callResult) want(t testing.TB, status int) callResult {
 	t.Helper()
 	if a.Status != status {
 		t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)

@@ -38,7 +38,7 @@ func spawn(t testing.TB, dir, name string, env []string, args ...string) *child 
 	c.cmd.SysProcAttr = diesWithUs()
 	c.cmd.WaitDelay = time.Second
 	// Some programs end when their input does; this one ends when we do.
-	in, err := c.cmd.StdinPipe()
+	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
@@ -56,7 +56,7 @@ func spawn(t testing.TB, dir, name string, env []string, args ...string) *child 
 		t.Fatalf("start %s: %v", name, err)
 	}
 	t.Cleanup(func() {
-		_ = in.Close() // its end may be gone
+		_ = stdin.Close() // its end may be gone
 		c.kill()
 		text := c.err.String()
 		if _, race, found := strings.Cut(text, "WARNING: DATA RACE"); found {
@@ -71,9 +71,9 @@ func spawn(t testing.TB, dir, name string, env []string, args ...string) *child 
 
 // tail is the end of a text that may be long.
 func tail(text string) string {
-	const most = 4 << 10
-	if len(text) > most {
-		return "…" + text[len(text)-most:]
+	const maxBytes = 4 << 10
+	if len(text) > maxBytes {
+		return "…" + text[len(text)-maxBytes:]
 	}
 	return text
 }

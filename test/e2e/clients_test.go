@@ -143,12 +143,12 @@ func installed() bool {
 	if _, err := os.Stat("node/node_modules/.package-lock.json"); err != nil { // npm writes it last
 		return false
 	}
-	var wanted struct{ Dependencies map[string]string }
+	var manifest struct{ Dependencies map[string]string }
 	b, err := os.ReadFile("node/package.json")
-	if err != nil || json.Unmarshal(b, &wanted) != nil {
+	if err != nil || json.Unmarshal(b, &manifest) != nil {
 		return false
 	}
-	for name := range wanted.Dependencies {
+	for name := range manifest.Dependencies {
 		if _, err := os.Stat(filepath.Join("node/node_modules", name, "package.json")); err != nil {
 			return false
 		}

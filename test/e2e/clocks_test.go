@@ -33,7 +33,7 @@ func startTurned(t testing.TB, opts ...option) (*gateway, *turned) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.New(t.Context(), s.Settings, app.Options{Version: version, Log: slog.New(slog.DiscardHandler), OwnGC: true, Clock: clock})
+	a, err := app.New(t.Context(), s.Settings, app.Options{Version: version, Log: slog.New(slog.DiscardHandler), HasGOGC: true, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,20 +77,20 @@ func TestClocksOfNodesJump(t *testing.T) {
 		each  = 9                     // calls of a key at a node in a round
 	)
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(
+	up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(
 		`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":900,"total_tokens":920}}`))))
 	set, server := storetest.Postgres(t), redistest.Start(t)
 	var nodes [3]*gateway
 	var clocks [3]*turned
 	for i := range nodes {
-		nodes[i], clocks[i] = startTurned(t, on(set), sharing(server))
+		nodes[i], clocks[i] = startTurned(t, withDatabase(set), sharing(server))
 	}
 	nodes[0].saveProvider("main", up)
-	place := nodes[0].do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
+	workspaceID := nodes[0].do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
 	budget := &limitedKey{limits: object{"usage_limits": object{"type": "cost", "credit_limit": 1}}}
 	rate := &limitedKey{limits: object{"rate_limits": []object{{"type": "requests", "unit": "rpw", "value": paced}}}}
-	budget.make(t, nodes[:], "budget", place)
-	rate.make(t, nodes[:], "rate", place)
+	budget.make(t, nodes[:], "budget", workspaceID)
+	rate.make(t, nodes[:], "rate", workspaceID)
 	week := quota.PerWeek.Begin(time.Now())
 	for _, by := range turns {
 		for i, c := range clocks {
@@ -130,9 +130,9 @@ type limitedKey struct {
 }
 
 // make makes the key and waits until all nodes know it.
-func (k *limitedKey) make(t *testing.T, nodes []*gateway, name, place string) {
+func (k *limitedKey) make(t *testing.T, nodes []*gateway, name, workspaceID string) {
 	t.Helper()
-	body := object{"name": name, "workspace_id": place, "scopes": []string{"completions.write", "logs.view", "logs.list"}}
+	body := object{"name": name, "workspace_id": workspaceID, "scopes": []string{"completions.write", "logs.view", "logs.list"}}
 	for field, limit := range k.limits {
 		body[field] = limit
 	}
@@ -163,15 +163,15 @@ func (k *limitedKey) call(t *testing.T, g *gateway) {
 func TestClockJumpsUnderLoad(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(
+	up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(
 		`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":900,"total_tokens":920}}`))))
 	g, clock := startTurned(t)
 	g.saveProvider("main", up)
-	place := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
+	workspaceID := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
 	k := &limitedKey{limits: object{"usage_limits": object{"type": "cost", "credit_limit": 100_000}}}
-	k.make(t, []*gateway{g}, "jumping", place)
+	k.make(t, []*gateway{g}, "jumping", workspaceID)
 	short := &limitedKey{limits: object{"expires_at": time.Now().UTC().Add(time.Hour).Format(time.RFC3339)}}
-	short.make(t, []*gateway{g}, "short", place)
+	short.make(t, []*gateway{g}, "short", workspaceID)
 	for _, by := range []time.Duration{0, 5 * time.Minute, -10 * time.Minute, 3 * time.Hour, -26 * time.Hour, 30 * time.Hour, 0} {
 		clock.by.Store(int64(by))
 		var all sync.WaitGroup

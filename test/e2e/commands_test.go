@@ -7,25 +7,25 @@ import (
 	"testing"
 )
 
-// said is what a command that has ended came to.
-type said struct {
+// commandResult is what a command that has ended came to.
+type commandResult struct {
 	code     int
 	out, err string
 }
 
 // cli runs a command to its end.
-func cli(t testing.TB, env []string, args ...string) said {
+func cli(t testing.TB, env []string, args ...string) commandResult {
 	t.Helper()
 	c := spawn(t, t.TempDir(), binary, env, args...)
 	code := c.ended(t)
-	return said{code, c.out.String(), c.err.String()}
+	return commandResult{code, c.out.String(), c.err.String()}
 }
 
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
-	for _, asked := range []string{"version", "--version"} {
-		if v := cli(t, nil, asked); v.code != 0 || v.out != "sluice "+version+"\n" {
-			t.Errorf("%s: %+v", asked, v)
+	for _, argument := range []string{"version", "--version"} {
+		if v := cli(t, nil, argument); v.code != 0 || v.out != "sluice "+version+"\n" {
+			t.Errorf("%s: %+v", argument, v)
 		}
 	}
 	commands := []string{"serve", "demo", "migrate", "doctor", "config", "keys create", "keys rotate-encryption", "audit verify", "audit export", "audit public-key", "limits nodes", "limits forget", "healthcheck", "version"}

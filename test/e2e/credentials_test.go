@@ -30,7 +30,7 @@ func TestCredentials(t *testing.T) {
 	g.do(g.key, "POST", "/v1/virtual-keys", object{"name": "legacy", "slug": "legacy", "provider": "openai", "key": "sk-upstream-secret-of-legacy"})
 
 	const gatewayKey = "x-gateway-api-key: " + workspaceKey
-	own := "authorization: Bearer sk-upstream-secret-of-caller"
+	callerKey := "authorization: Bearer sk-upstream-secret-of-caller"
 	cases := []struct {
 		name    string
 		headers []string
@@ -38,9 +38,9 @@ func TestCredentials(t *testing.T) {
 		gets    string // the credential that the provider gets
 	}{
 		{"virtual key", []string{gatewayKey, "x-gateway-virtual-key: legacy"}, "", "legacy"},
-		{"provider and its key", []string{gatewayKey, own, "x-gateway-provider: openai"}, "", "caller"},
+		{"provider and its key", []string{gatewayKey, callerKey, "x-gateway-provider: openai"}, "", "caller"},
 		{"config by slug", []string{gatewayKey, "x-gateway-config: " + config}, "", "saved"},
-		{"provider, its key and a custom host", []string{gatewayKey, own, "x-gateway-provider: openai", "x-gateway-custom-host: " + up.URL() + "/v1"}, "", "caller"},
+		{"provider, its key and a custom host", []string{gatewayKey, callerKey, "x-gateway-provider: openai", "x-gateway-custom-host: " + up.URL() + "/v1"}, "", "caller"},
 		{"config inline", []string{gatewayKey, `x-gateway-config: {"provider":"@saved"}`}, "", "saved"},
 		{"config inline with a key", []string{gatewayKey, `x-gateway-config: {"provider":"openai","api_key":"sk-upstream-secret-of-inline"}`}, "", "inline"},
 		{"saved provider", []string{gatewayKey, "x-gateway-provider: @saved"}, "", "saved"},

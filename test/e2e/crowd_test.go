@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// crowd is clients that call all the time.
-type crowd struct {
+// loadClients is clients that call all the time.
+type loadClients struct {
 	quit context.CancelFunc
 	work sync.WaitGroup
 
-	mu   sync.Mutex // guards what follows
-	ids  []string   // requests that were answered whole
-	bad  []string   // answers that were none of ours
-	lost []error    // of requests that have no answer, or not all of it
+	mu       sync.Mutex // guards what follows
+	ids      []string   // requests that were answered whole
+	bad      []string   // answers that were none of ours
+	failures []error    // of requests that have no answer, or not all of it
 }
 
-// startCrowd lets n clients call until they are stopped. Half of them stream.
-func startCrowd(g *gateway, n int, headers []string) *crowd {
+// startClients lets n clients call until they are stopped. Half of them stream.
+func startClients(g *gateway, n int, headers []string) *loadClients {
 	ctx, quit := context.WithCancel(context.Background())
-	c := &crowd{quit: quit}
+	c := &loadClients{quit: quit}
 	for i := range n {
 		c.work.Go(func() {
 			for ctx.Err() == nil {
@@ -54,44 +54,44 @@ func (g *gateway) ask(ctx context.Context, stream bool, headers []string) (id st
 	if err != nil {
 		return "", err
 	}
-	whole := strings.HasSuffix(string(b), "}") || strings.HasSuffix(string(b), "}\n")
+	complete := strings.HasSuffix(string(b), "}") || strings.HasSuffix(string(b), "}\n")
 	if stream {
-		whole = strings.HasSuffix(string(b), "data: [DONE]\n\n")
+		complete = strings.HasSuffix(string(b), "data: [DONE]\n\n")
 	}
-	if resp.StatusCode != 200 || !whole {
-		return "", badAnswer(fmt.Sprintf("%d %.200s", resp.StatusCode, b))
+	if resp.StatusCode != 200 || !complete {
+		return "", badResponse(fmt.Sprintf("%d %.200s", resp.StatusCode, b))
 	}
 	return resp.Header.Get("x-gateway-request-id"), nil
 }
 
-// badAnswer is an answer that should not have been given.
-type badAnswer string
+// badResponse is an answer that should not have been given.
+type badResponse string
 
-func (b badAnswer) Error() string { return string(b) }
+func (b badResponse) Error() string { return string(b) }
 
-func (c *crowd) note(ctx context.Context, id string, err error) {
+func (c *loadClients) note(ctx context.Context, id string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var bad badAnswer
+	var bad badResponse
 	switch {
 	case err == nil:
 		c.ids = append(c.ids, id)
 	case errors.As(err, &bad):
 		c.bad = append(c.bad, string(bad))
 	case ctx.Err() == nil: // else it was taken back
-		c.lost = append(c.lost, err)
+		c.failures = append(c.failures, err)
 	}
 }
 
 // count is the number of whole answers so far.
-func (c *crowd) count() int {
+func (c *loadClients) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.ids)
 }
 
 // wrong are the answers that should not have been given.
-func (c *crowd) wrong() []string {
+func (c *loadClients) wrong() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.bad)
@@ -99,7 +99,7 @@ func (c *crowd) wrong() []string {
 
 // stop ends the calls and returns the ids of those that were answered whole, in
 // the order of the answers.
-func (c *crowd) stop() []string {
+func (c *loadClients) stop() []string {
 	c.quit()
 	c.work.Wait()
 	return slices.Clone(c.ids)

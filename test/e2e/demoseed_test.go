@@ -13,7 +13,7 @@ func TestDemo_SeedDaysShowsAWeekOnce(t *testing.T) {
 	g := start(t, command("demo"), func(l *launch) { l.args = append(l.args, "--seed-days", "7") })
 	now := time.Now().UTC()
 	query := url.Values{"time_of_generation_min": {now.AddDate(0, 0, -8).Format(time.RFC3339)}, "time_of_generation_max": {now.Format(time.RFC3339)}}
-	ask := func(g *gateway, path string) answer {
+	ask := func(g *gateway, path string) callResult {
 		return g.do(adminKey, "GET", "/v1/analytics/"+path+"?"+query.Encode(), nil)
 	}
 	total := func(g *gateway) int64 { return ask(g, "graphs/requests").get("summary.total").Int() }
@@ -23,9 +23,9 @@ func TestDemo_SeedDaysShowsAWeekOnce(t *testing.T) {
 		found = total(g)
 		return found > 1000 && found == before && ask(g, "graphs/feedbacks").get("summary.total").Int() > 0
 	})
-	for path, least := range map[string]struct {
-		at string
-		n  float64
+	for path, minimum := range map[string]struct {
+		jsonPath string
+		n        float64
 	}{
 		"graphs/cost":             {"summary.total", 1},
 		"graphs/tokens":           {"summary.total", 100_000},
@@ -37,8 +37,8 @@ func TestDemo_SeedDaysShowsAWeekOnce(t *testing.T) {
 		"groups/metadata/team":    {"total", 2},
 		"graphs/feedbacks":        {"summary.total", 50},
 	} {
-		if a := ask(g, path); a.get(least.at).Float() < least.n {
-			t.Errorf("%s: want at least %v at %s: %.400s", path, least.n, least.at, a.Body)
+		if a := ask(g, path); a.get(minimum.jsonPath).Float() < minimum.n {
+			t.Errorf("%s: want at least %v at %s: %.400s", path, minimum.n, minimum.jsonPath, a.Body)
 		}
 	}
 	keys := g.do(workspaceKey, "GET", "/v1/api-keys", nil)

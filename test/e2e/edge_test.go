@@ -130,20 +130,20 @@ func TestMetricsWithAToken(t *testing.T) {
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	up.Script(func(seen upstream.Seen) *upstream.Reply {
-		reply := up.OK(seen)
-		reply.Header = append(reply.Header, upstream.Field{Name: "Access-Control-Allow-Origin", Value: "*"}, upstream.Field{Name: "access-control-expose-headers", Value: "x-request-id"})
-		return &reply
+	up.Script(func(seen upstream.Seen) *upstream.Response {
+		response := up.OK(seen)
+		response.Header = append(response.Header, upstream.Field{Name: "Access-Control-Allow-Origin", Value: "*"}, upstream.Field{Name: "access-control-expose-headers", Value: "x-request-id"})
+		return &response
 	})
 	g := start(t, with("ENABLE_CORS=ON", "CORS_ALLOWED_ORIGINS=https://app.example.com"))
-	preflight := func(g *gateway, origin string) answer {
+	preflight := func(g *gateway, origin string) callResult {
 		return g.call("OPTIONS", "/v1/chat/completions", "", "x-gateway-api-key", "Origin: "+origin,
 			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,x-gateway-api-key")
 	}
-	ours := preflight(g, "https://app.example.com")
-	if ours.Status/100 != 2 || ours.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" ||
-		!strings.Contains(ours.Header.Get("Access-Control-Allow-Methods"), "POST") || !strings.Contains(ours.Header.Get("Access-Control-Allow-Headers"), "x-gateway-api-key") {
-		t.Errorf("preflight: %d %v", ours.Status, ours.Header)
+	local := preflight(g, "https://app.example.com")
+	if local.Status/100 != 2 || local.Header.Get("Access-Control-Allow-Origin") != "https://app.example.com" ||
+		!strings.Contains(local.Header.Get("Access-Control-Allow-Methods"), "POST") || !strings.Contains(local.Header.Get("Access-Control-Allow-Headers"), "x-gateway-api-key") {
+		t.Errorf("preflight: %d %v", local.Status, local.Header)
 	}
 	if theirs := preflight(g, "https://evil.example.com"); theirs.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("another page may call: %v", theirs.Header)

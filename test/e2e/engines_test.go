@@ -9,7 +9,7 @@ import (
 
 // onEachEngine runs a test on SQLite and, where servers are found, on PostgreSQL
 // and MariaDB, each with an empty database.
-func onEachEngine(t *testing.T, run func(t *testing.T, place option)) {
+func onEachEngine(t *testing.T, run func(t *testing.T, storage option)) {
 	t.Helper()
 	for _, e := range []struct {
 		name string
@@ -17,7 +17,7 @@ func onEachEngine(t *testing.T, run func(t *testing.T, place option)) {
 	}{{"sqlite", storetest.SQLite}, {"postgres", storetest.Postgres}, {"mysql", storetest.MySQL}} {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			run(t, on(e.make(t)))
+			run(t, withDatabase(e.make(t)))
 		})
 	}
 }

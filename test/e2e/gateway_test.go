@@ -50,17 +50,17 @@ func with(settings ...string) option {
 // command starts another command than serve.
 func command(name string) option { return func(l *launch) { l.command = name } }
 
-// in keeps the data in a directory.
-func in(dir string) option { return func(l *launch) { l.dir = dir } }
+// withDir keeps the data in a directory.
+func withDir(dir string) option { return func(l *launch) { l.dir = dir } }
 
-// ownKeys lets the first start make up its keys.
-func ownKeys() option {
+// withGeneratedKeys lets the first start make up its keys.
+func withGeneratedKeys() option {
 	return with("BOOTSTRAP_ADMIN_KEY=", "BOOTSTRAP_WORKSPACE_KEY=")
 }
 
-// on keeps the control plane in a database. Nodes of one database share a sealing
+// withDatabase keeps the control plane in a database. Nodes of one database share a sealing
 // key.
-func on(s store.Settings) option {
+func withDatabase(s store.Settings) option {
 	if s.Engine == store.SQLite {
 		return with()
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// givenUpProvider does not answer before the test ends, and counts the calls that it began to
+// stalledProvider does not answer before the test ends, and counts the calls that it began to
 // work on.
-func givenUpProvider(t *testing.T) (up *httptest.Server, calls *atomic.Int64) {
+func stalledProvider(t *testing.T) (up *httptest.Server, calls *atomic.Int64) {
 	t.Helper()
 	calls = new(atomic.Int64)
 	end := make(chan struct{})
@@ -35,9 +35,9 @@ func givenUpProvider(t *testing.T) (up *httptest.Server, calls *atomic.Int64) {
 // is killed after that.
 func TestGivenUpAnswerOverKills(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
-		up, calls := givenUpProvider(t)
-		g := start(t, place)
+	onEachEngine(t, func(t *testing.T, storage option) {
+		up, calls := stalledProvider(t)
+		g := start(t, storage)
 		g.saveAddress("main", up.URL+"/v1")
 		workspace := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
 		made := g.do(adminKey, "POST", "/v1/api-keys/workspace/service", object{
@@ -48,7 +48,7 @@ func TestGivenUpAnswerOverKills(t *testing.T) {
 		used := func() float64 {
 			return g.do(adminKey, "GET", "/v1/api-keys/"+id, nil).get("usage_limits.current_usage").Float()
 		}
-		giveUp(t, g, calls, key)
+		abandonCalls(t, g, calls, key)
 		g.child.kill()
 		g = g.again()
 
@@ -75,16 +75,16 @@ func TestGivenUpAnswerOverKills(t *testing.T) {
 	})
 }
 
-// giveUp makes calls that are given up: one by its time, one by its time at two targets, and one
+// abandonCalls makes calls that are given up: one by its time, one by its time at two targets, and one
 // by its caller. It returns when all are read on.
-func giveUp(t *testing.T, g *gateway, calls *atomic.Int64, key string) {
+func abandonCalls(t *testing.T, g *gateway, calls *atomic.Int64, key string) {
 	t.Helper()
 	const body = `{"model":"gpt-4o-mini","service_tier":"default","max_tokens":400,"messages":[{"role":"user","content":"Hello there"}]}`
 	as := "x-gateway-api-key: " + key
 	g.call("POST", "/v1/chat/completions", body, as, "x-gateway-provider: @main", "x-gateway-request-timeout: 100").want(t, 408)
 	const fallback = `{"request_timeout":100,"strategy":{"mode":"fallback","on_status_codes":[408]},"targets":[{"provider":"@main"},{"provider":"@main"}]}`
 	g.call("POST", "/v1/chat/completions", body, as, "x-gateway-config: "+fallback).want(t, 408)
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	left := make(chan struct{})
 	go func() {
 		defer close(left)
@@ -93,7 +93,7 @@ func giveUp(t *testing.T, g *gateway, calls *atomic.Int64, key string) {
 		}
 	}()
 	eventually(t, logLimit, "four calls reach the provider", func() bool { return calls.Load() == 4 })
-	leave()
+	cancel()
 	<-left
 	eventually(t, logLimit, "four answers are read on", func() bool {
 		return strings.Contains(g.call("GET", "/metrics", "").Body, "\nsluice_abandoned_answers 4\n")

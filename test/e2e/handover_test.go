@@ -23,8 +23,8 @@ const handoverLimit = 4 * time.Minute
 func TestExportOfAKilledNodeGoesOn(t *testing.T) {
 	t.Parallel()
 	const each = 300 // rows of a node, of 40 KiB: 24 MiB, and an export counts what it has by 8
-	place, objects := oneLog(t)
-	a, b := start(t, place), start(t, place)
+	storage, objects := oneLog(t)
+	a, b := start(t, storage), start(t, storage)
 	want := a.recordCustom("first", each, 40<<10)
 	maps.Copy(want, b.recordCustom("second", each, 40<<10))
 	eventually(t, startLimit, "all rows are listed", func() bool {
@@ -34,7 +34,7 @@ func TestExportOfAKilledNodeGoesOn(t *testing.T) {
 	order := a.call("POST", "/v1/logs/exports", `{"filters":{},"requested_data":["id","request"]}`).want(t, 200)
 	path := "/v1/logs/exports/" + order.get("id").String()
 	a.call("POST", path+"/start", "").want(t, 200)
-	var seen answer
+	var seen callResult
 	eventually(t, startLimit, "the export is under way", func() bool {
 		seen = b.call("GET", path, "").want(t, 200)
 		return seen.get("rows_written").Int() > 0
@@ -89,22 +89,22 @@ func TestExportOfAKilledNodeGoesOn(t *testing.T) {
 
 // recordCustom puts calls on record that were made elsewhere, each with a question of some
 // bytes, and returns the questions by the id of their log.
-func (g *gateway) recordCustom(of string, n, size int) map[string]string {
+func (g *gateway) recordCustom(label string, n, size int) map[string]string {
 	g.t.Helper()
-	asked := make(map[string]string, n)
-	for len(asked) < n {
+	questions := make(map[string]string, n)
+	for len(questions) < n {
 		var entries, texts []string
-		for len(texts) < min(n-len(asked), 100) { // a call takes 16 MiB
-			text := fmt.Sprintf("question %d of the %s ", len(asked)+len(texts), of)
+		for len(texts) < min(n-len(questions), 100) { // a call takes 16 MiB
+			text := fmt.Sprintf("question %d of the %s ", len(questions)+len(texts), label)
 			texts = append(texts, strings.Repeat(text, size/len(text)))
 			entries = append(entries, fmt.Sprintf(`{"request":{"url":"https://llm.example/v1/chat/completions","provider":"openai",
 				"body":{"model":"gpt-4o","messages":[{"role":"user","content":%q}]}},"response":{"body":{"choices":[]}}}`, texts[len(texts)-1]))
 		}
 		for i, id := range g.call("POST", "/v1/logs", "["+strings.Join(entries, ",")+"]").want(g.t, 200).get("ids").Array() {
-			asked[id.String()] = texts[i]
+			questions[id.String()] = texts[i]
 		}
 	}
-	return asked
+	return questions
 }
 
 // firstDifference shows one entry that two maps do not share.

@@ -20,7 +20,7 @@ const (
 func batchProvider(t *testing.T) (up *upstream.Server, end func()) {
 	t.Helper()
 	var ended atomic.Bool
-	batch := func(upstream.Seen) *upstream.Reply {
+	batch := func(upstream.Seen) *upstream.Response {
 		state := `"status":"in_progress","output_file_id":null`
 		if ended.Load() {
 			state = `"status":"completed","output_file_id":"file-out"`
@@ -29,10 +29,10 @@ func batchProvider(t *testing.T) (up *upstream.Server, end func()) {
 		return &r
 	}
 	up = upstream.Start(t)
-	up.On("/v1/batches", batch)
-	up.On("/v1/batches/batch_a", batch)
-	up.On("/v1/files/file-in/content", upstream.Always(upstream.JSON(200, []byte(strings.Repeat(batchLine, 3)))))
-	up.On("/v1/files/file-out/content", upstream.Always(upstream.JSON(200, []byte(strings.Repeat(batchResult, 3)))))
+	up.Handle("/v1/batches", batch)
+	up.Handle("/v1/batches/batch_a", batch)
+	up.Handle("/v1/files/file-in/content", upstream.Always(upstream.JSON(200, []byte(strings.Repeat(batchLine, 3)))))
+	up.Handle("/v1/files/file-out/content", upstream.Always(upstream.JSON(200, []byte(strings.Repeat(batchResult, 3)))))
 	return up, func() { ended.Store(true) }
 }
 
@@ -41,9 +41,9 @@ func batchProvider(t *testing.T) (up *upstream.Server, end func()) {
 // often the gateway is killed.
 func TestBatchOverKills(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
+	onEachEngine(t, func(t *testing.T, storage option) {
 		up, end := batchProvider(t)
-		g := start(t, place)
+		g := start(t, storage)
 		g.saveProvider("main", up)
 		workspace := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()
 		made := g.do(adminKey, "POST", "/v1/api-keys/workspace/service", object{
@@ -57,9 +57,9 @@ func TestBatchOverKills(t *testing.T) {
 		g.call("POST", "/v1/batches", `{"input_file_id":"file-in","endpoint":"/v1/chat/completions","completion_window":"24h"}`, "x-gateway-api-key: "+key, "x-gateway-provider: @main").want(t, 200)
 		g.child.kill()
 
-		shared := newLaunch(t, place).shared()
+		shared := newLaunch(t, storage).shared()
 		if shared { // the first node does not come back
-			g = start(t, place)
+			g = start(t, storage)
 		} else {
 			g = g.again()
 		}

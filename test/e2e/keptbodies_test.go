@@ -13,7 +13,7 @@ import (
 // organisation, wants figures alone, no body and no header is there to be shown or found.
 func TestWhatIsKeptInEitherStore(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]func(*testing.T) option{
+	for name, storage := range map[string]func(*testing.T) option{
 		"files": func(*testing.T) option { return with() },
 		"servers": func(t *testing.T) option {
 			server := clickhousetest.Start(t)
@@ -24,15 +24,15 @@ func TestWhatIsKeptInEitherStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g, up := start(t, place(t)), upstream.Start(t)
-			shown := func(headers ...string) answer {
+			g, up := start(t, storage(t)), upstream.Start(t)
+			shown := func(headers ...string) callResult {
 				t.Helper()
 				id := g.chat(append(custom(up), headers...)...).Header.Get("x-gateway-request-id")
-				var a answer
+				var a callResult
 				eventually(t, logLimit, "the call is in the log", func() bool { a = g.call("GET", "/v1/logs/"+id, ""); return a.Status == 200 })
 				return a
 			}
-			bare := func(what string, a answer) {
+			bare := func(what string, a callResult) {
 				t.Helper()
 				for _, path := range []string{"request.body", "request.headers", "response.body", "response.headers", "transformedRequest.body", "originalResponse.body", "finalUntransformedRequest.body"} {
 					if v := a.get(path); v.Exists() && v.Raw != "{}" {
@@ -44,9 +44,9 @@ func TestWhatIsKeptInEitherStore(t *testing.T) {
 				}
 			}
 
-			whole := shown("cookie: s3cr3t", "x-tenant: acme", "x-gateway-sensitive-headers: x-tenant")
-			if got := whole.get("request.headers.cookie").String() + whole.get("request.headers.x-tenant").String(); got != "******" || whole.get("request.body.messages.0.content").String() != "Hello there" {
-				t.Errorf("the log is %s", whole.Body)
+			full := shown("cookie: s3cr3t", "x-tenant: acme", "x-gateway-sensitive-headers: x-tenant")
+			if got := full.get("request.headers.cookie").String() + full.get("request.headers.x-tenant").String(); got != "******" || full.get("request.body.messages.0.content").String() != "Hello there" {
+				t.Errorf("the log is %s", full.Body)
 			}
 			bare("x-gateway-debug: false", shown("x-gateway-debug: false"))
 
@@ -72,14 +72,14 @@ func TestWhatIsKeptInEitherStore(t *testing.T) {
 // have as a rule.
 func TestLongBodiesAreKeptAsLongAsTheyMayBe(t *testing.T) {
 	t.Parallel()
-	const said = 3 << 20 // and heard
+	const size = 3 << 20 // and heard
 	g, up := start(t, with("LOG_BODY_MAX_KB=4096")), upstream.Start(t)
-	body := `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("a", said) + `"}]}`
+	body := `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("a", size) + `"}]}`
 	id := g.call("POST", "/v1/chat/completions", body, custom(up)...).want(t, 200).Header.Get("x-gateway-request-id")
 	a := g.awaitLog(id)
 	for _, path := range []string{"request.body.messages.0.content", "response.body.choices.0.message.content"} {
-		if kept := len(a.get(path).String()); kept < said {
-			t.Errorf("%s has %d bytes, want %d at least", path, kept, said)
+		if length := len(a.get(path).String()); length < size {
+			t.Errorf("%s has %d bytes, want %d at least", path, length, size)
 		}
 	}
 }

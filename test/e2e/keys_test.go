@@ -12,9 +12,9 @@ import (
 // Ten migrations at once leave one sound database, on every engine.
 func TestTenMigrationsAtOnce(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
+	onEachEngine(t, func(t *testing.T, storage option) {
 		l := launch{dir: filepath.Join(t.TempDir(), "data")}
-		place(&l)
+		storage(&l)
 		var all []*child
 		for range 10 {
 			all = append(all, spawn(t, t.TempDir(), binary, l.env, "migrate", "--data-dir", l.dir))
@@ -24,7 +24,7 @@ func TestTenMigrationsAtOnce(t *testing.T) {
 				t.Errorf("it ended with %d: %s%s", code, c.out, c.err)
 			}
 		}
-		g := start(t, place, in(l.dir))
+		g := start(t, storage, withDir(l.dir))
 		g.do(adminKey, "GET", "/v1/workspaces", nil)
 	})
 }
@@ -42,14 +42,14 @@ func TestKeysCreate(t *testing.T) {
 		}
 		return strings.TrimSpace(got.out)
 	}
-	whole, narrow, admin := create("--name", "ci"), create("--name", "reader", "--scopes", "logs.list"), create("--name", "root", "--type", "organisation-service")
+	full, narrow, admin := create("--name", "ci"), create("--name", "reader", "--scopes", "logs.list"), create("--name", "root", "--type", "organisation-service")
 	status := func(key string) int {
 		return g.call("POST", "/v1/chat/completions", hello, append(custom(up), "x-gateway-api-key: "+key)...).Status
 	}
 	eventually(t, inForce, "the last of the keys is known", func() bool {
 		return g.call("GET", "/v1/workspaces", "", "x-gateway-api-key: "+admin).Status == 200
 	})
-	if s := status(whole); s != 200 {
+	if s := status(full); s != 200 {
 		t.Errorf("a key with all scopes gets %d", s)
 	}
 	if s := status(narrow); s != 403 {
@@ -92,7 +92,7 @@ func TestRotateEncryption(t *testing.T) {
 		if got := cli(t, []string{"ENCRYPTION_KEY=" + next + "," + old}, "keys", "rotate-encryption", "--data-dir", g.dir); got.code != 0 {
 			t.Fatalf("%+v", got)
 		}
-		start(t, in(g.dir), with("ENCRYPTION_KEY="+next)).chat("x-gateway-provider: @sealed")
+		start(t, withDir(g.dir), with("ENCRYPTION_KEY="+next)).chat("x-gateway-provider: @sealed")
 		if out := refusedStart(t, []string{"ENCRYPTION_KEY=" + old}, "--data-dir", g.dir); !strings.Contains(out, "ENCRYPTION_KEY") {
 			t.Errorf("the old key: %s", out)
 		}

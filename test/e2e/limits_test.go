@@ -36,7 +36,7 @@ func spenders(t *testing.T, n int, s *redistest.Server, set store.Settings, up *
 	t.Helper()
 	p := new(spender)
 	for range n {
-		p.nodes = append(p.nodes, start(t, on(set), sharing(s)))
+		p.nodes = append(p.nodes, start(t, withDatabase(set), sharing(s)))
 	}
 	g := p.nodes[0]
 	g.saveProvider("main", up)
@@ -79,14 +79,14 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 	t.Parallel()
 	const callers = 1000
 	up, release := upstream.Start(t), make(chan struct{})
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		<-release
 		r := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":500,"total_tokens":520}}`))
 		return &r
 	})
 	p := spenders(t, 3, redistest.Start(t), storetest.Postgres(t), up, object{"type": "cost", "credit_limit": 1})
 	var passed, refused atomic.Int64
-	var bound atomic.Value
+	var maxCost atomic.Value
 	var all sync.WaitGroup
 	for i := range callers {
 		g := p.nodes[i%len(p.nodes)]
@@ -97,7 +97,7 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 			case http.StatusPreconditionFailed:
 				refused.Add(1)
 				if m := canUse.FindStringSubmatch(a.Body); m != nil {
-					bound.Store(m[1])
+					maxCost.Store(m[1])
 				}
 			default:
 				t.Errorf("%d %s", a.Status, a.Body)
@@ -109,9 +109,9 @@ func TestBudgetOverThreeNodes(t *testing.T) {
 	admitted := under()
 	close(release)
 	all.Wait()
-	each, _ := strconv.ParseFloat(fmt.Sprint(bound.Load()), 64)
-	if most := int64(1 / each); each == 0 || admitted != most {
-		t.Errorf("%d calls were under way at once that can cost %v dollars each: %d are to fit", admitted, each, most)
+	each, _ := strconv.ParseFloat(fmt.Sprint(maxCost.Load()), 64)
+	if maxCalls := int64(1 / each); each == 0 || admitted != maxCalls {
+		t.Errorf("%d calls were under way at once that can cost %v dollars each: %d are to fit", admitted, each, maxCalls)
 	}
 	if passed.Load() != admitted {
 		t.Errorf("%d of %d passed", passed.Load(), admitted)
@@ -135,7 +135,7 @@ func TestBudgetOverThreeNodesInAStorm(t *testing.T) {
 	t.Parallel()
 	up, redis := upstream.Start(t), redistest.Start(t)
 	var answers atomic.Int64
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		answers.Add(1)
 		r := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":50,"total_tokens":70}}`))
 		r.Wait = 5 * time.Millisecond

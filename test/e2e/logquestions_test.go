@@ -15,7 +15,7 @@ import (
 // store has the rows; a text in any of them is a text, and nothing is slowed or broken.
 func TestBadQuestionsToTheLog(t *testing.T) {
 	t.Parallel()
-	for name, place := range map[string]func(*testing.T) option{
+	for name, storage := range map[string]func(*testing.T) option{
 		"duckdb": func(*testing.T) option { return with() },
 		"clickhouse": func(t *testing.T) option {
 			server := clickhousetest.Start(t)
@@ -24,7 +24,7 @@ func TestBadQuestionsToTheLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := start(t, place(t))
+			g := start(t, storage(t))
 			id := g.chat(custom(upstream.Start(t))...).Header.Get("x-gateway-request-id")
 			eventually(t, logLimit, "the call is in the log", func() bool { return g.call("GET", "/v1/logs/"+id, "").Status == 200 })
 			for _, q := range badQuestions(id) {
@@ -43,7 +43,7 @@ type badQuestion struct {
 	call, body string // "GET /v1/logs?status_code=abc"
 	status     int
 	field      string // of the errors; empty where there is none to name
-	says       string // in the answer
+	message    string // in the answer
 }
 
 func (q *badQuestion) ask(t *testing.T, g *gateway) {
@@ -58,15 +58,15 @@ func (q *badQuestion) ask(t *testing.T, g *gateway) {
 	if got := a.get("data.errors.0.path").String(); !strings.HasPrefix(got, q.field) || q.field != "" && a.get("data.message").String() == "" {
 		t.Errorf("%s %.80s: the refusal names %q, want %q: %.300s", q.call, q.body, got, q.field, a.Body)
 	}
-	if !strings.Contains(a.Body, q.says) {
-		t.Errorf("%s %.80s: %.300s does not say %q", q.call, q.body, a.Body, q.says)
+	if !strings.Contains(a.Body, q.message) {
+		t.Errorf("%s %.80s: %.300s does not say %q", q.call, q.body, a.Body, q.message)
 	}
 }
 
 const someTime = "time_of_generation_min=2026-11-01T00:00:00Z&time_of_generation_max=2026-12-01T00:00:00Z"
 
-// figureRoutes are routes that need a time.
-var figureRoutes = []string{
+// metricRoutes are routes that need a time.
+var metricRoutes = []string{
 	"/v1/analytics/graphs/requests", "/v1/analytics/graphs/cost", "/v1/analytics/graphs/latency", "/v1/analytics/graphs/tokens", "/v1/analytics/graphs/users",
 	"/v1/analytics/graphs/users/requests", "/v1/analytics/graphs/errors", "/v1/analytics/graphs/errors/rate", "/v1/analytics/graphs/errors/stacks",
 	"/v1/analytics/graphs/errors/status-codes", "/v1/analytics/graphs/requests/rescued", "/v1/analytics/graphs/cache/hit-rate", "/v1/analytics/graphs/cache/latency",
@@ -76,7 +76,7 @@ var figureRoutes = []string{
 }
 
 func badQuestions(id string) (all []badQuestion) {
-	for _, route := range append([]string{"/v1/logs", "/v1/logs/stream"}, figureRoutes...) {
+	for _, route := range append([]string{"/v1/logs", "/v1/logs/stream"}, metricRoutes...) {
 		timed := route + "?"
 		if !strings.HasPrefix(route, "/v1/logs") || strings.Contains(route, "groups") {
 			timed += someTime + "&"

@@ -74,9 +74,9 @@ func openPost(t *testing.T) (*postOffice, option) {
 func TestMailIsSentByOneNode(t *testing.T) {
 	t.Parallel()
 	post, mails := openPost(t)
-	place := on(storetest.Postgres(t))
-	nodes := []*gateway{start(t, place, mails, with("LOG_LEVEL=info"))}
-	nodes = append(nodes, start(t, place, mails, with("LOG_LEVEL=info")))
+	storage := withDatabase(storetest.Postgres(t))
+	nodes := []*gateway{start(t, storage, mails, with("LOG_LEVEL=info"))}
+	nodes = append(nodes, start(t, storage, mails, with("LOG_LEVEL=info")))
 	invite := func(g *gateway, name string) {
 		g.do(adminKey, "POST", "/v1/admin/users/invites", object{"email": name + "@acme.example", "role": "member"})
 	}

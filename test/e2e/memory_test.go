@@ -30,7 +30,7 @@ func (z *zeros) Read(b []byte) (int, error) {
 
 // transcribe uploads a file of a size without holding it; chunked leaves its length
 // open. It returns how many bytes of the file were taken.
-func (g *gateway) transcribe(size int64, chunked bool, headers ...string) (answer, int64) {
+func (g *gateway) transcribe(size int64, chunked bool, headers ...string) (callResult, int64) {
 	g.t.Helper()
 	head := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\nwhisper-1\r\n--" + boundary +
 		"\r\nContent-Disposition: form-data; name=\"file\"; filename=\"long.wav\"\r\nContent-Type: audio/wav\r\n\r\n"
@@ -51,11 +51,11 @@ func (g *gateway) transcribe(size int64, chunked bool, headers ...string) (answe
 	}
 	resp, err := g.http.Do(req)
 	if err != nil {
-		return answer{Err: err}, file.sent.Load()
+		return callResult{Err: err}, file.sent.Load()
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, resp.Proto, string(b), err}, file.sent.Load()
+	return callResult{resp.StatusCode, resp.Header, resp.Proto, string(b), err}, file.sent.Load()
 }
 
 // peak is the most memory that a process has used so far, in bytes.
@@ -82,8 +82,8 @@ func (c *child) peak(t *testing.T) int64 {
 // is anything left of them on its disk.
 func TestUploadsDoNotGrowMemory(t *testing.T) {
 	t.Parallel()
-	const most = 6 * mega
-	up := upstream.Start(t, upstream.KeepBody(1<<10))
+	const maxGrowth = 6 * mega
+	up := upstream.Start(t, upstream.MaxBody(1<<10))
 	g := start(t)
 	for range 20 {
 		a, _ := g.transcribe(mega, false, custom(up)...)
@@ -98,7 +98,7 @@ func TestUploadsDoNotGrowMemory(t *testing.T) {
 		}
 		grown := g.child.peak(t) - before
 		t.Logf("25 MiB upload, chunked %v: peak %d MiB, %.1f MiB more than with 1 MiB uploads", chunked, g.child.peak(t)/mega, float64(grown)/mega)
-		if grown > most {
+		if grown > maxGrowth {
 			t.Errorf("the upload (chunked %v) took %d bytes of memory", chunked, grown)
 		}
 	}

@@ -19,11 +19,11 @@ func TestBudgetOverAKill(t *testing.T) {
 	onEachEngine(t, budgetOverAKill)
 }
 
-func budgetOverAKill(t *testing.T, place option) {
+func budgetOverAKill(t *testing.T, storage option) {
 	up := upstream.Start(t)
 	var answers atomic.Int64
 	var first atomic.Pointer[gateway]
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		if answers.Add(1) == 20 {
 			first.Load().child.kill()
 		}
@@ -31,7 +31,7 @@ func budgetOverAKill(t *testing.T, place option) {
 		r.Wait = 2 * time.Millisecond
 		return &r
 	})
-	g := start(t, place)
+	g := start(t, storage)
 	first.Store(g)
 	g.saveProvider("main", up)
 	workspace := g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String()

@@ -23,7 +23,7 @@ func TestTenInstancesFoundOneOrganisation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			up := upstream.Start(t)
-			nodes := startTen(t, on(server(t)))
+			nodes := startTen(t, withDatabase(server(t)))
 			var keys []string
 			for _, g := range nodes {
 				if strings.Contains(g.child.out.String(), "first start") {
@@ -44,12 +44,12 @@ func TestTenInstancesFoundOneOrganisation(t *testing.T) {
 }
 
 // startTen spawns ten gateways before it waits for the first.
-func startTen(t *testing.T, place option) []*gateway {
+func startTen(t *testing.T, storage option) []*gateway {
 	t.Helper()
 	var launches []launch
 	var children []*child
 	for range 10 {
-		l := newLaunch(t, place, ownKeys())
+		l := newLaunch(t, storage, withGeneratedKeys())
 		launches, children = append(launches, l), append(children, l.spawn(t))
 	}
 	var nodes []*gateway
@@ -63,12 +63,12 @@ func startTen(t *testing.T, place option) []*gateway {
 // second: a new key, a changed config, a provider's new address, a revoked key.
 func TestChangesAreInForceOnEveryNode(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
+	onEachEngine(t, func(t *testing.T, storage option) {
 		up, other := upstream.Start(t), upstream.Start(t)
-		g := start(t, place)
+		g := start(t, storage)
 		nodes := []*gateway{g}
-		if l := newLaunch(t, place); l.shared() {
-			nodes = append(nodes, start(t, place))
+		if l := newLaunch(t, storage); l.shared() {
+			nodes = append(nodes, start(t, storage))
 		}
 		everywhere := func(what string, ok func(*gateway) bool) {
 			t.Helper()
@@ -80,7 +80,7 @@ func TestChangesAreInForceOnEveryNode(t *testing.T) {
 				t.Logf("%s is in force elsewhere after %s", what, took.Round(time.Millisecond))
 			}
 		}
-		chat := func(g *gateway, key string, headers ...string) answer {
+		chat := func(g *gateway, key string, headers ...string) callResult {
 			return g.call("POST", "/v1/chat/completions", hello, append(headers, "x-gateway-api-key: "+key)...)
 		}
 

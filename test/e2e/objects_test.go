@@ -85,15 +85,15 @@ func TestObjectStoreAway(t *testing.T) {
 	up := upstream.Start(t)
 	settings, dir := objectStore(t)
 	g := start(t, settings, with("LOG_STORE_CONNECTION_BACKOFF_MS=100", "LOG_STORE_CONNECTION_FAILURE_THRESHOLD=1"))
-	bucket, away := filepath.Join(dir, "logs"), filepath.Join(dir, "away")
-	if err := os.Rename(bucket, away); err != nil {
+	bucket, moved := filepath.Join(dir, "logs"), filepath.Join(dir, "away")
+	if err := os.Rename(bucket, moved); err != nil {
 		t.Fatal(err)
 	}
 	id := g.call("POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}`, custom(up)...).want(t, 200).Header.Get("x-gateway-trace-id")
 	eventually(t, inForce, "health says that records wait", func() bool {
 		return strings.Contains(g.call("GET", "/health", "").Body, "records wait in the journal")
 	})
-	if err := os.Rename(away, bucket); err != nil {
+	if err := os.Rename(moved, bucket); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, logLimit, "the call is in the log", func() bool {

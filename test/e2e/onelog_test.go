@@ -30,7 +30,7 @@ func TestOneLog(t *testing.T) {
 	}
 	defer tail.Body.Close()
 	follow := bufio.NewScanner(tail.Body)
-	told := func() gjson.Result {
+	nextRow := func() gjson.Result {
 		t.Helper()
 		for follow.Scan() {
 			if data, ok := strings.CutPrefix(follow.Text(), "data: "); ok {
@@ -42,7 +42,7 @@ func TestOneLog(t *testing.T) {
 	}
 
 	id := g.chat("x-gateway-provider: @first", "cookie: s3cr3t", "x-plain: shown").Header.Get("x-gateway-request-id")
-	if got := told().Get("id").String(); got != id {
+	if got := nextRow().Get("id").String(); got != id {
 		t.Errorf("the tail tells of %s, want %s", got, id)
 	}
 	log := g.awaitLog(id)
@@ -73,7 +73,7 @@ func TestOneLog(t *testing.T) {
 		t.Errorf("replay %s", again.Body)
 	}
 	second := again.get("replay.log_id").String()
-	if row := told(); row.Get("id").String() != second || row.Get("replay_of").String() != id {
+	if row := nextRow(); row.Get("id").String() != second || row.Get("replay_of").String() != id {
 		t.Errorf("the tail tells of %s", row)
 	}
 	log = g.awaitLog(second)

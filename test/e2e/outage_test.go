@@ -23,28 +23,28 @@ func TestOutageOfTheWriter(t *testing.T) {
 		primary := storetest.StartPostgres(t, nil)
 		settings := primary.Settings(t)
 		replica := primary.Standby(t)
-		outage(t, primary, true, with("DB_READER_HOST=127.0.0.1", "DB_READER_PORT="+jsonText(replica.Endpoint.Port)), on(settings))
+		outage(t, primary, true, with("DB_READER_HOST=127.0.0.1", "DB_READER_PORT="+jsonText(replica.Endpoint.Port)), withDatabase(settings))
 	})
 	t.Run("mariadb alone", func(t *testing.T) {
 		t.Parallel()
 		server := storetest.StartMariaDB(t, nil)
-		outage(t, server, false, on(server.Settings(t)))
+		outage(t, server, false, withDatabase(server.Settings(t)))
 	})
 }
 
 // outage stops a server under a gateway and starts it again. With a replica the
 // administration still answers reads meanwhile, and another gateway may start.
-func outage(t *testing.T, server *storetest.Server, replica bool, place ...option) {
+func outage(t *testing.T, server *storetest.Server, replica bool, storage ...option) {
 	up := upstream.Start(t)
-	place = append(place, with("DB_WRITER_HADR_MODE=ON"))
-	g := start(t, place...)
+	storage = append(storage, with("DB_WRITER_HADR_MODE=ON"))
+	g := start(t, storage...)
 	g.saveProvider("main", up)
 	config := g.saveConfig("Main", `{"provider":"@main"}`)
 	// A replica lags a little, and what follows it too.
 	eventually(t, recovery, "the config is in force", func() bool {
 		return g.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+config).Status == 200
 	})
-	c := startCrowd(g, 4, []string{"x-gateway-config: " + config})
+	c := startClients(g, 4, []string{"x-gateway-config: " + config})
 	eventually(t, callLimit, "there is load", func() bool { return c.count() > 20 })
 	if s := g.health(); s != "ok" {
 		t.Errorf("health before is %q", s)
@@ -67,7 +67,7 @@ func outage(t *testing.T, server *storetest.Server, replica bool, place ...optio
 	meanwhile := g.chat("x-gateway-config: " + config).Header.Get("x-gateway-request-id")
 	if replica {
 		g.awaitLog(meanwhile)
-		late := start(t, append(place, in(t.TempDir()))...)
+		late := start(t, append(storage, withDir(t.TempDir()))...)
 		late.chat("x-gateway-config: " + config)
 	}
 	eventually(t, callLimit, "the load goes on", func() bool { return c.count() > before+200 })

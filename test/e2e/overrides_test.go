@@ -38,9 +38,9 @@ func (d desk) ask(g *gateway, up *upstream.Server, text string, headers ...strin
 }
 
 // log awaits a log as a node shows it to the workspace.
-func (d desk) log(g *gateway, id string) answer {
+func (d desk) log(g *gateway, id string) callResult {
 	g.t.Helper()
-	var a answer
+	var a callResult
 	eventually(g.t, logLimit, "log "+id+" is there", func() bool {
 		a = g.call("GET", "/v1/logs/"+id, "", d.as())
 		return a.Status == 200
@@ -50,7 +50,7 @@ func (d desk) log(g *gateway, id string) answer {
 
 // bare reports whether a log is figures alone: nothing that the client or the provider
 // said, no header of either.
-func bare(a answer) bool {
+func bare(a callResult) bool {
 	for _, side := range []string{"request", "response", "transformedRequest", "originalResponse", "finalUntransformedRequest"} {
 		for _, part := range []string{".body", ".headers"} {
 			if v := a.get(side + part); v.Exists() && v.Raw != "{}" && v.Raw != "null" {
@@ -61,9 +61,9 @@ func bare(a answer) bool {
 	return true
 }
 
-// settled waits until every node has all that was changed so far: they hear of changes in
+// awaitChanges waits until every node has all that was changed so far: they hear of changes in
 // their order, and a key is made behind them.
-func settled(t *testing.T, nodes []*gateway, place string) {
+func awaitChanges(t *testing.T, nodes []*gateway, place string) {
 	t.Helper()
 	key := nodes[0].do(adminKey, "POST", "/v1/api-keys/workspace/service", object{"name": "fence", "workspace_id": place, "scopes": []string{"logs.list"}}).get("key").String()
 	for _, g := range nodes {
@@ -93,15 +93,15 @@ func holds(t *testing.T, objects string, texts []string) (found []string) {
 
 // keeping are calls and logs of workspaces that differ in what is kept of them.
 type keeping struct {
-	nodes           []*gateway
-	up              *upstream.Server
-	desks           map[string]desk
-	kept, forbidden []string // texts that are to be in the bucket, and that are not
+	nodes               []*gateway
+	up                  *upstream.Server
+	desks               map[string]desk
+	expected, forbidden []string // texts that are to be in the bucket, and that are not
 }
 
-// look has each node serve a call of each workspace, and the other one show it. Of the quiet
+// check has each node serve a call of each workspace, and the other one show it. Of the quiet
 // workspaces figures alone are kept.
-func (k *keeping) look(t *testing.T, when string, quiet ...string) {
+func (k *keeping) check(t *testing.T, when string, quiet ...string) {
 	t.Helper()
 	for slug, d := range k.desks {
 		for i, g := range k.nodes {
@@ -120,7 +120,7 @@ func (k *keeping) look(t *testing.T, when string, quiet ...string) {
 				}
 				continue
 			}
-			k.kept = append(k.kept, text)
+			k.expected = append(k.expected, text)
 			headers := a.get("request.headers")
 			if a.get("request.body.messages.0.content").String() != text || !strings.Contains(a.get("response.body").Raw, text) || found != 1 {
 				t.Errorf("%s, %s, served by node %d: want the bodies, the search finds %d: %.400s", when, slug, i, found, a.Body)
@@ -162,27 +162,27 @@ func TestWorkspacesDifferInWhatIsKept(t *testing.T) {
 	set := func(path string, body object) {
 		t.Helper()
 		k.nodes[0].do(adminKey, "PUT", path, body)
-		settled(t, k.nodes, k.desks["open"].id)
+		awaitChanges(t, k.nodes, k.desks["open"].id)
 	}
 
-	k.look(t, "at first")
+	k.check(t, "at first")
 	k.nodes[0].call("PUT", "/v1/workspaces/quiet", `{"settings":{"debug_log":0}}`, "x-gateway-api-key: "+adminKey).want(t, 400)
 	set("/v1/organisations/self", object{"workspace_overrides": object{"request_logging": true}})
 	set("/v1/workspaces/quiet", object{"settings": object{"debug_log": 0}})
-	k.look(t, "with one workspace that wants figures alone", "quiet")
+	k.check(t, "with one workspace that wants figures alone", "quiet")
 	k.record(t, "quiet")
 
 	set("/v1/organisations/self", object{"settings": object{"debug_log": 0}})
-	k.look(t, "with an organisation that wants figures alone", "open", "quiet")
+	k.check(t, "with an organisation that wants figures alone", "open", "quiet")
 	set("/v1/workspaces/open", object{"settings": object{"debug_log": 1}})
-	k.look(t, "with a workspace that wants more than its organisation", "quiet")
+	k.check(t, "with a workspace that wants more than its organisation", "quiet")
 	set("/v1/organisations/self", object{"workspace_overrides": object{"request_logging": false}})
-	k.look(t, "with workspaces that may not differ any more", "open", "quiet")
+	k.check(t, "with workspaces that may not differ any more", "open", "quiet")
 
 	if there := holds(t, objects, k.forbidden); len(there) > 0 {
 		t.Errorf("%d of %d texts are in the bucket that must not be", len(there), len(k.forbidden))
 	}
-	if there := holds(t, objects, k.kept); len(there) < len(k.kept)/2 {
-		t.Errorf("%d of %d texts are found in the bucket that are kept: the search for others says nothing", len(there), len(k.kept))
+	if there := holds(t, objects, k.expected); len(there) < len(k.expected)/2 {
+		t.Errorf("%d of %d texts are found in the bucket that are kept: the search for others says nothing", len(there), len(k.expected))
 	}
 }

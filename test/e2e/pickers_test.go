@@ -14,7 +14,7 @@ func TestModelPickersOfferWhatALocalServerHas(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
 	lists := func(names ...string) {
-		up.On("/v1/models", upstream.Always(upstream.JSON(200, []byte(`{"object":"list","data":[{"id":"`+strings.Join(names, `"},{"id":"`)+`"}]}`))))
+		up.Handle("/v1/models", upstream.Always(upstream.JSON(200, []byte(`{"object":"list","data":[{"id":"`+strings.Join(names, `"},{"id":"`)+`"}]}`))))
 	}
 	lists("llama3.2:latest", "off")
 	g := start(t, with("MODEL_LIST_PERIOD=1ms"))
@@ -38,7 +38,7 @@ func TestModelPickersOfferWhatALocalServerHas(t *testing.T) {
 	offers("all but what was switched off", "@own/llama3.2:latest")
 	lists("llama3.2:latest", "qwen3")
 	offers("a model that was added", "@own/llama3.2:latest", "@own/qwen3")
-	up.On("/v1/models", upstream.Always(upstream.JSON(503, []byte(`{}`))))
+	up.Handle("/v1/models", upstream.Always(upstream.JSON(503, []byte(`{}`))))
 	before := up.Total()
 	eventually(t, logLimit, "the server was asked while it is down", func() bool {
 		return slices.Equal(offered(), []string{"@own/llama3.2:latest", "@own/qwen3"}) && up.Total() > before+2

@@ -25,14 +25,14 @@ func TestManualOfPrompts(t *testing.T) {
 	g := start(t)
 	g.saveAddress("openai-main", up.URL()+"/v1")
 	org := g.call("GET", "/v1/labels", "").want(t, 200).get("data.0.organisation_id").String()
-	said := map[string]string{"label": prompt.UniversalID(org, "staging")}
+	variables := map[string]string{"label": prompt.UniversalID(org, "staging")}
 	calls := exchange.FindAllStringSubmatch(string(manual), -1)
 	if len(calls) < 8 {
 		t.Fatalf("the manual has %d calls", len(calls))
 	}
 	for _, c := range calls {
 		method, path, body := c[1], c[2], c[3]
-		for name, value := range said {
+		for name, value := range variables {
 			path, body = strings.ReplaceAll(path, "{"+name+"}", value), strings.ReplaceAll(body, "{"+name+"}", value)
 		}
 		a := g.call(method, path, body)
@@ -40,10 +40,10 @@ func TestManualOfPrompts(t *testing.T) {
 			t.Fatalf("%s %s\n%s\n%d %s", method, path, body, a.Status, a.Body)
 		}
 		if slug := a.get("slug").String(); slug != "" {
-			said[a.get("object").String()] = slug
+			variables[a.get("object").String()] = slug
 		}
 		if id := a.get("prompt_version_id").String(); id != "" {
-			said["version"] = id
+			variables["version"] = id
 		}
 	}
 	var models []string
@@ -88,7 +88,7 @@ func TestPromptsInTheLog(t *testing.T) {
 		t.Errorf("the answer is %s", a.Body)
 	}
 	g.awaitLog(a.Header.Get("x-gateway-request-id"))
-	var rows answer
+	var rows callResult
 	eventually(t, logLimit, "both attempts are in the log", func() bool {
 		rows = g.call("GET", "/v1/logs?request_id="+a.Header.Get("x-gateway-request-id"), "")
 		return rows.get("total").Int() == 2
@@ -101,4 +101,6 @@ func TestPromptsInTheLog(t *testing.T) {
 	}
 }
 
-func gjsonText(body []byte, path string) string { return answer{Body: string(body)}.get(path).String() }
+func gjsonText(body []byte, path string) string {
+	return callResult{Body: string(body)}.get(path).String()
+}

@@ -22,9 +22,9 @@ func custom(up *upstream.Server) []string {
 }
 
 // awaitLog waits until a request is in the log and returns its entry.
-func (g *gateway) awaitLog(id string) answer {
+func (g *gateway) awaitLog(id string) callResult {
 	g.t.Helper()
-	var a answer
+	var a callResult
 	eventually(g.t, logLimit, "request "+id+" is in the log", func() bool {
 		a = g.call("GET", "/v1/logs/"+id, "")
 		return a.Status == 200
@@ -65,7 +65,7 @@ func (g *gateway) listedIDs(q url.Values, headers ...string) (ids []string) {
 }
 
 // do calls the administration with a key and expects 200.
-func (g *gateway) do(key, method, path string, body any) answer {
+func (g *gateway) do(key, method, path string, body any) callResult {
 	g.t.Helper()
 	text := ""
 	if body != nil {

@@ -36,13 +36,13 @@ const (
 	spentCalls = 48
 )
 
-func priceIsCorrected(t *testing.T, place option) {
+func priceIsCorrected(t *testing.T, storage option) {
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		r := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":900,"total_tokens":920}}`))
 		return &r
 	})
-	d := &dearCalls{gateway: start(t, place), t: t, from: time.Now().Add(-time.Minute), until: time.Now().Add(time.Hour)}
+	d := &dearCalls{gateway: start(t, storage), t: t, from: time.Now().Add(-time.Minute), until: time.Now().Add(time.Hour)}
 	d.prepare(up)
 	d.agree("at the wrong price", spentCalls*dearCall)
 	if status := d.spend(); status != 412 {
@@ -114,7 +114,7 @@ func (d *dearCalls) order(dry bool) string {
 	return jsonText(object{"time_of_generation_min": d.from.UTC(), "time_of_generation_max": d.until.UTC(), "dry_run": dry})
 }
 
-func (d *dearCalls) reRate(dry bool) answer {
+func (d *dearCalls) reRate(dry bool) callResult {
 	d.t.Helper()
 	return d.call("POST", "/v1/model-configs/pricing/re-rate", d.order(dry), "x-gateway-api-key: "+adminKey).want(d.t, 200)
 }
@@ -153,7 +153,7 @@ func TestRatesOverAKill(t *testing.T) {
 	key := g.do(adminKey, "POST", "/v1/api-keys/workspace/service", object{
 		"name": "caller", "workspace_id": workspace, "scopes": []string{"completions.write"}, "rate_limits": []object{{"type": "requests", "unit": "rpw", "value": 10}},
 	}).get("key").String()
-	call := func() answer {
+	call := func() callResult {
 		return g.call("POST", "/v1/chat/completions", `{"model":"@main/gpt-4o","messages":[{"role":"user","content":"Hi"}]}`, "x-gateway-api-key: "+key)
 	}
 	eventually(t, logLimit, "the key is in force", func() bool { return call().Status == 200 })
@@ -193,7 +193,7 @@ func TestFirstCallHasItsPrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"of-the-house","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":10,"total_tokens":30}}`))))
+	up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"of-the-house","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":10,"total_tokens":30}}`))))
 	g := start(t, with("MODEL_CONFIGS_PRICING_LOCAL_PATH="+prices))
 	billed := func(when string) {
 		t.Helper()

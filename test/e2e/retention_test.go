@@ -71,18 +71,18 @@ func (d desk) counted(g *gateway) (counted, listed int64) {
 func TestRetentionOfWorkspacesOnASharedLog(t *testing.T) {
 	t.Parallel()
 	const age = 5 * 24 * time.Hour
-	place, objects := oneLog(t)
-	a, b := start(t, place), start(t, place)
+	storage, objects := oneLog(t)
+	a, b := start(t, storage), start(t, storage)
 	nodes := []*gateway{a, b}
 	a.do(adminKey, "PUT", "/v1/organisations/self", object{"workspace_overrides": object{"request_logging": true}})
 	logs := map[string][]*noted{} // of both nodes, by workspace
 	for _, w := range []struct {
-		slug string
-		kept object
+		slug     string
+		retained object
 	}{{"long", nil}, {"bodies", object{"bodies_days": 2}}, {"rows", object{"rows_days": 2}}, {"metrics", object{"metrics_days": 2}}} {
 		d := newDesk(t, nodes, w.slug)
-		if w.kept != nil {
-			a.do(adminKey, "PUT", "/v1/workspaces/"+w.slug, object{"settings": object{"log_retention": w.kept}})
+		if w.retained != nil {
+			a.do(adminKey, "PUT", "/v1/workspaces/"+w.slug, object{"settings": object{"log_retention": w.retained}})
 		}
 		for _, g := range nodes {
 			logs[w.slug] = append(logs[w.slug], d.note(g, age)) // in an object of its own
@@ -125,10 +125,10 @@ func TestRetentionOfWorkspacesOnASharedLog(t *testing.T) {
 		for _, w := range []struct {
 			slug            string
 			counted, listed int64
-			found, whole    bool
+			found, complete bool
 		}{{"long", 4, 4, true, true}, {"bodies", 4, 4, true, false}, {"rows", 4, 2, false, false}, {"metrics", 2, 2, false, false}} {
 			eventually(t, endLimit, fmt.Sprintf("node %d shows of workspace %q what is kept, and nothing else", i, w.slug), func() bool {
-				return as(g, w.slug, w.counted, w.listed, w.found, w.whole)
+				return as(g, w.slug, w.counted, w.listed, w.found, w.complete)
 			})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func TestSettingsAreObeyed(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	chat := func(g *gateway, model string, headers ...string) answer {
+	chat := func(g *gateway, model string, headers ...string) callResult {
 		return g.call("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", model, 1), headers...)
 	}
 	cases := []struct {

@@ -17,11 +17,11 @@ import (
 
 // oneLog are the settings of nodes that share all that can be shared: the control plane, the
 // rows of the log and their bodies. It returns the directory of the bucket too.
-func oneLog(t *testing.T) (place option, objects string) {
+func oneLog(t *testing.T) (storage option, objects string) {
 	t.Helper()
 	rows := clickhousetest.Start(t)
 	bucket, objects := objectStore(t)
-	control := on(storetest.Postgres(t))
+	control := withDatabase(storetest.Postgres(t))
 	return func(l *launch) {
 		control(l)
 		bucket(l)
@@ -33,8 +33,8 @@ func oneLog(t *testing.T) (place option, objects string) {
 // served is listed, grouped, read with its bodies, followed and exported at the other.
 func TestTwoNodesHaveOneLog(t *testing.T) {
 	t.Parallel()
-	place, objects := oneLog(t)
-	nodes := []*gateway{start(t, place), start(t, place)}
+	storage, objects := oneLog(t)
+	nodes := []*gateway{start(t, storage), start(t, storage)}
 	up := upstream.Start(t)
 	var tails []*follower
 	for _, g := range nodes {
@@ -61,8 +61,8 @@ func TestTwoNodesHaveOneLog(t *testing.T) {
 		if found := g.search("hello THERE"); len(found) != 2 {
 			t.Errorf("the search on node %d finds %v", i, found)
 		}
-		if told := tails[i].next(t, 2); !slices.Contains(told, ids[0]) || !slices.Contains(told, ids[1]) {
-			t.Errorf("who follows the log of node %d was told of %v, want %v", i, told, ids)
+		if rows := tails[i].next(t, 2); !slices.Contains(rows, ids[0]) || !slices.Contains(rows, ids[1]) {
+			t.Errorf("who follows the log of node %d was told of %v, want %v", i, rows, ids)
 		}
 	}
 

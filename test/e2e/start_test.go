@@ -15,7 +15,7 @@ import (
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	g := start(t, ownKeys())
+	g := start(t, withGeneratedKeys())
 	g.key = g.printed("its workspace key", `Workspace key +(\S+)\n`)
 	admin := g.printed("its Admin key", `Admin key +(\S+)\n`)
 	if g.key == "" || admin == "" || g.key == admin {
@@ -80,10 +80,10 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := []struct {
-		name string
-		env  []string
-		args []string
-		says []string
+		name   string
+		env    []string
+		args   []string
+		output []string
 	}{
 		{"a number out of range", []string{"PORT=70000"}, nil, []string{"PORT", "70000", "65535"}},
 		{"a flag's value", nil, []string{"--port", "http"}, []string{"PORT", "http"}},
@@ -98,7 +98,7 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			out := refusedStart(t, c.env, c.args...)
-			for _, s := range c.says {
+			for _, s := range c.output {
 				if !strings.Contains(out, s) {
 					t.Errorf("it does not name %s:\n%s", s, out)
 				}
@@ -125,7 +125,7 @@ func refusedStart(t *testing.T, env []string, args ...string) string {
 // the call in the log.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	g := start(t, command("demo"), ownKeys())
+	g := start(t, command("demo"), withGeneratedKeys())
 	g.key = g.printed("its workspace key", `Workspace key +(\S+)\n`)
 	line := g.printed("a first call", `(?s)(  curl .*\}')\n`)
 	out, err := exec.Command("sh", "-c", line+" -sS -i").CombinedOutput()

@@ -64,7 +64,7 @@ func TestStopSendsCallersElsewhere(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
 	g := start(t, with("DRAIN_DELAY=10m"))
-	c := startCrowd(g, 4, custom(up))
+	c := startClients(g, 4, custom(up))
 	eventually(t, callLimit, "there is load", func() bool { return c.count() > 20 })
 	g.child.terminate(t)
 	eventually(t, callLimit, "health says so", func() bool {
@@ -86,8 +86,8 @@ func TestStopSendsCallersElsewhere(t *testing.T) {
 	before := c.count()
 	eventually(t, callLimit, "there is load still", func() bool { return c.count() > before+20 })
 	c.stop()
-	if len(c.lost) > 0 || len(c.bad) > 0 {
-		t.Errorf("%d calls have no answer, and %d none of ours: %.300v %.300v", len(c.lost), len(c.bad), c.lost, c.bad)
+	if len(c.failures) > 0 || len(c.bad) > 0 {
+		t.Errorf("%d calls have no answer, and %d none of ours: %.300v %.300v", len(c.failures), len(c.bad), c.failures, c.bad)
 	}
 	g.child.terminate(t)
 	if code := g.child.ended(t); code == 0 {
@@ -101,8 +101,8 @@ func TestStopEndsWhatOutlastsTheLimit(t *testing.T) {
 	t.Parallel()
 	ca := storetest.NewCA(t)
 	for _, c := range []struct {
-		name, path, proto, says string
-		opts                    []option
+		name, path, proto, message string
+		opts                       []option
 	}{
 		{"HTTP/1.1", "/v1/chat/completions", "HTTP/1.1", `data: {"error":{"code":null,"message":"the gateway is stopping`, nil},
 		{"HTTP/2", "/v1/chat/completions", "HTTP/2.0", `data: {"error":{"code":null,"message":"the gateway is stopping`, []option{secure(t, ca)}},
@@ -124,7 +124,7 @@ func TestStopEndsWhatOutlastsTheLimit(t *testing.T) {
 			began := time.Now()
 			g.child.terminate(t)
 			text, err := io.ReadAll(resp.Body)
-			if at := strings.LastIndex(string(text), "\n\n"+c.says); err != nil || at < 0 || strings.Count(string(text[at:]), "\n\n") != 2 {
+			if index := strings.LastIndex(string(text), "\n\n"+c.message); err != nil || index < 0 || strings.Count(string(text[index:]), "\n\n") != 2 {
 				t.Errorf("the stream ends with %q: %v", tail(string(text)), err)
 			}
 			if code, took := g.child.ended(t), time.Since(began); code != 0 || took > 20*time.Second { // it would be 30 s as usual
@@ -144,7 +144,7 @@ func TestStopRefusesWhatHasNoAnswer(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
 	g := start(t, with("DRAIN_TIMEOUT=300ms"))
-	got := make(chan answer, 1)
+	got := make(chan callResult, 1)
 	go func() {
 		got <- g.try("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", "fault:hang", 1), custom(up)...)
 	}()
@@ -206,11 +206,11 @@ func TestStopEndsConversations(t *testing.T) {
 func TestKillLosesNothing(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 16, 3
-	up := upstream.Start(t, upstream.KeepBody(1<<10))
+	up := upstream.Start(t, upstream.MaxBody(1<<10))
 	g := start(t)
 	var answered []string
 	for range rounds {
-		c := startCrowd(g, clients, custom(up))
+		c := startClients(g, clients, custom(up))
 		eventually(t, callLimit, "there is load", func() bool { return c.count() > 500 })
 		g.child.kill()
 		answered = append(answered, c.stop()...)

@@ -17,9 +17,9 @@ var refusedBySpec = map[string]string{
 	"TestAudioTranscriptionNewWithOptionalParams": "keywords[], languages[] and others are no fields of a transcription, and timestamps need verbose_json (spec, Transcription request)",
 }
 
-// speltAnew are requests that the gateway does not pass on as they are although caller
+// rewrittenRequests are requests that the gateway does not pass on as they are although caller
 // and provider are of one vendor: provider, then how they begin, and why.
-var speltAnew = map[string]string{
+var rewrittenRequests = map[string]string{
 	"openai POST /v1/audio/transcriptions\n": "it is refused",
 }
 
@@ -117,7 +117,7 @@ func compareRequests(t *testing.T, provider string, sent, arrived []string) {
 }
 
 func known(request string) bool {
-	for start := range speltAnew {
+	for start := range rewrittenRequests {
 		if strings.HasPrefix(request, start) {
 			return true
 		}

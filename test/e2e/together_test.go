@@ -12,20 +12,20 @@ import (
 const together = 8
 
 // twoNodes starts two gateways on one database, or one where a database serves one.
-func twoNodes(t *testing.T, place option) []*gateway {
+func twoNodes(t *testing.T, storage option) []*gateway {
 	t.Helper()
-	nodes := []*gateway{start(t, place)}
-	if newLaunch(t, place).shared() {
-		nodes = append(nodes, start(t, place))
+	nodes := []*gateway{start(t, storage)}
+	if newLaunch(t, storage).shared() {
+		nodes = append(nodes, start(t, storage))
 	}
 	return nodes
 }
 
 // atOnce lets callers with the Admin key make a call each at the same moment, by turns on
 // the nodes, and returns their answers.
-func atOnce(t *testing.T, nodes []*gateway, method, path string, body func(n int) string, headers ...string) []answer {
+func atOnce(t *testing.T, nodes []*gateway, method, path string, body func(n int) string, headers ...string) []callResult {
 	t.Helper()
-	answers := make([]answer, together)
+	answers := make([]callResult, together)
 	begin := make(chan struct{})
 	var all sync.WaitGroup
 	for n := range together {
@@ -45,7 +45,7 @@ func atOnce(t *testing.T, nodes []*gateway, method, path string, body func(n int
 }
 
 // winners are the callers who were answered 200; all others must have the refusal.
-func winners(t *testing.T, answers []answer, refusal int, code string) (won []int) {
+func winners(t *testing.T, answers []callResult, refusal int, code string) (won []int) {
 	t.Helper()
 	for n, a := range answers {
 		switch {
@@ -63,8 +63,8 @@ func winners(t *testing.T, answers []answer, refusal int, code string) (won []in
 // and each of them is on the audit trail.
 func TestAdministratorsAtOnce(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
-		nodes := twoNodes(t, place)
+	onEachEngine(t, func(t *testing.T, storage option) {
+		nodes := twoNodes(t, storage)
 		g := nodes[0]
 
 		made := atOnce(t, nodes, "POST", "/v1/workspaces", func(int) string { return `{"name":"Same","slug":"same"}` })
@@ -77,7 +77,9 @@ func TestAdministratorsAtOnce(t *testing.T) {
 
 		id := g.do(g.key, "POST", "/v1/policies/rate-limits", object{"conditions": []object{{"key": "api_key", "value": "*"}}, "type": "requests", "unit": "rpm", "value": 100}).get("id").String()
 		path := "/v1/policies/rate-limits/" + id
-		read := func(n *gateway) answer { return n.call("GET", path, "", "x-gateway-api-key: "+adminKey).want(t, 200) }
+		read := func(n *gateway) callResult {
+			return n.call("GET", path, "", "x-gateway-api-key: "+adminKey).want(t, 200)
+		}
 		value := func(n int) string { return fmt.Sprintf(`{"value":%d}`, 1000+n) }
 
 		seen := read(g).Header.Get("ETag")
@@ -113,32 +115,32 @@ func TestAdministratorsAtOnce(t *testing.T) {
 	})
 }
 
-// nobody is the id of no user.
-const nobody = "0191f3a0-0000-7000-8000-0000000000ff"
+// unknownUser is the id of no user.
+const unknownUser = "0191f3a0-0000-7000-8000-0000000000ff"
 
-// halves are writes of several things of which one cannot be done: none of them is.
-var halves = []step{
-	{does: "a workspace with members, one of whom is nobody", key: "admin", call: "POST /v1/workspaces", body: `{"name":"Half","slug":"half","users":["{owner}","` + nobody + `"]}`, status: 404},
+// failingWrites are writes of several things of which one cannot be done: none of them is.
+var failingWrites = []step{
+	{does: "a workspace with members, one of whom is nobody", key: "admin", call: "POST /v1/workspaces", body: `{"name":"Half","slug":"half","users":["{owner}","` + unknownUser + `"]}`, status: 404},
 	{does: "there is none", key: "admin", call: "GET /v1/workspaces/half", status: 404},
 	{does: "an integration", key: "admin", call: "POST /v1/integrations", body: `{"name":"Main","slug":"main","ai_provider_id":"openai","key":"sk-s3cr3t-main"}`},
 	{does: "granted to a workspace and to one that is not there", key: "admin", call: "PUT /v1/integrations/main/workspaces", body: `{"workspaces":[{"id":"{place}","enabled":true},{"id":"nowhere","enabled":true}]}`, status: 404},
-	{does: "nobody has it", key: "first", call: "GET /v1/providers", says: map[string]string{"total": "0"}},
+	{does: "nobody has it", key: "first", call: "GET /v1/providers", values: map[string]string{"total": "0"}},
 	{does: "an invitation into a workspace and into none", key: "admin", call: "POST /v1/admin/users/invites", body: `{"email":"half@acme.example","role":"member","workspaces":[{"id":"{place}","role":"member"},{"id":"nowhere","role":"member"}]}`, status: 404},
-	{does: "there is none", key: "admin", call: "GET /v1/admin/users/invites", says: map[string]string{"total": "0"}},
-	{does: "members, one of whom is nobody", key: "admin", call: "POST /v1/admin/workspaces/{place}/users", body: `{"users":[{"id":"{owner}","role":"member"},{"id":"` + nobody + `","role":"member"}]}`, status: 404},
-	{does: "there are none", key: "admin", call: "GET /v1/admin/workspaces/{place}/users", says: map[string]string{"total": "0"}},
+	{does: "there is none", key: "admin", call: "GET /v1/admin/users/invites", values: map[string]string{"total": "0"}},
+	{does: "members, one of whom is nobody", key: "admin", call: "POST /v1/admin/workspaces/{place}/users", body: `{"users":[{"id":"{owner}","role":"member"},{"id":"` + unknownUser + `","role":"member"}]}`, status: 404},
+	{does: "there are none", key: "admin", call: "GET /v1/admin/workspaces/{place}/users", values: map[string]string{"total": "0"}},
 }
 
 // A write that fails leaves nothing half done, on any engine.
 func TestNothingHalfDone(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, place option) {
-		g := start(t, place)
+	onEachEngine(t, func(t *testing.T, storage option) {
+		g := start(t, storage)
 		known := map[string]string{
 			"admin": adminKey, "first": workspaceKey,
 			"owner": g.do(adminKey, "GET", "/v1/admin/users", nil).get("data.0.id").String(),
 			"place": g.do(adminKey, "GET", "/v1/workspaces", nil).get("data.0.id").String(),
 		}
-		g.life(known, halves)
+		g.life(known, failingWrites)
 	})
 }

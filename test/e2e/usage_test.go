@@ -11,7 +11,7 @@ import (
 func TestUsageBeginsAnew(t *testing.T) {
 	t.Parallel()
 	up := upstream.Start(t)
-	up.On("/v1/chat/completions", func(upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		r := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":900,"total_tokens":920}}`))
 		return &r
 	})

@@ -34,13 +34,13 @@ func Start(t testing.TB, g *dataplane.Gateway) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := &complaints{}
+	errorLog := &complaints{}
 	s := &h1.Server{
-		Gateway: g, Patience: front.Usual(), Log: slog.New(slog.NewTextHandler(said, nil)),
+		Gateway: g, Patience: front.Usual(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
 		Mine: func(string, string, wire.Header) bool { return true },
 		Rest: &http.Server{
 			Handler: front.New(g), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-			ErrorLog: log.New(said, "", 0),
+			ErrorLog: log.New(errorLog, "", 0),
 		},
 	}
 	done, ctx := make(chan error, 1), context.WithoutCancel(t.Context()) // a fuzz test may not be asked for it later
@@ -52,7 +52,7 @@ func Start(t testing.TB, g *dataplane.Gateway) *Server {
 		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("the server ended with %v", err)
 		}
-		if text := said.String(); strings.Contains(text, "panic") {
+		if text := errorLog.String(); strings.Contains(text, "panic") {
 			t.Errorf("the server says: %s", text)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 
 // Accept is the script of a provider that takes any request. It answers with the least
 // that its APIs allow: an object, or where a stream was asked for a stream.
-func Accept(s upstream.Seen) *upstream.Reply {
+func Accept(s upstream.Seen) *upstream.Response {
 	r := upstream.JSON(200, []byte(object(s.Path())))
 	if streams(s.Body) {
 		r = upstream.Stream(events(s.Path())...)

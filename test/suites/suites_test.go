@@ -48,9 +48,9 @@ func TestRead(t *testing.T) {
 // What arrived in two runs is the same text, and what differs is not.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	run := func(boundary, at, purpose string) []string {
+	run := func(boundary, cursor, purpose string) []string {
 		form := upstream.Seen{Method: "POST", Target: "/v1/files", Header: []upstream.Field{{Name: "Content-Type", Value: "multipart/form-data; boundary=" + boundary}}, Body: []byte("--" + boundary + "\r\n\r\n" + purpose + "\r\n--" + boundary + "--\r\n")}
-		list := upstream.Seen{Method: "GET", Target: "/v1/jobs?after=" + at}
+		list := upstream.Seen{Method: "GET", Target: "/v1/jobs?after=" + cursor}
 		return Requests([]upstream.Seen{{Method: "GET", Target: "/v1"}, form, list}, "/v1")
 	}
 	one, same, other := run("one", "2026-01-02T03%3A04%3A05Z", "batch"), run("two", "2026-11-20T15%3A22%3A13Z", "batch"), run("two", "2026-11-20T15%3A22%3A13Z", "vision")
@@ -65,14 +65,14 @@ func TestRequests(t *testing.T) {
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/messages/count_tokens", "/v1/files/file_id", "/v1/anything"} {
-		whole := Accept(upstream.Seen{Target: path + "?beta=true", Body: []byte(`{"stream":false}`)})
-		if !json.Valid(whole.Pieces[0].Bytes) {
-			t.Errorf("%s: %s", path, whole.Pieces[0].Bytes)
+		full := Accept(upstream.Seen{Target: path + "?beta=true", Body: []byte(`{"stream":false}`)})
+		if !json.Valid(full.Chunks[0].Bytes) {
+			t.Errorf("%s: %s", path, full.Chunks[0].Bytes)
 		}
-		if (path == "/v1/anything") != (string(whole.Pieces[0].Bytes) == "{}") {
-			t.Errorf("%s: %s", path, whole.Pieces[0].Bytes)
+		if (path == "/v1/anything") != (string(full.Chunks[0].Bytes) == "{}") {
+			t.Errorf("%s: %s", path, full.Chunks[0].Bytes)
 		}
-		if stream := Accept(upstream.Seen{Target: path, Body: []byte(`{"stream":true}`)}); len(stream.Pieces) < 2 || stream.Framing != upstream.Chunked {
+		if stream := Accept(upstream.Seen{Target: path, Body: []byte(`{"stream":true}`)}); len(stream.Chunks) < 2 || stream.Framing != upstream.Chunked {
 			t.Errorf("%s does not stream: %+v", path, stream)
 		}
 	}

@@ -75,14 +75,14 @@ func (c *conn) skipTrailer() error {
 // into the count and the sum. A longer one is put to the demo as it passes, since
 // it cannot be replayed.
 func (s *Server) takeBody(seen *Seen, src io.Reader) error {
-	k := &keeper{limit: s.opts.keep, sum: sha256.New()}
+	k := &bodyRecorder{limit: s.opts.maxBody, sum: sha256.New()}
 	var first bytes.Buffer
-	_, err := io.CopyN(io.MultiWriter(&first, k), src, s.opts.keep+1)
-	var whole *Reply
+	_, err := io.CopyN(io.MultiWriter(&first, k), src, s.opts.maxBody+1)
+	var demo *Response
 	if err == nil { // there is more than is kept
 		rest := &errReader{r: io.TeeReader(src, k)}
 		r := s.ask(seen, io.MultiReader(&first, rest))
-		whole = &r
+		demo = &r
 		_, _ = io.Copy(io.Discard, rest)
 		err = rest.err
 	}
@@ -90,23 +90,23 @@ func (s *Server) takeBody(seen *Seen, src io.Reader) error {
 		err = nil
 	}
 	s.seen.update(seen, func(x *Seen) {
-		x.Body, x.BodyBytes, x.whole = k.kept, k.n, whole
+		x.Body, x.BodyBytes, x.demoResponse = k.head, k.n, demo
 		k.sum.Sum(x.BodySum[:0])
 	})
 	return err
 }
 
-// keeper keeps the first bytes and sums all.
-type keeper struct {
+// bodyRecorder keeps the first bytes and sums all.
+type bodyRecorder struct {
 	limit int64
 	n     int64
-	kept  []byte
+	head  []byte
 	sum   hash.Hash
 }
 
-func (k *keeper) Write(p []byte) (int, error) {
-	if room := k.limit - int64(len(k.kept)); room > 0 {
-		k.kept = append(k.kept, p[:min(room, int64(len(p)))]...)
+func (k *bodyRecorder) Write(p []byte) (int, error) {
+	if free := k.limit - int64(len(k.head)); free > 0 {
+		k.head = append(k.head, p[:min(free, int64(len(p)))]...)
 	}
 	k.n += int64(len(p))
 	return k.sum.Write(p)

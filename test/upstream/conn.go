@@ -39,7 +39,7 @@ func (c *conn) one() bool {
 	if err != nil {
 		return false
 	}
-	seen := &Seen{Conn: c.id, Head: head, At: time.Now()}
+	seen := &Seen{Conn: c.id, Head: head, Received: time.Now()}
 	bad := parseHead(seen)
 	c.s.seen.add(seen)
 	if bad != nil {
@@ -55,7 +55,7 @@ func (c *conn) one() bool {
 func (c *conn) serve(seen *Seen) bool {
 	early := c.s.early(*seen)
 	if early != nil && early.Early {
-		return c.reply(seen, *early) && c.readBody(seen, 0) == nil
+		return c.respond(seen, *early) && c.readBody(seen, 0) == nil
 	}
 	var pause time.Duration
 	if early != nil {
@@ -65,12 +65,12 @@ func (c *conn) serve(seen *Seen) bool {
 		c.left(seen)
 		return false
 	}
-	r := c.s.answer(*seen)
+	r := c.s.respond(*seen)
 	if r == nil {
 		c.upgrade(seen)
 		return false
 	}
-	return c.reply(seen, *r)
+	return c.respond(seen, *r)
 }
 
 // readHead returns the bytes up to and with the empty line.
@@ -96,11 +96,11 @@ func parseHead(seen *Seen) error {
 		return errBadHead
 	}
 	lines := strings.Split(strings.TrimRight(string(seen.Head), "\r\n"), "\r\n")
-	words := strings.Split(lines[0], " ")
-	if len(words) != 3 || !strings.HasPrefix(words[2], "HTTP/1.") {
+	parts := strings.Split(lines[0], " ")
+	if len(parts) != 3 || !strings.HasPrefix(parts[2], "HTTP/1.") {
 		return errBadHead
 	}
-	seen.Method, seen.Target, seen.Proto = words[0], words[1], words[2]
+	seen.Method, seen.Target, seen.Proto = parts[0], parts[1], parts[2]
 	for _, line := range lines[1:] {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {

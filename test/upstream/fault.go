@@ -24,10 +24,10 @@ const (
 
 // fault is a way to go wrong. Most change the answer that would have been right.
 type fault struct {
-	does string                           // for a reader of the list
-	def  argument                         // the argument when none is given; its kind is that of the non-zero field
-	make func(ok Reply, a argument) Reply // nil for those decided by the head
-	head func(a string) Reply             // of those decided by the head, before the body is read
+	does string                                 // for a reader of the list
+	def  argument                               // the argument when none is given; its kind is that of the non-zero field
+	make func(ok Response, a argument) Response // nil for those decided by the head
+	head func(a string) Response                // of those decided by the head, before the body is read
 }
 
 // argument is what stands after @ in a fault.
@@ -79,7 +79,7 @@ func joined(tables ...map[string]fault) map[string]fault {
 // Fault is the reply of a fault, for example "cut-stream@3", to a request; limits
 // to a number of times do not count here. A fault that does not exist answers 501
 // with a text that says so.
-func (s *Server) Fault(text string, seen Seen) Reply {
+func (s *Server) Fault(text string, seen Seen) Response {
 	spec := parseFault(text)
 	f, ok := faults[spec.name]
 	if !ok {
@@ -118,7 +118,7 @@ func (r *record) name(id int, fault string) {
 	for i := len(r.list) - 1; i >= 0; i-- {
 		if r.list[i].ID == id {
 			r.list[i].Fault = fault
-			r.tell()
+			r.notify()
 			return
 		}
 	}

@@ -71,7 +71,7 @@ var faultCases = []faultCase{
 	{fault: "retry-after@3", end: ended, head: "HTTP/1.1 429 ", has: []string{"Retry-After: 3\r\n", "rate_limit_exceeded"}},
 	{fault: "retry-after-ms@70", end: ended, head: "HTTP/1.1 429 ", has: []string{"Retry-After-Ms: 70\r\n"}},
 	{fault: "x-ms-retry-after-ms", end: ended, head: "HTTP/1.1 429 ", has: []string{"x-ms-retry-after-ms: 100\r\n"}},
-	{fault: "retry-after-date@30", end: ended, head: "HTTP/1.1 429 ", check: dateAhead},
+	{fault: "retry-after-date@30", end: ended, head: "HTTP/1.1 429 ", check: checkRetryDate},
 	{fault: "retry-after-bad", end: ended, head: "HTTP/1.1 429 ", has: []string{"Retry-After: soon\r\n"}},
 	{fault: "redirect@http://elsewhere.example/", end: ended, head: "HTTP/1.1 302 ", has: []string{"Location: http://elsewhere.example/\r\n"}},
 
@@ -100,22 +100,22 @@ var faultCases = []faultCase{
 	{fault: "error-first", stream: true, end: ended, head: ok200, has: []string{`data: {"error":{"message":`, "0\r\n\r\n"}, check: events(1, false)},
 	{fault: "overloaded-first", stream: true, end: ended, head: ok200, has: []string{"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\""}, check: events(1, false)},
 	{fault: "error-mid@3", stream: true, end: ended, head: ok200, has: []string{`data: {"error":{"message":`, "\r\n0\r\n\r\n"}, check: events(4, false)},
-	{fault: "garbage-event", stream: true, end: ended, head: ok200, has: []string{"\"choices\":[{\n\n"}, check: events(wholeStream+1, true)},
-	{fault: "slow-stream@2ms", stream: true, end: ended, head: ok200, took: 2 * wholeStream * time.Millisecond},
+	{fault: "garbage-event", stream: true, end: ended, head: ok200, has: []string{"\"choices\":[{\n\n"}, check: events(streamEvents+1, true)},
+	{fault: "slow-stream@2ms", stream: true, end: ended, head: ok200, took: 2 * streamEvents * time.Millisecond},
 	{fault: "json-for-stream", stream: true, end: ended, head: ok200, has: []string{"application/json"}, check: jsonBody},
 	{fault: "sse-crlf", stream: true, end: ended, head: ok200, has: []string{"data: [DONE]\r\n\r\n"}, hasNot: []string{"\n\n"}},
 	{fault: "sse-comments", stream: true, end: ended, head: ok200, has: []string{": keep-alive\n\ndata: {", "event: ping\ndata: {\"type\": \"ping\"}\n\n"}},
 	{fault: "sse-odd", stream: true, end: ended, head: ok200, has: []string{":\nid: 7\nretry: 3000\ndata:{", "data:[DONE]\n\n"}},
-	{fault: "joined", stream: true, end: ended, head: ok200, check: events(wholeStream, true)},
+	{fault: "joined", stream: true, end: ended, head: ok200, check: events(streamEvents, true)},
 
 	{fault: "early@413", end: ended, head: "HTTP/1.1 413 "},
 	{fault: "early-close", end: ended, head: "HTTP/1.1 413 ", has: []string{"Connection: close\r\n"}},
 	{fault: "slow-read@20ms", end: ended, head: ok200, took: 20 * time.Millisecond},
 }
 
-// wholeStream is the number of events in the answer to chat(…, true): the role, 11
+// streamEvents is the number of events in the answer to chat(…, true): the role, 11
 // words, the finish reason, the usage and [DONE].
-const wholeStream = 15
+const streamEvents = 15
 
 // Every fault does on the wire what its line in the list says.
 func TestFaults(t *testing.T) {
@@ -215,10 +215,10 @@ func lengthOff(by int64) func(*testing.T, string) {
 	}
 }
 
-func dateAhead(t *testing.T, got string) {
-	at, err := http.ParseTime(parse(t, got).Header.Get("Retry-After"))
-	if ahead := time.Until(at); err != nil || ahead < 25*time.Second || ahead > 31*time.Second {
-		t.Errorf("%s ahead, %v", ahead, err)
+func checkRetryDate(t *testing.T, got string) {
+	date, err := http.ParseTime(parse(t, got).Header.Get("Retry-After"))
+	if delay := time.Until(date); err != nil || delay < 25*time.Second || delay > 31*time.Second {
+		t.Errorf("%s ahead, %v", delay, err)
 	}
 }
 

@@ -8,46 +8,46 @@ import (
 
 // statusFaults answer well-formed refusals.
 var statusFaults = map[string]fault{
-	"status": {does: "answers status @ (500) with OpenAI's error body", def: argument{n: 500}, make: func(_ Reply, a argument) Reply {
-		return statusReply(a.n)
+	"status": {does: "answers status @ (500) with OpenAI's error body", def: argument{n: 500}, make: func(_ Response, a argument) Response {
+		return statusResponse(a.n)
 	}},
-	"plain-status": {does: "answers status @ (502) with plain text", def: argument{n: 502}, make: func(_ Reply, a argument) Reply {
+	"plain-status": {does: "answers status @ (502) with plain text", def: argument{n: 502}, make: func(_ Response, a argument) Response {
 		return Text(a.n, "text/plain", "upstream connect error or disconnect/reset before headers")
 	}},
-	"html-status": {does: "answers status @ (502) with a web page", def: argument{n: 502}, make: func(_ Reply, a argument) Reply {
+	"html-status": {does: "answers status @ (502) with a web page", def: argument{n: 502}, make: func(_ Response, a argument) Response {
 		return Text(a.n, "text/html", page)
 	}},
-	"empty-status": {does: "answers status @ (503) without a body", def: argument{n: 503}, make: func(_ Reply, a argument) Reply {
-		return Reply{Status: a.n}
+	"empty-status": {does: "answers status @ (503) without a body", def: argument{n: 503}, make: func(_ Response, a argument) Response {
+		return Response{Status: a.n}
 	}},
-	"shape": {does: "answers 400 with the error body of @ (anthropic); see errorShapes", def: argument{text: "anthropic"}, make: func(_ Reply, a argument) Reply {
+	"shape": {does: "answers 400 with the error body of @ (anthropic); see errorShapes", def: argument{text: "anthropic"}, make: func(_ Response, a argument) Response {
 		return JSON(http.StatusBadRequest, []byte(errorShapes[a.text]))
 	}},
-	"retry-after": {does: "answers 429 with retry-after: @ seconds (1)", def: argument{n: 1}, make: func(_ Reply, a argument) Reply {
-		return statusReply(429).with(Field{"Retry-After", strconv.Itoa(a.n)})
+	"retry-after": {does: "answers 429 with retry-after: @ seconds (1)", def: argument{n: 1}, make: func(_ Response, a argument) Response {
+		return statusResponse(429).with(Field{"Retry-After", strconv.Itoa(a.n)})
 	}},
-	"retry-after-ms": {does: "answers 429 with retry-after-ms: @ (100)", def: argument{n: 100}, make: func(_ Reply, a argument) Reply {
-		return statusReply(429).with(Field{"Retry-After-Ms", strconv.Itoa(a.n)})
+	"retry-after-ms": {does: "answers 429 with retry-after-ms: @ (100)", def: argument{n: 100}, make: func(_ Response, a argument) Response {
+		return statusResponse(429).with(Field{"Retry-After-Ms", strconv.Itoa(a.n)})
 	}},
-	"x-ms-retry-after-ms": {does: "answers 429 with x-ms-retry-after-ms: @ (100)", def: argument{n: 100}, make: func(_ Reply, a argument) Reply {
-		return statusReply(429).with(Field{"x-ms-retry-after-ms", strconv.Itoa(a.n)})
+	"x-ms-retry-after-ms": {does: "answers 429 with x-ms-retry-after-ms: @ (100)", def: argument{n: 100}, make: func(_ Response, a argument) Response {
+		return statusResponse(429).with(Field{"x-ms-retry-after-ms", strconv.Itoa(a.n)})
 	}},
-	"retry-after-date": {does: "answers 429 with a retry-after date @ seconds (2) ahead", def: argument{n: 2}, make: func(_ Reply, a argument) Reply {
-		at := time.Now().Add(time.Duration(a.n) * time.Second).UTC().Format(http.TimeFormat)
-		return statusReply(429).with(Field{"Retry-After", at})
+	"retry-after-date": {does: "answers 429 with a retry-after date @ seconds (2) ahead", def: argument{n: 2}, make: func(_ Response, a argument) Response {
+		date := time.Now().Add(time.Duration(a.n) * time.Second).UTC().Format(http.TimeFormat)
+		return statusResponse(429).with(Field{"Retry-After", date})
 	}},
-	"retry-after-bad": {does: "answers 429 with a retry-after that is no number", make: func(Reply, argument) Reply {
-		return statusReply(429).with(Field{"Retry-After", "soon"})
+	"retry-after-bad": {does: "answers 429 with a retry-after that is no number", make: func(Response, argument) Response {
+		return statusResponse(429).with(Field{"Retry-After", "soon"})
 	}},
-	"redirect": {does: "answers 302 to @", def: argument{text: "http://169.254.169.254/latest/meta-data/"}, make: func(_ Reply, a argument) Reply {
+	"redirect": {does: "answers 302 to @", def: argument{text: "http://169.254.169.254/latest/meta-data/"}, make: func(_ Response, a argument) Response {
 		return Text(http.StatusFound, "text/plain", "moved").with(Field{"Location", a.text})
 	}},
 }
 
 const page = "<!doctype html>\n<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n"
 
-// statusReply is OpenAI's error of a status.
-func statusReply(status int) Reply {
+// statusResponse is OpenAI's error of a status.
+func statusResponse(status int) Response {
 	switch status {
 	case 400:
 		return OpenAIError(status, "invalid_request_error", "invalid_value", "Invalid value: 'robot'.")

@@ -52,30 +52,30 @@ func (l *single) Addr() net.Addr { return l.LocalAddr() }
 func (l *single) Close() error { return nil }
 
 func (h *http2Side) one(w http.ResponseWriter, r *http.Request, id int) {
-	seen := &Seen{Conn: id, Proto: r.Proto, Method: r.Method, Target: r.RequestURI, Host: r.Host, At: time.Now()}
+	seen := &Seen{Conn: id, Proto: r.Proto, Method: r.Method, Target: r.RequestURI, Host: r.Host, Received: time.Now()}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		for _, v := range r.Header[name] {
 			seen.Header = append(seen.Header, Field{strings.ToLower(name), v})
 		}
 	}
 	h.s.seen.add(seen)
-	reply := h.s.early(*seen)
-	if reply == nil || !reply.Early {
+	response := h.s.early(*seen)
+	if response == nil || !response.Early {
 		if err := h.s.takeBody(seen, r.Body); err != nil {
 			h.s.seen.update(seen, func(x *Seen) { x.BodyErr, x.Cancelled = err, time.Now() })
 			return
 		}
-		reply = h.s.answer(*seen)
+		response = h.s.respond(*seen)
 	}
-	if reply == nil { // a WebSocket: this server has none over HTTP/2
-		reply = &Reply{Status: http.StatusNotImplemented}
+	if response == nil { // a WebSocket: this server has none over HTTP/2
+		response = &Response{Status: http.StatusNotImplemented}
 	}
-	h.finish(seen, h.write(w, r, *reply), reply)
+	h.finish(seen, h.write(w, r, *response), response)
 }
 
 // finish notes the outcome; an answer that was not to be whole ends in a reset of
 // the stream.
-func (h *http2Side) finish(seen *Seen, err error, r *Reply) {
+func (h *http2Side) finish(seen *Seen, err error, r *Response) {
 	h.s.seen.update(seen, func(x *Seen) {
 		if err != nil {
 			x.Cancelled = time.Now()
@@ -88,43 +88,43 @@ func (h *http2Side) finish(seen *Seen, err error, r *Reply) {
 	}
 }
 
-func (h *http2Side) write(w http.ResponseWriter, r *http.Request, reply Reply) error {
+func (h *http2Side) write(w http.ResponseWriter, r *http.Request, response Response) error {
 	gone := r.Context().Done()
-	if !h.s.sleep(reply.Wait, gone) {
+	if !h.s.sleep(response.Wait, gone) {
 		return errLeft
 	}
-	if reply.Raw != nil {
-		return h.hold(reply, gone)
+	if response.Raw != nil {
+		return h.hold(response, gone)
 	}
-	for _, status := range reply.Interim {
+	for _, status := range response.Interim {
 		w.WriteHeader(status)
 	}
-	for _, f := range reply.Header {
+	for _, f := range response.Header {
 		w.Header().Add(f.Name, f.Value)
 	}
-	if reply.Framing == Length {
-		w.Header().Set("Content-Length", strconv.FormatInt(max(reply.size(), reply.Claim), 10))
+	if response.Framing == Length {
+		w.Header().Set("Content-Length", strconv.FormatInt(max(response.size(), response.Claim), 10))
 	}
-	for _, f := range reply.Trailer {
+	for _, f := range response.Trailer {
 		w.Header().Add(http.TrailerPrefix+f.Name, f.Value)
 	}
-	w.WriteHeader(reply.status())
-	if err := h.pieces(w, r, reply.Pieces); err != nil {
+	w.WriteHeader(response.status())
+	if err := h.writeChunks(w, r, response.Chunks); err != nil {
 		return err
 	}
-	return h.hold(reply, gone)
+	return h.hold(response, gone)
 }
 
 // hold waits for the caller to leave when the reply wants that.
-func (h *http2Side) hold(reply Reply, gone <-chan struct{}) error {
-	if reply.End != Hang {
+func (h *http2Side) hold(response Response, gone <-chan struct{}) error {
+	if response.End != Hang {
 		return nil
 	}
 	h.s.hold(gone)
 	return errLeft
 }
 
-func (h *http2Side) pieces(w http.ResponseWriter, r *http.Request, pieces []Piece) error {
+func (h *http2Side) writeChunks(w http.ResponseWriter, r *http.Request, pieces []Chunk) error {
 	rc := http.NewResponseController(w)
 	if err := rc.Flush(); err != nil {
 		return err

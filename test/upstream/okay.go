@@ -16,13 +16,13 @@ const echoPath = "/v1/echo"
 // OK is the answer of a provider that works: the demo's, or below /v1/echo the
 // request's own body under its own content type. Events of a stream are a piece
 // each.
-func (s *Server) OK(seen Seen) Reply {
-	var r Reply
+func (s *Server) OK(seen Seen) Response {
+	var r Response
 	switch {
 	case strings.HasPrefix(seen.Path(), echoPath), strings.HasPrefix(seen.Path(), faultPath):
 		r = Text(http.StatusOK, orElse(seen.Get("Content-Type"), "application/octet-stream"), string(seen.Body))
-	case seen.whole != nil:
-		r = *seen.whole
+	case seen.demoResponse != nil:
+		r = *seen.demoResponse
 	default:
 		r = s.ask(&seen, bytes.NewReader(seen.Body))
 	}
@@ -30,7 +30,7 @@ func (s *Server) OK(seen Seen) Reply {
 }
 
 // ask puts the request to the demo.
-func (s *Server) ask(seen *Seen, body io.Reader) Reply {
+func (s *Server) ask(seen *Seen, body io.Reader) Response {
 	req, err := http.NewRequest(seen.Method, "http://"+orElse(seen.Host, s.Addr())+seen.Target, body)
 	if err != nil {
 		return OpenAIError(http.StatusBadRequest, "invalid_request_error", "bad_target", "the request target cannot be read")
@@ -43,21 +43,21 @@ func (s *Server) ask(seen *Seen, body io.Reader) Reply {
 	return s.recorded(rec)
 }
 
-func (s *Server) recorded(rec *httptest.ResponseRecorder) Reply {
-	r := Reply{Status: rec.Code}
+func (s *Server) recorded(rec *httptest.ResponseRecorder) Response {
+	r := Response{Status: rec.Code}
 	for _, name := range slices.Sorted(maps.Keys(rec.Header())) {
 		for _, v := range rec.Header()[name] {
 			r.Header = append(r.Header, Field{name, v})
 		}
 	}
 	if !r.streams() {
-		r.Pieces = []Piece{{Bytes: rec.Body.Bytes()}}
+		r.Chunks = []Chunk{{Bytes: rec.Body.Bytes()}}
 		return r
 	}
 	r.Framing = Chunked
 	for _, e := range bytes.SplitAfter(rec.Body.Bytes(), []byte("\n\n")) {
 		if len(e) > 0 {
-			r.Pieces = append(r.Pieces, Piece{Wait: s.opts.gap, Bytes: e})
+			r.Chunks = append(r.Chunks, Chunk{Wait: s.opts.gap, Bytes: e})
 		}
 	}
 	return r

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Reply is an answer, or what is sent in place of one. The zero Reply is an empty
+// Response is an answer, or what is sent in place of one. The zero Reply is an empty
 // 200. On HTTP/2 the fields marked 1.1 mean nothing; Raw breaks the stream off.
-type Reply struct {
+type Response struct {
 	Wait    time.Duration // before the first byte
 	Interim []int         // statuses of 1xx heads that go ahead, for example 103
 	Status  int           // 0 means 200
 	Header  []Field       // in this order; no framing lines
-	Pieces  []Piece       // the body
+	Chunks  []Chunk       // the body
 	Trailer []Field       // after a chunked body
 	Framing Framing       // 1.1
 	Claim   int64         // 1.1: content-length to announce in place of the true one; 0: the true one
@@ -24,14 +24,14 @@ type Reply struct {
 	ReadPause time.Duration // from ScriptHead, 1.1: pause before each 64 KiB of the request's body
 }
 
-// Piece is a part of a body that is written, and flushed, by itself.
-type Piece struct {
+// Chunk is a part of a body that is written, and flushed, by itself.
+type Chunk struct {
 	Wait  time.Duration // before it
 	Bytes []byte
 	Times int // how often; 0 means once
 }
 
-func (p Piece) times() int { return max(p.Times, 1) }
+func (p Chunk) times() int { return max(p.Times, 1) }
 
 // Framing is how HTTP/1.1 tells the end of a body.
 type Framing int
@@ -57,7 +57,7 @@ const (
 )
 
 // JSON is a reply with a JSON body; v may be raw bytes.
-func JSON(status int, v any) Reply {
+func JSON(status int, v any) Response {
 	b, ok := v.([]byte)
 	if !ok {
 		var err error
@@ -69,29 +69,29 @@ func JSON(status int, v any) Reply {
 }
 
 // Text is a reply with a body of some content type.
-func Text(status int, contentType, body string) Reply {
-	return Reply{Status: status, Header: []Field{{"Content-Type", contentType}}, Pieces: []Piece{{Bytes: []byte(body)}}}
+func Text(status int, contentType, body string) Response {
+	return Response{Status: status, Header: []Field{{"Content-Type", contentType}}, Chunks: []Chunk{{Bytes: []byte(body)}}}
 }
 
 // Stream is an event stream of the given events, each with its own framing:
 // "data: {…}\n\n".
-func Stream(events ...string) Reply {
-	r := Reply{Header: []Field{{"Content-Type", "text/event-stream"}}, Framing: Chunked}
+func Stream(events ...string) Response {
+	r := Response{Header: []Field{{"Content-Type", "text/event-stream"}}, Framing: Chunked}
 	for _, e := range events {
-		r.Pieces = append(r.Pieces, Piece{Bytes: []byte(e)})
+		r.Chunks = append(r.Chunks, Chunk{Bytes: []byte(e)})
 	}
 	return r
 }
 
 // OpenAIError is a reply with an error body in OpenAI's shape.
-func OpenAIError(status int, typ, code, message string) Reply {
+func OpenAIError(status int, typ, code, message string) Response {
 	return JSON(status, map[string]any{"error": map[string]any{"message": message, "type": typ, "param": nil, "code": code}})
 }
 
 // body is all pieces in one.
-func (r Reply) body() []byte {
+func (r Response) body() []byte {
 	var b []byte
-	for _, p := range r.Pieces {
+	for _, p := range r.Chunks {
 		for range p.times() {
 			b = append(b, p.Bytes...)
 		}
@@ -99,20 +99,20 @@ func (r Reply) body() []byte {
 	return b
 }
 
-func (r Reply) size() int64 {
+func (r Response) size() int64 {
 	var n int64
-	for _, p := range r.Pieces {
+	for _, p := range r.Chunks {
 		n += int64(len(p.Bytes)) * int64(p.times())
 	}
 	return n
 }
 
 // waits reports whether the caller may leave before the answer is out.
-func (r Reply) waits() bool {
+func (r Response) waits() bool {
 	if r.Wait > 0 || r.End == Hang {
 		return true
 	}
-	for _, p := range r.Pieces {
+	for _, p := range r.Chunks {
 		if p.Wait > 0 {
 			return true
 		}
@@ -121,7 +121,7 @@ func (r Reply) waits() bool {
 }
 
 // streams reports whether the reply is an event stream.
-func (r Reply) streams() bool {
+func (r Response) streams() bool {
 	for _, f := range r.Header {
 		if f.Value == "text/event-stream" {
 			return true
@@ -130,7 +130,7 @@ func (r Reply) streams() bool {
 	return false
 }
 
-func (r Reply) status() int {
+func (r Response) status() int {
 	if r.Status == 0 {
 		return 200
 	}
@@ -138,7 +138,7 @@ func (r Reply) status() int {
 }
 
 // with returns a copy with further header lines.
-func (r Reply) with(fields ...Field) Reply {
+func (r Response) with(fields ...Field) Response {
 	r.Header = append(append([]Field{}, r.Header...), fields...)
 	return r
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // Script decides the answer to a request; nil leaves it to the next in order.
-type Script func(Seen) *Reply
+type Script func(Seen) *Response
 
 // scripts is what the test wants answered.
 type scripts struct {
@@ -31,9 +31,9 @@ func (s *Server) Script(f Script) {
 	s.script.all = f
 }
 
-// On sets the script of one path, for example "/v1/embeddings", compared with the
+// Handle sets the script of one path, for example "/v1/embeddings", compared with the
 // raw target without its query. Nil removes it.
-func (s *Server) On(path string, f Script) {
+func (s *Server) Handle(path string, f Script) {
 	s.script.mu.Lock()
 	defer s.script.mu.Unlock()
 	if s.script.paths == nil {
@@ -43,12 +43,12 @@ func (s *Server) On(path string, f Script) {
 }
 
 // Always is a script of one reply.
-func Always(r Reply) Script { return func(Seen) *Reply { return &r } }
+func Always(r Response) Script { return func(Seen) *Response { return &r } }
 
 // InTurn is a script that gives each reply once; afterwards it has no opinion.
-func InTurn(replies ...Reply) Script {
+func InTurn(replies ...Response) Script {
 	var mu sync.Mutex
-	return func(Seen) *Reply {
+	return func(Seen) *Response {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(replies) == 0 {
@@ -61,7 +61,7 @@ func InTurn(replies ...Reply) Script {
 }
 
 // scripted asks the scripts for a request whose body is in.
-func (s *Server) scripted(seen Seen) *Reply {
+func (s *Server) scripted(seen Seen) *Response {
 	s.script.mu.Lock()
 	path, all := s.script.paths[seen.Path()], s.script.all
 	s.script.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Server) scripted(seen Seen) *Reply {
 }
 
 // early is the reply, if any, that is decided by the head alone.
-func (s *Server) early(seen Seen) *Reply {
+func (s *Server) early(seen Seen) *Response {
 	s.script.mu.Lock()
 	f := s.script.head
 	s.script.mu.Unlock()
@@ -94,9 +94,9 @@ func (s *Server) early(seen Seen) *Reply {
 	return nil
 }
 
-// answer is the reply to a request whose body is in; nil means that the demo
+// respond is the reply to a request whose body is in; nil means that the demo
 // takes over the connection (a WebSocket).
-func (s *Server) answer(seen Seen) *Reply {
+func (s *Server) respond(seen Seen) *Response {
 	if r := s.scripted(seen); r != nil {
 		return r
 	}

@@ -26,17 +26,17 @@ type Seen struct {
 	Host      string    // "127.0.0.1:41234"
 	Head      []byte    // raw head up to the empty line; nil on HTTP/2
 	Header    []Field   // in order as received; on HTTP/2 sorted by name, lower case
-	Body      []byte    // decoded from chunks, the first KeepBody bytes
+	Body      []byte    // decoded from chunks, the first MaxBody bytes
 	BodyBytes int64     // of the whole body
 	BodySum   [32]byte  // SHA-256 of the whole body
 	Chunked   bool      // the body came in chunks
 	BodyErr   error     // the body ended early or was malformed
 	Fault     string    // the fault that the request named, "" for none
-	At        time.Time // the head was in
+	Received  time.Time // the head was in
 	Answered  time.Time // the answer's last byte was written; zero: not yet, or never
 	Cancelled time.Time // the caller was found to have left before that; zero: it did not
 
-	whole *Reply // the demo's answer when the body was too long to keep
+	demoResponse *Response // the demo's answer when the body was too long to keep
 }
 
 // Path is the target without its query.
@@ -77,7 +77,7 @@ func (r *record) add(s *Seen) {
 		r.list = slices.Delete(r.list, 0, maxSeen/10)
 	}
 	r.list = append(r.list, s)
-	r.tell()
+	r.notify()
 }
 
 // update changes a request of the record.
@@ -85,10 +85,10 @@ func (r *record) update(s *Seen, change func(*Seen)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change(s)
-	r.tell()
+	r.notify()
 }
 
-func (r *record) tell() {
+func (r *record) notify() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }

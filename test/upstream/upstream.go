@@ -53,7 +53,7 @@ type options struct {
 	noHTTP2 bool
 	cert    testcert.Options
 	gap     time.Duration
-	keep    int64
+	maxBody int64
 }
 
 // Option changes how a Server is started.
@@ -62,9 +62,9 @@ type Option func(*options)
 // Gap puts a pause before each event of every stream. Default: none.
 func Gap(d time.Duration) Option { return func(o *options) { o.gap = d } }
 
-// KeepBody is the number of body bytes that Seen holds per request; longer ones
+// MaxBody is the number of body bytes that Seen holds per request; longer ones
 // are cut there, counted and summed whole. Default: 1 MiB.
-func KeepBody(n int64) Option { return func(o *options) { o.keep = n } }
+func MaxBody(n int64) Option { return func(o *options) { o.maxBody = n } }
 
 // HTTP1Only leaves h2 out of a TLS server's offer, so that all faults work there.
 func HTTP1Only() Option { return func(o *options) { o.noHTTP2 = true } }
@@ -96,7 +96,7 @@ func StartTLS(t testing.TB, opts ...Option) *Server {
 
 // Open is Start without a test; the caller closes the Server.
 func Open(opts ...Option) (*Server, error) {
-	o := options{keep: 1 << 20}
+	o := options{maxBody: 1 << 20}
 	for _, set := range opts {
 		set(&o)
 	}

@@ -67,8 +67,8 @@ func TestSeen(t *testing.T) {
 	if string(s.Body) != "abcdefg" || s.BodyBytes != 7 || s.BodySum != sha256.Sum256([]byte("abcdefg")) || !s.Chunked || s.BodyErr != nil {
 		t.Errorf("body: %+v", s)
 	}
-	if s.At.IsZero() || s.Answered.Before(s.At) || !s.Cancelled.IsZero() {
-		t.Errorf("times: %s %s %s", s.At, s.Answered, s.Cancelled)
+	if s.Received.IsZero() || s.Answered.Before(s.Received) || !s.Cancelled.IsZero() {
+		t.Errorf("times: %s %s %s", s.Received, s.Answered, s.Cancelled)
 	}
 }
 
@@ -76,21 +76,21 @@ func TestSeen(t *testing.T) {
 // demo's answer.
 func TestLongBody(t *testing.T) {
 	t.Parallel()
-	up := start(t, upstream.KeepBody(1000))
+	up := start(t, upstream.MaxBody(1000))
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	_ = w.WriteField("model", "demo-transcribe")
 	f, _ := w.CreateFormFile("file", "long.mp3")
 	_, _ = f.Write(bytes.Repeat([]byte("sound "), 1<<20))
 	_ = w.Close()
-	whole := form.Bytes()
-	code, text := send(t, client(t, nil), up.URL()+"/v1/audio/transcriptions", w.FormDataContentType(), string(whole))
+	content := form.Bytes()
+	code, text := send(t, client(t, nil), up.URL()+"/v1/audio/transcriptions", w.FormDataContentType(), string(content))
 	if code != 200 || !strings.Contains(text, "long.mp3: 6291456 bytes") {
 		t.Errorf("%d %s", code, text)
 	}
 	s := up.Seen()[0]
-	if s.BodyBytes != int64(len(whole)) || s.BodySum != sha256.Sum256(whole) || !bytes.Equal(s.Body, whole[:1000]) {
-		t.Errorf("%d of %d bytes, %d kept", s.BodyBytes, len(whole), len(s.Body))
+	if s.BodyBytes != int64(len(content)) || s.BodySum != sha256.Sum256(content) || !bytes.Equal(s.Body, content[:1000]) {
+		t.Errorf("%d of %d bytes, %d kept", s.BodyBytes, len(content), len(s.Body))
 	}
 }
 
@@ -232,12 +232,12 @@ func TestScripts(t *testing.T) {
 	up := start(t)
 	c := client(t, nil)
 	up.Script(upstream.InTurn(upstream.JSON(201, map[string]int{"n": 1}), upstream.OpenAIError(503, "server_error", "x", "down")))
-	up.On("/v1/own", upstream.Always(upstream.Text(202, "text/plain", "own")))
-	up.ScriptHead(func(s upstream.Seen) *upstream.Reply {
+	up.Handle("/v1/own", upstream.Always(upstream.Text(202, "text/plain", "own")))
+	up.ScriptHead(func(s upstream.Seen) *upstream.Response {
 		if s.Path() != "/v1/early" {
 			return nil
 		}
-		return &upstream.Reply{Status: 413, Early: true}
+		return &upstream.Response{Status: 413, Early: true}
 	})
 	for _, k := range []struct {
 		path string
@@ -257,7 +257,7 @@ func TestScripts(t *testing.T) {
 	if up.Total() != 5 {
 		t.Errorf("%d requests", up.Total())
 	}
-	up.On("/v1/own", func(s upstream.Seen) *upstream.Reply { r := up.Fault("status@409", s); return &r })
+	up.Handle("/v1/own", func(s upstream.Seen) *upstream.Response { r := up.Fault("status@409", s); return &r })
 	if code, _ := send(t, c, up.URL()+"/v1/own", "", ""); code != 409 {
 		t.Errorf("fault of a script: %d", code)
 	}
@@ -292,7 +292,7 @@ func TestGap(t *testing.T) {
 	up := start(t, upstream.Gap(3*time.Millisecond))
 	begun := time.Now()
 	_, got := send(t, client(t, nil), up.URL()+"/v1/chat/completions", "application/json", chat("m", true))
-	if took := time.Since(begun); took < 3*wholeStream*time.Millisecond || strings.Count(got, "\n\n") != wholeStream {
+	if took := time.Since(begun); took < 3*streamEvents*time.Millisecond || strings.Count(got, "\n\n") != streamEvents {
 		t.Errorf("%d events in %s", strings.Count(got, "\n\n"), took)
 	}
 }

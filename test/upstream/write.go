@@ -12,9 +12,9 @@ import (
 
 var errLeft = errors.New("the caller left")
 
-// reply sends an answer and reports whether the connection can have another
+// respond sends an answer and reports whether the connection can have another
 // request.
-func (c *conn) reply(seen *Seen, r Reply) bool {
+func (c *conn) respond(seen *Seen, r Response) bool {
 	var gone <-chan struct{}
 	stop := func() {}
 	if r.waits() && !r.Early { // before the body is read, its bytes would hide the caller's leaving
@@ -40,7 +40,7 @@ func (c *conn) reply(seen *Seen, r Reply) bool {
 }
 
 // end does what the reply wants of the connection.
-func (c *conn) end(r Reply) bool {
+func (c *conn) end(r Response) bool {
 	switch r.End {
 	case KeepAlive:
 		return r.Framing != UntilClose && r.Raw == nil
@@ -64,7 +64,7 @@ type writer struct {
 	gone <-chan struct{}
 }
 
-func (w *writer) send(r Reply, headOnly bool) error {
+func (w *writer) send(r Response, headOnly bool) error {
 	if err := w.wait(r.Wait); err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (w *writer) send(r Reply, headOnly bool) error {
 	if headOnly || r.status() == http.StatusNoContent || r.status() == http.StatusNotModified {
 		return w.bw.Flush()
 	}
-	for _, p := range r.Pieces {
-		if err := w.piece(p, r.Framing == Chunked); err != nil {
+	for _, p := range r.Chunks {
+		if err := w.writeChunk(p, r.Framing == Chunked); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (w *writer) send(r Reply, headOnly bool) error {
 	return w.bw.Flush() // the first error of any write above comes out here
 }
 
-func (w *writer) piece(p Piece, chunked bool) error {
+func (w *writer) writeChunk(p Chunk, chunked bool) error {
 	for range p.times() {
 		if err := w.wait(p.Wait); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (w *writer) wait(d time.Duration) error {
 }
 
 // head is the status line and the header with its framing line.
-func head(r Reply) string {
+func head(r Response) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", r.status(), http.StatusText(r.status()))
 	b.WriteString(lines(r.Header))

@@ -83,7 +83,7 @@ func (p *pass) take(ctx context.Context, b *record.Billed) error {
 // crash only the bound is known, and a cached answer was not charged.
 func again(b *record.Billed) (basis catalog.Basis, charges []ledger.Charge, ok bool) {
 	counted := b.Spend.State == ledger.Settled.String() || b.Spend.State == ledger.Estimated.String()
-	if !counted || b.Charged.At.IsZero() || b.Spend.Saved != 0 {
+	if !counted || b.Charged.ClosedAt.IsZero() || b.Spend.Saved != 0 {
 		return basis, nil, false
 	}
 	basis, strange := catalog.ReadBasis(b.Spend.Basis)
@@ -105,7 +105,7 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 	if !p.correct {
 		return nil
 	}
-	c.At, c.Closing = p.Clock.Now(), correcting(b, after.Cost, charges).AppendTo(nil)
+	c.RatedAt, c.Closing = p.Clock.Now(), correcting(b, after.Cost, charges).AppendTo(nil)
 	if err := p.Journal.AppendCorrection(&c); err != nil {
 		return fault.New(fault.Overloaded, "the ledger takes no corrections right now; what was corrected stays, so send the same call again shortly").WithCause(err)
 	}
@@ -124,7 +124,7 @@ func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.E
 		charges[i].Units = cost - b.Charged.Nano
 	}
 	return &ledger.Entry{
-		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, At: b.Charged.At, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
+		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, At: b.Charged.ClosedAt, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
 		Provider: b.Provider, ProviderID: b.ProviderID, Model: b.Model, Endpoint: b.Endpoint, Amount: cost, Charges: charges,
 	}
 }

@@ -73,7 +73,7 @@ func TestPricesAreCorrected(t *testing.T) {
 			t.Fatalf("%d corrections of %s, %v", len(list), id, err)
 		}
 		c := list[0]
-		if c.Before.Cost != before[id] || c.After.Cost != after[id] || c.Before.Version == "" || c.Before.Version == c.After.Version || c.By != "admin" || c.Operation != out.Operation || c.At.IsZero() || c.After.Terms == "" {
+		if c.Before.Cost != before[id] || c.After.Cost != after[id] || c.Before.Version == "" || c.Before.Version == c.After.Version || c.By != "admin" || c.Operation != out.Operation || c.RatedAt.IsZero() || c.After.Terms == "" {
 			t.Errorf("the trail of %s is %+v", id, c)
 		}
 	}

@@ -26,13 +26,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // appendBlock appends the block of some bytes.
 func appendBlock(to, raw []byte) ([]byte, error) {
-	start, room := len(to), s2.MaxEncodedLen(len(raw))
-	if room < 0 {
+	start, maxEncoded := len(to), s2.MaxEncodedLen(len(raw))
+	if maxEncoded < 0 {
 		return to, errors.New("encode bodies: block is too large")
 	}
-	to = slices.Grow(to, blockHeader+room)[:start+blockHeader+room]
+	to = slices.Grow(to, blockHeader+maxEncoded)[:start+blockHeader+maxEncoded]
 	encoded := s2.Encode(to[start+blockHeader:], raw)
-	h := header{raw: uint32(len(raw)), encoded: uint32(len(encoded)), sum: crc32.Checksum(encoded, castagnoli), rest: true}
+	h := header{raw: uint32(len(raw)), encoded: uint32(len(encoded)), checksum: crc32.Checksum(encoded, castagnoli), rest: true}
 	h.put(to[start:])
 	return to[:start+blockHeader+len(encoded)], nil
 }
@@ -40,7 +40,7 @@ func appendBlock(to, raw []byte) ([]byte, error) {
 // blockWith is the block of some bytes, encoded in one of the ways that decode reads.
 func blockWith(encode func(dst, src []byte) []byte, raw []byte, rest bool) []byte {
 	encoded := encode(nil, raw)
-	h := header{raw: uint32(len(raw)), encoded: uint32(len(encoded)), sum: crc32.Checksum(encoded, castagnoli), rest: rest}
+	h := header{raw: uint32(len(raw)), encoded: uint32(len(encoded)), checksum: crc32.Checksum(encoded, castagnoli), rest: rest}
 	b := make([]byte, blockHeader, blockHeader+len(encoded))
 	h.put(b)
 	return append(b, encoded...)
@@ -48,8 +48,8 @@ func blockWith(encode func(dst, src []byte) []byte, raw []byte, rest bool) []byt
 
 // header is that of a block.
 type header struct {
-	raw, encoded, sum uint32
-	rest              bool // records have one
+	raw, encoded, checksum uint32
+	rest                   bool // records have one
 }
 
 func (h header) put(to []byte) {
@@ -60,7 +60,7 @@ func (h header) put(to []byte) {
 	binary.LittleEndian.PutUint32(to, magic)
 	binary.LittleEndian.PutUint32(to[4:], h.raw)
 	binary.LittleEndian.PutUint32(to[8:], h.encoded)
-	binary.LittleEndian.PutUint32(to[12:], h.sum)
+	binary.LittleEndian.PutUint32(to[12:], h.checksum)
 }
 
 // size is that of the whole block.
@@ -81,7 +81,7 @@ func headerOf(b []byte) (header, error) {
 
 // decode gives the bytes back from which a block was made.
 func (h header) decode(encoded []byte) ([]byte, error) {
-	if crc32.Checksum(encoded, castagnoli) != h.sum {
+	if crc32.Checksum(encoded, castagnoli) != h.checksum {
 		return nil, ErrDamaged
 	}
 	if n, err := s2.DecodedLen(encoded); err != nil || n != int(h.raw) {

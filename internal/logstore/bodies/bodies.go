@@ -38,9 +38,9 @@ const (
 // Set is what is kept of a record; nil where there is nothing.
 type Set [Parts][]byte
 
-// Of are the bodies of an attempt. They are not copied.
-func Of(a *record.Attempt) (s Set) {
-	for i, b := range places(a) {
+// FromAttempt are the bodies of an attempt. They are not copied.
+func FromAttempt(a *record.Attempt) (s Set) {
+	for i, b := range bodyFields(a) {
 		s[i] = *b
 	}
 	return s
@@ -48,13 +48,13 @@ func Of(a *record.Attempt) (s Set) {
 
 // CopyTo puts bodies into the attempt that they are of.
 func (s *Set) CopyTo(a *record.Attempt) {
-	for i, b := range places(a) {
+	for i, b := range bodyFields(a) {
 		*b = s[i]
 	}
 }
 
-// places are where an attempt has what is kept.
-func places(a *record.Attempt) [Parts]*[]byte {
+// bodyFields are where an attempt has what is kept.
+func bodyFields(a *record.Attempt) [Parts]*[]byte {
 	return [...]*[]byte{
 		&a.Request.Bytes, &a.Response.Bytes, &a.ClientRequest.Bytes, &a.ClientResponse.Bytes,
 		&a.Request.Head, &a.Response.Head, &a.ClientRequest.Head, &a.ClientResponse.Head,
@@ -73,11 +73,11 @@ func (s *Set) size() (n int) {
 // Ref says where the bodies of a record are. The zero Ref stands for none. It is
 // comparable.
 type Ref struct {
-	Home     string // the node that wrote them, "0191f3a0-…"; empty: the one that asks
+	Node     string // the node that wrote them, "0191f3a0-…"; empty: the one that asks
 	Key      string // of an object of their own, whose File is Single
 	File     uint32 // number of the file or object, from 1; or Single
 	Block    int64  // offset of the block in it
-	At       uint32 // offset of the request in the block; the response follows it, then the rest
+	Offset   uint32 // offset of the request in the block; the response follows it, then the rest
 	Request  uint32 // length
 	Response uint32 // length
 }
@@ -100,21 +100,21 @@ var ErrGone = errors.New("bodies are no longer kept")
 // ErrElsewhere is returned by Read for bodies that another node keeps in files of its own.
 var ErrElsewhere = errors.New("bodies are kept by another node")
 
-// ErrAway is returned by Read while the object store that has the bodies does not serve.
-var ErrAway = errors.New("the object store does not serve")
+// ErrUnavailable is returned by Read while the object store that has the bodies does not serve.
+var ErrUnavailable = errors.New("the object store does not serve")
 
 // ErrDamaged is returned by Read for bodies that are no longer what was written.
 var ErrDamaged = errors.New("the block is damaged")
 
-// ErrWhole is returned by Scrub when it did what it could, but left something as it was:
+// ErrPartial is returned by Scrub when it did what it could, but left something as it was:
 // what is damaged, or a block that would become larger. Its bytes go with the file.
-var ErrWhole = errors.New("a part could not be made without what is due")
+var ErrPartial = errors.New("a part could not be made without what is due")
 
 // maxBodies is the most that one record may hold.
 const maxBodies = 1 << 30
 
 // Size is how many bytes an attempt brings.
 func Size(a *record.Attempt) int {
-	s := Of(a)
+	s := FromAttempt(a)
 	return s.size()
 }

@@ -73,14 +73,14 @@ func TestBodiesComeBack(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := bodies.Options{Dir: t.TempDir(), BlockBytes: 600, FileBytes: 2000}
 		f := open(t, o)
-		type kept struct {
+		type storedSet struct {
 			ref bodies.Ref
 			set bodies.Set
 		}
-		var all []kept
+		var all []storedSet
 		body := rapid.SliceOfN(rapid.Byte(), 0, 900)
 		for range rapid.IntRange(1, 20).Draw(rt, "records") {
-			var k kept
+			var k storedSet
 			for part := range rapid.IntRange(0, bodies.Parts).Draw(rt, "parts") {
 				k.set[part] = body.Draw(rt, "body")
 			}
@@ -153,7 +153,7 @@ func TestResumeWithoutTheFile(t *testing.T) {
 	} {
 		o := bodies.Options{Dir: t.TempDir()}
 		f := open(t, o)
-		lost := add(t, f, "lost", "answer")
+		missing := add(t, f, "lost", "answer")
 		mark := flush(t, f)
 		if err := harm(filepath.Join(o.Dir, "00000001.bodies")); err != nil {
 			t.Fatal(err)
@@ -164,10 +164,10 @@ func TestResumeWithoutTheFile(t *testing.T) {
 		fresh := add(t, f, "fresh", "answer")
 		flush(t, f)
 		check(t, f, fresh, "fresh", "answer")
-		if fresh.File == lost.File {
+		if fresh.File == missing.File {
 			t.Errorf("%s: the number of the lost file was used again", name)
 		}
-		if _, err := f.Read(t.Context(), lost); err == nil {
+		if _, err := f.Read(t.Context(), missing); err == nil {
 			t.Errorf("%s: bodies were read that are lost", name)
 		}
 	}
@@ -204,21 +204,21 @@ func FuzzReadBlock(f *testing.F) {
 	files := open(f, o)
 	ref := add(f, files, string(recordtest.Chat(1).Request.Bytes), string(recordtest.Chat(1).Response.Bytes))
 	flush(f, files)
-	whole, err := os.ReadFile(filepath.Join(o.Dir, "00000001.bodies"))
+	fileBytes, err := os.ReadFile(filepath.Join(o.Dir, "00000001.bodies"))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole, int64(0), uint32(0))
-	f.Add(whole[:40], int64(0), uint32(0))
-	f.Add(whole, int64(8), uint32(1<<31))
-	f.Fuzz(func(t *testing.T, b []byte, block int64, at uint32) {
+	f.Add(fileBytes, int64(0), uint32(0))
+	f.Add(fileBytes[:40], int64(0), uint32(0))
+	f.Add(fileBytes, int64(8), uint32(1<<31))
+	f.Fuzz(func(t *testing.T, b []byte, block int64, offset uint32) {
 		o := bodies.Options{Dir: t.TempDir()}
 		if err := os.WriteFile(filepath.Join(o.Dir, "00000001.bodies"), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := open(t, o).Read(t.Context(), bodies.Ref{File: 1, Block: block, At: at, Request: ref.Request, Response: ref.Response})
+		s, err := open(t, o).Read(t.Context(), bodies.Ref{File: 1, Block: block, Offset: offset, Request: ref.Request, Response: ref.Response})
 		request := s[bodies.Request]
-		if bytes.Equal(b, whole) && block == 0 && at == 0 {
+		if bytes.Equal(b, fileBytes) && block == 0 && offset == 0 {
 			if err != nil || !bytes.Equal(request, recordtest.Chat(1).Request.Bytes) {
 				t.Errorf("the whole file: %q, %v", request, err)
 			}

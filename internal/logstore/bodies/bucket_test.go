@@ -81,8 +81,8 @@ func (b *bucket) List(_ context.Context, prefix string, visit func(bodies.Object
 func (b *bucket) Folders(_ context.Context, prefix string) (out []string, _ error) {
 	for _, key := range b.keys() {
 		rest, ok := strings.CutPrefix(key, prefix)
-		if word, _, deeper := strings.Cut(rest, "/"); ok && deeper && !slices.Contains(out, word) {
-			out = append(out, word)
+		if folder, _, deeper := strings.Cut(rest, "/"); ok && deeper && !slices.Contains(out, folder) {
+			out = append(out, folder)
 		}
 	}
 	return out, nil

@@ -14,7 +14,7 @@ type block struct {
 
 // blockRef is where a block is.
 type blockRef struct {
-	home   string
+	node   string
 	number uint32
 	offset int64
 }
@@ -26,26 +26,26 @@ type blockCache struct {
 	order  []blockRef // the oldest first
 }
 
-func (c *blockCache) find(at blockRef) *block {
+func (c *blockCache) find(ref blockRef) *block {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.blocks[at]
+	return c.blocks[ref]
 }
 
-func (c *blockCache) put(at blockRef, b *block) {
+func (c *blockCache) put(ref blockRef, b *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blocks == nil {
 		c.blocks = make(map[blockRef]*block)
 	}
-	if c.blocks[at] == nil {
+	if c.blocks[ref] == nil {
 		if len(c.order) == cachedBlocks {
 			delete(c.blocks, c.order[0])
 			c.order = c.order[1:]
 		}
-		c.order = append(c.order, at)
+		c.order = append(c.order, ref)
 	}
-	c.blocks[at] = b
+	c.blocks[ref] = b
 }
 
 // forget drops what is remembered of an object.
@@ -53,11 +53,11 @@ func (c *blockCache) forget(home string, number uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	left := c.order[:0]
-	for _, at := range c.order {
-		if at.home == home && at.number == number {
-			delete(c.blocks, at)
+	for _, ref := range c.order {
+		if ref.node == home && ref.number == number {
+			delete(c.blocks, ref)
 		} else {
-			left = append(left, at)
+			left = append(left, ref)
 		}
 	}
 	c.order = left

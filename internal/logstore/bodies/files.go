@@ -19,7 +19,7 @@ type Options struct {
 	Dir        string      // made with mode 0700 when absent
 	BlockBytes int         // of bodies in a block, before compression; 0 means 512 KiB
 	FileBytes  int64       // after which a new file is begun; 0 means 128 MiB
-	Home       string      // this node's name, put into every Ref; empty: a Ref names no home
+	Node       string      // this node's name, put into every Ref; empty: a Ref names no home
 	Clock      ident.Clock // nil means the machine's; a file holds the bodies of one UTC day
 }
 

@@ -34,7 +34,7 @@ func (f *Files) readThrough(blocks *blockCache, ref Ref) (Set, error) {
 		return Set{}, nil
 	case ref.File == Single:
 		return Set{}, ErrGone // an object, and there are none any more
-	case ref.Home != "" && ref.Home != f.o.Home:
+	case ref.Node != "" && ref.Node != f.o.Node:
 		return Set{}, ErrElsewhere
 	}
 	b, err := f.block(blocks, blockRef{number: ref.File, offset: ref.Block})
@@ -48,13 +48,13 @@ func (f *Files) readThrough(blocks *blockCache, ref Ref) (Set, error) {
 	return s, nil
 }
 
-func (f *Files) block(blocks *blockCache, at blockRef) (*block, error) {
+func (f *Files) block(blocks *blockCache, ref blockRef) (*block, error) {
 	if blocks != nil {
-		if b := blocks.find(at); b != nil {
+		if b := blocks.find(ref); b != nil {
 			return b, nil
 		}
 	}
-	file, err := os.Open(f.path(at.number))
+	file, err := os.Open(f.path(ref.number))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, ErrGone
 	}
@@ -63,11 +63,11 @@ func (f *Files) block(blocks *blockCache, at blockRef) (*block, error) {
 	}
 	defer func() { _ = file.Close() }() // read only: nothing to lose
 	b := new(block)
-	if b.raw, b.rest, err = readBlock(file, at.offset); err != nil {
-		return nil, fmt.Errorf("read bodies at %d in file %d: %w", at.offset, at.number, err)
+	if b.raw, b.rest, err = readBlock(file, ref.offset); err != nil {
+		return nil, fmt.Errorf("read bodies at %d in file %d: %w", ref.offset, ref.number, err)
 	}
 	if blocks != nil {
-		blocks.put(at, b)
+		blocks.put(ref, b)
 	}
 	return b, nil
 }

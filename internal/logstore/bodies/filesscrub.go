@@ -14,20 +14,20 @@ import (
 // that readers see the old one or the new one. Room of what is gone takes no place on the
 // disk where the file system knows holes. It is safe beside all other methods for a file
 // that is not open.
-func (f *Files) Scrub(_ context.Context, number uint32, open bool, kept []Span) error {
+func (f *Files) Scrub(_ context.Context, number uint32, open bool, retained []Span) error {
 	if open {
 		if err := f.closeFile(); err != nil { // it is opened anew by the next write
 			return err
 		}
 	}
 	path := f.path(number)
-	if len(kept) == 0 && !open {
+	if len(retained) == 0 && !open {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("delete bodies: %w", err)
 		}
 		return nil
 	}
-	if err := scrubFile(path, kept); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := scrubFile(path, retained); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return errors.Join(fmt.Errorf("clean bodies of file %d: %w", number, err), f.syncDir())
 	}
 	return f.syncDir()
@@ -49,7 +49,7 @@ func (f *Files) removePartial() error {
 }
 
 // scrubFile makes the file anew with its size and time.
-func scrubFile(path string, kept []Span) (err error) {
+func scrubFile(path string, retained []Span) (err error) {
 	from, err := os.Open(path)
 	if err != nil {
 		return err
@@ -64,13 +64,13 @@ func scrubFile(path string, kept []Span) (err error) {
 	if err != nil {
 		return err
 	}
-	err = scrubbed(from, info.Size(), kept, func(block []byte, at int64) error {
-		_, err := to.WriteAt(block, at)
+	err = scrubbed(from, info.Size(), retained, func(block []byte, offset int64) error {
+		_, err := to.WriteAt(block, offset)
 		return err
 	})
-	var whole error
-	if errors.Is(err, ErrWhole) {
-		whole, err = err, nil
+	var partial error
+	if errors.Is(err, ErrPartial) {
+		partial, err = err, nil
 	}
 	if err == nil {
 		err = to.Truncate(info.Size())
@@ -82,7 +82,7 @@ func scrubFile(path string, kept []Span) (err error) {
 	if err != nil {
 		return errors.Join(err, os.Remove(fresh))
 	}
-	return whole
+	return partial
 }
 
 // Delete has nothing to do: no record has a file of its own.

@@ -15,7 +15,7 @@ const maxPending = 4 << 20
 // Add takes copies of the bodies of a record. They can be read after Flush. Empty bodies
 // take no room.
 func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
-	s := Of(a)
+	s := FromAttempt(a)
 	n := s.size()
 	if n == 0 {
 		return Ref{}, nil
@@ -33,7 +33,7 @@ func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
 			return Ref{}, err
 		}
 	}
-	ref := Ref{Home: f.o.Home, File: f.end.File, Block: f.end.Size, At: uint32(len(f.raw))}
+	ref := Ref{Node: f.o.Node, File: f.end.File, Block: f.end.Size, Offset: uint32(len(f.raw))}
 	ref.Request, ref.Response = uint32(len(s[Request])), uint32(len(s[Response]))
 	f.raw = appendSet(f.raw, &s)
 	return ref, nil

@@ -24,10 +24,10 @@ const (
 // blockFolder is what the keys of objects of blocks begin with.
 const blockFolder = "bodies/"
 
-func homeFolder(home string) string { return blockFolder + home + "/" }
+func nodeFolder(node string) string { return blockFolder + node + "/" }
 
-func blockKey(home string, number uint32) string {
-	return fmt.Sprintf("%s%010d%s", homeFolder(home), number, extension)
+func blockKey(node string, number uint32) string {
+	return fmt.Sprintf("%s%010d%s", nodeFolder(node), number, extension)
 }
 
 // numberOf is the inverse of blockKey.
@@ -54,11 +54,11 @@ func (o *ObjectOptions) singleKey(a *record.Attempt) string {
 }
 
 // plain keeps a word of a key from meaning more than a word.
-func plain(word string) string {
+func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 			return r
 		}
 		return '_'
-	}, word)
+	}, name)
 }

@@ -37,7 +37,7 @@ var errShort = fmt.Errorf("%w: it ends before what is looked for", ErrDamaged)
 
 // extent is how far a record reaches in its block: from At to the end of its rest.
 func (s Span) extent(raw []byte, rest bool) (end uint64, err error) {
-	end = uint64(s.At) + uint64(s.Size)
+	end = uint64(s.Offset) + uint64(s.Size)
 	if end > uint64(len(raw)) {
 		return 0, errShort
 	}
@@ -61,8 +61,8 @@ func (r *Ref) cut(raw []byte, rest bool) (s Set, err error) {
 	if err != nil {
 		return s, err
 	}
-	at, middle := uint64(r.At), uint64(r.At)+uint64(r.Request)
-	s[Request], s[Response] = part(raw[at:middle]), part(raw[middle:middle+uint64(r.Response)])
+	start, middle := uint64(r.Offset), uint64(r.Offset)+uint64(r.Request)
+	s[Request], s[Response] = part(raw[start:middle]), part(raw[middle:middle+uint64(r.Response)])
 	if !rest {
 		return s, nil
 	}
@@ -93,8 +93,8 @@ func (s *Set) cutRest(rest []byte) error {
 		if n > uint64(len(rest)) {
 			return errShort
 		}
-		if place := Response + 1 + i; place < Parts {
-			s[place] = part(rest[:n])
+		if index := Response + 1 + i; index < Parts {
+			s[index] = part(rest[:n])
 		}
 		rest = rest[n:]
 	}

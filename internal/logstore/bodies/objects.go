@@ -36,7 +36,7 @@ type Object struct {
 type ObjectOptions struct {
 	Dir         string // of this node, which is there; it holds which numbers are used
 	Bucket      Bucket
-	Home        string                          // this node's name: what it writes has it in its keys
+	Node        string                          // this node's name: what it writes has it in its keys
 	Format      Format                          // empty means Blocks
 	Local       *Files                          // what this node kept in files before; nil for none
 	Slug        func(workspaceID string) string // for V2; nil, or an empty answer: the id stands for it
@@ -95,7 +95,7 @@ func (s *Objects) Resume(ctx context.Context, m Mark) error {
 // Add takes copies of the bodies of an attempt. They can be read after Flush. Empty
 // bodies take no room.
 func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
-	set := Of(a)
+	set := FromAttempt(a)
 	n := set.size()
 	switch {
 	case n == 0:
@@ -118,7 +118,7 @@ func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
 		s.number, s.used = number, true
 	}
 	ref := Ref{
-		Home: s.o.Home, File: s.number, Block: int64(len(s.blocks)), At: uint32(len(s.raw)),
+		Node: s.o.Node, File: s.number, Block: int64(len(s.blocks)), Offset: uint32(len(s.raw)),
 		Request: uint32(len(set[Request])), Response: uint32(len(set[Response])),
 	}
 	s.raw = appendSet(s.raw, &set)
@@ -140,7 +140,7 @@ func (s *Objects) endBlock(ctx context.Context) (err error) {
 // endObject hands the present object over.
 func (s *Objects) endObject(ctx context.Context) {
 	s.mark = Mark{File: s.number, Size: int64(len(s.blocks))}
-	s.uploads.put(ctx, &s.o, blockKey(s.o.Home, s.number), s.blocks)
+	s.uploads.put(ctx, &s.o, blockKey(s.o.Node, s.number), s.blocks)
 	s.blocks, s.used = nil, false
 }
 
@@ -170,13 +170,13 @@ func (s *Objects) Read(ctx context.Context, ref Ref) (Set, error) {
 	case ref.File == Single:
 		return s.readSingle(ctx, ref)
 	}
-	if home := ref.Home; s.o.Local != nil && (home == "" || home == s.o.Home) {
+	if node := ref.Node; s.o.Local != nil && (node == "" || node == s.o.Node) {
 		if set, err := s.o.Local.Read(ctx, ref); !errors.Is(err, ErrGone) {
 			return set, err
 		}
 	}
-	if ref.Home == "" {
-		ref.Home = s.o.Home
+	if ref.Node == "" {
+		ref.Node = s.o.Node
 	}
 	b, err := s.block(ctx, ref)
 	if err == nil {
@@ -193,11 +193,11 @@ const firstGet = 256 << 10
 
 // block reads the block that a reference is to, or remembers it.
 func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
-	at := blockRef{ref.Home, ref.File, ref.Block}
-	if b := s.cache.find(at); b != nil {
+	blockAt := blockRef{ref.Node, ref.File, ref.Block}
+	if b := s.cache.find(blockAt); b != nil {
 		return b, nil
 	}
-	key := blockKey(ref.Home, ref.File)
+	key := blockKey(ref.Node, ref.File)
 	from := window{get: func(offset, size int64) ([]byte, error) { return s.o.Bucket.Get(ctx, key, offset, size) }}
 	if err := from.fill(ref.Block, firstGet); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (s *Objects) block(ctx context.Context, ref Ref) (*block, error) {
 		return nil, err
 	}
 	b := &block{raw, rest}
-	s.cache.put(at, b)
+	s.cache.put(blockAt, b)
 	return b, nil
 }
 

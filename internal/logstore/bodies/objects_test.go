@@ -27,8 +27,8 @@ func newObjects(t testing.TB, o bodies.ObjectOptions) *bodies.Objects {
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
-	if o.Home == "" {
-		o.Home = "here"
+	if o.Node == "" {
+		o.Node = "here"
 	}
 	s := bodies.NewObjects(o)
 	t.Cleanup(func() {
@@ -59,7 +59,7 @@ func drawn(rt *rapid.T, n int) (*record.Attempt, bodies.Set) {
 // restarts, and no object is written twice.
 func TestObjectsComeBack(t *testing.T) {
 	t.Parallel()
-	errAway := errors.New("away")
+	errUnavailable := errors.New("away")
 	for _, format := range []bodies.Format{bodies.Blocks, bodies.V1, bodies.V2} {
 		t.Run(string(format), func(t *testing.T) {
 			t.Parallel()
@@ -70,11 +70,11 @@ func TestObjectsComeBack(t *testing.T) {
 				if err := s.Resume(t.Context(), bodies.Mark{}); err != nil {
 					rt.Fatal(err)
 				}
-				type kept struct {
+				type storedSet struct {
 					ref bodies.Ref
 					set bodies.Set
 				}
-				var all, batch []kept
+				var all, batch []storedSet
 				var mark bodies.Mark
 				for n := range rapid.IntRange(1, 25).Draw(rt, "records") {
 					a, set := drawn(rt, n)
@@ -82,13 +82,13 @@ func TestObjectsComeBack(t *testing.T) {
 					if err != nil {
 						rt.Fatal(err)
 					}
-					batch = append(batch, kept{ref, set})
+					batch = append(batch, storedSet{ref, set})
 					what := rapid.SampledFrom([]string{"go on", "go on", "flush", "fail", "restart"}).Draw(rt, "then")
 					if what == "go on" {
 						continue
 					}
 					if what == "fail" {
-						store.fail = func(string) error { return errAway }
+						store.fail = func(string) error { return errUnavailable }
 					}
 					m, err := s.Flush(t.Context())
 					if store.fail = nil; err == nil && what != "fail" {
@@ -109,7 +109,7 @@ func TestObjectsComeBack(t *testing.T) {
 					rt.Fatal(err)
 				}
 				all = append(all, batch...)
-				other := newObjects(t, bodies.ObjectOptions{Bucket: store, Home: "another"})
+				other := newObjects(t, bodies.ObjectOptions{Bucket: store, Node: "another"})
 				for _, k := range all {
 					for _, node := range []*bodies.Objects{s, other} {
 						got, err := node.Read(t.Context(), k.ref)
@@ -202,7 +202,7 @@ func TestFilesAndObjectsTakeTurns(t *testing.T) {
 	var refs []bodies.Ref
 	var last logstore.BodyStore
 	for turn := range 4 {
-		files := open(t, bodies.Options{Dir: dir, Home: "here"})
+		files := open(t, bodies.Options{Dir: dir, Node: "here"})
 		last = files
 		if turn%2 == 1 {
 			last = newObjects(t, bodies.ObjectOptions{Bucket: store, Local: files})
@@ -221,7 +221,7 @@ func TestFilesAndObjectsTakeTurns(t *testing.T) {
 	}
 	for turn, ref := range refs {
 		got, err := last.Read(t.Context(), ref)
-		if diff := cmp.Diff(bodies.Of(recordtest.Chat(turn)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		if diff := cmp.Diff(bodies.FromAttempt(recordtest.Chat(turn)), got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("turn %d, %v (-want +got):\n%s", turn, err, diff)
 		}
 	}
@@ -232,12 +232,12 @@ func TestTrimOfObjects(t *testing.T) {
 	store := newBucket()
 	store.now = recordtest.Epoch
 	old := recordtest.Epoch.Add(time.Hour)
-	var mine []bodies.Ref
-	for _, home := range []string{"gone", "here", "young"} {
-		if home == "young" {
+	var refs []bodies.Ref
+	for _, node := range []string{"gone", "here", "young"} {
+		if node == "young" {
 			store.now = old
 		}
-		s := newObjects(t, bodies.ObjectOptions{Bucket: store, Home: home})
+		s := newObjects(t, bodies.ObjectOptions{Bucket: store, Node: node})
 		if err := s.Resume(t.Context(), bodies.Mark{}); err != nil {
 			t.Fatal(err)
 		}
@@ -249,20 +249,20 @@ func TestTrimOfObjects(t *testing.T) {
 			if _, err := s.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if home == "here" {
-				mine = append(mine, ref)
+			if node == "here" {
+				refs = append(refs, ref)
 			}
 		}
 	}
 	s := newObjects(t, bodies.ObjectOptions{Bucket: store})
-	n, err := s.Trim(t.Context(), mine[1].File, old)
+	n, err := s.Trim(t.Context(), refs[1].File, old)
 	if err != nil || n != 4 {
 		t.Errorf("%d deleted, %v; want the first of ours, and the three of who is gone", n, err)
 	}
-	if _, err := s.Read(t.Context(), mine[0]); !errors.Is(err, bodies.ErrGone) {
+	if _, err := s.Read(t.Context(), refs[0]); !errors.Is(err, bodies.ErrGone) {
 		t.Errorf("got %v, want that it is gone", err)
 	}
-	if _, err := s.Read(t.Context(), mine[1]); err != nil {
+	if _, err := s.Read(t.Context(), refs[1]); err != nil {
 		t.Error(err)
 	}
 	if left := store.keys(); len(left) != 5 {

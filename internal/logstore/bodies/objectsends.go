@@ -16,22 +16,22 @@ const objectMax = 2 << 30
 
 // Scrub makes an object without the bodies that are not kept, in its place; with none it
 // deletes the object. What is gone leaves zeros, but not at the end.
-func (s *Objects) Scrub(ctx context.Context, number uint32, open bool, kept []Span) error {
+func (s *Objects) Scrub(ctx context.Context, number uint32, open bool, retained []Span) error {
 	if s.o.Local != nil {
 		_, err := os.Stat(s.o.Local.path(number))
 		if !errors.Is(err, os.ErrNotExist) {
-			return s.o.Local.Scrub(ctx, number, open, kept)
+			return s.o.Local.Scrub(ctx, number, open, retained)
 		}
 	}
-	if err := s.scrub(ctx, blockKey(s.o.Home, number), kept); err != nil {
+	if err := s.scrub(ctx, blockKey(s.o.Node, number), retained); err != nil {
 		return fmt.Errorf("clean bodies of object %d: %w", number, err)
 	}
-	s.cache.forget(s.o.Home, number)
+	s.cache.forget(s.o.Node, number)
 	return nil
 }
 
-func (s *Objects) scrub(ctx context.Context, key string, kept []Span) error {
-	if len(kept) == 0 {
+func (s *Objects) scrub(ctx context.Context, key string, retained []Span) error {
+	if len(retained) == 0 {
 		return s.o.Bucket.Delete(ctx, key)
 	}
 	old, err := s.o.Bucket.Get(ctx, key, 0, objectMax)
@@ -42,12 +42,12 @@ func (s *Objects) scrub(ctx context.Context, key string, kept []Span) error {
 		return err
 	}
 	fresh, end := make([]byte, len(old)), int64(0)
-	err = scrubbed(bytes.NewReader(old), int64(len(old)), kept, func(block []byte, at int64) error {
-		copy(fresh[at:], block)
-		end = at + int64(len(block))
+	err = scrubbed(bytes.NewReader(old), int64(len(old)), retained, func(block []byte, offset int64) error {
+		copy(fresh[offset:], block)
+		end = offset + int64(len(block))
 		return nil
 	})
-	if err != nil && !errors.Is(err, ErrWhole) {
+	if err != nil && !errors.Is(err, ErrPartial) {
 		return err
 	}
 	if failed := s.o.Bucket.Put(ctx, key, fresh[:end]); failed != nil {
@@ -82,12 +82,12 @@ func (s *Objects) Trim(ctx context.Context, before uint32, old time.Time) (remov
 	if err != nil {
 		return removed, fmt.Errorf("trim bodies: %w", err)
 	}
-	for _, home := range homes {
+	for _, node := range homes {
 		goes := func(o Object) bool { return !old.IsZero() && o.Modified.Before(old) }
-		if home == s.o.Home {
+		if node == s.o.Node {
 			goes = func(o Object) bool { n, ok := numberOf(o.Key); return ok && n < before }
 		}
-		n, err := s.trim(ctx, home, goes)
+		n, err := s.trim(ctx, node, goes)
 		if removed += n; err != nil {
 			return removed, fmt.Errorf("trim bodies: %w", err)
 		}
@@ -99,9 +99,9 @@ func (s *Objects) Trim(ctx context.Context, before uint32, old time.Time) (remov
 const trimMax = 10_000
 
 // trim deletes the first objects of a node for as long as they go.
-func (s *Objects) trim(ctx context.Context, home string, goes func(Object) bool) (int, error) {
+func (s *Objects) trim(ctx context.Context, node string, goes func(Object) bool) (int, error) {
 	var keys []string
-	err := s.o.Bucket.List(ctx, homeFolder(home), func(o Object) bool {
+	err := s.o.Bucket.List(ctx, nodeFolder(node), func(o Object) bool {
 		if !goes(o) || len(keys) == trimMax {
 			return false
 		}

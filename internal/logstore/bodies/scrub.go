@@ -14,52 +14,52 @@ import (
 // zeros before it is encoded, so the block becomes shorter, and zeros fill the room up to
 // the next. A block of which nothing is kept is zeros alone. put writes what is left; what
 // it does not write shall read as zeros.
-func scrubbed(from io.ReaderAt, size int64, kept []Span, put func(block []byte, at int64) error) error {
-	spans, whole := newByBlock(kept), error(nil)
-	for at := int64(0); at < size; {
-		h, skip, err := nextBlock(from, at, size)
+func scrubbed(from io.ReaderAt, size int64, retained []Span, put func(block []byte, offset int64) error) error {
+	spans, partial := newByBlock(retained), error(nil)
+	for offset := int64(0); offset < size; {
+		h, skip, err := nextBlock(from, offset, size)
 		if err != nil {
-			return fmt.Errorf("at %d: %w", at, err)
+			return fmt.Errorf("at %d: %w", offset, err)
 		}
-		if at += skip; at == size { // zeros up to the end
+		if offset += skip; offset == size { // zeros up to the end
 			break
 		}
 		if h.raw == 0 { // no block: nobody knows where the next one is
-			return errors.Join(fmt.Errorf("%w at %d: no block is there", ErrWhole, at), copied(from, at, size-at, put))
+			return errors.Join(fmt.Errorf("%w at %d: no block is there", ErrPartial, offset), copied(from, offset, size-offset, put))
 		}
-		if live := spans.of(at); len(live) > 0 {
-			b, err := scrubBlock(from, at, h, live)
+		if live := spans.spansOf(offset); len(live) > 0 {
+			b, err := scrubBlock(from, offset, h, live)
 			if err == nil {
-				err = put(b, at)
+				err = put(b, offset)
 			} else {
-				whole = fmt.Errorf("%w at %d: %w", ErrWhole, at, err)
-				err = copied(from, at, h.size(), put)
+				partial = fmt.Errorf("%w at %d: %w", ErrPartial, offset, err)
+				err = copied(from, offset, h.size(), put)
 			}
 			if err != nil {
-				return fmt.Errorf("at %d: %w", at, err)
+				return fmt.Errorf("at %d: %w", offset, err)
 			}
 		}
-		at += h.size()
+		offset += h.size()
 	}
-	return whole
+	return partial
 }
 
 // copied puts bytes as they are.
-func copied(from io.ReaderAt, at, size int64, put func([]byte, int64) error) error {
+func copied(from io.ReaderAt, offset, size int64, put func([]byte, int64) error) error {
 	b := make([]byte, size)
-	if _, err := from.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := from.ReadAt(b, offset); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	return put(b, at)
+	return put(b, offset)
 }
 
 // nextBlock finds the next block from an offset on: skip zeros lie before it. The header
 // is zero when something else is there, or the end.
-func nextBlock(from io.ReaderAt, at, size int64) (h header, skip int64, err error) {
+func nextBlock(from io.ReaderAt, offset, size int64) (h header, skip int64, err error) {
 	buf := make([]byte, 64<<10)
-	start := at
-	for at < size {
-		n, err := from.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+	start := offset
+	for offset < size {
+		n, err := from.ReadAt(buf[:min(int64(len(buf)), size-offset)], offset)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return header{}, 0, err
 		}
@@ -67,27 +67,27 @@ func nextBlock(from io.ReaderAt, at, size int64) (h header, skip int64, err erro
 			return header{}, 0, io.ErrUnexpectedEOF
 		}
 		zeros := n - len(bytes.TrimLeft(buf[:n], "\x00"))
-		if at += int64(zeros); zeros == n {
+		if offset += int64(zeros); zeros == n {
 			continue
 		}
-		if size-at < blockHeader {
-			return header{}, at - start, nil
+		if size-offset < blockHeader {
+			return header{}, offset - start, nil
 		}
-		if _, err := from.ReadAt(buf[:blockHeader], at); err != nil {
+		if _, err := from.ReadAt(buf[:blockHeader], offset); err != nil {
 			return header{}, 0, err
 		}
 		h, err := headerOf(buf)
-		if err != nil || h.size() > size-at {
+		if err != nil || h.size() > size-offset {
 			h = header{}
 		}
-		return h, at - start, nil
+		return h, offset - start, nil
 	}
 	return header{}, size - start, nil
 }
 
 // scrubBlock makes a block anew of which spans are kept.
-func scrubBlock(from io.ReaderAt, at int64, h header, live []Span) ([]byte, error) {
-	raw, rest, err := readBlock(from, at)
+func scrubBlock(from io.ReaderAt, offset int64, h header, live []Span) ([]byte, error) {
+	raw, rest, err := readBlock(from, offset)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func scrubBlock(from io.ReaderAt, at int64, h header, live []Span) ([]byte, erro
 		if err != nil {
 			return nil, err
 		}
-		copy(clean[s.At:end], raw[s.At:])
+		copy(clean[s.Offset:end], raw[s.Offset:])
 	}
 	for _, encode := range [...]func(dst, src []byte) []byte{s2.Encode, s2.EncodeBetter, s2.EncodeBest} {
 		if b := blockWith(encode, clean, rest); int64(len(b)) <= h.size() {

@@ -53,9 +53,9 @@ func TestScrub(t *testing.T) {
 					rt.Fatal(err)
 				}
 				type row struct {
-					ref  bodies.Ref
-					set  bodies.Set
-					kept bool
+					ref      bodies.Ref
+					set      bodies.Set
+					retained bool
 				}
 				var rows []row
 				add := func(n int) {
@@ -80,11 +80,11 @@ func TestScrub(t *testing.T) {
 					kept := map[uint32][]bodies.Span{}
 					for i := range rows {
 						r := &rows[i]
-						r.kept = r.kept && rapid.IntRange(0, 2).Draw(rt, "keep") > 0
+						r.retained = r.retained && rapid.IntRange(0, 2).Draw(rt, "keep") > 0
 						if kept[r.ref.File] == nil {
 							kept[r.ref.File] = []bodies.Span{}
 						}
-						if r.kept && !r.ref.None() {
+						if r.retained && !r.ref.None() {
 							kept[r.ref.File] = append(kept[r.ref.File], r.ref.Span())
 						}
 					}
@@ -98,7 +98,7 @@ func TestScrub(t *testing.T) {
 					}
 					for _, r := range rows {
 						got, err := s.Read(t.Context(), r.ref)
-						if r.kept {
+						if r.retained {
 							if diff := cmp.Diff(r.set, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 								rt.Fatalf("kept at %+v, %v (-want +got):\n%s", r.ref, err, diff)
 							}
@@ -141,7 +141,7 @@ func TestScrubOfADamagedFile(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Scrub(t.Context(), 1, true, []bodies.Span{first.Span(), last.Span()}); !errors.Is(err, bodies.ErrWhole) {
+	if err := f.Scrub(t.Context(), 1, true, []bodies.Span{first.Span(), last.Span()}); !errors.Is(err, bodies.ErrPartial) {
 		t.Errorf("got %v, want that a part is as it was", err)
 	}
 	after, err := os.ReadFile(path)
@@ -160,12 +160,12 @@ func TestBlocksWithoutARest(t *testing.T) {
 	if len(encoded) != 11 {
 		t.Fatalf("%d bytes", len(encoded))
 	}
-	sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(encoded, crc32.MakeTable(crc32.Castagnoli)))
-	if err := os.WriteFile(filepath.Join(dir, "00000001.bodies"), append(append([]byte(old), sum...), encoded...), 0o600); err != nil {
+	checksum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(encoded, crc32.MakeTable(crc32.Castagnoli)))
+	if err := os.WriteFile(filepath.Join(dir, "00000001.bodies"), append(append([]byte(old), checksum...), encoded...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f := open(t, bodies.Options{Dir: dir})
-	one, two := bodies.Ref{File: 1, Request: 1, Response: 2}, bodies.Ref{File: 1, At: 3, Request: 2, Response: 4}
+	one, two := bodies.Ref{File: 1, Request: 1, Response: 2}, bodies.Ref{File: 1, Offset: 3, Request: 2, Response: 4}
 	check(t, f, one, "a", "bc")
 	check(t, f, two, "de", "fghi")
 	if err := f.Scrub(t.Context(), 1, false, []bodies.Span{two.Span()}); err != nil {

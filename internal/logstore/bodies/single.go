@@ -37,15 +37,15 @@ type content struct {
 	Binary    []byte          `json:"body_base64,omitempty"`
 }
 
-// places are the bodies of a document in the order of those of an attempt.
-func (d *document) places() [5]**content {
+// bodyFields are the bodies of a document in the order of those of an attempt.
+func (d *document) bodyFields() [5]**content {
 	return [...]**content{&d.Request, &d.Response, &d.ClientRequest, &d.ClientResponse, &d.Reshaped}
 }
 
 // documentOf writes the document of an attempt.
 func documentOf(a *record.Attempt) ([]byte, error) {
 	d := document{ID: a.ID, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, CreatedAt: a.Started.UTC()}
-	to := d.places()
+	to := d.bodyFields()
 	for i, b := range a.Bodies() {
 		if len(b.Bytes) > 0 || len(b.Head) > 0 {
 			*to[i] = contentOf(b)
@@ -102,7 +102,7 @@ func (s *Objects) addSingle(ctx context.Context, a *record.Attempt) (Ref, error)
 	}
 	key := s.o.singleKey(a)
 	s.uploads.put(ctx, &s.o, key, data)
-	return Ref{Home: s.o.Home, Key: key, File: Single, Request: uint32(len(a.Request.Bytes)), Response: uint32(len(a.Response.Bytes))}, nil
+	return Ref{Node: s.o.Node, Key: key, File: Single, Request: uint32(len(a.Request.Bytes)), Response: uint32(len(a.Response.Bytes))}, nil
 }
 
 // readSingle reads an object for one record.
@@ -116,7 +116,7 @@ func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) 
 		return set, fmt.Errorf("read bodies of %s: %w", ref.Key, err)
 	}
 	var a record.Attempt
-	from := d.places()
+	from := d.bodyFields()
 	for i, b := range a.Bodies() {
 		if c := *from[i]; c != nil {
 			b.Bytes = c.bytes()
@@ -125,7 +125,7 @@ func (s *Objects) readSingle(ctx context.Context, ref Ref) (set Set, err error) 
 			}
 		}
 	}
-	return Of(&a), nil
+	return FromAttempt(&a), nil
 }
 
 // documentMax is more than any document has: five bodies of the largest LOG_BODY_MAX_KB,

@@ -7,26 +7,26 @@ import (
 
 // Span is a piece of a block that a row refers to.
 type Span struct {
-	Block int64  // offset of the block in its file
-	At    uint32 // offset in the block
-	Size  uint32 // of request and response; the rest follows
+	Block  int64  // offset of the block in its file
+	Offset uint32 // offset in the block
+	Size   uint32 // of request and response; the rest follows
 }
 
 // Span is where the bodies of a reference lie.
-func (r *Ref) Span() Span { return Span{r.Block, r.At, r.Request + r.Response} }
+func (r *Ref) Span() Span { return Span{r.Block, r.Offset, r.Request + r.Response} }
 
 // byBlock are spans in the order of their blocks.
 type byBlock []Span
 
 func newByBlock(spans []Span) byBlock {
 	return slices.SortedFunc(slices.Values(spans), func(a, b Span) int {
-		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.At, b.At))
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Offset, b.Offset))
 	})
 }
 
-// of are the spans of a block.
-func (b byBlock) of(block int64) []Span {
-	from, _ := slices.BinarySearchFunc(b, block, func(s Span, at int64) int { return cmp.Compare(s.Block, at) })
+// spansOf are the spans of a block.
+func (b byBlock) spansOf(block int64) []Span {
+	from, _ := slices.BinarySearchFunc(b, block, func(s Span, blockOffset int64) int { return cmp.Compare(s.Block, blockOffset) })
 	to := from
 	for to < len(b) && b[to].Block == block {
 		to++

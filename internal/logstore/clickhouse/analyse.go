@@ -26,8 +26,8 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 		var row record.AnalysisRow
 		var bucket int64
 		dest := []any{&page.Total, &bucket, &row.Value}
-		for _, f := range q.figures {
-			dest = append(dest, f.into(&row.Figures))
+		for _, f := range q.metrics {
+			dest = append(dest, f.into(&row.Metrics))
 		}
 		if err := scan(dest...); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 // tooMany reports whether percentiles are wanted of more rows than are kept in memory for
 // them.
 func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
-	if a.Want&record.WantPercentiles == 0 || a.By == record.ByScore {
+	if a.Metrics&record.MetricPercentiles == 0 || a.By == record.ByScore {
 		return false, nil
 	}
 	var rows int64
@@ -64,7 +64,7 @@ func (d *DB) tooMany(ctx context.Context, a *record.Analysis) (bool, error) {
 type question struct {
 	*selection
 	a       *record.Analysis
-	figures []figure // columns of the answer
+	metrics []metric // columns of the answer
 	inner   []string // what is worked out over attempts
 	bucket  string
 	label   string
@@ -78,37 +78,37 @@ func newQuestion(a *record.Analysis, near bool) *question {
 	if a.Step > 0 {
 		q.bucket = "intDiv(toUnixTimestamp64Micro(started) + " + q.Int(a.Zone.Microseconds()-record.BucketsFrom.UnixMicro()) + ", " + q.Int(a.Step.Microseconds()) + ")"
 	}
-	want := a.Want
+	requested := a.Metrics
 	if a.By == record.ByScore {
-		want &= record.WantFeedback
+		requested &= record.MetricFeedback
 	}
-	for _, f := range figures {
-		if f.want&^want != 0 {
+	for _, f := range metrics {
+		if f.set&^requested != 0 {
 			continue
 		}
-		if a.By == record.ByScore && f.want == 0 {
+		if a.By == record.ByScore && f.set == 0 {
 			f.sql = "0"
 		}
 		q.inner = append(q.inner, f.sql+" AS "+f.name)
-		q.figures = append(q.figures, f)
+		q.metrics = append(q.metrics, f)
 	}
-	if want&record.WantPercentiles != 0 {
+	if requested&record.MetricPercentiles != 0 {
 		how := exactPercentiles
 		if near {
 			how = nearPercentiles
 		}
 		q.inner = append(q.inner, how+" AS f_percentiles")
-		q.figures = append(q.figures, percentileColumns...)
+		q.metrics = append(q.metrics, percentileColumns...)
 	}
-	if want&record.WantFeedback != 0 {
-		q.figures = append(q.figures, feedbackColumns...)
+	if requested&record.MetricFeedback != 0 {
+		q.metrics = append(q.metrics, feedbackColumns...)
 	}
 	return q
 }
 
 // judged reports whether attempts are joined with the feedback on their traces.
 func (q *question) judged() bool {
-	return q.a.Want&record.WantFeedback != 0 || q.a.By == record.ByScore
+	return q.a.Metrics&record.MetricFeedback != 0 || q.a.By == record.ByScore
 }
 
 func (q *question) sql() string {
@@ -129,14 +129,14 @@ func (q *question) sql() string {
 	}
 	b.WriteString("counted AS (SELECT bucket, label, " + strings.Join(q.inner, ", ") + " FROM (" + q.attempts(outer) + ") GROUP BY bucket, label)")
 	from := " FROM counted"
-	if q.a.Want&record.WantFeedback != 0 {
+	if q.a.Metrics&record.MetricFeedback != 0 {
 		b.WriteString(", voices AS (SELECT bucket, label, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted FROM (" +
 			"SELECT min(bucket) AS bucket, label, any(feedbacks) AS feedbacks, any(weighted) AS weighted FROM (" +
 			q.attempts(" INNER JOIN judged USING (workspace_id, trace_id)") + ") GROUP BY label, workspace_id, trace_id) GROUP BY bucket, label)")
 		from += " LEFT JOIN voices USING (bucket, label)"
 	}
 	b.WriteString(" SELECT count() OVER (), bucket, label")
-	for _, f := range q.figures {
+	for _, f := range q.metrics {
 		b.WriteString(", " + f.name)
 	}
 	size, _ := q.a.PageSize()

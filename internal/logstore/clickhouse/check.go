@@ -44,8 +44,8 @@ func Check(ctx context.Context, s client.Server) (found string, err error) {
 	return fmt.Sprintf("ClickHouse %s answers, and the tables in the database %s are there", text, s.Database), nil
 }
 
-// Cure is what to do about an error of Check or Open.
-func Cure(err error) string {
+// Hint is what to do about an error of Check or Open.
+func Hint(err error) string {
 	switch {
 	case errors.Is(err, errOld):
 		return "upgrade ClickHouse"

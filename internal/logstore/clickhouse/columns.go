@@ -54,7 +54,7 @@ var columns = []column{
 	text("provider", func(s *stored) *string { return &s.Provider }),
 	text("provider_id", func(s *stored) *string { return &s.ProviderID }),
 	text("model", func(s *stored) *string { return &s.Model }),
-	text("reply_model", func(s *stored) *string { return &s.ReplyModel }),
+	text("reply_model", func(s *stored) *string { return &s.ResponseModel }),
 	text("endpoint", func(s *stored) *string { return (*string)(&s.Endpoint) }),
 	text("prompt_slug", func(s *stored) *string { return &s.PromptSlug }),
 	text("span_name", func(s *stored) *string { return &s.SpanName }),
@@ -85,19 +85,19 @@ var columns = []column{
 	number("response_size", func(s *stored) *int64 { return &s.Response.Size }),
 	{"cost_nano", putCost, func(s *stored) any { return &s.Spend.Cost }, ""}, // null leaves it 0
 	number("saved_nano", func(s *stored) *int64 { return &s.Spend.Saved }),
-	number("bound_nano", func(s *stored) *int64 { return &s.Spend.Bound }),
+	number("bound_nano", func(s *stored) *int64 { return &s.Spend.MaxCost }),
 	text("spend_state", func(s *stored) *string { return &s.Spend.State }),
 	text("unpriced", func(s *stored) *string { return &s.Spend.Unpriced }),
 	text("price_version", func(s *stored) *string { return &s.Spend.Version }),
 	text("cost_terms", func(s *stored) *string { return &s.Spend.Terms }),
 	text("bill_basis", func(s *stored) *string { return &s.Spend.Basis }),
-	{"charged_at", putChargedAt, func(s *stored) any { return (*micros)(&s.Charged.At) }, "toUnixTimestamp64Micro(charged_at)"},
+	{"charged_at", putChargedAt, func(s *stored) any { return (*micros)(&s.Charged.ClosedAt) }, "toUnixTimestamp64Micro(charged_at)"},
 	number("charged_nano", func(s *stored) *int64 { return &s.Charged.Nano }),
 	text("charged", func(s *stored) *string { return &s.Charged.Budgets }),
 	text("body_key", func(s *stored) *string { return &s.ref.Key }),
 	number32u("body_file", func(s *stored) *uint32 { return &s.ref.File }),
 	number("body_block", func(s *stored) *int64 { return &s.ref.Block }),
-	number32u("body_at", func(s *stored) *uint32 { return &s.ref.At }),
+	number32u("body_at", func(s *stored) *uint32 { return &s.ref.Offset }),
 	number32u("request_length", func(s *stored) *uint32 { return &s.ref.Request }),
 	number32u("response_length", func(s *stored) *uint32 { return &s.ref.Response }),
 	{"blank", func(r *client.Rows, _ *stored) { r.Bool(false) }, nil, ""},                         // only figures have the row
@@ -107,35 +107,35 @@ var columns = []column{
 	{"arrived", nil, func(s *stored) any { return (*micros)(&s.arrived) }, "toUnixTimestamp64Micro(arrived)"},
 }
 
-func text(name string, of func(*stored) *string) column {
-	return column{name, func(r *client.Rows, s *stored) { r.Text(*of(s)) }, func(s *stored) any { return of(s) }, ""}
+func text(name string, field func(*stored) *string) column {
+	return column{name, func(r *client.Rows, s *stored) { r.Text(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
 // contentType is a text whose values repeat; others are in extra.
-func contentType(name string, of func(*stored) *string) column {
+func contentType(name string, field func(*stored) *string) column {
 	return column{name, func(r *client.Rows, s *stored) {
-		if v := *of(s); extra.Unique(v) {
+		if v := *field(s); extra.Unique(v) {
 			r.Text("")
 		} else {
 			r.Text(v)
 		}
-	}, func(s *stored) any { return of(s) }, ""}
+	}, func(s *stored) any { return field(s) }, ""}
 }
 
-func number(name string, of func(*stored) *int64) column {
-	return column{name, func(r *client.Rows, s *stored) { r.Int64(*of(s)) }, func(s *stored) any { return of(s) }, ""}
+func number(name string, field func(*stored) *int64) column {
+	return column{name, func(r *client.Rows, s *stored) { r.Int64(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
-func number32(name string, of func(*stored) *int32) column {
-	return column{name, func(r *client.Rows, s *stored) { r.Int32(*of(s)) }, func(s *stored) any { return of(s) }, ""}
+func number32(name string, field func(*stored) *int32) column {
+	return column{name, func(r *client.Rows, s *stored) { r.Int32(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
-func number32u(name string, of func(*stored) *uint32) column {
-	return column{name, func(r *client.Rows, s *stored) { r.Uint32(*of(s)) }, func(s *stored) any { return of(s) }, ""}
+func number32u(name string, field func(*stored) *uint32) column {
+	return column{name, func(r *client.Rows, s *stored) { r.Uint32(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
-func flag(name string, of func(*stored) *bool) column {
-	return column{name, func(r *client.Rows, s *stored) { r.Bool(*of(s)) }, func(s *stored) any { return of(s) }, ""}
+func flag(name string, field func(*stored) *bool) column {
+	return column{name, func(r *client.Rows, s *stored) { r.Bool(*field(s)) }, func(s *stored) any { return field(s) }, ""}
 }
 
 func putCost(r *client.Rows, s *stored) {
@@ -146,9 +146,9 @@ func putCost(r *client.Rows, s *stored) {
 }
 
 func putChargedAt(r *client.Rows, s *stored) {
-	none := s.Charged.At.IsZero()
+	none := s.Charged.ClosedAt.IsZero()
 	if r.Null(none); !none {
-		r.Time(s.Charged.At)
+		r.Time(s.Charged.ClosedAt)
 	}
 }
 
@@ -219,14 +219,14 @@ func scan(node string, read func(...any) error) (s stored, err error) {
 		s.Metadata = nil
 	}
 	if !s.ref.None() && s.node != node {
-		s.ref.Home = s.node
+		s.ref.Node = s.node
 	}
 	var x extra.Fields
 	if err := x.Read(s.extra); err != nil {
 		return stored{}, fmt.Errorf("log %s: %w", s.ID, err)
 	}
 	request, response := s.Request.Type, s.Response.Type
-	x.Give(&s.Attempt)
+	x.ApplyTo(&s.Attempt)
 	if request != "" {
 		s.Request.Type = request
 	}

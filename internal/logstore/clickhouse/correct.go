@@ -12,9 +12,9 @@ import (
 
 // Correct implements logstore.Sink.
 func (w *writer) Correct(c *record.Correction) error {
-	kept := *c
-	kept.Closing = nil
-	w.trail = append(w.trail, kept)
+	correction := *c
+	correction.Closing = nil
+	w.trail = append(w.trail, correction)
 	return nil
 }
 
@@ -39,7 +39,7 @@ func (d *DB) correct(ctx context.Context, trail []record.Correction) error {
 		rows.Text(c.ID)
 		rows.Time(c.Started)
 		rows.Text(c.Operation)
-		rows.Time(c.At)
+		rows.Time(c.RatedAt)
 		rows.Text(c.By)
 		for _, r := range [...]*record.Rated{&c.Before, &c.After} {
 			rows.Int64(r.Cost)
@@ -53,7 +53,7 @@ func (d *DB) correct(ctx context.Context, trail []record.Correction) error {
 		return fmt.Errorf("write corrections: %w", err)
 	}
 	for some := range slices.Chunk(trail, correctedAtOnce) {
-		if err := d.bring(ctx, some); err != nil {
+		if err := d.insertCorrected(ctx, some); err != nil {
 			return fmt.Errorf("correct log rows: %w", err)
 		}
 	}
@@ -65,9 +65,9 @@ var corrected = map[string]string{
 	"cost_nano": "if(c.unpriced = '' OR c.cost > 0, c.cost, NULL)", "charged_nano": "c.cost", "unpriced": "c.unpriced", "price_version": "c.price", "cost_terms": "c.terms",
 }
 
-// bring inserts rows once more, with the newest of their corrections. Rows that are no more
+// insertCorrected inserts rows once more, with the newest of their corrections. Rows that are no more
 // stay away.
-func (d *DB) bring(ctx context.Context, some []record.Correction) error {
+func (d *DB) insertCorrected(ctx context.Context, some []record.Correction) error {
 	var p client.Params
 	ids := make([]string, len(some))
 	from, to := some[0].Started, some[0].Started
@@ -97,7 +97,7 @@ func (d *DB) Corrections(ctx context.Context, id string) (out []record.Correctio
 		func(scan func(...any) error) error {
 			c := record.Correction{ID: id}
 			b, a := &c.Before, &c.After
-			err := scan(&c.Operation, (*micros)(&c.Started), (*micros)(&c.At), &c.By,
+			err := scan(&c.Operation, (*micros)(&c.Started), (*micros)(&c.RatedAt), &c.By,
 				&b.Cost, &b.Unpriced, &b.Version, &b.Terms, &a.Cost, &a.Unpriced, &a.Version, &a.Terms)
 			out = append(out, c)
 			return err

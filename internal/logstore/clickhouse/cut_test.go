@@ -49,11 +49,11 @@ func life(t *testing.T, j *journal.Journal, o clickhouse.Options, dir string, us
 	if err != nil {
 		return err
 	}
-	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), BlockBytes: 4 << 10, Home: o.Node})
+	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), BlockBytes: 4 << 10, Node: o.Node})
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := logstore.New(j.Records(), db, files, logstore.Options{BatchSize: 7, Home: o.Node})
+	store := logstore.New(j.Records(), db, files, logstore.Options{BatchSize: 7, Node: o.Node})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // Run takes over what there is and returns
 	err = store.Run(ctx)
@@ -102,7 +102,7 @@ func TestCutBetweenAnyTwoSteps(t *testing.T) {
 		corrections++
 		err := j.AppendCorrection(&record.Correction{
 			ID: corrected.ID, Started: corrected.Started, Operation: recordtest.ID(recordtest.Epoch, corrections),
-			At: recordtest.Epoch.Add(time.Duration(corrections) * time.Second), After: record.Rated{Cost: int64(1000 + corrections)},
+			RatedAt: recordtest.Epoch.Add(time.Duration(corrections) * time.Second), After: record.Rated{Cost: int64(1000 + corrections)},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func checkLog(t *testing.T, s *logstore.Store, attempts int, corrected *record.A
 		t.Errorf("cost %d, %v; want the last correction, %d", got.Spend.Cost, err, 1000+corrections)
 	}
 	page, err := s.Analyse(t.Context(), record.Analysis{
-		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Want: record.WantCost,
+		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Metrics: record.MetricCost,
 	})
 	if err != nil || len(page.Rows) != 1 || page.Rows[0].Requests != int64(attempts) || page.Rows[0].Cost != int64(1000+corrections) {
 		t.Errorf("figures %+v, %v", page.Rows, err)

@@ -18,5 +18,5 @@ func Begin(t *testing.T, d *DB) {
 // Limit sets how long the steps of a Write may take together.
 func (d *DB) Limit(batch time.Duration) { d.batchLimit = batch }
 
-// LeaveOthers sets how long rows of other nodes that are due are left to them.
-func (d *DB) LeaveOthers(wait time.Duration) { d.others.wait = wait }
+// SetDeferWait sets how long rows of other nodes that are due are left to them.
+func (d *DB) SetDeferWait(wait time.Duration) { d.others.wait = wait }

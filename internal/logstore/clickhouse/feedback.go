@@ -25,22 +25,22 @@ const nextBits = 48
 
 func (p feedbackOffset) version() uint64 { return p.feed<<nextBits | p.next }
 
-func placeOf(version uint64) feedbackOffset {
+func offsetOf(version uint64) feedbackOffset {
 	return feedbackOffset{version >> nextBits, version & (1<<nextBits - 1)}
 }
 
 // FeedbackProgress implements logstore.Feedback.
 func (d *DB) FeedbackProgress(ctx context.Context) (int64, error) {
-	at, err := d.heard(ctx)
+	offset, err := d.feedbackOffset(ctx)
 	if err != nil {
 		return 0, err
 	}
-	d.feeds.Store(at.feed)
-	return int64(at.next), nil
+	d.feeds.Store(offset.feed)
+	return int64(offset.next), nil
 }
 
-// heard is how far the feedback is, whoever brought it there.
-func (d *DB) heard(ctx context.Context) (feedbackOffset, error) {
+// feedbackOffset is how far the feedback is, whoever brought it there.
+func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 	if err := d.prepare(ctx); err != nil {
 		return feedbackOffset{}, err
 	}
@@ -51,7 +51,7 @@ func (d *DB) heard(ctx context.Context) (feedbackOffset, error) {
 	if err != nil {
 		return feedbackOffset{}, fmt.Errorf("read progress of feedback: %w", err)
 	}
-	return placeOf(version), nil
+	return offsetOf(version), nil
 }
 
 // PutFeedback implements logstore.Feedback. Every node hears of every change; the first one
@@ -59,15 +59,15 @@ func (d *DB) heard(ctx context.Context) (feedbackOffset, error) {
 // the feed, or further on, says the same or more. A new feed, where everything goes first,
 // is numbered from what FeedbackProgress found, so that nodes that notice together make one.
 func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
-	at, err := d.heard(ctx)
+	offset, err := d.feedbackOffset(ctx)
 	if err != nil {
 		return err
 	}
-	to := feedbackOffset{at.feed, uint64(b.Next)}
+	to := feedbackOffset{offset.feed, uint64(b.Next)}
 	if b.All {
 		to.feed = d.feeds.Load() + 1
 	}
-	if to.version() <= at.version() && at != (feedbackOffset{}) {
+	if to.version() <= offset.version() && offset != (feedbackOffset{}) {
 		return nil
 	}
 	if b.All {
@@ -83,14 +83,14 @@ func (d *DB) PutFeedback(ctx context.Context, b logstore.FeedbackBatch) error {
 	return d.noteFeedback(ctx, to)
 }
 
-func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at feedbackOffset) error {
+func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, offset feedbackOffset) error {
 	var rows client.Rows
 	for i := range b.Put {
-		appendFeedback(&rows, &b.Put[i], at, false)
+		appendFeedback(&rows, &b.Put[i], offset, false)
 	}
 	for _, id := range b.Gone {
 		if !slices.ContainsFunc(b.Put, func(f record.TraceFeedback) bool { return f.ID == id }) {
-			appendFeedback(&rows, &record.TraceFeedback{ID: id}, at, true)
+			appendFeedback(&rows, &record.TraceFeedback{ID: id}, offset, true)
 		}
 	}
 	if rows.Len() == 0 {
@@ -99,24 +99,24 @@ func (d *DB) putFeedback(ctx context.Context, b logstore.FeedbackBatch, at feedb
 	return d.c.Insert(ctx, "feedback", []string{"id", "version", "gone", "org_id", "workspace_id", "trace_id", "value", "weight", "given"}, rows.Bytes())
 }
 
-func appendFeedback(rows *client.Rows, f *record.TraceFeedback, at feedbackOffset, gone bool) {
+func appendFeedback(rows *client.Rows, f *record.TraceFeedback, offset feedbackOffset, gone bool) {
 	rows.Text(f.ID)
-	rows.Uint64(at.version())
+	rows.Uint64(offset.version())
 	rows.Bool(gone)
 	rows.Text(f.OrgID)
 	rows.Text(f.WorkspaceID)
 	rows.Text(f.TraceID)
 	rows.Int32(int32(f.Value))
 	rows.Float64(f.Weight)
-	rows.Time(f.Given)
+	rows.Time(f.Created)
 	rows.End()
 }
 
-func (d *DB) noteFeedback(ctx context.Context, at feedbackOffset) error {
+func (d *DB) noteFeedback(ctx context.Context, offset feedbackOffset) error {
 	var row client.Rows
 	row.Text(feedbackName)
-	row.Uint64(at.version())
-	row.Uint64(at.next)
+	row.Uint64(offset.version())
+	row.Uint64(offset.next)
 	if err := d.c.Insert(ctx, "progress", []string{"name", "version", "next_seq"}, row.Bytes()); err != nil {
 		return fmt.Errorf("write progress of feedback: %w", err)
 	}

@@ -2,12 +2,12 @@ package clickhouse
 
 import "sluice/internal/record"
 
-// figure is a field of record.Figures.
-type figure struct {
-	want record.Figure // 0 for what is always there
-	name string        // of its column
-	sql  string        // over the attempts of a row
-	into func(*record.Figures) any
+// metric is a field of record.Figures.
+type metric struct {
+	set  record.MetricSet // 0 for what is always there
+	name string           // of its column
+	sql  string           // over the attempts of a row
+	into func(*record.Metrics) any
 }
 
 // endedWell is what is_success says of a log.
@@ -18,46 +18,46 @@ const (
 	semanticHit = "cache_status = 'SEMANTIC HIT'"
 )
 
-// figures are the fields of record.Figures, but for the percentiles and what feedback adds
+// metrics are the fields of record.Figures, but for the percentiles and what feedback adds
 // up to.
-var figures = []figure{
-	{0, "f_requests", "count()", func(f *record.Figures) any { return &f.Requests }},
-	{record.WantErrors, "f_errors", "countIf(NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }},
-	{record.WantCost, "f_cost", sum("ifNull(cost_nano, 0)", ""), func(f *record.Figures) any { return &f.Cost }},
-	{record.WantTokens, "f_tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }},
-	{record.WantTokens, "f_input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }},
-	{record.WantTokens, "f_output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }},
-	{record.WantLatency, "f_latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }},
-	{record.WantUsers, "f_users", "uniqExactIf(end_user, end_user != '')", func(f *record.Figures) any { return &f.Users }},
-	{record.WantUsers, "f_user_requests", "countIf(end_user != '')", func(f *record.Figures) any { return &f.UserRequests }},
-	{record.WantRescued, "f_by_retry", "countIf(" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }},
-	{record.WantRescued, "f_by_fallback", "countIf(" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }},
-	{record.WantCache, "f_simple_hits", "countIf(" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }},
-	{record.WantCache, "f_semantic_hits", "countIf(" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }},
-	{record.WantCache, "f_simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }},
-	{record.WantCache, "f_semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }},
-	{record.WantCache, "f_hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }},
-	{record.WantSeen, "f_first", "toUnixTimestamp64Micro(min(started))", func(f *record.Figures) any { return (*micros)(&f.First) }},
-	{record.WantSeen, "f_last", "toUnixTimestamp64Micro(max(started))", func(f *record.Figures) any { return (*micros)(&f.Last) }},
-	{record.WantFeedback, "f_judged", "countIf(feedbacks > 0)", func(f *record.Figures) any { return &f.Judged }},
+var metrics = []metric{
+	{0, "f_requests", "count()", func(f *record.Metrics) any { return &f.Requests }},
+	{record.MetricErrors, "f_errors", "countIf(NOT " + endedWell + ")", func(f *record.Metrics) any { return &f.Errors }},
+	{record.MetricCost, "f_cost", totalSQL("ifNull(cost_nano, 0)", ""), func(f *record.Metrics) any { return &f.Cost }},
+	{record.MetricTokens, "f_tokens", totalSQL(tokens, ""), func(f *record.Metrics) any { return &f.Tokens }},
+	{record.MetricTokens, "f_input", totalSQL("input_tokens", ""), func(f *record.Metrics) any { return &f.Input }},
+	{record.MetricTokens, "f_output", totalSQL("output_tokens", ""), func(f *record.Metrics) any { return &f.Output }},
+	{record.MetricLatency, "f_latency", totalSQL("duration_ns", ""), func(f *record.Metrics) any { return (*int64)(&f.Latency) }},
+	{record.MetricUsers, "f_users", "uniqExactIf(end_user, end_user != '')", func(f *record.Metrics) any { return &f.Users }},
+	{record.MetricUsers, "f_user_requests", "countIf(end_user != '')", func(f *record.Metrics) any { return &f.UserRequests }},
+	{record.MetricRescued, "f_by_retry", "countIf(" + endedWell + " AND retries > 0)", func(f *record.Metrics) any { return &f.ByRetry }},
+	{record.MetricRescued, "f_by_fallback", "countIf(" + endedWell + " AND number > 0)", func(f *record.Metrics) any { return &f.ByFallback }},
+	{record.MetricCache, "f_simple_hits", "countIf(" + simpleHit + ")", func(f *record.Metrics) any { return &f.SimpleHits }},
+	{record.MetricCache, "f_semantic_hits", "countIf(" + semanticHit + ")", func(f *record.Metrics) any { return &f.SemanticHits }},
+	{record.MetricCache, "f_simple_saved", totalSQL("saved_nano", simpleHit), func(f *record.Metrics) any { return &f.SimpleSaved }},
+	{record.MetricCache, "f_semantic_saved", totalSQL("saved_nano", semanticHit), func(f *record.Metrics) any { return &f.SemanticSaved }},
+	{record.MetricCache, "f_hit_latency", totalSQL("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Metrics) any { return (*int64)(&f.HitLatency) }},
+	{record.MetricSeen, "f_first", "toUnixTimestamp64Micro(min(started))", func(f *record.Metrics) any { return (*micros)(&f.First) }},
+	{record.MetricSeen, "f_last", "toUnixTimestamp64Micro(max(started))", func(f *record.Metrics) any { return (*micros)(&f.Last) }},
+	{record.MetricFeedback, "f_judged", "countIf(feedbacks > 0)", func(f *record.Metrics) any { return &f.Judged }},
 }
 
-// sum adds numbers of attempts, those of a condition if there is one. What does not fit
+// totalSQL adds numbers of attempts, those of a condition if there is one. What does not fit
 // into the kind of the answer is as much as it holds.
-func sum(number, of string) string {
+func totalSQL(number, condition string) string {
 	add := "sum(toInt128(" + number + "))"
-	if of != "" {
-		add = "sumIf(toInt128(" + number + "), " + of + ")"
+	if condition != "" {
+		add = "sumIf(toInt128(" + number + "), " + condition + ")"
 	}
 	return "toInt64(greatest(least(" + add + ", toInt128(9223372036854775807)), toInt128(-9223372036854775807)))"
 }
 
 // percentileColumns are read out of f_percentiles.
-var percentileColumns = []figure{
-	{record.WantPercentiles, "f_percentiles[1]", "", func(f *record.Figures) any { return (*int64)(&f.P50) }},
-	{record.WantPercentiles, "f_percentiles[2]", "", func(f *record.Figures) any { return (*int64)(&f.P90) }},
-	{record.WantPercentiles, "f_percentiles[3]", "", func(f *record.Figures) any { return (*int64)(&f.P95) }},
-	{record.WantPercentiles, "f_percentiles[4]", "", func(f *record.Figures) any { return (*int64)(&f.P99) }},
+var percentileColumns = []metric{
+	{record.MetricPercentiles, "f_percentiles[1]", "", func(f *record.Metrics) any { return (*int64)(&f.P50) }},
+	{record.MetricPercentiles, "f_percentiles[2]", "", func(f *record.Metrics) any { return (*int64)(&f.P90) }},
+	{record.MetricPercentiles, "f_percentiles[3]", "", func(f *record.Metrics) any { return (*int64)(&f.P95) }},
+	{record.MetricPercentiles, "f_percentiles[4]", "", func(f *record.Metrics) any { return (*int64)(&f.P99) }},
 }
 
 // How percentiles are worked out, all four from one state. The exact ones keep every
@@ -70,9 +70,9 @@ const (
 )
 
 // feedbackColumns are what feedback adds up to.
-var feedbackColumns = []figure{
-	{record.WantFeedback, "toInt64(voices.feedbacks)", "", func(f *record.Figures) any { return &f.Feedbacks }},
-	{record.WantFeedback, "toFloat64(voices.weighted)", "", func(f *record.Figures) any { return &f.Weighted }},
+var feedbackColumns = []metric{
+	{record.MetricFeedback, "toInt64(voices.feedbacks)", "", func(f *record.Metrics) any { return &f.Feedbacks }},
+	{record.MetricFeedback, "toFloat64(voices.weighted)", "", func(f *record.Metrics) any { return &f.Weighted }},
 }
 
 // dimensions say how the value of a property is read; empty for attempts that lack it.

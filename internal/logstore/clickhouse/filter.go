@@ -28,15 +28,15 @@ func filter(q record.Query) *selection {
 	s.is("workspace_id", q.WorkspaceID)
 	s.is("user_id", q.UserID)
 	s.is("request_id", q.RequestID)
-	s.in("trace_id", q.TraceIDs)
-	s.in("span_id", q.SpanIDs)
-	s.in("model", q.Models)
-	s.in("provider", q.Providers)
-	s.in("key_id", q.KeyIDs)
-	s.in("config_id", q.Configs)
-	s.in("provider_id", q.ProviderIDs)
-	s.in("prompt_slug", q.PromptSlugs)
-	s.in("cache_status", q.CacheStatuses)
+	s.addIn("trace_id", q.TraceIDs)
+	s.addIn("span_id", q.SpanIDs)
+	s.addIn("model", q.Models)
+	s.addIn("provider", q.Providers)
+	s.addIn("key_id", q.KeyIDs)
+	s.addIn("config_id", q.Configs)
+	s.addIn("provider_id", q.ProviderIDs)
+	s.addIn("prompt_slug", q.PromptSlugs)
+	s.addIn("cache_status", q.CacheStatuses)
 	s.pairs(q.Pairs)
 	if !q.From.IsZero() {
 		s.add("started >= " + s.Time(q.From))
@@ -45,10 +45,10 @@ func filter(q record.Query) *selection {
 		s.add("started < " + s.Time(q.To))
 	}
 	s.statuses(q.Statuses)
-	s.within(tokens, q.Total)
-	s.within("input_tokens", q.Input)
-	s.within("output_tokens", q.Output)
-	s.within("cost_nano", q.Cost)
+	s.addRange(tokens, q.Total)
+	s.addRange("input_tokens", q.Input)
+	s.addRange("output_tokens", q.Output)
+	s.addRange("cost_nano", q.Cost)
 	s.metadata(q.Metadata)
 	s.weighted(q)
 	return s
@@ -61,8 +61,8 @@ func (s *selection) is(column, value string) {
 	}
 }
 
-// in adds that a column has one of the values; nothing when there are none.
-func (s *selection) in(column string, values []string) {
+// addIn adds that a column has one of the values; nothing when there are none.
+func (s *selection) addIn(column string, values []string) {
 	if len(values) > 0 {
 		s.add(column + " IN " + s.Texts(values))
 	}
@@ -104,8 +104,8 @@ func (s *selection) metadata(pairs map[string]string) {
 // needs a wider one.
 const tokens = "greatest(toInt128(total_tokens), toInt128(input_tokens) + toInt128(output_tokens))"
 
-// within adds that a number is in a range; null is in none.
-func (s *selection) within(number string, r record.Range) {
+// addRange adds that a number is in a range; null is in none.
+func (s *selection) addRange(number string, r record.Range) {
 	if r.Min != nil {
 		s.add(number + " >= " + s.Int(*r.Min))
 	}
@@ -130,20 +130,20 @@ func (s *selection) weighted(q record.Query) {
 		" AND NOT gone GROUP BY workspace_id, trace_id HAVING " + strings.Join(average, " AND ") + ")")
 }
 
-// settled selects rows of batches that have ended: all that will ever arrive stands behind
+// committedSQL selects rows of batches that have ended: all that will ever arrive stands behind
 // them. What a node left open when it died holds others up for a minute.
-const settled = "arrived < (SELECT ifNull(minOrNullIf(since, open AND since > now64(6, 'UTC') - INTERVAL 1 MINUTE), now64(6, 'UTC')) FROM progress FINAL)"
+const committedSQL = "arrived < (SELECT ifNull(minOrNullIf(since, open AND since > now64(6, 'UTC') - INTERVAL 1 MINUTE), now64(6, 'UTC')) FROM progress FINAL)"
 
 // after adds the place of the cursor.
 func (s *selection) after(q record.Query) error {
 	if q.After == "" {
 		return nil
 	}
-	at, id, err := q.After.Split()
+	started, id, err := q.After.Split()
 	if err != nil {
 		return err
 	}
-	t := s.Time(at)
+	t := s.Time(started)
 	switch {
 	case q.ByArrival:
 		s.add("arrived >= " + t + " AND (arrived > " + t + " OR id > " + s.Text(id) + ")")

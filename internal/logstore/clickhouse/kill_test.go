@@ -41,23 +41,23 @@ func openKilled(ctx context.Context, dir string) (*killed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var at client.Server
+	var server client.Server
 	var address [2]string
 	if err := json.Unmarshal(raw, &address); err != nil {
 		return nil, err
 	}
-	at.URL, at.Database, at.User, at.Password = address[0], address[1], clickhousetest.User, sealed.New(clickhousetest.Password)
+	server.URL, server.Database, server.User, server.Password = address[0], address[1], clickhousetest.User, sealed.New(clickhousetest.Password)
 	k := new(killed)
 	if k.journal, err = journal.Open(journal.Options{Dir: filepath.Join(dir, "journal"), SegmentBytes: 256 << 10, MaxRecordBytes: 64 << 10}); err != nil {
 		return nil, err
 	}
-	if k.db, err = clickhouse.Open(ctx, clickhouse.Options{Server: at, Node: k.journal.ID()}); err != nil {
+	if k.db, err = clickhouse.Open(ctx, clickhouse.Options{Server: server, Node: k.journal.ID()}); err != nil {
 		return nil, err
 	}
-	if k.files, err = bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), BlockBytes: 16 << 10, FileBytes: 64 << 10, Home: k.journal.ID()}); err != nil {
+	if k.files, err = bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), BlockBytes: 16 << 10, FileBytes: 64 << 10, Node: k.journal.ID()}); err != nil {
 		return nil, err
 	}
-	k.store = logstore.New(k.journal.Records(), k.db, k.files, logstore.Options{Interval: time.Millisecond, BatchSize: 20, Home: k.journal.ID()})
+	k.store = logstore.New(k.journal.Records(), k.db, k.files, logstore.Options{Interval: time.Millisecond, BatchSize: 20, Node: k.journal.ID()})
 	return k, nil
 }
 
@@ -89,8 +89,8 @@ func storeUntilKilled(dir string, from int64) {
 func TestKillNeitherLosesNorDoubles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	at := clickhousetest.Start(t).Database(t)
-	raw, err := json.Marshal([2]string{at.URL, at.Database})
+	server := clickhousetest.Start(t).Database(t)
+	raw, err := json.Marshal([2]string{server.URL, server.Database})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// leastVersion is the oldest server that has what the statements here use.
-var leastVersion = [2]int{24, 3}
+// minVersion is the oldest server that has what the statements here use.
+var minVersion = [2]int{24, 3}
 
 // tables are those that rows are deleted from, with the column that dates them.
 var tables = []string{"attempts", "corrections"}
@@ -67,7 +67,7 @@ func (d *DB) migrationState(ctx context.Context) (done int, names []string, err 
 func (d *DB) checkVersion(ctx context.Context) (version string, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT version()", Bare: true}, func(scan func(...any) error) error { return scan(&version) })
 	if err == nil && !newEnough(version) {
-		err = fmt.Errorf("%w: it is %s, and %d.%d or later is needed", errOld, version, leastVersion[0], leastVersion[1])
+		err = fmt.Errorf("%w: it is %s, and %d.%d or later is needed", errOld, version, minVersion[0], minVersion[1])
 	}
 	return version, err
 }
@@ -77,7 +77,7 @@ func newEnough(text string) bool {
 	minor, _, _ := strings.Cut(rest, ".")
 	a, err1 := strconv.Atoi(major)
 	b, err2 := strconv.Atoi(minor)
-	return err1 == nil && err2 == nil && (a > leastVersion[0] || a == leastVersion[0] && b >= leastVersion[1])
+	return err1 == nil && err2 == nil && (a > minVersion[0] || a == minVersion[0] && b >= minVersion[1])
 }
 
 // schemaVersion is the number of migrations that are done; 0 without a database.
@@ -137,8 +137,8 @@ func (d *DB) createDatabase(ctx context.Context) error {
 }
 
 func (d *DB) runMigration(ctx context.Context, name string, version int) error {
-	if want := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, want) {
-		return fmt.Errorf("expected a name like %s", want+"x.sql")
+	if prefix := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, prefix) {
+		return fmt.Errorf("expected a name like %s", prefix+"x.sql")
 	}
 	text, err := migrations.ReadFile(name)
 	if err != nil {

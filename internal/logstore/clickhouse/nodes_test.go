@@ -17,9 +17,9 @@ import (
 // nodes opens the logs of two nodes in one database.
 func nodes(t *testing.T) (a, b *clickhouse.DB, names [2]string) {
 	t.Helper()
-	at := clickhousetest.Shared(t).Database(t)
+	server := clickhousetest.Shared(t).Database(t)
 	names = [2]string{ident.NewID(), ident.NewID()}
-	return openAt(t, clickhouse.Options{Server: at, Node: names[0]}), openAt(t, clickhouse.Options{Server: at, Node: names[1]}), names
+	return openAt(t, clickhouse.Options{Server: server, Node: names[0]}), openAt(t, clickhouse.Options{Server: server, Node: names[1]}), names
 }
 
 // put writes a chat with a body, and a position.
@@ -51,14 +51,14 @@ func TestNodesShareRows(t *testing.T) {
 			t.Errorf("%d rows of %d, %v; want those of both nodes", len(page.Rows), page.Total, err)
 		}
 	}
-	for n, home := range map[int]string{1: "", 2: names[1]} { // as a sees them
+	for n, node := range map[int]string{1: "", 2: names[1]} { // as a sees them
 		_, ref, err := a.Find(t.Context(), recordtest.Org, "", recordtest.Chat(n).ID)
-		if err != nil || ref.Home != home || ref.File != 1 {
-			t.Errorf("chat %d: bodies at %+v, %v; want home %q", n, ref, err, home)
+		if err != nil || ref.Node != node || ref.File != 1 {
+			t.Errorf("chat %d: bodies at %+v, %v; want home %q", n, ref, err, node)
 		}
 	}
 	bodied, err := a.RowWithBody(t.Context(), record.Query{OrgID: recordtest.Org})
-	if err != nil || len(bodied.RowStore) != 2 || bodied.RowStore[0].Ref.Home != "" || bodied.RowStore[1].Ref.Home != names[1] {
+	if err != nil || len(bodied.RowStore) != 2 || bodied.RowStore[0].Ref.Node != "" || bodied.RowStore[1].Ref.Node != names[1] {
 		t.Errorf("%d rows with bodies, %v; want those of both nodes, each with its home", len(bodied.RowStore), err)
 	}
 	billed, err := b.Billed(t.Context(), record.Query{OrgID: recordtest.Org})
@@ -125,20 +125,20 @@ func TestRowsOfOtherNodesAreDeletedLater(t *testing.T) {
 	}
 	ends("a ends its own", a, before(4), 2, 3)
 	ends("b ends its own", b, before(3), 3)
-	a.LeaveOthers(0)
+	a.SetDeferWait(0)
 	ends("what was due for long is due no more", a, before(3), 3)
 	ends("it has just become due again", a, before(4), 3)
 	ends("b had its time", a, before(4))
 	put(t, b, 5, 3)
-	b.LeaveOthers(time.Hour)
-	a.LeaveOthers(time.Hour)
+	b.SetDeferWait(time.Hour)
+	a.SetDeferWait(time.Hour)
 	ends("everybody's is due", a, logstore.RetentionCutoffs{Before: recordtest.Chat(6).Started})
 }
 
 func feedback(n, value int) record.TraceFeedback {
 	return record.TraceFeedback{
 		ID: recordtest.ID(recordtest.Epoch, n), OrgID: recordtest.Org, WorkspaceID: recordtest.Workspace, TraceID: recordtest.Chat(1).TraceID,
-		Value: value, Weight: 1, Given: recordtest.Epoch,
+		Value: value, Weight: 1, Created: recordtest.Epoch,
 	}
 }
 
@@ -147,17 +147,17 @@ func TestNodesShareFeedback(t *testing.T) {
 	t.Parallel()
 	a, b, _ := nodes(t)
 	logstoretest.Put(t, a, recordtest.Chat(1))
-	tell := func(db *clickhouse.DB, batch logstore.FeedbackBatch) {
+	putFeedback := func(db *clickhouse.DB, batch logstore.FeedbackBatch) {
 		t.Helper()
 		if err := db.PutFeedback(t.Context(), batch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	heard := func(count int64, weighted float64, next int64) {
+	wantFeedback := func(count int64, weighted float64, next int64) {
 		t.Helper()
 		for _, db := range []*clickhouse.DB{a, b} {
 			page, err := db.Analyse(t.Context(), record.Analysis{
-				Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Want: record.WantFeedback,
+				Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Metrics: record.MetricFeedback,
 			})
 			if err != nil || len(page.Rows) != 1 || page.Rows[0].Feedbacks != count || page.Rows[0].Weighted != weighted {
 				t.Errorf("figures %+v, %v; want %d feedbacks of %v", page.Rows, err, count, weighted)
@@ -168,16 +168,16 @@ func TestNodesShareFeedback(t *testing.T) {
 		}
 	}
 	for _, db := range []*clickhouse.DB{a, b} {
-		tell(db, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, 4), feedback(2, 3)}, Next: 5})
+		putFeedback(db, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, 4), feedback(2, 3)}, Next: 5})
 	}
-	heard(2, 7, 5)
-	tell(a, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, -2)}, Gone: []string{feedback(2, 0).ID}, Next: 9})
-	tell(b, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, 10), feedback(2, 10)}, Next: 8}) // was slower
-	heard(1, -2, 9)
+	wantFeedback(2, 7, 5)
+	putFeedback(a, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, -2)}, Gone: []string{feedback(2, 0).ID}, Next: 9})
+	putFeedback(b, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(1, 10), feedback(2, 10)}, Next: 8}) // was slower
+	wantFeedback(1, -2, 9)
 	// Another control plane: both notice, one after the other.
-	tell(a, logstore.FeedbackBatch{All: true})
-	tell(a, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(3, 1)}, Next: 2})
-	tell(b, logstore.FeedbackBatch{All: true})
-	tell(b, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(3, 1)}, Next: 2})
-	heard(1, 1, 2)
+	putFeedback(a, logstore.FeedbackBatch{All: true})
+	putFeedback(a, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(3, 1)}, Next: 2})
+	putFeedback(b, logstore.FeedbackBatch{All: true})
+	putFeedback(b, logstore.FeedbackBatch{Put: []record.TraceFeedback{feedback(3, 1)}, Next: 2})
+	wantFeedback(1, 1, 2)
 }

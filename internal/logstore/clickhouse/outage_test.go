@@ -39,14 +39,14 @@ func TestServerGoesAwayAndComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), Home: j.ID()})
+	files, err := bodies.Open(bodies.Options{Dir: filepath.Join(dir, "bodies"), Node: j.ID()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := client.Server{URL: server.URL, User: clickhousetest.User, Password: sealed.New(clickhousetest.Password), Database: "log"}
+	address := client.Server{URL: server.URL, User: clickhousetest.User, Password: sealed.New(clickhousetest.Password), Database: "log"}
 	server.Kill()
-	db := openAt(t, clickhouse.Options{Server: at, Node: j.ID()})
-	store := logstore.New(j.Records(), db, files, logstore.Options{Interval: time.Millisecond, Home: j.ID()})
+	db := openAt(t, clickhouse.Options{Server: address, Node: j.ID()})
+	store := logstore.New(j.Records(), db, files, logstore.Options{Interval: time.Millisecond, Node: j.ID()})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- store.Run(ctx) }()

@@ -58,19 +58,19 @@ func (d *DB) load(ctx context.Context) error {
 
 // note stores the position. Its version is above that of every try before it, also of one
 // whose answer was lost.
-func (d *DB) note(ctx context.Context, at position) error {
+func (d *DB) note(ctx context.Context, pos position) error {
 	d.version = max(d.version+1, uint64(time.Now().UnixMicro()))
 	var row client.Rows
 	row.Text(d.name())
 	row.Uint64(d.version)
-	row.Uint64(at.next)
-	row.Uint32(at.bodies.File)
-	row.Int64(at.bodies.Size)
-	row.Bool(at.open)
+	row.Uint64(pos.next)
+	row.Uint32(pos.bodies.File)
+	row.Int64(pos.bodies.Size)
+	row.Bool(pos.open)
 	d.known = false
 	if err := d.c.Insert(ctx, "progress", []string{"name", "version", "next_seq", "body_file", "body_size", "open"}, row.Bytes()); err != nil {
 		return fmt.Errorf("write log progress: %w", err)
 	}
-	d.known, d.last = true, at
+	d.known, d.last = true, pos
 	return nil
 }

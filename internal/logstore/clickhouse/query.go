@@ -16,7 +16,7 @@ func (d *DB) List(ctx context.Context, q record.Query) (page record.Page, err er
 	s := filter(q)
 	s.add(shown)
 	if q.ByArrival {
-		s.add(settled)
+		s.add(committedSQL)
 	}
 	if q.Count {
 		err := d.ask(ctx, "SELECT count() FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&page.Total) })

@@ -20,15 +20,15 @@ const partRows = 100_000
 func (s *selection) wave(w logstore.RetentionBatch) { s.add(s.inWave(w)) }
 
 func (s *selection) inWave(w logstore.RetentionBatch) string {
-	in := "started < " + s.Time(w.Before)
+	condition := "started < " + s.Time(w.Before)
 	if w.Workspaces != nil {
-		in += " AND workspace_id IN " + s.Texts(w.Workspaces)
+		condition += " AND workspace_id IN " + s.Texts(w.Workspaces)
 	}
-	return in
+	return condition
 }
 
-// home adds that rows have their bodies in files of a node.
-func (s *selection) home(d *DB, home string) {
+// addNode adds that rows have their bodies in files of a node.
+func (s *selection) addNode(d *DB, home string) {
 	if home == "" {
 		home = d.o.Node
 	}
@@ -73,21 +73,21 @@ const otherWait = 2 * time.Hour
 
 // deferredDeletes remembers since when something was due.
 type deferredDeletes struct {
-	wait  time.Duration
-	due   logstore.RetentionCutoffs // as it was at since
-	since time.Time
-	ripe  logstore.RetentionCutoffs // was due for as long as wait, while this program ran
+	wait    time.Duration
+	due     logstore.RetentionCutoffs // as it was at since
+	since   time.Time
+	overdue logstore.RetentionCutoffs // was due for as long as wait, while this program ran
 }
 
-// of is the part of what is due that other nodes had their time for.
-func (o *deferredDeletes) of(due logstore.RetentionCutoffs, now time.Time) logstore.RetentionCutoffs {
+// ready is the part of what is due that other nodes had their time for.
+func (o *deferredDeletes) ready(due logstore.RetentionCutoffs, now time.Time) logstore.RetentionCutoffs {
 	if o.since.IsZero() {
 		o.due, o.since = due, now
 	}
 	if now.Sub(o.since) >= o.wait {
-		o.ripe, o.due, o.since = o.due, due, now
+		o.overdue, o.due, o.since = o.due, due, now
 	}
-	return due.And(o.ripe)
+	return due.And(o.overdue)
 }
 
 // Delete implements logstore.Rows. Of days that are over for every workspace the server
@@ -97,7 +97,7 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
 	if err == nil && n == 0 {
 		d.deleting.Lock()
-		ripe := d.others.of(due, time.Now())
+		ripe := d.others.ready(due, time.Now())
 		d.deleting.Unlock()
 		n, err = eachWave(ripe, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, false) })
 	}
@@ -114,10 +114,10 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 
 // deleteDay deletes the rows of a wave of the first day that has some; only those of this
 // node when own is set.
-func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, own bool) (rows int64, err error) {
+func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal bool) (rows int64, err error) {
 	s := new(selection)
 	s.wave(w)
-	if own {
+	if isLocal {
 		s.add("node = " + s.Text(d.o.Node))
 	}
 	var first time.Time
@@ -199,7 +199,7 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, err error) {
 	for _, w := range due.Waves() {
 		s := new(selection)
-		s.home(d, home)
+		s.addNode(d, home)
 		s.wave(w)
 		err := d.ask(ctx, "SELECT DISTINCT body_file FROM attempts FINAL"+s.where()+" ORDER BY body_file", &s.Params, func(scan func(...any) error) error {
 			var file uint32
@@ -216,18 +216,18 @@ func (d *DB) DueFiles(ctx context.Context, home string, due logstore.RetentionCu
 	return files, nil
 }
 
-// Kept implements logstore.Rows.
-func (d *DB) Kept(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
+// RetainedSpans implements logstore.Rows.
+func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	s := new(selection)
-	s.home(d, home)
+	s.addNode(d, home)
 	s.add("body_file = " + s.Uint(uint64(file)))
 	for _, w := range due.Waves() {
 		s.add("NOT (" + s.inWave(w) + ")")
 	}
 	err = d.ask(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error {
-		var at bodies.Span
-		err := scan(&at.Block, &at.At, &at.Size)
-		spans = append(spans, at)
+		var span bodies.Span
+		err := scan(&span.Block, &span.Offset, &span.Size)
+		spans = append(spans, span)
 		return err
 	})
 	if err != nil {
@@ -272,7 +272,7 @@ func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.
 		if file == bodies.Single {
 			s.add(s.single())
 		} else {
-			s.home(d, home)
+			s.addNode(d, home)
 			s.add("body_file = " + s.Uint(uint64(file)))
 		}
 		s.wave(w)
@@ -291,7 +291,7 @@ func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.
 // FirstFile implements logstore.Rows.
 func (d *DB) FirstFile(ctx context.Context, home string) (file uint32, err error) {
 	s := new(selection)
-	s.home(d, home)
+	s.addNode(d, home)
 	err = d.ask(ctx, "SELECT min(body_file) FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error { return scan(&file) })
 	if err != nil {
 		return 0, fmt.Errorf("find first bodies: %w", err)

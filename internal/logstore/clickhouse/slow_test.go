@@ -19,10 +19,10 @@ import (
 )
 
 // slow holds insertions of rows back, while it is on, until who sent them gives up.
-type slow struct{ on atomic.Bool }
+type slow struct{ enabled atomic.Bool }
 
 func (s *slow) handle(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-	if !s.on.Load() || !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT INTO attempts") {
+	if !s.enabled.Load() || !strings.HasPrefix(r.URL.Query().Get("query"), "INSERT INTO attempts") {
 		pass.ServeHTTP(w, r)
 		return
 	}
@@ -36,12 +36,12 @@ func TestSlowBatchIsNotMissed(t *testing.T) {
 	t.Parallel()
 	var hold slow
 	server, address := between(t, hold.handle)
-	at := server.Database(t)
-	direct := openAt(t, clickhouse.Options{Server: at, Node: ident.NewID()})
-	at.URL, at.Timeout = address, time.Hour
-	behind := openAt(t, clickhouse.Options{Server: at, Node: ident.NewID()})
+	target := server.Database(t)
+	direct := openAt(t, clickhouse.Options{Server: target, Node: ident.NewID()})
+	target.URL, target.Timeout = address, time.Hour
+	late := openAt(t, clickhouse.Options{Server: target, Node: ident.NewID()})
 	put(t, direct, 1, 1)
-	put(t, behind, 2, 1)
+	put(t, late, 2, 1)
 	q := record.Query{OrgID: recordtest.Org, ByArrival: true}
 	page, err := direct.List(t.Context(), q)
 	if err != nil || len(page.Rows) != 2 {
@@ -49,18 +49,18 @@ func TestSlowBatchIsNotMissed(t *testing.T) {
 	}
 	q.After = page.Arrived[1]
 
-	hold.on.Store(true)
-	behind.Limit(300 * time.Millisecond)
-	err = behind.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
+	hold.enabled.Store(true)
+	late.Limit(300 * time.Millisecond)
+	err = late.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{Next: record.Position{Seq: 2}}, to.Add(recordtest.Chat(3), bodies.Ref{})
 	})
 	if !errors.Is(err, context.DeadlineExceeded) && err == nil {
 		t.Fatalf("a batch that does not end: %v", err)
 	}
-	hold.on.Store(false)
-	behind.Limit(time.Minute)
+	hold.enabled.Store(false)
+	late.Limit(time.Minute)
 	put(t, direct, 4, 2) // came meanwhile
-	put(t, behind, 3, 2)
+	put(t, late, 3, 2)
 	page, err = direct.List(t.Context(), q)
 	if err != nil || len(page.Rows) != 2 || page.Rows[0].ID != recordtest.Chat(4).ID || page.Rows[1].ID != recordtest.Chat(3).ID {
 		t.Errorf("behind the first two are %d rows, %v; want the one of meanwhile and the one that was given up", len(page.Rows), err)

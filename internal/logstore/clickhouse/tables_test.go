@@ -21,9 +21,9 @@ import (
 )
 
 // one reads the only value of a statement.
-func one[V any](t *testing.T, at client.Server, sql string) (v V) {
+func one[V any](t *testing.T, address client.Server, sql string) (v V) {
 	t.Helper()
-	c, err := client.New(at)
+	c, err := client.New(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +69,11 @@ func TestTablesAreMadeAndFollowRetention(t *testing.T) {
 
 func TestWhatCannotBeUsedIsRefusedWithTheCure(t *testing.T) {
 	t.Parallel()
-	at := clickhousetest.Shared(t).Database(t)
-	if err := clickhouse.Migrate(t.Context(), clickhouse.Options{Server: at}); err != nil {
+	address := clickhousetest.Shared(t).Database(t)
+	if err := clickhouse.Migrate(t.Context(), clickhouse.Options{Server: address}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(at)
+	c, err := client.New(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,21 +81,21 @@ func TestWhatCannotBeUsedIsRefusedWithTheCure(t *testing.T) {
 	if err := c.Exec(t.Context(), client.Statement{SQL: "INSERT INTO migrations (version) SELECT 999"}); err != nil {
 		t.Fatal(err)
 	}
-	stranger, gone := at, at
+	stranger, gone := address, address
 	stranger.Password = sealed.New("wrong-secret")
 	gone.URL = "http://127.0.0.1:1"
 	for name, tt := range map[string]struct {
-		server client.Server
-		says   string
-		cure   string
+		server  client.Server
+		message string
+		hint    string
 	}{
-		"tables of a newer program": {at, "version 999", "run the version of sluice"},
+		"tables of a newer program": {address, "version 999", "run the version of sluice"},
 		"a wrong password":          {stranger, "516", "ANALYTICS_STORE_PASSWORD"},
 		"nobody there":              {gone, "cannot be reached", "ANALYTICS_STORE_URL"},
 	} {
 		_, err := clickhouse.Check(t.Context(), tt.server)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(clickhouse.Cure(err), tt.cure) {
-			t.Errorf("%s: %v; %s", name, err, clickhouse.Cure(err))
+		if err == nil || !strings.Contains(err.Error(), tt.message) || !strings.Contains(clickhouse.Hint(err), tt.hint) {
+			t.Errorf("%s: %v; %s", name, err, clickhouse.Hint(err))
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the password is in %v", name, err)
@@ -118,15 +118,15 @@ func TestNearPercentiles(t *testing.T) {
 		a.Duration = time.Duration(math.Exp(float64(i%997)/100) * float64(time.Millisecond))
 		chats = append(chats, a)
 	}
-	q := record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Want: record.WantPercentiles}
-	var got [2]record.Figures
+	q := record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, Metrics: record.MetricPercentiles}
+	var got [2]record.Metrics
 	for i, db := range []*clickhouse.DB{exact, near} {
 		logstoretest.Put(t, db, chats...)
 		page, err := db.Analyse(t.Context(), q)
 		if err != nil || len(page.Rows) != 1 {
 			t.Fatal(page, err)
 		}
-		got[i] = page.Rows[0].Figures
+		got[i] = page.Rows[0].Metrics
 	}
 	for _, p := range [][2]time.Duration{{got[0].P50, got[1].P50}, {got[0].P90, got[1].P90}, {got[0].P95, got[1].P95}, {got[0].P99, got[1].P99}} {
 		if off := math.Abs(float64(p[1])/float64(p[0]) - 1); off > 0.01 {

@@ -51,14 +51,14 @@ func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
 func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, err error) {
 	from, to = q.From, q.To
 	if q.After != "" {
-		at, _, err := q.After.Split()
+		started, _, err := q.After.Split()
 		switch {
 		case err != nil:
 			return from, to, err
-		case q.Newest && (to.IsZero() || at.Before(to)):
-			to = at.Add(time.Microsecond)
-		case !q.Newest && at.After(from):
-			from = at
+		case q.Newest && (to.IsZero() || started.Before(to)):
+			to = started.Add(time.Microsecond)
+		case !q.Newest && started.After(from):
+			from = started
 		}
 	}
 	if !from.IsZero() && !to.IsZero() {

@@ -68,9 +68,9 @@ func TestListSortsNoMoreThanItMust(t *testing.T) {
 	seen := &recorder{ReverseProxy: httputil.NewSingleHostReverseProxy(target)}
 	front := httptest.NewServer(seen)
 	t.Cleanup(front.Close)
-	at := server.Database(t)
-	at.URL = front.URL
-	db := openAt(t, clickhouse.Options{Server: at, Node: ident.NewID()})
+	address := server.Database(t)
+	address.URL = front.URL
+	db := openAt(t, clickhouse.Options{Server: address, Node: ident.NewID()})
 
 	const rows, apart = 400, 6 * time.Hour
 	var all []*record.Attempt
@@ -94,12 +94,12 @@ func TestListSortsNoMoreThanItMust(t *testing.T) {
 			if err != nil || len(page.Rows) != 50 || page.Rows[0].ID != want[first].ID || page.Rows[49].ID != want[first+49].ID {
 				t.Fatalf("newest %v, page at %d: %d rows, %v", newest, first, len(page.Rows), err)
 			}
-			bound := "started >= <"
+			marker := "started >= <"
 			if !newest {
-				bound = "started < <"
+				marker = "started < <"
 			}
-			_, behind, _ := strings.Cut(seen.last("IN (SELECT workspace_id, started, id"), bound)
-			edge, err := time.Parse("2006-01-02 15:04:05.000000", behind[:min(26, len(behind))])
+			_, rest, _ := strings.Cut(seen.last("IN (SELECT workspace_id, started, id"), marker)
+			edge, err := time.Parse("2006-01-02 15:04:05.000000", rest[:min(26, len(rest))])
 			if err != nil {
 				t.Fatalf("newest %v, page at %d: the statement bounds no time: %s", newest, first, seen.last("IN (SELECT"))
 			}

@@ -33,11 +33,11 @@ const (
 
 // Server is a server at 127.0.0.1. Not safe for concurrent use, but for URL.
 type Server struct {
-	URL  string // "http://127.0.0.1:40001"
-	dir  string
-	port int
-	cmd  *exec.Cmd
-	in   io.Closer // the server ends with it
+	URL   string // "http://127.0.0.1:40001"
+	dir   string
+	port  int
+	cmd   *exec.Cmd
+	stdin io.Closer // the server ends with it
 }
 
 // startLimit bounds the start of a server.
@@ -87,7 +87,7 @@ func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.in.Close()         // it is killed anyway
+	_ = s.stdin.Close()      // it is killed anyway
 	_ = s.cmd.Process.Kill() // it may be gone already
 	_ = s.cmd.Wait()         // how it ended does not matter
 	s.cmd = nil
@@ -117,7 +117,7 @@ func (s *Server) run() error {
 	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("start the ClickHouse of the test: %w", err)
 	}
-	s.in = in
+	s.stdin = in
 	late := time.AfterFunc(startLimit, func() { _ = s.cmd.Process.Kill() }) // the line below ends with it
 	defer late.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -137,18 +137,18 @@ func (s *Server) Database(t testing.TB) client.Server {
 	t.Helper()
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
-	at := client.Server{URL: s.URL, User: User, Password: sealed.New(Password), Database: "t_" + hex.EncodeToString(b[:])}
+	server := client.Server{URL: s.URL, User: User, Password: sealed.New(Password), Database: "t_" + hex.EncodeToString(b[:])}
 	t.Cleanup(func() {
-		c, err := client.New(at)
+		c, err := client.New(server)
 		if err == nil && s.cmd != nil {
-			err = c.Exec(context.Background(), client.Statement{SQL: "DROP DATABASE IF EXISTS " + at.Database, Bare: true})
+			err = c.Exec(context.Background(), client.Statement{SQL: "DROP DATABASE IF EXISTS " + server.Database, Bare: true})
 			c.Close()
 		}
 		if err != nil {
 			t.Error(err)
 		}
 	})
-	return at
+	return server
 }
 
 // folder is where the program is.

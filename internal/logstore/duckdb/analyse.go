@@ -25,14 +25,14 @@ func (d *DB) analyse(ctx context.Context, a *record.Analysis) (page record.Analy
 		if q.pending, err = isPending(ctx, tx); err != nil {
 			return err
 		}
-		page, err = answer(ctx, tx, q)
+		page, err = runQuestion(ctx, tx, q)
 		return err
 	})
 	return page, err
 }
 
-// answer runs the statement of a question.
-func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisPage, err error) {
+// runQuestion runs the statement of a question.
+func runQuestion(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisPage, err error) {
 	a := q.a
 	rows, err := tx.QueryContext(ctx, q.sql(), q.args...)
 	if err != nil {
@@ -44,7 +44,7 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 		var bucket int64
 		dest := []any{&page.Total, &bucket, &row.Value}
 		for _, f := range q.columns {
-			dest = append(dest, f.into(&row.Figures))
+			dest = append(dest, f.into(&row.Metrics))
 		}
 		if err := rows.Scan(dest...); err != nil {
 			return page, fmt.Errorf("read analysis: %w", err)
@@ -64,11 +64,11 @@ func answer(ctx context.Context, tx *sql.Tx, q *question) (page record.AnalysisP
 
 // usable are the slots inside a span, and hours that reach over its ends, with what is kept of
 // them; none when so few rows are in the span that they are as fast themselves.
-func (d *DB) usable(ctx context.Context, db querier, in span) (map[bucket]rollupKind, error) {
+func (d *DB) usable(ctx context.Context, db querier, window span) (map[bucket]rollupKind, error) {
 	has := map[bucket]rollupKind{}
 	var finest, rows int64
-	err := eachSlot(ctx, db, in.hours().within("start"), func(s bucket, k rollupKind, n int64) {
-		inside := in.from <= s.start && s.end() <= in.to
+	err := eachSlot(ctx, db, window.hours().condition("start"), func(s bucket, k rollupKind, n int64) {
+		inside := window.from <= s.start && s.end() <= window.to
 		if inside || s.rollupLevel == byHours {
 			has[s] = k
 		}

@@ -34,8 +34,8 @@ func newBase() *base {
 	return b
 }
 
-// away is what questions and the writer are told while the database is of no use.
-func away(why error) error {
+// unavailableError is what questions and the writer are told while the database is of no use.
+func unavailableError(why error) error {
 	return fault.New(fault.Overloaded, "the request log is away until its database is opened again, which happens by itself as soon as its disk has room; nothing of it is lost, try again shortly").
 		WithRetry(5 * time.Second).WithCause(why)
 }
@@ -77,7 +77,7 @@ func (b *base) judge(err error) error {
 	}
 	var why *duckdb.Error
 	if errors.As(err, &why) && why.Type == duckdb.ErrorTypeFatal {
-		b.refuse(away(err))
+		b.refuse(unavailableError(err))
 	}
 	if away := b.err(); away != nil { // it may have ended the statement
 		return away
@@ -149,8 +149,8 @@ func (c *conn) during(ctx context.Context) (_ context.Context, done func(), err 
 	}, nil
 }
 
-// guarded runs a statement.
-func guarded[T any](ctx context.Context, c *conn, statement func(context.Context) (T, error)) (out T, err error) {
+// runStatement runs a statement.
+func runStatement[T any](ctx context.Context, c *conn, statement func(context.Context) (T, error)) (out T, err error) {
 	ctx, done, err := c.during(ctx)
 	if err != nil {
 		return out, err
@@ -162,17 +162,17 @@ func guarded[T any](ctx context.Context, c *conn, statement func(context.Context
 
 // QueryContext implements driver.QueryerContext. The rows are there in whole when it returns.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	return guarded(ctx, c, func(ctx context.Context) (driver.Rows, error) { return c.Conn.QueryContext(ctx, query, args) })
+	return runStatement(ctx, c, func(ctx context.Context) (driver.Rows, error) { return c.Conn.QueryContext(ctx, query, args) })
 }
 
 // ExecContext implements driver.ExecerContext.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	return guarded(ctx, c, func(ctx context.Context) (driver.Result, error) { return c.Conn.ExecContext(ctx, query, args) })
+	return runStatement(ctx, c, func(ctx context.Context) (driver.Result, error) { return c.Conn.ExecContext(ctx, query, args) })
 }
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	return guarded(ctx, c, func(ctx context.Context) (driver.Tx, error) { return c.Conn.BeginTx(ctx, o) })
+	return runStatement(ctx, c, func(ctx context.Context) (driver.Tx, error) { return c.Conn.BeginTx(ctx, o) })
 }
 
 // Close implements driver.Conn.

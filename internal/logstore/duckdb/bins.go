@@ -16,9 +16,9 @@ func (b *builder) bins(ctx context.Context) error {
 	if err := b.exec(ctx, b.binsOf(everyRow)); err != nil || b.rollupLevel.kinds()&bins == 0 {
 		return err
 	}
-	in := b.cover(bins).rows
-	if len(in) > 0 {
-		if err := b.exec(ctx, fmt.Sprintf(binned, b.begun("started"), within("started", in))); err != nil {
+	spans := b.cover(bins).rows
+	if len(spans) > 0 {
+		if err := b.exec(ctx, fmt.Sprintf(binned, b.begun("started"), spansCondition("started", spans))); err != nil {
 			return err
 		}
 	}
@@ -28,7 +28,7 @@ func (b *builder) bins(ctx context.Context) error {
 		}
 	}
 	b.kinds |= bins
-	if len(in) == 0 {
+	if len(spans) == 0 {
 		return nil
 	}
 	return b.exec(ctx, "DROP TABLE binned")
@@ -37,7 +37,7 @@ func (b *builder) bins(ctx context.Context) error {
 func (b *builder) binsOf(p property) string {
 	k := bins
 	if p == everyRow { // whose bins stand beside sums
-		k = sums
+		k = totals
 	}
 	c := b.cover(k)
 	return fmt.Sprintf("INSERT INTO %s BY NAME SELECT start, org_id, workspace_id, %d AS property, value, bin, sum(n)::BIGINT AS n FROM (%s) GROUP BY start, org_id, workspace_id, value, bin ORDER BY start, org_id, workspace_id, value, bin",
@@ -45,18 +45,18 @@ func (b *builder) binsOf(p property) string {
 }
 
 // binsOfRows are those of rows, some of which may stand there more than once.
-func (b *builder) binsOfRows(p property, in []span) string {
-	const of = "SELECT %s AS start, org_id, workspace_id, %s AS value, %s"
+func (b *builder) binsOfRows(p property, spans []span) string {
+	const format = "SELECT %s AS start, org_id, workspace_id, %s AS value, %s"
 	switch column := properties[p]; {
 	case column == "status" || slices.Contains(seriesFacets, column):
 		columns := "org_id, workspace_id"
 		if column != "status" {
 			columns += ", " + column
 		}
-		return fmt.Sprintf(of, "start", p.value(), "bin, n FROM binned JOIN (SELECT id AS series, "+columns+" FROM series) USING (series)")
+		return fmt.Sprintf(format, "start", p.value(), "bin, n FROM binned JOIN (SELECT id AS series, "+columns+" FROM series) USING (series)")
 	case column == byRetries:
-		return fmt.Sprintf(of, b.begun("started"), rescuedBy, binOf+" AS bin, count(*) AS n"+b.from(in, "org_id", "workspace_id")+" AND value <> '' GROUP BY ALL")
+		return fmt.Sprintf(format, b.begun("started"), rescuedBy, binOf+" AS bin, count(*) AS n"+b.from(spans, "org_id", "workspace_id")+" AND value <> '' GROUP BY ALL")
 	default:
-		return fmt.Sprintf(of, b.begun("started"), p.value(), binOf+" AS bin, count(*) AS n"+b.from(in, "org_id", "workspace_id")+" GROUP BY ALL")
+		return fmt.Sprintf(format, b.begun("started"), p.value(), binOf+" AS bin, count(*) AS n"+b.from(spans, "org_id", "workspace_id")+" GROUP BY ALL")
 	}
 }

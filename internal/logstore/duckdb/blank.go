@@ -20,11 +20,11 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 }
 
 func (d *DB) blankPart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
-	w, in, there, err := d.part(ctx, wave, isShown)
+	w, window, there, err := d.part(ctx, wave, isShown)
 	if err != nil || !there {
 		return 0, err
 	}
-	return d.change(ctx, in, func(tx *sql.Tx) (int64, error) {
+	return d.change(ctx, window, func(tx *sql.Tx) (int64, error) {
 		if err := deleteTrail(ctx, tx, &w); err != nil {
 			return 0, err
 		}
@@ -43,11 +43,11 @@ var blankColumns = fmt.Sprintf(`bytes_in = %d, metadata = '', end_user = '', spa
 
 // blankSeries makes the blank series of rows, and returns the values that lead from each
 // series of a row to it: "(17, 204), (18, 204)".
-func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, of *where) (string, error) {
+func (d *DB) blankSeries(ctx context.Context, tx *sql.Tx, rows *where) (string, error) {
 	var pairs []string
 	var fresh []*record.Attempt
 	var ids []int32
-	err := eachSeries(ctx, tx, "id IN (SELECT series FROM attempts"+of.sql()+")", of.args, func(id int32, a *record.Attempt) {
+	err := eachSeries(ctx, tx, "id IN (SELECT series FROM attempts"+rows.sql()+")", rows.args, func(id int32, a *record.Attempt) {
 		logstore.Blank(a)
 		to, isNew := d.series.number(a)
 		if isNew {

@@ -26,7 +26,7 @@ type builder struct {
 }
 
 func newBuilder(tx *sql.Tx, slots []bucket) *builder {
-	b := &builder{tx: tx, rollupLevel: slots[0].rollupLevel, slots: slots, has: map[bucket]rollupKind{}, rows: map[bucket]int64{}, kinds: sums}
+	b := &builder{tx: tx, rollupLevel: slots[0].rollupLevel, slots: slots, has: map[bucket]rollupKind{}, rows: map[bucket]int64{}, kinds: totals}
 	b.spans = coverOf(span{ever, never}, slots).slots[b.rollupLevel]
 	return b
 }
@@ -38,12 +38,12 @@ func (b *builder) timeRange() span { return span{b.spans[0].from, b.spans[len(b.
 func (b *builder) work(ctx context.Context) error {
 	if b.again {
 		for _, k := range b.rollupLevel.tables() {
-			if err := b.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s", table(k, b.rollupLevel), within("start", b.spans))); err != nil {
+			if err := b.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE %s", table(k, b.rollupLevel), spansCondition("start", b.spans))); err != nil {
 				return err
 			}
 		}
 	}
-	if err := b.exec(ctx, b.sums()); err != nil {
+	if err := b.exec(ctx, b.totalsSQL()); err != nil {
 		return err
 	}
 	if err := b.count(ctx); err != nil {
@@ -72,14 +72,14 @@ func (b *builder) exec(ctx context.Context, statement string) error {
 
 // count learns how many rows each slot has.
 func (b *builder) count(ctx context.Context) error {
-	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(sums, b.rollupLevel), within("start", b.spans)))
+	rows, err := b.tx.QueryContext(ctx, fmt.Sprintf("SELECT epoch_us(start), sum(requests)::BIGINT FROM %s WHERE property = 0 AND %s GROUP BY start", table(totals, b.rollupLevel), spansCondition("start", b.spans)))
 	if err != nil {
 		return err
 	}
 	return each(rows, func() error {
-		var at, n int64
-		err := rows.Scan(&at, &n)
-		b.rows[bucket{b.rollupLevel, at}] = n
+		var start, n int64
+		err := rows.Scan(&start, &n)
+		b.rows[bucket{b.rollupLevel, start}] = n
 		return err
 	})
 }
@@ -98,10 +98,10 @@ func (b *builder) commit(ctx context.Context) error {
 		}
 	}
 	if b.rollupLevel == byHours && len(b.has) > 0 {
-		inside := within("start", b.spans)
+		inside := spansCondition("start", b.spans)
 		for _, statement := range []string{
 			"DELETE FROM slots WHERE level = 0 AND " + inside,
-			"DELETE FROM " + table(sums, byMinutes) + " WHERE " + inside,
+			"DELETE FROM " + table(totals, byMinutes) + " WHERE " + inside,
 			"DELETE FROM " + table(bins, byMinutes) + " WHERE " + inside,
 		} {
 			if err := b.exec(ctx, statement); err != nil {
@@ -113,9 +113,9 @@ func (b *builder) commit(ctx context.Context) error {
 }
 
 // begun is the start of the slot in which a time is, in SQL.
-func (b *builder) begun(at string) string {
+func (b *builder) begun(start string) string {
 	width, origin := levels[b.rollupLevel].width.Microseconds(), record.BucketsFrom.UnixMicro()
-	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", at, origin, width, width, origin)
+	return fmt.Sprintf("make_timestamp((epoch_us(%s) - %d) // %d * %d + %d)", start, origin, width, width, origin)
 }
 
 // cover puts the slots together of finer ones that have what is to be worked out.
@@ -139,18 +139,18 @@ func (b *builder) cover(k rollupKind) *bucketCover {
 
 // from are the rows of some spans with columns of their series.
 func (b *builder) from(in []span, columns ...string) string {
-	return " FROM attempts JOIN (SELECT id AS series, " + strings.Join(columns, ", ") + " FROM series) USING (series) WHERE " + within("started", in)
+	return " FROM attempts JOIN (SELECT id AS series, " + strings.Join(columns, ", ") + " FROM series) USING (series) WHERE " + spansCondition("started", in)
 }
 
 // gather puts together what rows and finer slots have.
-func gather(c *bucketCover, rows, kept string, of rollupKind) string {
+func gather(c *bucketCover, rows, rollupSQL string, of rollupKind) string {
 	var parts []string
 	if len(c.rows) > 0 {
 		parts = append(parts, rows)
 	}
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, fmt.Sprintf(kept, table(of, rollupLevel(l)), within("start", spans)))
+			parts = append(parts, fmt.Sprintf(rollupSQL, table(of, rollupLevel(l)), spansCondition("start", spans)))
 		}
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
@@ -163,12 +163,12 @@ var allFacets = strings.Join(append(append([]string(nil), seriesFacets...), rowF
 // once. Rows are put together by the number of their series first: it stands for most of the
 // texts, which cost far more to compare.
 func (b *builder) facetsOf(in []span) string {
-	return "SELECT start, org_id, workspace_id, " + allFacets + ", " + figureNames() + " FROM (SELECT " + b.begun("started") + " AS start, series, " + strings.Join(rowFacets, ", ") + ", " + partsOf() +
+	return "SELECT start, org_id, workspace_id, " + allFacets + ", " + metricColumns() + " FROM (SELECT " + b.begun("started") + " AS start, series, " + strings.Join(rowFacets, ", ") + ", " + partsOf() +
 		b.from(in, "cache_status AS cache_status") + " GROUP BY ALL) JOIN (SELECT id AS series, org_id, workspace_id, " + strings.Join(seriesFacets, ", ") + " FROM series) USING (series)"
 }
 
-func (b *builder) sums() string {
-	c := b.cover(sums)
+func (b *builder) totalsSQL() string {
+	c := b.cover(totals)
 	with, rows := "", []string{}
 	if len(c.rows) > 0 {
 		with = "WITH facet AS MATERIALIZED (" + b.facetsOf(c.rows) + ") "
@@ -182,7 +182,7 @@ func (b *builder) sums() string {
 		rows = append(rows, fmt.Sprintf("SELECT start, org_id, workspace_id, %d AS property, %s AS value, %s FROM facet GROUP BY ALL", p, property(p).value(), mergedParts()))
 	}
 	return fmt.Sprintf("INSERT INTO %s BY NAME %sSELECT start, org_id, workspace_id, property, value, %s FROM (%s) GROUP BY start, org_id, workspace_id, property, value ORDER BY start, property, org_id, workspace_id",
-		table(sums, b.rollupLevel), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", sums))
+		table(totals, b.rollupLevel), with, mergedParts(), gather(c, strings.Join(rows, " UNION ALL BY NAME "), "SELECT * REPLACE ("+b.begun("start")+" AS start) FROM %s WHERE %s", totals))
 }
 
 func (b *builder) facets() string {
@@ -196,7 +196,7 @@ func (b *builder) pairs(ctx context.Context) error {
 	c := b.cover(pairs)
 	if len(c.rows) > 0 {
 		var texts int64
-		if err := b.tx.QueryRowContext(ctx, "SELECT approx_count_distinct(metadata) FROM attempts WHERE "+within("started", c.rows)).Scan(&texts); err != nil || texts > maxTexts {
+		if err := b.tx.QueryRowContext(ctx, "SELECT approx_count_distinct(metadata) FROM attempts WHERE "+spansCondition("started", c.rows)).Scan(&texts); err != nil || texts > maxTexts {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (w *writer) Correct(c *record.Correction) (err error) {
 	s.key(keyOf(c.ID, nil))
 	s.time(c.Started)
 	s.key(keyOf(c.Operation, nil))
-	s.time(c.At)
+	s.time(c.RatedAt)
 	s.text(strings.ToValidUTF8(c.By, "\uFFFD"))
 	for _, r := range [...]*record.Rated{&c.Before, &c.After} {
 		s.int64(r.Cost)
@@ -50,11 +50,11 @@ func (w *writer) Correct(c *record.Correction) (err error) {
 
 // between widens the span of what is corrected, so that most of the table need not be
 // looked at.
-func (w *writer) between(at int64) {
+func (w *writer) between(started int64) {
 	if w.corrected == 0 {
-		w.span = span{at, at}
+		w.span = span{started, started}
 	}
-	w.span = span{min(w.span.from, at), max(w.span.to, at)}
+	w.span = span{min(w.span.from, started), max(w.span.to, started)}
 }
 
 // correct brings the corrections of the transaction, whose sheet is closed, to the rows.
@@ -83,12 +83,12 @@ func (d *DB) Corrections(ctx context.Context, id string) ([]record.Correction, e
 		var number int64
 		var key, operation duckdb.UUID
 		b, a := &c.Before, &c.After
-		err := rows.Scan(&number, &key, &c.Started, &operation, &c.At, &c.By,
+		err := rows.Scan(&number, &key, &c.Started, &operation, &c.RatedAt, &c.By,
 			&b.Cost, &b.Unpriced, &b.Version, &b.Terms, &a.Cost, &a.Unpriced, &a.Version, &a.Terms)
 		if err != nil {
 			return nil, fmt.Errorf("read correction: %w", err)
 		}
-		c.Operation, c.Started, c.At = textOf(operation, ""), c.Started.UTC(), c.At.UTC()
+		c.Operation, c.Started, c.RatedAt = textOf(operation, ""), c.Started.UTC(), c.RatedAt.UTC()
 		out = append(out, c)
 	}
 	if err := rows.Err(); err != nil {

@@ -132,7 +132,7 @@ func TestKillNeitherLosesNorDoubles(t *testing.T) {
 			checkBodies(t, n.store, chat)
 		}
 	}
-	checkSums(t, n)
+	checkRollups(t, n)
 	t.Logf("%d acknowledged, %d in the log, %d of them since the last start; position at start %d",
 		len(acked), len(rows), n.store.Stats().Records, before.Next.Seq)
 	if err := n.close(); err != nil {
@@ -140,14 +140,14 @@ func TestKillNeitherLosesNorDoubles(t *testing.T) {
 	}
 }
 
-// checkSums compares what sums say, those that the kills left and those made of them since,
+// checkRollups compares what sums say, those that the kills left and those made of them since,
 // with the rows.
-func checkSums(t *testing.T, n *node) {
+func checkRollups(t *testing.T, n *node) {
 	t.Helper()
 	far := recordtest.Epoch.Add(10 * 365 * 24 * time.Hour)
 	question := record.Analysis{
 		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch.Add(-7 * 24 * time.Hour), To: far}, By: record.ByModel,
-		Want: record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantSeen,
+		Metrics: record.MetricErrors | record.MetricCost | record.MetricTokens | record.MetricLatency | record.MetricSeen,
 	}
 	rows := question
 	rows.Query.Total = record.Range{Min: new(int64(-1))} // which no sums answer

@@ -67,9 +67,9 @@ const maxReaders = 4
 // and with 100,000,000 to more than 200.
 const tracked = 40
 
-// leastTracked is how many MB DuckDB has at least. A checkpoint pins blocks of all columns at
+// minTrackedMB is how many MB DuckDB has at least. A checkpoint pins blocks of all columns at
 // once, and makes the whole database useless when it cannot: with 57 MB that happened.
-const leastTracked = 80
+const minTrackedMB = 80
 
 type setting struct{ name, value string }
 
@@ -77,7 +77,7 @@ type setting struct{ name, value string }
 // reaches no other file.
 func (o Options) settings() []setting {
 	return []setting{
-		{"memory_limit", strconv.Itoa(max(o.MemoryMB*tracked/100, leastTracked)) + "MB"},
+		{"memory_limit", strconv.Itoa(max(o.MemoryMB*tracked/100, minTrackedMB)) + "MB"},
 		{"allocator_flush_threshold", "16MB"},    // of what was freed and not given back
 		{"allocator_background_threads", "true"}, // to give back what threads that are gone freed
 		{"dynamic_or_filter_threshold", "1000"},  // traces that few row groups are looked through for

@@ -193,9 +193,9 @@ func tablesOf(t *testing.T, db *sql.DB) []string {
 	return strings.Fields(names)
 }
 
-// takeBack makes a database one that saw only the first migration, and does what else it
+// revertSchema makes a database one that saw only the first migration, and does what else it
 // is told.
-func takeBack(t *testing.T, path string, more ...string) {
+func revertSchema(t *testing.T, path string, more ...string) {
 	t.Helper()
 	old := raw(t, path)
 	var statements []string
@@ -228,7 +228,7 @@ func TestOldRowsAreAnalysed(t *testing.T) {
 		none.Metadata = nil
 		logstoretest.Put(t, db, recordtest.Chat(1), odd, none)
 	})
-	takeBack(t, path, `UPDATE attempts SET extra = '{"span_id":"s-1","prompt_slug":"pp-a","tier":"flex"}' WHERE metadata = ''`)
+	revertSchema(t, path, `UPDATE attempts SET extra = '{"span_id":"s-1","prompt_slug":"pp-a","tier":"flex"}' WHERE metadata = ''`)
 	db := open(t, path)
 	a, _, err := db.Find(t.Context(), recordtest.Org, "", recordtest.Chat(3).ID)
 	if err != nil || a.SpanID != "s-1" || a.PromptSlug != "pp-a" || a.Usage.Tier != "flex" {
@@ -251,7 +251,7 @@ func TestRowsWithoutCost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "logs.duckdb")
 	openAndClose(t, path, func(db *duckdb.DB) { logstoretest.Put(t, db, recordtest.Chat(1)) })
-	takeBack(t, path)
+	revertSchema(t, path)
 	db := open(t, path)
 	priced := recordtest.Chat(2)
 	priced.Spend = record.Spend{State: "settled", Cost: 42}

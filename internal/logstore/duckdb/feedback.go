@@ -82,7 +82,7 @@ func insertFeedback(ctx context.Context, tx *sql.Tx, some []record.TraceFeedback
 	var args []any
 	for i := range some {
 		f := &some[i]
-		args = append(args, keyParam(f.ID), f.OrgID, f.WorkspaceID, keyParam(f.TraceID), f.Value, f.Weight, f.Given.UTC())
+		args = append(args, keyParam(f.ID), f.OrgID, f.WorkspaceID, keyParam(f.TraceID), f.Value, f.Weight, f.Created.UTC())
 	}
 	lines := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(some)), ", ")
 	if _, err := tx.ExecContext(ctx, "INSERT INTO feedback VALUES "+lines, args...); err != nil {

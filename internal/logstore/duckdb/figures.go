@@ -6,20 +6,20 @@ import (
 	"sluice/internal/record"
 )
 
-// figure is a field of record.Figures.
-type figure struct {
-	want  record.Figure // 0 for what is always there
-	name  string        // of its column
-	sql   string        // over the attempts of a row
-	into  func(*record.Figures) any
-	of    string // column of the series that sql needs; empty for none
-	merge string // how parts of it come together: by "sum", "min" or "max"
+// metric is a field of record.Figures.
+type metric struct {
+	set          record.MetricSet // 0 for what is always there
+	name         string           // of its column
+	sql          string           // over the attempts of a row
+	into         func(*record.Metrics) any
+	seriesColumn string // column of the series that sql needs; empty for none
+	merge        string // how parts of it come together: by "sum", "min" or "max"
 }
 
 // merged works the figure out over parts of it.
-func (f *figure) merged() string {
+func (f *metric) merged() string {
 	if f.merge == "sum" {
-		return sum(f.name, "")
+		return totalSQL(f.name, "")
 	}
 	return f.merge + "(" + f.name + ")"
 }
@@ -27,25 +27,25 @@ func (f *figure) merged() string {
 // endedWell is what is_success says of a log.
 const endedWell = "status BETWEEN 200 AND 299"
 
-// figures are the fields of record.Figures that come together from those of parts.
-var figures = []figure{
-	{0, "requests", "count(*)", func(f *record.Figures) any { return &f.Requests }, "", "sum"},
-	{record.WantErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Figures) any { return &f.Errors }, "", "sum"},
-	{record.WantCost, "cost", sum("cost_nano", ""), func(f *record.Figures) any { return &f.Cost }, "", "sum"},
-	{record.WantTokens, "tokens", sum(tokens, ""), func(f *record.Figures) any { return &f.Tokens }, "", "sum"},
-	{record.WantTokens, "input", sum("input_tokens", ""), func(f *record.Figures) any { return &f.Input }, "", "sum"},
-	{record.WantTokens, "output", sum("output_tokens", ""), func(f *record.Figures) any { return &f.Output }, "", "sum"},
-	{record.WantLatency, "latency", sum("duration_ns", ""), func(f *record.Figures) any { return (*int64)(&f.Latency) }, "", "sum"},
-	{record.WantUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Figures) any { return &f.UserRequests }, "", "sum"},
-	{record.WantRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Figures) any { return &f.ByRetry }, "", "sum"},
-	{record.WantRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Figures) any { return &f.ByFallback }, "", "sum"},
-	{record.WantCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Figures) any { return &f.SimpleHits }, "cache_status", "sum"},
-	{record.WantCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Figures) any { return &f.SemanticHits }, "cache_status", "sum"},
-	{record.WantCache, "simple_saved", sum("saved_nano", simpleHit), func(f *record.Figures) any { return &f.SimpleSaved }, "cache_status", "sum"},
-	{record.WantCache, "semantic_saved", sum("saved_nano", semanticHit), func(f *record.Figures) any { return &f.SemanticSaved }, "cache_status", "sum"},
-	{record.WantCache, "hit_latency", sum("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Figures) any { return (*int64)(&f.HitLatency) }, "cache_status", "sum"},
-	{record.WantSeen, "first", "min(started)", func(f *record.Figures) any { return &f.First }, "", "min"},
-	{record.WantSeen, "last", "max(started)", func(f *record.Figures) any { return &f.Last }, "", "max"},
+// metrics are the fields of record.Figures that come together from those of parts.
+var metrics = []metric{
+	{0, "requests", "count(*)", func(f *record.Metrics) any { return &f.Requests }, "", "sum"},
+	{record.MetricErrors, "errors", "count(*) FILTER (NOT " + endedWell + ")", func(f *record.Metrics) any { return &f.Errors }, "", "sum"},
+	{record.MetricCost, "cost", totalSQL("cost_nano", ""), func(f *record.Metrics) any { return &f.Cost }, "", "sum"},
+	{record.MetricTokens, "tokens", totalSQL(tokens, ""), func(f *record.Metrics) any { return &f.Tokens }, "", "sum"},
+	{record.MetricTokens, "input", totalSQL("input_tokens", ""), func(f *record.Metrics) any { return &f.Input }, "", "sum"},
+	{record.MetricTokens, "output", totalSQL("output_tokens", ""), func(f *record.Metrics) any { return &f.Output }, "", "sum"},
+	{record.MetricLatency, "latency", totalSQL("duration_ns", ""), func(f *record.Metrics) any { return (*int64)(&f.Latency) }, "", "sum"},
+	{record.MetricUsers, "user_requests", "count(*) FILTER (end_user <> '')", func(f *record.Metrics) any { return &f.UserRequests }, "", "sum"},
+	{record.MetricRescued, "by_retry", "count(*) FILTER (" + endedWell + " AND retries > 0)", func(f *record.Metrics) any { return &f.ByRetry }, "", "sum"},
+	{record.MetricRescued, "by_fallback", "count(*) FILTER (" + endedWell + " AND number > 0)", func(f *record.Metrics) any { return &f.ByFallback }, "", "sum"},
+	{record.MetricCache, "simple_hits", "count(*) FILTER (" + simpleHit + ")", func(f *record.Metrics) any { return &f.SimpleHits }, "cache_status", "sum"},
+	{record.MetricCache, "semantic_hits", "count(*) FILTER (" + semanticHit + ")", func(f *record.Metrics) any { return &f.SemanticHits }, "cache_status", "sum"},
+	{record.MetricCache, "simple_saved", totalSQL("saved_nano", simpleHit), func(f *record.Metrics) any { return &f.SimpleSaved }, "cache_status", "sum"},
+	{record.MetricCache, "semantic_saved", totalSQL("saved_nano", semanticHit), func(f *record.Metrics) any { return &f.SemanticSaved }, "cache_status", "sum"},
+	{record.MetricCache, "hit_latency", totalSQL("duration_ns", simpleHit+" OR "+semanticHit), func(f *record.Metrics) any { return (*int64)(&f.HitLatency) }, "cache_status", "sum"},
+	{record.MetricSeen, "first", "min(started)", func(f *record.Metrics) any { return &f.First }, "", "min"},
+	{record.MetricSeen, "last", "max(started)", func(f *record.Metrics) any { return &f.Last }, "", "max"},
 }
 
 const (
@@ -53,9 +53,9 @@ const (
 	semanticHit = "cache_status = 'SEMANTIC HIT'"
 )
 
-// sum adds numbers of attempts, those of a condition if there is one. What does not fit
+// totalSQL adds numbers of attempts, those of a condition if there is one. What does not fit
 // into the kind of the answer is as much as it holds.
-func sum(number, of string) string {
+func totalSQL(number, of string) string {
 	if of != "" {
 		of = " FILTER (" + of + ")"
 	}
@@ -67,8 +67,8 @@ const rescuedBy = "CASE WHEN " + endedWell + " AND retries > 0 THEN retries::VAR
 
 // dimension says how the value of a property is read; empty for attempts that lack it.
 type dimension struct {
-	sql string
-	of  string // column of the series that sql needs; empty for none
+	sql          string
+	seriesColumn string // column of the series that sql needs; empty for none
 }
 
 var dimensions = map[record.Dimension]dimension{

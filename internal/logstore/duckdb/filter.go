@@ -11,13 +11,13 @@ import (
 // source is what a statement reads: the attempts that a query selects, each with columns
 // of its series. Conditions on texts select series, of which there are few.
 type source struct {
-	columns []string // of series
-	series  where
-	facets  where // on columns of rows by which sums are kept, too
-	pairs   where // on metadata
-	others  where
-	average where // on the average of what is said of a trace, as judged rows have it
-	said    where // on feedback of the same organisation, with average
+	columns  []string // of series
+	series   where
+	facets   where // on columns of rows by which sums are kept, too
+	pairs    where // on metadata
+	others   where
+	average  where // on the average of what is said of a trace, as judged rows have it
+	feedback where // on feedback of the same organisation, with average
 }
 
 // need adds a column of the series.
@@ -47,28 +47,28 @@ func (s *source) fromTable(table string) string {
 // rows are the conditions on rows. That their trace is judged as the query wants it is found out
 // from all feedback, or from that on traces which meet further conditions.
 func (s *source) rows(traces ...string) *where {
-	w := s.own()
+	w := s.rowConditions()
 	if len(s.average.conditions) == 0 {
 		return w
 	}
-	having := strings.ReplaceAll(strings.Join(s.average.conditions, " AND "), averageHeard, "avg(value * weight)")
-	of := where{conditions: slices.Concat(s.said.conditions, traces)}
-	w.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+of.sql()+" GROUP BY workspace_id, trace_id HAVING "+having+")", slices.Concat(s.said.args, s.average.args)...)
+	having := strings.ReplaceAll(strings.Join(s.average.conditions, " AND "), averageFeedback, "avg(value * weight)")
+	combined := where{conditions: slices.Concat(s.feedback.conditions, traces)}
+	w.add("(workspace_id, trace_id) IN (SELECT (workspace_id, trace_id) FROM feedback"+combined.sql()+" GROUP BY workspace_id, trace_id HAVING "+having+")", slices.Concat(s.feedback.args, s.average.args)...)
 	return w
 }
 
-// heardRows are the conditions on judged rows.
-func (s *source) heardRows() *where {
-	w := s.own()
+// feedbackConditions are the conditions on judged rows.
+func (s *source) feedbackConditions() *where {
+	w := s.rowConditions()
 	w.conditions, w.args = append(w.conditions, s.average.conditions...), append(w.args, s.average.args...)
 	return w
 }
 
-// own are the conditions on columns of rows.
-func (s *source) own() *where {
+// rowConditions are the conditions on columns of rows.
+func (s *source) rowConditions() *where {
 	w := new(where)
-	for _, of := range [...]*where{&s.facets, &s.pairs, &s.others} {
-		w.conditions, w.args = append(w.conditions, of.conditions...), append(w.args, of.args...)
+	for _, combined := range [...]*where{&s.facets, &s.pairs, &s.others} {
+		w.conditions, w.args = append(w.conditions, combined.conditions...), append(w.args, combined.args...)
 	}
 	return w
 }
@@ -87,8 +87,8 @@ func (w *where) add(condition string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
-// in adds that a column has one of the values; nothing when there are none.
-func (w *where) in(column string, values []string) {
+// addIn adds that a column has one of the values; nothing when there are none.
+func (w *where) addIn(column string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -152,29 +152,29 @@ func filter(q record.Query) *source {
 	s, w := &src.series, &src.others
 	s.add("org_id = ?", textParam(q.OrgID))
 	if q.WorkspaceID != "" {
-		s.in("workspace_id", []string{q.WorkspaceID})
+		s.addIn("workspace_id", []string{q.WorkspaceID})
 	}
 	if q.UserID != "" {
-		s.in("user_id", []string{q.UserID})
+		s.addIn("user_id", []string{q.UserID})
 	}
-	s.in("model", q.Models)
-	s.in("provider", q.Providers)
-	s.in("key_id", q.KeyIDs)
-	s.in("config_id", q.Configs)
-	s.in("provider_id", q.ProviderIDs)
-	s.in("cache_status", q.CacheStatuses)
+	s.addIn("model", q.Models)
+	s.addIn("provider", q.Providers)
+	s.addIn("key_id", q.KeyIDs)
+	s.addIn("config_id", q.Configs)
+	s.addIn("provider_id", q.ProviderIDs)
+	s.addIn("cache_status", q.CacheStatuses)
 	s.pairs(q.Pairs)
 	w.keys("trace_id", q.TraceIDs)
-	w.in("span_id", q.SpanIDs)
-	src.facets.in("prompt_slug", q.PromptSlugs)
+	w.addIn("span_id", q.SpanIDs)
+	src.facets.addIn("prompt_slug", q.PromptSlugs)
 	src.facets.statuses(q.Statuses)
 	if q.RequestID != "" {
 		w.keys("request_id", []string{q.RequestID})
 	}
-	w.within(tokens, q.Total)
-	w.within("input_tokens", q.Input)
-	w.within("output_tokens", q.Output)
-	w.within("cost_nano", q.Cost)
+	w.addRange(tokens, q.Total)
+	w.addRange("input_tokens", q.Input)
+	w.addRange("output_tokens", q.Output)
+	w.addRange("cost_nano", q.Cost)
 	src.pairs.metadata(q.Metadata)
 	if q.ByArrival {
 		w.add("arrived IS NOT NULL")
@@ -186,12 +186,12 @@ func filter(q record.Query) *source {
 // timed is filter with the time.
 func timed(q record.Query) *source {
 	src := filter(q)
-	src.others.add(spanOf(q.From, q.To).within("started"))
+	src.others.add(spanOf(q.From, q.To).condition("started"))
 	return src
 }
 
-// averageHeard is the average of what was said of the trace of a judged row.
-const averageHeard = "attempts.weighted / attempts.feedbacks"
+// averageFeedback is the average of what was said of the trace of a judged row.
+const averageFeedback = "attempts.weighted / attempts.feedbacks"
 
 // weighted adds that the average of what was said of the trace is in a range.
 func (s *source) weighted(q record.Query) {
@@ -199,12 +199,12 @@ func (s *source) weighted(q record.Query) {
 		return
 	}
 	s.need("workspace_id")
-	s.said.add("org_id = ?", textParam(q.OrgID))
+	s.feedback.add("org_id = ?", textParam(q.OrgID))
 	if q.Weighted.Min != nil {
-		s.average.add(averageHeard+" >= ?", *q.Weighted.Min)
+		s.average.add(averageFeedback+" >= ?", *q.Weighted.Min)
 	}
 	if q.Weighted.Max != nil {
-		s.average.add(averageHeard+" <= ?", *q.Weighted.Max)
+		s.average.add(averageFeedback+" <= ?", *q.Weighted.Max)
 	}
 }
 
@@ -212,8 +212,8 @@ func (s *source) weighted(q record.Query) {
 // needs a wider one.
 const tokens = "greatest(total_tokens::HUGEINT, input_tokens::HUGEINT + output_tokens)"
 
-// within adds that a number is in a range.
-func (w *where) within(number string, r record.Range) {
+// addRange adds that a number is in a range.
+func (w *where) addRange(number string, r record.Range) {
 	if r.Min != nil {
 		w.add(number+" >= ?", *r.Min)
 	}

@@ -67,8 +67,8 @@ func TestDiskFull(t *testing.T) {
 				// log of the database, 300 bytes a row, until that has 64 MB.
 				await(t, "the log follows", func() bool { return n.store.Err() != nil || n.journal.Stats().Lag < 5000 })
 			}
-			if told := n.store.Err().Error(); strings.Contains(told, "LOG_DISK_RESERVE_MB") != (reserve > 0) {
-				t.Error(told)
+			if message := n.store.Err().Error(); strings.Contains(message, "LOG_DISK_RESERVE_MB") != (reserve > 0) {
+				t.Error(message)
 			}
 			t.Logf("behind %d records: %v", next, n.store.Err())
 			if got := len(all(t, n.store)); got < 100 {

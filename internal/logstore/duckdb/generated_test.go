@@ -9,8 +9,8 @@ import (
 	"sluice/internal/record"
 )
 
-// sumTables are those that hold what rows add up to.
-var sumTables = []string{
+// rollupTables are those that hold what rows add up to.
+var rollupTables = []string{
 	"sums_hours", "sums_quarters", "sums_days", "sums_weeks", "bins_hours", "bins_quarters", "bins_days", "bins_weeks",
 	"facets_quarters", "facets_days", "facets_weeks", "pairs_quarters", "pairs_days", "pairs_weeks", "slots",
 }
@@ -50,14 +50,14 @@ func TestGeneratedRowsAreThoseOfIngest(t *testing.T) {
 	if _, err := both.Exec("ATTACH '" + written + "' AS written"); err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range sumTables {
+	for _, table := range rollupTables {
 		var all, unlike int
 		columns := "*"
 		if table == "slots" {
 			columns = "level, start, rows" // generated traces have feedback
 		}
-		of, other := "SELECT "+columns+" FROM "+table, "SELECT "+columns+" FROM written."+table
-		if err := both.QueryRow("SELECT (SELECT count(*) FROM "+table+"), (SELECT count(*) FROM (("+of+" EXCEPT ALL "+other+") UNION ALL ("+other+" EXCEPT ALL "+of+")))").Scan(&all, &unlike); err != nil {
+		actual, other := "SELECT "+columns+" FROM "+table, "SELECT "+columns+" FROM written."+table
+		if err := both.QueryRow("SELECT (SELECT count(*) FROM "+table+"), (SELECT count(*) FROM (("+actual+" EXCEPT ALL "+other+") UNION ALL ("+other+" EXCEPT ALL "+actual+")))").Scan(&all, &unlike); err != nil {
 			t.Fatal(err)
 		}
 		if all == 0 || unlike > 0 {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// heardColumns are those that the table of judged rows has of attempts.
-const heardColumns = "started, series, trace_id, status, retries, bytes_in, metadata, extra, end_user, prompt_slug"
+// feedbackColumns are those that the table of judged rows has of attempts.
+const feedbackColumns = "started, series, trace_id, status, retries, bytes_in, metadata, extra, end_user, prompt_slug"
 
 // voices is what feedback says of traces that a condition selects, once for each score.
 const voices = `SELECT org_id, workspace_id, trace_id, value AS score, count(*) AS score_feedbacks, sum(value * weight) AS score_weighted,
@@ -20,8 +20,8 @@ FROM feedback WHERE %s GROUP BY org_id, workspace_id, trace_id, value WINDOW of_
 func feedbackRowsSQL(rows, traces string) []string {
 	return []string{
 		"CREATE OR REPLACE TEMP TABLE said AS " + fmt.Sprintf(voices, traces),
-		"CREATE OR REPLACE TEMP TABLE found AS SELECT " + heardColumns + " FROM attempts WHERE trace_id IN (SELECT trace_id FROM said) AND " + rows,
-		"INSERT INTO heard BY NAME SELECT " + heardColumns + ", score, score_feedbacks, score_weighted, feedbacks, weighted, lead, true AS alone" +
+		"CREATE OR REPLACE TEMP TABLE found AS SELECT " + feedbackColumns + " FROM attempts WHERE trace_id IN (SELECT trace_id FROM said) AND " + rows,
+		"INSERT INTO heard BY NAME SELECT " + feedbackColumns + ", score, score_feedbacks, score_weighted, feedbacks, weighted, lead, true AS alone" +
 			" FROM found JOIN (SELECT id AS series, org_id, workspace_id FROM series) USING (series) JOIN said USING (org_id, workspace_id, trace_id)",
 		"DROP TABLE said",
 		"DROP TABLE found",
@@ -37,14 +37,14 @@ func markSharedTracesSQL(fresh string) string {
 
 // addFeedback puts the judged rows of hours into their table.
 func (b *builder) addFeedback(ctx context.Context) error {
-	b.kinds |= heard
-	in := within("started", b.spans)
+	b.kinds |= feedbackRows
+	condition := spansCondition("started", b.spans)
 	if b.again {
-		if err := b.exec(ctx, "DELETE FROM heard WHERE "+in); err != nil {
+		if err := b.exec(ctx, "DELETE FROM heard WHERE "+condition); err != nil {
 			return err
 		}
 	}
-	for _, statement := range append(feedbackRowsSQL(in, "trace_id IN (SELECT trace_id FROM attempts WHERE "+in+")"), markSharedTracesSQL(in)) {
+	for _, statement := range append(feedbackRowsSQL(condition, "trace_id IN (SELECT trace_id FROM attempts WHERE "+condition+")"), markSharedTracesSQL(condition)) {
 		if err := b.exec(ctx, statement); err != nil {
 			return err
 		}
@@ -63,13 +63,13 @@ func isPending(ctx context.Context, db interface {
 	return is, nil
 }
 
-// settledAtOnce bounds the traces that one transaction settles, and so the memory that it takes.
-const settledAtOnce = 100_000
+// maxTracesPerUpdate bounds the traces that one transaction settles, and so the memory that it takes.
+const maxTracesPerUpdate = 100_000
 
-// settleTraces brings the rows of traces that wait up to date, in the hours whose judged rows are
+// updatePendingTraces brings the rows of traces that wait up to date, in the hours whose judged rows are
 // known, and reports whether others wait still. An hour that loses its slot meanwhile is worked out
 // again.
-func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
+func (d *DB) updatePendingTraces(ctx context.Context) (more bool, err error) {
 	is, err := isPending(ctx, d.sql)
 	if err == nil && is {
 		err = d.checkDiskSpace()
@@ -83,15 +83,15 @@ func (d *DB) settleTraces(ctx context.Context) (more bool, err error) {
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
 	var hours []bucket
-	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND kinds & %d > 0", byHours, heard), func(s bucket, _ rollupKind, _ int64) { hours = append(hours, s) }); err != nil {
+	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND kinds & %d > 0", byHours, feedbackRows), func(s bucket, _ rollupKind, _ int64) { hours = append(hours, s) }); err != nil {
 		return false, err
 	}
 	const waits = "trace_id IN (SELECT trace_id FROM settling)"
 	statements := []string{
-		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE settling AS SELECT DISTINCT trace_id FROM pending_traces LIMIT %d", settledAtOnce),
+		fmt.Sprintf("CREATE OR REPLACE TEMP TABLE settling AS SELECT DISTINCT trace_id FROM pending_traces LIMIT %d", maxTracesPerUpdate),
 		"DELETE FROM heard WHERE " + waits,
 	}
-	statements = append(statements, feedbackRowsSQL(within("started", coverOf(span{ever, never}, hours).slots[byHours]), waits)...)
+	statements = append(statements, feedbackRowsSQL(spansCondition("started", coverOf(span{ever, never}, hours).slots[byHours]), waits)...)
 	statements = append(statements, markSharedTracesSQL(waits), "DELETE FROM pending_traces WHERE "+waits, "DROP TABLE settling")
 	for _, statement := range statements {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {

@@ -42,12 +42,12 @@ func measureIngest(t *testing.T, db *duckdb.DB) {
 	s := logstore.New(j.Records(), db, files, logstore.Options{})
 	ctx, stop := context.WithCancel(t.Context())
 	var parts sync.WaitGroup
-	asked := []float64{}
+	durations := []float64{}
 	parts.Go(func() { _ = db.Run(ctx) })
 	parts.Go(func() { _ = s.Run(ctx) })
-	parts.Go(func() { asked = askAll(ctx, t, db) })
+	parts.Go(func() { durations = askAll(ctx, t, db) })
 	before, began := cpu(t), time.Now()
-	lags, behind := comeIn(t, j)
+	lags, delay := comeIn(t, j)
 	took := time.Since(began)
 	stored := s.Stats().Records
 	for s.Stats().Records < j.Stats().Appended && s.Err() == nil {
@@ -61,13 +61,13 @@ func measureIngest(t *testing.T, db *duckdb.DB) {
 		t.Fatal(err)
 	}
 	slices.Sort(lags)
-	slices.Sort(asked)
+	slices.Sort(durations)
 	all := j.Stats().Appended
 	fmt.Printf("\n%d records came in %s, %.0f a second, up to %s late; %d of them were in the log at the end, the last %s later.\n",
-		all, took.Round(time.Second), float64(all)/took.Seconds(), behind.Round(time.Millisecond), stored, caught.Round(time.Millisecond))
+		all, took.Round(time.Second), float64(all)/took.Seconds(), delay.Round(time.Millisecond), stored, caught.Round(time.Millisecond))
 	fmt.Printf("The log was %.0f records behind at the median, %.0f at the 99th percentile, %.0f at most.\n", percentile(lags, 50), percentile(lags, 99), lags[len(lags)-1])
 	fmt.Printf("Meanwhile %d questions took %.0f ms at the median, %.0f at the 95th percentile; all of it %.0f µs of processor time for each record.\n",
-		len(asked), percentile(asked, 50), percentile(asked, 95), float64(used.Microseconds())/float64(all))
+		len(durations), percentile(durations, 50), percentile(durations, 95), float64(used.Microseconds())/float64(all))
 }
 
 // askAll asks one question after the other until ctx ends, and returns how many milliseconds

@@ -10,10 +10,10 @@ import (
 // and what that is. A feedback counts in the first bucket of its trace. Rows that are the only
 // ones of their trace are added up; those of other traces are looked at trace by trace.
 func (q *question) feedbackRows() (ctes []string) {
-	c := q.heardCover()
+	c := q.feedbackCover()
 	fresh := q.uncoveredParts(c)
 	if fresh.any() {
-		ctes = append(ctes, "said AS ("+q.said(c, fresh)+")", "fresh AS MATERIALIZED ("+q.freshRows(fresh)+")")
+		ctes = append(ctes, "said AS ("+q.traceFeedbackSQL(c, fresh)+")", "fresh AS MATERIALIZED ("+q.freshRows(fresh)+")")
 	}
 	ctes = append(ctes, "shared_rows AS NOT MATERIALIZED ("+q.sharedRows(c, fresh.any())+")", "shared AS MATERIALIZED ("+q.labelled("shared_rows")+")")
 	trace := strings.Join(q.trace(), ", ")
@@ -37,8 +37,8 @@ func (q *question) trace() []string {
 	return []string{"workspace_id", "trace_id"}
 }
 
-// said is what feedback says of the traces of fresh rows, or of all where no others are known.
-func (q *question) said(c *bucketCover, fresh uncoveredParts) string {
+// traceFeedbackSQL is what feedback says of the traces of fresh rows, or of all where no others are known.
+func (q *question) traceFeedbackSQL(c *bucketCover, fresh uncoveredParts) string {
 	said := &where{}
 	said.add("org_id = ?", textParam(q.a.Query.OrgID))
 	if q.a.Query.WorkspaceID != "" {
@@ -55,23 +55,23 @@ func (q *question) said(c *bucketCover, fresh uncoveredParts) string {
 	return "SELECT " + columns + ", count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + said.sql() + " GROUP BY ALL"
 }
 
-// heardCover covers the time with hours whose judged rows are known, which may reach over its
+// feedbackCover covers the time with hours whose judged rows are known, which may reach over its
 // ends; with none where a query selects by what these do not have.
-func (q *question) heardCover() *bucketCover {
-	of := q.a.Query
-	of.Weighted, of.Metadata = record.FloatRange{}, nil // which judged rows have
-	whole := spanOf(of.From, of.To)
-	if beyond(&of) || q.a.By == record.ByUnpriced {
-		return coverOf(whole, nil)
+func (q *question) feedbackCover() *bucketCover {
+	query := q.a.Query
+	query.Weighted, query.Metadata = record.FloatRange{}, nil // which judged rows have
+	period := spanOf(query.From, query.To)
+	if beyond(&query) || q.a.By == record.ByUnpriced {
+		return coverOf(period, nil)
 	}
 	var usable []bucket
 	for s, has := range q.has {
-		if has&heard != 0 {
+		if has&feedbackRows != 0 {
 			usable = append(usable, s)
 		}
 	}
-	c := coverOf(whole.hours(), usable)
-	c.rows = whole.clip(c.rows)
+	c := coverOf(period.hours(), usable)
+	c.rows = period.clip(c.rows)
 	return c
 }
 
@@ -121,7 +121,7 @@ func (q *question) known(c *bucketCover, condition string) string {
 // selected are the rows of a source that the query selects and w, with what buckets and labels are
 // made of, and what is said of them.
 func (q *question) selected(from, said string, w *where) string {
-	w.add(spanOf(q.a.Query.From, q.a.Query.To).within("started"))
+	w.add(spanOf(q.a.Query.From, q.a.Query.To).condition("started"))
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
 	return "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", " + said + from + w.sql()
 }
@@ -138,7 +138,7 @@ func (q *question) singleRows(c *bucketCover, fresh bool) string {
 	if fresh {
 		condition += " AND trace_id NOT IN (SELECT trace_id FROM fresh)"
 	}
-	return q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.heardRows())
+	return q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.feedbackConditions())
 }
 
 // sharedRows are all others.
@@ -152,7 +152,7 @@ func (q *question) sharedRows(c *bucketCover, fresh bool) string {
 		if fresh {
 			condition = q.feedbackCondition() + " AND (NOT alone OR trace_id IN (SELECT trace_id FROM fresh))"
 		}
-		parts = append(parts, q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.heardRows()))
+		parts = append(parts, q.selected(q.src.fromTable(q.known(c, condition)), q.voiced(), q.src.feedbackConditions()))
 	}
 	return strings.Join(parts, " UNION ALL BY NAME ")
 }
@@ -181,12 +181,12 @@ func (q *question) labelled(rows string) string {
 // added are judged rows by bucket and label. Texts of metadata repeat, and to read one takes
 // longer than to find its group.
 func (q *question) added(rows string) string {
-	const sums = "count(*) AS judged, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted"
+	const columns = "count(*) AS judged, sum(feedbacks) AS feedbacks, sum(weighted) AS weighted"
 	if q.a.By != record.ByMetadata {
-		return "SELECT " + q.bucket() + " AS bucket, " + q.label() + " AS label, " + sums + " FROM " + rows + q.hasLabel() + " GROUP BY ALL"
+		return "SELECT " + q.bucket() + " AS bucket, " + q.label() + " AS label, " + columns + " FROM " + rows + q.hasLabel() + " GROUP BY ALL"
 	}
 	label := q.label() // whose values stand before those of the bucket
-	return "SELECT * EXCLUDE metadata, " + label + " AS label FROM (SELECT " + q.bucket() + " AS bucket, metadata, " + sums + " FROM " + rows + " GROUP BY ALL)" + q.hasLabel()
+	return "SELECT * EXCLUDE metadata, " + label + " AS label FROM (SELECT " + q.bucket() + " AS bucket, metadata, " + columns + " FROM " + rows + " GROUP BY ALL)" + q.hasLabel()
 }
 
 // judgedColumns are the columns of judged rows of which buckets and labels are made.

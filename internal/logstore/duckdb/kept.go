@@ -14,15 +14,15 @@ type rollupKind uint8
 // The kinds. A slot of every level has sums, and bins of all rows together; what takes as
 // much room in an hour as the rows themselves is kept of quarters of a day and more alone.
 const (
-	sums   rollupKind = 1 << iota // by one property
-	bins                          // of durations, by one property
-	facets                        // by all properties
-	pairs                         // by one pair of metadata
-	heard                         // no sums: rows whose trace has feedback, of hours
+	totals       rollupKind = 1 << iota // by one property
+	bins                                // of durations, by one property
+	facets                              // by all properties
+	pairs                               // by one pair of metadata
+	feedbackRows                        // no sums: rows whose trace has feedback, of hours
 )
 
 // names of the tables of a kind, before that of the level.
-var names = map[rollupKind]string{sums: "sums", bins: "bins", facets: "facets", pairs: "pairs"}
+var names = map[rollupKind]string{totals: "sums", bins: "bins", facets: "facets", pairs: "pairs"}
 
 // table is that of a kind and a level: "sums_days".
 func table(k rollupKind, l rollupLevel) string { return names[k] + "_" + levels[l].name }
@@ -30,17 +30,17 @@ func table(k rollupKind, l rollupLevel) string { return names[k] + "_" + levels[
 // kinds are those that a level has.
 func (l rollupLevel) kinds() rollupKind {
 	if l < byQuarters {
-		return sums
+		return totals
 	}
-	return sums | bins | facets | pairs
+	return totals | bins | facets | pairs
 }
 
 // of are the kinds whose table at a level exists: bins of all rows are there everywhere.
 func (l rollupLevel) tables() []rollupKind {
 	if l < byQuarters {
-		return []rollupKind{sums, bins}
+		return []rollupKind{totals, bins}
 	}
-	return []rollupKind{sums, bins, facets, pairs}
+	return []rollupKind{totals, bins, facets, pairs}
 }
 
 // property is one by which sums are kept: a column of rows or of their series.
@@ -89,17 +89,17 @@ func propertyOf(column string) property { return property(slices.Index(propertie
 
 // partsOf work out over rows what is kept.
 func partsOf() string {
-	out := make([]string, len(figures))
-	for i, f := range figures {
+	out := make([]string, len(metrics))
+	for i, f := range metrics {
 		out[i] = f.sql + " AS " + f.name
 	}
 	return strings.Join(out, ", ")
 }
 
-// figureNames are the columns of parts.
-func figureNames() string {
-	out := make([]string, len(figures))
-	for i, f := range figures {
+// metricColumns are the columns of parts.
+func metricColumns() string {
+	out := make([]string, len(metrics))
+	for i, f := range metrics {
 		out[i] = f.name
 	}
 	return strings.Join(out, ", ")
@@ -107,8 +107,8 @@ func figureNames() string {
 
 // mergedParts work out over kept sums what is kept.
 func mergedParts() string {
-	out := make([]string, len(figures))
-	for i, f := range figures {
+	out := make([]string, len(metrics))
+	for i, f := range metrics {
 		out[i] = f.merged() + " AS " + f.name
 	}
 	return strings.Join(out, ", ")
@@ -128,10 +128,10 @@ func middle(bin string) string { return fmt.Sprintf(binMid, bin) }
 var percents = [...]struct {
 	name    string
 	percent int
-	into    func(*record.Figures) any
+	into    func(*record.Metrics) any
 }{
-	{"p50", 50, func(f *record.Figures) any { return (*int64)(&f.P50) }},
-	{"p90", 90, func(f *record.Figures) any { return (*int64)(&f.P90) }},
-	{"p95", 95, func(f *record.Figures) any { return (*int64)(&f.P95) }},
-	{"p99", 99, func(f *record.Figures) any { return (*int64)(&f.P99) }},
+	{"p50", 50, func(f *record.Metrics) any { return (*int64)(&f.P50) }},
+	{"p90", 90, func(f *record.Metrics) any { return (*int64)(&f.P90) }},
+	{"p95", 95, func(f *record.Metrics) any { return (*int64)(&f.P95) }},
+	{"p99", 99, func(f *record.Metrics) any { return (*int64)(&f.P99) }},
 }

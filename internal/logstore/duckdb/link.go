@@ -70,8 +70,8 @@ func (l *link) do(f func() mapping.State) (s mapping.State) {
 	return s
 }
 
-// pace ends a transaction: the next one is in a hurry when this one waited long.
-func (l *link) pace() {
+// adjustPriority ends a transaction: the next one is in a hurry when this one waited long.
+func (l *link) adjustPriority() {
 	if l.aside.rest() > mayWait {
 		l.rush = time.Now().Add(rushTime)
 	}

@@ -18,12 +18,12 @@ import (
 )
 
 var (
-	manyRows = flag.Int("rows", 0, "attempts of one organisation, over 30 days, of which questions are asked; 0 leaves TestManyRows out")
-	rounds   = flag.Int("rounds", 5, "times that each question is asked")
-	keptFile = flag.String("file", "", "the database of TestManyRows, which is made unless it is there, and kept; a temporary one when empty")
-	threads  = flag.Int("threads", 0, "threads of the database; 0 for as many as the gateway gives it")
-	only     = flag.String("only", "", "part of the names of the questions that are asked")
-	making   = flag.String("make", "", "the database that TestMakeRows makes, with as many rows")
+	manyRows     = flag.Int("rows", 0, "attempts of one organisation, over 30 days, of which questions are asked; 0 leaves TestManyRows out")
+	rounds       = flag.Int("rounds", 5, "times that each question is asked")
+	databaseFile = flag.String("file", "", "the database of TestManyRows, which is made unless it is there, and kept; a temporary one when empty")
+	threads      = flag.Int("threads", 0, "threads of the database; 0 for as many as the gateway gives it")
+	only         = flag.String("only", "", "part of the names of the questions that are asked")
+	making       = flag.String("make", "", "the database that TestMakeRows makes, with as many rows")
 )
 
 // TestMakeRows makes the database of TestManyRows, which runs it in a process of its own:
@@ -56,7 +56,7 @@ func TestManyRows(t *testing.T) {
 	if *manyRows == 0 {
 		t.Skip("a measurement: make bench-logs")
 	}
-	path := *keptFile
+	path := *databaseFile
 	if path == "" {
 		path = filepath.Join(t.TempDir(), "logs.duckdb")
 	}
@@ -97,23 +97,23 @@ func TestManyRows(t *testing.T) {
 	if *ingest > 0 {
 		measureIngest(t, db)
 	}
-	atMost := 150.0
+	maxMS := 150.0
 	if *manyRows > 10_000_000 {
-		atMost = 1000
+		maxMS = 1000
 	}
 	fmt.Print("\n| aim | measured | |\n|---|---:|---|\n")
-	aim("ms of any question at the 95th percentile", slowest, atMost)
+	aim("ms of any question at the 95th percentile", slowest, maxMS)
 	aim("bytes of a row on disk", float64(info.Size())/float64(*manyRows), 150)
 	aim("MB of memory of the process", float64(peak())/(1<<20), 512)
 }
 
 // aim prints whether a figure is no more than it may be.
-func aim(of string, is, atMost float64) {
+func aim(of string, is, maxMS float64) {
 	verdict := "met"
-	if is > atMost {
+	if is > maxMS {
 		verdict = "missed"
 	}
-	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", atMost, of, is, verdict)
+	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", maxMS, of, is, verdict)
 }
 
 // question is something that is asked of the log.
@@ -140,20 +140,20 @@ func questions() []question {
 	}
 	for _, g := range []struct {
 		name string
-		want record.Figure
+		want record.MetricSet
 		by   record.Dimension
 	}{
-		{"requests", 0, record.ByNothing}, {"cost", record.WantCost, record.ByNothing}, {"tokens", record.WantTokens, record.ByNothing},
-		{"latency", record.WantLatency | record.WantPercentiles, record.ByNothing}, {"users", record.WantUsers, record.ByNothing},
-		{"errors", record.WantErrors, record.ByNothing}, {"errors by status", record.WantErrors, record.ByStatus},
-		{"rescued", record.WantRescued, record.ByNothing}, {"cache", record.WantCache, record.ByNothing},
-		{"feedback", record.WantFeedback, record.ByNothing}, {"scores", record.WantFeedback, record.ByScore},
+		{"requests", 0, record.ByNothing}, {"cost", record.MetricCost, record.ByNothing}, {"tokens", record.MetricTokens, record.ByNothing},
+		{"latency", record.MetricLatency | record.MetricPercentiles, record.ByNothing}, {"users", record.MetricUsers, record.ByNothing},
+		{"errors", record.MetricErrors, record.ByNothing}, {"errors by status", record.MetricErrors, record.ByStatus},
+		{"rescued", record.MetricRescued, record.ByNothing}, {"cache", record.MetricCache, record.ByNothing},
+		{"feedback", record.MetricFeedback, record.ByNothing}, {"scores", record.MetricFeedback, record.ByScore},
 	} {
 		out = append(out,
-			analysis("summary: "+g.name, record.Analysis{Query: wholly(), Want: g.want, By: g.by}),
-			analysis("graph by day: "+g.name, record.Analysis{Query: wholly(), Want: g.want, By: g.by, Step: 24 * time.Hour}))
+			analysis("summary: "+g.name, record.Analysis{Query: wholly(), Metrics: g.want, By: g.by}),
+			analysis("graph by day: "+g.name, record.Analysis{Query: wholly(), Metrics: g.want, By: g.by, Step: 24 * time.Hour}))
 	}
-	all := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantPercentiles | record.WantCache | record.WantSeen
+	all := record.MetricErrors | record.MetricCost | record.MetricTokens | record.MetricLatency | record.MetricPercentiles | record.MetricCache | record.MetricSeen
 	for _, by := range []record.Dimension{
 		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt,
 	} {
@@ -163,20 +163,20 @@ func questions() []question {
 		}
 		out = append(out,
 			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: of, By: by, Limit: 100}),
-			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: of, By: by, Want: all, Limit: 100}))
+			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: of, By: by, Metrics: all, Limit: 100}))
 	}
 	edges := wholly() // that are those of no hour
 	edges.From, edges.To = first.Add(10*time.Hour+23*time.Minute), first.Add(span-3*time.Hour-7*time.Minute)
 	both := wholly()
 	both.Models, both.Statuses = []string{"model-3"}, []record.StatusRange{{Min: 400, Max: 599}}
 	out = append(out,
-		analysis("groups by user: requests, cost", record.Analysis{Query: wholly(), By: record.ByUser, Want: record.WantCost, Limit: 100}),
-		analysis("groups by user, 30 days to some minute: requests, cost", record.Analysis{Query: edges, By: record.ByUser, Want: record.WantCost, Limit: 100}),
-		analysis("groups by model, 30 days to some minute: all columns", record.Analysis{Query: edges, By: record.ByModel, Want: all, Limit: 100}),
-		analysis("groups by api_key of a model's errors: requests, cost", record.Analysis{Query: both, By: record.ByKey, Want: record.WantCost, Limit: 100}),
-		analysis("graph by day two hours east: cost", record.Analysis{Query: wholly(), Want: record.WantCost, Step: 24 * time.Hour, Zone: 2 * time.Hour}))
+		analysis("groups by user: requests, cost", record.Analysis{Query: wholly(), By: record.ByUser, Metrics: record.MetricCost, Limit: 100}),
+		analysis("groups by user, 30 days to some minute: requests, cost", record.Analysis{Query: edges, By: record.ByUser, Metrics: record.MetricCost, Limit: 100}),
+		analysis("groups by model, 30 days to some minute: all columns", record.Analysis{Query: edges, By: record.ByModel, Metrics: all, Limit: 100}),
+		analysis("groups by api_key of a model's errors: requests, cost", record.Analysis{Query: both, By: record.ByKey, Metrics: record.MetricCost, Limit: 100}),
+		analysis("graph by day two hours east: cost", record.Analysis{Query: wholly(), Metrics: record.MetricCost, Step: 24 * time.Hour, Zone: 2 * time.Hour}))
 	out = append(out, analysis("groups by metadata: requests, cost, tokens, feedback", record.Analysis{
-		Query: wholly(), By: record.ByMetadata, Key: "team", Want: record.WantCost | record.WantTokens | record.WantFeedback | record.WantSeen, Limit: 100,
+		Query: wholly(), By: record.ByMetadata, Key: "team", Metrics: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen, Limit: 100,
 	}))
 	return out
 }

@@ -44,8 +44,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 func runMigration(ctx context.Context, db *sql.DB, name string, version int) error {
-	if want := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, want) {
-		return fmt.Errorf("expected a name like %s", want+"x.sql")
+	if prefix := fmt.Sprintf("migrations/%04d_", version); !strings.HasPrefix(name, prefix) {
+		return fmt.Errorf("expected a name like %s", prefix+"x.sql")
 	}
 	text, err := migrations.ReadFile(name)
 	if err != nil {

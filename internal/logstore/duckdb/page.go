@@ -59,20 +59,20 @@ func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *sour
 			return 0, err
 		}
 	}
-	sum := newQuestion(&record.Analysis{Query: q}, has)
+	countQuestion := newQuestion(&record.Analysis{Query: q}, has)
 	if !q.Weighted.Open() && !q.ByArrival {
-		if sum.pending, err = isPending(ctx, tx); err != nil {
+		if countQuestion.pending, err = isPending(ctx, tx); err != nil {
 			return 0, err
 		}
-		if c := sum.heardCover(); c.hasBuckets() {
-			return countJudged(ctx, tx, sum, c, src)
+		if c := countQuestion.feedbackCover(); c.hasBuckets() {
+			return countJudged(ctx, tx, countQuestion, c, src)
 		}
 	}
-	if sum.route.kind == 0 {
+	if countQuestion.route.kind == 0 {
 		err = tx.QueryRowContext(ctx, "SELECT count(*)"+src.sql(), src.args()...).Scan(&n)
 		return n, err
 	}
-	page, err := answer(ctx, tx, sum)
+	page, err := runQuestion(ctx, tx, countQuestion)
 	if err != nil {
 		return 0, err
 	}
@@ -81,7 +81,7 @@ func (d *DB) countAll(ctx context.Context, tx *sql.Tx, q record.Query, src *sour
 
 // countJudged is the number of rows that a query selects which means judged ones alone.
 func countJudged(ctx context.Context, tx *sql.Tx, q *question, c *bucketCover, src *source) (int64, error) {
-	w := src.heardRows()
+	w := src.feedbackConditions()
 	parts := []string{"SELECT count(*) AS n" + src.fromTable(q.known(c, q.feedbackCondition())) + w.sql()}
 	args := slices.Concat(src.series.args, w.args)
 	if fresh := q.uncoveredParts(c); fresh.any() {
@@ -101,13 +101,13 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 	}
 	order := " ORDER BY " + logstore.ListOrder(&q)
 	size := q.PageSize()
-	ids, in, err := d.places(ctx, tx, q, src, order)
+	ids, window, err := d.findRowIDs(ctx, tx, q, src, order)
 	if err != nil || len(ids) == 0 {
 		return nil, "", err
 	}
 	// Rows are wide: to find and sort them takes few of their columns, and the others are
 	// read of those alone that are on the page.
-	rows, err := readRows(ctx, tx, fmt.Sprintf(" FROM attempts WHERE rowid IN (%s) AND %s%s", strings.Join(ids, ", "), in.within("started"), order), nil)
+	rows, err := readRows(ctx, tx, fmt.Sprintf(" FROM attempts WHERE rowid IN (%s) AND %s%s", strings.Join(ids, ", "), window.condition("started"), order), nil)
 	if err != nil || len(rows) <= size { // one more than asked tells that there is a next page
 		return rows, "", err
 	}
@@ -119,69 +119,69 @@ func (d *DB) page(ctx context.Context, tx *sql.Tx, q record.Query, src *source) 
 	return rows, record.CursorAt(last.Started, last.ID), nil
 }
 
-// places are the row numbers of a page and of one row more, and from when to when the rows
+// findRowIDs are the row numbers of a page and of one row more, and from when to when the rows
 // started. They are looked for in slices of time, in the order of the page, until there are
 // enough.
-func (d *DB) places(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, in span, err error) {
-	pieces, err := d.slicesOf(ctx, tx, q)
+func (d *DB) findRowIDs(ctx context.Context, tx *sql.Tx, q record.Query, src *source, order string) (ids []string, window span, err error) {
+	windows, err := d.slicesOf(ctx, tx, q)
 	if err != nil {
-		return nil, in, err
+		return nil, window, err
 	}
 	skip := max(q.Offset, 0)
-	want := q.PageSize() + 1 + skip
-	in = span{never, ever}
-	for i, slice := range pieces {
+	needed := q.PageSize() + 1 + skip
+	window = span{never, ever}
+	for i, slice := range windows {
 		var among []string
-		if i < len(pieces)-1 { // the last may be nearly all time
-			among = append(among, "trace_id IN (SELECT trace_id FROM attempts WHERE "+slice.within("started")+")")
+		if i < len(windows)-1 { // the last may be nearly all time
+			among = append(among, "trace_id IN (SELECT trace_id FROM attempts WHERE "+slice.condition("started")+")")
 		}
 		w := src.rows(among...)
-		w.add(slice.within("started"))
-		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.from()+w.sql()+order+" LIMIT ?", append(slices.Concat(src.series.args, w.args), want)...)
+		w.add(slice.condition("started"))
+		rows, err := tx.QueryContext(ctx, "SELECT attempts.rowid, epoch_us(started)"+src.from()+w.sql()+order+" LIMIT ?", append(slices.Concat(src.series.args, w.args), needed)...)
 		if err != nil {
-			return nil, in, fmt.Errorf("find log rows: %w", err)
+			return nil, window, fmt.Errorf("find log rows: %w", err)
 		}
 		if err := each(rows, func() error {
-			var id, at int64
-			err := rows.Scan(&id, &at)
-			if want--; skip > 0 {
+			var id, started int64
+			err := rows.Scan(&id, &started)
+			if needed--; skip > 0 {
 				skip--
 				return err
 			}
 			ids = append(ids, fmt.Sprint(id))
-			in = span{min(in.from, at), max(in.to, at+1)}
+			window = span{min(window.from, started), max(window.to, started+1)}
 			return err
 		}); err != nil {
-			return nil, in, fmt.Errorf("find log rows: %w", err)
+			return nil, window, fmt.Errorf("find log rows: %w", err)
 		}
-		if want <= 0 {
+		if needed <= 0 {
 			break
 		}
 	}
-	return ids, in, nil
+	return ids, window, nil
 }
 
 // slicesOf cuts the time of a query into pieces, the one where its page begins first, each
 // with a multiple of the rows of the one before as far as slots tell.
 func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []span, err error) {
-	whole := spanOf(q.From, q.To)
+	period := spanOf(q.From, q.To)
 	if q.ByArrival || q.Offset > deepOffset {
-		return []span{whole}, nil
+		return []span{period}, nil
 	}
 	if q.After != "" {
-		at, _, err := q.After.Split()
+		started, _, err := q.After.Split()
 		if err != nil {
 			return nil, err
 		}
 		if q.Newest {
-			whole.to = min(whole.to, at.UnixMicro()+1)
+			period.to = min(period.to, started.UnixMicro()+1)
 		} else {
-			whole.from = max(whole.from, at.UnixMicro())
+			period.from = max(period.from, started.UnixMicro())
 		}
 	}
 	type hour struct{ start, rows int64 }
 	var hours []hour
-	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND %s", byHours, whole.within("start")), func(s bucket, _ rollupKind, n int64) { hours = append(hours, hour{s.start, n}) }); err != nil {
+	if err := eachSlot(ctx, tx, fmt.Sprintf("level = %d AND %s", byHours, period.condition("start")), func(s bucket, _ rollupKind, n int64) { hours = append(hours, hour{s.start, n}) }); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(hours, func(a, b hour) int {
@@ -190,7 +190,7 @@ func (d *DB) slicesOf(ctx context.Context, tx *sql.Tx, q record.Query) (out []sp
 		}
 		return -1
 	})
-	rows, limit, rest := int64(0), int64(firstSlice), whole
+	rows, limit, rest := int64(0), int64(firstSlice), period
 	for _, h := range hours {
 		if rows += h.rows; rows < limit {
 			continue

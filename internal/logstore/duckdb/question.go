@@ -11,15 +11,15 @@ import (
 
 // question is the statement of an analysis, and its values in their order.
 type question struct {
-	a       *record.Analysis
-	src     *source
-	want    record.Figure
-	route   route
-	has     map[bucket]rollupKind // what is kept
-	pending bool                  // there is feedback on traces whose rows are not among the judged ones that are kept
-	figures []figure              // that come together from parts
-	columns []figure              // of the answer
-	args    []any
+	a         *record.Analysis
+	src       *source
+	requested record.MetricSet
+	route     route
+	has       map[bucket]rollupKind // what is kept
+	pending   bool                  // there is feedback on traces whose rows are not among the judged ones that are kept
+	metrics   []metric              // that come together from parts
+	columns   []metric              // of the answer
+	args      []any
 }
 
 // newQuestion is one that is answered with the help of slots, whose kinds are told.
@@ -28,32 +28,32 @@ func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
 		b := *a
 		b.By, a = record.ByUser, &b
 	}
-	q := &question{a: a, src: filter(a.Query), want: a.Want, route: routeOf(a), has: has}
+	q := &question{a: a, src: filter(a.Query), requested: a.Metrics, route: routeOf(a), has: has}
 	if a.By == record.ByScore {
-		q.want &= record.WantFeedback
+		q.requested &= record.MetricFeedback
 	}
 	if !q.coverFor(q.route.kind, q.route.property).hasBuckets() {
 		q.route = route{}
 	}
-	if of := dimensions[a.By].of; of != "" {
+	if of := dimensions[a.By].seriesColumn; of != "" {
 		q.src.need(of)
 	}
 	if a.By == record.ByUnpriced {
 		q.src.need("provider")
 		q.src.need("model")
 	}
-	for _, f := range figures {
-		if f.want&^q.want != 0 {
+	for _, f := range metrics {
+		if f.set&^q.requested != 0 {
 			continue
 		}
-		if f.of != "" {
-			q.src.need(f.of)
+		if f.seriesColumn != "" {
+			q.src.need(f.seriesColumn)
 		}
-		q.figures = append(q.figures, f)
-		q.columns = append(q.columns, figure{name: f.name, into: f.into})
+		q.metrics = append(q.metrics, f)
+		q.columns = append(q.columns, metric{name: f.name, into: f.into})
 	}
 	for _, w := range wholes {
-		if q.want&w.want != 0 {
+		if q.requested&w.set != 0 {
 			q.columns = append(q.columns, w.columns...)
 		}
 	}
@@ -65,7 +65,7 @@ func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
 
 // judged reports whether feedback on traces is asked for.
 func (q *question) judged() bool {
-	return q.a.Want&record.WantFeedback != 0 || q.a.By == record.ByScore
+	return q.a.Metrics&record.MetricFeedback != 0 || q.a.By == record.ByScore
 }
 
 // coverFor covers the time with those slots that have what is asked for, and of which none
@@ -73,7 +73,7 @@ func (q *question) judged() bool {
 func (q *question) coverFor(k rollupKind, p property) *bucketCover {
 	var usable []bucket
 	if k == bins && p == everyRow { // which stand beside sums
-		k = sums
+		k = totals
 	}
 	for s, has := range q.has {
 		if width := levels[s.rollupLevel].width; has&k != 0 && q.a.Step%width == 0 && (q.a.Step == 0 || q.a.Zone%width == 0) {
@@ -86,11 +86,11 @@ func (q *question) coverFor(k rollupKind, p property) *bucketCover {
 // sql is the statement; it fills in args.
 func (q *question) sql() string {
 	ctes, from := q.counted()
-	if q.want&record.WantPercentiles != 0 {
+	if q.requested&record.MetricPercentiles != 0 {
 		ctes = append(ctes, "quantiles AS ("+q.quantiles()+")")
 		from += " LEFT JOIN quantiles USING (bucket, label)"
 	}
-	if q.want&record.WantUsers != 0 {
+	if q.requested&record.MetricUsers != 0 {
 		ctes = append(ctes, "people AS ("+q.distinctUsers()+")")
 		from += " LEFT JOIN people USING (bucket, label)"
 	}
@@ -109,41 +109,41 @@ func (q *question) sql() string {
 func (q *question) counted() (ctes []string, from string) {
 	from = " FROM counted"
 	if !q.judged() {
-		return []string{"counted AS (" + q.sums() + ")"}, from
+		return []string{"counted AS (" + q.metricsSQL() + ")"}, from
 	}
 	ctes = append(ctes, q.feedbackRows()...)
 	if q.a.By == record.ByScore { // whose rows are those of feedback
 		ctes = append(ctes, "counted AS (SELECT bucket, label, 0::BIGINT AS requests FROM voices)")
 	} else {
-		ctes = append(ctes, "counted AS ("+q.sums()+")")
+		ctes = append(ctes, "counted AS ("+q.metricsSQL()+")")
 	}
-	if q.want&record.WantFeedback != 0 {
+	if q.requested&record.MetricFeedback != 0 {
 		from += " LEFT JOIN voices USING (bucket, label)"
 	}
 	return ctes, from
 }
 
-// sums are the figures over rows, put together of kept ones where there are any.
-func (q *question) sums() string {
+// metricsSQL are the figures over rows, put together of kept ones where there are any.
+func (q *question) metricsSQL() string {
 	var parts, merged, names []string
-	for _, f := range q.figures {
+	for _, f := range q.metrics {
 		parts = append(parts, f.sql+" AS "+f.name)
 		merged = append(merged, f.merged()+" AS "+f.name)
 		names = append(names, f.name)
 	}
-	whole := strings.Join(merged, ", ")
+	mergedSQL := strings.Join(merged, ", ")
 	c := q.coverFor(q.route.kind, q.route.property)
 	if !c.hasBuckets() && q.a.By != record.ByMetadata {
 		return "SELECT bucket, label, " + strings.Join(parts, ", ") + " FROM (" + q.rows(c.rows) + ") GROUP BY bucket, label"
 	}
-	return "SELECT bucket, label, " + whole + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", "), whole) + ") GROUP BY bucket, label"
+	return "SELECT bucket, label, " + mergedSQL + " FROM (" + q.gather(q.route, c, strings.Join(parts, ", "), strings.Join(names, ", "), mergedSQL) + ") GROUP BY bucket, label"
 }
 
 // gather puts together what rows and kept sums say of each bucket and label. Several may say
 // something of the same: kept sums are put together once, with all others. Beside rows they come
 // together by themselves first: of those the database knows how large they may be at most, of sums
 // of rows it does not, and it adds what may become too large for 64 bits far slower.
-func (q *question) gather(r route, c *bucketCover, ofRows, ofKept, together string) string {
+func (q *question) gather(r route, c *bucketCover, ofRows, rollupColumns, together string) string {
 	var rows string
 	if len(c.rows) > 0 && q.a.By == record.ByMetadata {
 		rows = q.byMetadata(c.rows, ofRows)
@@ -153,7 +153,7 @@ func (q *question) gather(r route, c *bucketCover, ofRows, ofKept, together stri
 	var parts []string
 	for l, spans := range c.slots {
 		if len(spans) > 0 {
-			parts = append(parts, "SELECT bucket, label, "+ofKept+" FROM ("+q.kept(r, rollupLevel(l), spans)+")")
+			parts = append(parts, "SELECT bucket, label, "+rollupColumns+" FROM ("+q.rollupSQL(r, rollupLevel(l), spans)+")")
 		}
 	}
 	kept := strings.Join(parts, " UNION ALL BY NAME ")
@@ -215,9 +215,9 @@ func (q *question) rows(in []span) string {
 	return "SELECT *, " + bucket + " AS bucket, " + label + " AS label" + q.src.from(in...) + w.sql()
 }
 
-// kept are kept sums with their bucket and label.
-func (q *question) kept(r route, l rollupLevel, spans []span) string {
-	from, label := q.keptFrom(r, l, spans)
+// rollupSQL are kept sums with their bucket and label.
+func (q *question) rollupSQL(r route, l rollupLevel, spans []span) string {
+	from, label := q.rollupSource(r, l, spans)
 	if by := q.a.By; label == "" && by != record.ByNothing {
 		label = dimensions[by].sql
 	}
@@ -235,18 +235,18 @@ func (q *question) kept(r route, l rollupLevel, spans []span) string {
 		w.add("label <> ''")
 	}
 	bucket := q.bucket()
-	q.args = append(q.args, q.keptArgs(r)...)
+	q.args = append(q.args, q.rollupArgs(r)...)
 	q.args = append(q.args, w.args...)
 	return "SELECT *, " + bucket + " AS bucket, " + cmp.Or(label, "''") + " AS label FROM (" + from + ")" + w.sql()
 }
 
-// keptFrom are the kept sums of a route with the columns that it answers for, and the
+// rollupSource are the kept sums of a route with the columns that it answers for, and the
 // label where they have one that rows do not have.
-func (q *question) keptFrom(r route, l rollupLevel, spans []span) (from, label string) {
+func (q *question) rollupSource(r route, l rollupLevel, spans []span) (from, label string) {
 	in := ", start AS started FROM " + spanned(table(r.kind, l), "start", spans)
 	from = "SELECT *" + in
 	switch {
-	case r.kind&(sums|bins) != 0:
+	case r.kind&(totals|bins) != 0:
 		from = "SELECT *" + r.property.column() + in + fmt.Sprintf(" WHERE property = %d", r.property)
 	case r.kind == pairs:
 		from += " WHERE key = ?"
@@ -260,8 +260,8 @@ func (q *question) keptFrom(r route, l rollupLevel, spans []span) (from, label s
 	return from, label
 }
 
-// keptArgs are the values of keptFrom.
-func (q *question) keptArgs(r route) (args []any) {
+// rollupArgs are the values of rollupSource.
+func (q *question) rollupArgs(r route) (args []any) {
 	if r.kind == pairs {
 		args = append(args, r.key)
 		for _, value := range q.a.Query.Metadata {

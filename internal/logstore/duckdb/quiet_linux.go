@@ -30,7 +30,7 @@ import (
 // (quiet_linux.c says how threads yield). It belongs to one goroutine at a time. Nil is one
 // that leaves the work to who asked.
 type helper struct {
-	of       *C.struct_helper
+	cHelper  *C.struct_helper
 	handle   cgo.Handle
 	done     *os.File      // where it tells of each job that is done
 	patience time.Duration // a job may take before the helper is only gentle
@@ -49,7 +49,7 @@ func newHelper(name string, patience time.Duration) *helper {
 	h.handle = cgo.NewHandle(h)
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))
-	if h.of = C.quiet_new(text, C.int(fd), C.uintptr_t(h.handle)); h.of == nil {
+	if h.cHelper = C.quiet_new(text, C.int(fd), C.uintptr_t(h.handle)); h.cHelper == nil {
 		h.close()
 		return nil
 	}
@@ -59,7 +59,7 @@ func newHelper(name string, patience time.Duration) *helper {
 // end has the helper end.
 func (h *helper) end() {
 	if h != nil {
-		C.quiet_end(h.of)
+		C.quiet_end(h.cHelper)
 		h.close()
 	}
 }
@@ -76,7 +76,7 @@ func (h *helper) do(f func() error) error {
 	}
 	runtime.LockOSThread() // whose statements are the helper's
 	defer runtime.UnlockOSThread()
-	C.quiet_use(h.of)
+	C.quiet_use(h.cHelper)
 	defer C.quiet_use(nil)
 	return f()
 }
@@ -113,10 +113,10 @@ func quietWait(who C.uintptr_t) {
 }
 
 // raisePriority has the helper be only gentle, or yield again.
-func (h *helper) raisePriority(on bool) {
-	h.hurried = on
-	C.quiet_policy(h.of, C.bool(on))
-	if on {
+func (h *helper) raisePriority(raise bool) {
+	h.hurried = raise
+	C.quiet_policy(h.cHelper, C.bool(raise))
+	if raise {
 		_ = h.done.SetReadDeadline(time.Time{})
 	}
 }

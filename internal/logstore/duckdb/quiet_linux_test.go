@@ -23,9 +23,9 @@ func TestQuestionsYield(t *testing.T) {
 	defer func() { _ = db.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	asker, asked := make(chan int, 1), make(chan error, 1)
+	asker, result := make(chan int, 1), make(chan error, 1)
 	go func() {
-		asked <- atLowPriority(func() error {
+		result <- atLowPriority(func() error {
 			asker <- syscall.Gettid()
 			var n int64
 			return db.sql.QueryRowContext(ctx, "SELECT sum(hash(a.range, b.range)) FROM range(1000000) a, range(1000000) b").Scan(&n)
@@ -38,7 +38,7 @@ func TestQuestionsYield(t *testing.T) {
 	var helper int
 	for helper == 0 || !yields(policy(t, helper)) {
 		select {
-		case err := <-asked:
+		case err := <-result:
 			t.Fatal(err)
 		case <-time.After(time.Millisecond):
 			helper = threadOf(t, "(sluice-question)")
@@ -54,7 +54,7 @@ func TestQuestionsYield(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := <-asked; err == nil {
+	if err := <-result; err == nil {
 		t.Error("a question that was given up has an answer")
 	}
 	for threadOf(t, "(sluice-question)") == helper {
@@ -76,7 +76,7 @@ func TestWriterYields(t *testing.T) {
 			t.Fatal(err)
 		}
 		waited = l.aside.waited > 0
-		l.pace()
+		l.adjustPriority()
 		return waited
 	}
 	if !work() {
@@ -86,7 +86,7 @@ func TestWriterYields(t *testing.T) {
 		t.Errorf("thread %d does not yield", helper)
 	}
 	l.aside.waited = mayWait + 1
-	l.pace()
+	l.adjustPriority()
 	if work() {
 		t.Error("a writer that had to wait does not rush")
 	}
@@ -114,7 +114,7 @@ func threadOf(t *testing.T, name string) (thread int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var most int
+	var maxUser int
 	for _, task := range tasks {
 		text, err := os.ReadFile(task)
 		if err != nil || !strings.Contains(string(text), name) {
@@ -125,9 +125,9 @@ func threadOf(t *testing.T, name string) (thread int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if thread == 0 || user > most {
+		if thread == 0 || user > maxUser {
 			thread, _ = strconv.Atoi(fields[0])
-			most = user
+			maxUser = user
 		}
 	}
 	return thread

@@ -116,12 +116,12 @@ func (d *DB) reopen(ctx context.Context) error {
 		return why
 	}
 	if err := d.checkDiskSpace(); err != nil {
-		return away(fmt.Errorf("%w, after: %w", err, errors.Unwrap(why)))
+		return unavailableError(fmt.Errorf("%w, after: %w", err, errors.Unwrap(why)))
 	}
 	defer func() { d.reopened = time.Now() }()
 	// What is begun is brought to its end: others need it too.
 	if err := errors.Join(d.close(), d.open(context.WithoutCancel(ctx))); err != nil {
-		return away(err)
+		return unavailableError(err)
 	}
 	d.log.Warn("log database was opened again", "after", why)
 	return nil

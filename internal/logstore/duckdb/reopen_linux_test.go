@@ -129,7 +129,7 @@ func TestUseBesideReopening(t *testing.T) {
 	far := recordtest.Epoch.Add(10 * 365 * 24 * time.Hour)
 	done := make(chan struct{})
 	var group sync.WaitGroup
-	beside := func(use func() error) {
+	concurrently := func(use func() error) {
 		group.Go(func() {
 			for {
 				select {
@@ -153,13 +153,13 @@ func TestUseBesideReopening(t *testing.T) {
 		}
 		return err
 	}
-	beside(list)
-	beside(list)
-	beside(func() error {
-		_, err := db.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch.Add(-time.Hour), To: far}, By: record.ByModel, Want: record.WantLatency})
+	concurrently(list)
+	concurrently(list)
+	concurrently(func() error {
+		_, err := db.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch.Add(-time.Hour), To: far}, By: record.ByModel, Metrics: record.MetricLatency})
 		return err
 	})
-	beside(func() error { // what is written may meet the full disk, too
+	concurrently(func() error { // what is written may meet the full disk, too
 		_ = db.Roll(t.Context(), far)
 		_, _ = db.Delete(t.Context(), logstore.RetentionCutoffs{Before: recordtest.Epoch.Add(-time.Hour)})
 		return nil

@@ -41,7 +41,7 @@ func (w *where) due(wave logstore.RetentionBatch) {
 
 // part is the first rows of a wave by time, and from when to when they started. Times of
 // one microsecond stay together, so it may have some more than partRows.
-func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, in span, there bool, err error) {
+func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions ...string) (w where, window span, there bool, err error) {
 	w.due(wave)
 	for _, c := range conditions {
 		w.add(c)
@@ -49,7 +49,7 @@ func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions 
 	var first, last sql.NullTime
 	err = d.sql.QueryRowContext(ctx, fmt.Sprintf("SELECT min(started), max(started) FROM (SELECT started FROM attempts%s ORDER BY started LIMIT %d)", w.sql(), partRows), w.args...).Scan(&first, &last)
 	if err != nil {
-		return w, in, false, fmt.Errorf("find old log rows: %w", err)
+		return w, window, false, fmt.Errorf("find old log rows: %w", err)
 	}
 	w.add("started <= ?", last.Time.UTC())
 	return w, span{first.Time.UnixMicro(), last.Time.UnixMicro() + 1}, last.Valid, nil
@@ -58,19 +58,19 @@ func (d *DB) part(ctx context.Context, wave logstore.RetentionBatch, conditions 
 // change runs what is to happen to a part in a transaction of the only writer. The sums of
 // the time in which it changes rows go with them; it is the zero span where figures stay as they
 // are.
-func (d *DB) change(ctx context.Context, in span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
+func (d *DB) change(ctx context.Context, window span, do func(*sql.Tx) (int64, error)) (n int64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	stored := false
-	defer func() { d.series.settle(stored) }()
+	defer func() { d.series.finishTransaction(stored) }()
 	tx, err := d.sql.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	if in != (span{}) {
+	if window != (span{}) {
 		defer func() { err = errors.Join(err, d.markDirtyAgain(context.WithoutCancel(ctx))) }()
-		if err := d.markDirty(ctx, tx, in); err != nil {
+		if err := d.markDirty(ctx, tx, window); err != nil {
 			return 0, err
 		}
 	}
@@ -116,11 +116,11 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 }
 
 func (d *DB) deletePart(ctx context.Context, wave logstore.RetentionBatch) (int64, error) {
-	w, in, there, err := d.part(ctx, wave)
+	w, window, there, err := d.part(ctx, wave)
 	if err != nil || !there {
 		return 0, err
 	}
-	return d.change(ctx, in, func(tx *sql.Tx) (int64, error) {
+	return d.change(ctx, window, func(tx *sql.Tx) (int64, error) {
 		if err := deleteTrail(ctx, tx, &w); err != nil {
 			return 0, err
 		}
@@ -216,22 +216,22 @@ func each(rows *sql.Rows, visit func() error) error {
 // notDue is the condition that rows meet which are in no wave.
 func (w *where) notDue(due logstore.RetentionCutoffs) {
 	for _, wave := range due.Waves() {
-		var in where
-		in.due(wave)
-		w.add("NOT ("+strings.Join(in.conditions, " AND ")+")", in.args...)
+		var window where
+		window.due(wave)
+		w.add("NOT ("+strings.Join(window.conditions, " AND ")+")", window.args...)
 	}
 }
 
-// Kept implements logstore.Rows.
-func (d *DB) Kept(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
+// RetainedSpans implements logstore.Rows.
+func (d *DB) RetainedSpans(ctx context.Context, _ string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, err error) {
 	var w where
 	w.add("body_file = ?", file)
 	w.notDue(due)
-	var at bodies.Span
+	var body bodies.Span
 	err = d.visit(ctx, "SELECT body_block, body_at, request_length + response_length FROM attempts"+w.sql(), w.args, func() error {
-		spans = append(spans, at)
+		spans = append(spans, body)
 		return nil
-	}, &at.Block, &at.At, &at.Size)
+	}, &body.Block, &body.Offset, &body.Size)
 	if err != nil {
 		return nil, fmt.Errorf("find kept bodies: %w", err)
 	}
@@ -247,11 +247,11 @@ var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 // DueKeys implements logstore.Rows.
 func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, of logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
-		w, in, there, err := d.part(ctx, wave, isSingle)
+		w, window, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
 			return 0, err
 		}
-		of = wave.RetentionCutoffs().Until(time.UnixMicro(in.to - 1).UTC())
+		of = wave.RetentionCutoffs().Until(time.UnixMicro(window.to - 1).UTC())
 		var text string
 		return 1, d.visit(ctx, "SELECT extra FROM attempts"+w.sql(), w.args, func() error {
 			var x extra.Fields

@@ -22,7 +22,7 @@ const (
 // done again, as background.Follow says: questions are answered by the rows meanwhile.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
-	trouble := background.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
+	outage := background.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
 	background.RunWithBackoff(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()
@@ -30,7 +30,7 @@ func (d *DB) Run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			trouble.Recovered()
+			outage.Recovered()
 			pause := max(rollInterval, idleShare*time.Since(began))
 			if more {
 				worked++
@@ -41,7 +41,7 @@ func (d *DB) Run(ctx context.Context) error {
 			}
 		}
 	}, func() uint64 { return worked }, func(err error, pause time.Duration) {
-		trouble.Failed(err, "retry", pause)
+		outage.Failed(err, "retry", pause)
 	})
 	return nil
 }
@@ -68,7 +68,7 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 		if more = len(slots) > 0; more {
 			return d.build(ctx, slots)
 		}
-		more, err = d.settleTraces(ctx)
+		more, err = d.updatePendingTraces(ctx)
 		return err
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *DB) loadHours(ctx context.Context) error {
 	x.sweep = false
 	d.mu.Unlock()
 	if sweep {
-		if err := d.sweepSums(ctx); err != nil {
+		if err := d.deleteUnusedRollups(ctx); err != nil {
 			return err
 		}
 	}
@@ -98,8 +98,8 @@ func (d *DB) loadHours(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for at, n := range hours {
-		x.hours[at] += n
+	for minute, n := range hours {
+		x.hours[minute] += n
 	}
 	x.surveyed = true
 	return nil
@@ -122,8 +122,8 @@ func (d *DB) hoursOfRows(ctx context.Context) (map[int64]int64, error) {
 	return out, rows.Err()
 }
 
-// sweepSums deletes sums that belong to no slot.
-func (d *DB) sweepSums(ctx context.Context) error {
+// deleteUnusedRollups deletes sums that belong to no slot.
+func (d *DB) deleteUnusedRollups(ctx context.Context) error {
 	for l := range levels {
 		for _, k := range rollupLevel(l).tables() {
 			_, err := d.sql.ExecContext(ctx, fmt.Sprintf("DELETE FROM %s WHERE start NOT IN (SELECT start FROM slots WHERE level = %d)", table(k, rollupLevel(l)), l))
@@ -144,8 +144,8 @@ func (d *DB) nextSlots(now time.Time) []bucket {
 	defer d.mu.Unlock()
 	x := d.slots
 	for l := range levels {
-		if ripe := x.readyBuckets(rollupLevel(l), now.UnixMicro()); len(ripe) > 0 {
-			return x.batch(ripe)
+		if ready := x.readyBuckets(rollupLevel(l), now.UnixMicro()); len(ready) > 0 {
+			return x.batch(ready)
 		}
 	}
 	return nil
@@ -164,8 +164,8 @@ func (x *slotIndex) readyBuckets(l rollupLevel, now int64) (out []bucket) {
 			if x.valid[hour] || x.isReady(hour, now) {
 				continue
 			}
-			for at := start; at < hour.end(); at += levels[byMinutes].width.Microseconds() {
-				above[bucket{byMinutes, at}] = false
+			for minute := start; minute < hour.end(); minute += levels[byMinutes].width.Microseconds() {
+				above[bucket{byMinutes, minute}] = false
 			}
 		case byHours:
 			above[hour] = false
@@ -200,9 +200,9 @@ func (x *slotIndex) batch(slots []bucket) []bucket {
 	for start, n := range x.hours {
 		rows[slotAt(slots[0].rollupLevel, start)] += n
 	}
-	var sum int64
+	var total int64
 	for i, s := range slots {
-		if sum += rows[s]; i > 0 && (sum > batchRows || i >= batchSlots) {
+		if total += rows[s]; i > 0 && (total > batchRows || i >= batchSlots) {
 			return slots[:i]
 		}
 	}
@@ -245,7 +245,7 @@ func (d *DB) beginBuild(ctx context.Context, conn *sql.Conn, slots []bucket) (*b
 		return nil, err
 	}
 	b := newBuilder(tx, slots)
-	err = eachSlot(ctx, tx, fmt.Sprintf("level < %d AND %s", b.rollupLevel, within("start", b.spans)), func(s bucket, has rollupKind, _ int64) { b.has[s] = has })
+	err = eachSlot(ctx, tx, fmt.Sprintf("level < %d AND %s", b.rollupLevel, spansCondition("start", b.spans)), func(s bucket, has rollupKind, _ int64) { b.has[s] = has })
 	if err == nil && d.slots.stale {
 		err = d.slots.load(ctx, tx)
 	}

@@ -20,7 +20,7 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-var asked = flag.Int("asked", 200, "questions that TestSumsAreThoseOfRows asks after the first rows, of some 2,500")
+var questionCount = flag.Int("asked", 200, "questions that TestSumsAreThoseOfRows asks after the first rows, of some 2,500")
 
 // month is where the rows of these tests start, a Monday, and seventeen days long.
 var month = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
@@ -61,22 +61,22 @@ func monthQuestions() (out []record.Analysis) {
 		func(q *record.Query) { q.Weighted = record.FloatRange{Min: new(0.5)} },
 		func(q *record.Query) { q.Pairs = []record.Pair{{Provider: "p1", Model: "m1"}} },
 	}
-	sums := record.WantErrors | record.WantCost | record.WantTokens | record.WantLatency | record.WantRescued | record.WantCache | record.WantSeen
+	requested := record.MetricErrors | record.MetricCost | record.MetricTokens | record.MetricLatency | record.MetricRescued | record.MetricCache | record.MetricSeen
 	for _, by := range []record.Dimension{
 		record.ByNothing, record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID,
 		record.ByPrompt, record.ByUser, record.ByMetadata, record.ByRetries, record.ByScore, record.ByTrace, record.ByUnpriced,
 	} {
-		for _, at := range times {
+		for _, period := range times {
 			for _, narrow := range filters {
 				for _, step := range []struct{ step, zone time.Duration }{{0, 0}, {24 * time.Hour, 0}, {7 * 24 * time.Hour, 0}, {24 * time.Hour, 2 * time.Hour}, {24 * time.Hour, 330 * time.Minute}} {
-					a := record.Analysis{By: by, Key: "team", Want: sums, Step: step.step, Zone: step.zone}
-					a.Query = record.Query{OrgID: recordtest.Org, From: month.Add(at[0]), To: month.Add(at[1])}
+					a := record.Analysis{By: by, Key: "team", Metrics: requested, Step: step.step, Zone: step.zone}
+					a.Query = record.Query{OrgID: recordtest.Org, From: month.Add(period[0]), To: month.Add(period[1])}
 					narrow(&a.Query)
-					for _, also := range []record.Figure{0, record.WantPercentiles, record.WantUsers, record.WantFeedback} {
+					for _, also := range []record.MetricSet{0, record.MetricPercentiles, record.MetricUsers, record.MetricFeedback} {
 						if also != 0 && step.zone > 2*time.Hour {
 							continue
 						}
-						a.Want = sums | also
+						a.Metrics = requested | also
 						out = append(out, a)
 					}
 				}
@@ -92,7 +92,7 @@ func addFeedback(t *testing.T, db *duckdb.DB, rows []*record.Attempt) {
 	var b logstore.FeedbackBatch
 	for i, a := range rows {
 		b.Put = append(b.Put, record.TraceFeedback{
-			ID: recordtest.ID(month, 1<<20|i), OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, TraceID: a.TraceID, Value: i%9 - 4, Weight: 0.5, Given: a.Started,
+			ID: recordtest.ID(month, 1<<20|i), OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, TraceID: a.TraceID, Value: i%9 - 4, Weight: 0.5, Created: a.Started,
 		})
 	}
 	if err := db.PutFeedback(t.Context(), b); err != nil {
@@ -103,11 +103,11 @@ func addFeedback(t *testing.T, db *duckdb.DB, rows []*record.Attempt) {
 // ask answers questions with the sums that are there, or, when exactly is set, without.
 func ask(t *testing.T, path string, exactly bool, questions []record.Analysis) (out []record.AnalysisPage) {
 	t.Helper()
-	below := -1
+	limit := -1
 	if exactly {
-		below = 1 << 30
+		limit = 1 << 30
 	}
-	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path, ExactBelow: below})
+	db, err := duckdb.Open(t.Context(), duckdb.Options{Path: path, ExactBelow: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestSumsAreThoseOfRows(t *testing.T) {
 			random.Shuffle(len(questions), func(i, j int) { questions[i], questions[j] = questions[j], questions[i] })
 			chosen := questions[:40]
 			if n == 0 && rolled {
-				chosen = questions[:*asked]
+				chosen = questions[:*questionCount]
 			}
 			compareAnswers(t, fmt.Sprintf("change %d, rolled %v", n, rolled), chosen, ask(t, path, true, chosen), ask(t, path, false, chosen))
 			if db, err = duckdb.Open(t.Context(), duckdb.Options{Path: path}); err != nil {

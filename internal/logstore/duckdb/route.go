@@ -24,17 +24,17 @@ func routeOf(a *record.Analysis) route {
 	columns := columnsOf(a)
 	keys := keysOf(a)
 	switch {
-	case len(keys) > 1 || len(keys) == 1 && (len(columns) > 0 || a.Want&record.WantWhole != 0):
+	case len(keys) > 1 || len(keys) == 1 && (len(columns) > 0 || a.Metrics&record.NonAdditiveMetrics != 0):
 		return route{}
 	case len(keys) == 1:
 		return route{kind: pairs, key: keys[0]}
-	case len(columns) > 0 && a.Want&record.WantUsers != 0:
+	case len(columns) > 0 && a.Metrics&record.MetricUsers != 0:
 		return route{}
 	case len(columns) == 0:
-		return route{kind: sums}
+		return route{kind: totals}
 	case len(columns) == 1:
-		return route{kind: sums, property: propertyOf(columns[0])}
-	case a.Want&record.WantPercentiles != 0 || slices.Contains(columns, byRetries):
+		return route{kind: totals, property: propertyOf(columns[0])}
+	case a.Metrics&record.MetricPercentiles != 0 || slices.Contains(columns, byRetries):
 		return route{}
 	}
 	return route{kind: facets}

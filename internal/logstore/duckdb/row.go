@@ -76,7 +76,7 @@ func (e *encoder) appendRow(s *appender, a *record.Attempt, series int32, ref bo
 	}
 	s.uint32(ref.File)
 	s.int64(ref.Block)
-	for _, v := range [...]uint32{ref.At, ref.Request, ref.Response} {
+	for _, v := range [...]uint32{ref.Offset, ref.Request, ref.Response} {
 		s.uint32(v)
 	}
 	s.text(e.metadata(a.Metadata))
@@ -97,17 +97,17 @@ func appendSpend(s *appender, a *record.Attempt) {
 		s.null(mapping.TypeBigInt)
 	}
 	s.int64(a.Spend.Saved)
-	s.int64(a.Spend.Bound)
+	s.int64(a.Spend.MaxCost)
 	for _, v := range [...]string{a.Spend.State, a.Spend.Unpriced, a.Spend.Version, a.Spend.Terms, a.Spend.Basis} {
 		s.text(strings.ToValidUTF8(v, "\uFFFD"))
 	}
 }
 
 func appendCharged(s *appender, c record.Charged) {
-	if c.At.IsZero() {
+	if c.ClosedAt.IsZero() {
 		s.null(mapping.TypeTimestamp)
 	} else {
-		s.time(c.At)
+		s.time(c.ClosedAt)
 	}
 	s.int64(c.Nano)
 	s.text(c.Budgets)
@@ -135,8 +135,8 @@ func scanRow(scan func(...any) error) (stored, error) {
 	err := scan(&id, &a.Started, &s.series, &request, &trace, &a.Number, (*int64)(&a.Duration), (*int64)(&a.FirstByte), &a.Status, &a.Upstream, &a.Retries,
 		&u.InputTokens, &u.OutputTokens, &u.TotalTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.ReasoningTokens,
 		&a.BytesIn, &a.BytesOut, &a.Request.Size, &a.Response.Size,
-		&s.ref.File, &s.ref.Block, &s.ref.At, &s.ref.Request, &s.ref.Response, &metadata, &rest,
-		&cost, &a.Spend.Saved, &a.Spend.Bound, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
+		&s.ref.File, &s.ref.Block, &s.ref.Offset, &s.ref.Request, &s.ref.Response, &metadata, &rest,
+		&cost, &a.Spend.Saved, &a.Spend.MaxCost, &a.Spend.State, &a.Spend.Unpriced, &a.Spend.Version, &a.Spend.Terms, &a.Spend.Basis,
 		&charged, &s.Charged.Nano, &s.Charged.Budgets,
 		&endUser, &a.SpanID, &a.PromptSlug, &arrived)
 	if err != nil {
@@ -154,9 +154,9 @@ func scanRow(scan func(...any) error) (stored, error) {
 	a.ID, a.RequestID, a.TraceID = textOf(id, x.ID), textOf(request, x.RequestID), textOf(trace, x.TraceID)
 	a.Started, a.Spend.Cost, s.arrived = a.Started.UTC(), cost.Int64, arrived.Time.UTC()
 	if charged.Valid {
-		s.Charged.At = charged.Time.UTC()
+		s.Charged.ClosedAt = charged.Time.UTC()
 	}
-	x.Give(a)
+	x.ApplyTo(a)
 	s.ref.Key = x.BodyKey
 	return s, nil
 }

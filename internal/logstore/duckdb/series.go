@@ -33,7 +33,7 @@ const (
 func seriesOf(a *record.Attempt) (texts [seriesTexts]*string, flags [seriesFlags]*bool) {
 	return [...]*string{
 			&a.OrgID, &a.WorkspaceID, &a.KeyID, &a.KeyName, &a.UserID, &a.ConfigID, &a.TargetPath, &a.Provider, &a.ProviderID,
-			&a.Model, &a.ReplyModel, (*string)(&a.Endpoint), &a.SpanName, &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.CacheStatus, &a.Remote,
+			&a.Model, &a.ResponseModel, (*string)(&a.Endpoint), &a.SpanName, &a.Method, &a.Path, &a.UpstreamURL, (*string)(&a.Outcome), &a.CacheStatus, &a.Remote,
 			&a.Request.Type, &a.Request.Encoding, &a.Response.Type, &a.Response.Encoding,
 		}, [...]*bool{
 			&a.Stream, &a.Continued, &a.Usage.Reported, &a.Request.Truncated, &a.Response.Truncated,
@@ -69,9 +69,9 @@ func (x *seriesIndex) add(key string, id int32) {
 	x.keys = append(x.keys, key)
 }
 
-// settle ends a transaction: the series it made are forgotten unless it was
+// finishTransaction ends a transaction: the series it made are forgotten unless it was
 // stored. Their numbers are not used again.
-func (x *seriesIndex) settle(stored bool) {
+func (x *seriesIndex) finishTransaction(stored bool) {
 	if !stored {
 		for _, k := range x.keys {
 			delete(x.ids, k)

@@ -142,14 +142,14 @@ func (s *appender) flush() error {
 
 // close brings all rows into the transaction, or throws away those that are not yet
 // there when keep is false.
-func (s *appender) close(keep bool) (err error) {
-	if keep {
+func (s *appender) close(commit bool) (err error) {
+	if commit {
 		flush := func() mapping.State { return mapping.AppenderFlush(s.appender) }
 		if err = s.flush(); err == nil && s.link.do(flush) == mapping.StateError {
 			err = s.failure()
 		}
 	}
-	if !keep || err != nil {
+	if !commit || err != nil {
 		if mapping.AppenderClear(s.appender) == mapping.StateError {
 			err = errors.Join(err, s.failure())
 		}

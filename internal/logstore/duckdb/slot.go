@@ -44,9 +44,9 @@ type bucket struct {
 }
 
 // slotAt is the slot of a level in which a time is, given in microseconds.
-func slotAt(l rollupLevel, at int64) bucket {
+func slotAt(l rollupLevel, micros int64) bucket {
 	width, origin := levels[l].width.Microseconds(), record.BucketsFrom.UnixMicro()
-	return bucket{l, at - ((at-origin)%width+width)%width}
+	return bucket{l, micros - ((micros-origin)%width+width)%width}
 }
 
 // end is where the next slot begins.
@@ -88,19 +88,19 @@ func (s span) hours() span {
 }
 
 // clip are the parts of spans, which are in order, inside this one.
-func (s span) clip(spans []span) (in []span) {
-	for _, of := range spans {
-		if of = (span{max(of.from, s.from), min(of.to, s.to)}); of.from < of.to {
-			in = append(in, of)
+func (s span) clip(spans []span) (clipped []span) {
+	for _, part := range spans {
+		if part = (span{max(part.from, s.from), min(part.to, s.to)}); part.from < part.to {
+			clipped = append(clipped, part)
 		}
 	}
-	return in
+	return clipped
 }
 
 func ceilMicro(t time.Time) int64 { return t.Add(time.Microsecond - time.Nanosecond).UnixMicro() }
 
-// within is the condition that a column of times is in the span.
-func (s span) within(column string) string {
+// condition is the condition that a column of times is in the span.
+func (s span) condition(column string) string {
 	var and []string
 	if s.from > ever {
 		and = append(and, fmt.Sprintf("%s >= make_timestamp(%d)", column, s.from))
@@ -114,11 +114,11 @@ func (s span) within(column string) string {
 	return strings.Join(and, " AND ")
 }
 
-// within is that a column is in one of the spans.
-func within(column string, spans []span) string {
+// spansCondition is that a column is in one of the spans.
+func spansCondition(column string, spans []span) string {
 	var or []string
 	for _, s := range spans {
-		or = append(or, "("+s.within(column)+")")
+		or = append(or, "("+s.condition(column)+")")
 	}
 	if len(or) == 0 {
 		return "false"
@@ -126,8 +126,8 @@ func within(column string, spans []span) string {
 	return "(" + strings.Join(or, " OR ") + ")"
 }
 
-// maxPieces bounds the parts of which spanned puts a table together.
-const maxPieces = 16
+// maxParts bounds the parts of which spanned puts a table together.
+const maxParts = 16
 
 // spanned stands in the place of a table for its rows of some spans. Each of them is read for
 // itself: the statistics of row groups tell which of these a span needs not look at, and tell
@@ -137,11 +137,11 @@ func spanned(table, column string, spans []span) string {
 		return "(SELECT * FROM " + table + " LIMIT 0)"
 	}
 	var parts []string
-	for some := range slices.Chunk(spans, (len(spans)+maxPieces-1)/maxPieces) {
+	for some := range slices.Chunk(spans, (len(spans)+maxParts-1)/maxParts) {
 		hull := span{some[0].from, some[len(some)-1].to}
-		condition := hull.within(column)
+		condition := hull.condition(column)
 		if len(some) > 1 {
-			condition += " AND " + within(column, some)
+			condition += " AND " + spansCondition(column, some)
 		}
 		parts = append(parts, "SELECT * FROM "+table+" WHERE "+condition)
 	}
@@ -162,13 +162,13 @@ func (c *bucketCover) hasBuckets() bool {
 
 // coverOf covers a span with slots as wide as possible. The slots are those that may be
 // used, in any order.
-func coverOf(whole span, usable []bucket) *bucketCover {
+func coverOf(period span, usable []bucket) *bucketCover {
 	usable = slices.Clone(usable)
 	slices.SortFunc(usable, func(a, b bucket) int {
 		return cmp.Or(cmp.Compare(b.rollupLevel, a.rollupLevel), cmp.Compare(a.start, b.start))
 	})
 	c := new(bucketCover)
-	gaps := []span{whole}
+	gaps := []span{period}
 	for len(usable) > 0 {
 		n := slices.IndexFunc(usable, func(s bucket) bool { return s.rollupLevel != usable[0].rollupLevel })
 		if n < 0 {
@@ -184,9 +184,9 @@ func coverOf(whole span, usable []bucket) *bucketCover {
 // fill puts slots of one level, in their order, into gaps, and returns what remains of
 // those.
 func (c *bucketCover) fill(gaps []span, slots []bucket) (left []span) {
-	of := &c.slots[slots[0].rollupLevel]
+	part := &c.slots[slots[0].rollupLevel]
 	for _, gap := range gaps {
-		first, _ := slices.BinarySearchFunc(slots, gap.from, func(s bucket, at int64) int { return cmp.Compare(s.start, at) })
+		first, _ := slices.BinarySearchFunc(slots, gap.from, func(s bucket, micros int64) int { return cmp.Compare(s.start, micros) })
 		for _, s := range slots[first:] {
 			if s.end() > gap.to {
 				break
@@ -194,10 +194,10 @@ func (c *bucketCover) fill(gaps []span, slots []bucket) (left []span) {
 			if gap.from < s.start {
 				left = append(left, span{gap.from, s.start})
 			}
-			if n := len(*of); n > 0 && (*of)[n-1].to == s.start {
-				(*of)[n-1].to = s.end()
+			if n := len(*part); n > 0 && (*part)[n-1].to == s.start {
+				(*part)[n-1].to = s.end()
 			} else {
-				*of = append(*of, s.span())
+				*part = append(*part, s.span())
 			}
 			gap.from = s.end()
 		}

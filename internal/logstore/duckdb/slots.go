@@ -57,8 +57,8 @@ func eachSlot(ctx context.Context, db querier, condition string, visit func(s bu
 
 // touch notes that a row which started at some time is added or changed.
 func (w *writer) touch(started time.Time) {
-	if at := started.UnixMicro(); at < w.last.from || at >= w.last.to {
-		w.last = slotAt(byMinutes, at).span()
+	if micros := started.UnixMicro(); micros < w.last.from || micros >= w.last.to {
+		w.last = slotAt(byMinutes, micros).span()
 	}
 	if w.touched == nil {
 		w.touched = map[int64]int64{}
@@ -70,13 +70,13 @@ func (w *writer) touch(started time.Time) {
 func (w *writer) markDirty() error {
 	x := w.db.slots
 	var gone []string
-	for at, rows := range w.touched {
-		x.hours[slotAt(byHours, at).start] += rows
-		if x.building.from <= at && at < x.building.to {
+	for micros, rows := range w.touched {
+		x.hours[slotAt(byHours, micros).start] += rows
+		if x.building.from <= micros && micros < x.building.to {
 			x.changed = true
 		}
 		for l := range levels {
-			if s := slotAt(rollupLevel(l), at); x.valid[s] && !w.soiled[s] {
+			if s := slotAt(rollupLevel(l), micros); x.valid[s] && !w.soiled[s] {
 				if w.soiled == nil {
 					w.soiled = map[bucket]bool{}
 				}
@@ -91,9 +91,9 @@ func (w *writer) markDirty() error {
 	return w.db.link.exec("DELETE FROM slots WHERE (level, start) IN (" + strings.Join(gone, ", ") + ")")
 }
 
-// settle ends a transaction that took slots away. Of one that failed nobody knows whether it
+// finishTransaction ends a transaction that took slots away. Of one that failed nobody knows whether it
 // was stored.
-func (x *slotIndex) settle(gone map[bucket]bool, stored bool, now time.Time) {
+func (x *slotIndex) finishTransaction(gone map[bucket]bool, stored bool, now time.Time) {
 	if !stored {
 		x.stale = x.stale || len(gone) > 0
 		x.sweep = x.sweep || len(gone) > 0
@@ -108,19 +108,19 @@ func (x *slotIndex) settle(gone map[bucket]bool, stored bool, now time.Time) {
 // markDirty takes away, in a transaction that deletes or changes rows of a span or what belongs
 // to them, all slots that reach into it. The caller holds mu until the transaction has ended,
 // and then calls resoil.
-func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, in span) error {
-	if x := d.slots; x.building.from < in.to && in.from < x.building.to {
+func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
+	if x := d.slots; x.building.from < window.to && window.from < x.building.to {
 		x.changed = true
 	}
-	var of []string
+	var conditions []string
 	for l := range levels {
-		reach := span{in.from, in.to}
-		if in.from > ever {
-			reach.from = slotAt(rollupLevel(l), in.from).start
+		reach := span{window.from, window.to}
+		if window.from > ever {
+			reach.from = slotAt(rollupLevel(l), window.from).start
 		}
-		of = append(of, fmt.Sprintf("(level = %d AND %s)", l, reach.within("start")))
+		conditions = append(conditions, fmt.Sprintf("(level = %d AND %s)", l, reach.condition("start")))
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM slots WHERE "+strings.Join(of, " OR ")); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM slots WHERE "+strings.Join(conditions, " OR ")); err != nil {
 		return fmt.Errorf("take away slots of the log: %w", err)
 	}
 	return nil

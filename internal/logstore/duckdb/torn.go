@@ -12,15 +12,15 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// tornLog is how the library says that an entry of its write-ahead log does not have the
+// corruptWALPattern is how the library says that an entry of its write-ahead log does not have the
 // checksum that stands before it. It opens a log that ends in the middle of an entry, and
 // refuses this one: what a power failure leaves where a file had grown and its end was not
 // on the disk yet.
 // The position is that behind the size and the checksum of the entry, of 8 bytes each.
 // Source: https://github.com/duckdb/duckdb/pull/13758 and 10126; DuckDB 1.5.
-var tornLog = regexp.MustCompile(`Failure while replaying WAL file "(.+)": Corrupt WAL file: entry at byte position (\d+) `)
+var corruptWALPattern = regexp.MustCompile(`Failure while replaying WAL file "(.+)": Corrupt WAL file: entry at byte position (\d+) `)
 
-// entryHeader is what stands before the position that tornLog finds.
+// entryHeader is what stands before the position that corruptWALPattern finds.
 const entryHeader = 16
 
 // connect opens the file. A write-ahead log that is damaged ends before the fault from then
@@ -41,15 +41,15 @@ func matchWALError(err error) []string {
 	if err == nil {
 		return nil
 	}
-	return tornLog.FindStringSubmatch(err.Error())
+	return corruptWALPattern.FindStringSubmatch(err.Error())
 }
 
 // setAside is behind the name of a write-ahead log for what stood behind a fault in it.
 const setAside = ".damaged"
 
 func (d *DB) truncateWAL(path, offset string) (err error) {
-	at, err := strconv.ParseInt(offset, 10, 64)
-	if at -= entryHeader; err != nil || at < 0 || !strings.HasPrefix(path, d.o.Path) {
+	position, err := strconv.ParseInt(offset, 10, 64)
+	if position -= entryHeader; err != nil || position < 0 || !strings.HasPrefix(path, d.o.Path) {
 		return fmt.Errorf("offset %s of %s is none of the log of %s", offset, path, d.o.Path)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -57,17 +57,17 @@ func (d *DB) truncateWAL(path, offset string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	n, err := keep(f, at, path+setAside)
+	n, err := copyTail(f, position, path+setAside)
 	if err != nil {
 		return err
 	}
 	d.log.Error("the write-ahead log of the log database is damaged; what stood before the fault is there, what stood behind it is set aside",
-		"path", path, "offset", at, "bytes", n, "aside", path+setAside)
-	return errors.Join(f.Truncate(at), f.Sync())
+		"path", path, "offset", position, "bytes", n, "aside", path+setAside)
+	return errors.Join(f.Truncate(position), f.Sync())
 }
 
-// keep copies what stands in a file from an offset on, to the disk.
-func keep(f *os.File, from int64, path string) (n int64, err error) {
+// copyTail copies what stands in a file from an offset on, to the disk.
+func copyTail(f *os.File, from int64, path string) (n int64, err error) {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, err

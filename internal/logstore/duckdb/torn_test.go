@@ -61,13 +61,13 @@ func TestTornLogIsCutBeforeTheFault(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			torn := powerCut(t, path, tt.harm)
-			was, err := os.ReadFile(torn + ".wal")
+			corruptPath := powerCut(t, path, tt.harm)
+			was, err := os.ReadFile(corruptPath + ".wal")
 			if err != nil {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			db, err := duckdb.Open(t.Context(), duckdb.Options{Path: torn, MemoryMB: 128, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			db, err := duckdb.Open(t.Context(), duckdb.Options{Path: corruptPath, MemoryMB: 128, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,15 +75,15 @@ func TestTornLogIsCutBeforeTheFault(t *testing.T) {
 			if err != nil || len(page.Rows) != tt.rows {
 				t.Errorf("%d rows, %v; want %d", len(page.Rows), err, tt.rows)
 			}
-			kept, err := os.ReadFile(torn + ".wal.damaged")
-			if tt.aside != (err == nil && len(kept) > 0 && bytes.HasSuffix(was, kept)) || tt.aside != strings.Contains(log.String(), "set aside") {
-				t.Errorf("%d bytes set aside, %v; the log says %s", len(kept), err, &log)
+			saved, err := os.ReadFile(corruptPath + ".wal.damaged")
+			if tt.aside != (err == nil && len(saved) > 0 && bytes.HasSuffix(was, saved)) || tt.aside != strings.Contains(log.String(), "set aside") {
+				t.Errorf("%d bytes set aside, %v; the log says %s", len(saved), err, &log)
 			}
 			logstoretest.Put(t, db, recordtest.Chat(3))
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			openAndClose(t, torn, func(db *duckdb.DB) {
+			openAndClose(t, corruptPath, func(db *duckdb.DB) {
 				page, err := db.List(t.Context(), record.Query{OrgID: recordtest.Org})
 				if err != nil || len(page.Rows) != tt.rows+1 {
 					t.Errorf("opened again: %d rows, %v; want %d", len(page.Rows), err, tt.rows+1)
@@ -98,12 +98,12 @@ func TestDamagedDatabaseIsRefusedWithTheCure(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "logs.duckdb")
 	openAndClose(t, path, func(*duckdb.DB) {})
-	whole, err := os.ReadFile(path)
+	intact, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{
-		"empty": nil, "noise": bytes.Repeat([]byte("noise"), 10_000), "cut short": whole[:20_000], "without its end": append(whole[:20_000:20_000], make([]byte, len(whole)-20_000)...),
+		"empty": nil, "noise": bytes.Repeat([]byte("noise"), 10_000), "cut short": intact[:20_000], "without its end": append(intact[:20_000:20_000], make([]byte, len(intact)-20_000)...),
 	} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestFeedbackOfAnOlderDatabase(t *testing.T) {
 	}
 	var questions []record.Analysis
 	for _, a := range monthQuestions() {
-		if a.Want&record.WantFeedback != 0 || !a.Query.Weighted.Open() {
+		if a.Metrics&record.MetricFeedback != 0 || !a.Query.Weighted.Open() {
 			questions = append(questions, a)
 		}
 	}

@@ -9,21 +9,21 @@ import (
 
 // wholes are the columns of figures that do not come together from parts.
 var wholes = [...]struct {
-	want    record.Figure
-	columns []figure
+	set     record.MetricSet
+	columns []metric
 }{
-	{record.WantPercentiles, percentileColumns()},
-	{record.WantUsers, []figure{{name: "coalesce(users, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Users }}}},
-	{record.WantFeedback, []figure{
-		{name: "coalesce(judged, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Judged }},
-		{name: "coalesce(feedbacks, 0)::BIGINT", into: func(f *record.Figures) any { return &f.Feedbacks }},
-		{name: "coalesce(weighted, 0)::DOUBLE", into: func(f *record.Figures) any { return &f.Weighted }},
+	{record.MetricPercentiles, percentileColumns()},
+	{record.MetricUsers, []metric{{name: "coalesce(users, 0)::BIGINT", into: func(f *record.Metrics) any { return &f.Users }}}},
+	{record.MetricFeedback, []metric{
+		{name: "coalesce(judged, 0)::BIGINT", into: func(f *record.Metrics) any { return &f.Judged }},
+		{name: "coalesce(feedbacks, 0)::BIGINT", into: func(f *record.Metrics) any { return &f.Feedbacks }},
+		{name: "coalesce(weighted, 0)::DOUBLE", into: func(f *record.Metrics) any { return &f.Weighted }},
 	}},
 }
 
-func percentileColumns() (out []figure) {
+func percentileColumns() (out []metric) {
 	for _, p := range percents {
-		out = append(out, figure{name: p.name, into: p.into})
+		out = append(out, metric{name: p.name, into: p.into})
 	}
 	return out
 }
@@ -32,17 +32,17 @@ func percentileColumns() (out []figure) {
 func (q *question) quantiles() string {
 	r := route{kind: bins, property: q.route.property}
 	c := new(bucketCover)
-	if q.route.kind == sums {
+	if q.route.kind == totals {
 		c = q.coverFor(bins, q.route.property)
 	}
 	if !c.hasBuckets() {
-		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
+		periods := []span{spanOf(q.a.Query.From, q.a.Query.To)}
 		var out []string
 		for i, p := range percents {
 			out = append(out, fmt.Sprintf("sorted[%d] AS %s", i+1, p.name))
 		}
 		return "SELECT bucket, label, " + strings.Join(out, ", ") + " FROM (SELECT bucket, label, quantile_disc(duration_ns, [0.5, 0.9, 0.95, 0.99]) AS sorted FROM (" +
-			q.rows(whole) + ") GROUP BY bucket, label)"
+			q.rows(periods) + ") GROUP BY bucket, label)"
 	}
 	var out []string
 	for _, p := range percents {
@@ -59,18 +59,18 @@ func (q *question) quantiles() string {
 func (q *question) distinctUsers() string {
 	r := route{kind: pairs, key: record.UserKey}
 	c := new(bucketCover)
-	if q.route.kind == sums && q.route.property == everyRow {
+	if q.route.kind == totals && q.route.property == everyRow {
 		c = q.coverFor(pairs, everyRow)
 	}
 	if !c.hasBuckets() {
-		whole := []span{spanOf(q.a.Query.From, q.a.Query.To)}
-		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(whole) + ") GROUP BY bucket, label"
+		periods := []span{spanOf(q.a.Query.From, q.a.Query.To)}
+		return "SELECT bucket, label, count(DISTINCT end_user) FILTER (end_user <> '') AS users FROM (" + q.rows(periods) + ") GROUP BY bucket, label"
 	}
 	var parts []string
 	one := q.a.Query.WorkspaceID != "" || q.a.By == record.ByWorkspace // of which a bucket is
 	for l, spans := range c.slots {
 		if len(spans) > 0 && levels[l].width == q.a.Step && one {
-			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.kept(r, rollupLevel(l), spans)+") GROUP BY bucket, label")
+			parts = append(parts, "SELECT bucket, label, count(*) FILTER (value <> '') AS users FROM ("+q.rollupSQL(r, rollupLevel(l), spans)+") GROUP BY bucket, label")
 			c.slots[l] = nil
 		}
 	}

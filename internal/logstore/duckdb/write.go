@@ -33,12 +33,12 @@ func (d *DB) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progr
 	d.arrived = arrival(d.arrived)
 	w := &writer{db: d, arrived: d.arrived}
 	defer func() {
-		d.series.settle(stored)
-		d.slots.settle(w.soiled, stored, d.now())
+		d.series.finishTransaction(stored)
+		d.slots.finishTransaction(w.soiled, stored, d.now())
 		if !stored { // after a commit that failed there is nothing left to undo
 			_ = d.link.exec("ROLLBACK")
 		}
-		d.link.pace()
+		d.link.adjustPriority()
 	}()
 	stop := d.link.until(ctx)
 	defer stop() // before the rollback

@@ -11,12 +11,12 @@ var errStopped = errors.New("the export was stopped")
 
 // cause is an error that ends a run for good, with what people are told.
 type cause struct {
-	told string
-	err  error
+	message string
+	err     error
 }
 
 // Error is for the log of the program.
-func (c *cause) Error() string { return c.told + ": " + c.err.Error() }
+func (c *cause) Error() string { return c.message + ": " + c.err.Error() }
 
 // Unwrap is what was behind it.
 func (c *cause) Unwrap() error { return c.err }
@@ -25,7 +25,7 @@ func (c *cause) Unwrap() error { return c.err }
 func (r *run) disk(err error) error {
 	told := "the file could not be written; the log of the gateway says why"
 	switch {
-	case errors.Is(err, ErrRoom):
+	case errors.Is(err, ErrDiskSpace):
 		told = "the files of exports of this node have reached their limit (LOG_EXPORT_MAX_MB); download and wait until old files are deleted, or export fewer rows"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		told = "the disk is full"

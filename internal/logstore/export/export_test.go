@@ -18,8 +18,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// want is what the rows of an export of chats must be: the newest first, from one to another.
-func want(fields []string, newest, oldest int) (rows []map[string]any) {
+// wantRows is what the rows of an export of chats must be: the newest first, from one to another.
+func wantRows(fields []string, newest, oldest int) (rows []map[string]any) {
 	for n := newest; n >= oldest; n-- {
 		a := recordtest.Chat(n)
 		all := map[string]any{
@@ -52,7 +52,7 @@ func TestFormsHoldTheRows(t *testing.T) {
 				if e.State != record.ExportDone || e.Run.Total != int64(rows) || e.Run.Mark.Rows != int64(rows) || !e.Run.Ended.Equal(later) {
 					t.Fatalf("%s: %+v", name, e)
 				}
-				if diff := cmp.Diff(want(plainFields, rows-1, 0), w.read(t, id, e)); diff != "" {
+				if diff := cmp.Diff(wantRows(plainFields, rows-1, 0), w.read(t, id, e)); diff != "" {
 					t.Errorf("%s (-want +got):\n%.1000s", name, diff)
 				}
 			}
@@ -114,7 +114,7 @@ func TestSelection(t *testing.T) {
 		if e.Run.Total != int64(c.newest-c.oldest+1) {
 			t.Errorf("%s: %d rows were counted", name, e.Run.Total)
 		}
-		if diff := cmp.Diff(want(c.e.Fields, c.newest, c.oldest), w.read(t, id, e)); diff != "" {
+		if diff := cmp.Diff(wantRows(c.e.Fields, c.newest, c.oldest), w.read(t, id, e)); diff != "" {
 			t.Errorf("%s (-want +got):\n%.500s", name, diff)
 		}
 	}
@@ -134,7 +134,7 @@ func TestStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := 0
-		w.logs.look = func(string) error {
+		w.logs.before = func(string) error {
 			if pages++; pages < 3 {
 				return nil
 			}
@@ -155,16 +155,16 @@ func TestCauses(t *testing.T) {
 	broken := errors.New("select from attempts: disk image is malformed")
 	for name, c := range map[string]struct {
 		maxBytes int64
-		look     func(string) error
-		told     string
+		before   func(string) error
+		message  string
 	}{
 		"no room": {10_000, func(string) error { return nil }, "LOG_EXPORT_MAX_MB"},
 		"no log":  {1 << 30, func(step string) error { return map[string]error{"list": broken}[step] }, "request log could not be read"},
 	} {
 		w := newWorld(t, 1000, c.maxBytes)
-		w.logs.look = c.look
+		w.logs.before = c.before
 		_, e := w.run(t, record.Export{Fields: plainFields})
-		if e.State != record.ExportFailed || !strings.Contains(e.Run.Error, c.told) || strings.Contains(e.Run.Error, "malformed") || len(w.files.List()) > 0 || e.Run.Ended.IsZero() {
+		if e.State != record.ExportFailed || !strings.Contains(e.Run.Error, c.message) || strings.Contains(e.Run.Error, "malformed") || len(w.files.List()) > 0 || e.Run.Ended.IsZero() {
 			t.Errorf("%s: %+v, files %v", name, e, w.files.List())
 		}
 		if w.runner.Stats().Failed != 1 {
@@ -176,11 +176,11 @@ func TestCauses(t *testing.T) {
 // While the control plane takes no writes a run waits, and then goes on where it was.
 func TestControlPlaneAway(t *testing.T) {
 	t.Parallel()
-	writes, away := 0, errors.New("the writer is away")
+	writes, unavailable := 0, errors.New("the writer is away")
 	look := func(step string) error {
 		if step == "before" {
 			if writes++; writes%2 == 0 {
-				return away
+				return unavailable
 			}
 		}
 		return nil
@@ -201,7 +201,7 @@ func TestControlPlaneAway(t *testing.T) {
 		}
 	}
 	e := w.find(t, id)
-	if diff := cmp.Diff(want([]string{"id"}, 2499, 0), w.read(t, id, e)); diff != "" || turns < 3 {
+	if diff := cmp.Diff(wantRows([]string{"id"}, 2499, 0), w.read(t, id, e)); diff != "" || turns < 3 {
 		t.Errorf("behind %d turns (-want +got):\n%.500s", turns, diff)
 	}
 }
@@ -211,7 +211,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3, 1<<30)
 	old, _ := w.run(t, record.Export{Fields: []string{"id"}})
-	w.clock.wait(keep - time.Hour)
+	w.clock.wait(retention - time.Hour)
 	young, _ := w.run(t, record.Export{Fields: []string{"id"}})
 	archived, _ := w.run(t, record.Export{Fields: []string{"id"}})
 	if err := w.edit(t.Context(), archived, func(r *resource.Record, _ *record.Export) { r.Status = resource.Archived }); err != nil {

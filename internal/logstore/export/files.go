@@ -29,8 +29,8 @@ import (
 var (
 	// ErrGone is that there is no such file, or no longer.
 	ErrGone = errors.New("the file is gone")
-	// ErrRoom is that the files of this node would be larger together than they may be.
-	ErrRoom = errors.New("no room for the files of exports")
+	// ErrDiskSpace is that the files of this node would be larger together than they may be.
+	ErrDiskSpace = errors.New("no room for the files of exports")
 )
 
 // Files are the files of exports of this node, each named by the id of its export. Safe for
@@ -113,12 +113,12 @@ func (f *Files) bytes() (all int64) {
 	return all
 }
 
-// grow takes note that a file shall have so many bytes: ErrRoom when that is too much.
+// grow takes note that a file shall have so many bytes: ErrDiskSpace when that is too much.
 func (f *Files) grow(id string, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.bytes()-f.used[id]+size > f.maxBytes {
-		return ErrRoom
+		return ErrDiskSpace
 	}
 	f.used[id] = size
 	return nil

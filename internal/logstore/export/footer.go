@@ -29,28 +29,28 @@ var errFooter = errors.New("the parts of the file cannot be read back")
 // are left out, because what they say holds for a part alone.
 // Source: https://parquet.apache.org/docs/file-format, 2025.
 func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
-	whole, begins, err := readFooter(file, size)
+	footer, begins, err := readFooter(file, size)
 	if err != nil || begins == 0 {
 		return nil, err
 	}
-	parts := [][]format.RowGroup{shiftOffsets(whole.RowGroups, begins)}
+	parts := [][]format.RowGroup{shiftOffsets(footer.RowGroups, begins)}
 	for begins > 0 {
 		var part format.FileMetaData
 		if part, begins, err = readFooter(file, begins); err != nil {
 			return nil, err
 		}
-		whole.NumRows += part.NumRows
+		footer.NumRows += part.NumRows
 		parts = append(parts, shiftOffsets(part.RowGroups, begins))
 	}
 	slices.Reverse(parts)
-	whole.RowGroups, whole.KeyValueMetadata = slices.Concat(parts...), nil
-	if len(whole.RowGroups) > math.MaxInt16 {
-		return nil, fmt.Errorf("%d row groups are more than a Parquet file can have", len(whole.RowGroups))
+	footer.RowGroups, footer.KeyValueMetadata = slices.Concat(parts...), nil
+	if len(footer.RowGroups) > math.MaxInt16 {
+		return nil, fmt.Errorf("%d row groups are more than a Parquet file can have", len(footer.RowGroups))
 	}
-	for i := range whole.RowGroups {
-		whole.RowGroups[i].Ordinal = int16(i)
+	for i := range footer.RowGroups {
+		footer.RowGroups[i].Ordinal = int16(i)
 	}
-	out, err := thrift.Marshal(new(thrift.CompactProtocol), &whole)
+	out, err := thrift.Marshal(new(thrift.CompactProtocol), &footer)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func readFooter(file io.ReaderAt, end int64) (meta format.FileMetaData, begins i
 
 // shiftOffsets are row groups whose bytes stand so much further back.
 func shiftOffsets(groups []format.RowGroup, by int64) []format.RowGroup {
-	shift := func(at *int64) {
-		if *at > 0 {
-			*at += by
+	shift := func(offset *int64) {
+		if *offset > 0 {
+			*offset += by
 		}
 	}
 	for i := range groups {

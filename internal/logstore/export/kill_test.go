@@ -40,7 +40,7 @@ func exportUntilKilled(dir string, from int64) {
 	}
 	placed := filepath.Join(dir, "placed")
 	if _, err := os.Stat(placed); errors.Is(err, fs.ErrNotExist) {
-		place(w, dir, placed)
+		recordOrder(w, dir, placed)
 	}
 	if err := w.store.Close(); err != nil {
 		panic(err)
@@ -56,9 +56,9 @@ func exportUntilKilled(dir string, from int64) {
 	}
 }
 
-// place puts the order of the directory on record. Its id is written last, so that a child
+// recordOrder puts the order of the directory on record. Its id is written last, so that a child
 // that was killed before placed nothing that is looked at.
-func place(w *world, dir, placed string) {
+func recordOrder(w *world, dir, placed string) {
 	raw, err := os.ReadFile(filepath.Join(dir, "order"))
 	if err != nil {
 		panic(err)
@@ -120,7 +120,7 @@ func TestKilledNeitherLosesNorDoubles(t *testing.T) {
 				delete(row, "metadata")
 				delete(row, "request")
 			}
-			if diff := cmp.Diff(want([]string{"id"}, killedRows-1, 0), rows); diff != "" || after.State != record.ExportDone {
+			if diff := cmp.Diff(wantRows([]string{"id"}, killedRows-1, 0), rows); diff != "" || after.State != record.ExportDone {
 				t.Errorf("%s (-want +got):\n%.500s", after.State, diff)
 			}
 		})

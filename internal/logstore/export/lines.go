@@ -70,7 +70,7 @@ func (l *lines) part(int64) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (l *lines) ending(_ io.ReaderAt, size int64) ([]byte, error) {
+func (l *lines) footer(_ io.ReaderAt, size int64) ([]byte, error) {
 	if size == 0 { // no rows: nothing that is compressed is not no bytes
 		return l.part(0)
 	}

@@ -9,8 +9,8 @@ import (
 	"sluice/internal/resource"
 )
 
-// settle ends a run in the control plane.
-func (r *Runner) settle(ctx context.Context, id, runID string, edit func(*record.Export)) error {
+// finishRun ends a run in the control plane.
+func (r *Runner) finishRun(ctx context.Context, id, runID string, edit func(*record.Export)) error {
 	now := r.Clock.Now()
 	return r.change(ctx, id, runID, func(rec *resource.Record, e *record.Export) {
 		edit(e)

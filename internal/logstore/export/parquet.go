@@ -140,7 +140,7 @@ func (t *table) part(begins int64) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (t *table) ending(file io.ReaderAt, size int64) ([]byte, error) {
+func (t *table) footer(file io.ReaderAt, size int64) ([]byte, error) {
 	if size == 0 { // no rows: a part without any is the file
 		return t.part(0)
 	}

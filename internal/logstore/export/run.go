@@ -38,10 +38,10 @@ func (r *run) work(ctx context.Context) (size int64, err error) {
 	if size, err = w.finish(); err != nil {
 		return 0, r.disk(err)
 	}
-	if r.Shelf == nil {
+	if r.ObjectStore == nil {
 		return size, nil
 	}
-	return size, r.Shelf.put(ctx, r.id, r.order.Run.ID, w.file, size) // while the bucket is away the run waits
+	return size, r.ObjectStore.put(ctx, r.id, r.order.Run.ID, w.file, size) // while the bucket is away the run waits
 }
 
 // query selects the rows of the export, those that began before it was started.
@@ -65,8 +65,8 @@ func (r *run) count(ctx context.Context) error {
 	if err != nil {
 		return r.log(ctx, err)
 	}
-	offset, most := r.order.Filters.Page()
-	total := min(max(page.Total-offset, 0), most)
+	offset, limit := r.order.Filters.Page()
+	total := min(max(page.Total-offset, 0), limit)
 	r.order.Run.Total, r.order.Run.Counted = total, true
 	return r.change(ctx, r.id, r.order.Run.ID, func(_ *resource.Record, e *record.Export) { e.Run.Total, e.Run.Counted = total, true })
 }
@@ -75,12 +75,12 @@ func (r *run) count(ctx context.Context) error {
 func (r *run) copy(ctx context.Context, w *writer) error {
 	bodies := slices.ContainsFunc(w.columns, func(c record.ExportColumn) bool { return c.Bodies })
 	q := r.query()
-	offset, most := r.order.Filters.Page()
-	for q.After = w.mark.Cursor; w.next.Rows < most; q.After = w.next.Cursor {
+	offset, limit := r.order.Filters.Page()
+	for q.After = w.mark.Cursor; w.next.Rows < limit; q.After = w.next.Cursor {
 		if q.Offset = 0; q.After == "" {
 			q.Offset = int(offset)
 		}
-		q.Limit = int(min(record.MaxLimit, most-w.next.Rows))
+		q.Limit = int(min(record.MaxLimit, limit-w.next.Rows))
 		page, err := r.Logs.List(ctx, q)
 		if err != nil {
 			return r.log(ctx, err)
@@ -104,10 +104,10 @@ func (r *run) copy(ctx context.Context, w *writer) error {
 // gone meanwhile are left out.
 func (r *run) row(ctx context.Context, w *writer, a *record.Attempt, bodies bool) error {
 	if bodies {
-		whole, err := r.Logs.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
+		complete, err := r.Logs.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
 		switch {
 		case err == nil:
-			a = &whole
+			a = &complete
 		case !fault.Has(err, fault.NotFound):
 			return r.log(ctx, err)
 		}

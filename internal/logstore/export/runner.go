@@ -37,14 +37,14 @@ type Parts struct {
 	Logs  Logs
 	Files *Files
 	// Columns are those of fields of record.ExportFields, in order.
-	Columns func(fields []string) []record.ExportColumn
-	Node    string        // whose exports are run: the name of the journal of this node
-	Keep    time.Duration // how long a file is kept after its end
-	Clock   ident.Clock
-	Log     *slog.Logger
-	// Shelf is where files go when they are done, so that every node serves them; nil keeps
+	Columns   func(fields []string) []record.ExportColumn
+	Node      string        // whose exports are run: the name of the journal of this node
+	Retention time.Duration // how long a file is kept after its end
+	Clock     ident.Clock
+	Log       *slog.Logger
+	// ObjectStore is where files go when they are done, so that every node serves them; nil keeps
 	// them with this node.
-	Shelf *ObjectStore
+	ObjectStore *ObjectStore
 	// Leases let a node take over what a silent one runs. They need a Shelf, and a log whose
 	// rows are the same for all nodes; nil leaves each export with its node.
 	Leases lease.Store
@@ -54,9 +54,9 @@ type Parts struct {
 }
 
 const (
-	// lookInterval is how often orders are looked for that nobody told of: those left by the
+	// pollInterval is how often orders are looked for that nobody told of: those left by the
 	// last process, or while the control plane could not be reached.
-	lookInterval = 30 * time.Second
+	pollInterval = 30 * time.Second
 	// sweepInterval is how often files are looked at that may have had their time.
 	sweepInterval = 10 * time.Minute
 )
@@ -86,15 +86,15 @@ func (r *Runner) Wake() {
 
 // Run works until ctx ends. What is under way then goes on at the next start.
 func (r *Runner) Run(ctx context.Context) error {
-	trouble := background.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
-	tick := time.NewTicker(lookInterval)
+	outage := background.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		switch err := r.RunPending(ctx); {
 		case err == nil:
-			trouble.Recovered()
+			outage.Recovered()
 		case ctx.Err() == nil && !fault.Has(err, fault.ReadOnly):
-			trouble.Failed(err)
+			outage.Failed(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -154,25 +154,25 @@ func (r *Runner) runUnderLease(ctx context.Context, rec resource.Record, order r
 	var failed *cause
 	switch {
 	case err == nil:
-		err = r.settle(ctx, rec.ID, runID, func(e *record.Export) {
-			e.State, e.Run.Mark.Bytes, e.Run.Shared = record.ExportDone, size, r.Shelf != nil
+		err = r.finishRun(ctx, rec.ID, runID, func(e *record.Export) {
+			e.State, e.Run.Mark.Bytes, e.Run.Shared = record.ExportDone, size, r.ObjectStore != nil
 		})
 		if err == nil {
 			r.done.Add(1)
-			if r.Shelf != nil {
+			if r.ObjectStore != nil {
 				return r.Files.Remove(rec.ID)
 			}
 		}
 	case errors.As(err, &failed):
 		r.Log.Warn("a log export failed", "export", rec.ID, "error", err.Error())
 		r.failed.Add(1)
-		err = r.settle(ctx, rec.ID, runID, func(e *record.Export) { e.State, e.Run.Error = record.ExportFailed, failed.told })
+		err = r.finishRun(ctx, rec.ID, runID, func(e *record.Export) { e.State, e.Run.Error = record.ExportFailed, failed.message })
 		err = errors.Join(err, r.Files.Remove(rec.ID))
 	}
 	if errors.Is(err, errStopped) {
 		err = r.Files.Remove(rec.ID)
-		if r.Shelf != nil {
-			err = errors.Join(err, r.Shelf.remove(ctx, rec.ID, runID))
+		if r.ObjectStore != nil {
+			err = errors.Join(err, r.ObjectStore.remove(ctx, rec.ID, runID))
 		}
 	}
 	return err

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	shelfFolder = "exports/"
-	// pieceBytes is the size of all objects of a file but the last: one goes over the wire
+	exportFolder = "exports/"
+	// chunkBytes is the size of all objects of a file but the last: one goes over the wire
 	// well within the time that a call to the store may take.
-	pieceBytes = 4 << 20
+	chunkBytes = 4 << 20
 	// readBytes is how much of a piece is fetched at once.
 	readBytes = 1 << 20
 )
@@ -26,23 +26,23 @@ const (
 // concurrent use.
 type ObjectStore struct{ bucket bodies.Bucket }
 
-// NewShelf is a shelf in a bucket. Nothing is sent before it is used.
-func NewShelf(b bodies.Bucket) *ObjectStore { return &ObjectStore{b} }
+// NewObjectStore is a shelf in a bucket. Nothing is sent before it is used.
+func NewObjectStore(b bodies.Bucket) *ObjectStore { return &ObjectStore{b} }
 
-func runFolder(id, run string) string { return shelfFolder + id + "/" + run + "/" }
+func runFolder(id, run string) string { return exportFolder + id + "/" + run + "/" }
 
-func pieceKey(id, run string, n int64) string { return fmt.Sprintf("%s%05d", runFolder(id, run), n) }
+func chunkKey(id, run string, n int64) string { return fmt.Sprintf("%s%05d", runFolder(id, run), n) }
 
 // put brings a file of so many bytes to the bucket, in the place of what a run that was cut
 // off left there.
 func (s *ObjectStore) put(ctx context.Context, id, run string, file io.ReaderAt, size int64) error {
-	piece := make([]byte, min(size, pieceBytes))
-	for at := int64(0); at < size; at += pieceBytes {
-		part := piece[:min(size-at, pieceBytes)]
+	chunk := make([]byte, min(size, chunkBytes))
+	for at := int64(0); at < size; at += chunkBytes {
+		part := chunk[:min(size-at, chunkBytes)]
 		if _, err := file.ReadAt(part, at); err != nil {
 			return fmt.Errorf("read the file of export %s: %w", id, err)
 		}
-		if err := s.bucket.Put(ctx, pieceKey(id, run, at/pieceBytes), part); err != nil {
+		if err := s.bucket.Put(ctx, chunkKey(id, run, at/chunkBytes), part); err != nil {
 			return fmt.Errorf("store the file of export %s: %w", id, err)
 		}
 	}
@@ -56,7 +56,7 @@ func (s *ObjectStore) Open(ctx context.Context, id, run string, size int64) (io.
 		return nil, ErrGone
 	}
 	get := func(n, offset, limit int64) ([]byte, error) {
-		b, err := s.bucket.Get(ctx, pieceKey(id, run, n), offset, limit)
+		b, err := s.bucket.Get(ctx, chunkKey(id, run, n), offset, limit)
 		if errors.Is(err, bodies.ErrGone) {
 			return nil, ErrGone
 		}
@@ -73,30 +73,30 @@ func (s *ObjectStore) Open(ctx context.Context, id, run string, size int64) (io.
 
 // exportReader is a file on the shelf. It belongs to one goroutine.
 type exportReader struct {
-	get      func(piece, offset, limit int64) ([]byte, error)
-	size, at int64
-	begins   int64 // of what is in hand
-	held     []byte
+	get          func(chunk, offset, limit int64) ([]byte, error)
+	size, offset int64
+	begins       int64 // of what is in hand
+	held         []byte
 }
 
 // Read implements io.Reader.
 func (f *exportReader) Read(p []byte) (int, error) {
-	if f.at >= f.size {
+	if f.offset >= f.size {
 		return 0, io.EOF
 	}
-	if f.at < f.begins || f.at >= f.begins+int64(len(f.held)) {
-		offset := f.at % pieceBytes
-		b, err := f.get(f.at/pieceBytes, offset, min(readBytes, pieceBytes-offset, f.size-f.at))
+	if f.offset < f.begins || f.offset >= f.begins+int64(len(f.held)) {
+		offset := f.offset % chunkBytes
+		b, err := f.get(f.offset/chunkBytes, offset, min(readBytes, chunkBytes-offset, f.size-f.offset))
 		if err != nil {
 			return 0, err
 		}
 		if len(b) == 0 {
 			return 0, io.ErrUnexpectedEOF
 		}
-		f.begins, f.held = f.at, b
+		f.begins, f.held = f.offset, b
 	}
-	n := copy(p, f.held[f.at-f.begins:])
-	f.at += int64(n)
+	n := copy(p, f.held[f.offset-f.begins:])
+	f.offset += int64(n)
 	return n, nil
 }
 
@@ -104,15 +104,15 @@ func (f *exportReader) Read(p []byte) (int, error) {
 func (f *exportReader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
-		offset += f.at
+		offset += f.offset
 	case io.SeekEnd:
 		offset += f.size
 	}
 	if offset < 0 {
-		return f.at, errors.New("seek before the beginning of an export")
+		return f.offset, errors.New("seek before the beginning of an export")
 	}
-	f.at = offset
-	return f.at, nil
+	f.offset = offset
+	return f.offset, nil
 }
 
 // Close implements io.Closer.
@@ -136,18 +136,18 @@ func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 }
 
 // sweep deletes the files of all runs that keep does not name.
-func (s *ObjectStore) sweep(ctx context.Context, keep func(id, run string) (bool, error)) error {
-	ids, err := s.bucket.Folders(ctx, shelfFolder)
+func (s *ObjectStore) sweep(ctx context.Context, isNeeded func(id, run string) (bool, error)) error {
+	ids, err := s.bucket.Folders(ctx, exportFolder)
 	if err != nil {
 		return fmt.Errorf("list the files of exports: %w", err)
 	}
 	var errs []error
 	for _, id := range ids {
-		runs, err := s.bucket.Folders(ctx, shelfFolder+strings.TrimSuffix(id, "/")+"/")
+		runs, err := s.bucket.Folders(ctx, exportFolder+strings.TrimSuffix(id, "/")+"/")
 		errs = append(errs, err)
 		for _, run := range runs {
-			kept, err := keep(id, run)
-			if err == nil && !kept {
+			needed, err := isNeeded(id, run)
+			if err == nil && !needed {
 				err = s.remove(ctx, id, run)
 			}
 			errs = append(errs, err)

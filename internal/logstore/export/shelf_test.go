@@ -49,13 +49,13 @@ func keys(t *testing.T, b *objects.Bucket) (out []string) {
 // with gives the runner of a world a bucket, and another name.
 func (w *world) with(b *objects.Bucket, name string) *world {
 	p := w.runner.Parts
-	p.Shelf, p.Leases, p.Node = export.NewShelf(b), w.store, name
+	p.ObjectStore, p.Leases, p.Node = export.NewObjectStore(b), w.store, name
 	w.runner = export.New(p)
 	return w
 }
 
-// beside is another node of the same database and log, with files of its own.
-func (w *world) beside(t *testing.T, b *objects.Bucket, name string) *world {
+// otherNode is another node of the same database and log, with files of its own.
+func (w *world) otherNode(t *testing.T, b *objects.Bucket, name string) *world {
 	t.Helper()
 	files, err := export.Open(filepath.Join(t.TempDir(), "exports"), 1<<30)
 	if err != nil {
@@ -76,13 +76,13 @@ func TestFileInABucket(t *testing.T) {
 	t.Parallel()
 	b, _ := bucket(t)
 	w := newWorld(t, 2300, 1<<30).with(b, node)
-	other := w.beside(t, b, otherNode)
+	other := w.otherNode(t, b, otherNode)
 	for _, format := range []record.ExportFormat{record.ExportJSONL, record.ExportParquet} {
 		id, e := w.run(t, record.Export{Fields: plainFields, Format: format})
 		if e.State != record.ExportDone || !e.Run.Shared || len(w.files.List()) > 0 {
 			t.Fatalf("%s: %+v, and on the node are %v", format, e, w.files.List())
 		}
-		if diff := cmp.Diff(want(plainFields, 2299, 0), other.read(t, id, e)); diff != "" {
+		if diff := cmp.Diff(wantRows(plainFields, 2299, 0), other.read(t, id, e)); diff != "" {
 			t.Errorf("%s (-want +got):\n%.1000s", format, diff)
 		}
 	}
@@ -90,27 +90,27 @@ func TestFileInABucket(t *testing.T) {
 	if e.Run.Mark.Bytes <= 4<<20 {
 		t.Errorf("%d bytes are one piece, which proves little", e.Run.Mark.Bytes)
 	}
-	file, err := other.runner.Shelf.Open(t.Context(), id, e.Run.ID, e.Run.Mark.Bytes)
+	file, err := other.runner.ObjectStore.Open(t.Context(), id, e.Run.ID, e.Run.Mark.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := io.ReadAll(file)
+	content, err := io.ReadAll(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []int64{0, 1, 1<<20 - 1, 1 << 20, 4<<20 - 1, 4 << 20, e.Run.Mark.Bytes - 1, e.Run.Mark.Bytes} {
-		if _, err := file.Seek(at-e.Run.Mark.Bytes, io.SeekEnd); err != nil {
+	for _, offset := range []int64{0, 1, 1<<20 - 1, 1 << 20, 4<<20 - 1, 4 << 20, e.Run.Mark.Bytes - 1, e.Run.Mark.Bytes} {
+		if _, err := file.Seek(offset-e.Run.Mark.Bytes, io.SeekEnd); err != nil {
 			t.Fatal(err)
 		}
 		rest, err := io.ReadAll(file)
-		if err != nil || !bytes.Equal(rest, whole[at:]) {
-			t.Errorf("behind byte %d are %d bytes, want %d: %v", at, len(rest), len(whole[at:]), err)
+		if err != nil || !bytes.Equal(rest, content[offset:]) {
+			t.Errorf("behind byte %d are %d bytes, want %d: %v", offset, len(rest), len(content[offset:]), err)
 		}
 	}
 	if empty, e := w.run(t, record.Export{Fields: []string{"id"}, Run: record.ExportRun{Only: "nobody"}}); len(other.read(t, empty, e)) > 0 {
 		t.Errorf("an export of nothing: %+v", e)
 	}
-	if _, err := other.runner.Shelf.Open(t.Context(), id, node, 10); !errors.Is(err, export.ErrGone) {
+	if _, err := other.runner.ObjectStore.Open(t.Context(), id, node, 10); !errors.Is(err, export.ErrGone) {
 		t.Errorf("a run that was not: %v", err)
 	}
 }
@@ -121,14 +121,14 @@ func TestHandover(t *testing.T) {
 	t.Parallel()
 	b, _ := bucket(t)
 	w := newWorld(t, 2500, 1<<30).with(b, node)
-	other := w.beside(t, b, otherNode)
+	other := w.otherNode(t, b, otherNode)
 	id, err := w.order(t.Context(), record.Export{Fields: []string{"id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.clock.wait(time.Minute)
 	pages := 0
-	w.logs.look = func(string) error {
+	w.logs.before = func(string) error {
 		if pages++; pages != 3 {
 			return nil
 		}
@@ -156,7 +156,7 @@ func TestHandover(t *testing.T) {
 	if e.State != record.ExportDone || e.Run.Node != otherNode || w.runner.Stats().Done != 0 || other.runner.Stats().Done != 1 || len(w.files.List())+len(other.files.List()) > 0 {
 		t.Errorf("%+v; done here %d, there %d", e, w.runner.Stats().Done, other.runner.Stats().Done)
 	}
-	if diff := cmp.Diff(want([]string{"id"}, 2499, 0), w.read(t, id, e)); diff != "" {
+	if diff := cmp.Diff(wantRows([]string{"id"}, 2499, 0), w.read(t, id, e)); diff != "" {
 		t.Errorf("(-want +got):\n%.500s", diff)
 	}
 	for _, key := range keys(t, b) {
@@ -176,14 +176,14 @@ func TestBucketAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.runner.RunPending(t.Context()); !errors.Is(err, bodies.ErrAway) {
+	if err := w.runner.RunPending(t.Context()); !errors.Is(err, bodies.ErrUnavailable) {
 		t.Errorf("with the bucket away: %v", err)
 	}
 	if e := w.find(t, id); e.State != record.ExportRunning || e.Run.Error != "" {
 		t.Errorf("with the bucket away: %+v", e)
 	}
-	back, _ := bucket(t)
-	if err := w.with(back, node).runner.RunPending(t.Context()); err != nil {
+	restored, _ := bucket(t)
+	if err := w.with(restored, node).runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if e := w.find(t, id); e.State != record.ExportDone || len(w.read(t, id, e)) != 10 {
@@ -198,7 +198,7 @@ func TestSweepOfTheBucket(t *testing.T) {
 	b, _ := bucket(t)
 	w := newWorld(t, 3, 1<<30).with(b, node)
 	old, _ := w.run(t, record.Export{Fields: []string{"id"}})
-	w.clock.wait(keep - time.Hour)
+	w.clock.wait(retention - time.Hour)
 	young, e := w.run(t, record.Export{Fields: []string{"id"}})
 	archived, _ := w.run(t, record.Export{Fields: []string{"id"}})
 	if err := w.edit(t.Context(), archived, func(r *resource.Record, _ *record.Export) { r.Status = resource.Archived }); err != nil {
@@ -208,7 +208,7 @@ func TestSweepOfTheBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clock.wait(time.Hour)
-	if err := w.beside(t, b, otherNode).runner.RunPending(t.Context()); err != nil {
+	if err := w.otherNode(t, b, otherNode).runner.RunPending(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if left, want := keys(t, b), []string{"exports/" + young + "/" + e.Run.ID + "/00000"}; !slices.Equal(left, want) {

@@ -18,13 +18,13 @@ func (r *Runner) sweep(ctx context.Context) error {
 	}
 	var errs []error
 	for _, id := range r.Files.List() {
-		keep, err := r.keeps(ctx, id, now)
-		if err == nil && !keep {
+		isNeeded, err := r.keeps(ctx, id, now)
+		if err == nil && !isNeeded {
 			err = r.Files.Remove(id)
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, r.sweepShelf(ctx, now))
+	errs = append(errs, r.sweepStore(ctx, now))
 	err := errors.Join(errs...)
 	if err == nil {
 		r.swept = now
@@ -32,12 +32,12 @@ func (r *Runner) sweep(ctx context.Context) error {
 	return err
 }
 
-// sweepShelf deletes of the bucket what nobody can ask for any more.
-func (r *Runner) sweepShelf(ctx context.Context, now time.Time) error {
-	if r.Shelf == nil {
+// sweepStore deletes of the bucket what nobody can ask for any more.
+func (r *Runner) sweepStore(ctx context.Context, now time.Time) error {
+	if r.ObjectStore == nil {
 		return nil
 	}
-	return r.Shelf.sweep(ctx, func(id, run string) (bool, error) {
+	return r.ObjectStore.sweep(ctx, func(id, run string) (bool, error) {
 		return r.keepsRun(ctx, id, now, func(e *record.ExportRun) bool { return e.ID == run })
 	})
 }
@@ -66,5 +66,5 @@ func (r *Runner) keepsRun(ctx context.Context, id string, now time.Time, fits fu
 	if rec.Status != resource.Active || !fits(&e.Run) {
 		return false, nil
 	}
-	return e.State == record.ExportRunning || e.State == record.ExportDone && now.Before(e.Run.Ended.Add(r.Keep)), nil
+	return e.State == record.ExportRunning || e.State == record.ExportDone && now.Before(e.Run.Ended.Add(r.Retention)), nil
 }

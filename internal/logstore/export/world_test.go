@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	node = "0191f3a0-0000-7000-8000-00000000000e"
-	keep = 7 * 24 * time.Hour
+	node      = "0191f3a0-0000-7000-8000-00000000000e"
+	retention = 7 * 24 * time.Hour
 )
 
 // later is behind all chats.
@@ -42,12 +42,12 @@ var later = recordtest.Epoch.Add(24 * time.Hour)
 // chats is a log of chats, with a look at every step.
 type chats struct {
 	logstoretest.Memory
-	byID map[string]*record.Attempt
-	look func(step string) error // before each reading
+	byID   map[string]*record.Attempt
+	before func(step string) error // before each reading
 }
 
 func newChats(n int) *chats {
-	c := &chats{byID: make(map[string]*record.Attempt, n), look: func(string) error { return nil }}
+	c := &chats{byID: make(map[string]*record.Attempt, n), before: func(string) error { return nil }}
 	err := c.Write(context.Background(), func(s logstore.Sink) (p logstore.Progress, err error) {
 		for i := range n {
 			a := recordtest.Chat(i)
@@ -63,14 +63,14 @@ func newChats(n int) *chats {
 }
 
 func (c *chats) List(ctx context.Context, q record.Query) (record.Page, error) {
-	if err := c.look("list"); err != nil {
+	if err := c.before("list"); err != nil {
 		return record.Page{}, err
 	}
 	return c.Memory.List(ctx, q)
 }
 
 func (c *chats) Find(_ context.Context, _, _, id string) (record.Attempt, error) {
-	if err := c.look("find"); err != nil {
+	if err := c.before("find"); err != nil {
 		return record.Attempt{}, err
 	}
 	if a := c.byID[id]; a != nil {
@@ -82,14 +82,14 @@ func (c *chats) Find(_ context.Context, _, _, id string) (record.Attempt, error)
 // watched is a control plane with a look at every write.
 type watched struct {
 	*store.Store
-	look func(step string) error // before and behind each transaction
+	before func(step string) error // before and behind each transaction
 }
 
 func (w watched) InTx(ctx context.Context, f func(resource.Tx) error) error {
-	if err := w.look("before"); err != nil {
+	if err := w.before("before"); err != nil {
 		return err
 	}
-	return cmp.Or(w.Store.InTx(ctx, f), w.look("behind"))
+	return cmp.Or(w.Store.InTx(ctx, f), w.before("behind"))
 }
 
 // clock stands still until it is turned.
@@ -132,9 +132,9 @@ func open(ctx context.Context, dir string, rows int, maxBytes int64, look func(s
 	if w.files, err = export.Open(filepath.Join(dir, "exports"), maxBytes); err != nil {
 		return nil, err
 	}
-	w.logs.look = look
+	w.logs.before = look
 	w.runner = export.New(export.Parts{
-		Store: watched{st, look}, Logs: w.logs, Files: w.files, Columns: admin.ExportColumns, Node: node, Keep: keep, Clock: w.clock,
+		Store: watched{st, look}, Logs: w.logs, Files: w.files, Columns: admin.ExportColumns, Node: node, Retention: retention, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(log, nil)), PartBytes: 64 << 10,
 	})
 	return w, nil
@@ -232,14 +232,14 @@ func (w *world) read(t *testing.T, id string, e record.Export) (rows []map[strin
 	t.Helper()
 	file := w.open(t, id, e)
 	defer func() { _ = file.Close() }() // it was read
-	whole, err := io.ReadAll(file)
-	if err != nil || int64(len(whole)) != e.Run.Mark.Bytes {
-		t.Fatalf("the file has %d bytes, the order says %d: %v", len(whole), e.Run.Mark.Bytes, err)
+	content, err := io.ReadAll(file)
+	if err != nil || int64(len(content)) != e.Run.Mark.Bytes {
+		t.Fatalf("the file has %d bytes, the order says %d: %v", len(content), e.Run.Mark.Bytes, err)
 	}
 	if e.Format == record.ExportParquet {
-		return readParquet(t, bytes.NewReader(whole), int64(len(whole)), e.Fields)
+		return readParquet(t, bytes.NewReader(content), int64(len(content)), e.Fields)
 	}
-	var plain io.Reader = bytes.NewReader(whole)
+	var plain io.Reader = bytes.NewReader(content)
 	switch e.Compression {
 	case record.ExportGzip:
 		plain, err = gzip.NewReader(plain)
@@ -273,7 +273,7 @@ func (w *world) open(t *testing.T, id string, e record.Export) io.ReadCloser {
 	var file io.ReadCloser
 	var err error
 	if e.Run.Shared {
-		file, err = w.runner.Shelf.Open(t.Context(), id, e.Run.ID, e.Run.Mark.Bytes)
+		file, err = w.runner.ObjectStore.Open(t.Context(), id, e.Run.ID, e.Run.Mark.Bytes)
 	} else {
 		file, err = w.files.Read(id)
 	}
@@ -285,13 +285,13 @@ func (w *world) open(t *testing.T, id string, e record.Export) io.ReadCloser {
 
 // inOrder reports whether a line has its fields in the order of the request.
 func inOrder(line []byte, fields []string) bool {
-	at := -1
+	last := -1
 	for _, name := range fields {
 		next := bytes.Index(line, []byte(`"`+name+`":`))
-		if next < at {
+		if next < last {
 			return false
 		}
-		at = next
+		last = next
 	}
 	return true
 }

@@ -21,9 +21,9 @@ type encoder interface {
 	pending() int
 	// part is what was added since the last one, as it stands in the file.
 	part(begins int64) ([]byte, error)
-	// ending is what stands behind the parts of a whole file of so many bytes; it may be
+	// footer is what stands behind the parts of a whole file of so many bytes; it may be
 	// empty.
-	ending(file io.ReaderAt, size int64) ([]byte, error)
+	footer(file io.ReaderAt, size int64) ([]byte, error)
 }
 
 // Shape says what is in a file, and how.
@@ -42,51 +42,51 @@ func (s Shape) encoder() encoder {
 
 // writer writes one file. It belongs to one goroutine, and must be closed.
 type writer struct {
-	id      string
-	files   *Files
-	file    *os.File
-	columns []record.ExportColumn
-	encoder encoder
-	most    int // bytes of a part
-	values  []any
-	mark    record.ExportMark // of the parts that are in the file
-	next    record.ExportMark // Rows and Cursor with what is pending
+	id           string
+	files        *Files
+	file         *os.File
+	columns      []record.ExportColumn
+	encoder      encoder
+	maxPartBytes int // bytes of a part
+	values       []any
+	mark         record.ExportMark // of the parts that are in the file
+	next         record.ExportMark // Rows and Cursor with what is pending
 }
 
 // write goes on with a file behind a mark, from the beginning when the file is shorter
 // than that. What stands behind the mark is cut off.
-func (f *Files) write(id string, s Shape, at record.ExportMark, most int) (*writer, error) {
+func (f *Files) write(id string, s Shape, mark record.ExportMark, most int) (*writer, error) {
 	file, err := os.OpenFile(f.path(id), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the file of export %s: %w", id, err)
 	}
-	w := &writer{id: id, files: f, file: file, columns: s.Columns, encoder: s.encoder(), most: most, values: make([]any, len(s.Columns))}
+	w := &writer{id: id, files: f, file: file, columns: s.Columns, encoder: s.encoder(), maxPartBytes: most, values: make([]any, len(s.Columns))}
 	info, err := file.Stat()
-	if err == nil && info.Size() < at.Bytes {
-		at = record.ExportMark{}
+	if err == nil && info.Size() < mark.Bytes {
+		mark = record.ExportMark{}
 	}
 	if err == nil {
-		err = file.Truncate(at.Bytes)
+		err = file.Truncate(mark.Bytes)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the file of export %s: %w", id, err), file.Close())
 	}
-	f.shrank(id, at.Bytes)
-	w.mark, w.next = at, at
+	f.shrank(id, mark.Bytes)
+	w.mark, w.next = mark, mark
 	return w, nil
 }
 
 // add takes a row. It is in the file once cut was called.
 func (w *writer) add(a *record.Attempt) error {
 	for i := range w.columns {
-		w.values[i] = w.columns[i].Of(a)
+		w.values[i] = w.columns[i].Value(a)
 	}
 	w.next.Rows, w.next.Cursor = w.next.Rows+1, record.CursorAt(a.Started, a.ID)
 	return w.encoder.add(w.values)
 }
 
 // full reports whether the part should be cut.
-func (w *writer) full() bool { return w.encoder.pending() >= w.most }
+func (w *writer) full() bool { return w.encoder.pending() >= w.maxPartBytes }
 
 // cut puts what was added into the file and on the disk, and returns the mark behind it.
 // After an error the writer is of no use.
@@ -108,7 +108,7 @@ func (w *writer) cut() (record.ExportMark, error) {
 
 // finish writes what stands behind the last part, and returns the size of the file.
 func (w *writer) finish() (int64, error) {
-	end, err := w.encoder.ending(w.file, w.mark.Bytes)
+	end, err := w.encoder.footer(w.file, w.mark.Bytes)
 	if err != nil {
 		return 0, fmt.Errorf("end the file of export %s: %w", w.id, err)
 	}

@@ -73,7 +73,7 @@ type head struct {
 
 func headOf(b *record.Body) head { return head{b.Type, b.Encoding, b.Truncated, b.Size} }
 
-func (h head) give(b *record.Body) {
+func (h head) applyTo(b *record.Body) {
 	b.Type, b.Encoding, b.Truncated, b.Size = h.Type, h.Encoding, h.Truncated, h.Size
 }
 
@@ -105,9 +105,9 @@ func (x *Fields) Take(a *record.Attempt) {
 	}
 }
 
-// Give is the inverse of Take. It empties a content type that is not in here, so the columns
+// ApplyTo is the inverse of Take. It empties a content type that is not in here, so the columns
 // of the row are filled in behind it.
-func (x *Fields) Give(a *record.Attempt) {
+func (x *Fields) ApplyTo(a *record.Attempt) {
 	u := &a.Usage
 	a.ParentSpan, a.Error, a.Dropped, a.Source = x.ParentSpan, x.Error, x.Dropped, record.Source(x.Source)
 	u.InputAudioTokens, u.OutputAudioTokens, u.SearchUnits = x.InputAudioTokens, x.OutputAudioTokens, x.SearchUnits
@@ -121,9 +121,9 @@ func (x *Fields) Give(a *record.Attempt) {
 		*d = time.Duration(x.Timings[i]) * time.Microsecond
 	}
 	a.Named = x.Named
-	x.ClientRequest.give(&a.ClientRequest)
-	x.ClientResponse.give(&a.ClientResponse)
-	x.Reshaped.give(&a.Reshaped)
+	x.ClientRequest.applyTo(&a.ClientRequest)
+	x.ClientResponse.applyTo(&a.ClientResponse)
+	x.Reshaped.applyTo(&a.Reshaped)
 	a.Translated = x.Translated
 	a.Request.Type, a.Response.Type = x.RequestType, x.ResponseType
 }
@@ -152,8 +152,8 @@ func (x *Fields) usual() string {
 	if x.Timings == (timings{}) && !x.Named {
 		return ""
 	}
-	var room [160]byte
-	b := append(room[:0], '{')
+	var scratch [160]byte
+	b := append(scratch[:0], '{')
 	if x.Timings != (timings{}) {
 		b = append(b, `"timings":[`...)
 		for i, v := range x.Timings {

@@ -26,7 +26,7 @@ func TestTextComesBack(t *testing.T) {
 		"everything":     recordtest.Full(),
 		"nothing so far": recordtest.Chat(1),
 	} {
-		var x, back extra.Fields
+		var x, decoded extra.Fields
 		x.Take(a)
 		text, err := x.Text()
 		if err != nil {
@@ -42,10 +42,10 @@ func TestTextComesBack(t *testing.T) {
 		if text != string(want) {
 			t.Errorf("%s: %s, want %s", name, text, want)
 		}
-		if err := back.Read(text); err != nil {
+		if err := decoded.Read(text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if diff := cmp.Diff(x, back); diff != "" {
+		if diff := cmp.Diff(x, decoded); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -42,35 +42,35 @@ type Follower struct {
 	resumed bool
 	next    int64  // number of the last change that was read
 	stored  int64  // of the last that the log store knows of
-	looks   uint64 // that found no failure
-	trouble *background.OutageLog
+	polls   uint64 // that found no failure
+	outage  *background.OutageLog
 }
 
 // New makes a follower; nothing moves until Run or Follow.
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{
 		src: src, copied: to, log: log,
-		trouble: background.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
+		outage: background.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
 	}
 }
 
 // Run follows until ctx ends. A failure is logged and what it left undone done again, as
 // background.Follow says.
 func (f *Follower) Run(ctx context.Context) error {
-	background.RunWithBackoff(ctx, f.keepUp, func() uint64 { return f.looks }, func(err error, pause time.Duration) {
-		f.trouble.Failed(err, "retry", pause)
+	background.RunWithBackoff(ctx, f.followFeed, func() uint64 { return f.polls }, func(err error, pause time.Duration) {
+		f.outage.Failed(err, "retry", pause)
 	})
 	return nil
 }
 
-// keepUp looks at the feed again and again, until something fails or ctx ends.
-func (f *Follower) keepUp(ctx context.Context) error {
+// followFeed looks at the feed again and again, until something fails or ctx ends.
+func (f *Follower) followFeed(ctx context.Context) error {
 	for {
 		if err := f.Follow(ctx); err != nil {
 			return err
 		}
-		f.trouble.Recovered()
-		f.looks++
+		f.outage.Recovered()
+		f.polls++
 		if err := background.Sleep(ctx, Interval); err != nil {
 			return err
 		}
@@ -163,13 +163,13 @@ func (f *Follower) read(ctx context.Context, ids []string, b *logstore.FeedbackB
 	}
 	there := make(map[string]bool, len(rows))
 	for _, r := range rows {
-		given, err := traceFeedback(r)
+		feedback, err := traceFeedback(r)
 		if err != nil {
 			f.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err)
 			continue
 		}
 		there[r.ID] = true
-		b.Put = append(b.Put, given)
+		b.Put = append(b.Put, feedback)
 	}
 	for _, id := range ids {
 		if !there[id] {
@@ -186,6 +186,6 @@ func traceFeedback(r resource.Record) (record.TraceFeedback, error) {
 		return record.TraceFeedback{}, err
 	}
 	return record.TraceFeedback{
-		ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, TraceID: v.TraceID, Value: v.Value, Weight: v.Weight, Given: r.Created,
+		ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, TraceID: v.TraceID, Value: v.Value, Weight: v.Weight, Created: r.Created,
 	}, nil
 }

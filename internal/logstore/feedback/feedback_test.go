@@ -88,8 +88,8 @@ func (w *world) change(f func(ctx context.Context, tx resource.Tx) error) {
 	}
 }
 
-// give adds feedback on the trace of the n-th chat.
-func (w *world) give(n, value int) string {
+// addFeedback adds feedback on the trace of the n-th chat.
+func (w *world) addFeedback(n, value int) string {
 	w.Helper()
 	f := record.Feedback{TraceID: recordtest.Chat(n).TraceID, Value: value, Weight: 1}
 	id := ident.NewID()
@@ -125,8 +125,8 @@ func (w *world) revalue(id string, value int) {
 	w.want[id] = f
 }
 
-// takeBack deletes a feedback.
-func (w *world) takeBack(id string) {
+// deleteFeedback deletes a feedback.
+func (w *world) deleteFeedback(id string) {
 	w.Helper()
 	w.change(func(ctx context.Context, tx resource.Tx) error { return tx.Delete(ctx, record.FeedbackKind, id) })
 	delete(w.want, id)
@@ -149,7 +149,7 @@ func (w *world) other(n int) {
 // check compares what the log store knows, by value.
 func (w *world) check() error {
 	page, err := w.log.Analyse(w.Context(), record.Analysis{
-		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, By: record.ByScore, Want: record.WantFeedback,
+		Query: record.Query{OrgID: recordtest.Org, From: recordtest.Epoch, To: recordtest.Epoch.Add(time.Hour)}, By: record.ByScore, Metrics: record.MetricFeedback,
 	})
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func TestFeedbackIsFollowedExactlyOnce(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			switch pick := rapid.IntRange(0, 6).Draw(rt, "step"); {
 			case pick == 0 && len(w.want) > 0:
-				w.takeBack(w.some(rt))
+				w.deleteFeedback(w.some(rt))
 			case pick == 1 && len(w.want) > 0:
 				w.revalue(w.some(rt), rapid.IntRange(-10, 10).Draw(rt, "value"))
 			case pick == 2:
@@ -206,7 +206,7 @@ func TestFeedbackIsFollowedExactlyOnce(t *testing.T) {
 			case pick == 5:
 				w.other(2)
 			default:
-				w.give(rapid.IntRange(0, 4).Draw(rt, "chat"), rapid.IntRange(-10, 10).Draw(rt, "value"))
+				w.addFeedback(rapid.IntRange(0, 4).Draw(rt, "chat"), rapid.IntRange(-10, 10).Draw(rt, "value"))
 			}
 		}
 		w.log.before, w.log.after = false, false
@@ -234,16 +234,16 @@ func TestFeedbackSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.putChats(3)
-	kept, gone := w.give(0, 5), w.give(1, -5)
+	stored, gone := w.addFeedback(0, 5), w.addFeedback(1, -5)
 	w.other(2_500) // more than two batches
 	w.follow()
 	if err := w.log.Close(); err != nil {
 		t.Fatal(err)
 	}
 	w.open()
-	w.takeBack(gone)
-	w.revalue(kept, 7)
-	w.give(2, 9)
+	w.deleteFeedback(gone)
+	w.revalue(stored, 7)
+	w.addFeedback(2, 9)
 	w.follow()
 }
 
@@ -264,7 +264,7 @@ func TestFeedbackOfAControlPlaneThatWasSetBack(t *testing.T) {
 	w := newWorld(t)
 	w.putChats(3)
 	for i := range 3 {
-		w.give(i, 5)
+		w.addFeedback(i, 5)
 	}
 	w.follow()
 	fresh := storetest.Open(t, storetest.SQLite(t))
@@ -272,6 +272,6 @@ func TestFeedbackOfAControlPlaneThatWasSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.store, w.want = fresh, map[string]record.Feedback{}
-	w.give(1, -2)
+	w.addFeedback(1, -2)
 	w.follow()
 }

@@ -20,19 +20,19 @@ func (m *Memory) Analyse(_ context.Context, a record.Analysis) (record.AnalysisP
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	groups := make(map[place]*group)
+	groups := make(map[groupKey]*group)
 	if a.Step == 0 && a.By == record.ByNothing {
-		groups[place{}] = new(group)
+		groups[groupKey{}] = new(group)
 	}
 	for i := range m.rows {
 		if row := &m.rows[i].Attempt; m.matches(row, a.Query) {
 			m.put(groups, row, &a)
 		}
 	}
-	m.hear(groups)
+	m.addFeedback(groups)
 	rows := make([]record.AnalysisRow, 0, len(groups))
-	for at, g := range groups {
-		rows = append(rows, record.AnalysisRow{Start: at.start, Value: at.value, Figures: g.figures(a.Want, a.By)})
+	for key, g := range groups {
+		rows = append(rows, record.AnalysisRow{Start: key.start, Value: key.value, Metrics: g.metrics(a.Metrics, a.By)})
 	}
 	slices.SortFunc(rows, func(x, y record.AnalysisRow) int { return order(&a, &x, &y) })
 	return page(&a, rows)
@@ -50,8 +50,8 @@ func page(a *record.Analysis, rows []record.AnalysisRow) (record.AnalysisPage, e
 	return out, nil
 }
 
-// place is where a row stands in an answer.
-type place struct {
+// groupKey is where a row stands in an answer.
+type groupKey struct {
 	start time.Time
 	value string
 }
@@ -59,51 +59,51 @@ type place struct {
 // group is what belongs to a row: attempts, and feedback on their traces. An attempt
 // stands in it once, and so does a feedback.
 type group struct {
-	attempts []*record.Attempt
-	feedback []record.TraceFeedback
-	heard    map[string][]record.TraceFeedback // by attempt: what was said of its trace
+	attempts      []*record.Attempt
+	feedback      []record.TraceFeedback
+	traceFeedback map[string][]record.TraceFeedback // by attempt: what was said of its trace
 }
 
 // put puts an attempt into its groups: several when it has feedback of several scores.
-func (m *Memory) put(groups map[place]*group, row *record.Attempt, a *record.Analysis) {
+func (m *Memory) put(groups map[groupKey]*group, row *record.Attempt, a *record.Analysis) {
 	var start time.Time
 	if a.Step > 0 { // the zero time is the first hour of a Monday
 		start = row.Started.UTC().Add(a.Zone).Truncate(a.Step).Add(-a.Zone)
 	}
-	said := m.feedback.of(row)
+	feedbacks := m.feedback.forAttempt(row)
 	byValue := make(map[string][]record.TraceFeedback)
 	if a.By == record.ByScore {
-		for _, f := range said {
+		for _, f := range feedbacks {
 			score := strconv.Itoa(f.Value)
 			byValue[score] = append(byValue[score], f)
 		}
 	} else if value, has := valueOf(row, a); has {
-		byValue[value] = said
+		byValue[value] = feedbacks
 	}
-	for value, said := range byValue {
-		at := place{start, value}
-		g := groups[at]
+	for value, feedbacks := range byValue {
+		key := groupKey{start, value}
+		g := groups[key]
 		if g == nil {
 			g = new(group)
-			groups[at] = g
+			groups[key] = g
 		}
-		if g.heard == nil {
-			g.heard = make(map[string][]record.TraceFeedback)
+		if g.traceFeedback == nil {
+			g.traceFeedback = make(map[string][]record.TraceFeedback)
 		}
 		g.attempts = append(g.attempts, row)
-		g.heard[row.ID] = said
+		g.traceFeedback[row.ID] = feedbacks
 	}
 }
 
-// hear gives each feedback to the first bucket of each value that has it.
-func (m *Memory) hear(groups map[place]*group) {
+// addFeedback gives each feedback to the first bucket of each value that has it.
+func (m *Memory) addFeedback(groups map[groupKey]*group) {
 	type voice struct{ value, id string }
 	counted := make(map[voice]bool)
-	for _, at := range slices.SortedFunc(maps.Keys(groups), func(a, b place) int { return a.start.Compare(b.start) }) {
-		g := groups[at]
-		for _, said := range g.heard {
-			for _, f := range said {
-				if v := (voice{at.value, f.ID}); !counted[v] {
+	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b groupKey) int { return a.start.Compare(b.start) }) {
+		g := groups[key]
+		for _, feedbacks := range g.traceFeedback {
+			for _, f := range feedbacks {
+				if v := (voice{key.value, f.ID}); !counted[v] {
 					counted[v] = true
 					g.feedback = append(g.feedback, f)
 				}
@@ -155,33 +155,33 @@ func valueOf(a *record.Attempt, by *record.Analysis) (value string, has bool) {
 	return value, value != ""
 }
 
-// figures are those that were wanted.
-func (g *group) figures(want record.Figure, by record.Dimension) (f record.Figures) {
+// metrics are those that were wanted.
+func (g *group) metrics(want record.MetricSet, by record.Dimension) (f record.Metrics) {
 	if by == record.ByScore {
-		want &= record.WantFeedback
+		want &= record.MetricFeedback
 	} else {
 		f.Requests = int64(len(g.attempts))
 	}
-	for figure, add := range addends {
-		if want&figure != 0 {
+	for metric, add := range addends {
+		if want&metric != 0 {
 			for _, a := range g.attempts {
 				add(&f, a)
 			}
 		}
 	}
-	if want&record.WantPercentiles != 0 {
+	if want&record.MetricPercentiles != 0 {
 		f.P50, f.P90, f.P95, f.P99 = g.percentile(50), g.percentile(90), g.percentile(95), g.percentile(99)
 	}
-	if want&record.WantUsers != 0 {
+	if want&record.MetricUsers != 0 {
 		f.Users, f.UserRequests = g.users()
 	}
-	if want&record.WantFeedback != 0 {
-		for _, said := range g.feedback {
+	if want&record.MetricFeedback != 0 {
+		for _, feedbacks := range g.feedback {
 			f.Feedbacks++
-			f.Weighted += said.Weighted()
+			f.Weighted += feedbacks.Weighted()
 		}
-		for _, said := range g.heard {
-			if len(said) > 0 {
+		for _, feedbacks := range g.traceFeedback {
+			if len(feedbacks) > 0 {
 				f.Judged++
 			}
 		}
@@ -190,23 +190,23 @@ func (g *group) figures(want record.Figure, by record.Dimension) (f record.Figur
 }
 
 // addends add what an attempt gives to the figures that are sums, counts or extremes.
-var addends = map[record.Figure]func(*record.Figures, *record.Attempt){
-	record.WantErrors: func(f *record.Figures, a *record.Attempt) {
+var addends = map[record.MetricSet]func(*record.Metrics, *record.Attempt){
+	record.MetricErrors: func(f *record.Metrics, a *record.Attempt) {
 		if !endedWell(a) {
 			f.Errors++
 		}
 	},
-	record.WantCost: func(f *record.Figures, a *record.Attempt) {
+	record.MetricCost: func(f *record.Metrics, a *record.Attempt) {
 		nano, _ := a.Cost()
 		f.Cost += nano
 	},
-	record.WantTokens: func(f *record.Figures, a *record.Attempt) {
+	record.MetricTokens: func(f *record.Metrics, a *record.Attempt) {
 		f.Tokens += a.Tokens()
 		f.Input += a.Usage.InputTokens
 		f.Output += a.Usage.OutputTokens
 	},
-	record.WantLatency: func(f *record.Figures, a *record.Attempt) { f.Latency += a.Duration },
-	record.WantRescued: func(f *record.Figures, a *record.Attempt) {
+	record.MetricLatency: func(f *record.Metrics, a *record.Attempt) { f.Latency += a.Duration },
+	record.MetricRescued: func(f *record.Metrics, a *record.Attempt) {
 		if endedWell(a) && a.Retries > 0 {
 			f.ByRetry++
 		}
@@ -214,7 +214,7 @@ var addends = map[record.Figure]func(*record.Figures, *record.Attempt){
 			f.ByFallback++
 		}
 	},
-	record.WantCache: func(f *record.Figures, a *record.Attempt) {
+	record.MetricCache: func(f *record.Metrics, a *record.Attempt) {
 		switch a.CacheStatus {
 		case "HIT":
 			f.SimpleHits++
@@ -226,7 +226,7 @@ var addends = map[record.Figure]func(*record.Figures, *record.Attempt){
 			f.HitLatency += a.Duration
 		}
 	},
-	record.WantSeen: func(f *record.Figures, a *record.Attempt) {
+	record.MetricSeen: func(f *record.Metrics, a *record.Attempt) {
 		if f.First.IsZero() || a.Started.Before(f.First) {
 			f.First = a.Started
 		}
@@ -267,7 +267,7 @@ func order(a *record.Analysis, x, y *record.AnalysisRow) int {
 	if a.Step > 0 {
 		return cmp.Or(x.Start.Compare(y.Start), byValue)
 	}
-	c := cmp.Compare(columnOf(a.Order, &x.Figures), columnOf(a.Order, &y.Figures))
+	c := cmp.Compare(columnOf(a.Order, &x.Metrics), columnOf(a.Order, &y.Metrics))
 	if !a.Ascending {
 		c = -c
 	}
@@ -275,7 +275,7 @@ func order(a *record.Analysis, x, y *record.AnalysisRow) int {
 }
 
 // columnOf is what rows are ordered by.
-func columnOf(c record.Column, f *record.Figures) float64 {
+func columnOf(c record.Column, f *record.Metrics) float64 {
 	switch c {
 	case record.ColumnCost:
 		return float64(f.Cost)

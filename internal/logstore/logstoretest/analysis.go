@@ -123,13 +123,13 @@ func (w *world) changes() (out []func(logstore.RowStore)) {
 	for _, a := range attempts {
 		if a.Spend.State != "" && rapid.IntRange(0, 3).Draw(w.T, "corrected") == 0 {
 			corrections = append(corrections, &record.Correction{
-				ID: a.ID, Started: a.Started, At: recordtest.Epoch, Operation: a.ID,
+				ID: a.ID, Started: a.Started, RatedAt: recordtest.Epoch, Operation: a.ID,
 				After: record.Rated{Cost: pick[int64](w, "cost after", 0, 123_456), Unpriced: pick(w, "unpriced after", "", "no_price")},
 			})
 		}
 	}
 	late := rapid.IntRange(0, len(attempts)).Draw(w.T, "late")
-	hear := func(n int) func(logstore.RowStore) {
+	putFeedback := func(n int) func(logstore.RowStore) {
 		b := w.feedback(n)
 		return func(rows logstore.RowStore) {
 			if err := rows.PutFeedback(w.Context(), b); err != nil {
@@ -138,8 +138,8 @@ func (w *world) changes() (out []func(logstore.RowStore)) {
 		}
 	}
 	out = append(out,
-		func(rows logstore.RowStore) { w.write(rows, attempts[:late], nil) }, hear(0), func(rows logstore.RowStore) { w.write(rows, attempts[late:], nil) },
-		func(rows logstore.RowStore) { w.write(rows, nil, corrections) }, hear(1))
+		func(rows logstore.RowStore) { w.write(rows, attempts[:late], nil) }, putFeedback(0), func(rows logstore.RowStore) { w.write(rows, attempts[late:], nil) },
+		func(rows logstore.RowStore) { w.write(rows, nil, corrections) }, putFeedback(1))
 	due := logstore.RetentionCutoffs{Before: recordtest.Epoch.Add(pick(w, "before", 30*time.Second, 24*time.Hour))}
 	if rapid.Bool().Draw(w.T, "of a workspace") {
 		due = logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"w1": due.Before}}
@@ -181,7 +181,7 @@ func (w *world) feedback(n int) (b logstore.FeedbackBatch) {
 	for i := range rapid.IntRange(0, 8).Draw(w.T, "feedbacks") {
 		f := record.TraceFeedback{
 			ID: recordtest.ID(recordtest.Epoch, w.round<<16|n<<3|i), OrgID: w.org, WorkspaceID: pick(w, "workspace", "w1", "w2"), TraceID: pick(w, "trace", traces[1:]...),
-			Value: pick(w, "value", -10, -3, 0, 3, 4), Weight: pick(w, "weight", 0, 0.25, 0.5, 1), Given: recordtest.Epoch, // whose sums are exact
+			Value: pick(w, "value", -10, -3, 0, 3, 4), Weight: pick(w, "weight", 0, 0.25, 0.5, 1), Created: recordtest.Epoch, // whose sums are exact
 		}
 		b.Put = append(b.Put, f)
 	}
@@ -202,13 +202,13 @@ func (w *world) analysis() record.Analysis {
 	a := record.Analysis{
 		Query: w.query(), Step: pick(w, "step", 0, 0, time.Minute, 7*time.Minute, time.Hour, 24*time.Hour, 7*24*time.Hour),
 		Zone: pick(w, "zone", 0, 2*time.Hour, -9*time.Hour-30*time.Minute), By: pick(w, "by", dimensions...), Key: pick(w, "key", record.UserKey, "team", "a\"/~b", "none"),
-		Want: record.Figure(rapid.Uint16Range(0, uint16(record.WantFeedback)<<1-1).Draw(w.T, "want")), Ascending: rapid.Bool().Draw(w.T, "ascending"),
+		Metrics: record.MetricSet(rapid.Uint16Range(0, uint16(record.MetricFeedback)<<1-1).Draw(w.T, "want")), Ascending: rapid.Bool().Draw(w.T, "ascending"),
 		Offset: pick(w, "offset", 0, 0, 1, 5), Limit: pick(w, "limit", 0, 1, 3, 1000),
 	}
 	a.Query.From, a.Query.To = recordtest.Epoch.Add(pick(w, "from", -time.Hour, time.Microsecond)), recordtest.Epoch.Add(pick(w, "to", 300*time.Hour, 24*time.Hour))
 	a.Order = pick(w, "order", columns...)
 	need, _ := a.Order.Needs()
-	a.Want |= need
+	a.Metrics |= need
 	return a
 }
 

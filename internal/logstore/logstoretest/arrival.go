@@ -58,7 +58,7 @@ func testArrival(t *testing.T, rows logstore.RowStore) {
 
 // testBodied finds the rows whose bodies are kept, and where.
 func testBodied(t *testing.T, rows logstore.RowStore) {
-	refs := []bodies.Ref{{}, {File: 1, Block: 7, At: 3, Request: 2, Response: 1}, {}, {File: 2, Response: 9}, {File: 2, Block: 1, Request: 1}}
+	refs := []bodies.Ref{{}, {File: 1, Block: 7, Offset: 3, Request: 2, Response: 1}, {}, {File: 2, Response: 9}, {File: 2, Block: 1, Request: 1}}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		for i, ref := range refs {
 			if err := to.Add(recordtest.Chat(i), ref); err != nil {

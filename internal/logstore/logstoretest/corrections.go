@@ -16,7 +16,7 @@ import (
 // billed is the n-th chat with a cost and the line that ended with it.
 func billed(n int, state ledger.State) *record.Attempt {
 	a := recordtest.Chat(n)
-	a.Spend = record.Spend{State: state.String(), Cost: 900, Bound: 4000, Version: "v1", Terms: `[{"nano":900}]`, Basis: `{"region":"eu"}`}
+	a.Spend = record.Spend{State: state.String(), Cost: 900, MaxCost: 4000, Version: "v1", Terms: `[{"nano":900}]`, Basis: `{"region":"eu"}`}
 	l := ledger.Entry{
 		ID: a.ID, State: state, At: a.Started.Add(a.Duration + 7), Amount: 900,
 		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900, Cost: true}, {Carrier: a.WorkspaceID, ValueKey: "model:\xff\x00", Units: 168}, {Carrier: a.WorkspaceID, ValueKey: "team:\xff\x00", Units: 900, Cost: true}},
@@ -38,9 +38,9 @@ func testBilled(t *testing.T, rows logstore.RowStore) {
 	Put(t, rows, all...)
 	var want []record.Billed
 	for _, i := range []int{0, 3, 4, 5} {
-		want = append(want, record.Billed{Attempt: kept(*all[i]), Charged: charged(all[i])})
+		want = append(want, record.Billed{Attempt: stored(*all[i]), Charged: charged(all[i])})
 	}
-	if want[0].Charged.At.IsZero() || want[0].Charged.Nano != 900 || !want[3].Charged.At.IsZero() {
+	if want[0].Charged.ClosedAt.IsZero() || want[0].Charged.Nano != 900 || !want[3].Charged.ClosedAt.IsZero() {
 		t.Fatalf("charged %+v and %+v", want[0].Charged, want[3].Charged)
 	}
 	var got []record.Billed
@@ -83,10 +83,10 @@ func testCorrections(t *testing.T, rows logstore.RowStore) {
 	all := []*record.Attempt{billed(0, ledger.Settled), billed(1, ledger.Settled), billed(2, ledger.Settled)}
 	all[1].Spend.Unpriced = "unknown_model"
 	Put(t, rows, all...)
-	at := recordtest.Epoch.Add(time.Hour)
+	corrected := recordtest.Epoch.Add(time.Hour)
 	change := func(a *record.Attempt, before, after int64) *record.Correction {
 		return &record.Correction{
-			ID: a.ID, Started: a.Started, Operation: recordtest.ID(at, int(after)), At: at, By: recordtest.Key,
+			ID: a.ID, Started: a.Started, Operation: recordtest.ID(corrected, int(after)), RatedAt: corrected, By: recordtest.Key,
 			Before: record.Rated{Cost: before, Unpriced: a.Spend.Unpriced, Version: "v1", Terms: a.Spend.Terms}, After: record.Rated{Cost: after, Version: "v2", Terms: `[{"nano":"new"}]`},
 		}
 	}
@@ -95,7 +95,7 @@ func testCorrections(t *testing.T, rows logstore.RowStore) {
 	correct(t, rows, first, second, gone)
 	correct(t, rows, third)
 	for i, cost := range []int64{600, 500, 900} {
-		want := record.Billed{Attempt: kept(*all[i]), Charged: charged(all[i])}
+		want := record.Billed{Attempt: stored(*all[i]), Charged: charged(all[i])}
 		if i < 2 {
 			want.Spend.Cost, want.Spend.Unpriced, want.Spend.Version, want.Spend.Terms = cost, "", "v2", third.After.Terms
 			want.Charged.Nano = cost

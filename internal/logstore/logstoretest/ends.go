@@ -60,7 +60,7 @@ func testDelete(t *testing.T, rows logstore.RowStore) {
 	old.Model = "model-0"
 	Put(t, rows, old)
 	page := list(t, rows, record.Query{OrgID: recordtest.Org})
-	want := []record.Attempt{kept(*all[5]), kept(*all[6]), kept(*all[7]), kept(*all[8]), kept(*all[9]), kept(*old)}
+	want := []record.Attempt{stored(*all[5]), stored(*all[6]), stored(*all[7]), stored(*all[8]), stored(*all[9]), stored(*old)}
 	if diff := cmp.Diff(want, page.Rows, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
@@ -97,10 +97,10 @@ func refOf(t *testing.T, rows logstore.RowStore, n int) bodies.Ref {
 }
 
 func testFiles(t *testing.T, rows logstore.RowStore) {
-	at := func(file uint32, block int64, at uint32) bodies.Ref {
-		return bodies.Ref{File: file, Block: block, At: at, Request: 1, Response: 2}
+	refAt := func(file uint32, block int64, refAt uint32) bodies.Ref {
+		return bodies.Ref{File: file, Block: block, Offset: refAt, Request: 1, Response: 2}
 	}
-	refs := []bodies.Ref{at(1, 0, 0), at(1, 0, 10), {}, at(2, 0, 0), at(2, 99, 0), at(2, 99, 10)}
+	refs := []bodies.Ref{refAt(1, 0, 0), refAt(1, 0, 10), {}, refAt(2, 0, 0), refAt(2, 99, 0), refAt(2, 99, 10)}
 	putRefs(t, rows, refs...)
 	first := func(want uint32) {
 		t.Helper()
@@ -115,8 +115,8 @@ func testFiles(t *testing.T, rows logstore.RowStore) {
 		t.Errorf("files %v, %v; want both", files, err)
 	}
 	for file, want := range [][]bodies.Span{1: nil, 2: {refs[4].Span(), refs[5].Span()}} {
-		got, err := rows.Kept(t.Context(), "", uint32(file), due)
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b bodies.Span) bool { return a.At < b.At })); file > 0 && (diff != "" || err != nil) {
+		got, err := rows.RetainedSpans(t.Context(), "", uint32(file), due)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b bodies.Span) bool { return a.Offset < b.Offset })); file > 0 && (diff != "" || err != nil) {
 			t.Errorf("kept in file %d, %v (-want +got):\n%s", file, err, diff)
 		}
 	}
@@ -148,11 +148,11 @@ func testKeys(t *testing.T, rows logstore.RowStore) {
 	}
 	putRefs(t, rows, key(0), key(1), key(2), key(3))
 	due := logstore.RetentionCutoffs{Workspaces: map[string]time.Time{"other": recordtest.Chat(3).Started}} // 1
-	keys, of, err := rows.DueKeys(t.Context(), due)
+	keys, cutoffs, err := rows.DueKeys(t.Context(), due)
 	if err != nil || !slices.Equal(keys, []string{key(1).Key}) {
 		t.Fatalf("keys %v, %v; want that of row 1", keys, err)
 	}
-	if n := parts(t, func(ctx context.Context) (int64, error) { return rows.Forget(ctx, "", bodies.Single, of) }); n != 1 {
+	if n := parts(t, func(ctx context.Context) (int64, error) { return rows.Forget(ctx, "", bodies.Single, cutoffs) }); n != 1 {
 		t.Errorf("%d rows forgot, want the one", n)
 	}
 	if keys, _, err := rows.DueKeys(t.Context(), due); err != nil || len(keys) > 0 {
@@ -171,15 +171,15 @@ func testBlank(t *testing.T, rows logstore.RowStore) {
 		a.Metadata, a.Error, a.Remote, a.Spend.State, a.Spend.Cost = map[string]string{record.UserKey: "ada"}, "it broke", "192.0.2.7", "settled", 900
 	}
 	Put(t, rows, all...)
-	sums := func() record.Figures {
+	totals := func() record.Metrics {
 		t.Helper()
 		page, err := rows.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: recordtest.Org, From: all[0].Started, To: all[2].Started.Add(time.Hour)}})
 		if err != nil || len(page.Rows) != 1 {
 			t.Fatalf("figures %+v, %v", page, err)
 		}
-		return page.Rows[0].Figures
+		return page.Rows[0].Metrics
 	}
-	before := sums()
+	before := totals()
 	due := logstore.RetentionCutoffs{Before: all[2].Started}
 	if n := blanked(t, rows, due); n != 2 {
 		t.Errorf("%d blanked, want two", n)
@@ -187,7 +187,7 @@ func testBlank(t *testing.T, rows logstore.RowStore) {
 	if n := blanked(t, rows, due); n != 0 {
 		t.Errorf("%d blanked again", n)
 	}
-	if diff := cmp.Diff(before, sums()); diff != "" {
+	if diff := cmp.Diff(before, totals()); diff != "" {
 		t.Errorf("figures (-before +now):\n%s", diff)
 	}
 	if page := list(t, rows, record.Query{OrgID: recordtest.Org, Count: true}); page.Total != 1 || !slices.Equal(ids(page.Rows), []string{all[2].ID}) {
@@ -202,7 +202,7 @@ func testBlank(t *testing.T, rows logstore.RowStore) {
 	again := *recordtest.Chat(3)
 	Put(t, rows, &again) // of the series that the blank ones had
 	got, _, err := rows.Find(t.Context(), recordtest.Org, "", again.ID)
-	if diff := cmp.Diff(kept(again), got); diff != "" || err != nil {
+	if diff := cmp.Diff(stored(again), got); diff != "" || err != nil {
 		t.Errorf("written later, %v (-want +got):\n%s", err, diff)
 	}
 	if n := deleted(t, rows, due); n != 2 {
@@ -259,9 +259,9 @@ func testRetention(t *testing.T, rows logstore.RowStore) {
 		if err != nil || !slices.Equal(got, listed) || page.Total != int64(len(listed)) {
 			rt.Fatalf("listed %v of %d, %v; want %v", got, page.Total, err, listed)
 		}
-		figures, err := rows.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: org, From: recordtest.Epoch.AddDate(0, 0, -1), To: recordtest.Epoch.AddDate(0, 0, 8)}})
-		if err != nil || len(figures.Rows) != 1 || figures.Rows[0].Requests != left {
-			rt.Fatalf("figures %+v, %v; want %d rows", figures, err, left)
+		analysis, err := rows.Analyse(t.Context(), record.Analysis{Query: record.Query{OrgID: org, From: recordtest.Epoch.AddDate(0, 0, -1), To: recordtest.Epoch.AddDate(0, 0, 8)}})
+		if err != nil || len(analysis.Rows) != 1 || analysis.Rows[0].Requests != left {
+			rt.Fatalf("figures %+v, %v; want %d rows", analysis, err, left)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 
 // memoryFeedback is the feedback that a Memory has.
 type memoryFeedback struct {
-	given []record.TraceFeedback
-	next  int64
+	feedbacks []record.TraceFeedback
+	next      int64
 }
 
 // FeedbackProgress implements logstore.Feedback.
@@ -25,18 +25,18 @@ func (m *Memory) FeedbackProgress(context.Context) (int64, error) {
 func (m *Memory) PutFeedback(_ context.Context, b logstore.FeedbackBatch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.feedback.given = slices.DeleteFunc(m.feedback.given, func(f record.TraceFeedback) bool {
+	m.feedback.feedbacks = slices.DeleteFunc(m.feedback.feedbacks, func(f record.TraceFeedback) bool {
 		again := slices.ContainsFunc(b.Put, func(p record.TraceFeedback) bool { return p.ID == f.ID })
 		return b.All || again || slices.Contains(b.Gone, f.ID)
 	})
-	m.feedback.given = append(m.feedback.given, b.Put...)
+	m.feedback.feedbacks = append(m.feedback.feedbacks, b.Put...)
 	m.feedback.next = b.Next
 	return nil
 }
 
-// of is what was said of the trace of an attempt.
-func (m *memoryFeedback) of(a *record.Attempt) (out []record.TraceFeedback) {
-	for _, f := range m.given {
+// forAttempt is what was said of the trace of an attempt.
+func (m *memoryFeedback) forAttempt(a *record.Attempt) (out []record.TraceFeedback) {
+	for _, f := range m.feedbacks {
 		if f.OrgID == a.OrgID && f.WorkspaceID == a.WorkspaceID && f.TraceID == a.TraceID && a.TraceID != "" {
 			out = append(out, f)
 		}
@@ -44,13 +44,13 @@ func (m *memoryFeedback) of(a *record.Attempt) (out []record.TraceFeedback) {
 	return out
 }
 
-// within reports whether the average of what was said of the trace of an attempt is in a
+// averageIn reports whether the average of what was said of the trace of an attempt is in a
 // range.
-func (m *memoryFeedback) within(a *record.Attempt, r record.FloatRange) bool {
-	said := m.of(a)
+func (m *memoryFeedback) averageIn(a *record.Attempt, r record.FloatRange) bool {
+	feedbacks := m.forAttempt(a)
 	var sum float64
-	for _, f := range said {
+	for _, f := range feedbacks {
 		sum += f.Weighted()
 	}
-	return len(said) > 0 && r.Has(sum/float64(len(said)))
+	return len(feedbacks) > 0 && r.Has(sum/float64(len(feedbacks)))
 }

@@ -24,7 +24,7 @@ func testFilters(t *testing.T, rows logstore.RowStore) {
 	failed.Status, failed.TraceID = 503, other.TraceID
 	a, b, c := recordtest.Chat(0).ID, other.ID, failed.ID
 	Put(t, rows, recordtest.Chat(0), other, failed)
-	at := func(n int) time.Time { return recordtest.Chat(n).Started }
+	startOf := func(n int) time.Time { return recordtest.Chat(n).Started }
 	tests := []struct {
 		name string
 		q    record.Query
@@ -35,9 +35,9 @@ func testFilters(t *testing.T, rows logstore.RowStore) {
 		{"workspace", record.Query{WorkspaceID: "w2"}, []string{b}},
 		{"trace", record.Query{TraceIDs: []string{"none", other.TraceID}}, []string{b, c}},
 		{"request", record.Query{RequestID: failed.RequestID}, []string{c}},
-		{"from is inclusive", record.Query{From: at(1)}, []string{b, c}},
-		{"to is exclusive", record.Query{To: at(1)}, []string{a}},
-		{"time in another zone", record.Query{From: at(1).In(time.FixedZone("", 9*3600)), To: at(2)}, []string{b}},
+		{"from is inclusive", record.Query{From: startOf(1)}, []string{b, c}},
+		{"to is exclusive", record.Query{To: startOf(1)}, []string{a}},
+		{"time in another zone", record.Query{From: startOf(1).In(time.FixedZone("", 9*3600)), To: startOf(2)}, []string{b}},
 		{"one status", record.Query{Statuses: []record.StatusRange{{Min: 429, Max: 429}}}, []string{b}},
 		{"ranges of status", record.Query{Statuses: []record.StatusRange{{Min: 200, Max: 299}, {Min: 500, Max: 599}}}, []string{a, c}},
 		{"models", record.Query{Models: []string{"claude-sonnet-4", "none"}}, []string{b}},
@@ -80,7 +80,7 @@ func testPages(t *testing.T, rows logstore.RowStore) {
 			a.ID = "odd-" + a.ID // sorts by something else than its text
 		}
 		Put(t, rows, a)
-		all = append(all, kept(*a))
+		all = append(all, stored(*a))
 	}
 	for _, limit := range []int{1, 7, 59, 60, 61} {
 		for _, newest := range []bool{false, true} {

@@ -100,9 +100,9 @@ func (w *memoryWrite) Add(a *record.Attempt, ref bodies.Ref) error {
 
 // Correct implements logstore.Sink.
 func (w *memoryWrite) Correct(c *record.Correction) error {
-	kept := *c
-	kept.Closing = nil
-	w.trail = append(w.trail, kept)
+	correction := *c
+	correction.Closing = nil
+	w.trail = append(w.trail, correction)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (m *Memory) Corrections(_ context.Context, id string) (out []record.Correct
 
 // clean is what a row keeps of an attempt.
 func clean(a record.Attempt) record.Attempt {
-	a = kept(a)
+	a = stored(a)
 	a.Path = strings.ToValidUTF8(a.Path, "\uFFFD")
 	pairs := a.Metadata
 	a.Metadata = nil
@@ -182,23 +182,23 @@ func (m *Memory) Billed(_ context.Context, q record.Query) (record.BilledPage, e
 }
 
 // page is a page of the rows that a query and keep select, and the number of all.
-func (m *Memory) page(q record.Query, keep func(*memoryRow) bool) (rows []memoryRow, next record.Cursor, total int, err error) {
+func (m *Memory) page(q record.Query, matches func(*memoryRow) bool) (rows []memoryRow, next record.Cursor, total int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if !m.rows[i].blank && m.matches(&m.rows[i].Attempt, q) && keep(&m.rows[i]) {
+		if !m.rows[i].blank && m.matches(&m.rows[i].Attempt, q) && matches(&m.rows[i]) {
 			rows = append(rows, m.rows[i])
 		}
 	}
 	total = len(rows)
-	place := func(r *memoryRow) time.Time {
+	sortTime := func(r *memoryRow) time.Time {
 		if q.ByArrival {
 			return r.arrived
 		}
 		return r.Started
 	}
 	order := func(a, b memoryRow) int {
-		c := cmp.Or(place(&a).Compare(place(&b)), cmp.Compare(a.ID, b.ID))
+		c := cmp.Or(sortTime(&a).Compare(sortTime(&b)), cmp.Compare(a.ID, b.ID))
 		if q.Newest {
 			return -c
 		}
@@ -206,17 +206,17 @@ func (m *Memory) page(q record.Query, keep func(*memoryRow) bool) (rows []memory
 	}
 	slices.SortFunc(rows, order)
 	if q.After != "" {
-		at, id, err := q.After.Split()
+		after, id, err := q.After.Split()
 		if err != nil {
 			return nil, "", 0, err
 		}
-		last := memoryRow{Billed: record.Billed{Attempt: record.Attempt{ID: id, Started: at}}, arrived: at}
+		last := memoryRow{Billed: record.Billed{Attempt: record.Attempt{ID: id, Started: after}}, arrived: after}
 		rows = slices.DeleteFunc(rows, func(r memoryRow) bool { return order(r, last) <= 0 })
 	}
 	rows = rows[min(q.Offset, len(rows)):]
 	if size := q.PageSize(); len(rows) > size {
 		rows = rows[:size]
-		next = record.CursorAt(place(&rows[size-1]), rows[size-1].ID)
+		next = record.CursorAt(sortTime(&rows[size-1]), rows[size-1].ID)
 	}
 	return rows, next, total, nil
 }
@@ -224,7 +224,7 @@ func (m *Memory) page(q record.Query, keep func(*memoryRow) bool) (rows []memory
 // matches reports whether a query selects an attempt. Callers hold mu.
 func (m *Memory) matches(a *record.Attempt, q record.Query) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	in := func(want []string, have string) bool { return len(want) == 0 || slices.Contains(want, have) }
+	isIn := func(want []string, have string) bool { return len(want) == 0 || slices.Contains(want, have) }
 	status := func(r record.StatusRange) bool { return r.Min <= a.Status && a.Status <= r.Max }
 	for key, want := range q.Metadata {
 		if have, there := a.Metadata[key]; !there || have != want {
@@ -232,12 +232,12 @@ func (m *Memory) matches(a *record.Attempt, q record.Query) bool {
 		}
 	}
 	cost, known := a.Cost()
-	return a.OrgID == q.OrgID && is(q.WorkspaceID, a.WorkspaceID) && in(q.TraceIDs, a.TraceID) && in(q.SpanIDs, a.SpanID) && is(q.RequestID, a.RequestID) &&
-		in(q.Models, a.Model) && in(q.Providers, a.Provider) && (len(q.Pairs) == 0 || slices.Contains(q.Pairs, record.Pair{Provider: a.Provider, Model: a.Model})) &&
-		in(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) && in(q.Configs, a.ConfigID) && in(q.ProviderIDs, a.ProviderID) &&
-		in(q.PromptSlugs, a.PromptSlug) && in(q.CacheStatuses, a.CacheStatus) &&
+	return a.OrgID == q.OrgID && is(q.WorkspaceID, a.WorkspaceID) && isIn(q.TraceIDs, a.TraceID) && isIn(q.SpanIDs, a.SpanID) && is(q.RequestID, a.RequestID) &&
+		isIn(q.Models, a.Model) && isIn(q.Providers, a.Provider) && (len(q.Pairs) == 0 || slices.Contains(q.Pairs, record.Pair{Provider: a.Provider, Model: a.Model})) &&
+		isIn(q.KeyIDs, a.KeyID) && is(q.UserID, a.UserID) && isIn(q.Configs, a.ConfigID) && isIn(q.ProviderIDs, a.ProviderID) &&
+		isIn(q.PromptSlugs, a.PromptSlug) && isIn(q.CacheStatuses, a.CacheStatus) &&
 		q.Total.Has(a.Tokens()) && q.Input.Has(a.Usage.InputTokens) && q.Output.Has(a.Usage.OutputTokens) &&
-		(q.Cost.Open() || known && q.Cost.Has(cost)) && (q.Weighted.Open() || m.feedback.within(a, q.Weighted)) &&
+		(q.Cost.Open() || known && q.Cost.Has(cost)) && (q.Weighted.Open() || m.feedback.averageIn(a, q.Weighted)) &&
 		!a.Started.Before(q.From) && (q.To.IsZero() || a.Started.Before(q.To)) &&
 		(len(q.Statuses) == 0 || slices.ContainsFunc(q.Statuses, status))
 }

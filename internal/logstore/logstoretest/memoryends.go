@@ -47,28 +47,28 @@ func count(ids map[string]bool) (n int64) {
 }
 
 // DueFiles implements logstore.Rows.
-func (m *Memory) DueFiles(_ context.Context, home string, due logstore.RetentionCutoffs) (files []uint32, _ error) {
+func (m *Memory) DueFiles(_ context.Context, node string, due logstore.RetentionCutoffs) (files []uint32, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if r := &m.rows[i]; r.in(home) && due.Has(&r.Attempt) && !slices.Contains(files, r.ref.File) {
+		if r := &m.rows[i]; r.hasBodiesOf(node) && due.Has(&r.Attempt) && !slices.Contains(files, r.ref.File) {
 			files = append(files, r.ref.File)
 		}
 	}
 	return files, nil
 }
 
-// in reports whether a row has bodies in a file of a node.
-func (r *memoryRow) in(home string) bool {
-	return r.ref.File > 0 && r.ref.File != bodies.Single && r.ref.Home == home
+// hasBodiesOf reports whether a row has bodies in a file of a node.
+func (r *memoryRow) hasBodiesOf(node string) bool {
+	return r.ref.File > 0 && r.ref.File != bodies.Single && r.ref.Node == node
 }
 
-// Kept implements logstore.Rows.
-func (m *Memory) Kept(_ context.Context, home string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, _ error) {
+// RetainedSpans implements logstore.Rows.
+func (m *Memory) RetainedSpans(_ context.Context, node string, file uint32, due logstore.RetentionCutoffs) (spans []bodies.Span, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if r := &m.rows[i]; r.in(home) && r.ref.File == file && !due.Has(&r.Attempt) {
+		if r := &m.rows[i]; r.hasBodiesOf(node) && r.ref.File == file && !due.Has(&r.Attempt) {
 			spans = append(spans, r.ref.Span())
 		}
 	}
@@ -88,12 +88,12 @@ func (m *Memory) DueKeys(_ context.Context, due logstore.RetentionCutoffs) (keys
 }
 
 // Forget implements logstore.Rows.
-func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstore.RetentionCutoffs) (n int64, _ error) {
+func (m *Memory) Forget(_ context.Context, node string, file uint32, due logstore.RetentionCutoffs) (n int64, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
 		r := &m.rows[i]
-		if due.Has(&r.Attempt) && r.ref.File == file && (file == bodies.Single || r.in(home)) {
+		if due.Has(&r.Attempt) && r.ref.File == file && (file == bodies.Single || r.hasBodiesOf(node)) {
 			r.ref = bodies.Ref{}
 			n++
 		}
@@ -102,11 +102,11 @@ func (m *Memory) Forget(_ context.Context, home string, file uint32, due logstor
 }
 
 // FirstFile implements logstore.Rows.
-func (m *Memory) FirstFile(_ context.Context, home string) (file uint32, _ error) {
+func (m *Memory) FirstFile(_ context.Context, node string) (file uint32, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.rows {
-		if r := &m.rows[i]; r.in(home) && (file == 0 || r.ref.File < file) {
+		if r := &m.rows[i]; r.hasBodiesOf(node) && (file == 0 || r.ref.File < file) {
 			file = r.ref.File
 		}
 	}

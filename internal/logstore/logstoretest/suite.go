@@ -85,8 +85,8 @@ func ids(rows []record.Attempt) []string {
 	return out
 }
 
-// kept is an attempt as a row gives it back.
-func kept(a record.Attempt) record.Attempt {
+// stored is an attempt as a row gives it back.
+func stored(a record.Attempt) record.Attempt {
 	for _, b := range a.Bodies() {
 		b.Bytes, b.Head = nil, nil
 	}
@@ -103,7 +103,7 @@ func kept(a record.Attempt) record.Attempt {
 
 func testFields(t *testing.T, rows logstore.RowStore) {
 	want := recordtest.Full()
-	ref := bodies.Ref{Key: "30/o/1.json", File: bodies.Single, Block: 1 << 40, At: 17, Request: 8, Response: 9}
+	ref := bodies.Ref{Key: "30/o/1.json", File: bodies.Single, Block: 1 << 40, Offset: 17, Request: 8, Response: 9}
 	err := rows.Write(t.Context(), func(to logstore.Sink) (logstore.Progress, error) {
 		return logstore.Progress{}, to.Add(want, ref)
 	})
@@ -114,14 +114,14 @@ func testFields(t *testing.T, rows logstore.RowStore) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(kept(*want), got); diff != "" {
+	if diff := cmp.Diff(stored(*want), got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
 	if gotRef != ref {
 		t.Errorf("bodies at %+v, want %+v", gotRef, ref)
 	}
 	page := list(t, rows, record.Query{OrgID: want.OrgID})
-	if diff := cmp.Diff([]record.Attempt{kept(*want)}, page.Rows); diff != "" {
+	if diff := cmp.Diff([]record.Attempt{stored(*want)}, page.Rows); diff != "" {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 }
@@ -141,7 +141,7 @@ func testOdd(t *testing.T, rows logstore.RowStore) {
 		"a text with a NUL":        func(a *record.Attempt) { a.Model, a.Error = "gpt\x00four", "a\x00b" },
 		"no usage and no metadata": func(a *record.Attempt) { a.Usage, a.Metadata = llm.Usage{}, nil },
 		"a cost": func(a *record.Attempt) {
-			a.Spend = record.Spend{State: "settled", Cost: 4_200_000, Saved: 1, Bound: 9_000_000, Version: "openai@1", Terms: "input 120 x 0.00025"}
+			a.Spend = record.Spend{State: "settled", Cost: 4_200_000, Saved: 1, MaxCost: 9_000_000, Version: "openai@1", Terms: "input 120 x 0.00025"}
 		},
 		"no price": func(a *record.Attempt) { a.Spend = record.Spend{State: "estimated", Unpriced: "no_price"} },
 		"a price in part": func(a *record.Attempt) {
@@ -161,7 +161,7 @@ func testOdd(t *testing.T, rows logstore.RowStore) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(kept(*a), got); diff != "" {
+		if diff := cmp.Diff(stored(*a), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if page := list(t, rows, record.Query{OrgID: a.OrgID, TraceIDs: []string{a.TraceID}, RequestID: a.RequestID}); len(page.Rows) != 1 {
@@ -200,14 +200,14 @@ var errStop = errors.New("stopped by the test")
 
 func testAtomic(t *testing.T, rows logstore.RowStore) {
 	Put(t, rows, recordtest.Chat(1))
-	half := func(ctx context.Context) error {
+	partial := func(ctx context.Context) error {
 		return rows.Write(ctx, func(to logstore.Sink) (logstore.Progress, error) {
 			a := recordtest.Chat(2)
 			a.Model = "only-in-the-failed-write"
 			return logstore.Progress{Next: record.Position{Seq: 99}}, errors.Join(to.Add(a, bodies.Ref{}), errStop)
 		})
 	}
-	if err := half(t.Context()); !errors.Is(err, errStop) {
+	if err := partial(t.Context()); !errors.Is(err, errStop) {
 		t.Fatalf("got %v, want the error of fill", err)
 	}
 	if p, err := rows.Progress(t.Context()); err != nil || p != (logstore.Progress{}) {

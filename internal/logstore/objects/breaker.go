@@ -23,8 +23,8 @@ type breaker struct {
 	last     error
 }
 
-// enter refuses while the breaker is open.
-func (b *breaker) enter() error {
+// acquire refuses while the breaker is open.
+func (b *breaker) acquire() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failures < b.threshold {
@@ -37,8 +37,8 @@ func (b *breaker) enter() error {
 	return nil
 }
 
-// leave notes what became of a call that entered.
-func (b *breaker) leave(err error) {
+// release notes what became of a call that entered.
+func (b *breaker) release(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trying = false

@@ -136,8 +136,8 @@ func (b *Bucket) Put(ctx context.Context, key string, data []byte) error {
 // Get implements bodies.Bucket.
 func (b *Bucket) Get(ctx context.Context, key string, offset, limit int64) (data []byte, err error) {
 	err = b.call(ctx, opGet, key, func(ctx context.Context, p *stallTimer) error {
-		piece := fmt.Sprintf("bytes=%d-%d", offset, offset+limit-1)
-		out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Range: &piece})
+		byteRange := fmt.Sprintf("bytes=%d-%d", offset, offset+limit-1)
+		out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.o.Bucket, Key: b.key(key), Range: &byteRange})
 		if err != nil {
 			return err
 		}
@@ -190,11 +190,11 @@ func folder(p types.CommonPrefix, prefix string) string {
 
 // pages lists keys until visit returns false.
 func (b *Bucket) pages(ctx context.Context, prefix, delimiter string, visit func(*s3.ListObjectsV2Output) bool) error {
-	in := &s3.ListObjectsV2Input{Bucket: &b.o.Bucket, Prefix: b.key(prefix)}
+	input := &s3.ListObjectsV2Input{Bucket: &b.o.Bucket, Prefix: b.key(prefix)}
 	if delimiter != "" {
-		in.Delimiter = &delimiter
+		input.Delimiter = &delimiter
 	}
-	for pages := s3.NewListObjectsV2Paginator(b.client, in); pages.HasMorePages(); {
+	for pages := s3.NewListObjectsV2Paginator(b.client, input); pages.HasMorePages(); {
 		var page *s3.ListObjectsV2Output
 		err := b.call(ctx, opList, prefix, func(ctx context.Context, _ *stallTimer) (err error) {
 			page, err = pages.NextPage(ctx)

@@ -52,8 +52,8 @@ func open(t *testing.T, o objects.Options) *objects.Bucket {
 
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	at := fake(t)
-	b := open(t, objects.Options{Endpoint: at, Prefix: "gateway/"})
+	url := fake(t)
+	b := open(t, objects.Options{Endpoint: url, Prefix: "gateway/"})
 	ctx := t.Context()
 	for key, text := range map[string]string{"bodies/a/1": "0123456789", "bodies/b/1": "other", "30/o/x y+z.json": "{}"} {
 		if err := b.Put(ctx, key, []byte(text)); err != nil {
@@ -87,7 +87,7 @@ func TestObjects(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	bare := open(t, objects.Options{Endpoint: at})
+	bare := open(t, objects.Options{Endpoint: url})
 	if got, err := bare.Get(ctx, "gateway/bodies/b/1", 0, 10); err != nil || string(got) != "other" {
 		t.Errorf("under its prefix: %q, %v", got, err)
 	}
@@ -136,9 +136,9 @@ func TestLongLists(t *testing.T) {
 func TestGoogleTokensAreSent(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Value
-	at := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.Header.Get("Authorization")) }))
+	url := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.Header.Get("Authorization")) }))
 	token := func(context.Context) (string, error) { return "ya29.token", nil }
-	b := open(t, objects.Options{Endpoint: at, Google: token})
+	b := open(t, objects.Options{Endpoint: url, Google: token})
 	if err := b.Put(t.Context(), "x", []byte("y")); err != nil || seen.Load() != "Bearer ya29.token" {
 		t.Errorf("authorization %q, %v", seen.Load(), err)
 	}
@@ -152,13 +152,13 @@ func (c *fakeClock) Now() time.Time { return c.now }
 // an object is not there is no failure.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	var asked, status atomic.Int64
-	at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+	var requests, status atomic.Int64
+	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests.Add(1)
 		w.WriteHeader(int(status.Load()))
 	}))
 	clock := &fakeClock{now: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
-	b := open(t, objects.Options{Endpoint: at, Clock: clock})
+	b := open(t, objects.Options{Endpoint: url, Clock: clock})
 	put := func(code int64) error {
 		status.Store(code)
 		return b.Put(t.Context(), "k", []byte("v"))
@@ -177,12 +177,12 @@ func TestBreaker(t *testing.T) {
 	if b.Err() == nil {
 		t.Error("the breaker is closed after five failures")
 	}
-	before := asked.Load()
-	if err := put(http.StatusOK); err == nil || asked.Load() != before || !strings.Contains(err.Error(), "not asked until") {
-		t.Errorf("%v after %d calls more, want none", err, asked.Load()-before)
+	before := requests.Load()
+	if err := put(http.StatusOK); err == nil || requests.Load() != before || !strings.Contains(err.Error(), "not asked until") {
+		t.Errorf("%v after %d calls more, want none", err, requests.Load()-before)
 	}
 	clock.now = clock.now.Add(time.Minute)
-	if err := put(http.StatusForbidden); err == nil || asked.Load() == before {
+	if err := put(http.StatusForbidden); err == nil || requests.Load() == before {
 		t.Errorf("%v, want that it was tried", err)
 	}
 	if err := put(http.StatusOK); err == nil {
@@ -200,22 +200,22 @@ func TestEachFaultHasItsCure(t *testing.T) {
 		"NoSuchBucket": "LOG_STORE_BUCKET", "AccessDenied": "s3:PutObject", "InvalidAccessKeyId": "LOG_STORE_ACCESS_KEY",
 		"SignatureDoesNotMatch": "LOG_STORE_SECRET_KEY", "AuthorizationHeaderMalformed": "LOG_STORE_REGION", "Strange": "LOG_STORE_ENDPOINT",
 	} {
-		at := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no</Message></Error>", code)
 		}))
-		err := open(t, objects.Options{Endpoint: at}).Probe(t.Context())
-		if got := objects.Cure(err); err == nil || !strings.Contains(got, want) {
+		err := open(t, objects.Options{Endpoint: url}).Probe(t.Context())
+		if got := objects.Hint(err); err == nil || !strings.Contains(got, want) {
 			t.Errorf("%s: %v; %s, want a word of %s", code, err, got, want)
 		}
 	}
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
-	for at, want := range map[string]string{upstream.Refused(t): "and the firewall", secure.URL: "set LOG_STORE_CA"} {
-		err := open(t, objects.Options{Endpoint: at}).Probe(t.Context())
-		if err == nil || !strings.Contains(objects.Cure(err), want) {
-			t.Errorf("%s: %v; %s", at, err, objects.Cure(err))
+	for url, want := range map[string]string{upstream.Refused(t): "and the firewall", secure.URL: "set LOG_STORE_CA"} {
+		err := open(t, objects.Options{Endpoint: url}).Probe(t.Context())
+		if err == nil || !strings.Contains(objects.Hint(err), want) {
+			t.Errorf("%s: %v; %s", url, err, objects.Hint(err))
 		}
 	}
 }

@@ -35,10 +35,10 @@ type counts struct {
 // call asks the store within the limits of time and the breaker. Its errors say what was
 // asked, and are bodies.ErrGone when there is no such object.
 func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.Context, *stallTimer) error) error {
-	if err := b.breaker.enter(); err != nil {
-		return fmt.Errorf("%w: %w", bodies.ErrAway, err)
+	if err := b.breaker.acquire(); err != nil {
+		return fmt.Errorf("%w: %w", bodies.ErrUnavailable, err)
 	}
-	limited, p := newPace(ctx, b.o.Timeout)
+	limited, p := newStallTimer(ctx, b.o.Timeout)
 	err := p.end(do(limited, p))
 	b.counts.done[what].Add(1)
 	switch {
@@ -50,26 +50,26 @@ func (b *Bucket) call(ctx context.Context, what op, key string, do func(context.
 		return ctx.Err()
 	}
 	if err == nil || errors.Is(err, bodies.ErrGone) {
-		b.breaker.leave(nil)
+		b.breaker.release(nil)
 		return err
 	}
 	b.counts.failed[what].Add(1)
-	b.breaker.leave(err)
-	return fmt.Errorf("%w: %s %s in bucket %s: %w", bodies.ErrAway, opNames[what], b.o.Prefix+key, b.o.Bucket, err)
+	b.breaker.release(err)
+	return fmt.Errorf("%w: %s %s in bucket %s: %w", bodies.ErrUnavailable, opNames[what], b.o.Prefix+key, b.o.Bucket, err)
 }
 
 // missing reports whether there is no such object, or nothing of it where it was asked for,
 // as when its end was scrubbed. That there is no such bucket is another thing.
 func missing(err error) bool {
-	var said smithy.APIError
-	if errors.As(err, &said) {
-		switch said.ErrorCode() {
+	var apiErr smithy.APIError
+	if errors.As(err, &apiErr) {
+		switch apiErr.ErrorCode() {
 		case "NoSuchKey", "NotFound", "InvalidRange":
 			return true
 		case "NoSuchBucket":
 			return false
 		}
 	}
-	var answer *awshttp.ResponseError
-	return said == nil && errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound
+	var response *awshttp.ResponseError
+	return apiErr == nil && errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound
 }

@@ -19,8 +19,8 @@ type stallTimer struct {
 	stalled atomic.Bool
 }
 
-// newPace begins a call, whose context ends with ctx or when it stalls. Who began it ends it.
-func newPace(ctx context.Context, limit time.Duration) (context.Context, *stallTimer) {
+// newStallTimer begins a call, whose context ends with ctx or when it stalls. Who began it ends it.
+func newStallTimer(ctx context.Context, limit time.Duration) (context.Context, *stallTimer) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &stallTimer{limit: limit, cancel: cancel}
 	p.timer = time.AfterFunc(limit, func() {

@@ -61,7 +61,7 @@ const step = 256 << 10
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var kept []byte
+		var received []byte
 		b := onLine(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPut {
 				var got bytes.Buffer
@@ -72,10 +72,10 @@ func TestSlowLine(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 				}
-				kept = got.Bytes()
+				received = got.Bytes()
 				return
 			}
-			for rest := kept; len(rest) > 0; {
+			for rest := received; len(rest) > 0; {
 				n := min(step, len(rest))
 				_, _ = w.Write(rest[:n])
 				rest = rest[n:]
@@ -83,8 +83,8 @@ func TestSlowLine(t *testing.T) {
 			}
 		})
 		want, began := bytes.Repeat([]byte("body"), 5<<20), time.Now()
-		if err := b.Put(t.Context(), "k", want); err != nil || !bytes.Equal(kept, want) {
-			t.Errorf("%d bytes are kept, %v; want %d", len(kept), err, len(want))
+		if err := b.Put(t.Context(), "k", want); err != nil || !bytes.Equal(received, want) {
+			t.Errorf("%d bytes are kept, %v; want %d", len(received), err, len(want))
 		}
 		if took := time.Since(began); took < time.Minute {
 			t.Errorf("%d bytes took %s: the line is not slow", len(want), took)
@@ -118,11 +118,11 @@ func TestStalledLine(t *testing.T) {
 		} {
 			began := time.Now()
 			err := call()
-			if !errors.Is(err, bodies.ErrAway) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			if !errors.Is(err, bodies.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if took := time.Since(began); took != 15*time.Second || !strings.Contains(objects.Cure(err), "LOG_STORE_CONNECTION_TIMEOUT_MS") {
-				t.Errorf("%s took %s; %s", name, took, objects.Cure(err))
+			if took := time.Since(began); took != 15*time.Second || !strings.Contains(objects.Hint(err), "LOG_STORE_CONNECTION_TIMEOUT_MS") {
+				t.Errorf("%s took %s; %s", name, took, objects.Hint(err))
 			}
 		}
 	})

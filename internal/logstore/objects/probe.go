@@ -62,14 +62,14 @@ var cures = map[string]string{
 	"InvalidBucketName":                  "set LOG_STORE_BUCKET to the name of the bucket alone",
 }
 
-// Cure is what to do about an error of Probe.
-func Cure(err error) string {
-	var said smithy.APIError
-	if errors.As(err, &said) {
-		if cure, ok := cures[said.ErrorCode()]; ok {
-			return cure
+// Hint is what to do about an error of Probe.
+func Hint(err error) string {
+	var apiErr smithy.APIError
+	if errors.As(err, &apiErr) {
+		if hint, ok := cures[apiErr.ErrorCode()]; ok {
+			return hint
 		}
-		if strings.Contains(said.ErrorCode(), "Forbidden") {
+		if strings.Contains(apiErr.ErrorCode(), "Forbidden") {
 			return cures["AccessDenied"]
 		}
 	}

@@ -82,7 +82,7 @@ func (r refusal) Unwrap() error { return r.cause }
 // makes its Message-ID: the same one whenever it is sent again. An error that no other
 // try changes, such as an address that the server refuses for good, has a method Final
 // that returns true. No error means that the server has the letter.
-func (s *Sender) Send(ctx context.Context, id, to string, at time.Time, l mail.Email) error {
+func (s *Sender) Send(ctx context.Context, id, to string, date time.Time, l mail.Email) error {
 	m := gomail.NewMsg()
 	if err := m.From(s.set.From); err != nil {
 		return refusal{err}
@@ -91,7 +91,7 @@ func (s *Sender) Send(ctx context.Context, id, to string, at time.Time, l mail.E
 		return refusal{err}
 	}
 	m.SetMessageIDWithValue(id + "@" + s.domain)
-	m.SetDateWithValue(at)
+	m.SetDateWithValue(date)
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no answers by machines
 	m.Subject(l.Subject)
 	m.SetBodyString(gomail.TypeTextPlain, l.Text)

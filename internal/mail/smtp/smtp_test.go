@@ -154,8 +154,8 @@ func certificate(t *testing.T) (*tls.Certificate, string) {
 const id = "0191a7f0-0000-7000-8000-000000000001"
 
 var (
-	letter = ours.Email{Subject: "Grüße: come in", Text: "Hello\n\n.a line with a dot\n", HTML: "<p>Hello</p>"}
-	noon   = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	email = ours.Email{Subject: "Grüße: come in", Text: "Hello\n\n.a line with a dot\n", HTML: "<p>Hello</p>"}
+	noon  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 )
 
 // Every way to protect the connection, and to be refused for it.
@@ -194,7 +194,7 @@ func TestModes(t *testing.T) {
 			if err := s.Try(t.Context()); (err != nil) != c.bad {
 				t.Errorf("trying: %v", err)
 			}
-			err = s.Send(t.Context(), id, "ada@acme.example", noon, letter)
+			err = s.Send(t.Context(), id, "ada@acme.example", noon, email)
 			if (err != nil) != c.bad {
 				t.Fatalf("%v", err)
 			}
@@ -222,7 +222,7 @@ func TestLetterArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 2 { // sent again it has the same id
-		if err := s.Send(t.Context(), id, "ada@acme.example", noon, letter); err != nil {
+		if err := s.Send(t.Context(), id, "ada@acme.example", noon, email); err != nil {
 			t.Fatal(err)
 		}
 		m := p.last(t, n+1)
@@ -231,13 +231,13 @@ func TestLetterArrives(t *testing.T) {
 		}
 	}
 	m := p.last(t, 2)
-	var words mail.AddressParser
-	from, err := words.Parse(m.Header.Get("From"))
+	var parser mail.AddressParser
+	from, err := parser.Parse(m.Header.Get("From"))
 	if err != nil || from.Name != "Gateway" || m.Header.Get("To") != "<ada@acme.example>" || m.Header.Get("Auto-Submitted") != "auto-generated" {
 		t.Errorf("%v %v", m.Header, err)
 	}
-	if at, err := m.Header.Date(); err != nil || !at.Equal(noon) {
-		t.Errorf("date %v %v", at, err)
+	if date, err := m.Header.Date(); err != nil || !date.Equal(noon) {
+		t.Errorf("date %v %v", date, err)
 	}
 	body, err := io.ReadAll(m.Body)
 	if err != nil || !strings.Contains(string(body), "\n.a line with a dot") || !strings.Contains(string(body), "<p>Hello</p>") || !strings.HasPrefix(m.Header.Get("Content-Type"), "multipart/alternative") {
@@ -266,7 +266,7 @@ func TestRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = s.Send(t.Context(), id, c.to, noon, letter)
+			err = s.Send(t.Context(), id, c.to, noon, email)
 			var f interface{ Final() bool }
 			if err == nil || errors.As(err, &f) != c.final || strings.Contains(err.Error(), "s3cr3t") {
 				t.Errorf("%v", err)
@@ -277,9 +277,9 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over, stop := context.WithCancel(t.Context())
+	ended, stop := context.WithCancel(t.Context())
 	stop()
-	if s.Send(over, id, "ada@acme.example", noon, letter) == nil {
+	if s.Send(ended, id, "ada@acme.example", noon, email) == nil {
 		t.Error("sent after the end")
 	}
 }
@@ -291,7 +291,7 @@ func TestSenderRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.Send(t.Context(), id, "ada@acme.example", noon, letter)
+	err = s.Send(t.Context(), id, "ada@acme.example", noon, email)
 	var f interface{ Final() bool }
 	if err == nil || errors.As(err, &f) {
 		t.Errorf("%v, which no other try changes", err)
@@ -313,19 +313,19 @@ func TestHangsUpBehindTheLetter(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		say := func(text string) { _, _ = io.WriteString(c, text+"\r\n") }
-		say("220 here")
+		write := func(text string) { _, _ = io.WriteString(c, text+"\r\n") }
+		write("220 here")
 		for lines, data := bufio.NewScanner(c), false; lines.Scan(); {
 			switch line := lines.Text(); {
 			case data && line == ".":
-				say("250 taken")
+				write("250 taken")
 				return
 			case data:
 			case line == "DATA":
 				data = true
-				say("354 go on")
+				write("354 go on")
 			default:
-				say("250 yes")
+				write("250 yes")
 			}
 		}
 	})
@@ -333,7 +333,7 @@ func TestHangsUpBehindTheLetter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Send(t.Context(), id, "ada@acme.example", noon, letter); err != nil {
+	if err := s.Send(t.Context(), id, "ada@acme.example", noon, email); err != nil {
 		t.Errorf("the server has the letter: %v", err)
 	}
 }
@@ -348,7 +348,7 @@ func TestTry(t *testing.T) {
 		name, host     string
 		port           int
 		mode, ca, pass string
-		cure           string
+		hint           string
 	}{
 		{"well", "127.0.0.1", able, smtp.StartTLS, ca, "s3cr3t", ""},
 		{"nobody there", "127.0.0.1", 1, smtp.StartTLS, ca, "s3cr3t", "SMTP_HOST, SMTP_PORT"},
@@ -366,11 +366,11 @@ func TestTry(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = s.Try(t.Context())
-			if (err == nil) != (c.cure == "") {
+			if (err == nil) != (c.hint == "") {
 				t.Fatalf("%v", err)
 			}
-			if err != nil && (!strings.Contains(smtp.Cure(err), c.cure) || strings.Contains(err.Error(), "s3cr3t")) {
-				t.Errorf("%v: %s", err, smtp.Cure(err))
+			if err != nil && (!strings.Contains(smtp.Hint(err), c.hint) || strings.Contains(err.Error(), "s3cr3t")) {
+				t.Errorf("%v: %s", err, smtp.Hint(err))
 			}
 		})
 	}

@@ -23,11 +23,11 @@ func (s *Sender) Try(ctx context.Context) error {
 	return client.CloseWithSMTPClient(conn)
 }
 
-// Cure names the settings that may mend an error of Try.
-func Cure(err error) string {
+// Hint names the settings that may mend an error of Try.
+func Hint(err error) string {
 	var (
 		unknown *tls.CertificateVerificationError
-		answer  *textproto.Error
+		smtpErr *textproto.Error
 		plain   tls.RecordHeaderError
 		lookup  *net.DNSError
 		dial    *net.OpError
@@ -35,7 +35,7 @@ func Cure(err error) string {
 	switch {
 	case errors.As(err, &unknown):
 		return "set SMTP_CA to the authority of the mail server, and SMTP_HOST to the name in its certificate"
-	case errors.As(err, &answer) && isLogin(answer.Code):
+	case errors.As(err, &smtpErr) && isLogin(smtpErr.Code):
 		return "check SMTP_USER and SMTP_PASSWORD"
 	case errors.As(err, &plain):
 		return "set SMTP_TLS to what the mail server does on SMTP_PORT: STARTTLS, or TLS from the first byte"

@@ -103,7 +103,7 @@ func (g *Guard) trusts(host string) bool {
 		return g.trustsAddr(a.Unmap())
 	}
 	for _, t := range g.names {
-		if t.itself && host == t.name || below(host, t.name) {
+		if t.itself && host == t.name || isSubdomain(host, t.name) {
 			return true
 		}
 	}
@@ -115,7 +115,7 @@ func (g *Guard) trustsAddr(a netip.Addr) bool {
 	return g.addrs[a] || slices.ContainsFunc(g.ranges, func(r netip.Prefix) bool { return r.Contains(a) })
 }
 
-// below reports whether name is a proper subdomain of domain.
-func below(name, domain string) bool {
+// isSubdomain reports whether name is a proper subdomain of domain.
+func isSubdomain(name, domain string) bool {
 	return len(name) > len(domain)+1 && strings.HasSuffix(name, domain) && name[len(name)-len(domain)-1] == '.'
 }

@@ -231,11 +231,11 @@ func TestRefusalKeepsTheAddressPrivate(t *testing.T) {
 // changing answers with another address each time it is asked.
 type changing struct {
 	answers []string
-	asked   atomic.Int32
+	lookups atomic.Int32
 }
 
 func (c *changing) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
-	n := int(c.asked.Add(1)) - 1
+	n := int(c.lookups.Add(1)) - 1
 	return []netip.Addr{netip.MustParseAddr(c.answers[min(n, len(c.answers)-1)])}, nil
 }
 
@@ -245,15 +245,15 @@ func (c *changing) LookupNetIP(context.Context, string, string) ([]netip.Addr, e
 func TestRefusalNamesTheCure(t *testing.T) {
 	t.Parallel()
 	g := netguard.New(nil).WithResolver(names{"models.example": {"10.0.0.5"}, "cloud.example": {"169.254.169.254"}})
-	for host, cured := range map[string]bool{
+	for host, hasHint := range map[string]bool{
 		"10.0.0.5": true, "127.0.0.1": true, "[::1]": true, "localhost": true, "169.254.169.254": false, "metadata.google.internal": false,
 	} {
-		if err := g.CheckURL("http://" + host + "/v1"); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != cured {
+		if err := g.CheckURL("http://" + host + "/v1"); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != hasHint {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	for host, cured := range map[string]bool{"models.example": true, "cloud.example": false} {
-		if _, err := g.Resolve(t.Context(), host); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != cured {
+	for host, hasHint := range map[string]bool{"models.example": true, "cloud.example": false} {
+		if _, err := g.Resolve(t.Context(), host); err == nil || strings.Contains(err.Error(), "TRUSTED_CUSTOM_HOSTS") != hasHint {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -274,8 +274,8 @@ func TestDialPinsTheJudgedAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if c.RemoteAddr().String() != l.Addr().String() || r.asked.Load() != 1 {
-		t.Errorf("dialled %s after %d look-ups", c.RemoteAddr(), r.asked.Load())
+	if c.RemoteAddr().String() != l.Addr().String() || r.lookups.Load() != 1 {
+		t.Errorf("dialled %s after %d look-ups", c.RemoteAddr(), r.lookups.Load())
 	}
 	if _, err := g.Dial(context.Background(), "tcp", "rebind.example:"+port); !fault.Has(err, fault.AddressRefused) {
 		t.Errorf("next look-up: %v", err)

@@ -33,7 +33,7 @@ func refusedName(host string) bool { return oneOf(host, refusedSuffixes) }
 
 func oneOf(host string, domains []string) bool {
 	for _, d := range domains {
-		if host == d || below(host, d) {
+		if host == d || isSubdomain(host, d) {
 			return true
 		}
 	}

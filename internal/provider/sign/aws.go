@@ -79,7 +79,7 @@ func (s *awsSigner) sign(r *Request, creds aws.Credentials, service, region stri
 	if service == "s3" {
 		r.Header.Set("x-amz-content-sha256", hash)
 	}
-	s.v4.sign(r.Header, signing{method: r.Method, host: r.Host, target: r.Target, hash: hash, region: region, service: service, at: s.clock.Now()}, creds)
+	s.v4.sign(r.Header, signing{method: r.Method, host: r.Host, target: r.Target, hash: hash, region: region, service: service, now: s.clock.Now()}, creds)
 	return nil
 }
 

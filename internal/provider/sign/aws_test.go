@@ -26,7 +26,7 @@ type fixed time.Time
 
 func (f fixed) Now() time.Time { return time.Time(f) }
 
-func at(s string) fixed {
+func fixedClock(s string) fixed {
 	t, err := time.Parse("20060102T150405Z", s)
 	if err != nil {
 		panic(err)
@@ -71,7 +71,7 @@ func TestSigV4Vectors(t *testing.T) {
 			h := c.header.Clone(4)
 			h.Add("user-agent", "is not signed")
 			r := &sign.Request{Method: c.method, Scheme: "https", Host: c.host, Target: c.target, Header: &h, Body: wire.Bytes([]byte(c.body))}
-			if err := sign.New(sign.Options{Clock: at(c.when)}).Sign(t.Context(), r, &provider.Auth{Scheme: "aws", Service: c.service}, c.values); err != nil {
+			if err := sign.New(sign.Options{Clock: fixedClock(c.when)}).Sign(t.Context(), r, &provider.Auth{Scheme: "aws", Service: c.service}, c.values); err != nil {
 				t.Fatal(err)
 			}
 			got := h.Get("authorization")
@@ -90,7 +90,7 @@ func TestSigV4HashesWhatIsSent(t *testing.T) {
 	t.Parallel()
 	v := provider.Values{"aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": "secret", "aws_session_token": "token"}
 	auth := &provider.Auth{Scheme: "aws", Service: "sagemaker"}
-	set := sign.New(sign.Options{Clock: at("20150830T123600Z")})
+	set := sign.New(sign.Options{Clock: fixedClock("20150830T123600Z")})
 	one := func(body wire.Payload, target string) wire.Header {
 		h := wire.Header{}
 		r := &sign.Request{Method: "POST", Scheme: "https", Host: "runtime.sagemaker.us-east-1.amazonaws.com", Target: target, Header: &h, Body: body}
@@ -99,19 +99,19 @@ func TestSigV4HashesWhatIsSent(t *testing.T) {
 		}
 		return h
 	}
-	whole := one(wire.Bytes([]byte("abcdef")), "/x")
-	pieces := one(wire.Join(wire.Bytes([]byte("abc")), wire.Bytes([]byte("def"))), "/x")
+	single := one(wire.Bytes([]byte("abcdef")), "/x")
+	joined := one(wire.Join(wire.Bytes([]byte("abc")), wire.Bytes([]byte("def"))), "/x")
 	other := one(wire.Bytes([]byte("abcdeg")), "/x")
-	if whole.Get("authorization") != pieces.Get("authorization") {
+	if single.Get("authorization") != joined.Get("authorization") {
 		t.Error("the same bytes sign differently")
 	}
-	if whole.Get("authorization") == other.Get("authorization") {
+	if single.Get("authorization") == other.Get("authorization") {
 		t.Error("another body has the same signature")
 	}
 	if one(wire.Payload{}, "/a%3Ab").Get("authorization") == one(wire.Payload{}, "/a:b").Get("authorization") {
 		t.Error("the escaped path is not what is signed")
 	}
-	if whole.Get("x-amz-security-token") != "token" || !strings.Contains(whole.Get("authorization"), "x-amz-security-token") {
+	if single.Get("x-amz-security-token") != "token" || !strings.Contains(single.Get("authorization"), "x-amz-security-token") {
 		t.Error("the session token is not sent and signed")
 	}
 }

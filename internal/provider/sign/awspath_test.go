@@ -56,7 +56,7 @@ func TestSigV4Paths(t *testing.T) {
 		target := strings.TrimSuffix(c.path+"?"+c.query, "?")
 		r := &sign.Request{Method: c.method, Scheme: "https", Host: host, Target: target, Header: &h, Body: wire.Bytes([]byte(c.body))}
 		v := provider.Values{"aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": secret, "aws_session_token": c.token, "aws_region": "eu-west-1"}
-		if err := sign.New(sign.Options{Clock: at(when)}).Sign(t.Context(), r, &provider.Auth{Scheme: "aws", Service: c.service}, v); err != nil {
+		if err := sign.New(sign.Options{Clock: fixedClock(when)}).Sign(t.Context(), r, &provider.Auth{Scheme: "aws", Service: c.service}, v); err != nil {
 			t.Fatal(err)
 		}
 		headers, signed := "host:"+host+"\n", "host"

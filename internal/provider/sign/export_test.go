@@ -1,16 +1,16 @@
 package sign
 
-// Settle waits for the Google tokens that are being fetched.
-func (s *Set) Settle() {
+// Wait waits for the Google tokens that are being fetched.
+func (s *Set) Wait() {
 	g := s.schemes["gcp"].(*gcpSigner)
 	g.tokens.mu.Lock()
 	defer g.tokens.mu.Unlock()
 	for _, source := range g.tokens.items {
-		source.settle()
+		source.wait()
 	}
 }
 
-func (s *tokenSource) settle() {
+func (s *tokenSource) wait() {
 	s.mu.Lock()
 	f := s.inflightFetch
 	s.mu.Unlock()

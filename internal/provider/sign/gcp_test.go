@@ -62,7 +62,7 @@ type google struct {
 	life  int
 	fail  bool
 	hold  chan struct{} // answers wait for it
-	at    time.Time
+	now   time.Time
 }
 
 func (g *google) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -91,15 +91,15 @@ func (g *google) who(r *http.Request) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", err
 	}
-	word := strings.Split(r.Form.Get("assertion"), ".")
-	if len(word) != 3 || r.Form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
+	parts := strings.Split(r.Form.Get("assertion"), ".")
+	if len(parts) != 3 || r.Form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
 		return "", errors.New("no assertion")
 	}
-	sig, err := base64.RawURLEncoding.DecodeString(word[2])
+	sig, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(word[0] + "." + word[1]))
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	if err := rsa.VerifyPKCS1v15(&robot().PublicKey, crypto.SHA256, sum[:], sig); err != nil {
 		return "", err
 	}
@@ -109,7 +109,7 @@ func (g *google) who(r *http.Request) (string, error) {
 		Iat, Exp             int64
 	}
 	for i, into := range []any{&head, &claims} {
-		raw, err := base64.RawURLEncoding.DecodeString(word[i])
+		raw, err := base64.RawURLEncoding.DecodeString(parts[i])
 		if err == nil {
 			err = json.Unmarshal(raw, into)
 		}
@@ -117,7 +117,7 @@ func (g *google) who(r *http.Request) (string, error) {
 			return "", err
 		}
 	}
-	if head.Alg != "RS256" || head.Kid != "kid-1" || claims.Iss != claims.Sub || claims.Exp != claims.Iat+3600 || claims.Iat != g.at.Unix() ||
+	if head.Alg != "RS256" || head.Kid != "kid-1" || claims.Iss != claims.Sub || claims.Exp != claims.Iat+3600 || claims.Iat != g.now.Unix() ||
 		claims.Scope != "https://www.googleapis.com/auth/cloud-platform" || !strings.HasPrefix(claims.Aud, "https://"+r.Header.Get("X-Asked-For")) {
 		return "", fmt.Errorf("claims %+v", claims)
 	}
@@ -126,21 +126,21 @@ func (g *google) who(r *http.Request) (string, error) {
 
 // ticking is a clock that tests turn.
 type ticking struct {
-	mu sync.Mutex
-	at time.Time
+	mu  sync.Mutex
+	now time.Time
 }
 
-func (c *ticking) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.at }
+func (c *ticking) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
 func (c *ticking) add(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
+	c.now = c.now.Add(d)
 }
 
 func gcpRig(t *testing.T, g *google) (*sign.Set, *ticking) {
 	t.Helper()
-	clock := &ticking{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	g.at = clock.at
+	clock := &ticking{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	g.now = clock.now
 	client := redirect(t, g)
 	return sign.New(sign.Options{HTTP: client, Outside: client, Clock: clock}), clock
 }
@@ -191,7 +191,7 @@ func TestGCPRenewsEarly(t *testing.T) {
 		}{{0, 1}, {used - time.Second, 1}, {time.Second, 2}} {
 			clock.add(step.wait)
 			_, err := gcpSign(t.Context(), set, v)
-			set.Settle() // it is renewed behind the call
+			set.Wait() // it is renewed behind the call
 			if err != nil || g.calls != step.calls {
 				t.Errorf("life %d: %d fetches after %v, want %d: %v", life, g.calls, step.wait, step.calls, err)
 			}

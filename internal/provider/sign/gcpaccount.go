@@ -105,11 +105,11 @@ func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
 	if client == nil {
 		return token{}, errors.New("token_uri is not Google's own, and nothing guards such addresses")
 	}
-	word, err := a.assertion(s.clock.Now())
+	assertion, err := a.assertion(s.clock.Now())
 	if err != nil {
 		return token{}, err
 	}
-	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {word}}
+	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {assertion}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.TokenURL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return token{}, err

@@ -54,13 +54,13 @@ func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 	if s.set.Audience == "" {
 		return token{}, errors.New("CLOUD_WIF_AUDIENCE is not set")
 	}
-	kind, word, err := s.subject(ctx)
+	kind, subjectToken, err := s.subject(ctx)
 	if err != nil {
 		return token{}, err
 	}
 	form := url.Values{
 		"grant_type": {gcpExchange}, "audience": {s.set.Audience}, "scope": {googleScope},
-		"requested_token_type": {gcpWantsAccess}, "subject_token_type": {kind}, "subject_token": {word},
+		"requested_token_type": {gcpWantsAccess}, "subject_token_type": {kind}, "subject_token": {subjectToken},
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, gcpExchangeURL, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -76,10 +76,10 @@ func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 
 // subject is the word to exchange: the content of the token file, read anew because
 // platforms renew it, or what AWS signed.
-func (s *gcpSigner) subject(ctx context.Context) (kind, word string, err error) {
+func (s *gcpSigner) subject(ctx context.Context) (kind, subjectToken string, err error) {
 	if s.set.TokenFile == "" {
-		word, err = s.signedAWSIdentity(ctx)
-		return gcpBringsAWS, word, err
+		subjectToken, err = s.signedAWSIdentity(ctx)
+		return gcpBringsAWS, subjectToken, err
 	}
 	f, err := os.Open(s.set.TokenFile)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *gcpSigner) signedAWSIdentity(ctx context.Context) (string, error) {
 	for _, f := range h {
 		fields = append(fields, field{f.Name, f.Value})
 	}
-	word, err := json.Marshal(map[string]any{"url": "https://" + host + r.Target, "method": r.Method, "headers": fields})
-	return url.QueryEscape(string(word)), err
+	subjectToken, err := json.Marshal(map[string]any{"url": "https://" + host + r.Target, "method": r.Method, "headers": fields})
+	return url.QueryEscape(string(subjectToken)), err
 }
 
 // impersonated exchanges a federated token for one of the service account.
@@ -141,20 +141,20 @@ func (s *gcpSigner) impersonated(ctx context.Context, federated token) (token, e
 		return token{}, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
-	var in struct {
+	var response struct {
 		Token string    `json:"accessToken"`
 		Until time.Time `json:"expireTime"`
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	err = json.NewDecoder(io.LimitReader(resp.Body, tokenReplyMax)).Decode(&in)
-	life := in.Until.Sub(s.clock.Now())
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxTokenResponseBytes)).Decode(&response)
+	life := response.Until.Sub(s.clock.Now())
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return token{}, fmt.Errorf("the service account %s was refused with status %d: %s", s.set.ServiceAccount, resp.StatusCode, in.Error.Message)
-	case err != nil || in.Token == "" || life <= 0:
+		return token{}, fmt.Errorf("the service account %s was refused with status %d: %s", s.set.ServiceAccount, resp.StatusCode, response.Error.Message)
+	case err != nil || response.Token == "" || life <= 0:
 		return token{}, errors.New("the service account's answer has no token, or one that has run out")
 	}
-	return token{in.Token, life}, nil
+	return token{response.Token, life}, nil
 }

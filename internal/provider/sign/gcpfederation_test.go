@@ -22,7 +22,7 @@ const pool = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityP
 // exchange is Google's token exchange, and the service that lets a token act as a service
 // account. Its tokens say who asked.
 type exchange struct {
-	at    time.Time
+	now   time.Time
 	calls int
 	fail  string // "exchange", "account"
 	life  time.Duration
@@ -40,16 +40,16 @@ func (e *exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `{"access_token":"%s","issued_token_type":"urn:ietf:params:oauth:token-type:access_token","token_type":"Bearer","expires_in":3600}`, who)
 	case "iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/robot@p.iam.gserviceaccount.com:generateAccessToken":
-		var in struct {
+		var request struct {
 			Scope    []string
 			Lifetime string
 		}
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in.Scope) != 1 || in.Lifetime != "3600s" || e.fail == "account" {
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil || len(request.Scope) != 1 || request.Lifetime != "3600s" || e.fail == "account" {
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, `{"error":{"code":403,"message":"not allowed"}}`)
 			return
 		}
-		fmt.Fprintf(w, `{"accessToken":"robot for %s","expireTime":%q}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), e.at.Add(e.life).Format(time.RFC3339))
+		fmt.Fprintf(w, `{"accessToken":"robot for %s","expireTime":%q}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), e.now.Add(e.life).Format(time.RFC3339))
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
@@ -63,28 +63,28 @@ func (e *exchange) who(r *http.Request) (string, error) {
 	if r.Form.Get("grant_type") != "urn:ietf:params:oauth:grant-type:token-exchange" || r.Form.Get("audience") != pool || r.Form.Get("scope") == "" {
 		return "", fmt.Errorf("asked with %v", r.Form)
 	}
-	word := r.Form.Get("subject_token")
+	token := r.Form.Get("subject_token")
 	if r.Form.Get("subject_token_type") == "urn:ietf:params:oauth:token-type:jwt" {
-		return "jwt " + word, nil
+		return "jwt " + token, nil
 	}
-	text, err := url.QueryUnescape(word)
+	text, err := url.QueryUnescape(token)
 	if err != nil {
 		return "", err
 	}
-	var in struct {
+	var request struct {
 		URL, Method string
 		Headers     []struct{ Key, Value string }
 	}
-	if err := json.Unmarshal([]byte(text), &in); err != nil {
+	if err := json.Unmarshal([]byte(text), &request); err != nil {
 		return "", err
 	}
 	h := map[string]string{}
-	for _, f := range in.Headers {
+	for _, f := range request.Headers {
 		h[f.Key] = f.Value
 	}
-	if in.URL != "https://sts.us-east-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15" || in.Method != "POST" || h["host"] != "sts.us-east-1.amazonaws.com" ||
+	if request.URL != "https://sts.us-east-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15" || request.Method != "POST" || h["host"] != "sts.us-east-1.amazonaws.com" ||
 		h["x-goog-cloud-target-resource"] != pool || h["x-amz-date"] == "" || !strings.Contains(h["authorization"], "/us-east-1/sts/aws4_request, SignedHeaders=host;x-amz-date;x-goog-cloud-target-resource, Signature=") {
-		return "", fmt.Errorf("signed %s %v", in.URL, h)
+		return "", fmt.Errorf("signed %s %v", request.URL, h)
 	}
 	_, key, _ := strings.Cut(h["authorization"], "Credential=")
 	key, _, _ = strings.Cut(key, "/")
@@ -93,8 +93,8 @@ func (e *exchange) who(r *http.Request) (string, error) {
 
 func federation(t *testing.T, e *exchange, set sign.GCP) *sign.Set {
 	t.Helper()
-	clock := &ticking{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
-	e.at, e.life = clock.at, time.Hour
+	clock := &ticking{now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	e.now, e.life = clock.now, time.Hour
 	return sign.New(sign.Options{
 		HTTP: redirect(t, e), Clock: clock, GCP: set, AWS: sign.AWS{AccessKeyID: "AKIDHOST", SecretAccessKey: sealed.New("secret")},
 	})

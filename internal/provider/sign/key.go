@@ -82,18 +82,18 @@ var _ Signer = query{}
 // there, escaped or not; the other parameters keep their bytes.
 func (query) Sign(_ context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	path, rest, _ := strings.Cut(r.Target, "?")
-	var kept []string
+	var params []string
 	for pair := range strings.SplitSeq(rest, "&") {
 		if name, _, _ := strings.Cut(pair, "="); pair != "" && unescaped(name) != a.Query {
-			kept = append(kept, pair)
+			params = append(params, pair)
 		}
 	}
 	if key := v[provider.Key]; key != "" {
-		kept = append(kept, a.Query+"="+url.QueryEscape(key))
+		params = append(params, a.Query+"="+url.QueryEscape(key))
 	}
 	r.Target = path
-	if len(kept) > 0 {
-		r.Target += "?" + strings.Join(kept, "&")
+	if len(params) > 0 {
+		r.Target += "?" + strings.Join(params, "&")
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestOCISignsWhatIsSent(t *testing.T) {
 		{"empty post", "POST", "", "", "date: Fri, 20 Nov 2026 12:00:00 GMT\n(request-target): post /20231130/models?limit=2\nhost: inference.generativeai.eu-frankfurt-1.oci.oraclecloud.com\n" +
 			"content-length: 0\ncontent-type: application/json\nx-content-sha256: 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
 	}
-	set := sign.New(sign.Options{Clock: at("20261120T120000Z")})
+	set := sign.New(sign.Options{Clock: fixedClock("20261120T120000Z")})
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestOCISignsWhatIsSent(t *testing.T) {
 // All forms of one key sign alike.
 func TestOCIKeyForms(t *testing.T) {
 	t.Parallel()
-	set := sign.New(sign.Options{Clock: at("20261120T120000Z")})
+	set := sign.New(sign.Options{Clock: fixedClock("20261120T120000Z")})
 	one := func(key, passphrase string) string {
 		h := wire.Header{}
 		r := &sign.Request{Method: "GET", Scheme: "https", Host: "h", Target: "/", Header: &h}

@@ -85,28 +85,28 @@ type signing struct {
 	header               wire.Header
 	hash                 string // SHA-256 of the body in hex, or what stands for it
 	region, service      string
-	at                   time.Time
+	now                  time.Time
 }
 
 // sign adds x-amz-date, for temporary credentials x-amz-security-token, and
 // authorization. Of the header it signs the content type and Amazon's own fields:
 // others may be changed on the way.
 func (v *sigV4) sign(header *wire.Header, s signing, creds aws.Credentials) {
-	stamp := s.at.UTC().Format(sigV4Time)
+	stamp := s.now.UTC().Format(sigV4Time)
 	header.Set(dateField, stamp)
 	if creds.SessionToken != "" {
 		header.Set(tokenField, creds.SessionToken)
 	}
 	s.header = *header
-	var fieldRoom [8]wire.Field
-	var textRoom [1 << 10]byte
-	var lineRoom [512]byte
-	fields := s.fields(fieldRoom[:0])
+	var fieldBuf [8]wire.Field
+	var textBuf [1 << 10]byte
+	var lineBuf [512]byte
+	fields := s.fields(fieldBuf[:0])
 	key := v.key(keyScope{creds.SecretAccessKey, stamp[:len("20060102")], s.region, s.service})
-	line := append(append(lineRoom[:0], sigV4Algorithm+" Credential="...), creds.AccessKeyID...)
+	line := append(append(lineBuf[:0], sigV4Algorithm+" Credential="...), creds.AccessKeyID...)
 	line = append(append(append(line, '/'), key.scope...), ", SignedHeaders="...)
 	line = append(appendNames(line, fields), ", Signature="...)
-	line = key.appendSignature(line, s.appendCanonical(textRoom[:0], fields), stamp)
+	line = key.appendSignature(line, s.appendCanonical(textBuf[:0], fields), stamp)
 	header.Set(sigV4Field, string(line))
 }
 

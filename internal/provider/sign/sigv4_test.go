@@ -36,7 +36,7 @@ func TestSigV4IsTheSDKs(t *testing.T) {
 		want := sdk(t, c, header, values)
 		got := header
 		req := &sign.Request{Method: c.method, Scheme: "https", Host: c.host, Target: c.target, Header: &got, Body: wire.Bytes([]byte(c.body))}
-		if err := sign.New(sign.Options{Clock: fixed(c.at)}).Sign(t.Context(), req, &provider.Auth{Scheme: "aws"}, values); err != nil {
+		if err := sign.New(sign.Options{Clock: fixed(c.now)}).Sign(t.Context(), req, &provider.Auth{Scheme: "aws"}, values); err != nil {
 			t.Fatal(err)
 		}
 		if v := got.Get("authorization"); v != want {
@@ -47,13 +47,13 @@ func TestSigV4IsTheSDKs(t *testing.T) {
 
 type awsCall struct {
 	method, host, target, service, body string
-	at                                  time.Time
+	now                                 time.Time
 }
 
 func randomCall(r *rand.Rand) awsCall {
 	c := awsCall{
 		method: pick(r, "GET", "POST", "PUT"), host: pick(r, "bedrock-runtime.us-east-1.amazonaws.com", "x.example:8443"), service: pick(r, "bedrock", "s3", "sagemaker"),
-		body: pick(r, "", "{}", strings.Repeat("x", 3000)), at: time.Date(2026, 11, 1+r.IntN(3), r.IntN(24), 5, 7, 0, time.UTC),
+		body: pick(r, "", "{}", strings.Repeat("x", 3000)), now: time.Date(2026, 11, 1+r.IntN(3), r.IntN(24), 5, 7, 0, time.UTC),
 	}
 	for range r.IntN(4) {
 		c.target += "/" + pick(r, "model", "anthropic.claude-v2%3A1", "a%20b", "arn%3Aaws%2Fx", "~-._", "ü", "a+b", "")
@@ -91,14 +91,14 @@ func sdk(t *testing.T, c awsCall, header wire.Header, v provider.Values) string 
 		stand.Header.Set("x-amz-content-sha256", hash)
 	}
 	creds := aws.Credentials{AccessKeyID: v["aws_access_key_id"], SecretAccessKey: v["aws_secret_access_key"], SessionToken: v["aws_session_token"]}
-	if err := signer.SignHTTP(t.Context(), creds, stand, hash, c.service, v["aws_region"], c.at); err != nil {
+	if err := signer.SignHTTP(t.Context(), creds, stand, hash, c.service, v["aws_region"], c.now); err != nil {
 		t.Fatal(err)
 	}
 	return stand.Header.Get("Authorization")
 }
 
 func BenchmarkSigV4(b *testing.B) {
-	set := sign.New(sign.Options{Clock: at("20261120T100000Z")})
+	set := sign.New(sign.Options{Clock: fixedClock("20261120T100000Z")})
 	values := provider.Values{"aws_access_key_id": "AKIDEXAMPLE", "aws_secret_access_key": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "aws_region": "us-east-1"}
 	body := wire.Bytes(make([]byte, 1024))
 	b.ReportAllocs()

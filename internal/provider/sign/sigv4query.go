@@ -19,7 +19,7 @@ func appendQuery(b []byte, query string) []byte {
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair != "" {
 			name, value, _ := strings.Cut(pair, "=")
-			all = append(all, parameter{escapedAnew(name), escapedAnew(value)})
+			all = append(all, parameter{reescape(name), reescape(value)})
 		}
 	}
 	slices.SortFunc(all, func(x, y parameter) int {
@@ -34,8 +34,8 @@ func appendQuery(b []byte, query string) []byte {
 	return b
 }
 
-// escapedAnew is a name or value of a query with all escaped that has to be, and only that.
-func escapedAnew(text string) string {
+// reescape is a name or value of a query with all escaped that has to be, and only that.
+func reescape(text string) string {
 	text = unescaped(text)
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {

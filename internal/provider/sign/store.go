@@ -2,8 +2,8 @@ package sign
 
 import "sync"
 
-// maxKept bounds how many token sources are kept per scheme. (ours)
-const maxKept = 512
+// maxTokenSources bounds how many token sources are kept per scheme. (ours)
+const maxTokenSources = 512
 
 // store keeps token sources by what they were made from. When it is full the
 // oldest goes: its next use costs one fetch, no more. It is safe for concurrent use.
@@ -32,7 +32,7 @@ func (s *store[K, V]) get(key K, produce func() (V, error)) (V, error) {
 	if s.items == nil {
 		s.items = make(map[K]V)
 	}
-	if len(s.order) == maxKept {
+	if len(s.order) == maxTokenSources {
 		delete(s.items, s.order[0])
 		s.order = s.order[1:]
 	}

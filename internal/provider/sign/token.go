@@ -62,7 +62,7 @@ type inflightFetch struct {
 // get returns the token. Where none is good it waits as long as ctx lasts; the fetch
 // goes on for others.
 func (s *tokenSource) get(ctx context.Context) (string, error) {
-	text, f := s.look(ctx)
+	text, f := s.findOrFetch(ctx)
 	if f == nil {
 		return text, nil
 	}
@@ -74,8 +74,8 @@ func (s *tokenSource) get(ctx context.Context) (string, error) {
 	}
 }
 
-// look returns the kept token, or the fetch to wait for. It starts one where one is due.
-func (s *tokenSource) look(ctx context.Context) (string, *inflightFetch) {
+// findOrFetch returns the kept token, or the fetch to wait for. It starts one where one is due.
+func (s *tokenSource) findOrFetch(ctx context.Context) (string, *inflightFetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -97,7 +97,7 @@ func (s *tokenSource) fetchOnce(ctx context.Context, f *inflightFetch) {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
 	from := s.clock.Now()
-	t, err := s.guarded(ctx)
+	t, err := s.fetchRecovered(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f.text, f.err = t.text, err; err == nil {
@@ -111,8 +111,8 @@ func (s *tokenSource) fetchOnce(ctx context.Context, f *inflightFetch) {
 	close(f.done)
 }
 
-// guarded fetches, and makes an error of a panic: here one would end the process.
-func (s *tokenSource) guarded(ctx context.Context) (t token, err error) {
+// fetchRecovered fetches, and makes an error of a panic: here one would end the process.
+func (s *tokenSource) fetchRecovered(ctx context.Context) (t token, err error) {
 	defer func() {
 		if recover() != nil { // its text might hold the token
 			t, err = token{}, errors.New("fetching the token panicked")
@@ -121,8 +121,8 @@ func (s *tokenSource) guarded(ctx context.Context) (t token, err error) {
 	return s.fetch(ctx)
 }
 
-// tokenReplyMax bounds what a token service may answer.
-const tokenReplyMax = 64 << 10
+// maxTokenResponseBytes bounds what a token service may answer.
+const maxTokenResponseBytes = 64 << 10
 
 // askToken sends the request and reads {"access_token":"…","expires_in":3599}. Its
 // errors hold the service's own words of refusal, and nothing of what was sent.
@@ -132,24 +132,24 @@ func askToken(client *http.Client, req *http.Request) (token, error) {
 		return token{}, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
-	body, err := io.ReadAll(io.LimitReader(resp.Body, tokenReplyMax))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenResponseBytes))
 	if err != nil {
 		return token{}, err
 	}
-	var in struct {
+	var response struct {
 		Token   string `json:"access_token"`
 		Seconds int64  `json:"expires_in"`
 		Error   string `json:"error"`
 		Text    string `json:"error_description"`
 	}
-	if err := json.Unmarshal(body, &in); err != nil {
+	if err := json.Unmarshal(body, &response); err != nil {
 		return token{}, fmt.Errorf("the token service answered status %d without JSON", resp.StatusCode)
 	}
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return token{}, fmt.Errorf("the token service answered status %d: %s %s", resp.StatusCode, in.Error, in.Text)
-	case in.Token == "" || in.Seconds <= 0:
+		return token{}, fmt.Errorf("the token service answered status %d: %s %s", resp.StatusCode, response.Error, response.Text)
+	case response.Token == "" || response.Seconds <= 0:
 		return token{}, errors.New("the token service answered without a token, or without its life")
 	}
-	return token{in.Token, time.Duration(in.Seconds) * time.Second}, nil
+	return token{response.Token, time.Duration(response.Seconds) * time.Second}, nil
 }

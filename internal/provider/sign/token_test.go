@@ -10,10 +10,10 @@ import (
 )
 
 // turned is a clock that a test turns between calls.
-type turned struct{ at atomic.Int64 }
+type turned struct{ now atomic.Int64 }
 
-func (c *turned) Now() time.Time      { return time.Unix(0, c.at.Load()) }
-func (c *turned) add(d time.Duration) { c.at.Add(int64(d)) }
+func (c *turned) Now() time.Time      { return time.Unix(0, c.now.Load()) }
+func (c *turned) add(d time.Duration) { c.now.Add(int64(d)) }
 
 // service is a token service: what it answers is set between fetches.
 type service struct {
@@ -66,7 +66,7 @@ func TestTokenServesWhileItIsRenewed(t *testing.T) {
 		}
 	}
 	close(from.hold)
-	s.settle()
+	s.wait()
 	if got, err := s.get(gone(t)); got != "two" || err != nil || from.calls.Load() != 2 {
 		t.Errorf("renewed: %q %v after %d fetches", got, err, from.calls.Load())
 	}
@@ -90,7 +90,7 @@ func TestTokenOutlivesFailures(t *testing.T) {
 		if got, err := s.get(gone(t)); got != "one" || err != nil {
 			t.Errorf("%v later: %q %v", c.pass, got, err)
 		}
-		s.settle()
+		s.wait()
 		if n := from.calls.Load(); n != c.calls {
 			t.Errorf("%v later: %d fetches, want %d", c.pass, n, c.calls)
 		}

@@ -26,19 +26,19 @@ func chatCall(r transport.Request) transport.Request {
 	return r
 }
 
-// chatReply is the head and body of its answer.
-var chatReply = okHead + "content-type: application/json\r\ndate: Thu, 05 Nov 2026 10:00:00 GMT\r\nx-request-id: req_0123456789\r\n" +
+// chatResponse is the head and body of its answer.
+var chatResponse = okHead + "content-type: application/json\r\ndate: Thu, 05 Nov 2026 10:00:00 GMT\r\nx-request-id: req_0123456789\r\n" +
 	"openai-processing-ms: 12\r\nserver: test\r\ncontent-length: 1000\r\n\r\n" + string(bytes.Repeat([]byte("y"), 1000))
 
 // replies answers each read without allocating, so that only the client is
 // measured.
-func replies(reply []byte) script {
+func replies(response []byte) script {
 	return func(_ testing.TB, c *peerConn) {
 		for p := make([]byte, 8192); ; {
 			if _, err := c.Read(p); err != nil {
 				return
 			}
-			if _, err := c.Write(reply); err != nil {
+			if _, err := c.Write(response); err != nil {
 				return
 			}
 		}
@@ -48,15 +48,15 @@ func replies(reply []byte) script {
 // TestAllocations is the recorded baseline of the hot path: response with body,
 // header list and header text; and for a context that can end, its watch.
 func TestAllocations(t *testing.T) {
-	r := chatCall(newPeer(t, replies([]byte(chatReply))))
+	r := chatCall(newPeer(t, replies([]byte(chatResponse))))
 	r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
 	c := newClient(t, transport.Options{})
 	p := make([]byte, 4096)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for name, tc := range map[string]struct {
-		ctx  context.Context
-		most float64
+		ctx   context.Context
+		limit float64
 	}{
 		"context that never ends": {context.Background(), 3},
 		"context that can end":    {ctx, 4}, // watched only when the answer takes long
@@ -74,8 +74,8 @@ func TestAllocations(t *testing.T) {
 			}
 			_ = resp.Body.Close()
 		})
-		if n > tc.most {
-			t.Errorf("%s: %.0f allocations, the baseline is %.0f", name, n, tc.most)
+		if n > tc.limit {
+			t.Errorf("%s: %.0f allocations, the baseline is %.0f", name, n, tc.limit)
 		}
 	}
 }
@@ -132,8 +132,8 @@ func viaNetHTTP(tr *http.Transport) exchange {
 func BenchmarkCall(b *testing.B) {
 	event := "be\r\ndata: " + strings.Repeat("z", 182) + "\n\n\r\n"
 	events := []byte(okHead + "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n" + strings.Repeat(event, 100) + "0\r\n\r\n")
-	for name, reply := range map[string][]byte{"chat": []byte(chatReply), "events": events} {
-		r := chatCall(newPeer(b, repeat(replies(reply), 300)...))
+	for name, response := range map[string][]byte{"chat": []byte(chatResponse), "events": events} {
+		r := chatCall(newPeer(b, repeat(replies(response), 300)...))
 		r.HeadTimeout, r.IdleTimeout = time.Minute, time.Minute
 		for client, do := range map[string]exchange{
 			"transport": viaClient(newClient(b, transport.Options{})),

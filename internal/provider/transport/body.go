@@ -9,8 +9,8 @@ import (
 	"sluice/internal/wire/syntax"
 )
 
-// answer is a Response with its body in one allocation.
-type answer struct {
+// http1Response is a Response with its body in one allocation.
+type http1Response struct {
 	Response
 	body  body
 	lines wire.Header // room for the header
@@ -19,33 +19,33 @@ type answer struct {
 // ResponseBuffer is where the transport makes an answer that comes over HTTP/1.1. A caller that
 // keeps one for calls that follow one another spares the making of new ones. Zero is
 // ready. It belongs to the goroutine of the call.
-type ResponseBuffer struct{ answer answer }
+type ResponseBuffer struct{ response http1Response }
 
 // Clear forgets the answer that was made in the room, whose body was closed.
 func (r *ResponseBuffer) Clear() {
-	lines := r.answer.lines
+	lines := r.response.lines
 	clear(lines[:cap(lines)])
-	r.answer = answer{lines: lines[:0]}
+	r.response = http1Response{lines: lines[:0]}
 }
 
 // begin is the room's answer, fit for the next call; that of no room is a new one.
-func (r *ResponseBuffer) begin() *answer {
+func (r *ResponseBuffer) begin() *http1Response {
 	if r == nil {
-		return new(answer)
+		return new(http1Response)
 	}
-	r.answer = answer{lines: r.answer.lines}
-	return &r.answer
+	r.response = http1Response{lines: r.response.lines}
+	return &r.response
 }
 
 // fill takes over what the head says.
-func (a *answer) fill(h head, method string) {
+func (a *http1Response) fill(h head, method string) {
 	b := &a.body
 	a.lines = h.header
 	a.Response = Response{Status: h.status, Header: h.header, Body: b, Proto: "HTTP/1.1"}
 	if h.minor == '0' {
 		a.Proto = "HTTP/1.0"
 	}
-	b.keep = !h.closes
+	b.reusable = !h.closes
 	switch {
 	case bodyless(method, h.status):
 		b.kind = sized
@@ -54,7 +54,7 @@ func (a *answer) fill(h head, method string) {
 	case h.length >= 0:
 		b.kind, b.left, a.Length = sized, h.length, h.length
 	default:
-		b.kind, a.Length, a.UntilClose, b.keep = untilClose, -1, true, false
+		b.kind, a.Length, a.UntilClose, b.reusable = untilClose, -1, true, false
 	}
 	if b.kind == sized && b.left == 0 {
 		b.end(io.EOF)
@@ -78,12 +78,12 @@ type body struct {
 	up   *upload // nil when the request went out in one piece
 	idle time.Duration
 
-	heard  bool // a byte of an answer has come, of an interim one too
-	kind   framing
-	left   int64 // of a sized body
-	chunks syntax.Chunks
-	keep   bool  // the connection may be used again
-	err    error // what ended the body
+	received bool // a byte of an answer has come, of an interim one too
+	kind     framing
+	left     int64 // of a sized body
+	chunks   syntax.Chunks
+	reusable bool  // the connection may be used again
+	err      error // what ended the body
 }
 
 // Read implements Body.
@@ -123,13 +123,13 @@ func (b *body) read(p []byte) (int, error) {
 	}
 	for {
 		b.cn.armBody(b.idle)
-		m, err := b.cn.nc.Read(b.room(p))
+		m, err := b.cn.nc.Read(b.clip(p))
 		if m == 0 {
 			return 0, b.broken(err)
 		}
 		n, used, err := b.decode(p, p[:m])
 		if used < m { // bytes behind the end of the body
-			b.keep = false
+			b.reusable = false
 		}
 		if n > 0 || err != nil {
 			return n, err
@@ -142,8 +142,8 @@ func (b *body) waits() bool {
 	return b.cn != nil && (b.kind != sized || int64(b.buf.pending()) < b.left)
 }
 
-// room is as much of p as may be read without going beyond a sized body.
-func (b *body) room(p []byte) []byte {
+// clip is as much of p as may be read without going beyond a sized body.
+func (b *body) clip(p []byte) []byte {
 	if b.kind == sized && b.left < int64(len(p)) {
 		return p[:b.left]
 	}
@@ -216,11 +216,11 @@ func (b *body) finish(clean bool) {
 		b.buf.release()
 		b.buf = nil
 	}
-	clean = clean && b.up.settled()
+	clean = clean && b.up.isSent()
 	if b.stop != nil && !b.stop() { // the connection is being closed this moment
 		clean = false
 	}
-	if clean && b.keep {
+	if clean && b.reusable {
 		cn.h.put(cn)
 		return
 	}

@@ -52,9 +52,9 @@ func (buf *buffer) release() {
 	}
 }
 
-// settle is a buffer for a long wait in place of buf: a small one, unless there is
+// shrink is a buffer for a long wait in place of buf: a small one, unless there is
 // something in buf.
-func (buf *buffer) settle() *buffer {
+func (buf *buffer) shrink() *buffer {
 	if buf.pending() > 0 {
 		return buf
 	}

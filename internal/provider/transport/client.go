@@ -149,17 +149,17 @@ func (c *Client) host(r *Request) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, displaced := c.enter(key, h)
+	h, displaced := c.addHost(key, h)
 	if displaced != nil {
 		displaced.retire() // not under the lock: it closes connections
 	}
 	return h, nil
 }
 
-// enter remembers a new host, unless another call was first, whose entry it returns
+// addHost remembers a new host, unless another call was first, whose entry it returns
 // then. Displaced is the host that made room, nil when there was some: no more is kept
 // there, and calls under way go on.
-func (c *Client) enter(key hostKey, h *host) (entry, displaced *host) {
+func (c *Client) addHost(key hostKey, h *host) (entry, displaced *host) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.hosts[key]; other != nil {
@@ -185,12 +185,12 @@ func (c *Client) enter(key hostKey, h *host) (entry, displaced *host) {
 // before all that were, such as are invented by the thousand, and among equals the one
 // unused longest. The caller holds mu, and there are hosts.
 func (c *Client) evictionCandidate() (worst hostKey) {
-	var least evictionScore
+	var lowest evictionScore
 	rivals := 0
 	for key, h := range c.hosts { // begins anywhere
 		u := h.evictionScore()
-		if rivals == 0 || u.below(least) {
-			worst, least = key, u
+		if rivals == 0 || u.isLess(lowest) {
+			worst, lowest = key, u
 		}
 		if rivals++; rivals == maxRivals {
 			break

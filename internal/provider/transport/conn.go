@@ -126,7 +126,7 @@ const maxInterim = 8
 // roundTrip sends r and reads the head of the answer. With an error it says what is
 // known of what became of r.
 func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response, failurePhase, error) {
-	a := r.Room.begin()
+	a := r.ResponseBuffer.begin()
 	b := &a.body
 	b.cn, b.idle, b.buf = cn, r.IdleTimeout, getBuffer()
 	cn.armSend(t)
@@ -142,11 +142,11 @@ func (cn *conn) roundTrip(ctx context.Context, r *Request, t timing) (*Response,
 	if hurried && timedOut(err) {
 		b.watch(r.detached(ctx))
 		cn.armHead(t)
-		b.buf = b.buf.settle()
+		b.buf = b.buf.shrink()
 		h, err = b.receiveRest(a.lines)
 	}
 	if err != nil {
-		l := b.lost(err, sendErr)
+		l := b.classifyFailure(err, sendErr)
 		late := sendErr == nil && timedOut(err)
 		if err = b.attributeError(err, sendErr); late && r.late(a) {
 			return nil, l, err
@@ -204,7 +204,7 @@ func (b *body) receive(into wire.Header) (head, error) {
 func (b *body) receiveRest(into wire.Header) (head, error) {
 	for range maxInterim + 1 {
 		h, err := b.buf.readHead(b.cn.nc, b.cn.h.c.opts.MaxHeadBytes, into)
-		b.heard = b.heard || b.buf.end > 0 // asked here: the buffer forgets interim answers
+		b.received = b.received || b.buf.end > 0 // asked here: the buffer forgets interim answers
 		switch {
 		case err != nil || h.status >= 200:
 			return h, err
@@ -215,15 +215,15 @@ func (b *body) receiveRest(into wire.Header) (head, error) {
 	return head{}, garbage("too many interim answers")
 }
 
-// lost is what is known of a request that got no answer.
-func (b *body) lost(err, sendErr error) failurePhase {
+// classifyFailure is what is known of a request that got no answer.
+func (b *body) classifyFailure(err, sendErr error) failurePhase {
 	switch {
-	case b.heard || timedOut(err): // after a timeout the answer may still be in the making
+	case b.received || timedOut(err): // after a timeout the answer may still be in the making
 		return perhapsActed
 	case sendErr != nil:
 		return notActed
 	}
-	return unheard
+	return noResponse
 }
 
 // attributeError finds what to report when there is no answer: the request's own body, the

@@ -26,9 +26,9 @@ func TestFaultsBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("a: b\r\n", 257)
 	cases := []struct {
-		name  string
-		reply string
-		want  fault.Code
+		name     string
+		response string
+		want     fault.Code
 	}{
 		{"nothing", "", fault.UpstreamFailed},
 		{"cut in the status", "HTTP/1.1 2", fault.UpstreamFailed},
@@ -71,7 +71,7 @@ func TestFaultsBeforeTheAnswer(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := call(c, post(newPeer(t, once(tc.reply)), wire.Bytes([]byte("{}"))))
+			_, _, err := call(c, post(newPeer(t, once(tc.response)), wire.Bytes([]byte("{}"))))
 			if !fault.Has(err, tc.want) {
 				t.Errorf("got %v, want %s", err, tc.want)
 			}
@@ -85,9 +85,9 @@ func TestFaultsInTheBody(t *testing.T) {
 	t.Parallel()
 	const inChunks = okHead + "transfer-encoding: chunked\r\n\r\n"
 	cases := []struct {
-		name, reply, body string
-		want              fault.Code
-		cut               bool // io.ErrUnexpectedEOF
+		name, response, body string
+		want                 fault.Code
+		cut                  bool // io.ErrUnexpectedEOF
 	}{
 		{"sized body cut", okHead + "content-length: 10\r\n\r\nhello", "hello", fault.UpstreamFailed, true},
 		{"sized body cut at once", okHead + "content-length: 10\r\n\r\n", "", fault.UpstreamFailed, true},
@@ -110,7 +110,7 @@ func TestFaultsInTheBody(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			_, body, err := call(c, newPeer(t, once(tc.reply)))
+			_, body, err := call(c, newPeer(t, once(tc.response)))
 			if body != tc.body || !fault.Has(err, tc.want) || errors.Is(err, io.ErrUnexpectedEOF) != tc.cut || errors.Is(err, transport.ErrStalled) {
 				t.Errorf("%q, %v", body, err)
 			}
@@ -121,11 +121,11 @@ func TestFaultsInTheBody(t *testing.T) {
 func TestGoodAnswers(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		name, method, reply string
-		status              int
-		length              int64
-		body                string
-		untilClose          bool
+		name, method, response string
+		status                 int
+		length                 int64
+		body                   string
+		untilClose             bool
 	}{
 		{"sized", "GET", okHead + "content-length: 5\r\n\r\nhello", 200, 5, "hello", false},
 		{"empty", "GET", okHead + "content-length: 0\r\n\r\n", 200, 0, "", false},
@@ -145,7 +145,7 @@ func TestGoodAnswers(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := newPeer(t, once(tc.reply))
+			r := newPeer(t, once(tc.response))
 			r.Method = tc.method
 			resp, body, err := call(c, r)
 			if err != nil {
@@ -161,7 +161,7 @@ func TestGoodAnswers(t *testing.T) {
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	refused, _ := url.Parse(upstream.Refused(t))
-	plain := newPeer(t, func(_ testing.TB, c *peerConn) { c.say("HTTP/1.1 400 Bad Request\r\n\r\n") })
+	plain := newPeer(t, func(_ testing.TB, c *peerConn) { c.write("HTTP/1.1 400 Bad Request\r\n\r\n") })
 	secure, _ := newServer(t, "https", nil)
 	c := newClient(t, transport.Options{Guard: netguard.New([]string{"127.0.0.1", "nowhere.example"}).WithResolver(noNames{})})
 	cases := map[string]transport.Request{
@@ -231,7 +231,7 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("half a head", func(t *testing.T) {
 		t.Parallel()
-		r := newPeer(t, func(_ testing.TB, c *peerConn) { c.say("HTTP/1.1 20"); c.untilGone() })
+		r := newPeer(t, func(_ testing.TB, c *peerConn) { c.write("HTTP/1.1 20"); c.untilGone() })
 		r.HeadTimeout = short
 		if _, _, err := call(newClient(t, transport.Options{}), r); !fault.Has(err, fault.UpstreamTimeout) {
 			t.Error(err)
@@ -255,7 +255,7 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("stalled body", func(t *testing.T) {
 		t.Parallel()
-		r := newPeer(t, func(_ testing.TB, c *peerConn) { c.say(okHead + "content-length: 9\r\n\r\nhello"); c.untilGone() })
+		r := newPeer(t, func(_ testing.TB, c *peerConn) { c.write(okHead + "content-length: 9\r\n\r\nhello"); c.untilGone() })
 		r.IdleTimeout = short
 		_, body, err := call(newClient(t, transport.Options{}), r)
 		if body != "hello" || !errors.Is(err, transport.ErrStalled) || !fault.Has(err, fault.UpstreamTimeout) {
@@ -274,13 +274,13 @@ func TestTimeouts(t *testing.T) {
 
 func TestCancelCutsAtOnce(t *testing.T) {
 	t.Parallel()
-	asked, gone := make(chan struct{}, 1), make(chan struct{}, 1)
-	watch := func(c *peerConn) { asked <- struct{}{}; c.untilGone(); gone <- struct{}{} }
+	requested, gone := make(chan struct{}, 1), make(chan struct{}, 1)
+	watch := func(c *peerConn) { requested <- struct{}{}; c.untilGone(); gone <- struct{}{} }
 	cases := map[string]script{
 		"before the head": func(_ testing.TB, c *peerConn) { _, _, _ = c.request(); watch(c) },
 		"in the body": func(_ testing.TB, c *peerConn) {
 			_, _, _ = c.request()
-			c.say(okHead + "content-length: 9\r\n\r\nhello")
+			c.write(okHead + "content-length: 9\r\n\r\nhello")
 			watch(c)
 		},
 	}
@@ -288,7 +288,7 @@ func TestCancelCutsAtOnce(t *testing.T) {
 		r := newPeer(t, s)
 		r.HeadTimeout, r.IdleTimeout = time.Hour, time.Hour // so that nothing else ends it
 		ctx, cancel := context.WithCancel(context.Background())
-		go func() { <-asked; cancel() }()
+		go func() { <-requested; cancel() }()
 		resp, err := newClient(t, transport.Options{}).Do(ctx, &r)
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)

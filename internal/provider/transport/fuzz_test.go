@@ -61,8 +61,8 @@ func FuzzReadAnswer(f *testing.F) {
 		if isHead {
 			method = "HEAD"
 		}
-		status, hd, text, err := transport.ReadAnswer(&canned{bytes.Clone(data), len(data) + 1}, method, 4096)
-		status2, hd2, text2, err2 := transport.ReadAnswer(&canned{bytes.Clone(data), int(step) + 1}, method, 3)
+		status, hd, text, err := transport.ReadResponse(&canned{bytes.Clone(data), len(data) + 1}, method, 4096)
+		status2, hd2, text2, err2 := transport.ReadResponse(&canned{bytes.Clone(data), int(step) + 1}, method, 3)
 		if (err == nil) != (err2 == nil) || status != status2 || len(hd) != len(hd2) || err == nil && !bytes.Equal(text, text2) {
 			t.Fatalf("in one piece %d %q %v; in pieces %d %q %v", status, text, err, status2, text2, err2)
 		}
@@ -105,9 +105,9 @@ func reference(data []byte, method string) (*http.Response, []byte, error) {
 func TestHeadBehindInterim(t *testing.T) {
 	t.Parallel()
 	early := "HTTP/1.1 103 Early Hints\r\nlink: " + strings.Repeat("a", 8000) + "\r\n\r\n"
-	answer := "HTTP/1.1 200 OK\r\nx-a: " + strings.Repeat("b", 12000) + "\r\ncontent-length: 5\r\n\r\nhello"
+	response := "HTTP/1.1 200 OK\r\nx-a: " + strings.Repeat("b", 12000) + "\r\ncontent-length: 5\r\n\r\nhello"
 	for _, step := range []int{100, 1000, 8192, 16384, 1 << 20} {
-		status, hd, text, err := transport.ReadAnswer(&canned{[]byte(early + answer), step}, "GET", 4096)
+		status, hd, text, err := transport.ReadResponse(&canned{[]byte(early + response), step}, "GET", 4096)
 		if err != nil || status != 200 || len(hd.Get("x-a")) != 12000 || string(text) != "hello" {
 			t.Errorf("reads of %d: %d %q %v", step, status, text, err)
 		}
@@ -129,7 +129,7 @@ func TestChunksComeTogether(t *testing.T) {
 		}
 		wired.WriteString("0\r\n\r\n")
 		nc := &canned{wired.Bytes(), rapid.IntRange(1, 3000).Draw(t, "network read")}
-		_, _, got, err := transport.ReadAnswer(nc, "GET", rapid.IntRange(1, 3000).Draw(t, "read"))
+		_, _, got, err := transport.ReadResponse(nc, "GET", rapid.IntRange(1, 3000).Draw(t, "read"))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%d bytes of %d, %v", len(got), len(want), err)
 		}

@@ -33,13 +33,13 @@ type host struct {
 	proxyAuth string   // whole header line for such a proxy, or empty
 	tls       *tls.Config
 
-	mu      sync.Mutex // guards what follows
-	idle    []*conn    // the last one was used last
-	multi   []*http.ClientConn
-	speaks  protocol
-	dialing *dialing // first or further HTTP/2 connection in the making
-	used    time.Time
-	gone    bool // not in the client's map: keeps nothing
+	mu       sync.Mutex // guards what follows
+	idle     []*conn    // the last one was used last
+	multi    []*http.ClientConn
+	protocol protocol
+	dialing  *dialing // first or further HTTP/2 connection in the making
+	used     time.Time
+	gone     bool // not in the client's map: keeps nothing
 }
 
 // protocol is what the last TLS handshake chose.
@@ -149,7 +149,7 @@ func (h *host) acquire(ctx context.Context, t *timing, fresh bool) (cn *conn, mu
 			cn.close()
 			continue
 		}
-		if !h.secure || h.speaks == http1 {
+		if !h.secure || h.protocol == http1 {
 			h.mu.Unlock()
 			cn, multi, err = h.open(ctx, t)
 			return cn, multi, false, err
@@ -254,6 +254,6 @@ func (h *host) openConn(ctx context.Context, t timing) (*conn, *http.ClientConn,
 
 func (h *host) rememberProtocol(p protocol) {
 	h.mu.Lock()
-	h.speaks = p
+	h.protocol = p
 	h.mu.Unlock()
 }

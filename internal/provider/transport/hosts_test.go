@@ -47,7 +47,7 @@ func TestNewHostAmongMany(t *testing.T) {
 	s := counting(&n, answers(hello))
 	r := newPeer(t, s, s)
 	c := newClient(t, transport.Options{})
-	c.Crowd()
+	c.FillHosts()
 	for range 3 {
 		if _, _, err := call(c, r); err != nil {
 			t.Fatal(err)

@@ -221,7 +221,7 @@ func TestFailureOfTheFirstConnectionIsShared(t *testing.T) {
 	const callers = 20
 	var n atomic.Int32
 	hold := make(chan struct{})
-	s := counting(&n, func(_ testing.TB, c *peerConn) { <-hold; c.say("no TLS here\r\n") })
+	s := counting(&n, func(_ testing.TB, c *peerConn) { <-hold; c.write("no TLS here\r\n") })
 	r := newPeer(t, repeat(s, callers)...)
 	r.Scheme = "https"
 	c := newClient(t, transport.Options{})

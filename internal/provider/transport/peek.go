@@ -11,7 +11,7 @@ import (
 // socketProbe looks whether a connection has something to read without reading it.
 type socketProbe struct {
 	control syscall.RawConn
-	look    func(fd uintptr)
+	check   func(fd uintptr)
 	quiet   *bool
 }
 
@@ -26,7 +26,7 @@ func newPeeker(nc net.Conn) socketProbe {
 		return socketProbe{}
 	}
 	p := socketProbe{control: rc, quiet: new(bool)}
-	p.look = func(fd uintptr) {
+	p.check = func(fd uintptr) {
 		var one [1]byte
 		_, err := socket.Peek(int(fd), one[:])
 		*p.quiet = errors.Is(err, syscall.EAGAIN)
@@ -41,5 +41,5 @@ func (p socketProbe) silent() bool {
 		return true
 	}
 	*p.quiet = false
-	return p.control.Control(p.look) == nil && *p.quiet
+	return p.control.Control(p.check) == nil && *p.quiet
 }

@@ -68,8 +68,8 @@ func (c *peerConn) request() (*http.Request, []byte, error) {
 	return req, body, err
 }
 
-// say writes bytes as they are.
-func (c *peerConn) say(s string) { _, _ = io.WriteString(c, s) }
+// write writes bytes as they are.
+func (c *peerConn) write(s string) { _, _ = io.WriteString(c, s) }
 
 // untilGone waits until the other side has closed the connection.
 func (c *peerConn) untilGone() { _, _ = io.Copy(io.Discard, c.r) }
@@ -110,22 +110,22 @@ func newPeer(t testing.TB, scripts ...script) transport.Request {
 }
 
 // answers is a script that answers each request with the same bytes.
-func answers(reply string) script {
+func answers(response string) script {
 	return func(_ testing.TB, c *peerConn) {
 		for {
 			if _, _, err := c.request(); err != nil {
 				return
 			}
-			c.say(reply)
+			c.write(response)
 		}
 	}
 }
 
 // once answers one request and closes the connection.
-func once(reply string) script {
+func once(response string) script {
 	return func(_ testing.TB, c *peerConn) {
 		if _, _, err := c.request(); err == nil {
-			c.say(reply)
+			c.write(response)
 		}
 	}
 }

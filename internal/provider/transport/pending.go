@@ -29,12 +29,12 @@ func (r *Request) detached(ctx context.Context) context.Context {
 
 // late offers a call over HTTP/1.1 that was sent whole to the owner of Late, and reports
 // whether it goes on. It is moved out of the room then.
-func (r *Request) late(a *answer) bool {
+func (r *Request) late(a *http1Response) bool {
 	if r.Late == nil || a.body.up != nil || a.body.stop == nil {
 		return false
 	}
-	own, method := &answer{body: a.body}, r.Method
-	if !r.Late(&Pending{await: func() (*Response, error) { return own.await(method) }}) {
+	detached, method := &http1Response{body: a.body}, r.Method
+	if !r.Late(&Pending{await: func() (*Response, error) { return detached.await(method) }}) {
 		return false
 	}
 	a.body = body{}
@@ -42,7 +42,7 @@ func (r *Request) late(a *answer) bool {
 }
 
 // await reads the head of the answer without a limit of time.
-func (a *answer) await(method string) (*Response, error) {
+func (a *http1Response) await(method string) (*Response, error) {
 	b := &a.body
 	b.cn.readLimit = time.Time{}
 	_ = b.cn.nc.SetReadDeadline(b.cn.readLimit) // fails only when closed, which the next read tells
@@ -84,7 +84,7 @@ func (s *stream) roundTrip(cc *http.ClientConn, r *Request, hr *http.Request, t 
 	case <-timer.C:
 	}
 	method := r.Method
-	if s.sent.whole() && r.Late(&Pending{await: func() (*Response, error) { return s.await(done, method) }}) {
+	if s.sent.isFullyRead() && r.Late(&Pending{await: func() (*Response, error) { return s.await(done, method) }}) {
 		return nil, errLate
 	}
 	s.cancel(errHeadTimeout)
@@ -106,8 +106,8 @@ func (s *stream) await(done <-chan tripped, method string) (*Response, error) {
 	return s.answered(end.res, method), nil
 }
 
-// whole reports whether all of the body was read, so that it is not touched any more.
-func (s *source) whole() bool {
+// isFullyRead reports whether all of the body was read, so that it is not touched any more.
+func (s *source) isFullyRead() bool {
 	if !s.replayable {
 		return false
 	}

@@ -35,14 +35,14 @@ func TestPendingCallGoesOn(t *testing.T) {
 			pool := s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 			c := transport.New(transport.Options{Guard: netguard.New([]string{"127.0.0.1"}), TLSConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}})
 			t.Cleanup(c.Close)
-			ctx, leave := context.WithCancel(t.Context())
+			ctx, cancel := context.WithCancel(t.Context())
 			var pending *transport.Pending
 			_, err := c.Do(ctx, &transport.Request{
 				Method: "POST", Scheme: "https", Host: strings.TrimPrefix(s.URL, "https://"), Target: "/", Body: wire.Bytes([]byte("{}")), HeadTimeout: 300 * time.Millisecond,
 				Detach: func(context.Context) context.Context { return t.Context() },
 				Late:   func(p *transport.Pending) bool { pending = p; return true },
 			})
-			leave()
+			cancel()
 			close(gate)
 			if !fault.Has(err, fault.UpstreamTimeout) || pending == nil {
 				t.Fatalf("%v, pending %v", err, pending)

@@ -31,12 +31,12 @@ func (h *host) pop(fresh bool) *conn {
 func (h *host) put(cn *conn) {
 	cn.since = time.Now()
 	h.mu.Lock()
-	keep := !h.gone && len(h.idle) < h.c.opts.MaxIdlePerHost
-	if keep {
+	reuse := !h.gone && len(h.idle) < h.c.opts.MaxIdlePerHost
+	if reuse {
 		h.idle = append(h.idle, cn)
 	}
 	h.mu.Unlock()
-	if !keep {
+	if !reuse {
 		cn.close()
 	}
 }
@@ -66,7 +66,7 @@ func (h *host) add(cc *http.ClientConn) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.speaks = http2
+	h.protocol = http2
 	if h.gone {
 		closeWhenUnused(cc)
 		return nil
@@ -118,11 +118,11 @@ type evictionScore struct {
 func (h *host) evictionScore() evictionScore {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return evictionScore{h.speaks != unknown, h.used}
+	return evictionScore{h.protocol != unknown, h.used}
 }
 
-// below says whether u is worth less than o.
-func (u evictionScore) below(o evictionScore) bool {
+// isLess says whether u is worth less than o.
+func (u evictionScore) isLess(o evictionScore) bool {
 	if u.reached != o.reached {
 		return o.reached
 	}

@@ -28,8 +28,8 @@ func counting(n *atomic.Int32, s script) script {
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		name, reply string
-		conns       int32 // used by two calls
+		name, response string
+		conns          int32 // used by two calls
 	}{
 		{"sized", hello, 1},
 		{"empty", okHead + "content-length: 0\r\n\r\n", 1},
@@ -44,7 +44,7 @@ func TestReuse(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var n atomic.Int32
-			s := counting(&n, answers(tc.reply))
+			s := counting(&n, answers(tc.response))
 			r := newPeer(t, s, s)
 			c := newClient(t, transport.Options{})
 			opened := int32(0)
@@ -73,9 +73,9 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 	poisoned := make(chan struct{})
 	r := newPeer(t, func(_ testing.TB, c *peerConn) {
 		_, _, _ = c.request()
-		c.say(hello)
+		c.write(hello)
 		time.Sleep(20 * time.Millisecond) // a second answer that comes on its own
-		c.say(okHead + "content-length: 6\r\n\r\npoison")
+		c.write(okHead + "content-length: 6\r\n\r\npoison")
 		close(poisoned)
 		c.untilGone()
 	}, answers(hello))
@@ -93,13 +93,13 @@ func TestUnaskedAnswerIsNotGivenToTheNextCaller(t *testing.T) {
 func TestUnaskedAnswerRightBehindTheFirst(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "POST"} {
-		read, said := make(chan struct{}), make(chan struct{})
+		read, responded := make(chan struct{}), make(chan struct{})
 		r := newPeer(t, func(_ testing.TB, c *peerConn) {
 			_, _, _ = c.request()
-			c.say(hello)
+			c.write(hello)
 			<-read
-			c.say(okHead + "content-length: 6\r\n\r\npoison")
-			close(said)
+			c.write(okHead + "content-length: 6\r\n\r\npoison")
+			close(responded)
 			c.untilGone()
 		}, answers(hello))
 		r.Method = method
@@ -108,7 +108,7 @@ func TestUnaskedAnswerRightBehindTheFirst(t *testing.T) {
 			t.Fatal(body, err)
 		}
 		close(read)
-		<-said
+		<-responded
 		if _, body, err := call(c, r); err != nil || body != "hello" {
 			t.Errorf("%s: %q %v", method, body, err)
 		}
@@ -119,11 +119,11 @@ func TestUnaskedAnswerRightBehindTheFirst(t *testing.T) {
 // another connection, and the peer sees it once.
 func TestEndRightBehindTheAnswer(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int32
+	var requests atomic.Int32
 	once := func(_ testing.TB, c *peerConn) {
 		if _, _, err := c.request(); err == nil {
-			asked.Add(1)
-			c.say(hello)
+			requests.Add(1)
+			c.write(hello)
 		}
 	}
 	r := post(newPeer(t, once, once, once, once), wire.Bytes([]byte("{}")))
@@ -134,7 +134,7 @@ func TestEndRightBehindTheAnswer(t *testing.T) {
 			t.Errorf("%q %v", body, err)
 		}
 	}
-	if n := asked.Load(); n != 4 {
+	if n := requests.Load(); n != 4 {
 		t.Errorf("four calls were seen %d times", n)
 	}
 }
@@ -146,10 +146,10 @@ func TestRoom(t *testing.T) {
 	r := newPeer(t, func(_ testing.TB, c *peerConn) {
 		for _, reply := range []string{hello, long, hello} {
 			_, _, _ = c.request()
-			c.say(reply)
+			c.write(reply)
 		}
 	})
-	r.Room = new(transport.ResponseBuffer)
+	r.ResponseBuffer = new(transport.ResponseBuffer)
 	c := newClient(t, transport.Options{})
 	for i, want := range []struct {
 		body  string
@@ -164,7 +164,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d: %q %v %v", i, body, resp.Header, err)
 		}
 		_ = resp.Body.Close()
-		r.Room.Clear()
+		r.ResponseBuffer.Clear()
 		if resp.Status != 0 || resp.Body != nil || resp.Header != nil {
 			t.Errorf("%d: %+v is left", i, resp)
 		}
@@ -174,12 +174,12 @@ func TestRoom(t *testing.T) {
 // corked is a connection whose writes go out together.
 type corked struct {
 	net.Conn
-	held []byte
-	on   bool
+	held    []byte
+	enabled bool
 }
 
 func (c *corked) Write(p []byte) (int, error) {
-	if c.on {
+	if c.enabled {
 		c.held = append(c.held, p...)
 		return len(p), nil
 	}
@@ -199,9 +199,9 @@ func TestUnaskedAnswerInsideTLS(t *testing.T) {
 	}
 	r := newPeer(t, secure(func(cork *corked, c *peerConn) {
 		_, _, _ = c.request()
-		cork.on = true
-		c.say(hello)
-		c.say(okHead + "content-length: 6\r\n\r\npoison")
+		cork.enabled = true
+		c.write(hello)
+		c.write(okHead + "content-length: 6\r\n\r\npoison")
 		_, _ = cork.Conn.Write(cork.held)
 		c.untilGone()
 	}), secure(func(_ *corked, c *peerConn) { answers(hello)(t, c) }))
@@ -220,7 +220,7 @@ func TestRetryOnStaleConnection(t *testing.T) {
 	t.Parallel()
 	dies := func(_ testing.TB, c *peerConn) {
 		_, _, _ = c.request()
-		c.say(hello)
+		c.write(hello)
 		_, _, _ = c.request() // and no answer
 	}
 	t.Run("replayable", func(t *testing.T) {
@@ -271,9 +271,9 @@ func TestRetryOnStaleConnection(t *testing.T) {
 		t.Parallel()
 		r := newPeer(t, func(_ testing.TB, c *peerConn) {
 			_, _, _ = c.request()
-			c.say(hello)
+			c.write(hello)
 			_, _, _ = c.request()
-			c.say("H")
+			c.write("H")
 		}, answers(hello))
 		c := newClient(t, transport.Options{})
 		_, _, _ = call(c, r)
@@ -296,19 +296,19 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 
 func TestIdleConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	const calls, kept = 4, 2
+	const calls, idle = 4, 2
 	left := make(chan struct{}, calls)
 	came, hold := make(chan struct{}, calls), make(chan struct{})
 	s := func(_ testing.TB, c *peerConn) {
 		_, _, _ = c.request()
 		came <- struct{}{}
 		<-hold
-		c.say(hello)
+		c.write(hello)
 		c.untilGone()
 		left <- struct{}{}
 	}
 	r := newPeer(t, s, s, s, s)
-	c := newClient(t, transport.Options{MaxIdlePerHost: kept})
+	c := newClient(t, transport.Options{MaxIdlePerHost: idle})
 	errs := make(chan error)
 	for range calls {
 		go func() { _, _, err := call(c, r); errs <- err }()
@@ -322,7 +322,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for range calls - kept {
+	for range calls - idle {
 		<-left
 	}
 	select {

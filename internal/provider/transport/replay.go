@@ -7,7 +7,7 @@ type failurePhase int
 
 const (
 	perhapsActed failurePhase = iota // the peer was alive, and may have acted on it
-	unheard                          // the connection ended without one byte of an answer
+	noResponse                       // the connection ended without one byte of an answer
 	notActed                         // the peer has not got the whole, or has refused it unread
 )
 
@@ -28,7 +28,7 @@ const (
 // connection that another call was opening does not count.
 func (t timing) repeatable(method string, l failurePhase) bool {
 	window := staleWindow
-	if l == unheard && !idempotent(method) {
+	if l == noResponse && !idempotent(method) {
 		window = deadWindow
 	}
 	return l != perhapsActed && time.Since(t.start)-t.queue < window

@@ -22,28 +22,28 @@ func TestRepeatable(t *testing.T) {
 	const now, soon, late, tooLate = 0, 200 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second
 	for _, tc := range []struct {
 		name, method string
-		lost         int
+		phase        int
 		after        time.Duration
 		want         bool
 	}{
-		{"dead at once", "POST", transport.Unheard, now, true},
-		{"dead after a while", "POST", transport.Unheard, soon, false},
-		{"dead after a while", "PATCH", transport.Unheard, soon, false},
-		{"dead after a while", "PURGE", transport.Unheard, soon, false},
-		{"dead after a while", "GET", transport.Unheard, late, true},
-		{"dead after a while", "HEAD", transport.Unheard, late, true},
-		{"dead after a while", "OPTIONS", transport.Unheard, late, true},
-		{"dead after a while", "PUT", transport.Unheard, late, true},
-		{"dead after a while", "DELETE", transport.Unheard, late, true},
-		{"dead after a while", "TRACE", transport.Unheard, late, true},
-		{"dead after long", "GET", transport.Unheard, tooLate, false},
+		{"dead at once", "POST", transport.NoResponse, now, true},
+		{"dead after a while", "POST", transport.NoResponse, soon, false},
+		{"dead after a while", "PATCH", transport.NoResponse, soon, false},
+		{"dead after a while", "PURGE", transport.NoResponse, soon, false},
+		{"dead after a while", "GET", transport.NoResponse, late, true},
+		{"dead after a while", "HEAD", transport.NoResponse, late, true},
+		{"dead after a while", "OPTIONS", transport.NoResponse, late, true},
+		{"dead after a while", "PUT", transport.NoResponse, late, true},
+		{"dead after a while", "DELETE", transport.NoResponse, late, true},
+		{"dead after a while", "TRACE", transport.NoResponse, late, true},
+		{"dead after long", "GET", transport.NoResponse, tooLate, false},
 		{"not sent whole", "POST", transport.NotActed, late, true},
 		{"not sent whole", "POST", transport.NotActed, tooLate, false},
 		{"answered", "GET", transport.PerhapsActed, now, false},
 		{"answered", "POST", transport.PerhapsActed, now, false},
 	} {
 		for _, waited := range []time.Duration{0, time.Minute} { // for another's connection
-			if got := transport.Repeatable(tc.method, tc.lost, tc.after, waited); got != tc.want {
+			if got := transport.Repeatable(tc.method, tc.phase, tc.after, waited); got != tc.want {
 				t.Errorf("%s %s, waited %v: %v", tc.method, tc.name, waited, got)
 			}
 		}
@@ -54,15 +54,15 @@ func TestRepeatable(t *testing.T) {
 // first wait for an answer lasts.
 const longer = 250 * time.Millisecond
 
-// lostCall is what becomes of the second call on a connection that fails under it.
-type lostCall struct {
+// failedCall is what becomes of the second call on a connection that fails under it.
+type failedCall struct {
 	name, method string
 	sent         int32 // how often it is sent
 }
 
 // try makes two calls of which the second is lost, on r's peer that counts in sent how
 // often that one came.
-func (l lostCall) try(t *testing.T, c *transport.Client, r transport.Request, sent *atomic.Int32) {
+func (l failedCall) try(t *testing.T, c *transport.Client, r transport.Request, sent *atomic.Int32) {
 	t.Helper()
 	r = post(r, wire.Bytes([]byte("{}")))
 	r.Method = l.method
@@ -83,23 +83,23 @@ func (l lostCall) try(t *testing.T, c *transport.Client, r transport.Request, se
 func TestLostCalls(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		lostCall
-		said string
+		failedCall
+		sentBytes string
 	}{
-		{lostCall{"at work", "POST", 1}, ""},
-		{lostCall{"at work", "PUT", 2}, ""},
-		{lostCall{"interim answer", "PUT", 1}, "HTTP/1.1 102 Processing\r\n\r\n"},
-		{lostCall{"part of an interim answer", "PUT", 1}, "HTTP/1.1 102 Proc"},
+		{failedCall{"at work", "POST", 1}, ""},
+		{failedCall{"at work", "PUT", 2}, ""},
+		{failedCall{"interim answer", "PUT", 1}, "HTTP/1.1 102 Processing\r\n\r\n"},
+		{failedCall{"part of an interim answer", "PUT", 1}, "HTTP/1.1 102 Proc"},
 	} {
 		t.Run(tc.method+" "+tc.name, func(t *testing.T) {
 			t.Parallel()
 			var sent atomic.Int32
 			r := newPeer(t, func(_ testing.TB, c *peerConn) {
 				_, _, _ = c.request()
-				c.say(hello)
+				c.write(hello)
 				_, _, _ = c.request()
 				sent.Add(1)
-				c.say(tc.said)
+				c.write(tc.sentBytes)
 				time.Sleep(longer) // and no answer
 			}, counting(&sent, once(hello)))
 			tc.try(t, newClient(t, transport.Options{}), r, &sent)
@@ -111,17 +111,17 @@ func TestLostCalls(t *testing.T) {
 func TestLostCallsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		lostCall
-		lose func(c framed, stream uint32)
+		failedCall
+		fail func(c framed, stream uint32)
 	}{
-		{lostCall{"at work", "POST", 1}, func(framed, uint32) { time.Sleep(longer) }},
-		{lostCall{"at work", "PUT", 2}, func(framed, uint32) { time.Sleep(longer) }},
-		{lostCall{"interim answer", "PUT", 1}, func(c framed, stream uint32) { c.status(stream, "103", false) }},
-		{lostCall{"refused", "POST", 2}, func(c framed, stream uint32) {
+		{failedCall{"at work", "POST", 1}, func(framed, uint32) { time.Sleep(longer) }},
+		{failedCall{"at work", "PUT", 2}, func(framed, uint32) { time.Sleep(longer) }},
+		{failedCall{"interim answer", "PUT", 1}, func(c framed, stream uint32) { c.status(stream, "103", false) }},
+		{failedCall{"refused", "POST", 2}, func(c framed, stream uint32) {
 			time.Sleep(longer)
 			_ = c.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
 		}},
-		{lostCall{"broken off", "PUT", 1}, func(c framed, stream uint32) { _ = c.WriteRSTStream(stream, http2.ErrCodeInternal) }},
+		{failedCall{"broken off", "PUT", 1}, func(c framed, stream uint32) { _ = c.WriteRSTStream(stream, http2.ErrCodeInternal) }},
 	} {
 		t.Run(tc.method+" "+tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +134,7 @@ func TestLostCallsOverHTTP2(t *testing.T) {
 					return true
 				}
 				sent.Add(1)
-				tc.lose(c, stream)
+				tc.fail(c, stream)
 				return false
 			}), frames(cfg, func(c framed, stream uint32) bool {
 				sent.Add(1)

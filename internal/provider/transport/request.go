@@ -48,10 +48,10 @@ type Request struct {
 	// another, so keep it for as long as the identity is the same.
 	TLS *tls.Config
 
-	// Room is where the answer may be made; nil for a new one. Until Response.Body was
+	// ResponseBuffer is where the answer may be made; nil for a new one. Until Response.Body was
 	// closed and Header is not read any more the room is in use. Of calls over HTTP/2
 	// nothing is kept in it.
-	Room *ResponseBuffer
+	ResponseBuffer *ResponseBuffer
 }
 
 // check refuses what would break the framing of the request. The host is checked

@@ -69,7 +69,7 @@ func (h *host) stream(ctx context.Context, cc *http.ClientConn, r *Request, t ti
 		if errors.Is(err, errLate) {
 			return nil, perhapsActed, fault.Wrap(fault.UpstreamTimeout, errHeadTimeout)
 		}
-		l := s.lost(cc, err)
+		l := s.classifyFailure(cc, err)
 		if l != perhapsActed {
 			h.drop(cc)
 		}
@@ -97,14 +97,14 @@ const forever = 1 << 62
 // traced is ctx for a call that notes the first answer, be it an interim one, of which
 // net/http tells nothing otherwise.
 func (s *stream) traced(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { s.heard.Store(true) }})
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotFirstResponseByte: func() { s.received.Store(true) }})
 }
 
-// lost is what is known of a request that got no answer.
-func (s *stream) lost(cc *http.ClientConn, err error) failurePhase {
+// classifyFailure is what is known of a request that got no answer.
+func (s *stream) classifyFailure(cc *http.ClientConn, err error) failurePhase {
 	var reset streamReset
 	switch {
-	case s.heard.Load() || s.cause() != nil:
+	case s.received.Load() || s.cause() != nil:
 		return perhapsActed
 	case errors.As(err, &reset):
 		if reset.Code == refusedStream {
@@ -112,7 +112,7 @@ func (s *stream) lost(cc *http.ClientConn, err error) failurePhase {
 		}
 		return perhapsActed
 	case cc.Err() != nil || cc.Available() == 0: // closed, or going away
-		return unheard
+		return noResponse
 	}
 	return perhapsActed
 }
@@ -170,14 +170,14 @@ func lines(hd http.Header) wire.Header {
 
 // stream is the body of an HTTP/2 answer.
 type stream struct {
-	rc     io.ReadCloser // nil when there was no answer
-	sent   *source
-	idle   time.Duration
-	watch  *time.Timer // ends the call; runs during a Read and at the end
-	cancel context.CancelCauseFunc
-	cause  func() error // why the call was cancelled, nil when it was not
-	heard  atomic.Bool  // a head has come, of an interim answer too
-	err    error
+	rc       io.ReadCloser // nil when there was no answer
+	sent     *source
+	idle     time.Duration
+	watch    *time.Timer // ends the call; runs during a Read and at the end
+	cancel   context.CancelCauseFunc
+	cause    func() error // why the call was cancelled, nil when it was not
+	received atomic.Bool  // a head has come, of an interim answer too
+	err      error
 }
 
 // Read implements Body.
@@ -215,7 +215,7 @@ func (s *stream) end(err error) {
 		// Close waits until the call's place on the connection is free, so that the next
 		// call finds it. It never is while an upload stands still, be it in its source or
 		// because the peer takes nothing: then the watch ends the wait, which is no failure.
-		s.watch.Reset(settleTime)
+		s.watch.Reset(finishTimeout)
 		_ = s.rc.Close()
 	}
 	s.watch.Stop()

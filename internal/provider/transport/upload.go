@@ -27,7 +27,7 @@ func (b *body) send(r *Request) error {
 	size := r.Body.Len()
 	switch {
 	case !r.Body.Replayable() || size > inlineBytes:
-		buf.own(out)
+		buf.adopt(out)
 		if _, err := nc.Write(out); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (b *body) send(r *Request) error {
 		_, err := nc.Write(buf.out.b)
 		return err
 	}
-	buf.own(out)
+	buf.adopt(out)
 	if mem, ok := r.Body.Memory(); ok {
 		_, err := (&net.Buffers{out, mem}).WriteTo(nc)
 		return err
@@ -54,8 +54,8 @@ func (b *body) send(r *Request) error {
 	return err
 }
 
-// own keeps the room of a slice that has outgrown the buffer.
-func (buf *buffer) own(b []byte) {
+// adopt keeps the room of a slice that has outgrown the buffer.
+func (buf *buffer) adopt(b []byte) {
 	if cap(b) > len(buf.b) {
 		buf.b = b[:cap(b)]
 	}
@@ -94,18 +94,18 @@ func (u *upload) sourceErr() error {
 	return nil
 }
 
-// settleTime is how long the end of an upload is waited for when the answer has
+// finishTimeout is how long the end of an upload is waited for when the answer has
 // ended. A peer that has read everything makes it end at once.
-const settleTime = 5 * time.Millisecond
+const finishTimeout = 5 * time.Millisecond
 
-// settled reports whether everything was sent.
-func (u *upload) settled() bool {
+// isSent reports whether everything was sent.
+func (u *upload) isSent() bool {
 	if u == nil {
 		return true
 	}
 	select {
 	case <-u.done:
-	case <-time.After(settleTime):
+	case <-time.After(finishTimeout):
 		return false
 	}
 	return !u.failed.Load()
@@ -154,26 +154,26 @@ func sendAll(p wire.Payload, nc net.Conn) error {
 
 const (
 	streamBytes = 64 << 10
-	// sizeRoom is what the size line of a chunk takes: "10000\r\n" for 64 KiB.
-	sizeRoom = 7
+	// chunkSizeBytes is what the size line of a chunk takes: "10000\r\n" for 64 KiB.
+	chunkSizeBytes = 7
 )
 
-var streamBuffers = sync.Pool{New: func() any { b := make([]byte, sizeRoom+streamBytes+2); return &b }}
+var streamBuffers = sync.Pool{New: func() any { b := make([]byte, chunkSizeBytes+streamBytes+2); return &b }}
 
 // sendStream writes a body as it comes: each read is one write, as a chunk when
 // the length is not known. Never more than the announced length is sent.
 func sendStream(p wire.Payload, nc net.Conn) error {
-	room := streamBuffers.Get().(*[]byte)
-	defer streamBuffers.Put(room)
+	buf := streamBuffers.Get().(*[]byte)
+	defer streamBuffers.Put(buf)
 	src, left := p.Open(), p.Len()
 	for left != 0 {
-		data := (*room)[sizeRoom : sizeRoom+streamBytes]
+		data := (*buf)[chunkSizeBytes : chunkSizeBytes+streamBytes]
 		if left > 0 {
 			data = data[:min(left, streamBytes)]
 		}
 		n, readErr := src.Read(data)
 		if n > 0 {
-			if err := sendPiece(nc, *room, n, left < 0); err != nil {
+			if err := sendPart(nc, *buf, n, left < 0); err != nil {
 				return err
 			}
 		}
@@ -193,17 +193,17 @@ func sendStream(p wire.Payload, nc net.Conn) error {
 	return nil
 }
 
-// sendPiece writes the n bytes of room that lie behind the place for a size.
-func sendPiece(nc net.Conn, room []byte, n int, chunk bool) error {
-	piece := room[sizeRoom : sizeRoom+n]
+// sendPart writes the n bytes of room that lie behind the place for a size.
+func sendPart(nc net.Conn, buf []byte, n int, chunk bool) error {
+	part := buf[chunkSizeBytes : chunkSizeBytes+n]
 	if chunk {
-		var line [sizeRoom]byte
+		var line [chunkSizeBytes]byte
 		size := append(strconv.AppendInt(line[:0], int64(n), 16), "\r\n"...)
-		start := sizeRoom - len(size)
-		copy(room[start:], size)
-		copy(room[sizeRoom+n:], "\r\n")
-		piece = room[start : sizeRoom+n+2]
+		start := chunkSizeBytes - len(size)
+		copy(buf[start:], size)
+		copy(buf[chunkSizeBytes+n:], "\r\n")
+		part = buf[start : chunkSizeBytes+n+2]
 	}
-	_, err := nc.Write(piece)
+	_, err := nc.Write(part)
 	return err
 }

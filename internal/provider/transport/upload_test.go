@@ -22,16 +22,16 @@ func TestEarlyAnswer(t *testing.T) {
 	scripts := map[string]script{
 		"closes": func(_ testing.TB, c *peerConn) {
 			_, _ = http.ReadRequest(c.r)
-			c.say(refusal)
+			c.write(refusal)
 		},
 		"reads no further": func(t testing.TB, c *peerConn) {
 			_, _ = http.ReadRequest(c.r)
-			c.say(refusal)
+			c.write(refusal)
 			<-t.Context().Done()
 		},
 		"reads on": func(_ testing.TB, c *peerConn) {
 			_, _ = http.ReadRequest(c.r)
-			c.say(refusal)
+			c.write(refusal)
 			c.untilGone()
 		},
 	}
@@ -73,8 +73,8 @@ func TestFullDuplex(t *testing.T) {
 				}
 			}
 		}))
-		in, out := io.Pipe()
-		resp, err := newClient(t, o).Do(context.Background(), ptr(post(base, wire.Stream(in, -1))))
+		pipeReader, out := io.Pipe()
+		resp, err := newClient(t, o).Do(context.Background(), ptr(post(base, wire.Stream(pipeReader, -1))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,14 +97,14 @@ func TestFullDuplex(t *testing.T) {
 // The answer to an upload that is stuck in its source does not wait for it.
 func TestCloseDoesNotWaitForAStuckSource(t *testing.T) {
 	t.Parallel()
-	in, out := io.Pipe()
+	pipeReader, out := io.Pipe()
 	r := newPeer(t, func(_ testing.TB, c *peerConn) {
 		_, _ = http.ReadRequest(c.r)
-		c.say("HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno")
+		c.write("HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\nno")
 		c.untilGone()
 	})
 	r.HeadTimeout, r.IdleTimeout = time.Hour, time.Hour // so that nothing else ends it
-	resp, _, err := call(newClient(t, transport.Options{}), post(r, wire.Stream(in, -1)))
+	resp, _, err := call(newClient(t, transport.Options{}), post(r, wire.Stream(pipeReader, -1)))
 	if err != nil || resp.Status != 401 {
 		t.Errorf("%d %v", resp.Status, err)
 	}
@@ -120,11 +120,11 @@ func TestAStuckSourceOverHTTP2(t *testing.T) {
 			_, _ = io.WriteString(w, r.RemoteAddr)
 		}))
 		c := newClient(t, o)
-		in, out := io.Pipe()
+		pipeReader, out := io.Pipe()
 		go func() { _, _ = out.Write([]byte("first")) }()
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		resp, err := c.Do(ctx, ptr(post(base, wire.Stream(in, -1))))
+		resp, err := c.Do(ctx, ptr(post(base, wire.Stream(pipeReader, -1))))
 		if err != nil {
 			t.Fatal(err)
 		}

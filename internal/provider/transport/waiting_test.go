@@ -16,8 +16,8 @@ import (
 // its answer is read whole all the same, also where the head needs more room than was
 // kept.
 func TestWaitingHoldsLittle(t *testing.T) { // not beside others: it measures the heap
-	const calls, most = 200, 12 << 10
-	reply := []byte(okHead + "x-long: " + strings.Repeat("y", 3000) + "\r\ncontent-length: 5\r\n\r\nhello")
+	const calls, maxBytes = 200, 12 << 10
+	response := []byte(okHead + "x-long: " + strings.Repeat("y", 3000) + "\r\ncontent-length: 5\r\n\r\nhello")
 	var arrived sync.WaitGroup
 	arrived.Add(calls)
 	release := make(chan struct{})
@@ -28,7 +28,7 @@ func TestWaitingHoldsLittle(t *testing.T) { // not beside others: it measures th
 		}
 		arrived.Done()
 		<-release
-		_, _ = c.Write(reply)
+		_, _ = c.Write(response)
 		c.untilGone()
 	}
 	r := chatCall(newPeer(t, repeat(wait, calls)...))
@@ -52,11 +52,11 @@ func TestWaitingHoldsLittle(t *testing.T) { // not beside others: it measures th
 	}
 	arrived.Wait()
 	held := (heap() - before) / calls
-	for limit := time.Now().Add(30 * time.Second); held > most && time.Now().Before(limit); held = (heap() - before) / calls {
+	for limit := time.Now().Add(30 * time.Second); held > maxBytes && time.Now().Before(limit); held = (heap() - before) / calls {
 		time.Sleep(20 * time.Millisecond) // a call gives its buffer back when haste and its slack are over
 	}
-	if held > most {
-		t.Errorf("a waiting call holds %d bytes, more than %d", held, most)
+	if held > maxBytes {
+		t.Errorf("a waiting call holds %d bytes, more than %d", held, maxBytes)
 	}
 	close(release)
 	wg.Wait()

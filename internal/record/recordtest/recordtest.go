@@ -37,7 +37,7 @@ func Chat(n int) *record.Attempt {
 		Started: started, Duration: 812*time.Millisecond + time.Duration(n)*time.Microsecond, FirstByte: 300 * time.Millisecond,
 		OrgID: Org, WorkspaceID: Workspace, KeyID: Key, KeyName: "production", ConfigID: "pc-routing-3f9x2a",
 		TargetPath: "config.targets[1]", Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini",
-		ReplyModel: "gpt-4o-mini-2024-07-18", Endpoint: llm.ChatComplete, Method: "POST", Path: "/v1/chat/completions",
+		ResponseModel: "gpt-4o-mini-2024-07-18", Endpoint: llm.ChatComplete, Method: "POST", Path: "/v1/chat/completions",
 		UpstreamURL: "https://api.openai.com/v1/chat/completions", Status: 200, Upstream: 200, Outcome: record.OK,
 		CacheStatus: "DISABLED", Usage: llm.Usage{InputTokens: 120, OutputTokens: 48, TotalTokens: 168, Reported: true},
 		Metadata: map[string]string{"_user": "alice@example.com", "team": "search"},
@@ -72,7 +72,7 @@ func fill(v reflect.Value, n *int) {
 		v.SetInt(int64(*n) * int64(time.Microsecond))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if kept(v.Type().Field(i)) {
+			if isStored(v.Type().Field(i)) {
 				fill(v.Field(i), n)
 			}
 		}
@@ -93,9 +93,9 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// kept reports whether a record has a place for a field: what of a usage only its bill depends on
+// isStored reports whether a record has a place for a field: what of a usage only its bill depends on
 // is kept with that, in catalog.Basis.
-func kept(f reflect.StructField) bool { return f.Tag.Get("json") != "-" }
+func isStored(f reflect.StructField) bool { return f.Tag.Get("json") != "-" }
 
 // Any draws an attempt with arbitrary texts, numbers and bodies; ids are what the
 // texts are.
@@ -111,7 +111,7 @@ func draw(t *rapid.T, name string, v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, name)).UTC()))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); kept(f) {
+			if f := v.Type().Field(i); isStored(f) {
 				draw(t, name+"."+f.Name, v.Field(i))
 			}
 		}

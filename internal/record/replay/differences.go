@@ -91,11 +91,11 @@ func (w *walk) members(path string, a, b map[string]any, depth int) {
 	for _, name := range names {
 		x, inA := a[name]
 		y, inB := b[name]
-		at := path + "." + name
+		memberPath := path + "." + name
 		if strings.ContainsAny(name, ". []\"") {
-			at = fmt.Sprintf("%s[%q]", path, name)
+			memberPath = fmt.Sprintf("%s[%q]", path, name)
 		}
-		w.pair(at, x, y, inA, inB, depth)
+		w.pair(memberPath, x, y, inA, inB, depth)
 	}
 }
 

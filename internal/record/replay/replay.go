@@ -25,13 +25,13 @@ type Change struct {
 
 // Call is a request to be sent again. It is never streamed.
 type Call struct {
-	Of       string // id of the attempt that it repeats
-	Method   string // "POST"
-	Path     string // "/v1/chat/completions"
-	Body     []byte
-	Provider string // for x-gateway-provider; empty for none
-	Config   string // for x-gateway-config; empty for none
-	Metadata map[string]string
+	AttemptID string // id of the attempt that it repeats
+	Method    string // "POST"
+	Path      string // "/v1/chat/completions"
+	Body      []byte
+	Provider  string // for x-gateway-provider; empty for none
+	Config    string // for x-gateway-config; empty for none
+	Metadata  map[string]string
 }
 
 // Outcome is what came of a Call.
@@ -49,14 +49,14 @@ var repeatable = map[llm.Endpoint]bool{
 	llm.ChatComplete: true, llm.Complete: true, llm.Messages: true, llm.CreateModelResponse: true, llm.Embed: true, llm.Rerank: true, llm.Moderate: true,
 }
 
-// Of makes the call that repeats an attempt with changes. It refuses with
+// NewCall makes the call that repeats an attempt with changes. It refuses with
 // fault.InvalidRequest what cannot be repeated, and with fault.InvalidParameter a change
 // that does not fit.
-func Of(a *record.Attempt, c Change) (*Call, error) {
+func NewCall(a *record.Attempt, c Change) (*Call, error) {
 	if !a.Source.Served() || !repeatable[a.Endpoint] {
 		return nil, fault.Newf(fault.InvalidRequest, "only calls for chats, completions, messages, responses, embeddings, rerankings and moderations that this gateway served can be replayed, not one of %q", cmp.Or(string(a.Endpoint), string(a.Source)))
 	}
-	call := &Call{Of: a.ID, Method: a.Method, Path: a.Path, Metadata: a.Metadata}
+	call := &Call{AttemptID: a.ID, Method: a.Method, Path: a.Path, Metadata: a.Metadata}
 	if err := call.readBody(a, c); err != nil {
 		return nil, err
 	}
@@ -82,11 +82,11 @@ func (call *Call) readBody(a *record.Attempt, c Change) error {
 	if err := splice.Scan(sent.Bytes, &d); err != nil {
 		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body is no JSON object").WithCause(err)
 	}
-	if at := sealed.Masked(sent.Bytes); at != "" {
-		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: the credential in %s is masked in the log; send the request itself with the credential", at)
+	if field := sealed.Masked(sent.Bytes); field != "" {
+		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: the credential in %s is masked in the log; send the request itself with the credential", field)
 	}
 	var edits []splice.Edit
-	if on, _ := d.Bool("stream"); on {
+	if stream, _ := d.Bool("stream"); stream {
 		edits = append(edits, splice.Set("stream", []byte("false")), splice.Drop("stream_options"))
 	}
 	if c.Model != "" {

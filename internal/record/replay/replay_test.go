@@ -76,7 +76,7 @@ func TestOf(t *testing.T) {
 		if c.change != nil {
 			c.change(a)
 		}
-		call, err := replay.Of(a, c.ask)
+		call, err := replay.NewCall(a, c.ask)
 		if c.refused != "" {
 			if f := fault.From(err); err == nil || f.HTTPStatus() != 400 || !strings.Contains(f.Text(), c.refused) {
 				t.Errorf("%s: %v, want a refusal with %q", name, err, c.refused)
@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if got := strings.Join([]string{call.Path, string(call.Body), call.Provider, call.Config}, " "); got != c.want || call.Of != a.ID {
+		if got := strings.Join([]string{call.Path, string(call.Body), call.Provider, call.Config}, " "); got != c.want || call.AttemptID != a.ID {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestDifferencesOfAnything(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{
+	for response, want := range map[string]string{
 		`{"choices":[{"message":{"role":"assistant","content":"Hello"}}]}`:                           "Hello",
 		`{"choices":[{"text":"once"},{"text":"twice"}]}`:                                             "once\ntwice",
 		`{"type":"message","content":[{"type":"text","text":"Hi"},{"type":"tool_use","input":{}}]}`:  "Hi",
@@ -154,8 +154,8 @@ func TestText(t *testing.T) {
 		`{"data":[{"embedding":[0.1]}]}`:                                                             "",
 		`data: {}`:                                                                                   "",
 	} {
-		if got := replay.Text([]byte(answer)); got != want {
-			t.Errorf("%s says %q, want %q", answer, got, want)
+		if got := replay.Text([]byte(response)); got != want {
+			t.Errorf("%s says %q, want %q", response, got, want)
 		}
 	}
 }

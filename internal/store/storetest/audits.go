@@ -29,7 +29,7 @@ func Audits(t *testing.T, set store.Settings) {
 		run  func(*testing.T)
 	}{
 		{"many writers on one trail", a.writers},
-		{"a change that fails leaves no row", a.rollBack},
+		{"a change that fails leaves no row", a.rollback},
 		{"checkpoints by one of many", a.checkpoints},
 		{"a row changed in the database", a.tampered},
 		{"retention", a.retention},
@@ -52,7 +52,7 @@ type hands struct{ now time.Time }
 
 func (h *hands) Now() time.Time { return h.now }
 
-func (a *audits) keeper(node int, p audit.Policy) *audit.Checkpointer {
+func (a *audits) checkpointer(node int, p audit.Policy) *audit.Checkpointer {
 	return audit.NewKeeper(a.nodes[node], a.signer, p, a.clock, slog.New(slog.DiscardHandler))
 }
 
@@ -133,16 +133,16 @@ func (a *audits) writers(t *testing.T) {
 	}
 }
 
-func (a *audits) rollBack(t *testing.T) {
-	org, mine := ident.NewID(), errors.New("not like that")
+func (a *audits) rollback(t *testing.T) {
+	org, errAbort := ident.NewID(), errors.New("not like that")
 	must(t, a.add(t.Context(), a.nodes[0], org))
 	err := a.nodes[0].InTx(t.Context(), func(tx resource.Tx) error {
 		if err := tx.Audit(t.Context(), a.action(org)); err != nil {
 			return err
 		}
-		return mine
+		return errAbort
 	})
-	if !errors.Is(err, mine) {
+	if !errors.Is(err, errAbort) {
 		t.Errorf("%v", err)
 	}
 	twice := a.action(org)
@@ -159,10 +159,10 @@ func (a *audits) checkpoints(t *testing.T) {
 	for range 25 {
 		must(t, a.add(t.Context(), a.nodes[1], org))
 	}
-	first := a.keeper(0, usual)
+	first := a.checkpointer(0, usual)
 	must(t, first.Sign(t.Context(), true))
 	must(t, a.add(t.Context(), a.nodes[1], org))
-	must(t, a.keeper(1, usual).Sign(t.Context(), true)) // it has not the lease
+	must(t, a.checkpointer(1, usual).Sign(t.Context(), true)) // it has not the lease
 	if r := a.verify(t, org, 26); r.Checkpoints != 3 || r.Last.Seq != 25 || r.Unsigned != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -189,7 +189,7 @@ func (a *audits) tampered(t *testing.T) {
 		must(t, a.add(t.Context(), a.nodes[0], org))
 	}
 	must(t, alter(t, a.set, fmt.Sprintf("UPDATE %s SET actor_id = 'nobody' WHERE org_id = '%s' AND seq = 4", table(a.set, "audit"), org)))
-	must(t, a.keeper(0, usual).Sign(t.Context(), true))
+	must(t, a.checkpointer(0, usual).Sign(t.Context(), true))
 	_, err := audit.Verify(bytes.NewReader(a.export(t, org, audit.Range{})), a.signer.Public(), audit.Options{})
 	var f *audit.Fault
 	if !errors.As(err, &f) || f.FaultKind != audit.Edited || f.Seq != 4 {
@@ -207,7 +207,7 @@ func (a *audits) retention(t *testing.T) {
 	org := ident.NewID()
 	p := usual
 	p.Keep = 24 * time.Hour
-	k := a.keeper(0, p)
+	k := a.checkpointer(0, p)
 	for range 3 { // days
 		for range 25 {
 			must(t, a.add(t.Context(), a.nodes[0], org))
@@ -257,7 +257,7 @@ func (a *audits) old(t *testing.T) {
 }
 
 func (a *audits) filters(t *testing.T) {
-	org, place := ident.NewID(), ident.NewID()
+	org, workspaceID := ident.NewID(), ident.NewID()
 	began := a.clock.now
 	change := []func(*resource.AuditRow){
 		func(r *resource.AuditRow) { r.Method = "POST" },
@@ -265,7 +265,7 @@ func (a *audits) filters(t *testing.T) {
 		func(r *resource.AuditRow) { r.RequestID = "request" },
 		func(r *resource.AuditRow) { r.ActorID = "ada" },
 		func(r *resource.AuditRow) { r.ActorKind = "system" },
-		func(r *resource.AuditRow) { r.WorkspaceID = place },
+		func(r *resource.AuditRow) { r.WorkspaceID = workspaceID },
 		func(r *resource.AuditRow) { r.Status = 403 },
 		func(r *resource.AuditRow) { r.Kind = "policies" },
 		func(r *resource.AuditRow) { r.Action = "rotate" },
@@ -278,7 +278,7 @@ func (a *audits) filters(t *testing.T) {
 		must(t, a.nodes[0].InTx(t.Context(), func(tx resource.Tx) error { return tx.Audit(t.Context(), row) }))
 	}
 	for i, q := range []audit.Query{
-		{Method: "POST"}, {URI: "api_keys"}, {RequestID: "request"}, {ActorID: "ada"}, {ActorKind: "system"}, {WorkspaceID: place},
+		{Method: "POST"}, {URI: "api_keys"}, {RequestID: "request"}, {ActorID: "ada"}, {ActorKind: "system"}, {WorkspaceID: workspaceID},
 		{Status: 403}, {Resource: "policies"}, {Action: "rotate"}, {ClientIP: "2001:db8::1"},
 	} {
 		q.OrgID, q.From, q.To = org, began, a.clock.now

@@ -30,7 +30,7 @@ func openJobs(t *testing.T, s *store.Store) {
 	ctx, now := t.Context(), time.Date(2001, 11, 20, 10, 0, 0, 0, time.UTC) // long ago: no job of another test is due
 	long := now.AddDate(-1, 0, 0)
 	j, private := openJob(now), openJob(now)
-	home, away := ident.NewID(), ident.NewID()
+	nodeID, otherNodeID := ident.NewID(), ident.NewID()
 	add := func(j *jobs.Job, node string, due time.Time) {
 		t.Helper()
 		_, err := s.AddJob(ctx, j, node, due, now, nil)
@@ -38,26 +38,26 @@ func openJobs(t *testing.T, s *store.Store) {
 	}
 	add(j, "", now.Add(time.Minute))
 	add(j, "", now.Add(time.Hour)) // changes nothing
-	add(private, home, now)
+	add(private, nodeID, now)
 	found, err := s.FindJob(ctx, j.ID)
 	must(t, err)
 	same(t, "found", found, j)
-	same(t, "before its time", isDue(t, s, j, home, now, long), false)
-	same(t, "at its time", isDue(t, s, j, home, now.Add(time.Minute), long), true)
-	same(t, "private, on its node", isDue(t, s, private, home, now, long), true)
-	same(t, "private, on another node", isDue(t, s, private, away, now, long), false)
-	same(t, "private and too old, on another node", isDue(t, s, private, away, now, now), true)
+	same(t, "before its time", isDue(t, s, j, nodeID, now, long), false)
+	same(t, "at its time", isDue(t, s, j, nodeID, now.Add(time.Minute), long), true)
+	same(t, "private, on its node", isDue(t, s, private, nodeID, now, long), true)
+	same(t, "private, on another node", isDue(t, s, private, otherNodeID, now, long), false)
+	same(t, "private and too old, on another node", isDue(t, s, private, otherNodeID, now, now), true)
 
 	j.Checks = 3
 	must(t, s.PostponeJob(ctx, j, now.Add(time.Hour)))
-	same(t, "postponed", isDue(t, s, j, home, now.Add(time.Minute), long), false)
-	hurried, err := s.SetJobDue(ctx, j.Key(), away, now)
+	same(t, "postponed", isDue(t, s, j, nodeID, now.Add(time.Minute), long), false)
+	hurried, err := s.SetJobDue(ctx, j.Key(), otherNodeID, now)
 	must(t, err)
-	same(t, "hurried", hurried && isDue(t, s, j, home, now, long), true)
-	hurried, err = s.SetJobDue(ctx, private.Key(), away, now)
+	same(t, "hurried", hurried && isDue(t, s, j, nodeID, now, long), true)
+	hurried, err = s.SetJobDue(ctx, private.Key(), otherNodeID, now)
 	must(t, err)
-	same(t, "private, hurried on another node", hurried && isDue(t, s, private, away, now, long), true)
-	hurried, err = s.SetJobDue(ctx, jobs.Key("another", "batch"), away, now)
+	same(t, "private, hurried on another node", hurried && isDue(t, s, private, otherNodeID, now, long), true)
+	hurried, err = s.SetJobDue(ctx, jobs.Key("another", "batch"), otherNodeID, now)
 	must(t, err)
 	same(t, "a job that is not there", hurried, false)
 	found, err = s.FindJob(ctx, j.ID)
@@ -86,7 +86,7 @@ func settleJob(t *testing.T, s *store.Store) {
 	same(t, "used while the job is open", usedOf(t, s, m.ID), int64(90))
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	told := 0
+	reported := 0
 	for range 8 {
 		all.Go(func() {
 			after, err := s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: -60, At: time.Now()}})
@@ -95,13 +95,13 @@ func settleJob(t *testing.T, s *store.Store) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if told += len(after); len(after) > 0 && after[0].Used != 30 {
+			if reported += len(after); len(after) > 0 && after[0].Used != 30 {
 				t.Errorf("the meter is reported at %d", after[0].Used)
 			}
 		})
 	}
 	all.Wait()
-	same(t, "meters that were reported", told, 1)
+	same(t, "meters that were reported", reported, 1)
 	same(t, "used", usedOf(t, s, m.ID), int64(30))
 	found, err := s.FindJob(ctx, j.ID)
 	must(t, err)

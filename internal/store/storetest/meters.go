@@ -21,19 +21,19 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // carrier.
 func meters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	of := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	subject := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
 	full := quota.Meter{
-		Subject: of, BudgetKey: "a", ValueKey: "model:Öl 100%", Used: 7, Limit: 9, Threshold: 8, Exhausted: true, ThresholdAlert: true, ExhaustedAlert: true,
+		Subject: subject, BudgetKey: "a", ValueKey: "model:Öl 100%", Used: 7, Limit: 9, Threshold: 8, Exhausted: true, ThresholdAlert: true, ExhaustedAlert: true,
 		LastReset: noon, NextReset: noon.AddDate(0, 0, 3),
 	}
-	plain := quota.Meter{Subject: of, BudgetKey: "b", Limit: 1}
+	plain := quota.Meter{Subject: subject, BudgetKey: "b", Limit: 1}
 	plain.WorkspaceID = ident.NewID()
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, full) })
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, full) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) })
 	wantCode(t, "add again", s.InTx(ctx, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) }), fault.Conflict)
 	find := func(from resource.Reader, q quota.MeterQuery) []quota.Meter {
 		t.Helper()
-		q.CarrierID = of.ID
+		q.CarrierID = subject.ID
 		list, err := s.Meters(ctx, from, q)
 		must(t, err)
 		n, err := s.CountMeters(ctx, from, q)
@@ -55,25 +55,25 @@ func meters(t *testing.T, s *store.Store) {
 	} {
 		same(t, name, find(s, c.q), c.want)
 	}
-	within(t, s, func(tx resource.Tx) error {
+	inTx(t, s, func(tx resource.Tx) error {
 		m := find(tx, quota.MeterQuery{Entries: []string{"b"}})[0]
 		m.Used = 1
 		return s.SaveMeter(ctx, tx, m)
 	})
 	plain.Used = 1
 	same(t, "reached", find(s, quota.MeterQuery{Reached: true}), []quota.Meter{plain})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: 2}, {CarrierID: of.ID, BudgetKey: "b", Units: 3}, {CarrierID: of.ID, BudgetKey: "gone", Units: 5}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "b", Units: 2}, {CarrierID: subject.ID, BudgetKey: "b", Units: 3}, {CarrierID: subject.ID, BudgetKey: "gone", Units: 5}}))
 	plain.Used = 6
 	same(t, "below a mark that was noticed", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{full})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: full.BudgetKey, Units: 2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: full.BudgetKey, Units: 2}}))
 	same(t, "at the mark", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: full.BudgetKey, Units: -2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: full.BudgetKey, Units: -2}}))
 	same(t, "with usage", find(s, quota.MeterQuery{}), []quota.Meter{full, plain})
-	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, plain.WorkspaceID) })
+	inTx(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, subject.ID, plain.WorkspaceID) })
 	same(t, "dropped in one workspace", find(s, quota.MeterQuery{}), both[:1])
-	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "", "b") })
+	inTx(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, subject.ID, "", "b") })
 	same(t, "another entry dropped", find(s, quota.MeterQuery{}), both[:1])
-	within(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "") })
+	inTx(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, subject.ID, "") })
 	same(t, "dropped", find(s, quota.MeterQuery{}), []quota.Meter{})
 }
 
@@ -83,7 +83,7 @@ func renewals(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	key := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}
 	policy := quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
-	within(t, s, func(tx resource.Tx) error {
+	inTx(t, s, func(tx resource.Tx) error {
 		if err := s.AddMeter(ctx, tx, quota.Meter{Subject: policy, Limit: 50, NextReset: noon}); err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func renewals(t *testing.T, s *store.Store) {
 	check := func(name string, want map[string]int64) {
 		t.Helper()
 		got := map[string]int64{}
-		for _, of := range []string{key.ID, policy.ID} {
-			list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: of, Counters: true})
+		for _, subject := range []string{key.ID, policy.ID} {
+			list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: subject, Counters: true})
 			must(t, err)
 			for _, m := range list {
 				got[m.ValueKey] = m.Used
@@ -112,10 +112,10 @@ func renewals(t *testing.T, s *store.Store) {
 		}
 		same(t, name, got, want)
 	}
-	within(t, s, flush(noon, 7))
+	inTx(t, s, flush(noon, 7))
 	check("used at the reset", map[string]int64{"": 7, "team:new": 7, "team:old": 7})
-	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, policy.ID, noon) })
-	within(t, s, flush(noon.Add(time.Second), 2))
+	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, policy.ID, noon) })
+	inTx(t, s, flush(noon.Add(time.Second), 2))
 	check("behind the worker", map[string]int64{"": 9, "team:new": 9, "team:old": 9})
 }
 
@@ -123,42 +123,42 @@ func renewals(t *testing.T, s *store.Store) {
 // taken back, and not of what the flush adds or of what somebody noticed.
 func meterFeed(t *testing.T, s *store.Store) {
 	ctx := t.Context()
-	of := quota.Subject{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
-	m := quota.Meter{Subject: of, BudgetKey: "a", Limit: 10}
+	subject := quota.Subject{Kind: "usage_limit_policy", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}
+	m := quota.Meter{Subject: subject, BudgetKey: "a", Limit: 10}
 	for _, c := range []struct {
-		name  string
-		do    func(tx resource.Tx) error
-		tells bool
+		name       string
+		do         func(tx resource.Tx) error
+		isReported bool
 	}{
 		{"added", func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) }, true},
 		{"flushed", func(tx resource.Tx) error {
 			m.Used = 5
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: 5}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: 5}})
 		}, false},
 		{"taken back", func(tx resource.Tx) error {
 			m.Used = 3
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: -2}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: -2}})
 		}, true},
 		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
 		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},
 		{"rescheduled", func(tx resource.Tx) error { m.NextReset = noon; return s.SaveMeter(ctx, tx, m) }, true},
 		{"reset", func(tx resource.Tx) error { m.Reset(noon); return s.SaveMeter(ctx, tx, m) }, true},
-		{"all reset", func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, of.ID, noon) }, true},
-		{"dropped", func(tx resource.Tx) error { return s.DropMeters(ctx, tx, of.ID, "") }, true},
+		{"all reset", func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, subject.ID, noon) }, true},
+		{"dropped", func(tx resource.Tx) error { return s.DropMeters(ctx, tx, subject.ID, "") }, true},
 	} {
 		last, err := s.LastChange(ctx)
 		must(t, err)
-		within(t, s, c.do)
-		told := slices.ContainsFunc(changesBehind(t, s, last), func(ch resource.Change) bool { return ch.Kind == quota.MeterKind && ch.ID == of.ID })
-		same(t, c.name, told, c.tells)
+		inTx(t, s, c.do)
+		reported := slices.ContainsFunc(changesAfter(t, s, last), func(ch resource.Change) bool { return ch.Kind == quota.MeterKind && ch.ID == subject.ID })
+		same(t, c.name, reported, c.isReported)
 	}
 	last, err := s.LastChange(ctx)
 	must(t, err)
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: of.ID, BudgetKey: "a", Units: 5}}))
-	same(t, "added apart from the flush", len(changesBehind(t, s, last)) > 0, true)
+	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: 5}}))
+	same(t, "added apart from the flush", len(changesAfter(t, s, last)) > 0, true)
 }
 
-func changesBehind(t *testing.T, s *store.Store, after int64) []resource.Change {
+func changesAfter(t *testing.T, s *store.Store, after int64) []resource.Change {
 	t.Helper()
 	list, err := s.Changes(t.Context(), after, 1000)
 	must(t, err)
@@ -180,7 +180,7 @@ func policyMeters(t *testing.T, s *store.Store) {
 	}
 	add("before there is a head", 5)
 	same(t, "without a head", list(), []quota.Meter{})
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, head) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, head) })
 	add("team:search", 90)
 	add("team:ranking", 20)
 	add("team:search", 20)
@@ -188,19 +188,19 @@ func policyMeters(t *testing.T, s *store.Store) {
 	ranking := quota.Meter{Subject: head.Subject, BudgetKey: quota.EntryOf("team:ranking"), ValueKey: "team:ranking", Used: 20, Limit: 100, Threshold: 80}
 	same(t, "counted", list(), []quota.Meter{search, ranking})
 	search.Check()
-	within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
+	inTx(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
 	for name, limits := range map[string][2]int64{"lower": {90, 80}, "higher": {200, 80}, "a higher threshold": {200, 150}, "none": {200, 0}} {
 		before := search
 		to := head
 		to.Limit, to.Threshold = limits[0], limits[1]
-		within(t, s, func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, before, to) })
+		inTx(t, s, func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, before, to) })
 		search.SetLimits(to.Limit, to.Threshold)
 		ranking.SetLimits(to.Limit, to.Threshold)
 		same(t, name, list(), []quota.Meter{search, ranking})
 		search.Check()
-		within(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
+		inTx(t, s, func(tx resource.Tx) error { return s.SaveMeter(ctx, tx, search) })
 	}
-	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, head.ID, noon) })
+	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, head.ID, noon) })
 	search.Reset(noon)
 	ranking.Reset(noon)
 	for _, m := range list() {
@@ -214,7 +214,7 @@ func policyMeters(t *testing.T, s *store.Store) {
 func usageOfMany(t *testing.T, s *store.Store) {
 	const writers, rounds = 6, 8
 	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1}
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, head) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, head) })
 	var wg sync.WaitGroup
 	errs := make([]error, writers)
 	for w := range writers {
@@ -236,9 +236,9 @@ func usageOfMany(t *testing.T, s *store.Store) {
 
 // addRounds adds to a meter that is shared by all and to one of each round, in turns of
 // the order.
-func addRounds(ctx context.Context, s *store.Store, carrier string, w, rounds int) error {
+func addRounds(ctx context.Context, s *store.Store, subjectID string, w, rounds int) error {
 	for i := range rounds {
-		deltas := []quota.Delta{{CarrierID: carrier, ValueKey: "shared", Units: 1}, {CarrierID: carrier, ValueKey: fmt.Sprint("round ", i), Units: 2}}
+		deltas := []quota.Delta{{CarrierID: subjectID, ValueKey: "shared", Units: 1}, {CarrierID: subjectID, ValueKey: fmt.Sprint("round ", i), Units: 2}}
 		if w%2 == 0 {
 			deltas[0], deltas[1] = deltas[1], deltas[0]
 		}
@@ -249,7 +249,7 @@ func addRounds(ctx context.Context, s *store.Store, carrier string, w, rounds in
 	return nil
 }
 
-func within(t *testing.T, s *store.Store, f func(resource.Tx) error) {
+func inTx(t *testing.T, s *store.Store, f func(resource.Tx) error) {
 	t.Helper()
 	must(t, s.InTx(t.Context(), f))
 }

@@ -218,9 +218,9 @@ func model(t *testing.T, s *store.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k := "m" + ident.NewID()[24:]
 		org := ident.NewID()
-		kept := map[string]resource.Record{} // by id
+		stored := map[string]resource.Record{} // by id
 		taken := func(r resource.Record) bool {
-			for id, x := range kept {
+			for id, x := range stored {
 				if id != r.ID && (x.Slug == r.Slug || x.Index[0] == r.Index[0]) {
 					return true
 				}
@@ -233,7 +233,7 @@ func model(t *testing.T, s *store.Store) {
 			r.ID, r.OrgID = rapid.SampledFrom(ids).Draw(rt, "id"), org
 			r.Version = int64(rapid.IntRange(1, 3).Draw(rt, "version"))
 			r.Index = []resource.IndexEntry{{Name: "hash", Value: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "hash"), Unique: true}}
-			old, there := kept[r.ID]
+			old, there := stored[r.ID]
 			var err error
 			var want fault.Code
 			switch rapid.SampledFrom([]string{"insert", "update", "update", "delete"}).Draw(rt, "do") {
@@ -242,7 +242,7 @@ func model(t *testing.T, s *store.Store) {
 				if err = insert(t.Context(), s, r); there || taken(r) {
 					want = fault.Conflict
 				} else {
-					kept[r.ID] = r
+					stored[r.ID] = r
 				}
 			case "update":
 				err = update(t.Context(), s, r)
@@ -253,11 +253,11 @@ func model(t *testing.T, s *store.Store) {
 					want = fault.Conflict
 				default:
 					r.Version++
-					kept[r.ID] = r
+					stored[r.ID] = r
 				}
 			case "delete":
 				err = s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Delete(t.Context(), k, r.ID) })
-				if delete(kept, r.ID); !there {
+				if delete(stored, r.ID); !there {
 					want = fault.NotFound
 				}
 			}
@@ -266,11 +266,11 @@ func model(t *testing.T, s *store.Store) {
 			}
 		}
 		got, err := s.List(t.Context(), resource.Query{Kind: k})
-		if err != nil || len(got) != len(kept) {
-			rt.Fatalf("%d records, want %d: %v", len(got), len(kept), err)
+		if err != nil || len(got) != len(stored) {
+			rt.Fatalf("%d records, want %d: %v", len(got), len(stored), err)
 		}
 		for _, r := range got {
-			if d := cmp.Diff(kept[r.ID], r); d != "" {
+			if d := cmp.Diff(stored[r.ID], r); d != "" {
 				rt.Fatal(d)
 			}
 		}

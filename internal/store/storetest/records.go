@@ -12,7 +12,7 @@ import (
 	"sluice/internal/store"
 )
 
-func keepEveryField(t *testing.T, s *store.Store) {
+func storeEveryField(t *testing.T, s *store.Store) {
 	k := kind(t)
 	for _, text := range []string{
 		`plain`, `quotes ' " '' \' \\ \`, `? ?0 ?TableName $1 :a %s`, "line\r\nbreak\ttab", `ümläut 日本語 🎧`, `-- /* ; */`, ` blanks `,

@@ -58,9 +58,9 @@ func rewrite(t *testing.T, s *store.Store) {
 	found, err := s.List(t.Context(), resource.Query{Kind: k, Index: r.Index})
 	must(t, err)
 	same(t, "found by its index entry", found, []resource.Record{r})
-	kept, err := s.Find(t.Context(), k, other.ID)
+	unchanged, err := s.Find(t.Context(), k, other.ID)
 	must(t, err)
-	same(t, "another record", kept, other)
+	same(t, "another record", unchanged, other)
 	must(t, update(t.Context(), s, r)) // the version is still the one that was read
 }
 

@@ -95,13 +95,13 @@ func prepare(t testing.TB, engine, binary, account string) *Server {
 	if os.Geteuid() == 0 { // these servers refuse to run as root
 		s.owner.Credential = credential(t, account)
 	}
-	s.own(t, dir)
+	s.chown(t, dir)
 	s.Endpoint = store.Endpoint{Host: "127.0.0.1", Port: porttest.Free(t)}
 	return s
 }
 
-// own gives a file to the user of the server.
-func (s *Server) own(t testing.TB, path string) {
+// chown gives a file to the user of the server.
+func (s *Server) chown(t testing.TB, path string) {
 	t.Helper()
 	if c := s.owner.Credential; c != nil {
 		if err := os.Chown(path, int(c.Uid), int(c.Gid)); err != nil {
@@ -117,7 +117,7 @@ func (s *Server) file(t testing.TB, name, text string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatalf("file of the server: %v", err)
 	}
-	s.own(t, path)
+	s.chown(t, path)
 	return path
 }
 

@@ -24,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			name string
 			run  func(t *testing.T, s *store.Store)
 		}{
-			{"keep every field", keepEveryField},
+			{"keep every field", storeEveryField},
 			{"refuse what cannot be kept", refuseUnstorable},
 			{"one slug per kind and organisation", slugs},
 			{"unique index entries", uniqueEntries},
@@ -40,8 +40,8 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 			{"links", links},
 			{"any text", anyText},
 			{"agree with a model", model},
-			{"roll back", rollBack},
-			{"read own writes", ownWrites},
+			{"roll back", rollback},
+			{"read own writes", readYourWrites},
 			{"a failed write fails the transaction", failedWrite},
 			{"deadlock is retried", deadlock},
 			{"concurrent increments", increments},
@@ -77,10 +77,10 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 
 // sample is a record as the engine of the control plane writes it.
 func sample(kind, slug string) resource.Record {
-	at := time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC)
+	created := time.Date(2026, 11, 20, 10, 0, 0, 123e6, time.UTC)
 	return resource.Record{
 		Kind: kind, ID: ident.NewID(), OrgID: "0191f3a0-4c1e-7b6f-9d2a-0c6d8a1e5b3f", WorkspaceID: "0191f3a0-4c1e-7b6f-9d2a-0c6d8a1e5b40",
-		Slug: slug, Name: "Routing for " + slug, Status: "active", Version: 1, Created: at, Updated: at,
+		Slug: slug, Name: "Routing for " + slug, Status: "active", Version: 1, Created: created, Updated: created,
 		Body: []byte(`{"strategy":{"mode":"fallback"}}`),
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"sluice/internal/store"
 )
 
-func rollBack(t *testing.T, s *store.Store) {
+func rollback(t *testing.T, s *store.Store) {
 	k := kind(t)
 	r := sample(k, "a")
-	mine := errors.New("not like that")
+	errAbort := errors.New("not like that")
 	err := s.InTx(t.Context(), func(tx resource.Tx) error {
 		if err := tx.Insert(t.Context(), r); err != nil {
 			return err
 		}
-		return mine
+		return errAbort
 	})
-	if !errors.Is(err, mine) {
+	if !errors.Is(err, errAbort) {
 		t.Errorf("the error of the function came back as %v", err)
 	}
 	func() {
@@ -47,7 +47,7 @@ func rollBack(t *testing.T, s *store.Store) {
 	}
 }
 
-func ownWrites(t *testing.T, s *store.Store) {
+func readYourWrites(t *testing.T, s *store.Store) {
 	k := kind(t)
 	r := sample(k, "a")
 	must(t, s.InTx(t.Context(), func(tx resource.Tx) error {

@@ -19,14 +19,14 @@ import (
 func budget(t *testing.T, s *store.Store) quota.Meter {
 	t.Helper()
 	m := quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID(), WorkspaceID: ident.NewID()}, BudgetKey: "monthly", Limit: 100}
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, m) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(t.Context(), tx, m) })
 	return m
 }
 
 // usedOf is what the meters of a carrier come to.
-func usedOf(t *testing.T, s *store.Store, carrier string) (sum int64) {
+func usedOf(t *testing.T, s *store.Store, subjectID string) (sum int64) {
 	t.Helper()
-	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: carrier})
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: subjectID})
 	must(t, err)
 	for _, m := range list {
 		sum += m.Used
@@ -39,7 +39,7 @@ func countUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	node, m := ident.NewID(), budget(t, s)
 	policy := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: m.OrgID}, Limit: 9}
-	within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, policy) })
+	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, policy) })
 	deltas := []quota.Delta{
 		{CarrierID: policy.ID, ValueKey: "team:search", Units: 2}, {CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 3},
 		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 4}, {CarrierID: ident.NewID(), BudgetKey: "gone", Units: 5},
@@ -55,7 +55,7 @@ func countUsage(t *testing.T, s *store.Store) {
 	must(t, err)
 	m.Used = 7
 	team := quota.Meter{Subject: policy.Subject, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 2, Limit: 9}
-	same(t, "meters", byCarrier(after), byCarrier([]quota.Meter{counted(m), counted(team)}))
+	same(t, "meters", bySubject(after), bySubject([]quota.Meter{counted(m), counted(team)}))
 	same(t, "counted to", position(), uint64(100))
 	for name, from := range map[string]uint64{"again from the beginning": 0, "from another place": 99} {
 		_, err := s.CountUsage(ctx, node, time.Time{}, from, 200, deltas)
@@ -86,7 +86,7 @@ func countedMeters(t *testing.T, s *store.Store) {
 			} else {
 				names = append(names, quota.Delta{CarrierID: m.ID, ValueKey: "team:a"}, quota.Delta{CarrierID: m.ID, ValueKey: "team:b"})
 			}
-			within(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) })
+			inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) })
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -111,7 +111,7 @@ func countedMeters(t *testing.T, s *store.Store) {
 				}
 			}
 		}
-		same(t, "meters", byCarrier(after), stored)
+		same(t, "meters", bySubject(after), stored)
 	}
 }
 
@@ -123,7 +123,7 @@ func counted(m quota.Meter) quota.Meter {
 	}
 }
 
-func byCarrier(list []quota.Meter) map[string]quota.Meter {
+func bySubject(list []quota.Meter) map[string]quota.Meter {
 	out := map[string]quota.Meter{}
 	for _, m := range list {
 		out[m.ID+m.BudgetKey] = m
@@ -134,19 +134,19 @@ func byCarrier(list []quota.Meter) map[string]quota.Meter {
 // manyMeters are more than go into one statement: each gets its own usage, and no other.
 func manyMeters(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
-	of, other := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
+	subject, other := quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, budget(t, s)
 	var deltas []quota.Delta
-	within(t, s, func(tx resource.Tx) error {
+	inTx(t, s, func(tx resource.Tx) error {
 		for i := range 450 {
-			m := quota.Meter{Subject: of, BudgetKey: "b" + strconv.Itoa(i), Limit: 1 << 40}
+			m := quota.Meter{Subject: subject, BudgetKey: "b" + strconv.Itoa(i), Limit: 1 << 40}
 			if err := s.AddMeter(ctx, tx, m); err != nil {
 				return err
 			}
-			deltas = append(deltas, quota.Delta{CarrierID: of.ID, BudgetKey: m.BudgetKey, Units: int64(i) + 1, At: noon})
+			deltas = append(deltas, quota.Delta{CarrierID: subject.ID, BudgetKey: m.BudgetKey, Units: int64(i) + 1, At: noon})
 		}
 		return nil
 	})
-	deltas = append(deltas, quota.Delta{CarrierID: of.ID, BudgetKey: "gone", Units: 7, At: noon})
+	deltas = append(deltas, quota.Delta{CarrierID: subject.ID, BudgetKey: "gone", Units: 7, At: noon})
 	for round := range uint64(2) {
 		after, err := s.CountUsage(ctx, node, noon, round, round+1, deltas)
 		must(t, err)
@@ -157,7 +157,7 @@ func manyMeters(t *testing.T, s *store.Store) {
 			same(t, "used of "+m.BudgetKey, m.Used, int64(round+1)*int64(i+1))
 		}
 	}
-	list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: of.ID, Limit: 1000})
+	list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: subject.ID, Limit: 1000})
 	must(t, err)
 	for _, m := range list {
 		i, err := strconv.Atoi(m.BudgetKey[1:])
@@ -171,14 +171,14 @@ func manyMeters(t *testing.T, s *store.Store) {
 func lateUsage(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	m, other := budget(t, s), budget(t, s)
-	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon) })
-	at := func(id string, units int64, when time.Time) quota.Delta {
+	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon) })
+	deltaAt := func(id string, units int64, when time.Time) quota.Delta {
 		return quota.Delta{CarrierID: id, BudgetKey: m.BudgetKey, Units: units, At: when}
 	}
 	node := ident.NewID()
 	_, err := s.CountUsage(ctx, node, time.Time{}, 0, 1, []quota.Delta{
-		at(m.ID, 1, noon.Add(-time.Millisecond)), at(m.ID, 10, noon), at(m.ID, 100, noon.Add(time.Hour)), at(m.ID, 1000, time.Time{}),
-		at(other.ID, 7, noon.AddDate(-1, 0, 0)),
+		deltaAt(m.ID, 1, noon.Add(-time.Millisecond)), deltaAt(m.ID, 10, noon), deltaAt(m.ID, 100, noon.Add(time.Hour)), deltaAt(m.ID, 1000, time.Time{}),
+		deltaAt(other.ID, 7, noon.AddDate(-1, 0, 0)),
 		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 61_000, At: noon.Add(time.Minute), Runs: []quota.Run{
 			{At: noon.Add(-time.Second).UnixMilli(), Units: 50_000}, {At: noon.Add(time.Minute).UnixMilli(), Units: 10_000}, {At: noon.UnixMilli(), Units: 1000},
 		}},
@@ -193,7 +193,7 @@ func lateUsage(t *testing.T, s *store.Store) {
 func usageBelowAReset(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	m := budget(t, s)
-	within(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon.AddDate(0, 0, 40)) })
+	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon.AddDate(0, 0, 40)) })
 	used := []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 5, At: noon}}
 	_, err := s.CountUsage(ctx, node, noon.Add(time.Second), 0, 1, used)
 	must(t, err)
@@ -234,11 +234,11 @@ func usageOfNodes(t *testing.T, s *store.Store) {
 // countRounds moves a node on by ones until it is at rounds.
 func countRounds(ctx context.Context, s *store.Store, node string, rounds uint64, deltas []quota.Delta) error {
 	for {
-		at, err := s.UsagePosition(ctx, node)
-		if err != nil || at >= rounds {
+		deltaAt, err := s.UsagePosition(ctx, node)
+		if err != nil || deltaAt >= rounds {
 			return err
 		}
-		if _, err := s.CountUsage(ctx, node, time.Time{}, at, at+1, deltas); err != nil && !fault.Has(err, fault.Conflict) {
+		if _, err := s.CountUsage(ctx, node, time.Time{}, deltaAt, deltaAt+1, deltas); err != nil && !fault.Has(err, fault.Conflict) {
 			return err
 		}
 	}

@@ -63,7 +63,7 @@ func Endpoint(operation string) (ep llm.Endpoint, ok bool) {
 
 // providers are the names of the conventions for those that go by another one here, the
 // newest first, and the usual one first where a name stands for several.
-var providers = []struct{ theirs, ours string }{
+var providers = []struct{ theirs, local string }{
 	{"azure.ai.openai", "azure-openai"}, {"az.ai.openai", "azure-openai"},
 	{"azure.ai.inference", "azure-ai"}, {"az.ai.inference", "azure-ai"},
 	{"aws.bedrock", "bedrock"}, {"aws.bedrock", "bedrock-mantle"}, {"gcp.vertex_ai", "vertex-ai"}, {"vertex_ai", "vertex-ai"},
@@ -74,7 +74,7 @@ var providers = []struct{ theirs, ours string }{
 // Provider is how the conventions call a provider of ours: "aws.bedrock" for "bedrock".
 func Provider(id string) string {
 	for _, p := range providers {
-		if p.ours == id {
+		if p.local == id {
 			return p.theirs
 		}
 	}
@@ -87,7 +87,7 @@ func ProviderID(name string) string {
 	name = strings.ToLower(name)
 	for _, p := range providers {
 		if p.theirs == name {
-			return p.ours
+			return p.local
 		}
 	}
 	return name

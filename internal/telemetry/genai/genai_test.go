@@ -27,7 +27,7 @@ func TestNamesOfProviders(t *testing.T) {
 // What is sent has the names of the conventions, as they are published.
 func TestNamesOfTheConventions(t *testing.T) {
 	t.Parallel()
-	for ours, theirs := range map[string]attribute.Key{
+	for local, theirs := range map[string]attribute.Key{
 		genai.OperationName: semconv.GenAIOperationNameKey, genai.ProviderName: semconv.GenAIProviderNameKey, genai.RequestModel: semconv.GenAIRequestModelKey,
 		genai.ResponseModel: semconv.GenAIResponseModelKey, genai.InputTokens: semconv.GenAIUsageInputTokensKey, genai.OutputTokens: semconv.GenAIUsageOutputTokensKey,
 		genai.CacheReadTokens: semconv.GenAIUsageCacheReadInputTokensKey, genai.CacheWriteTokens: semconv.GenAIUsageCacheCreationInputTokensKey,
@@ -35,8 +35,8 @@ func TestNamesOfTheConventions(t *testing.T) {
 		genai.HTTPStatus: semconv.HTTPResponseStatusCodeKey, genai.ServerAddress: semconv.ServerAddressKey, genai.ServerPort: semconv.ServerPortKey,
 		genai.ServiceName: semconv.ServiceNameKey, genai.UserID: semconv.UserIDKey,
 	} {
-		if ours != string(theirs) {
-			t.Errorf("%s is called %s", ours, theirs)
+		if local != string(theirs) {
+			t.Errorf("%s is called %s", local, theirs)
 		}
 	}
 	for id, theirs := range map[string]attribute.KeyValue{

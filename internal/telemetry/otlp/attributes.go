@@ -54,14 +54,14 @@ func (r Resource) message() (*resource.Resource, error) {
 		return nil, err
 	}
 	var a attributes
-	own := []Pair{{"service.name", r.Service}, {"service.version", r.Version}, {"service.instance.id", r.Instance}}
-	given := make(map[string]bool, len(pairs))
+	base := []Pair{{"service.name", r.Service}, {"service.version", r.Version}, {"service.instance.id", r.Instance}}
+	present := make(map[string]bool, len(pairs))
 	for _, p := range pairs {
-		given[p.Name] = true
+		present[p.Name] = true
 		a.text(p.Name, p.Value)
 	}
-	for _, p := range own {
-		if !given[p.Name] {
+	for _, p := range base {
+		if !present[p.Name] {
 			a.text(p.Name, p.Value)
 		}
 	}

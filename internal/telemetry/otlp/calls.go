@@ -10,9 +10,9 @@ import (
 	"sluice/internal/telemetry/genai"
 )
 
-// callFigures are the histograms that the conventions want of who calls models.
+// callMetrics are the histograms that the conventions want of who calls models.
 // Source: OpenTelemetry semantic conventions 1.40.0, gen-ai metrics.
-type callFigures struct {
+type callMetrics struct {
 	seconds histogram
 	tokens  histogram
 	models  map[string]bool
@@ -21,8 +21,8 @@ type callFigures struct {
 // maxModels bounds the models that have series of their own: callers choose their names.
 const maxModels = 200
 
-func newCallFigures() *callFigures {
-	return &callFigures{
+func newCallMetrics() *callMetrics {
+	return &callMetrics{
 		seconds: histogram{name: "gen_ai.client.operation.duration", unit: "s", help: "GenAI operation duration.",
 			bounds: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}},
 		tokens: histogram{name: "gen_ai.client.token.usage", unit: "{token}", help: "Number of input and output tokens used.",
@@ -32,24 +32,24 @@ func newCallFigures() *callFigures {
 }
 
 // add counts an attempt that was sent.
-func (c *callFigures) add(a *record.Attempt) {
+func (c *callMetrics) add(a *record.Attempt) {
 	if a.Outcome == record.Refused || a.Provider == "" {
 		return
 	}
-	of := labelled{genai.Operation(a.Endpoint), genai.Provider(a.Provider), c.model(a.Model), errorOf(a), ""}
-	c.seconds.add(of, a.Duration.Seconds())
+	labelSet := labelled{genai.Operation(a.Endpoint), genai.Provider(a.Provider), c.model(a.Model), errorOf(a), ""}
+	c.seconds.add(labelSet, a.Duration.Seconds())
 	if !a.Usage.Reported {
 		return
 	}
-	of.failure = ""
+	labelSet.failure = ""
 	for kind, n := range map[string]int64{"input": a.Usage.InputTokens, "output": a.Usage.OutputTokens} {
-		of.tokens = kind
-		c.tokens.add(of, float64(n))
+		labelSet.tokens = kind
+		c.tokens.add(labelSet, float64(n))
 	}
 }
 
 // model is the name, or telemetry.Other once there are too many.
-func (c *callFigures) model(name string) string {
+func (c *callMetrics) model(name string) string {
 	if !c.models[name] {
 		if len(c.models) >= maxModels {
 			return telemetry.Other
@@ -59,12 +59,12 @@ func (c *callFigures) model(name string) string {
 	return name
 }
 
-func (c *callFigures) points() int { return len(c.seconds.series) + len(c.tokens.series) }
+func (c *callMetrics) points() int { return len(c.seconds.series) + len(c.tokens.series) }
 
-func (c *callFigures) metrics(at span) (out []*metric.Metric) {
+func (c *callMetrics) metrics(period span) (out []*metric.Metric) {
 	for _, h := range []*histogram{&c.seconds, &c.tokens} {
 		if len(h.series) > 0 {
-			out = append(out, h.metric(at))
+			out = append(out, h.metric(period))
 		}
 	}
 	return out
@@ -80,20 +80,20 @@ type histogram struct {
 	series           map[labelled]*metric.HistogramDataPoint
 }
 
-func (h *histogram) add(of labelled, v float64) {
-	p := h.series[of]
+func (h *histogram) add(labelSet labelled, v float64) {
+	p := h.series[labelSet]
 	if p == nil {
 		var a attributes
-		a.text(genai.OperationName, of.operation)
-		a.text(genai.ProviderName, of.provider)
-		a.text(genai.RequestModel, of.model)
-		a.text(genai.ErrorType, of.failure)
-		a.text("gen_ai.token.type", of.tokens)
+		a.text(genai.OperationName, labelSet.operation)
+		a.text(genai.ProviderName, labelSet.provider)
+		a.text(genai.RequestModel, labelSet.model)
+		a.text(genai.ErrorType, labelSet.failure)
+		a.text("gen_ai.token.type", labelSet.tokens)
 		p = &metric.HistogramDataPoint{Attributes: a, Sum: new(float64), ExplicitBounds: h.bounds, BucketCounts: make([]uint64, len(h.bounds)+1)}
 		if h.series == nil {
 			h.series = make(map[labelled]*metric.HistogramDataPoint)
 		}
-		h.series[of] = p
+		h.series[labelSet] = p
 	}
 	i, _ := slices.BinarySearch(h.bounds, v)
 	p.BucketCounts[i]++
@@ -101,10 +101,10 @@ func (h *histogram) add(of labelled, v float64) {
 	*p.Sum += v
 }
 
-func (h *histogram) metric(at span) *metric.Metric {
+func (h *histogram) metric(period span) *metric.Metric {
 	data := &metric.Histogram{AggregationTemporality: cumulative}
 	for _, p := range h.series {
-		p.StartTimeUnixNano, p.TimeUnixNano = at.from, at.to
+		p.StartTimeUnixNano, p.TimeUnixNano = period.from, period.to
 		data.DataPoints = append(data.DataPoints, p)
 	}
 	return &metric.Metric{Name: h.name, Unit: h.unit, Description: h.help, Data: &metric.Metric_Histogram{Histogram: data}}

@@ -18,8 +18,8 @@ import (
 
 // Bounds of one try, and of what a collector may answer.
 const (
-	defaultTimeout = 10 * time.Second
-	maxAnswer      = 1 << 20 // bytes
+	defaultTimeout   = 10 * time.Second
+	maxResponseBytes = 1 << 20 // bytes
 )
 
 // client sends the messages of one signal to one collector. Safe for concurrent use.
@@ -96,17 +96,17 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 		return &refusal{text: "no answer: " + err.Error(), again: true, cause: err}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read as far as it counts
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBytes))
 	if err != nil {
 		return &refusal{text: "the answer broke off: " + err.Error(), again: true, cause: err}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK:
-		return c.decode(resp, answer, into)
+		return c.decode(resp, content, into)
 	case resp.StatusCode/100 == 2 && c.target.Protocol != GRPC:
 		return nil // taken, by one that answers with a status of its own; what it says is no message
 	}
-	return refusedOverHTTP(resp, answer, c.clock.Now())
+	return refusedOverHTTP(resp, content, c.clock.Now())
 }
 
 // encode writes a message, compressed, in the form of the protocol.
@@ -136,34 +136,34 @@ func (c *client) encode(message proto.Message) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var errAnswer = errors.New("the answer cannot be read")
+var errResponse = errors.New("the answer cannot be read")
 
 // decode reads what a collector that took the message says of it.
-func (c *client) decode(resp *http.Response, answer []byte, into proto.Message) error {
+func (c *client) decode(resp *http.Response, content []byte, into proto.Message) error {
 	var err error
 	switch c.target.Protocol {
 	case GRPC:
 		if r := refusedOverGRPC(resp); r != nil {
 			return r
 		}
-		if answer, err = unframed(answer); err == nil {
-			err = proto.Unmarshal(answer, into)
+		if content, err = unframed(content); err == nil {
+			err = proto.Unmarshal(content, into)
 		}
 	case HTTPJSON:
-		err = unmarshalJSON(answer, into)
+		err = unmarshalJSON(content, into)
 	default:
-		err = proto.Unmarshal(answer, into)
+		err = proto.Unmarshal(content, into)
 	}
 	if err != nil { // it took the message: sending it again would double it
-		return &refusal{text: errAnswer.Error() + ": " + err.Error(), cause: errors.Join(errAnswer, err)}
+		return &refusal{text: errResponse.Error() + ": " + err.Error(), cause: errors.Join(errResponse, err)}
 	}
 	return nil
 }
 
 // refusedOverHTTP says what a status means.
 // Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response.
-func refusedOverHTTP(resp *http.Response, answer []byte, now time.Time) *refusal {
-	r := &refusal{text: "status " + strconv.Itoa(resp.StatusCode) + ": " + clip(answer)}
+func refusedOverHTTP(resp *http.Response, content []byte, now time.Time) *refusal {
+	r := &refusal{text: "status " + strconv.Itoa(resp.StatusCode) + ": " + clip(content)}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		r.again = true
@@ -174,16 +174,16 @@ func refusedOverHTTP(resp *http.Response, answer []byte, now time.Time) *refusal
 
 // retryAfter is how long a collector wants to be left alone: it says seconds, or a date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	said := h.Get("Retry-After")
-	if s, err := strconv.ParseInt(said, 10, 32); err == nil {
+	value := h.Get("Retry-After")
+	if s, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(s) * time.Second
 	}
-	at, err := http.ParseTime(said)
+	until, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
-	return at.Sub(now)
+	return until.Sub(now)
 }
 
 // clip keeps an answer from filling the log.
-func clip(answer []byte) string { return strconv.Quote(string(answer[:min(len(answer), 200)])) }
+func clip(content []byte) string { return strconv.Quote(string(content[:min(len(content), 200)])) }

@@ -14,20 +14,20 @@ type span struct{ from, to uint64 }
 
 // converted is a figure of Prometheus as OTLP has it; nil for a kind that it has not.
 // Source: https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/.
-func converted(f *dto.MetricFamily, at span) *metric.Metric {
+func converted(f *dto.MetricFamily, period span) *metric.Metric {
 	m := &metric.Metric{Name: f.GetName(), Description: f.GetHelp(), Unit: unit(f.GetName())}
 	switch f.GetType() {
 	case dto.MetricType_COUNTER:
 		m.Data = &metric.Metric_Sum{Sum: &metric.Sum{IsMonotonic: true, AggregationTemporality: cumulative,
-			DataPoints: numbers(f, at, func(d *dto.Metric) float64 { return d.GetCounter().GetValue() })}}
+			DataPoints: numbers(f, period, func(d *dto.Metric) float64 { return d.GetCounter().GetValue() })}}
 	case dto.MetricType_GAUGE:
-		m.Data = &metric.Metric_Gauge{Gauge: &metric.Gauge{DataPoints: numbers(f, at, func(d *dto.Metric) float64 { return d.GetGauge().GetValue() })}}
+		m.Data = &metric.Metric_Gauge{Gauge: &metric.Gauge{DataPoints: numbers(f, period, func(d *dto.Metric) float64 { return d.GetGauge().GetValue() })}}
 	case dto.MetricType_UNTYPED:
-		m.Data = &metric.Metric_Gauge{Gauge: &metric.Gauge{DataPoints: numbers(f, at, func(d *dto.Metric) float64 { return d.GetUntyped().GetValue() })}}
+		m.Data = &metric.Metric_Gauge{Gauge: &metric.Gauge{DataPoints: numbers(f, period, func(d *dto.Metric) float64 { return d.GetUntyped().GetValue() })}}
 	case dto.MetricType_HISTOGRAM:
-		m.Data = &metric.Metric_Histogram{Histogram: &metric.Histogram{AggregationTemporality: cumulative, DataPoints: histograms(f, at)}}
+		m.Data = &metric.Metric_Histogram{Histogram: &metric.Histogram{AggregationTemporality: cumulative, DataPoints: histograms(f, period)}}
 	case dto.MetricType_SUMMARY:
-		m.Data = &metric.Metric_Summary{Summary: &metric.Summary{DataPoints: summaries(f, at)}}
+		m.Data = &metric.Metric_Summary{Summary: &metric.Summary{DataPoints: summaries(f, period)}}
 	case dto.MetricType_GAUGE_HISTOGRAM:
 		return nil
 	}
@@ -55,42 +55,42 @@ func labels(d *dto.Metric) []*common.KeyValue {
 	return a
 }
 
-func numbers(f *dto.MetricFamily, at span, value func(*dto.Metric) float64) []*metric.NumberDataPoint {
+func numbers(f *dto.MetricFamily, period span, value func(*dto.Metric) float64) []*metric.NumberDataPoint {
 	out := make([]*metric.NumberDataPoint, 0, len(f.GetMetric()))
 	for _, d := range f.GetMetric() {
 		out = append(out, &metric.NumberDataPoint{
-			Attributes: labels(d), StartTimeUnixNano: at.from, TimeUnixNano: at.to, Value: &metric.NumberDataPoint_AsDouble{AsDouble: value(d)},
+			Attributes: labels(d), StartTimeUnixNano: period.from, TimeUnixNano: period.to, Value: &metric.NumberDataPoint_AsDouble{AsDouble: value(d)},
 		})
 	}
 	return out
 }
 
 // histograms have counts of each bucket, where Prometheus adds up those below.
-func histograms(f *dto.MetricFamily, at span) []*metric.HistogramDataPoint {
+func histograms(f *dto.MetricFamily, period span) []*metric.HistogramDataPoint {
 	out := make([]*metric.HistogramDataPoint, 0, len(f.GetMetric()))
 	for _, d := range f.GetMetric() {
 		h := d.GetHistogram()
-		p := &metric.HistogramDataPoint{Attributes: labels(d), StartTimeUnixNano: at.from, TimeUnixNano: at.to, Count: h.GetSampleCount(), Sum: new(h.GetSampleSum())}
-		var below uint64
+		p := &metric.HistogramDataPoint{Attributes: labels(d), StartTimeUnixNano: period.from, TimeUnixNano: period.to, Count: h.GetSampleCount(), Sum: new(h.GetSampleSum())}
+		var previous uint64
 		for _, b := range h.GetBucket() {
 			if math.IsInf(b.GetUpperBound(), 1) {
 				continue
 			}
 			p.ExplicitBounds = append(p.ExplicitBounds, b.GetUpperBound())
-			p.BucketCounts = append(p.BucketCounts, b.GetCumulativeCount()-below)
-			below = b.GetCumulativeCount()
+			p.BucketCounts = append(p.BucketCounts, b.GetCumulativeCount()-previous)
+			previous = b.GetCumulativeCount()
 		}
-		p.BucketCounts = append(p.BucketCounts, h.GetSampleCount()-below)
+		p.BucketCounts = append(p.BucketCounts, h.GetSampleCount()-previous)
 		out = append(out, p)
 	}
 	return out
 }
 
-func summaries(f *dto.MetricFamily, at span) []*metric.SummaryDataPoint {
+func summaries(f *dto.MetricFamily, period span) []*metric.SummaryDataPoint {
 	out := make([]*metric.SummaryDataPoint, 0, len(f.GetMetric()))
 	for _, d := range f.GetMetric() {
 		s := d.GetSummary()
-		p := &metric.SummaryDataPoint{Attributes: labels(d), StartTimeUnixNano: at.from, TimeUnixNano: at.to, Count: s.GetSampleCount(), Sum: s.GetSampleSum()}
+		p := &metric.SummaryDataPoint{Attributes: labels(d), StartTimeUnixNano: period.from, TimeUnixNano: period.to, Count: s.GetSampleCount(), Sum: s.GetSampleSum()}
 		for _, q := range s.GetQuantile() {
 			p.QuantileValues = append(p.QuantileValues, &metric.SummaryDataPoint_ValueAtQuantile{Quantile: q.GetQuantile(), Value: q.GetValue()})
 		}

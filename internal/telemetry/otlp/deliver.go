@@ -15,14 +15,14 @@ import (
 // How long one message is tried. While that lasts nothing else is sent, and the journal
 // goes on without us.
 const (
-	firstPause = time.Second
-	lastPause  = 15 * time.Second
-	maxAsked   = time.Minute // of the pauses that a collector asks for
-	tries      = 6
+	firstPause    = time.Second
+	lastPause     = 15 * time.Second
+	maxRetryAfter = time.Minute // of the pauses that a collector asks for
+	tries         = 6
 )
 
-// Figures count what was sent and what was not.
-type Figures struct{ sent, dropped *telemetry.Counter }
+// DeliveryCounters count what was sent and what was not.
+type DeliveryCounters struct{ sent, dropped *telemetry.Counter }
 
 // Why something was not sent.
 const (
@@ -31,10 +31,10 @@ const (
 	droppedMissed  = "missed"  // it was gone from the journal before it was read
 )
 
-// NewFigures registers the figures; once in a Registry.
-func NewFigures(r *telemetry.Registry) *Figures {
+// NewDeliveryCounters registers the figures; once in a Registry.
+func NewDeliveryCounters(r *telemetry.Registry) *DeliveryCounters {
 	signals := telemetry.Label{Name: "signal", Values: []string{traces.name, metrics.name}}
-	return &Figures{
+	return &DeliveryCounters{
 		sent: r.Counter("sluice_otlp_sent_total", "Spans and data points that a collector took, by signal.", signals),
 		dropped: r.Counter("sluice_otlp_dropped_total", "Spans and data points that no collector took, by signal and reason: refused, failed, or missed because the journal had let go of them.",
 			signals, telemetry.Label{Name: "reason", Values: []string{droppedRefused, droppedFailed, droppedMissed}}),
@@ -43,29 +43,29 @@ func NewFigures(r *telemetry.Registry) *Figures {
 
 // sender sends the messages of a signal one after the other, each within a bound.
 type sender struct {
-	client  *client
-	signal  signal
-	figures *Figures
-	log     *slog.Logger
-	failing bool // said so in the log already
-	cut     int  // items of messages that the end of the program cut off
+	client   *client
+	signal   signal
+	counters *DeliveryCounters
+	log      *slog.Logger
+	failing  bool // said so in the log already
+	cut      int  // items of messages that the end of the program cut off
 }
 
 // deliver sends a message of n items and counts them. It ends with ctx, in which case the
 // message counts as failed. answer is a fresh message to read the answer into, and
 // rejected says how many items it refuses, and why.
-func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answer proto.Message, rejected func() (int64, string)) {
-	err := s.try(ctx, message, answer)
+func (s *sender) deliver(ctx context.Context, message proto.Message, n int, response proto.Message, rejected func() (int64, string)) {
+	err := s.try(ctx, message, response)
 	if err != nil {
 		reason := droppedFailed
 		if r := (*refusal)(nil); errors.As(err, &r) && !r.again {
 			reason = droppedRefused
 		}
-		if errors.Is(err, errAnswer) { // it was taken
-			s.figures.sent.Add(float64(n), s.signal.name)
+		if errors.Is(err, errResponse) { // it was taken
+			s.counters.sent.Add(float64(n), s.signal.name)
 			return
 		}
-		s.figures.dropped.Add(float64(n), s.signal.name, reason)
+		s.counters.dropped.Add(float64(n), s.signal.name, reason)
 		if ctx.Err() != nil {
 			s.cut += n
 		} else {
@@ -76,9 +76,9 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, answ
 	s.failing = false
 	refused, why := rejected()
 	refused = min(max(refused, 0), int64(n))
-	s.figures.sent.Add(float64(int64(n)-refused), s.signal.name)
+	s.counters.sent.Add(float64(int64(n)-refused), s.signal.name)
 	if refused > 0 {
-		s.figures.dropped.Add(float64(refused), s.signal.name, droppedRefused)
+		s.counters.dropped.Add(float64(refused), s.signal.name, droppedRefused)
 		s.log.Warn("a collector refused a part of what it was sent", "signal", s.signal.name, "items", refused, "reason", why)
 	}
 }
@@ -101,15 +101,15 @@ func (s *sender) logOutage(err error, n int) {
 }
 
 // try repeats a message while that may help.
-func (s *sender) try(ctx context.Context, message, answer proto.Message) error {
+func (s *sender) try(ctx context.Context, message, response proto.Message) error {
 	pause := firstPause
 	for n := 1; ; n++ {
-		err := s.client.send(ctx, message, answer)
+		err := s.client.send(ctx, message, response)
 		r := (*refusal)(nil)
 		if err == nil || !errors.As(err, &r) || !r.again || n == tries || ctx.Err() != nil {
 			return err
 		}
-		if background.Sleep(ctx, max(pause, min(r.after, maxAsked))) != nil {
+		if background.Sleep(ctx, max(pause, min(r.after, maxRetryAfter))) != nil {
 			return err
 		}
 		pause = min(2*pause, lastPause)

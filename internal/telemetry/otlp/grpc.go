@@ -48,7 +48,7 @@ func unframed(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(z, maxAnswer))
+	return io.ReadAll(io.LimitReader(z, maxResponseBytes))
 }
 
 // exhausted is the status of a collector that is out of something. It means to be asked
@@ -68,23 +68,23 @@ var mayComeAgain = map[string]bool{
 
 // refusedOverGRPC is nil when the status is that of success.
 func refusedOverGRPC(resp *http.Response) *refusal {
-	said := func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) }
-	code := said("Grpc-Status")
+	header := func(name string) string { return cmp.Or(resp.Trailer.Get(name), resp.Header.Get(name)) }
+	code := header("Grpc-Status")
 	if code == "0" {
 		return nil
 	}
-	text, _ := url.PathUnescape(said("Grpc-Message")) // what cannot be read is left out
-	after, given := retryDelay(said("Grpc-Status-Details-Bin"))
+	text, _ := url.PathUnescape(header("Grpc-Message")) // what cannot be read is left out
+	after, found := retryDelay(header("Grpc-Status-Details-Bin"))
 	return &refusal{
 		text: "gRPC status " + strconv.Quote(code) + ": " + clip([]byte(text)), after: after,
-		again: mayComeAgain[code] || code == exhausted && given,
+		again: mayComeAgain[code] || code == exhausted && found,
 	}
 }
 
 // retryDelay reads the RetryInfo in the details of a status, which are base64 with or
 // without its padding; given says whether there is one. Details that cannot be read are none.
 // Source: https://opentelemetry.io/docs/specs/otlp/#otlpgrpc-throttling.
-func retryDelay(details string) (after time.Duration, given bool) {
+func retryDelay(details string) (after time.Duration, found bool) {
 	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(details, "="))
 	var s status.Status
 	if err != nil || proto.Unmarshal(raw, &s) != nil {

@@ -29,8 +29,8 @@ type Metrics struct {
 	sender   *sender
 	resource *metric.ResourceMetrics // with everything but the figures
 	began    uint64
-	at       record.Position
-	calls    *callFigures
+	position record.Position
+	calls    *callMetrics
 }
 
 // NewMetrics makes no connection; errors are as NewTraces has them.
@@ -47,8 +47,8 @@ func NewMetrics(o MetricOptions) (*Metrics, error) {
 		return nil, err
 	}
 	return &Metrics{
-		o: o, sender: &sender{client: c, signal: metrics, figures: o.Figures, log: o.Log}, at: o.Tail.End(),
-		began: uint64(o.Clock.Now().UnixNano()), calls: newCallFigures(),
+		o: o, sender: &sender{client: c, signal: metrics, counters: o.Counters, log: o.Log}, position: o.Tail.End(),
+		began: uint64(o.Clock.Now().UnixNano()), calls: newCallMetrics(),
 		resource: &metric.ResourceMetrics{Resource: about, SchemaUrl: genai.SchemaURL},
 	}, nil
 }
@@ -75,15 +75,15 @@ func (m *Metrics) Run(ctx context.Context) error {
 }
 
 func (m *Metrics) read() {
-	next, missed := m.o.Tail.Read(m.at, func(a *record.Attempt, _ *record.Correction) bool {
+	next, missed := m.o.Tail.Read(m.position, func(a *record.Attempt, _ *record.Correction) bool {
 		if a != nil && a.Source.Served() {
 			m.calls.add(a)
 		}
 		return true
 	})
-	m.at = next
+	m.position = next
 	if missed > 0 {
-		m.o.Figures.dropped.Add(float64(missed), metrics.name, droppedMissed)
+		m.o.Counters.dropped.Add(float64(missed), metrics.name, droppedMissed)
 	}
 }
 
@@ -102,9 +102,9 @@ func (m *Metrics) send(ctx context.Context) {
 		}
 	}
 	m.resource.ScopeMetrics = []*metric.ScopeMetrics{{Scope: &common.InstrumentationScope{Name: "sluice"}, Metrics: list}}
-	var answer collectmetrics.ExportMetricsServiceResponse
-	m.sender.deliver(ctx, &collectmetrics.ExportMetricsServiceRequest{ResourceMetrics: []*metric.ResourceMetrics{m.resource}}, points, &answer, func() (int64, string) {
-		p := answer.GetPartialSuccess()
+	var response collectmetrics.ExportMetricsServiceResponse
+	m.sender.deliver(ctx, &collectmetrics.ExportMetricsServiceRequest{ResourceMetrics: []*metric.ResourceMetrics{m.resource}}, points, &response, func() (int64, string) {
+		p := response.GetPartialSuccess()
 		return p.GetRejectedDataPoints(), p.GetErrorMessage()
 	})
 }

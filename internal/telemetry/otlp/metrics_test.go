@@ -58,7 +58,7 @@ func TestFiguresAsACollectorGetsThem(t *testing.T) {
 	m, err := otlp.NewMetrics(otlp.MetricOptions{
 		Options: otlp.Options{
 			Target: otlp.Target{Endpoint: "http://" + l.Addr().String(), Protocol: otlp.GRPC}, Resource: otlp.Resource{Service: "sluice"}, Interval: time.Hour,
-			Tail: j.Tail(), Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+			Tail: j.Tail(), Counters: otlp.NewDeliveryCounters(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 		},
 		Gather: registry.Gather,
 	})
@@ -70,9 +70,9 @@ func TestFiguresAsACollectorGetsThem(t *testing.T) {
 		}
 		require.NoError(t, j.Append(a))
 	}
-	told := recordtest.Chat(9)
-	told.Source = record.FromOTLP // the application counts it itself
-	require.NoError(t, j.Append(told))
+	reported := recordtest.Chat(9)
+	reported.Source = record.FromOTLP // the application counts it itself
+	require.NoError(t, j.Append(reported))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.NoError(t, m.Run(ctx)) // sends what there is and ends

@@ -21,7 +21,7 @@ type Options struct {
 	Resource Resource
 	Interval time.Duration // between messages; 0 means what is usual for the signal
 	Tail     Tail
-	Figures  *Figures
+	Counters *DeliveryCounters
 	Clock    ident.Clock
 	Log      *slog.Logger
 }

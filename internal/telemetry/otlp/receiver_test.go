@@ -61,7 +61,7 @@ func (c *collector) Export(ctx context.Context, m *collecttrace.ExportTraceServi
 	for k, v := range h {
 		flat[k] = v[0]
 	}
-	answer := c.answer()
+	answer := c.response()
 	c.got <- received{m, flat}
 	return answer, nil
 }
@@ -73,8 +73,8 @@ func (c *collector) patience() string {
 	return c.after()
 }
 
-// answer is what is said of a message, as it was decided before the message is seen.
-func (c *collector) answer() *collecttrace.ExportTraceServiceResponse {
+// response is what is said of a message, as it was decided before the message is seen.
+func (c *collector) response() *collecttrace.ExportTraceServiceResponse {
 	return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: c.partial.Load(), ErrorMessage: "some"}}
 }
 
@@ -123,7 +123,7 @@ func (c *collector) http(t *testing.T) string {
 		for k, v := range r.Header {
 			flat[http.CanonicalHeaderKey(k)] = v[0]
 		}
-		answer := c.answer()
+		answer := c.response()
 		c.got <- received{m, flat}
 		if c.later.Load() {
 			http.Error(w, "thanks", http.StatusAccepted)

@@ -49,11 +49,11 @@ func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span
 			return nil
 		}
 	case q.held != nil:
-		ready = append(ready, q.below(q.held))
+		ready = append(ready, q.attachToRequest(q.held))
 		q.held = nil
 	}
 	q.cover(a)
-	ready = append(ready, q.below(span))
+	ready = append(ready, q.attachToRequest(span))
 	if isFinal(a.Outcome) && !q.sent {
 		q.sent = true
 		ready = append(ready, q.span)
@@ -61,8 +61,8 @@ func (r *requests) add(a *record.Attempt, span *trace.Span) (ready []*trace.Span
 	return ready
 }
 
-// below hangs the span of an attempt below that of its request.
-func (q *request) below(span *trace.Span) *trace.Span {
+// attachToRequest hangs the span of an attempt below that of its request.
+func (q *request) attachToRequest(span *trace.Span) *trace.Span {
 	span.ParentSpanId = q.span.SpanId
 	return span
 }
@@ -98,9 +98,9 @@ func isFinal(o record.Outcome) bool {
 
 // requestSpan is the span above the attempts of a request.
 func requestSpan(a *record.Attempt) *trace.Span {
-	id, own := a.W3CTrace(), a.W3CRequest()
+	id, spanID := a.W3CTrace(), a.W3CRequest()
 	s := &trace.Span{
-		TraceId: id[:], SpanId: own[:], Name: a.Method + " " + a.Path, Kind: trace.Span_SPAN_KIND_SERVER,
+		TraceId: id[:], SpanId: spanID[:], Name: a.Method + " " + a.Path, Kind: trace.Span_SPAN_KIND_SERVER,
 		StartTimeUnixNano: uint64(a.Started.UnixNano()),
 	}
 	if parent, ok := a.W3CParent(); ok {

@@ -19,9 +19,9 @@ const maxCaptured = 16 << 10
 
 // attemptSpan is the span of one attempt, below what the caller named.
 func attemptSpan(a *record.Attempt, content bool) *trace.Span {
-	id, own := a.W3CTrace(), a.W3CSpan()
+	id, spanID := a.W3CTrace(), a.W3CSpan()
 	s := &trace.Span{
-		TraceId: id[:], SpanId: own[:], Name: strings.ToValidUTF8(genai.SpanName(a.Endpoint, a.Model), ""), Kind: trace.Span_SPAN_KIND_CLIENT,
+		TraceId: id[:], SpanId: spanID[:], Name: strings.ToValidUTF8(genai.SpanName(a.Endpoint, a.Model), ""), Kind: trace.Span_SPAN_KIND_CLIENT,
 		StartTimeUnixNano: uint64(a.Started.UnixNano()), EndTimeUnixNano: uint64(a.Started.Add(a.Duration).UnixNano()),
 	}
 	if parent, ok := a.W3CParent(); ok {
@@ -39,7 +39,7 @@ func describe(a *record.Attempt, content bool) attributes {
 	to.text(genai.OperationName, genai.Operation(a.Endpoint))
 	to.text(genai.ProviderName, genai.Provider(a.Provider))
 	to.text(genai.RequestModel, a.Model)
-	to.text(genai.ResponseModel, a.ReplyModel)
+	to.text(genai.ResponseModel, a.ResponseModel)
 	u := &a.Usage
 	to.number(genai.InputTokens, u.InputTokens)
 	to.number(genai.OutputTokens, u.OutputTokens)
@@ -47,7 +47,7 @@ func describe(a *record.Attempt, content bool) attributes {
 	to.number(genai.CacheWriteTokens, u.CacheWriteTokens)
 	to.text(genai.PromptName, a.PromptSlug)
 	describeCall(&to, a)
-	describeOwn(&to, a)
+	describeGateway(&to, a)
 	if content {
 		to.text(prefix+"request.body", captured(&a.Request))
 		to.text(prefix+"response.body", captured(&a.Response))
@@ -78,8 +78,8 @@ func errorOf(a *record.Attempt) string {
 	return string(a.Outcome)
 }
 
-// describeOwn says what only a gateway knows.
-func describeOwn(to *attributes, a *record.Attempt) {
+// describeGateway says what only a gateway knows.
+func describeGateway(to *attributes, a *record.Attempt) {
 	to.text(prefix+"request.id", a.RequestID)
 	to.text(prefix+"log.id", a.ID)
 	to.text(prefix+"trace.id", a.TraceID)

@@ -41,7 +41,7 @@ type Traces struct {
 	sender   *sender
 	resource *trace.ResourceSpans // with everything but the spans
 	requests *requests
-	at       record.Position
+	position record.Position
 	batch    []*trace.Span
 }
 
@@ -70,7 +70,7 @@ func NewTraces(o TraceOptions) (*Traces, error) {
 		return nil, err
 	}
 	return &Traces{
-		o: o, sender: &sender{client: c, signal: traces, figures: o.Figures, log: o.Log}, requests: newRequests(), at: o.Tail.End(),
+		o: o, sender: &sender{client: c, signal: traces, counters: o.Counters, log: o.Log}, requests: newRequests(), position: o.Tail.End(),
 		resource: &trace.ResourceSpans{Resource: about, SchemaUrl: genai.SchemaURL},
 	}, nil
 }
@@ -108,7 +108,7 @@ func (t *Traces) next(ctx context.Context) bool {
 		wake, stop = context.WithTimeout(ctx, quiet/3)
 	}
 	defer stop()
-	if err := t.o.Tail.Wait(wake, t.at); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err := t.o.Tail.Wait(wake, t.position); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
 	return background.Sleep(ctx, t.o.Interval) == nil
@@ -127,15 +127,15 @@ func (t *Traces) sendAll(ctx context.Context) {
 
 // fill reads attempts into the message; more says that it took as many as it may.
 func (t *Traces) fill() (more bool) {
-	next, missed := t.o.Tail.Read(t.at, func(a *record.Attempt, _ *record.Correction) bool {
+	next, missed := t.o.Tail.Read(t.position, func(a *record.Attempt, _ *record.Correction) bool {
 		if a != nil && a.Source.Served() {
 			t.batch = append(t.batch, t.requests.add(a, attemptSpan(a, t.o.Content))...)
 		}
 		return len(t.batch) < maxSpans
 	})
-	t.at = next
+	t.position = next
 	if missed > 0 {
-		t.o.Figures.dropped.Add(float64(missed), traces.name, droppedMissed)
+		t.o.Counters.dropped.Add(float64(missed), traces.name, droppedMissed)
 	}
 	return len(t.batch) >= maxSpans
 }
@@ -154,9 +154,9 @@ func (t *Traces) flush(ctx context.Context) {
 
 func (t *Traces) send(ctx context.Context, spans []*trace.Span) {
 	t.resource.ScopeSpans = []*trace.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "sluice"}, Spans: spans}}
-	var answer collecttrace.ExportTraceServiceResponse
-	t.sender.deliver(ctx, &collecttrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{t.resource}}, len(spans), &answer, func() (int64, string) {
-		p := answer.GetPartialSuccess()
+	var response collecttrace.ExportTraceServiceResponse
+	t.sender.deliver(ctx, &collecttrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{t.resource}}, len(spans), &response, func() (int64, string) {
+		p := response.GetPartialSuccess()
 		return p.GetRejectedSpans(), p.GetErrorMessage()
 	})
 }

@@ -39,12 +39,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rig is a journal, what follows it, and what it counts.
 type rig struct {
 	*testing.T
-	journal  *journal.Journal
-	records  *journal.Records
-	registry *telemetry.Registry
-	stop     func()
-	attempts int
-	said     bytes.Buffer // in the log; read behind stop
+	journal   *journal.Journal
+	records   *journal.Records
+	registry  *telemetry.Registry
+	stop      func()
+	attempts  int
+	logOutput bytes.Buffer // in the log; read behind stop
 }
 
 // follow sends what is appended to a collector.
@@ -64,7 +64,7 @@ func prepare(t *testing.T, target otlp.Target, content bool, maxRecord int) (r *
 	traces, err := otlp.NewTraces(otlp.TraceOptions{
 		Options: otlp.Options{
 			Target: target, Resource: otlp.Resource{Service: "sluice", Version: "1.0.0", Instance: "node-1", Attributes: "deployment.environment.name=test"},
-			Interval: time.Millisecond, Tail: j.Tail(), Figures: otlp.NewFigures(r.registry), Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.said, nil)),
+			Interval: time.Millisecond, Tail: j.Tail(), Counters: otlp.NewDeliveryCounters(r.registry), Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.logOutput, nil)),
 		},
 		Content: content,
 	})
@@ -127,8 +127,8 @@ func texts(list []*common.KeyValue) map[string]string {
 	return out
 }
 
-// figure is the value of a metric, with its labels as they are written.
-func (r *rig) figure(name string) string {
+// metric is the value of a metric, with its labels as they are written.
+func (r *rig) metric(name string) string {
 	w := httptest.NewRecorder()
 	r.registry.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	for line := range strings.Lines(w.Body.String()) {
@@ -191,7 +191,7 @@ func TestSpansAsACollectorGetsThem(t *testing.T) {
 					assert.Equal(t, want, got[name], name)
 				}
 
-				one, two := spans[ownID(first)], spans[ownID(second)]
+				one, two := spans[attemptSpanID(first)], spans[attemptSpanID(second)]
 				require.NotNil(t, one)
 				require.NotNil(t, two)
 				assert.Equal(t, one.ParentSpanId, two.ParentSpanId, "both hang below their request")
@@ -216,12 +216,12 @@ func TestSpansAsACollectorGetsThem(t *testing.T) {
 			assert.Equal(t, "search", last.header[team])
 			assert.Equal(t, "a,b", last.header[secret])
 			r.stop()
-			assert.Equal(t, "4", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+			assert.Equal(t, "4", r.metric(`sluice_otlp_sent_total{signal="traces"}`))
 		})
 	}
 }
 
-func ownID(a *record.Attempt) string {
+func attemptSpanID(a *record.Attempt) string {
 	id := a.W3CSpan()
 	return hex.EncodeToString(id[:])
 }
@@ -235,7 +235,7 @@ func TestALoneFailureHasOneSpan(t *testing.T) {
 	a := r.attempt(func(a *record.Attempt) { a.Outcome, a.Status = record.Timeout, 408 })
 	r.stop()
 	spans, _ := r.spans(c, 1)
-	s := spans[ownID(a)]
+	s := spans[attemptSpanID(a)]
 	require.NotNil(t, s)
 	assert.Empty(t, s.ParentSpanId)
 	got := texts(s.Attributes)
@@ -262,8 +262,8 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 			r.attempt(func(*record.Attempt) {})
 			r.spans(c, 1)
 			r.stop()
-			assert.Equal(t, "1", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
-			assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+			assert.Equal(t, "1", r.metric(`sluice_otlp_sent_total{signal="traces"}`))
+			assert.Equal(t, "1", r.metric(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
 		})
 	}
 	t.Run("taken for later", func(t *testing.T) { // as many services of observability answer
@@ -274,7 +274,7 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 		r.attempt(func(*record.Attempt) {})
 		r.spans(c, 1)
 		r.stop()
-		assert.Equal(t, "1", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+		assert.Equal(t, "1", r.metric(`sluice_otlp_sent_total{signal="traces"}`))
 	})
 	t.Run("never", func(t *testing.T) {
 		t.Parallel()
@@ -283,15 +283,15 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 		r := follow(t, otlp.Target{Endpoint: c.grpc(t), Protocol: otlp.GRPC}, false)
 		r.attempt(func(*record.Attempt) {})
 		r.stop()
-		assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+		assert.Equal(t, "1", r.metric(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()
 		r := follow(t, otlp.Target{Endpoint: "http://127.0.0.1:1", Protocol: otlp.HTTPProtobuf}, false)
 		r.attempt(func(*record.Attempt) {})
 		r.stop()
-		assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="failed",signal="traces"}`))
-		assert.Contains(t, r.said.String(), `msg="the gateway ended before its collector took everything" signal=traces items=1`)
+		assert.Equal(t, "1", r.metric(`sluice_otlp_dropped_total{reason="failed",signal="traces"}`))
+		assert.Contains(t, r.logOutput.String(), `msg="the gateway ended before its collector took everything" signal=traces items=1`)
 	})
 }
 
@@ -334,7 +334,7 @@ func TestACollectorSaysWhenToComeAgain(t *testing.T) {
 				return
 			}
 			r.stop()
-			assert.Equal(t, "1", r.figure(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
+			assert.Equal(t, "1", r.metric(`sluice_otlp_dropped_total{reason="refused",signal="traces"}`))
 		})
 	}
 }
@@ -368,7 +368,7 @@ func TestMessagesAreNoLargerThanACollectorTakes(t *testing.T) {
 	}
 	begin()
 	r.stop()
-	require.Equal(t, "300", r.figure(`sluice_otlp_sent_total{signal="traces"}`))
+	require.Equal(t, "300", r.metric(`sluice_otlp_sent_total{signal="traces"}`))
 	spans, _ := r.spans(c, calls)
 	assert.Len(t, spans, calls)
 }
@@ -382,7 +382,7 @@ func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	c, registry, records := newCollector(), telemetry.NewRegistry(), j.Records()
 	traces, err := otlp.NewTraces(otlp.TraceOptions{Options: otlp.Options{
 		Target: otlp.Target{Endpoint: c.http(t), Protocol: otlp.HTTPProtobuf}, Interval: time.Millisecond, Tail: j.Tail(),
-		Figures: otlp.NewFigures(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
+		Counters: otlp.NewDeliveryCounters(registry), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}})
 	require.NoError(t, err)
 	for n := range 200 {
@@ -395,7 +395,7 @@ func TestTheJournalGoesOnWithoutACollector(t *testing.T) {
 	require.NoError(t, traces.Run(ctx)) // sends what is left and ends
 	r := &rig{T: t, registry: registry}
 	var sent, missed int
-	_, err = fmt.Sscan(r.figure(`sluice_otlp_sent_total{signal="traces"}`)+" "+r.figure(`sluice_otlp_dropped_total{reason="missed",signal="traces"}`), &sent, &missed)
+	_, err = fmt.Sscan(r.metric(`sluice_otlp_sent_total{signal="traces"}`)+" "+r.metric(`sluice_otlp_dropped_total{reason="missed",signal="traces"}`), &sent, &missed)
 	require.NoError(t, err)
 	assert.Equal(t, 200, sent+missed)
 	assert.Positive(t, sent)

@@ -22,11 +22,11 @@ func TryMetrics(ctx context.Context, t Target) error {
 	return t.try(ctx, metrics, &collectmetrics.ExportMetricsServiceRequest{}, &collectmetrics.ExportMetricsServiceResponse{})
 }
 
-func (t Target) try(ctx context.Context, s signal, message, answer proto.Message) error {
+func (t Target) try(ctx context.Context, s signal, message, response proto.Message) error {
 	c, err := newClient(t, s, ident.System{})
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	return c.send(ctx, message, answer)
+	return c.send(ctx, message, response)
 }

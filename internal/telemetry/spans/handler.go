@@ -26,7 +26,7 @@ type Parts struct {
 	// Refusal is the header of a refusal, with the ids that every answer has, and its body
 	// as JSON.
 	Refusal      func(f *fault.Error) (wire.Header, []byte)
-	Pace         Pace
+	RateLimiter  RateLimiter
 	BodyLogBytes int // what is kept of a span's attributes and events, in bytes of JSON
 	Clock        ident.Clock
 }
@@ -37,8 +37,8 @@ type Journal interface {
 	Append(a *record.Attempt) error
 }
 
-// Pace bounds what each workspace sends: *resource.Rate.
-type Pace interface {
+// RateLimiter bounds what each workspace sends: *resource.Rate.
+type RateLimiter interface {
 	// Take counts an entry: fault.RateLimited when the workspace has gone too far.
 	Take(workspaceID string, now time.Time) error
 	// Add counts what a message that Take let in holds.
@@ -84,12 +84,12 @@ func (t semaphore) take(ctx context.Context) (done func(), err error) {
 // Traces takes an ExportTraceServiceRequest. It keeps all spans or, where one breaks a
 // limit, none.
 func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, signal{"/v1/traces", func(m *message, at *origin) ([]entry, error) {
+	v.serve(w, r, signal{"/v1/traces", func(m *message, source *origin) ([]entry, error) {
 		var t collecttrace.ExportTraceServiceRequest
 		if err := m.decode(&t); err != nil {
 			return nil, err
 		}
-		return v.spans(&t, m, at)
+		return v.spans(&t, m, source)
 	}, func(l rejectedCounts) proto.Message {
 		return &collecttrace.ExportTraceServiceResponse{PartialSuccess: &collecttrace.ExportTracePartialSuccess{RejectedSpans: l.entries, ErrorMessage: l.why}}
 	}})
@@ -97,12 +97,12 @@ func (v *Receiver) Traces(w http.ResponseWriter, r *http.Request) {
 
 // Logs takes an ExportLogsServiceRequest, as Traces does.
 func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
-	v.serve(w, r, signal{"/v1/logs", func(m *message, at *origin) ([]entry, error) {
+	v.serve(w, r, signal{"/v1/logs", func(m *message, source *origin) ([]entry, error) {
 		var l collectlogs.ExportLogsServiceRequest
 		if err := m.decode(&l); err != nil {
 			return nil, err
 		}
-		return v.logs(&l, m, at)
+		return v.logs(&l, m, source)
 	}, func(l rejectedCounts) proto.Message {
 		return &collectlogs.ExportLogsServiceResponse{PartialSuccess: &collectlogs.ExportLogsPartialSuccess{RejectedLogRecords: l.entries, ErrorMessage: l.why}}
 	}})
@@ -110,9 +110,9 @@ func (v *Receiver) Logs(w http.ResponseWriter, r *http.Request) {
 
 // signal is one of the kinds of telemetry.
 type signal struct {
-	path   string // that OTLP has for it
-	read   func(*message, *origin) ([]entry, error)
-	answer func(rejectedCounts) proto.Message
+	path     string // that OTLP has for it
+	read     func(*message, *origin) ([]entry, error)
+	response func(rejectedCounts) proto.Message
 }
 
 // rejectedCounts is how much of a message was not kept, and why.
@@ -137,7 +137,7 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, s signal) {
 	if l.entries == 0 && !m.json {
 		return // a message that says nothing of losses has no bytes
 	}
-	_, _ = w.Write(m.encode(s.answer(l))) // the client may have left
+	_, _ = w.Write(m.encode(s.response(l))) // the client may have left
 }
 
 // take is the way of a message from the client to the journal.
@@ -167,19 +167,19 @@ func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *m
 	if err != nil {
 		return nil, l, err
 	}
-	v.Pace.Add(by.WorkspaceID, len(entries), size, v.Clock.Now())
-	l, err = v.keep(entries)
+	v.RateLimiter.Add(by.WorkspaceID, len(entries), size, v.Clock.Now())
+	l, err = v.store(entries)
 	return m, l, err
 }
 
-// keep appends entries. Their bodies are written one at a time: each repeats the resource,
+// store appends entries. Their bodies are written one at a time: each repeats the resource,
 // so that together they take many times the room of the message. Where the journal takes
 // some and not the others the message counts as taken: sent again, it would double those.
 // Source: https://opentelemetry.io/docs/specs/otlp/#partial-success-1.
-func (v *Receiver) keep(entries []entry) (l rejectedCounts, err error) {
+func (v *Receiver) store(entries []entry) (l rejectedCounts, err error) {
 	for i, e := range entries {
 		entries[i] = entry{}
-		e.Request = v.kept(e.holds)
+		e.Request = v.truncatedBody(e.holds)
 		e.MaskCredentials(v.BodyLogBytes)
 		err := v.Journal.Append(e.Attempt)
 		switch {
@@ -205,5 +205,5 @@ func (v *Receiver) allowed(r *http.Request) (*access.Principal, error) {
 	if err := access.Can(p, access.LogsWrite, access.Target{OrgID: p.OrgID, WorkspaceID: p.WorkspaceID}); err != nil {
 		return nil, err
 	}
-	return p, v.Pace.Take(p.WorkspaceID, v.Clock.Now())
+	return p, v.RateLimiter.Take(p.WorkspaceID, v.Clock.Now())
 }

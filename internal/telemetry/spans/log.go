@@ -14,7 +14,7 @@ import (
 
 // logs makes a record of each log record. It hangs below the span that it names; what it
 // says of tokens stands in that span already and is not counted again.
-func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at *origin) ([]entry, error) {
+func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, source *origin) ([]entry, error) {
 	var out []entry
 	for i, rl := range l.GetResourceLogs() {
 		about, err := readResource(rl.GetResource(), fmt.Sprintf("resource_logs[%d].resource", i))
@@ -23,11 +23,11 @@ func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at 
 		}
 		for j, sl := range rl.GetScopeLogs() {
 			for k, r := range sl.GetLogRecords() {
-				place := fmt.Sprintf("resource_logs[%d].scope_logs[%d].log_records[%d]", i, j, k)
+				path := fmt.Sprintf("resource_logs[%d].scope_logs[%d].log_records[%d]", i, j, k)
 				if len(out) == maxItems {
-					return nil, tooMany(place)
+					return nil, tooMany(path)
 				}
-				e, err := v.log(r, about, m, at, place)
+				e, err := v.log(r, about, m, source, path)
 				if err != nil {
 					return nil, err
 				}
@@ -38,16 +38,16 @@ func (v *Receiver) logs(l *collectlogs.ExportLogsServiceRequest, m *message, at 
 	return out, nil
 }
 
-func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, place string) (e entry, err error) {
-	with, err := readValues(r.GetAttributes(), place+".attributes")
+func (v *Receiver) log(r *logs.LogRecord, about values, m *message, source *origin, path string) (e entry, err error) {
+	with, err := readValues(r.GetAttributes(), path+".attributes")
 	if err != nil {
 		return e, err
 	}
 	body, ok := plain(r.GetBody())
 	if !ok || len(r.GetEventName()) > maxName || len(r.GetSeverityText()) > maxName {
-		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).WithParam(place)
+		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).WithParam(path)
 	}
-	a := at.record(about, with)
+	a := source.record(about, with)
 	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
 	if trace, ok := m.id(r.GetTraceId(), 16); ok && trace != "" {
 		a.TraceID = trace
@@ -55,9 +55,9 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, at *origin, 
 	if span, ok := m.id(r.GetSpanId(), 8); ok {
 		a.ParentSpan = span
 	}
-	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(at.now.UnixNano()))
-	if when > math.MaxInt64 || when > uint64(at.now.Add(ahead).UnixNano()) {
-		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").WithParam(place + ".time_unix_nano")
+	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(source.now.UnixNano()))
+	if when > math.MaxInt64 || when > uint64(source.now.Add(maxFuture).UnixNano()) {
+		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").WithParam(path + ".time_unix_nano")
 	}
 	a.Started = time.Unix(0, int64(when)).UTC()
 	a.SpanName = cmp.Or(r.GetEventName(), r.GetSeverityText(), "log")

@@ -106,12 +106,12 @@ func (m *message) decode(into proto.Message) error {
 }
 
 // encode writes an answer in the form of the message.
-func (m *message) encode(answer proto.Message) []byte {
+func (m *message) encode(response proto.Message) []byte {
 	marshal := proto.Marshal
 	if m.json {
 		marshal = protojson.Marshal
 	}
-	b, _ := marshal(answer) // a number and a text of ours: cannot fail
+	b, _ := marshal(response) // a number and a text of ours: cannot fail
 	return b
 }
 

@@ -36,9 +36,9 @@ func (o *origin) record(about, with values) *record.Attempt {
 	return a
 }
 
-// kept is as much of what a span holds as the deployment keeps of a body.
-func (v *Receiver) kept(of map[string]any) record.Body {
-	b, err := json.Marshal(of)
+// truncatedBody is as much of what a span holds as the deployment keeps of a body.
+func (v *Receiver) truncatedBody(content map[string]any) record.Body {
+	b, err := json.Marshal(content)
 	if err != nil { // texts, numbers and lists of them: cannot happen
 		return record.Body{}
 	}

@@ -18,11 +18,11 @@ import (
 const (
 	maxItems  = 10_000 // spans, or log records: collectors send 8,192 at a time, unless they were told otherwise
 	maxEvents = 128    // of a span, and links
-	ahead     = 24 * time.Hour
+	maxFuture = 24 * time.Hour
 )
 
 // spans makes a record of each span.
-func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, at *origin) ([]entry, error) {
+func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, source *origin) ([]entry, error) {
 	var out []entry
 	for i, rs := range t.GetResourceSpans() {
 		about, err := readResource(rs.GetResource(), fmt.Sprintf("resource_spans[%d].resource", i))
@@ -31,11 +31,11 @@ func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, 
 		}
 		for j, ss := range rs.GetScopeSpans() {
 			for k, s := range ss.GetSpans() {
-				place := fmt.Sprintf("resource_spans[%d].scope_spans[%d].spans[%d]", i, j, k)
+				path := fmt.Sprintf("resource_spans[%d].scope_spans[%d].spans[%d]", i, j, k)
 				if len(out) == maxItems {
-					return nil, tooMany(place)
+					return nil, tooMany(path)
 				}
-				e, err := v.span(s, about, m, at, place)
+				e, err := v.span(s, about, m, source, path)
 				if err != nil {
 					return nil, err
 				}
@@ -46,30 +46,30 @@ func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, 
 	return out, nil
 }
 
-func tooMany(place string) error {
-	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).WithParam(place)
+func tooMany(path string) error {
+	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).WithParam(path)
 }
 
 // span makes a record of one span.
-func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, place string) (e entry, err error) {
-	with, err := readValues(s.GetAttributes(), place+".attributes")
+func (v *Receiver) span(s *trace.Span, about values, m *message, source *origin, path string) (e entry, err error) {
+	with, err := readValues(s.GetAttributes(), path+".attributes")
 	if err != nil {
 		return e, err
 	}
 	if len(s.GetName()) > maxName || len(s.GetEvents()) > maxEvents || len(s.GetLinks()) > maxEvents {
-		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).WithParam(place)
+		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).WithParam(path)
 	}
-	a := at.record(about, with)
-	if err := m.placeInTrace(a, s, place); err != nil {
+	a := source.record(about, with)
+	if err := m.placeInTrace(a, s, path); err != nil {
 		return e, err
 	}
-	if a.Started, a.Duration, err = at.times(s, place); err != nil {
+	if a.Started, a.Duration, err = source.times(s, path); err != nil {
 		return e, err
 	}
 	a.SpanName = s.GetName()
 	v.setOutcome(a, s, with)
 	v.model(a, with)
-	events, err := eventsOf(s, place)
+	events, err := eventsOf(s, path)
 	if err != nil {
 		return e, err
 	}
@@ -80,23 +80,23 @@ func (v *Receiver) span(s *trace.Span, about values, m *message, at *origin, pla
 }
 
 // placeInTrace reads the ids.
-func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, place string) error {
-	var whole, own, above bool
-	a.TraceID, whole = m.id(s.GetTraceId(), 16)
-	a.SpanID, own = m.id(s.GetSpanId(), 8)
+func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, path string) error {
+	var hasTrace, hasSpan, above bool
+	a.TraceID, hasTrace = m.id(s.GetTraceId(), 16)
+	a.SpanID, hasSpan = m.id(s.GetSpanId(), 8)
 	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
 	above = above || a.ParentSpan == "" // some write zeros for none
-	if !whole || !own || !above || a.TraceID == "" || a.SpanID == "" {
-		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").WithParam(place)
+	if !hasTrace || !hasSpan || !above || a.TraceID == "" || a.SpanID == "" {
+		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").WithParam(path)
 	}
 	return nil
 }
 
 // times reads when a span began and how long it took.
-func (o *origin) times(s *trace.Span, place string) (began time.Time, took time.Duration, err error) {
+func (o *origin) times(s *trace.Span, path string) (began time.Time, took time.Duration, err error) {
 	from, to := s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano()
-	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(ahead).UnixNano()) {
-		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").WithParam(place + ".start_time_unix_nano")
+	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(maxFuture).UnixNano()) {
+		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").WithParam(path + ".start_time_unix_nano")
 	}
 	return time.Unix(0, int64(from)).UTC(), time.Duration(to - from), nil
 }
@@ -104,14 +104,14 @@ func (o *origin) times(s *trace.Span, place string) (began time.Time, took time.
 // setOutcome says how a span ended. Without a status of HTTP a failure counts as 500.
 func (v *Receiver) setOutcome(a *record.Attempt, s *trace.Span, with values) {
 	a.Outcome, a.Status = record.OK, 200
-	status, given := with.count(genai.HTTPStatus)
-	given = given && status >= 100 && status <= 599
-	if s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR || given && status >= 400 {
+	status, hasStatus := with.count(genai.HTTPStatus)
+	hasStatus = hasStatus && status >= 100 && status <= 599
+	if s.GetStatus().GetCode() == trace.Status_STATUS_CODE_ERROR || hasStatus && status >= 400 {
 		a.Outcome, a.Status = record.Failed, 500
 		a.Error = with.text(genai.ErrorType)
 		a.Error = a.Error[:min(len(a.Error), maxName)]
 	}
-	if given {
+	if hasStatus {
 		a.Status = int32(status)
 	}
 	a.Upstream = a.Status
@@ -121,23 +121,23 @@ func (v *Receiver) setOutcome(a *record.Attempt, s *trace.Span, with values) {
 // stays a plain span.
 func (v *Receiver) model(a *record.Attempt, with values) {
 	provider, operation := with.text(genai.ProviderName, genai.System), with.text(genai.OperationName)
-	asked, answered := with.text(genai.RequestModel), with.text(genai.ResponseModel)
-	if operation == "" && asked+answered != "" {
+	requested, answered := with.text(genai.RequestModel), with.text(genai.ResponseModel)
+	if operation == "" && requested+answered != "" {
 		operation = "chat"
 	}
 	ep, ok := genai.Endpoint(operation)
-	if !ok || len(provider) > maxName || len(asked) > maxName || len(answered) > maxName {
+	if !ok || len(provider) > maxName || len(requested) > maxName || len(answered) > maxName {
 		return
 	}
 	a.Endpoint, a.Provider = ep, genai.ProviderID(provider)
-	a.Model, a.ReplyModel = cmp.Or(asked, answered), answered
-	var in, out bool
+	a.Model, a.ResponseModel = cmp.Or(requested, answered), answered
+	var hasInput, out bool
 	u := &a.Usage
-	u.InputTokens, in = with.count(genai.InputTokens, genai.PromptTokens)
+	u.InputTokens, hasInput = with.count(genai.InputTokens, genai.PromptTokens)
 	u.OutputTokens, out = with.count(genai.OutputTokens, genai.CompletionTokens)
 	u.CachedTokens, _ = with.count(genai.CacheReadTokens)
 	u.CacheWriteTokens, _ = with.count(genai.CacheWriteTokens)
-	u.Reported = in || out
+	u.Reported = hasInput || out
 	if u.Reported {
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 		a.Spend = v.price(a)
@@ -150,15 +150,15 @@ var kinds = map[trace.Span_SpanKind]string{
 }
 
 // eventsOf are the events of a span as they are kept.
-func eventsOf(s *trace.Span, place string) ([]map[string]any, error) {
+func eventsOf(s *trace.Span, path string) ([]map[string]any, error) {
 	out := make([]map[string]any, 0, len(s.GetEvents()))
 	for i, e := range s.GetEvents() {
-		with, err := readValues(e.GetAttributes(), fmt.Sprintf("%s.events[%d].attributes", place, i))
+		with, err := readValues(e.GetAttributes(), fmt.Sprintf("%s.events[%d].attributes", path, i))
 		if err != nil {
 			return nil, err
 		}
 		if len(e.GetName()) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).WithParam(place)
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).WithParam(path)
 		}
 		out = append(out, map[string]any{"name": e.GetName(), "time_unix_nano": e.GetTimeUnixNano(), "attributes": with})
 	}

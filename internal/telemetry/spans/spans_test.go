@@ -56,25 +56,25 @@ type rig struct {
 
 const rawKey = "sk-of-the-workspace"
 
-func listen(t *testing.T) *rig { return listenAt(t, &pace{most: 1 << 30}) }
+func listen(t *testing.T) *rig { return listenAt(t, &limiter{limit: 1 << 30}) }
 
-// pace lets in as much as it says, and remembers what that was.
-type pace struct{ most, entries, bytes int }
+// limiter lets in as much as it says, and remembers what that was.
+type limiter struct{ limit, entries, bytes int }
 
 // Take refuses when there was too much.
-func (p *pace) Take(string, time.Time) error {
-	if p.entries >= p.most {
+func (p *limiter) Take(string, time.Time) error {
+	if p.entries >= p.limit {
 		return fault.New(fault.RateLimited, "too many spans").WithRetry(7 * time.Second)
 	}
 	return nil
 }
 
 // Add counts.
-func (p *pace) Add(_ string, entries, bytes int, _ time.Time) {
+func (p *limiter) Add(_ string, entries, bytes int, _ time.Time) {
 	p.entries, p.bytes = p.entries+entries, p.bytes+bytes
 }
 
-func listenAt(t *testing.T, p *pace) *rig {
+func listenAt(t *testing.T, p *limiter) *rig {
 	j, err := journal.Open(journal.Options{Dir: filepath.Join(t.TempDir(), "journal")})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, j.Close()) })
@@ -94,7 +94,7 @@ func listenAt(t *testing.T, p *pace) *rig {
 		Refusal: func(f *fault.Error) (wire.Header, []byte) {
 			return wire.Header{{Name: "content-type", Value: "application/json"}, {Name: "x-gateway-request-id", Value: "request-1"}}, f.Body(fault.Model)
 		},
-		Pace: p, BodyLogBytes: 64 << 10, Clock: ident.System{},
+		RateLimiter: p, BodyLogBytes: 64 << 10, Clock: ident.System{},
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/otel/v1/traces", v.Traces)
@@ -128,16 +128,16 @@ func (r *rig) post(path, typ, key string, body []byte, header ...string) (int, s
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(r, err)
 	defer func() { assert.NoError(r, resp.Body.Close()) }()
-	answer, err := io.ReadAll(resp.Body)
+	response, err := io.ReadAll(resp.Body)
 	require.NoError(r, err)
-	return resp.StatusCode, string(answer)
+	return resp.StatusCode, string(response)
 }
 
 // A workspace that sends too much waits for as long as it is told, and nothing of what it sent
 // too much is kept.
 func TestAWorkspaceSendsAsMuchAsItMay(t *testing.T) {
 	t.Parallel()
-	sent := &pace{most: 2}
+	sent := &limiter{limit: 2}
 	r := listenAt(t, sent)
 	body := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[
 		{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708","name":"one","startTimeUnixNano":"1700000000000000000","endTimeUnixNano":"1700000001000000000"},
@@ -147,7 +147,7 @@ func TestAWorkspaceSendsAsMuchAsItMay(t *testing.T) {
 			t.Errorf("%d %s, want %d", status, text, want)
 		}
 	}
-	assert.Equal(t, pace{most: 2, entries: 2, bytes: len(body)}, *sent)
+	assert.Equal(t, limiter{limit: 2, entries: 2, bytes: len(body)}, *sent)
 	assert.Len(t, r.all(), 2)
 }
 
@@ -188,7 +188,7 @@ func TestWhatAnApplicationSends(t *testing.T) {
 	assert.Equal(t, inner.SpanContext().SpanID().String(), call.SpanID)
 
 	assert.Equal(t, llm.ChatComplete, call.Endpoint)
-	assert.Equal(t, "openai gpt-4o-mini gpt-4o-mini-2024-07-18", call.Provider+" "+call.Model+" "+call.ReplyModel)
+	assert.Equal(t, "openai gpt-4o-mini gpt-4o-mini-2024-07-18", call.Provider+" "+call.Model+" "+call.ResponseModel)
 	assert.Equal(t, llm.Usage{InputTokens: 1_000_000, OutputTokens: 1_000_000, TotalTokens: 2_000_000, Reported: true}, call.Usage)
 	nano, known := call.Cost()
 	assert.True(t, known)
@@ -220,17 +220,17 @@ func span(members string) []byte {
 func TestJSONHasIDsInHex(t *testing.T) {
 	t.Parallel()
 	r := listen(t)
-	status, answer := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"eee19b7ec3c1b173","kind":3,"unknown":1,"attributes":[{"key":"a","value":{"intValue":"7"}}]`))
-	assert.Equal(t, 200, status, answer)
-	assert.JSONEq(t, `{"partialSuccess":{}}`, answer)
+	status, response := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"eee19b7ec3c1b173","kind":3,"unknown":1,"attributes":[{"key":"a","value":{"intValue":"7"}}]`))
+	assert.Equal(t, 200, status, response)
+	assert.JSONEq(t, `{"partialSuccess":{}}`, response)
 	a := r.all()["one"]
 	require.NotNil(t, a)
 	assert.Equal(t, "5b8efff798038103d269b633813fc60c eee19b7ec3c1b174 eee19b7ec3c1b173", a.TraceID+" "+a.SpanID+" "+a.ParentSpan)
 	assert.Equal(t, time.Second, a.Duration)
 
-	status, answer = r.post("/v1/otel/v1/logs", "application/json", rawKey, []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"WARN",
+	status, response = r.post("/v1/otel/v1/logs", "application/json", rawKey, []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"WARN",
 		"body":{"stringValue":"slow"},"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"}]}]}]}`))
-	assert.Equal(t, 200, status, answer)
+	assert.Equal(t, 200, status, response)
 	a = r.all()["WARN"]
 	require.NotNil(t, a)
 	assert.Equal(t, "5b8efff798038103d269b633813fc60c eee19b7ec3c1b174", a.TraceID+" "+a.ParentSpan)
@@ -261,15 +261,15 @@ func TestCapturedCredentialsAreMasked(t *testing.T) {
 func TestIDsThatAreNone(t *testing.T) {
 	t.Parallel()
 	r := listen(t)
-	status, answer := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"0000000000000000"`))
-	assert.Equal(t, 200, status, answer)
+	status, response := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"parentSpanId":"0000000000000000"`))
+	assert.Equal(t, 200, status, response)
 	require.Contains(t, r.all(), "one")
 	assert.Empty(t, r.all()["one"].ParentSpan)
 	for name, ids := range map[string]string{
 		"zeros": `"traceId":"00000000000000000000000000000000","spanId":"0000000000000000"`, "short": `"traceId":"5b8e","spanId":"eee1"`, "no hex": `"traceId":"nothexatall=","spanId":"zzzz"`,
 	} {
-		status, answer = r.post("/v1/otel/v1/logs", "application/json", rawKey, fmt.Appendf(nil, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"%s",%s}]}]}]}`, name, ids))
-		assert.Equal(t, 200, status, answer)
+		status, response = r.post("/v1/otel/v1/logs", "application/json", rawKey, fmt.Appendf(nil, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1700000000000000000","severityText":"%s",%s}]}]}]}`, name, ids))
+		assert.Equal(t, 200, status, response)
 		if a := r.all()[name]; assert.NotNil(t, a, name) {
 			assert.Equal(t, a.ID+" ", a.TraceID+" "+a.ParentSpan, name)
 		}
@@ -288,7 +288,7 @@ func TestWhatIsRefused(t *testing.T) {
 		name, typ, key string
 		body           []byte
 		status         int
-		says           string
+		message        string
 	}{
 		{"nobody", "application/json", "", span(""), 401, "unknown"},
 		{"a key that may only read", "application/json", "reader", span(""), 403, "logs.write"},
@@ -311,9 +311,9 @@ func TestWhatIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			status, answer := r.post("/v1/otel/v1/traces", c.typ, c.key, c.body)
-			assert.Equal(t, c.status, status, answer)
-			assert.Contains(t, answer, c.says)
+			status, response := r.post("/v1/otel/v1/traces", c.typ, c.key, c.body)
+			assert.Equal(t, c.status, status, response)
+			assert.Contains(t, response, c.message)
 		})
 	}
 	t.Cleanup(func() { assert.Empty(t, r.all(), "of what is refused nothing is kept") })
@@ -326,10 +326,10 @@ func TestRefusalsHaveTheFormOfTheMessage(t *testing.T) {
 	short, err := proto.Marshal(&collecttrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{TraceId: []byte{1}}}}}}}})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
-		key    string
-		body   []byte
-		status int
-		says   string
+		key     string
+		body    []byte
+		status  int
+		message string
 	}{
 		"nobody":     {"", nil, 401, "the API key is unknown"},
 		"no message": {rawKey, []byte("\xff\xff\xff"), 400, "the body is no message of OTLP, or has values in more than 64 others"},
@@ -345,14 +345,14 @@ func TestRefusalsHaveTheFormOfTheMessage(t *testing.T) {
 			resp, err := http.DefaultClient.Do(req)
 			require.NoError(t, err)
 			defer func() { assert.NoError(t, resp.Body.Close()) }()
-			answer, err := io.ReadAll(resp.Body)
+			response, err := io.ReadAll(resp.Body)
 			require.NoError(t, err)
 			assert.Equal(t, c.status, resp.StatusCode)
 			assert.Equal(t, "application/x-protobuf", resp.Header.Get("Content-Type"))
 			assert.Equal(t, "request-1", resp.Header.Get("x-gateway-request-id"))
-			var said status.Status
-			require.NoError(t, proto.Unmarshal(answer, &said))
-			assert.Equal(t, c.says, said.GetMessage())
+			var got status.Status
+			require.NoError(t, proto.Unmarshal(response, &got))
+			assert.Equal(t, c.message, got.GetMessage())
 		})
 	}
 }
@@ -404,9 +404,9 @@ func heap() int64 {
 func TestAJournalThatTakesSome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		kept   int
-		status int
-		says   string
+		stored  int
+		status  int
+		message string
 	}{
 		{0, 503, "takes nothing right now; try again"},
 		{1, 200, `"rejectedSpans":"2"`},
@@ -414,7 +414,7 @@ func TestAJournalThatTakesSome(t *testing.T) {
 	} {
 		n := 0
 		v := receiver(journalFunc(func(*record.Attempt) error {
-			if n++; n > c.kept {
+			if n++; n > c.stored {
 				return errors.New("full")
 			}
 			return nil
@@ -424,7 +424,7 @@ func TestAJournalThatTakesSome(t *testing.T) {
 		w := httptest.NewRecorder()
 		v.Traces(w, req)
 		assert.Equal(t, c.status, w.Code)
-		assert.Contains(t, strings.ReplaceAll(w.Body.String(), " ", ""), strings.ReplaceAll(c.says, " ", ""))
+		assert.Contains(t, strings.ReplaceAll(w.Body.String(), " ", ""), strings.ReplaceAll(c.message, " ", ""))
 	}
 }
 
@@ -485,12 +485,12 @@ func TestABombIsRefused(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, z.Close())
-	status, answer := r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, bomb.Bytes(), "Content-Encoding", "gzip")
-	assert.Equal(t, 413, status, answer)
-	status, answer = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, []byte("no gzip"), "Content-Encoding", "gzip")
-	assert.Equal(t, 400, status, answer)
-	status, answer = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, nil, "Content-Encoding", "br")
-	assert.Equal(t, 400, status, answer)
+	status, response := r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, bomb.Bytes(), "Content-Encoding", "gzip")
+	assert.Equal(t, 413, status, response)
+	status, response = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, []byte("no gzip"), "Content-Encoding", "gzip")
+	assert.Equal(t, 400, status, response)
+	status, response = r.post("/v1/otel/v1/traces", "application/x-protobuf", rawKey, nil, "Content-Encoding", "br")
+	assert.Equal(t, 400, status, response)
 }
 
 // Whatever is sent is answered with 200 or a refusal, and what is kept has ids.
@@ -524,7 +524,7 @@ func receiver(j spans.Journal) *spans.Receiver {
 			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
 		},
 		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
-		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, Pace: &pace{most: 1 << 30}, BodyLogBytes: 1 << 20, Clock: ident.System{},
+		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, RateLimiter: &limiter{limit: 1 << 30}, BodyLogBytes: 1 << 20, Clock: ident.System{},
 	})
 }
 

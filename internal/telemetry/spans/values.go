@@ -29,19 +29,19 @@ type values map[string]any
 
 // readValues checks attributes and turns them into what JSON has words for. The error
 // names the place.
-func readValues(list []*common.KeyValue, place string) (values, error) {
+func readValues(list []*common.KeyValue, path string) (values, error) {
 	if len(list) > maxAttributes {
-		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).WithParam(place)
+		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).WithParam(path)
 	}
 	out := make(values, len(list))
 	for _, kv := range list {
 		name := kv.GetKey()
 		if len(name) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).WithParam(place)
+			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).WithParam(path)
 		}
 		v, ok := plain(kv.GetValue())
 		if !ok {
-			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).WithParam(place + "." + name)
+			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).WithParam(path + "." + name)
 		}
 		out[name] = shown(name, v)
 	}
@@ -57,7 +57,7 @@ var headerNames = []string{"http.request.header.", "http.response.header."}
 // them.
 func shown(name string, v any) any {
 	for _, begin := range headerNames {
-		if header, ok := strings.CutPrefix(name, begin); ok && wire.CredentialWord(strings.ToLower(header)) {
+		if header, ok := strings.CutPrefix(name, begin); ok && wire.IsCredentialName(strings.ToLower(header)) {
 			return sealed.Mask
 		}
 	}
@@ -77,11 +77,11 @@ func shown(name string, v any) any {
 }
 
 // readResource is readValues for what a message is about.
-func readResource(r *resource.Resource, place string) (values, error) {
+func readResource(r *resource.Resource, path string) (values, error) {
 	if proto.Size(r) > maxResource {
-		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).WithParam(place)
+		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).WithParam(path)
 	}
-	return readValues(r.GetAttributes(), place)
+	return readValues(r.GetAttributes(), path)
 }
 
 // plain is a value as JSON writes it; false when a text in it is too long.

@@ -27,7 +27,7 @@ func Wrap(nc net.Conn) net.Conn {
 		return nc
 	}
 	c := &conn{TCPConn: tcp, raw: raw}
-	c.in.call, c.out.call = c.in.read, c.write
+	c.reads.call, c.out.call = c.reads.read, c.write
 	return c
 }
 
@@ -47,7 +47,7 @@ func SetWriteStall(nc net.Conn, limit time.Duration) bool {
 type conn struct {
 	*net.TCPConn
 	raw    syscall.RawConn
-	in     transfer      // reads
+	reads  transfer      // reads
 	out    transfer      // writes
 	stall  time.Duration // of a write, zero for none
 	timed  bool          // the deadline of writes is that of the stall; out.mu guards it
@@ -68,20 +68,20 @@ func (c *conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	c.in.mu.Lock()
-	defer c.in.mu.Unlock()
-	c.in.p = p
-	err := c.raw.Read(c.in.call)
-	c.in.p = nil
+	c.reads.mu.Lock()
+	defer c.reads.mu.Unlock()
+	c.reads.p = p
+	err := c.raw.Read(c.reads.call)
+	c.reads.p = nil
 	switch {
 	case err != nil:
 		return 0, err
-	case c.in.err != nil:
-		return 0, c.failure("read", c.in.err)
-	case c.in.n == 0:
+	case c.reads.err != nil:
+		return 0, c.failure("read", c.reads.err)
+	case c.reads.n == 0:
 		return 0, io.EOF
 	}
-	return c.in.n, nil
+	return c.reads.n, nil
 }
 
 // Write implements net.Conn.
@@ -102,18 +102,18 @@ func (c *conn) Write(p []byte) (int, error) {
 
 // WriteBuffers writes several pieces in one call of the system where nc came from Of, and
 // empties them.
-func WriteBuffers(nc net.Conn, pieces *net.Buffers) error {
+func WriteBuffers(nc net.Conn, buffers *net.Buffers) error {
 	if c, ok := nc.(*conn); ok {
 		c.out.mu.Lock()
 		defer c.out.mu.Unlock()
-		c.hurry() // before it has to wait: the pieces are many bytes, and net does not say when it does
-		_, err := pieces.WriteTo(c.TCPConn)
+		c.armStall() // before it has to wait: the pieces are many bytes, and net does not say when it does
+		_, err := buffers.WriteTo(c.TCPConn)
 		if err == nil {
 			c.relax()
 		}
 		return err
 	}
-	_, err := pieces.WriteTo(nc)
+	_, err := buffers.WriteTo(nc)
 	return err
 }
 
@@ -128,8 +128,8 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return c.TCPConn.SetWriteDeadline(t)
 }
 
-// hurry begins the time in which the write at hand has to end.
-func (c *conn) hurry() {
+// armStall begins the time in which the write at hand has to end.
+func (c *conn) armStall() {
 	if c.stall > 0 && !c.timed && !c.theirs.Load() {
 		c.timed = true
 		_ = c.TCPConn.SetWriteDeadline(time.Now().Add(c.stall)) // fails only when closed, as the write does
@@ -167,7 +167,7 @@ func (c *conn) write(fd uintptr) bool {
 		t.err = err
 		switch {
 		case errors.Is(err, syscall.EAGAIN):
-			c.hurry()
+			c.armStall()
 			return false
 		case err != nil:
 			return true

@@ -38,7 +38,7 @@ func pair(t *testing.T) (near, far net.Conn) {
 // many read.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	const writers, pieces = 8, 2000
+	const writers, writes = 8, 2000
 	near, far := pair(t)
 	echoed := make(chan error, 1)
 	go func() { // sends back what comes
@@ -48,9 +48,9 @@ func TestManyAtOnce(t *testing.T) {
 	var writing, reading sync.WaitGroup
 	for w := range writers {
 		writing.Go(func() {
-			piece := bytes.Repeat([]byte{byte('a' + w)}, 1+w*37)
-			for range pieces {
-				if n, err := near.Write(piece); n != len(piece) || err != nil {
+			part := bytes.Repeat([]byte{byte('a' + w)}, 1+w*37)
+			for range writes {
+				if n, err := near.Write(part); n != len(part) || err != nil {
 					t.Error(n, err)
 					return
 				}
@@ -87,7 +87,7 @@ func TestManyAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 	for w, n := range got {
-		if want := pieces * (1 + w*37); n != want {
+		if want := writes * (1 + w*37); n != want {
 			t.Errorf("%d bytes of %c instead of %d", n, 'a'+w, want)
 		}
 	}
@@ -104,8 +104,8 @@ func TestLargeWrites(t *testing.T) {
 		if err == nil && n != len(large) {
 			err = io.ErrShortWrite
 		}
-		pieces := net.Buffers{[]byte("x"), []byte(large), []byte("y")}
-		written <- errors.Join(err, socket.WriteBuffers(near, &pieces), near.Close())
+		writes := net.Buffers{[]byte("x"), []byte(large), []byte("y")}
+		written <- errors.Join(err, socket.WriteBuffers(near, &writes), near.Close())
 	}()
 	got, err := io.ReadAll(far)
 	if err := errors.Join(err, <-written); err != nil || string(got) != large+"x"+large+"y" {
@@ -205,8 +205,8 @@ func TestStallIsOver(t *testing.T) {
 	near, far := pair(t)
 	socket.SetWriteStall(near, time.Second)
 	go func() { _, _ = io.Copy(io.Discard, far) }()
-	pieces := net.Buffers{make([]byte, 1<<20), make([]byte, 1<<20)} // which has to wait
-	if err := socket.WriteBuffers(near, &pieces); err != nil {
+	writes := net.Buffers{make([]byte, 1<<20), make([]byte, 1<<20)} // which has to wait
+	if err := socket.WriteBuffers(near, &writes); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(1200 * time.Millisecond) // it is the time itself that is tried

@@ -51,7 +51,7 @@ func (l *Lines) Len() int { return len(l.marks) }
 // Parse reads the lines b[from:], each with its end, at most so many, and lowers their
 // names in place. Folded lines, blanks before the colon, bare line feeds and control
 // bytes are refused. Source: RFC 9112 section 5.
-func (l *Lines) Parse(b []byte, from, most int) error {
+func (l *Lines) Parse(b []byte, from, maxLines int) error {
 	if l.marks == nil {
 		l.marks = make([]mark, 0, usualLines)
 	}
@@ -65,7 +65,7 @@ func (l *Lines) Parse(b []byte, from, most int) error {
 		if err != nil {
 			return err
 		}
-		if len(l.marks) == most {
+		if len(l.marks) == maxLines {
 			return ErrManyLines
 		}
 		l.marks = append(l.marks, m)
@@ -89,20 +89,20 @@ func parseLine(b []byte, from, to int) (mark, error) {
 	if end < from || b[end] != '\r' {
 		return mark{}, errBareLine
 	}
-	at := from
-	for ; at < end && b[at] != ':'; at++ {
-		c := b[at]
+	colon := from
+	for ; colon < end && b[colon] != ':'; colon++ {
+		c := b[colon]
 		if !tokens[c] {
 			return mark{}, errName
 		}
 		if 'A' <= c && c <= 'Z' {
-			b[at] = c + 'a' - 'A'
+			b[colon] = c + 'a' - 'A'
 		}
 	}
-	if at == from || at == end {
+	if colon == from || colon == end {
 		return mark{}, errNameless
 	}
-	m := mark{name: from, nameEnd: at, value: at + 1, valueEnd: end}
+	m := mark{name: from, nameEnd: colon, value: colon + 1, valueEnd: end}
 	for m.value < end && blank(b[m.value]) {
 		m.value++
 	}

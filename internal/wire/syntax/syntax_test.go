@@ -122,9 +122,9 @@ func TestChunks(t *testing.T) {
 		var c syntax.Chunks
 		var got []byte
 		for src := sent.Bytes(); ; {
-			piece := src[:rapid.IntRange(1, len(src)).Draw(t, "piece")]
+			part := src[:rapid.IntRange(1, len(src)).Draw(t, "piece")]
 			dst := make([]byte, rapid.IntRange(1, 50).Draw(t, "room"))
-			n, used, err := c.Decode(dst, piece)
+			n, used, err := c.Decode(dst, part)
 			got, src = append(got, dst[:n]...), src[used:]
 			if err == io.EOF {
 				if string(src) != "next" || !bytes.Equal(got, want) {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// answer is what the head of a response tells.
-type answer struct {
+// responseHead is what the head of a response tells.
+type responseHead struct {
 	status int
 	length int64 // of the body; -1: in chunks
 	closes bool  // the connection ends after it
@@ -20,7 +20,7 @@ var (
 
 // parseHead reads a head without its empty line. What tells nothing of the body's
 // end is refused: here every answer has a length or comes in chunks.
-func parseHead(head []byte) (a answer, err error) {
+func parseHead(head []byte) (a responseHead, err error) {
 	line, rest, _ := bytes.Cut(head, []byte("\r\n"))
 	if len(line) < len("HTTP/1.1 200") || string(line[:7]) != "HTTP/1." || line[7] < '0' || line[7] > '1' || line[8] != ' ' {
 		return a, errHead
@@ -48,7 +48,7 @@ func parseHead(head []byte) (a answer, err error) {
 }
 
 // field takes one header line and reports whether it says how the body ends.
-func (a *answer) field(line []byte) (framing bool, err error) {
+func (a *responseHead) field(line []byte) (framing bool, err error) {
 	i := bytes.IndexByte(line, ':')
 	if i <= 0 || line[i-1] == ' ' || !plain(line) {
 		return false, errHead

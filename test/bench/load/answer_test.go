@@ -15,16 +15,16 @@ func TestParseHead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, head string
-		want       answer
+		want       responseHead
 		bad        bool
 	}{
-		{name: "length", head: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1024", want: answer{status: 200, length: 1024}},
-		{name: "lower case and blanks", head: "HTTP/1.1 200 OK\r\ncontent-length:\t7 ", want: answer{status: 200, length: 7}},
-		{name: "no reason", head: "HTTP/1.1 503\r\nContent-Length: 0", want: answer{status: 503}},
-		{name: "chunks", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked", want: answer{status: 200, length: -1}},
-		{name: "the connection ends", head: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2", want: answer{status: 200, length: 2, closes: true}},
-		{name: "the connection stays", head: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2", want: answer{status: 200, length: 2}},
-		{name: "nothing to read", head: "HTTP/1.1 204 No Content", want: answer{status: 204}},
+		{name: "length", head: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1024", want: responseHead{status: 200, length: 1024}},
+		{name: "lower case and blanks", head: "HTTP/1.1 200 OK\r\ncontent-length:\t7 ", want: responseHead{status: 200, length: 7}},
+		{name: "no reason", head: "HTTP/1.1 503\r\nContent-Length: 0", want: responseHead{status: 503}},
+		{name: "chunks", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked", want: responseHead{status: 200, length: -1}},
+		{name: "the connection ends", head: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2", want: responseHead{status: 200, length: 2, closes: true}},
+		{name: "the connection stays", head: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2", want: responseHead{status: 200, length: 2}},
+		{name: "nothing to read", head: "HTTP/1.1 204 No Content", want: responseHead{status: 204}},
 		{name: "open end", head: "HTTP/1.1 200 OK\r\nServer: x", bad: true},
 		{name: "two lengths", head: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2", bad: true},
 		{name: "length and chunks", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2", bad: true},

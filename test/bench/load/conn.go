@@ -23,7 +23,7 @@ type client struct {
 	job    *Job
 	ends   time.Time // when everything counts as hung
 	conn   net.Conn  // nil after a failure
-	in     reader
+	reader reader
 	events events
 }
 
@@ -32,7 +32,7 @@ func newClient(j *Job, ends time.Time) *client {
 	if j.Events > 0 {
 		size = readSizeStream
 	}
-	return &client{job: j, ends: ends, in: reader{buf: make([]byte, size)}}
+	return &client{job: j, ends: ends, reader: reader{buf: make([]byte, size)}}
 }
 
 // dial opens the connection anew.
@@ -56,7 +56,7 @@ func (c *client) dial(ctx context.Context) error {
 			return err
 		}
 	}
-	c.in.reset(c.conn)
+	c.reader.reset(c.conn)
 	return nil
 }
 
@@ -83,20 +83,20 @@ func (c *client) do(ctx context.Context) error {
 		c.close()
 		return fmt.Errorf("send: %w", err)
 	}
-	a, err := c.answer()
+	a, err := c.readResponse()
 	if err != nil || a.closes {
 		c.close()
 	}
 	return err
 }
 
-func (c *client) answer() (answer, error) {
+func (c *client) readResponse() (responseHead, error) {
 	var see func([]byte)
 	if c.job.Events > 0 {
 		c.events.reset()
 		see = c.events.see
 	}
-	a, size, err := c.in.response(see)
+	a, size, err := c.reader.response(see)
 	switch {
 	case err != nil:
 		return a, fmt.Errorf("read the answer: %w", err)

@@ -12,10 +12,10 @@ import (
 var errStream = errors.New("a stream that lacks events or its end")
 
 var (
-	field = []byte(responder.SentField)
-	word  = []byte(responder.SentWord)
-	blank = []byte("\n\n")
-	done  = []byte("data: [DONE]")
+	field       = []byte(responder.SentField)
+	sentKeyword = []byte(responder.SentKeyword)
+	blank       = []byte("\n\n")
+	done        = []byte("data: [DONE]")
 )
 
 // events follows an event stream through the parts it comes in. It belongs to one
@@ -33,8 +33,8 @@ func (e *events) reset() { e.rest, e.seen, e.ended = e.rest[:0], 0, false }
 func (e *events) see(part []byte) {
 	now := time.Now().UnixNano()
 	for len(part) > 0 {
-		event, after, whole := e.cut(part)
-		if !whole {
+		event, after, complete := e.cut(part)
+		if !complete {
 			e.rest = append(e.rest, part...)
 			return
 		}
@@ -45,7 +45,7 @@ func (e *events) see(part []byte) {
 
 // cut splits the first event off part, with what came of it in earlier parts; its
 // blank line may be split as well.
-func (e *events) cut(part []byte) (event, after []byte, whole bool) {
+func (e *events) cut(part []byte) (event, after []byte, complete bool) {
 	began := len(e.rest)
 	if began == 0 {
 		return bytes.Cut(part, blank)
@@ -74,8 +74,8 @@ func sent(event []byte) []byte {
 	if i := bytes.Index(event, field); i >= 0 {
 		return event[i+len(field):]
 	}
-	if i := bytes.Index(event, word); i >= 0 {
-		return event[i+len(word):]
+	if i := bytes.Index(event, sentKeyword); i >= 0 {
+		return event[i+len(sentKeyword):]
 	}
 	return nil
 }

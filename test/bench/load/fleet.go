@@ -20,13 +20,13 @@ const (
 // Fleet is the connections of a Job, open and warm. Open, Run and Close are called
 // in this order, once each.
 type Fleet struct {
-	job     Job
-	clients []*client
-	sent    atomic.Int64
-	warm    atomic.Int64
-	failed  atomic.Int64
-	latency stat.Histogram
-	delay   stat.Histogram
+	job        Job
+	clients    []*client
+	sent       atomic.Int64
+	unmeasured atomic.Int64
+	failed     atomic.Int64
+	latency    stat.Histogram
+	delay      stat.Histogram
 
 	mu       sync.Mutex // guards what follows
 	failures map[string]int64
@@ -47,8 +47,8 @@ func Open(ctx context.Context, j Job) (*Fleet, error) {
 			if err := c.dial(ctx); err != nil {
 				return err
 			}
-			for range j.Warm {
-				f.warm.Add(1)
+			for range j.Unmeasured {
+				f.unmeasured.Add(1)
 				f.note(c.do(ctx))
 			}
 			c.events.delay = &f.delay
@@ -71,7 +71,7 @@ func (f *Fleet) Run(ctx context.Context) *Result {
 		f.closed(ctx)
 	}
 	return &Result{
-		Warm: f.warm.Load(), Sent: f.sent.Load(), Failed: f.failed.Load(), Failures: f.failures,
+		Unmeasured: f.unmeasured.Load(), Sent: f.sent.Load(), Failed: f.failed.Load(), Failures: f.failures,
 		Took: time.Since(began), Latency: &f.latency, Delay: &f.delay,
 	}
 }

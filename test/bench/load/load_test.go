@@ -74,7 +74,7 @@ func TestCountsAgreeWithTheUpstream(t *testing.T) {
 		secure bool
 		sent   int64 // 0: any but none
 	}{
-		{name: "a number on each connection", j: load.Job{Request: chat, Body: 1024, Conns: 3, Warm: 2, Each: 5}, sent: 15},
+		{name: "a number on each connection", j: load.Job{Request: chat, Body: 1024, Conns: 3, Unmeasured: 2, Each: 5}, sent: 15},
 		{name: "for a time", j: load.Job{Request: chat, Conns: 3, For: 20 * time.Millisecond}},
 		{name: "by the clock", j: load.Job{Request: chat, Conns: 4, Rate: 500, For: 40 * time.Millisecond}, sent: 20},
 		{name: "streams", o: responder.Options{Chunks: 7}, j: load.Job{Request: stream, Events: 7, Conns: 2, Each: 3, Ramp: time.Millisecond}, sent: 6},

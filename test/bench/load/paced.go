@@ -15,10 +15,10 @@ func (f *Fleet) paced(ctx context.Context) {
 	var work sync.WaitGroup
 	for _, c := range f.clients {
 		work.Go(func() {
-			for at := range due {
+			for start := range due {
 				f.sent.Add(1)
 				if f.note(c.do(ctx)) {
-					f.latency.Add(time.Since(at))
+					f.latency.Add(time.Since(start))
 				}
 			}
 		})
@@ -37,13 +37,13 @@ func (f *Fleet) tick(ctx context.Context, total int, due chan<- time.Time) {
 	began := time.Now()
 	gap := float64(time.Second) / f.job.Rate
 	for i := range total {
-		at := began.Add(time.Duration(float64(i) * gap))
-		if wait := time.Until(at); wait > 0 {
+		start := began.Add(time.Duration(float64(i) * gap))
+		if wait := time.Until(start); wait > 0 {
 			nap(wait)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		due <- at
+		due <- start
 	}
 }

@@ -61,7 +61,7 @@ func (r *reader) until(end string) ([]byte, error) {
 
 // response reads one response to its end, shows the parts of its body to see, when
 // given, and returns the body's length.
-func (r *reader) response(see func([]byte)) (a answer, size int64, err error) {
+func (r *reader) response(see func([]byte)) (a responseHead, size int64, err error) {
 	head, err := r.until("\r\n\r\n")
 	if err != nil {
 		return a, 0, err

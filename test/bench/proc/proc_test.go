@@ -85,8 +85,8 @@ func TestUsageOfAProcess(t *testing.T) {
 	if peak, err := f.Peak(); err != nil || peak < 64<<10 || peak > 1<<30 {
 		t.Errorf("peak %d, %v", peak, err)
 	}
-	if own, err := OwnCPU(); err != nil || own <= 0 {
-		t.Errorf("own %v, %v", own, err)
+	if used, err := GeneratorCPU(); err != nil || used <= 0 {
+		t.Errorf("own %v, %v", used, err)
 	}
 	for _, pid := range f {
 		kill(t, pid)
@@ -129,8 +129,8 @@ func TestStop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Said[0] != "ready" {
-			t.Errorf("said %q", p.Said)
+		if p.ReadyMatch[0] != "ready" {
+			t.Errorf("said %q", p.ReadyMatch)
 		}
 		if err := p.Stop(); (err == nil) != good {
 			t.Errorf("%s: %v", script, err)

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	startLimit = 60 * time.Second
-	stopLimit  = 30 * time.Second
-	lookEvery  = 10 * time.Millisecond
+	startLimit   = 60 * time.Second
+	stopLimit    = 30 * time.Second
+	pollInterval = 10 * time.Millisecond
 )
 
 // Command is how a program is started.
@@ -33,12 +33,12 @@ type Command struct {
 
 // Process is a running program. Stop must be called.
 type Process struct {
-	Said   []string // what Ready matched, with its groups
-	PID    int
-	name   string
-	output string
-	done   chan struct{} // closed when it ended
-	cmd    *exec.Cmd
+	ReadyMatch []string // what Ready matched, with its groups
+	PID        int
+	name       string
+	output     string
+	done       chan struct{} // closed when it ended
+	cmd        *exec.Cmd
 }
 
 // Start starts the program and waits until it is ready.
@@ -69,14 +69,14 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 func (p *Process) await(ctx context.Context, ready *regexp.Regexp) error {
 	ctx, stop := context.WithTimeout(ctx, startLimit)
 	defer stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
 	for ready != nil {
 		out, err := os.ReadFile(p.output)
 		if err != nil {
 			return err
 		}
-		if p.Said = ready.FindStringSubmatch(string(out)); p.Said != nil {
+		if p.ReadyMatch = ready.FindStringSubmatch(string(out)); p.ReadyMatch != nil {
 			return nil
 		}
 		select {
@@ -84,7 +84,7 @@ func (p *Process) await(ctx context.Context, ready *regexp.Regexp) error {
 			return fmt.Errorf("%s ended before it served: %s", p.name, tail(out))
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not serve: %w: %s", p.name, ctx.Err(), tail(out))
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 	return nil
@@ -100,21 +100,21 @@ func (p *Process) Stop() error {
 		_ = p.cmd.Process.Kill()
 		<-p.done
 	}
-	if !p.cmd.ProcessState.Success() && !asked(p.cmd.ProcessState) {
+	if !p.cmd.ProcessState.Success() && !isStopSignal(p.cmd.ProcessState) {
 		out, _ := os.ReadFile(p.output) // only to explain
 		return fmt.Errorf("%s: %s: %s", p.name, p.cmd.ProcessState, tail(out))
 	}
 	return nil
 }
 
-// asked reports whether a process died of the signal that Stop sends.
-func asked(s *os.ProcessState) bool {
+// isStopSignal reports whether a process died of the signal that Stop sends.
+func isStopSignal(s *os.ProcessState) bool {
 	status, ok := s.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGTERM
 }
 
 // tail is the end of an output.
 func tail(out []byte) string {
-	const most = 600
-	return string(out[max(len(out)-most, 0):])
+	const maxBytes = 600
+	return string(out[max(len(out)-maxBytes, 0):])
 }

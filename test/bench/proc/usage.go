@@ -119,8 +119,8 @@ func statusKB(text []byte, name string) (int64, error) {
 	return strconv.ParseInt(string(fields[0]), 10, 64)
 }
 
-// OwnCPU is the processor time of this process: the generator's.
-func OwnCPU() (time.Duration, error) {
+// GeneratorCPU is the processor time of this process: the generator's.
+func GeneratorCPU() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0, err

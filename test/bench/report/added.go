@@ -12,7 +12,7 @@ func (s *Scenario) added(r *Row) []Metric {
 	if !s.adds(r) {
 		return nil
 	}
-	base := CPU.Of(s.Rows[0])
+	base := CPU.Values(s.Rows[0])
 	for i := range r.Rounds {
 		x := &r.Rounds[i]
 		x.Added = Number(math.NaN())
@@ -34,7 +34,7 @@ func (s *Scenario) adds(r *Row) bool { return s.Paired && r != s.Rows[0] }
 
 // shares reports whether limits of a row are on Redis.
 func (s *Scenario) shares() bool {
-	return slices.ContainsFunc(s.Rows, func(r *Row) bool { return Asked.Median(r) > 0 })
+	return slices.ContainsFunc(s.Rows, func(r *Row) bool { return WaitedTrips.Median(r) > 0 })
 }
 
 // streams reports whether the answers are streams.

@@ -102,8 +102,8 @@ func TestAddedIsShown(t *testing.T) {
 // the rows that have the figure.
 func TestTripsAreShown(t *testing.T) {
 	t.Parallel()
-	row := func(target string, cpu, asked float64) *report.Row {
-		return &report.Row{Target: target, Rounds: []report.Round{{Requests: 10, CPU: cpu, Asked: asked, Told: asked / 8}}}
+	row := func(target string, cpu, waitedTrips float64) *report.Row {
+		return &report.Row{Target: target, Rounds: []report.Round{{Requests: 10, CPU: cpu, WaitedTrips: waitedTrips, OtherTrips: waitedTrips / 8}}}
 	}
 	alone := &report.Scenario{Name: "gate-1k-c16", Paired: true, Rows: []*report.Row{row(report.Ungated, 50, 0), row(report.OneKey, 91, 0), row(report.Governed, 70, 0)}}
 	shared := &report.Scenario{Name: "gate-1k-c16", Paired: true, Rows: append(alone.Rows[:3:3], row(report.GovernedShared, 80, 1.08))}

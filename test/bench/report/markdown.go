@@ -41,7 +41,7 @@ func (r *Result) markdownAims(b *bytes.Buffer) {
 	}
 	b.WriteString("\n### Aims\n\n| scenario | aim | measured | |\n|---|---|---:|---|\n")
 	for _, v := range r.Aims {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", v.Scenario, v.Aim, short(float64(v.Measured)), strings.ToLower(v.word()))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", v.Scenario, v.Aim, short(float64(v.Measured)), strings.ToLower(v.text()))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // chat is a scenario of two rounds, in the second of which everything was slow.
 func chat() *report.Scenario {
 	round := func(cpu, perSecond, p50 float64) report.Round {
-		return report.Round{Requests: 1000, PerSecond: perSecond, P50US: p50, P99US: 4 * p50, CPU: cpu, Settled: cpu + 1, PeakMB: 10 * cpu}
+		return report.Round{Requests: 1000, PerSecond: perSecond, P50US: p50, P99US: 4 * p50, CPU: cpu, CPUWithLog: cpu + 1, PeakMB: 10 * cpu}
 	}
 	s := &report.Scenario{Name: "chat-1k-c64", Title: "1 KB chat, 64 connections", Rows: []*report.Row{
 		{Target: report.Direct, Rounds: []report.Round{round(0, 120000, 390), round(0, 60000, 800)}},
@@ -63,13 +63,13 @@ func TestJudge(t *testing.T) {
 		&report.Scenario{Name: "rate-8000", Skipped: "the time was over"})
 	for _, c := range []struct {
 		aim      report.Aim
-		words    string
+		text     string
 		measured float64 // NaN: left out
 		met      bool
 	}{
 		{report.Aim{Scenario: "chat-1k-c64", Metric: report.CPU, To: report.Nginx, Limit: 2}, "CPU at most 2 times nginx", 2, true},
 		{report.Aim{Scenario: "chat-1k-c64", Metric: report.CPU, To: report.Nginx, Limit: 1.9}, "CPU at most 1.9 times nginx", 2, false},
-		{report.Aim{Scenario: "chat-1k-c64", Metric: report.PerSecond, To: report.Nginx, AtLeast: true, Limit: 0.5}, "req/s at least 0.5 times nginx", 0.6, true},
+		{report.Aim{Scenario: "chat-1k-c64", Metric: report.PerSecond, To: report.Nginx, IsMin: true, Limit: 0.5}, "req/s at least 0.5 times nginx", 0.6, true},
 		{report.Aim{Scenario: "upload-25m-c2", Metric: report.PeakMB, From: "upload-1m-c8", Limit: 1.25}, "peak MB at most 1.25 times that of upload-1m-c8", 1.3, false},
 		{report.Aim{Scenario: "upload-25m-c2", Metric: report.PeakMB, From: "elsewhere", Limit: 1}, "", math.NaN(), false},
 		{report.Aim{Scenario: "in-flight-1000", Metric: report.PeakMB, Limit: 150}, "peak MB at most 150", 149, true},
@@ -83,8 +83,8 @@ func TestJudge(t *testing.T) {
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Aim != c.words || float64(got[0].Measured) != c.measured || got[0].Met != c.met {
-			t.Errorf("%q: got %+v, want %v, met %v", c.words, got, c.measured, c.met)
+		if len(got) != 1 || got[0].Aim != c.text || float64(got[0].Measured) != c.measured || got[0].Met != c.met {
+			t.Errorf("%q: got %+v, want %v, met %v", c.text, got, c.measured, c.met)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back struct {
+	var decoded struct {
 		Machine   struct{ Cores int }
 		Scenarios []struct {
 			Targets []struct {
@@ -142,12 +142,12 @@ func TestJSON(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &back); err != nil {
+	if err := json.Unmarshal(text, &decoded); err != nil {
 		t.Fatal(err)
 	}
-	sluice := back.Scenarios[0].Targets[2]
-	if back.Machine.Cores != 2 || sluice.Target != "sluice" || *sluice.Ratio["cpu_ms_per_1000"] != 2 || sluice.Rounds[1]["p50_us"] != 3000 || sluice.Median["odd"] != nil {
-		t.Errorf("got %+v", back)
+	sluice := decoded.Scenarios[0].Targets[2]
+	if decoded.Machine.Cores != 2 || sluice.Target != "sluice" || *sluice.Ratio["cpu_ms_per_1000"] != 2 || sluice.Rounds[1]["p50_us"] != 3000 || sluice.Median["odd"] != nil {
+		t.Errorf("got %+v", decoded)
 	}
 }
 

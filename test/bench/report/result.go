@@ -68,11 +68,11 @@ const (
 // processor times in milliseconds per 1,000 requests. Of Target, which direct has
 // not, Settled includes what is left to do when the last answer is out.
 type Round struct {
-	Requests  int64   `json:"requests"` // measured
-	Warm      int64   `json:"warm"`     // not measured
-	Failed    int64   `json:"failed"`
-	Seconds   float64 `json:"seconds"`
-	PerSecond float64 `json:"requests_per_s"`
+	Requests   int64   `json:"requests"` // measured
+	Unmeasured int64   `json:"warm"`     // not measured
+	Failed     int64   `json:"failed"`
+	Seconds    float64 `json:"seconds"`
+	PerSecond  float64 `json:"requests_per_s"`
 
 	P50US  float64 `json:"p50_us"`
 	P99US  float64 `json:"p99_us"`
@@ -84,11 +84,11 @@ type Round struct {
 	EventP99 float64 `json:"event_delay_p99_us,omitempty"`
 	EventMax float64 `json:"event_delay_max_us,omitempty"`
 
-	CPU       float64 `json:"cpu_ms_per_1000"`
-	Settled   float64 `json:"cpu_settled_ms_per_1000"`
-	Generator float64 `json:"generator_cpu_ms_per_1000"`
-	Upstream  float64 `json:"upstream_cpu_ms_per_1000"`
-	PeakMB    float64 `json:"peak_mb"`
+	CPU        float64 `json:"cpu_ms_per_1000"`
+	CPUWithLog float64 `json:"cpu_settled_ms_per_1000"`
+	Generator  float64 `json:"generator_cpu_ms_per_1000"`
+	Upstream   float64 `json:"upstream_cpu_ms_per_1000"`
+	PeakMB     float64 `json:"peak_mb"`
 
 	// Where Sluice is compared with itself: microseconds of processor time beyond
 	// those of the same round of the first row. Those of an event are its share of
@@ -98,8 +98,8 @@ type Round struct {
 
 	// Where limits are on Redis: round trips for each request, those that calls waited
 	// for and all others.
-	Asked float64 `json:"redis_asked_per_request,omitempty"`
-	Told  float64 `json:"redis_told_per_request,omitempty"`
+	WaitedTrips float64 `json:"redis_asked_per_request,omitempty"`
+	OtherTrips  float64 `json:"redis_told_per_request,omitempty"`
 
 	Foreign float64 `json:"foreign_cpu_share"` // of the machine, taken by others meanwhile
 }
@@ -108,33 +108,33 @@ type Round struct {
 type Metric struct {
 	Name  string // as in the JSON
 	Title string // as in tables
-	of    func(*Round) float64
+	value func(*Round) float64
 }
 
 // The figures that are compared.
 var (
-	PerSecond = Metric{"requests_per_s", "req/s", func(r *Round) float64 { return r.PerSecond }}
-	P50       = Metric{"p50_us", "p50", func(r *Round) float64 { return r.P50US }}
-	P99       = Metric{"p99_us", "p99", func(r *Round) float64 { return r.P99US }}
-	P999      = Metric{"p999_us", "p99.9", func(r *Round) float64 { return r.P999US }}
-	EventP50  = Metric{"event_delay_p50_us", "event p50", func(r *Round) float64 { return r.EventP50 }}
-	EventP99  = Metric{"event_delay_p99_us", "event p99", func(r *Round) float64 { return r.EventP99 }}
-	CPU       = Metric{"cpu_ms_per_1000", "CPU", func(r *Round) float64 { return r.CPU }}
-	Settled   = Metric{"cpu_settled_ms_per_1000", "CPU with log", func(r *Round) float64 { return r.Settled }}
-	PeakMB    = Metric{"peak_mb", "peak MB", func(r *Round) float64 { return r.PeakMB }}
+	PerSecond  = Metric{"requests_per_s", "req/s", func(r *Round) float64 { return r.PerSecond }}
+	P50        = Metric{"p50_us", "p50", func(r *Round) float64 { return r.P50US }}
+	P99        = Metric{"p99_us", "p99", func(r *Round) float64 { return r.P99US }}
+	P999       = Metric{"p999_us", "p99.9", func(r *Round) float64 { return r.P999US }}
+	EventP50   = Metric{"event_delay_p50_us", "event p50", func(r *Round) float64 { return r.EventP50 }}
+	EventP99   = Metric{"event_delay_p99_us", "event p99", func(r *Round) float64 { return r.EventP99 }}
+	CPU        = Metric{"cpu_ms_per_1000", "CPU", func(r *Round) float64 { return r.CPU }}
+	CPUWithLog = Metric{"cpu_settled_ms_per_1000", "CPU with log", func(r *Round) float64 { return r.CPUWithLog }}
+	PeakMB     = Metric{"peak_mb", "peak MB", func(r *Round) float64 { return r.PeakMB }}
 
 	Added      = Metric{"added_cpu_us_per_exchange", "added µs/exchange", func(r *Round) float64 { return float64(r.Added) }}
 	AddedEvent = Metric{"added_cpu_us_per_event", "added µs/event", func(r *Round) float64 { return float64(r.AddedEvent) }}
 
-	Asked = Metric{"redis_asked_per_request", "Redis asked", func(r *Round) float64 { return r.Asked }}
-	Told  = Metric{"redis_told_per_request", "Redis told", func(r *Round) float64 { return r.Told }}
+	WaitedTrips = Metric{"redis_asked_per_request", "Redis asked", func(r *Round) float64 { return r.WaitedTrips }}
+	OtherTrips  = Metric{"redis_told_per_request", "Redis told", func(r *Round) float64 { return r.OtherTrips }}
 
 	generator = Metric{"generator_cpu_ms_per_1000", "generator", func(r *Round) float64 { return r.Generator }}
 	upstream  = Metric{"upstream_cpu_ms_per_1000", "upstream", func(r *Round) float64 { return r.Upstream }}
 	foreign   = Metric{"foreign_cpu_share", "others", func(r *Round) float64 { return r.Foreign }}
 )
 
-var metrics = []Metric{PerSecond, P50, P99, P999, EventP50, EventP99, CPU, Settled, PeakMB, generator, upstream, foreign}
+var metrics = []Metric{PerSecond, P50, P99, P999, EventP50, EventP99, CPU, CPUWithLog, PeakMB, generator, upstream, foreign}
 
 // Number is a float64 that is null in JSON when it is none.
 type Number float64
@@ -147,23 +147,23 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return appendFloat(nil, float64(n)), nil
 }
 
-// Of is the metric of each round.
-func (m Metric) Of(r *Row) []float64 {
+// Values is the metric of each round.
+func (m Metric) Values(r *Row) []float64 {
 	if r == nil {
 		return nil
 	}
 	var xs []float64
 	for i := range r.Rounds {
-		xs = append(xs, m.of(&r.Rounds[i]))
+		xs = append(xs, m.value(&r.Rounds[i]))
 	}
 	return xs
 }
 
 // Median of the rounds; NaN when there is none.
-func (m Metric) Median(r *Row) float64 { return stat.Median(m.Of(r)) }
+func (m Metric) Median(r *Row) float64 { return stat.Median(m.Values(r)) }
 
 // Ratio of r to another target; NaN when one has no rounds or no such figure.
-func (m Metric) Ratio(r, to *Row) float64 { return stat.Ratio(m.Of(r), m.Of(to)) }
+func (m Metric) Ratio(r, to *Row) float64 { return stat.Ratio(m.Values(r), m.Values(to)) }
 
 // Row of a target; nil when it has none.
 func (s *Scenario) Row(target string) *Row {

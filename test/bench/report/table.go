@@ -32,7 +32,7 @@ func columns(s *Scenario) []column {
 	if s.streams() {
 		cols = append(cols, timed(EventP50), timed(EventP99))
 	}
-	cols = append(cols, plain(CPU), plain(Settled), plain(PeakMB))
+	cols = append(cols, plain(CPU), plain(CPUWithLog), plain(PeakMB))
 	switch {
 	case !s.Paired:
 		cols = append(cols, times(CPU), times(PerSecond), times(P99))
@@ -42,14 +42,14 @@ func columns(s *Scenario) []column {
 		cols = append(cols, beyond(Added))
 	}
 	if s.shares() {
-		cols = append(cols, plain(Asked), plain(Told))
+		cols = append(cols, plain(WaitedTrips), plain(OtherTrips))
 	}
 	return append(cols, plain(generator), plain(upstream), share(foreign))
 }
 
-func (r *Row) sum(of func(*Round) int64) (n int64) {
+func (r *Row) sum(value func(*Round) int64) (n int64) {
 	for i := range r.Rounds {
-		n += of(&r.Rounds[i])
+		n += value(&r.Rounds[i])
 	}
 	return n
 }
@@ -170,12 +170,12 @@ func (r *Result) WriteAims(w io.Writer) error {
 	fmt.Fprintf(w, "\nAims\n")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range r.Aims {
-		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", v.Scenario, v.Aim, short(float64(v.Measured)), v.word())
+		fmt.Fprintf(tw, "  %s\t%s\t%s\t%s\n", v.Scenario, v.Aim, short(float64(v.Measured)), v.text())
 	}
 	return tw.Flush()
 }
 
-func (v Verdict) word() string {
+func (v Verdict) text() string {
 	if v.Met {
 		return "met"
 	}

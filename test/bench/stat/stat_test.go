@@ -49,8 +49,8 @@ func TestHistogramAtItsEdges(t *testing.T) {
 func TestMedian(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		in   []float64
-		want float64
+		input []float64
+		want  float64
 	}{
 		{nil, math.NaN()},
 		{[]float64{3}, 3},
@@ -58,8 +58,8 @@ func TestMedian(t *testing.T) {
 		{[]float64{4, 1, 2, 100}, 3},
 		{[]float64{math.NaN(), 2, math.NaN()}, 2},
 	} {
-		if got := stat.Median(c.in); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
-			t.Errorf("median of %v: got %v, want %v", c.in, got, c.want)
+		if got := stat.Median(c.input); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("median of %v: got %v, want %v", c.input, got, c.want)
 		}
 	}
 }

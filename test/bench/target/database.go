@@ -28,9 +28,9 @@ func Postgres(ctx context.Context) (*Database, error) {
 // Drop removes it, whoever is still connected; a file goes with its directory.
 func (d *Database) Drop() error { return d.drop() }
 
-// settle ends an import: a server would come to it by itself, but maybe in the middle of
+// finishImport ends an import: a server would come to it by itself, but maybe in the middle of
 // a round.
-func (d *Database) settle(ctx context.Context) error {
+func (d *Database) finishImport(ctx context.Context) error {
 	if d.server.Engine == "" {
 		return nil
 	}

@@ -31,17 +31,17 @@ const (
 // Deployment is a gateway with many workspaces and keys in its control plane.
 type Deployment struct {
 	*proc.Process
-	Addr   string
-	Key    string   // an Admin key
-	Places []string // ids of the workspaces; half of the keys are in the first one
-	InTurn []string // ids of keys
-	away   func() error
+	Addr         string
+	Key          string   // an Admin key
+	WorkspaceIDs []string // ids of the workspaces; half of the keys are in the first one
+	InTurn       []string // ids of keys
+	drop         func() error
 }
 
 // StartDeployment founds a deployment in dir on a database, fills it and starts the
 // program at path on it. Stop also drops the database.
 func StartDeployment(ctx context.Context, path, dir string, db *Database) (_ *Deployment, err error) {
-	d := &Deployment{Key: "bench-" + rand.Text(), away: db.Drop}
+	d := &Deployment{Key: "bench-" + rand.Text(), drop: db.Drop}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Stop())
@@ -63,13 +63,13 @@ func StartDeployment(ctx context.Context, path, dir string, db *Database) (_ *De
 	if err := d.fill(ctx, db.settings(filepath.Join(dir, "data"))); err != nil {
 		return nil, fmt.Errorf("fill the control plane: %w", err)
 	}
-	if err := db.settle(ctx); err != nil {
+	if err := db.finishImport(ctx); err != nil {
 		return nil, fmt.Errorf("settle the control plane: %w", err)
 	}
 	if d.Process, err = proc.Start(ctx, command); err != nil {
 		return nil, err
 	}
-	d.Addr = d.Said[1]
+	d.Addr = d.ReadyMatch[1]
 	return d, nil
 }
 
@@ -79,7 +79,7 @@ func (d *Deployment) Stop() error {
 	if d.Process != nil {
 		err = d.Process.Stop()
 	}
-	return errors.Join(err, d.away())
+	return errors.Join(err, d.drop())
 }
 
 // fill stores workspaces and keys as the administration would.
@@ -100,7 +100,7 @@ func (d *Deployment) fill(ctx context.Context, set store.Settings) (err error) {
 		if err != nil {
 			return err
 		}
-		d.Places, all = append(d.Places, r.ID), append(all, r)
+		d.WorkspaceIDs, all = append(d.WorkspaceIDs, r.ID), append(all, r)
 	}
 	hasher := keys.NewHasher([]byte(rand.Text()))
 	for i := range Keys {
@@ -108,11 +108,11 @@ func (d *Deployment) fill(ctx context.Context, set store.Settings) (err error) {
 			Name: "Service " + strconv.Itoa(i), Type: access.WorkspaceService, Scopes: access.Allowed(access.WorkspaceService), CreationMode: "api",
 			Secret: keys.Secret{Hash: hasher.Sum(strconv.Itoa(i)), Masked: "sk*****x4Q"},
 		}
-		place := d.Places[0]
+		workspaceID := d.WorkspaceIDs[0]
 		if i%2 == 1 {
-			place = d.Places[i%Workspaces]
+			workspaceID = d.WorkspaceIDs[i%Workspaces]
 		}
-		r, err := stored(resource.Record{Kind: keys.Kind, OrgID: org, WorkspaceID: place, Name: key.Name, Index: admin.KeyIndex(&key)}, key)
+		r, err := stored(resource.Record{Kind: keys.Kind, OrgID: org, WorkspaceID: workspaceID, Name: key.Name, Index: admin.KeyIndex(&key)}, key)
 		if err != nil {
 			return err
 		}

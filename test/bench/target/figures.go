@@ -10,41 +10,41 @@ import (
 
 // Records is how many records the journal has taken.
 func (s *Sluice) Records(ctx context.Context) (int64, error) {
-	return s.figure(ctx, "sluice_journal_records_total")
+	return s.metric(ctx, "sluice_journal_records_total")
 }
 
-// Settle waits until the request log has caught up with the journal.
-func (s *Sluice) Settle(ctx context.Context) error {
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
+// AwaitIngest waits until the request log has caught up with the journal.
+func (s *Sluice) AwaitIngest(ctx context.Context) error {
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
 	for {
-		lag, err := s.figure(ctx, "sluice_journal_lag_records")
+		lag, err := s.metric(ctx, "sluice_journal_lag_records")
 		if err != nil || lag == 0 {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the request log lags %d records behind: %w", lag, ctx.Err())
-		case <-look.C:
+		case <-ticker.C:
 		}
 	}
 }
 
-// figure reads one figure of /metrics.
-func (s *Sluice) figure(ctx context.Context, name string) (int64, error) {
+// metric reads one figure of /metrics.
+func (s *Sluice) metric(ctx context.Context, name string) (int64, error) {
 	page, err := s.metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return figureOf(page, name)
+	return parseMetric(page, name)
 }
 
 func (s *Sluice) metrics(ctx context.Context) (string, error) {
 	return get(ctx, &s.http, "http://"+s.Addr+"/metrics")
 }
 
-// figureOf finds a figure without labels on a page of metrics.
-func figureOf(page, name string) (int64, error) {
+// parseMetric finds a figure without labels on a page of metrics.
+func parseMetric(page, name string) (int64, error) {
 	for line := range strings.Lines(page) {
 		if v, ok := strings.CutPrefix(line, name+" "); ok {
 			n, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
@@ -68,33 +68,33 @@ func (s *Sluice) Cost(ctx context.Context) (float64, error) {
 }
 
 // Trips are the round trips to Redis so far: those that calls waited for, and all others.
-func (s *Sluice) Trips(ctx context.Context) (asked, told int64, err error) {
+func (s *Sluice) Trips(ctx context.Context) (waited, others int64, err error) {
 	page, err := s.metrics(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	for script, n := range seriesOf(page, "sluice_redis_duration_seconds_count", "script") {
 		if script == "take" {
-			asked += int64(n)
+			waited += int64(n)
 		} else {
-			told += int64(n)
+			others += int64(n)
 		}
 	}
-	return asked, told, nil
+	return waited, others, nil
 }
 
 // seriesOf adds up the figures of a name on a page of metrics by the value of a label.
 func seriesOf(page, name, label string) map[string]float64 {
-	sums := map[string]float64{}
+	totals := map[string]float64{}
 	for line := range strings.Lines(page) {
 		labels, figure, ok := strings.Cut(strings.TrimSpace(line), "} ")
-		if rest, own := strings.CutPrefix(labels, name+"{"); ok && own {
+		if rest, found := strings.CutPrefix(labels, name+"{"); ok && found {
 			_, value, _ := strings.Cut(rest, label+`="`)
 			value, _, _ = strings.Cut(value, `"`)
 			if v, err := strconv.ParseFloat(figure, 64); err == nil {
-				sums[value] += v
+				totals[value] += v
 			}
 		}
 	}
-	return sums
+	return totals
 }

@@ -30,9 +30,9 @@ const Policies = 50
 // Limited is Sluice with limits that bind each call and refuse none.
 type Limited struct {
 	*Sluice
-	Bound    []string // values of Keys keys with budgets and rates, in a workspace that has the same
-	Governed string   // value of a key without any, in a workspace with Policies that all match its calls
-	sealing  string
+	LimitedKeys []string // values of Keys keys with budgets and rates, in a workspace that has the same
+	Governed    string   // value of a key without any, in a workspace with Policies that all match its calls
+	sealing     string
 }
 
 // StartLimited starts the program at path before u as StartSluice does, with a store that
@@ -73,13 +73,13 @@ func (l *Limited) fill(ctx context.Context, set store.Settings) (err error) {
 	}
 	f := filler{org: orgs[0].ID, hasher: hasher}
 	raw, budgets := ampleBudgets()
-	bound := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: raw, RateLimits: ampleRates})
-	f.metered(quota.Subject{Kind: tenant.WorkspaceKind, ID: bound, WorkspaceID: bound}, budgets)
+	workspaceID := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-bound"}, tenant.Workspace{Name: "Bound", UsageLimits: raw, RateLimits: ampleRates})
+	f.metered(quota.Subject{Kind: tenant.WorkspaceKind, ID: workspaceID, WorkspaceID: workspaceID}, budgets)
 	for i := range Keys {
-		l.Bound = append(l.Bound, "bench-"+rand.Text())
+		l.LimitedKeys = append(l.LimitedKeys, "bench-"+rand.Text())
 		raw, budgets := ampleBudgets()
-		id := f.key(bound, l.Bound[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: raw, RateLimits: ampleRates})
-		f.metered(quota.Subject{Kind: keys.Kind, ID: id, WorkspaceID: bound}, budgets)
+		id := f.key(workspaceID, l.LimitedKeys[i], keys.Key{Name: "Bound " + strconv.Itoa(i), UsageLimits: raw, RateLimits: ampleRates})
+		f.metered(quota.Subject{Kind: keys.Kind, ID: id, WorkspaceID: workspaceID}, budgets)
 	}
 	governed := f.add(resource.Record{Kind: tenant.WorkspaceKind, Slug: "ws-governed"}, tenant.Workspace{Name: "Governed"})
 	f.key(governed, l.Governed, keys.Key{Name: "Governed"})
@@ -134,11 +134,11 @@ func (f *filler) add(r resource.Record, body any) string {
 }
 
 // metered adds the meters of budgets.
-func (f *filler) metered(of quota.Subject, budgets []quota.Budget) {
-	of.OrgID = f.org
+func (f *filler) metered(subject quota.Subject, budgets []quota.Budget) {
+	subject.OrgID = f.org
 	for i := range budgets {
 		b := &budgets[i]
-		f.meters = append(f.meters, quota.Meter{Subject: of, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(time.Now())})
+		f.meters = append(f.meters, quota.Meter{Subject: subject, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(time.Now())})
 	}
 }
 

@@ -69,7 +69,7 @@ func newSluice(path, dir string, u *Upstream) (*Sluice, proc.Command) {
 
 func (s *Sluice) start(ctx context.Context, command proc.Command) (err error) {
 	if s.Process, err = proc.Start(ctx, command); err == nil {
-		s.Addr = s.Said[1]
+		s.Addr = s.ReadyMatch[1]
 	}
 	return err
 }

@@ -15,11 +15,11 @@ func TestFigureOf(t *testing.T) {
 	t.Parallel()
 	const page = "# HELP sluice_x X.\n# TYPE sluice_x counter\nsluice_x_total 1\nsluice_x 1.234567e+06\nsluice_y{a=\"b\"} 7\n"
 	for name, want := range map[string]int64{"sluice_x": 1234567, "sluice_x_total": 1} {
-		if got, err := figureOf(page, name); got != want || err != nil {
+		if got, err := parseMetric(page, name); got != want || err != nil {
 			t.Errorf("%s: got %d, %v", name, got, err)
 		}
 	}
-	if _, err := figureOf(page, "sluice_y"); err == nil {
+	if _, err := parseMetric(page, "sluice_y"); err == nil {
 		t.Error("a figure with labels was taken")
 	}
 }
@@ -75,7 +75,7 @@ func TestUpstreamAndNginx(t *testing.T) {
 			t.Errorf("tls %v: the upstream sent %d bytes", secure, n)
 		}
 		if nginx, ok := FindNginx(); ok {
-			want += behindNginx(t, nginx, u)
+			want += callThroughNginx(t, nginx, u)
 		}
 		if s, err := u.Stats(t.Context()); err != nil || s.Chats != want {
 			t.Errorf("tls %v: %+v, %v; want %d chats", secure, s, err, want)
@@ -83,8 +83,8 @@ func TestUpstreamAndNginx(t *testing.T) {
 	}
 }
 
-// behindNginx asks through nginx and returns how often.
-func behindNginx(t *testing.T, path string, u *Upstream) int64 {
+// callThroughNginx asks through nginx and returns how often.
+func callThroughNginx(t *testing.T, path string, u *Upstream) int64 {
 	t.Helper()
 	if v, err := NginxVersion(t.Context(), path); err != nil || !strings.HasPrefix(v, "nginx/") {
 		t.Errorf("version %q, %v", v, err)

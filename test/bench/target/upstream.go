@@ -83,7 +83,7 @@ func StartUpstream(ctx context.Context, path, dir string, a Answers) (*Upstream,
 	if err != nil {
 		return nil, err
 	}
-	u.Addr = u.Said[1]
+	u.Addr = u.ReadyMatch[1]
 	if err := u.trust(); err != nil {
 		return nil, errors.Join(err, u.Stop())
 	}

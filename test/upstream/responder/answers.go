@@ -14,8 +14,8 @@ import (
 // member, so that in those of Anthropic and Bedrock it stands in the text:
 // sent_ns=1700000000000000000.
 const (
-	SentField = `"sent_ns":`
-	SentWord  = "sent_ns="
+	SentField   = `"sent_ns":`
+	SentKeyword = "sent_ns="
 )
 
 // sentDigits is the number of digits of a time in nanoseconds until 2286.
@@ -23,12 +23,12 @@ const sentDigits = 19
 
 // answers is what is sent, made once. Whole ones have their head before them.
 type answers struct {
-	whole  [kinds]whole
+	fixed  [kinds]fixedResponse
 	stream [kinds]streamed
 }
 
-// whole is an answer whose length is known.
-type whole struct {
+// fixedResponse is an answer whose length is known.
+type fixedResponse struct {
 	wire []byte // head and body
 	body []byte
 }
@@ -40,7 +40,7 @@ type streamed struct {
 	first       []byte // what comes before the text
 	event       []byte // one chunk, with zeros for the time
 	stamp       int    // offset of the digits in the chunk's content
-	sum         bool   // the content is an AWS message, which ends with a checksum
+	checksum    bool   // the content is an AWS message, which ends with a checksum
 	last        []byte // finish reason and the end
 	usage       []byte // the same for those who ask for usage
 }
@@ -56,25 +56,25 @@ const (
 )
 
 func makeAnswers(o Options) (a answers) {
-	a.whole[chat] = said(chatStart, chatEnd, o.ChatBytes)
-	a.whole[message] = said(messageStart, messageEnd, o.ChatBytes)
-	a.whole[converse] = said(converseStart, converseEnd, o.ChatBytes)
-	a.whole[embeddings] = wholeOf(embeddingBody())
-	a.whole[transcription] = wholeOf(`{"text":"` + filler(400) + `","usage":{"type":"tokens","input_tokens":14,"output_tokens":45,"total_tokens":59}}`)
+	a.fixed[chat] = filledResponse(chatStart, chatEnd, o.ChatBytes)
+	a.fixed[message] = filledResponse(messageStart, messageEnd, o.ChatBytes)
+	a.fixed[converse] = filledResponse(converseStart, converseEnd, o.ChatBytes)
+	a.fixed[embeddings] = newFixedResponse(embeddingBody())
+	a.fixed[transcription] = newFixedResponse(`{"text":"` + filler(400) + `","usage":{"type":"tokens","input_tokens":14,"output_tokens":45,"total_tokens":59}}`)
 	a.stream[stream] = makeStream()
 	a.stream[messageStream] = makeMessageStream()
 	a.stream[converseStream] = makeConverseStream()
 	return a
 }
 
-// said is an answer of size bytes with as many words as there is room for.
-func said(start, end string, size int) whole {
-	return wholeOf(start + filler(size-len(start)-len(end)) + end)
+// filledResponse is an answer of size bytes with as many words as there is room for.
+func filledResponse(start, end string, size int) fixedResponse {
+	return newFixedResponse(start + filler(size-len(start)-len(end)) + end)
 }
 
-func wholeOf(body string) whole {
+func newFixedResponse(body string) fixedResponse {
 	wire := jsonHead + strconv.Itoa(len(body)) + "\r\n\r\n" + body
-	return whole{wire: []byte(wire), body: []byte(wire[len(wire)-len(body):])}
+	return fixedResponse{wire: []byte(wire), body: []byte(wire[len(wire)-len(body):])}
 }
 
 // filler is n bytes of words, nothing when n is not positive.
@@ -141,8 +141,8 @@ func unframed(chunks []byte) []byte {
 // mark writes the time into the content of the stream's event.
 func (s *streamed) mark(content []byte) {
 	stampNow(content[s.stamp:][:sentDigits])
-	if s.sum {
-		sum(content)
+	if s.checksum {
+		writeChecksum(content)
 	}
 }
 

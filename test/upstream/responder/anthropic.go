@@ -11,7 +11,7 @@ const (
 func makeMessageStream() streamed {
 	first := framed(messageEvent("message_start", `"message":{"id":"msg_bench","type":"message","role":"assistant","model":"bench","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":120,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}`)) +
 		framed(messageEvent("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`))
-	event := framed(messageEvent("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"`+SentWord+zeros+` lorem "}`))
+	event := framed(messageEvent("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":"`+SentKeyword+zeros+` lorem "}`))
 	last := framed(messageEvent("content_block_stop", `"index":0`)) +
 		framed(messageEvent("message_delta", `"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":100}`)) +
 		framed("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n") + "0\r\n\r\n"

@@ -16,11 +16,11 @@ const (
 
 func makeConverseStream() streamed {
 	first := framed(frame("messageStart", `{"role":"assistant"}`))
-	event := framed(frame("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"`+SentWord+zeros+` lorem "},"p":"abcdefghijklmnop"}`))
+	event := framed(frame("contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"`+SentKeyword+zeros+` lorem "},"p":"abcdefghijklmnop"}`))
 	last := framed(frame("contentBlockStop", `{"contentBlockIndex":0}`)) +
 		framed(frame("messageStop", `{"stopReason":"end_turn"}`)) +
 		framed(frame("metadata", `{"metrics":{"latencyMs":1},"usage":{"inputTokens":120,"outputTokens":100,"totalTokens":220}}`)) + "0\r\n\r\n"
-	return streamOf("application/vnd.amazon.eventstream", streamed{sum: true, first: []byte(first), event: []byte(event), last: []byte(last), usage: []byte(last)})
+	return streamOf("application/vnd.amazon.eventstream", streamed{checksum: true, first: []byte(first), event: []byte(event), last: []byte(last), usage: []byte(last)})
 }
 
 // stringHeader is the type of a header of an AWS message that is a string.
@@ -39,12 +39,12 @@ func frame(event, payload string) string {
 	b = binary.BigEndian.AppendUint32(b, uint32(len(headers)))
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	b = append(append(append(b, headers...), payload...), 0, 0, 0, 0)
-	sum(b)
+	writeChecksum(b)
 	return string(b)
 }
 
-// sum writes the checksum at the end of a message.
-func sum(message []byte) {
+// writeChecksum writes the checksum at the end of a message.
+func writeChecksum(message []byte) {
 	end := len(message) - 4
 	binary.BigEndian.PutUint32(message[end:], crc32.ChecksumIEEE(message[:end]))
 }

@@ -24,7 +24,7 @@ func BenchmarkChat(b *testing.B) {
 			return
 		}
 		defer func() { _ = c.Close() }()
-		answer := make([]byte, 4096)
+		response := make([]byte, 4096)
 		size := 0 // all answers are alike
 		for pb.Next() {
 			if _, err := c.Write(request); err != nil {
@@ -32,9 +32,9 @@ func BenchmarkChat(b *testing.B) {
 				return
 			}
 			if size == 0 {
-				size, err = c.Read(answer)
+				size, err = c.Read(response)
 			} else {
-				_, err = io.ReadFull(c, answer[:size])
+				_, err = io.ReadFull(c, response[:size])
 			}
 			if err != nil {
 				b.Error(err)

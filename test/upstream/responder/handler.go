@@ -69,7 +69,7 @@ func (r *Responder) begin(w http.ResponseWriter, q *request, k kind, body []byte
 	last = body
 	switch k {
 	case chat, message, converse, embeddings, transcription:
-		last = r.made.whole[k].body
+		last = r.made.fixed[k].body
 	case stream, messageStream, converseStream:
 		return r.beginStream(w, &r.made.stream[k], wantsUsage(body))
 	default:

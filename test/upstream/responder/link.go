@@ -69,7 +69,7 @@ func (l *link) one() (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return !q.closes, l.answer(&q, body, size)
+	return !q.closes, l.respond(&q, body, size)
 }
 
 // head returns the next head without its empty line.
@@ -166,9 +166,9 @@ func (l *link) chunked(q *request) ([]byte, int64, error) {
 		l.chunks = bufio.NewReaderSize(src, bufferSize)
 	}
 	l.chunks.Reset(src)
-	var kept bytes.Buffer
+	var body bytes.Buffer
 	data := httputil.NewChunkedReader(l.chunks)
-	size, err := io.CopyN(&kept, data, maxEcho)
+	size, err := io.CopyN(&body, data, maxEcho)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	} else if err == nil {
@@ -181,7 +181,7 @@ func (l *link) chunked(q *request) ([]byte, int64, error) {
 	}
 	rest, _ := l.chunks.Peek(l.chunks.Buffered()) // never more than bufferSize
 	l.from, l.to = 0, copy(l.buf, rest)
-	return kept.Bytes(), size, err
+	return body.Bytes(), size, err
 }
 
 // skipTrailer reads up to the empty line.
@@ -194,8 +194,8 @@ func skipTrailer(r *bufio.Reader) error {
 	}
 }
 
-// answer waits the delay and sends what the request asked for.
-func (l *link) answer(q *request, body []byte, size int64) error {
+// respond waits the delay and sends what the request asked for.
+func (l *link) respond(q *request, body []byte, size int64) error {
 	k := q.kind(body)
 	if k != stats && l.r.opts.Delay > 0 {
 		time.Sleep(l.r.opts.Delay)
@@ -204,7 +204,7 @@ func (l *link) answer(q *request, body []byte, size int64) error {
 	var sent int64
 	switch k {
 	case chat, message, converse, embeddings, transcription:
-		w := &l.r.made.whole[k]
+		w := &l.r.made.fixed[k]
 		last, sent = w.wire, int64(len(w.body))
 	case stream, messageStream, converseStream:
 		var err error
@@ -224,7 +224,7 @@ func (l *link) stats() error {
 	if err != nil {
 		return err
 	}
-	_, err = l.c.Write(wholeOf(string(b)).wire)
+	_, err = l.c.Write(newFixedResponse(string(b)).wire)
 	return err
 }
 

@@ -94,8 +94,8 @@ func (r *Responder) Stats() Stats {
 
 // counted is what an answer adds to the counts.
 type counted struct {
-	kind    kind
-	in, out int64 // bytes of bodies
+	kind          kind
+	received, out int64 // bytes of bodies
 }
 
 // finish sends the end of an answer. The answer is counted before, so that who has it
@@ -111,7 +111,7 @@ func (r *Responder) finish(w io.Writer, last []byte, c counted) error {
 
 func (r *Responder) add(n int64, c counted) {
 	r.count.kinds[c.kind].Add(n)
-	r.count.bytesIn.Add(n * c.in)
+	r.count.bytesIn.Add(n * c.received)
 	r.count.bytesOut.Add(n * c.out)
 }
 

@@ -80,9 +80,9 @@ func answers(t *testing.T, c *http.Client, base string) {
 		{name: "long chat", path: "/v1/chat/completions", body: `{"model":"m","stream": true,"x":"` + strings.Repeat("x", 100<<10) + `"}`, check: isStream(20, false)},
 		{name: "stream", path: "/v1/chat/completions?x=1", body: `{"stream":true}`, check: isStream(20, false)},
 		{name: "stream with usage", path: "/openai/v1/chat/completions", body: `{"stream": true,"stream_options":{"include_usage":true}}`, check: isStream(20, true)},
-		{name: "message", path: "/v1/messages", body: chat, check: says("content.0.text", "usage.output_tokens")},
+		{name: "message", path: "/v1/messages", body: chat, check: checkText("content.0.text", "usage.output_tokens")},
 		{name: "stream of a message", path: "/v1/messages", body: `{"stream":true}`, check: isMessageStream(20)},
-		{name: "converse", path: "/model/m/converse", body: chat, check: says("output.message.content.0.text", "usage.outputTokens")},
+		{name: "converse", path: "/model/m/converse", body: chat, check: checkText("output.message.content.0.text", "usage.outputTokens")},
 		{name: "converse-stream", path: "/model/m/converse-stream", body: chat, check: isConverseStream(20)},
 		{name: "embeddings", path: "/v1/embeddings", body: `{"input":"a"}`, check: isVector},
 		{name: "transcription", path: "/v1/audio/transcriptions", reader: bytes.NewReader(big), check: isText},
@@ -93,17 +93,17 @@ func answers(t *testing.T, c *http.Client, base string) {
 		{name: "echo in chunks", path: "/v1/x", reader: io.MultiReader(strings.NewReader("abc"), strings.NewReader("def")), check: is("abcdef")},
 		{name: "echo too long", path: "/v1/x", body: strings.Repeat("y", 1<<20+1), check: is(`{"bytes":1048577}`)},
 	}
-	var in int64
+	var received int64
 	for _, k := range cases {
 		t.Run(k.name, func(t *testing.T) {
 			r := k.reader
-			in += int64(len(k.body))
+			received += int64(len(k.body))
 			if r == nil {
 				r = strings.NewReader(k.body)
 			} else if strings.HasPrefix(k.name, "trans") {
-				in += int64(len(big))
+				received += int64(len(big))
 			} else {
-				in += 6
+				received += 6
 			}
 			_, b := do(t, c, http.MethodPost, base+k.path, "text/x-test", r)
 			k.check(t, b)
@@ -114,7 +114,7 @@ func answers(t *testing.T, c *http.Client, base string) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		t.Fatal(err)
 	}
-	want := responder.Stats{Requests: 16, Chats: 3, Streams: 5, Embeddings: 1, Transcriptions: 2, Echoes: 5, Connections: s.Connections, BytesIn: in, BytesOut: s.BytesOut}
+	want := responder.Stats{Requests: 16, Chats: 3, Streams: 5, Embeddings: 1, Transcriptions: 2, Echoes: 5, Connections: s.Connections, BytesIn: received, BytesOut: s.BytesOut}
 	if s != want || s.Connections < 1 || s.BytesOut < 1<<20 {
 		t.Errorf("stats %+v\nwant  %+v", s, want)
 	}
@@ -200,11 +200,11 @@ func isStream(n int, usage bool) func(*testing.T, []byte) {
 		var last int64
 		for _, e := range events[:n] {
 			_, after, _ := strings.Cut(e, responder.SentField)
-			at, err := strconv.ParseInt(after[:19], 10, 64)
-			if ago := time.Since(time.Unix(0, at)); err != nil || at < last || ago < 0 || ago > time.Minute || !json.Valid([]byte(e[len("data: "):])) {
+			sent, err := strconv.ParseInt(after[:19], 10, 64)
+			if ago := time.Since(time.Unix(0, sent)); err != nil || sent < last || ago < 0 || ago > time.Minute || !json.Valid([]byte(e[len("data: "):])) {
 				t.Fatalf("%v: event %s sent %s ago", err, e, ago)
 			}
-			last = at
+			last = sent
 		}
 	}
 }
@@ -221,8 +221,8 @@ func TestOneConnection(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	const chunked = "POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
 	const plain = "POST /y HTTP/1.1\r\nHost: a\r\ncontent-LENGTH:  2\r\n\r\nhi"
-	const asked = "POST /z HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n!"
-	if _, err := io.WriteString(c, strings.Repeat(chunked+plain, 500)+asked+"GET /bad\r\n\r\n"); err != nil {
+	const request = "POST /z HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n!"
+	if _, err := io.WriteString(c, strings.Repeat(chunked+plain, 500)+request+"GET /bad\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	br := bufio.NewReader(c)
@@ -272,7 +272,7 @@ func TestAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	answer := make([]byte, 1<<20)
+	response := make([]byte, 1<<20)
 	for _, k := range []struct{ name, path, body, end string }{
 		{"chat", "/v1/chat/completions", `{"model":"m"}`, "}"},
 		{"embeddings", "/v1/embeddings", `{"model":"m"}`, "}}"},
@@ -289,8 +289,8 @@ func TestAllocations(t *testing.T) {
 			if _, err := c.Write(request); err != nil {
 				t.Fatal(err)
 			}
-			for n := 0; !bytes.HasSuffix(answer[:n], []byte(k.end)); {
-				m, err := c.Read(answer[n:])
+			for n := 0; !bytes.HasSuffix(response[:n], []byte(k.end)); {
+				m, err := c.Read(response[n:])
 				if n += m; err != nil {
 					t.Fatal(err)
 				}

@@ -13,8 +13,8 @@ import (
 	"sluice/test/upstream/responder"
 )
 
-// says checks an answer of the default size: its words, and 100 tokens.
-func says(text, tokens string) func(*testing.T, []byte) {
+// checkText checks an answer of the default size: its words, and 100 tokens.
+func checkText(text, tokens string) func(*testing.T, []byte) {
 	return func(t *testing.T, b []byte) {
 		if len(b) != 1024 || !gjson.ValidBytes(b) || !strings.HasPrefix(gjson.GetBytes(b, text).Str, "lorem ipsum ") || gjson.GetBytes(b, tokens).Int() != 100 {
 			t.Errorf("%d bytes: %s", len(b), b)
@@ -64,14 +64,14 @@ func areEvents(t *testing.T, names []string, text string, n int, before, each, a
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("events %s\nwant %s", got, want)
 	}
-	times := strings.Split(text, responder.SentWord)[1:]
+	times := strings.Split(text, responder.SentKeyword)[1:]
 	last := ""
-	for _, at := range times {
-		ns, err := strconv.ParseInt(at[:19], 10, 64)
-		if ago := time.Since(time.Unix(0, ns)); err != nil || at[:19] < last || ago < 0 || ago > time.Minute {
+	for _, stamp := range times {
+		ns, err := strconv.ParseInt(stamp[:19], 10, 64)
+		if ago := time.Since(time.Unix(0, ns)); err != nil || stamp[:19] < last || ago < 0 || ago > time.Minute {
 			t.Errorf("%v: sent %s ago", err, ago)
 		}
-		last = at[:19]
+		last = stamp[:19]
 	}
 	if len(times) != n {
 		t.Errorf("%d times, want %d", len(times), n)

@@ -64,7 +64,7 @@ func (c *contents) UnmarshalJSON(b []byte) error {
 
 // Anthropic is the script of a provider of messages. Its paths end in /messages and
 // /messages/count_tokens; to others it says nothing.
-func Anthropic(s upstream.Seen) *upstream.Reply {
+func Anthropic(s upstream.Seen) *upstream.Response {
 	counts := strings.HasSuffix(s.Path(), "/messages/count_tokens")
 	if !counts && !strings.HasSuffix(s.Path(), "/messages") {
 		return nil
@@ -87,20 +87,20 @@ func Anthropic(s upstream.Seen) *upstream.Reply {
 		r := upstream.JSON(200, object{"input_tokens": q.words})
 		return &r
 	case m.Stream:
-		r := upstream.Stream(messageEvents(q, q.answer())...)
+		r := upstream.Stream(messageEvents(q, q.respond())...)
 		return &r
 	}
-	r := upstream.JSON(200, wholeMessage(q, q.answer()))
+	r := upstream.JSON(200, messageBody(q, q.respond()))
 	return &r
 }
 
-func anthropicError(r *refusal) *upstream.Reply {
+func anthropicError(r *refusal) *upstream.Response {
 	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}[r.status]
 	if kind == "" {
 		kind = "api_error"
 	}
-	reply := upstream.JSON(r.status, object{"type": "error", "error": object{"type": kind, "message": r.message}})
-	return &reply
+	response := upstream.JSON(r.status, object{"type": "error", "error": object{"type": kind, "message": r.message}})
+	return &response
 }
 
 func (m *message) question(limited bool) (*question, *refusal) {
@@ -112,7 +112,7 @@ func (m *message) question(limited bool) (*question, *refusal) {
 	case len(m.Messages) == 0:
 		return nil, refuse("messages: at least one message is required")
 	}
-	q := &question{model: m.Model, thinks: m.Thinking.Type == "enabled" || m.Thinking.Type == "adaptive"}
+	q := &question{model: m.Model, reasoning: m.Thinking.Type == "enabled" || m.Thinking.Type == "adaptive"}
 	for _, t := range m.Tools {
 		q.tools = append(q.tools, tool{t.Name, t.Schema})
 	}
@@ -140,14 +140,14 @@ func (m *message) question(limited bool) (*question, *refusal) {
 // turn reads a message. Results must be there for exactly the tools that the message
 // before has called; it returns those that this one calls.
 func (q *question) turn(role string, blocks contents, called []string) (uses []string, refused *refusal) {
-	var said []string
+	var texts []string
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
 			q.words += count(b.Text)
-			said = append(said, b.Text)
+			texts = append(texts, b.Text)
 		case "image":
-			p, refused := picture(b.Source.MediaType, b.Source.Data)
+			p, refused := checkImage(b.Source.MediaType, b.Source.Data)
 			if refused != nil {
 				return nil, refused
 			}
@@ -178,16 +178,16 @@ func (q *question) turn(role string, blocks contents, called []string) (uses []s
 	if len(called) > 0 {
 		return nil, refuse("`tool_use` ids were found without `tool_result` blocks immediately after: %s", strings.Join(called, ", "))
 	}
-	if role == "user" && len(said) > 0 {
-		q.said = strings.Join(said, " ")
+	if role == "user" && len(texts) > 0 {
+		q.userText = strings.Join(texts, " ")
 	}
 	return uses, nil
 }
 
-func blocksOf(a answer) []object {
+func blocksOf(a modelOutput) []object {
 	var out []object
-	if a.thought != "" {
-		out = append(out, object{"type": "thinking", "thinking": a.thought, "signature": sign(a.thought)})
+	if a.reasoning != "" {
+		out = append(out, object{"type": "thinking", "thinking": a.reasoning, "signature": sign(a.reasoning)})
 	}
 	if a.text != "" {
 		out = append(out, object{"type": "text", "text": a.text})
@@ -198,27 +198,27 @@ func blocksOf(a answer) []object {
 	return out
 }
 
-func stopReason(a answer) string {
+func stopReason(a modelOutput) string {
 	if len(a.calls) > 0 {
 		return "tool_use"
 	}
 	return "end_turn"
 }
 
-func wholeMessage(q *question, a answer) object {
+func messageBody(q *question, a modelOutput) object {
 	return object{
 		"id": fmt.Sprintf("msg_%d", q.words), "type": "message", "role": "assistant", "model": q.model, "content": blocksOf(a),
 		"stop_reason": stopReason(a), "stop_sequence": nil, "usage": object{"input_tokens": q.words, "output_tokens": a.words},
 	}
 }
 
-func messageEvents(q *question, a answer) []string {
+func messageEvents(q *question, a modelOutput) []string {
 	var out []string
 	send := func(kind string, data object) {
 		data["type"] = kind
 		out = append(out, "event: "+kind+"\ndata: "+text(data)+"\n\n")
 	}
-	start := wholeMessage(q, a)
+	start := messageBody(q, a)
 	start["content"], start["stop_reason"], start["usage"] = []object{}, nil, object{"input_tokens": q.words, "output_tokens": 1}
 	send("message_start", object{"message": start})
 	send("ping", object{})
@@ -230,19 +230,19 @@ func messageEvents(q *question, a answer) []string {
 		switch kind {
 		case "thinking":
 			send("content_block_start", object{"index": i, "content_block": object{"type": kind, "thinking": "", "signature": ""}})
-			for _, p := range pieces(a.thought) {
+			for _, p := range textDeltas(a.reasoning) {
 				delta("thinking_delta", "thinking", p)
 			}
-			delta("signature_delta", "signature", sign(a.thought))
+			delta("signature_delta", "signature", sign(a.reasoning))
 		case "text":
 			send("content_block_start", object{"index": i, "content_block": object{"type": kind, "text": ""}})
-			for _, p := range pieces(a.text) {
+			for _, p := range textDeltas(a.text) {
 				delta("text_delta", "text", p)
 			}
 		case "tool_use":
 			send("content_block_start", object{"index": i, "content_block": object{"type": kind, "id": b["id"], "name": b["name"], "input": object{}}})
 			args, _ := b["input"].(json.RawMessage)
-			for _, p := range append([]string{""}, pieces(string(args))...) {
+			for _, p := range append([]string{""}, textDeltas(string(args))...) {
 				delta("input_json_delta", "partial_json", p)
 			}
 		}

@@ -56,12 +56,12 @@ var generatePath = regexp.MustCompile(`/models/([^/]+):(generateContent|streamGe
 
 // Gemini is the script of a provider of contents. Its paths end in :generateContent,
 // :streamGenerateContent and :countTokens; to others it says nothing.
-func Gemini(s upstream.Seen) *upstream.Reply {
-	at := generatePath.FindStringSubmatch(s.Path())
-	if at == nil {
+func Gemini(s upstream.Seen) *upstream.Response {
+	match := generatePath.FindStringSubmatch(s.Path())
+	if match == nil {
 		return nil
 	}
-	model, err := url.PathUnescape(at[1])
+	model, err := url.PathUnescape(match[1])
 	if err != nil {
 		return geminiError(refuse("the path cannot be read: %v", err))
 	}
@@ -79,32 +79,32 @@ func Gemini(s upstream.Seen) *upstream.Reply {
 	switch {
 	case refused != nil:
 		return geminiError(refused)
-	case at[2] == "countTokens":
+	case match[2] == "countTokens":
 		r := upstream.JSON(200, object{"totalTokens": q.words})
 		return &r
-	case at[2] == "streamGenerateContent":
-		r := upstream.Stream(geminiEvents(q, q.answer())...)
+	case match[2] == "streamGenerateContent":
+		r := upstream.Stream(geminiEvents(q, q.respond())...)
 		return &r
 	}
-	a := q.answer()
+	a := q.respond()
 	r := upstream.JSON(200, chunk(q, a, partsOf(a), true))
 	return &r
 }
 
-func geminiError(r *refusal) *upstream.Reply {
+func geminiError(r *refusal) *upstream.Response {
 	status := map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[r.status]
 	if status == "" {
 		status = "INTERNAL"
 	}
-	reply := upstream.JSON(r.status, object{"error": object{"code": r.status, "message": r.message, "status": status}})
-	return &reply
+	response := upstream.JSON(r.status, object{"error": object{"code": r.status, "message": r.message, "status": status}})
+	return &response
 }
 
 func (g *generate) question(model string) (*question, *refusal) {
 	if len(g.Contents) == 0 {
 		return nil, refuse("contents is not specified")
 	}
-	q := &question{model: model, thinks: g.Config.Thinking.Include, schema: g.Config.Schema}
+	q := &question{model: model, reasoning: g.Config.Thinking.Include, schema: g.Config.Schema}
 	if q.schema == nil {
 		q.schema = g.Config.JSON
 	}
@@ -136,7 +136,7 @@ func (g *generate) question(model string) (*question, *refusal) {
 
 // parts reads a turn. As many functions must be answered as the turn before has called.
 func (q *question) parts(role string, parts []part, called []string) (uses []string, refused *refusal) {
-	said := ""
+	userText := ""
 	for _, p := range parts {
 		if p.Signature != "" && p.Signature != signed(p) {
 			return nil, refuse("Thought signature is not valid.")
@@ -159,21 +159,21 @@ func (q *question) parts(role string, parts []part, called []string) (uses []str
 			q.words += count(result)
 			q.results = append(q.results, result)
 		case p.Inline != nil:
-			one, refused := picture(p.Inline.Kind, p.Inline.Data)
+			one, refused := checkImage(p.Inline.Kind, p.Inline.Data)
 			if refused != nil {
 				return nil, refused
 			}
 			q.pictures = append(q.pictures, one)
 		default:
 			q.words += count(p.Text)
-			said += p.Text
+			userText += p.Text
 		}
 	}
 	if len(called) > 0 {
 		return nil, refuse("the number of function response parts is not equal to that of the function call parts")
 	}
-	if role == "user" && said != "" {
-		q.said = said
+	if role == "user" && userText != "" {
+		q.userText = userText
 	}
 	return uses, nil
 }
@@ -186,17 +186,17 @@ func signed(p part) string {
 	return sign(p.Text)
 }
 
-func partsOf(a answer) []object {
+func partsOf(a modelOutput) []object {
 	var out []object
-	if a.thought != "" {
-		out = append(out, object{"text": a.thought, "thought": true})
+	if a.reasoning != "" {
+		out = append(out, object{"text": a.reasoning, "thought": true})
 	}
 	if a.text != "" {
 		out = append(out, object{"text": a.text})
 	}
 	for i, c := range a.calls {
 		p := object{"functionCall": object{"name": c.name, "args": json.RawMessage(c.args)}}
-		if i == 0 && a.thought != "" {
+		if i == 0 && a.reasoning != "" {
 			p["thoughtSignature"] = sign(c.name)
 		}
 		out = append(out, p)
@@ -204,12 +204,12 @@ func partsOf(a answer) []object {
 	return out
 }
 
-func chunk(q *question, a answer, parts []object, last bool) object {
+func chunk(q *question, a modelOutput, parts []object, last bool) object {
 	candidate := object{"content": object{"role": "model", "parts": parts}, "index": 0}
-	thoughts := count(a.thought)
-	usage := object{"promptTokenCount": q.words, "candidatesTokenCount": a.words - thoughts, "totalTokenCount": q.words + a.words}
-	if thoughts > 0 {
-		usage["thoughtsTokenCount"] = thoughts
+	reasoningTokens := count(a.reasoning)
+	usage := object{"promptTokenCount": q.words, "candidatesTokenCount": a.words - reasoningTokens, "totalTokenCount": q.words + a.words}
+	if reasoningTokens > 0 {
+		usage["thoughtsTokenCount"] = reasoningTokens
 	}
 	if last {
 		candidate["finishReason"] = "STOP"
@@ -218,17 +218,17 @@ func chunk(q *question, a answer, parts []object, last bool) object {
 }
 
 // geminiEvents delivers texts by words and calls whole.
-func geminiEvents(q *question, a answer) []string {
+func geminiEvents(q *question, a modelOutput) []string {
 	var parts []object
-	for _, p := range pieces(a.thought) {
+	for _, p := range textDeltas(a.reasoning) {
 		parts = append(parts, object{"text": p, "thought": true})
 	}
-	for _, p := range pieces(a.text) {
+	for _, p := range textDeltas(a.text) {
 		parts = append(parts, object{"text": p})
 	}
-	parts = append(parts, partsOf(answer{calls: a.calls, thought: ""})...)
+	parts = append(parts, partsOf(modelOutput{calls: a.calls, reasoning: ""})...)
 	for i, p := range parts {
-		if p["functionCall"] != nil && a.thought != "" {
+		if p["functionCall"] != nil && a.reasoning != "" {
 			parts[i]["thoughtSignature"] = sign(a.calls[0].name)
 			break
 		}

@@ -22,12 +22,12 @@ import (
 // question is what a request asks, whatever its shape.
 type question struct {
 	model      string
-	said       string   // the last words of the user
+	userText   string   // the last words of the user
 	results    []string // of tools, when they came last
 	tools      []tool
 	schema     map[string]any // of the answer, nil for text
 	pictures   []string       // "image/png of 68 bytes"
-	thinks     bool           // thoughts are asked for
+	reasoning  bool           // thoughts are asked for
 	remembered bool           // earlier thoughts came back with their signature
 	words      int            // of all texts of the conversation
 }
@@ -37,12 +37,12 @@ type tool struct {
 	schema map[string]any
 }
 
-// answer is what is said to it: thoughts and a text, or calls of tools.
-type answer struct {
-	thought string // "" for none
-	text    string
-	calls   []call
-	words   int // of everything
+// modelOutput is what is said to it: thoughts and a text, or calls of tools.
+type modelOutput struct {
+	reasoning string // "" for none
+	text      string
+	calls     []call
+	words     int // of everything
 }
 
 type call struct {
@@ -67,12 +67,12 @@ func fault(model string) *refusal {
 	return &refusal{status, "An injected fault."}
 }
 
-// answer calls the tools that are named in what was said; else it repeats that, in the
+// respond calls the tools that are named in what was said; else it repeats that, in the
 // form that is asked for, or what the tools said.
-func (q *question) answer() answer {
-	var a answer
-	if q.thinks {
-		a.thought = "The user says: " + q.said
+func (q *question) respond() modelOutput {
+	var a modelOutput
+	if q.reasoning {
+		a.reasoning = "The user says: " + q.userText
 	}
 	if len(q.results) == 0 {
 		a.calls = q.calls()
@@ -80,11 +80,11 @@ func (q *question) answer() answer {
 	switch {
 	case len(a.calls) > 0:
 	case q.schema != nil:
-		a.text = sample(q.schema, q.said)
+		a.text = sample(q.schema, q.userText)
 	case len(q.results) > 0:
 		a.text = "The tool said: " + q.results[len(q.results)-1]
 	default:
-		a.text = fmt.Sprintf("You said: %q", q.said)
+		a.text = fmt.Sprintf("You said: %q", q.userText)
 	}
 	if len(a.calls) == 0 && q.schema == nil {
 		for _, p := range q.pictures {
@@ -95,7 +95,7 @@ func (q *question) answer() answer {
 			a.text += " I remember my thoughts."
 		}
 	}
-	a.words = count(a.thought) + count(a.text)
+	a.words = count(a.reasoning) + count(a.text)
 	for _, c := range a.calls {
 		a.words += 1 + count(c.args)
 	}
@@ -105,8 +105,8 @@ func (q *question) answer() answer {
 func (q *question) calls() []call {
 	var calls []call
 	for _, t := range q.tools {
-		if strings.Contains(q.said, t.name) {
-			calls = append(calls, call{fmt.Sprintf("toolu_%d_%d", q.words, len(calls)), t.name, sample(t.schema, q.said)})
+		if strings.Contains(q.userText, t.name) {
+			calls = append(calls, call{fmt.Sprintf("toolu_%d_%d", q.words, len(calls)), t.name, sample(t.schema, q.userText)})
 		}
 	}
 	return calls
@@ -138,8 +138,8 @@ func sign(thought string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// picture says what an image is, or why it is none.
-func picture(kind, data string) (string, *refusal) {
+// checkImage says what an image is, or why it is none.
+func checkImage(kind, data string) (string, *refusal) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(b) == 0 {
 		return "", refuse("the image is not base64")
@@ -150,8 +150,8 @@ func picture(kind, data string) (string, *refusal) {
 // count is what a text costs: its words.
 func count(text string) int { return len(strings.Fields(text)) }
 
-// pieces are what a stream delivers: a word each.
-func pieces(text string) []string {
+// textDeltas are what a stream delivers: a word each.
+func textDeltas(text string) []string {
 	return slices.DeleteFunc(strings.SplitAfter(text, " "), func(s string) bool { return s == "" })
 }
 

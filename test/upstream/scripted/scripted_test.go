@@ -17,7 +17,7 @@ func post(t *testing.T, s upstream.Script, path, body string) (int, string) {
 		return 0, ""
 	}
 	var text strings.Builder
-	for _, p := range r.Pieces {
+	for _, p := range r.Chunks {
 		text.Write(p.Bytes)
 	}
 	return max(r.Status, 0), text.String()
@@ -34,8 +34,8 @@ func TestAnswers(t *testing.T) {
 	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"rain"}]}`
 	call := `{"role":"model","parts":[{"functionCall":{"name":"look","args":{}}}]}`
 	response := `{"role":"user","parts":[{"functionResponse":{"name":"look","response":{"output":"rain"}}}]}`
-	thought := `{"type":"thinking","thinking":"hm","signature":"` + sign("hm") + `"}`
-	user, said := `{"role":"user","content":"Hi"}`, `{"role":"user","parts":[{"text":"Hi"}]}`
+	reasoning := `{"type":"thinking","thinking":"hm","signature":"` + sign("hm") + `"}`
+	user, geminiUser := `{"role":"user","content":"Hi"}`, `{"role":"user","parts":[{"text":"Hi"}]}`
 	for name, c := range map[string]struct {
 		script     upstream.Script
 		path, body string
@@ -47,19 +47,19 @@ func TestAnswers(t *testing.T) {
 		"says what tools said":   {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,` + use + `,` + result + `]}`, 200, `The tool said: rain.`},
 		"wants its results":      {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,` + use + `,` + user + `]}`, 400, "without `tool_result`"},
 		"knows what it called":   {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + result + `]}`, 400, "unexpected `tool_use_id`"},
-		"remembers":              {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,{"role":"assistant","content":[` + thought + `]},` + user + `]}`, 200, "I remember my thoughts."},
-		"knows its signature":    {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,{"role":"assistant","content":[` + strings.Replace(thought, "hm", "ah", 1) + `]},` + user + `]}`, 400, "Invalid `signature`"},
+		"remembers":              {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,{"role":"assistant","content":[` + reasoning + `]},` + user + `]}`, 200, "I remember my thoughts."},
+		"knows its signature":    {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,{"role":"assistant","content":[` + strings.Replace(reasoning, "hm", "ah", 1) + `]},` + user + `]}`, 400, "Invalid `signature`"},
 		"takes turns":            {Anthropic, messages, `{"model":"m","max_tokens":9,"messages":[` + user + `,` + user + `]}`, 400, "must alternate"},
 		"wants a limit":          {Anthropic, messages, `{"model":"m","messages":[` + user + `]}`, 400, "max_tokens"},
 		"counts":                 {Anthropic, messages + "/count_tokens", `{"model":"m","messages":[` + user + `]}`, 200, `{"input_tokens":1}`},
 		"fails as it is told":    {Anthropic, messages, `{"model":"fault:status@429"}`, 429, `"rate_limit_error"`},
 		"leaves others":          {Anthropic, "/v1/models", `{}`, 0, ""},
-		"gemini says":            {Gemini, generation, `{"contents":[` + said + `]}`, 200, `"text":"You said: \"Hi\"."`},
-		"gemini streams":         {Gemini, strings.Replace(generation, ":g", ":streamG", 1), `{"contents":[` + said + `]}`, 0, "\r\n\r\ndata: "},
-		"gemini says for tools":  {Gemini, generation, `{"contents":[` + said + `,` + call + `,` + response + `]}`, 200, `The tool said: rain.`},
-		"gemini wants results":   {Gemini, generation, `{"contents":[` + said + `,` + call + `,` + said + `]}`, 400, "function response parts"},
-		"gemini knows two roles": {Gemini, generation, `{"contents":[` + said + `,` + call + `,` + strings.Replace(response, "user", "function", 1) + `]}`, 400, "valid role"},
-		"gemini's signature":     {Gemini, generation, `{"contents":[` + said + `,` + strings.Replace(call, `{"functionCall"`, `{"thoughtSignature":"QQ==","functionCall"`, 1) + `,` + response + `]}`, 400, "signature"},
+		"gemini says":            {Gemini, generation, `{"contents":[` + geminiUser + `]}`, 200, `"text":"You said: \"Hi\"."`},
+		"gemini streams":         {Gemini, strings.Replace(generation, ":g", ":streamG", 1), `{"contents":[` + geminiUser + `]}`, 0, "\r\n\r\ndata: "},
+		"gemini says for tools":  {Gemini, generation, `{"contents":[` + geminiUser + `,` + call + `,` + response + `]}`, 200, `The tool said: rain.`},
+		"gemini wants results":   {Gemini, generation, `{"contents":[` + geminiUser + `,` + call + `,` + geminiUser + `]}`, 400, "function response parts"},
+		"gemini knows two roles": {Gemini, generation, `{"contents":[` + geminiUser + `,` + call + `,` + strings.Replace(response, "user", "function", 1) + `]}`, 400, "valid role"},
+		"gemini's signature":     {Gemini, generation, `{"contents":[` + geminiUser + `,` + strings.Replace(call, `{"functionCall"`, `{"thoughtSignature":"QQ==","functionCall"`, 1) + `,` + response + `]}`, 400, "signature"},
 		"gemini fails":           {Gemini, "/v1beta/models/fault:status%40429:generateContent", `{}`, 429, `"RESOURCE_EXHAUSTED"`},
 	} {
 		if status, body := post(t, c.script, c.path, c.body); status != c.status || !strings.Contains(body, c.holds) {

@@ -10,14 +10,14 @@ import (
 
 // Bounds of an answer.
 const (
-	maxAnswer = 256 << 20
-	maxLine   = 64 << 20
+	maxResponseBytes = 256 << 20
+	maxLine          = 64 << 20
 )
 
 // readRows calls row for each line of an answer. Whatever is no row is an error: the server
 // writes what went wrong late behind the rows.
 func readRows(body io.Reader, row func(scan func(...any) error) error) error {
-	bounded := &io.LimitedReader{R: body, N: maxAnswer + 1}
+	bounded := &io.LimitedReader{R: body, N: maxResponseBytes + 1}
 	lines := bufio.NewScanner(bounded)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	for lines.Scan() {
@@ -36,19 +36,19 @@ func readRows(body io.Reader, row func(scan func(...any) error) error) error {
 		return fmt.Errorf("read the answer of ClickHouse: %w: %w", ErrUnreachable, err)
 	}
 	if bounded.N <= 0 {
-		return fmt.Errorf("read the answer of ClickHouse: it has more than %d MiB", maxAnswer>>20)
+		return fmt.Errorf("read the answer of ClickHouse: it has more than %d MiB", maxResponseBytes>>20)
 	}
 	return nil
 }
 
 // scan reads a row into pointers.
 func scan(line []byte, dest []any) error {
-	want := len(dest)
+	columns := len(dest)
 	if err := json.Unmarshal(line, &dest); err != nil {
 		return fmt.Errorf("read a row of ClickHouse: %w", err)
 	}
-	if len(dest) != want {
-		return fmt.Errorf("read a row of ClickHouse: it has %d columns, want %d", len(dest), want)
+	if len(dest) != columns {
+		return fmt.Errorf("read a row of ClickHouse: it has %d columns, want %d", len(dest), columns)
 	}
 	return nil
 }

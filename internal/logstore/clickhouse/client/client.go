@@ -141,9 +141,9 @@ func (c *Client) question(s Statement) url.Values {
 
 // do asks the server and returns the body of an answer that went well.
 func (c *Client) do(ctx context.Context, q url.Values, sent io.Reader, encoding string) (io.ReadCloser, error) {
-	at := *c.address
-	at.RawQuery = q.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), sent)
+	endpoint := *c.address
+	endpoint.RawQuery = q.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), sent)
 	if err != nil {
 		return nil, fmt.Errorf("ask ClickHouse: %w", err)
 	}

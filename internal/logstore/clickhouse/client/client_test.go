@@ -66,36 +66,36 @@ func TestAnswersCountWhenTheyAreWhole(t *testing.T) {
 	t.Parallel()
 	const late = "Code: 241. DB::Exception: Memory limit exceeded"
 	for name, tt := range map[string]struct {
-		answer http.HandlerFunc
-		says   string // empty when it counts
-		code   int
-		away   bool
+		handler       http.HandlerFunc
+		message       string // empty when it counts
+		code          int
+		isUnavailable bool
 	}{
-		"whole":                   {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n[2]\n") }},
-		"empty":                   {answer: func(http.ResponseWriter, *http.Request) {}},
-		"refused":                 {answer: hijacked("HTTP/1.1 500 x\r\nX-ClickHouse-Exception-Code: 60\r\nContent-Length: 40\r\n\r\nCode: 60. DB::Exception: no such table.\n\n"), says: "no such table", code: client.UnknownTable},
-		"refused without a text":  {answer: hijacked("HTTP/1.1 403 x\r\nX-ClickHouse-Exception-Code: 516\r\nContent-Length: 0\r\n\r\n"), says: "516", code: client.NoAuthorisation},
-		"late exception":          {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n"+late) }, says: "Memory limit", code: client.MemoryLimit},
-		"tagged exception":        {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n__exception__\r\nabc\r\n"+late) }, says: "Memory limit", code: client.MemoryLimit},
-		"something else":          {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n<html>") }, says: "something else than rows"},
-		"half a row":              {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n[2") }, says: "read a row"},
-		"more columns":            {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1,2]\n") }, says: "2 columns"},
-		"fewer columns":           {answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[]\n") }, says: "0 columns"},
-		"cut between rows":        {answer: hijacked("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n[1]\n\r\n"), says: "cannot be reached", away: true},
-		"cut before its length":   {answer: hijacked("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n[1]\n"), says: "cannot be reached", away: true},
-		"without an end":          {answer: hijacked("HTTP/1.1 200 OK\r\n\r\n[1]\n"), says: "where it ends"},
-		"cut before it began":     {answer: hijacked(""), says: "cannot be reached", away: true},
-		"a proxy without servers": {answer: hijacked("HTTP/1.1 502 x\r\nContent-Length: 3\r\n\r\nbad"), says: "502", away: true},
-		"led elsewhere":           {answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, says: "302"},
+		"whole":                   {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n[2]\n") }},
+		"empty":                   {handler: func(http.ResponseWriter, *http.Request) {}},
+		"refused":                 {handler: hijacked("HTTP/1.1 500 x\r\nX-ClickHouse-Exception-Code: 60\r\nContent-Length: 40\r\n\r\nCode: 60. DB::Exception: no such table.\n\n"), message: "no such table", code: client.UnknownTable},
+		"refused without a text":  {handler: hijacked("HTTP/1.1 403 x\r\nX-ClickHouse-Exception-Code: 516\r\nContent-Length: 0\r\n\r\n"), message: "516", code: client.NoAuthorisation},
+		"late exception":          {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n"+late) }, message: "Memory limit", code: client.MemoryLimit},
+		"tagged exception":        {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n__exception__\r\nabc\r\n"+late) }, message: "Memory limit", code: client.MemoryLimit},
+		"something else":          {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n<html>") }, message: "something else than rows"},
+		"half a row":              {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1]\n[2") }, message: "read a row"},
+		"more columns":            {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[1,2]\n") }, message: "2 columns"},
+		"fewer columns":           {handler: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "[]\n") }, message: "0 columns"},
+		"cut between rows":        {handler: hijacked("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n[1]\n\r\n"), message: "cannot be reached", isUnavailable: true},
+		"cut before its length":   {handler: hijacked("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n[1]\n"), message: "cannot be reached", isUnavailable: true},
+		"without an end":          {handler: hijacked("HTTP/1.1 200 OK\r\n\r\n[1]\n"), message: "where it ends"},
+		"cut before it began":     {handler: hijacked(""), message: "cannot be reached", isUnavailable: true},
+		"a proxy without servers": {handler: hijacked("HTTP/1.1 502 x\r\nContent-Length: 3\r\n\r\nbad"), message: "502", isUnavailable: true},
+		"led elsewhere":           {handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, message: "302"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list, err := rows(t, serve(t, tt.answer))
-			if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("%v, %v; want %q", list, err, tt.says)
+			list, err := rows(t, serve(t, tt.handler))
+			if (err == nil) != (tt.message == "") || err != nil && !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("%v, %v; want %q", list, err, tt.message)
 			}
-			if tt.code != 0 && !client.Is(err, tt.code) || errors.Is(err, client.ErrUnreachable) != tt.away {
-				t.Errorf("%v: want code %d, unreachable %v", err, tt.code, tt.away)
+			if tt.code != 0 && !client.Is(err, tt.code) || errors.Is(err, client.ErrUnreachable) != tt.isUnavailable {
+				t.Errorf("%v: want code %d, unreachable %v", err, tt.code, tt.isUnavailable)
 			}
 			if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "p4ssw0rd")) {
 				t.Errorf("%v has a value of the statement", err)
@@ -128,15 +128,15 @@ func TestWhatIsSent(t *testing.T) {
 // A statement ends with who asked, and that is not held against the server.
 func TestStatementsEndWithWhoAsked(t *testing.T) {
 	t.Parallel()
-	asked, left := make(chan struct{}), make(chan struct{})
+	requested, left := make(chan struct{}), make(chan struct{})
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		close(asked)
+		close(requested)
 		<-r.Context().Done()
 		close(left)
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-asked; cancel() }()
+	go func() { <-requested; cancel() }()
 	err := c.Exec(ctx, client.Statement{SQL: "SELECT sleep(3)"})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("got %v, want that it was cancelled", err)

@@ -17,9 +17,9 @@ func dialer() *net.Dialer { return &net.Dialer{Timeout: connectLimit} }
 // unreachable is the error of a question that got no answer, without the address, which has
 // the values of the statement in it. That the caller gave up is no fault of the server.
 func unreachable(ctx context.Context, err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		err = of.Err
+	var urlErr *url.Error
+	if errors.As(err, &urlErr) {
+		err = urlErr.Err
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
 		return fmt.Errorf("ask ClickHouse: %w", cause)

@@ -18,14 +18,14 @@ func (r *Rows) Bytes() []byte { return r.b }
 
 // Reset forgets all rows and keeps their room, unless that is large.
 func (r *Rows) Reset() {
-	if cap(r.b) > maxKept {
+	if cap(r.b) > maxCachedBytes {
 		r.b = nil
 	}
 	r.b, r.n = r.b[:0], 0
 }
 
-// maxKept is the room that is worth keeping.
-const maxKept = 16 << 20
+// maxCachedBytes is the room that is worth keeping.
+const maxCachedBytes = 16 << 20
 
 // Len is the number of rows.
 func (r *Rows) Len() int { return r.n }

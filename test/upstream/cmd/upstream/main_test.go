@@ -24,9 +24,9 @@ func TestRun(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		f := flags{listen: "127.0.0.1:0", tls: secure, caOut: filepath.Join(t.TempDir(), "ca.pem"), opts: responder.Options{Chunks: 1}}
-		out, in := io.Pipe()
+		out, writer := io.Pipe()
 		ended := make(chan error, 1)
-		go func() { ended <- run(ctx, f, in) }()
+		go func() { ended <- run(ctx, f, writer) }()
 		url, err := bufio.NewReader(out).ReadString('\n')
 		if err != nil {
 			t.Fatal(err)
@@ -72,9 +72,9 @@ func TestRunOnHosts(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	out, in := io.Pipe()
+	out, writer := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, flags{listen: "127.0.0.1:0,127.0.0.2,127.0.0.3"}, in) }()
+	go func() { ended <- run(ctx, flags{listen: "127.0.0.1:0,127.0.0.2,127.0.0.3"}, writer) }()
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
