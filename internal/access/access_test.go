@@ -14,11 +14,11 @@ func TestCan(t *testing.T) {
 	service := &access.Principal{Kind: access.ByKey, KeyType: access.WorkspaceService, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes("logs.view", "completions.write")}
 	owner := &access.Principal{Kind: access.BySession, OrgRole: access.Owner, OrgID: "o"}
 	cases := []struct {
-		name  string
-		p     *access.Principal
-		scope access.Scope
-		at    access.Target
-		ok    bool
+		name   string
+		p      *access.Principal
+		scope  access.Scope
+		target access.Target
+		ok     bool
 	}{
 		{"admin key anywhere in its organisation", admin, "logs.view", access.Target{OrgID: "o", WorkspaceID: "any"}, true},
 		{"admin key in another organisation", admin, "logs.view", access.Target{OrgID: "p"}, false},
@@ -32,7 +32,7 @@ func TestCan(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			err := access.Can(c.p, c.scope, c.at)
+			err := access.Can(c.p, c.scope, c.target)
 			if (err == nil) != c.ok || err != nil && !fault.Has(err, fault.Forbidden) {
 				t.Errorf("%v", err)
 			}

@@ -12,5 +12,5 @@ var partScopes = NewScopes("workspace_users.create", "workspace_users.update", "
 // a key that belongs to nobody, or to somebody who is more, would do more with it.
 func (p *Principal) HasPartialScope(s Scope, workspaceID string) bool {
 	role := p.RoleAt(workspaceID)
-	return role != "" && role != Admin && partScopes.Has(s) || dataScopes.Has(s) && p.SeesOwnDataOnly(workspaceID)
+	return role != "" && role != Admin && partScopes.Has(s) || dataScopes.Has(s) && p.IsLimitedToUserData(workspaceID)
 }

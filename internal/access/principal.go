@@ -48,15 +48,15 @@ type Principal struct {
 	// come back with others. It is shared and not changed.
 	Expires *time.Time
 
-	OrgRole Role                  // of sessions and user keys: what the user is in the organisation
-	On      Switches              // of them: what is on in the organisation
-	Places  map[string]Membership // of them: the workspaces of the user, by id
+	OrgRole     Role                  // of sessions and user keys: what the user is in the organisation
+	Switches    Switches              // of them: what is on in the organisation
+	Memberships map[string]Membership // of them: the workspaces of the user, by id
 }
 
 // Membership is what a user is in a workspace, and the toggles that are on there.
 type Membership struct {
-	Role Role
-	On   Switches
+	Role     Role
+	Switches Switches
 }
 
 // PrincipalKind says by what a caller was identified.
@@ -87,18 +87,18 @@ func (p *Principal) isUserBound() bool {
 	return p.Kind == BySession || p.Kind == ByKey && p.KeyType == WorkspaceUser
 }
 
-// SeesOwnDataOnly reports whether the caller sees only logs and analytics made with
+// IsLimitedToUserData reports whether the caller sees only logs and analytics made with
 // keys of their own user in a workspace. Source:
 // contract/identity-and-governance.md section 3.
-func (p *Principal) SeesOwnDataOnly(workspaceID string) bool {
+func (p *Principal) IsLimitedToUserData(workspaceID string) bool {
 	if !p.isUserBound() || p.isOrgAdmin() {
 		return false
 	}
-	at := p.Places[workspaceID]
-	if at.Role == Manager {
-		return !at.On.has("managersViewAllData")
+	membership := p.Memberships[workspaceID]
+	if membership.Role == Manager {
+		return !membership.Switches.has("managersViewAllData")
 	}
-	return at.Role != Admin && !at.On.has("membersViewAllData")
+	return membership.Role != Admin && !membership.Switches.has("membersViewAllData")
 }
 
 // CanManageUsers reports whether the caller may act for other users of a workspace: its admins
@@ -107,7 +107,7 @@ func (p *Principal) CanManageUsers(workspaceID string) bool {
 	if !p.isUserBound() || p.isOrgAdmin() {
 		return true
 	}
-	role := p.Places[workspaceID].Role
+	role := p.Memberships[workspaceID].Role
 	return role == Admin || role == Manager
 }
 
@@ -144,7 +144,7 @@ func CanSomewhere(p *Principal, scope Scope) error {
 	if err := p.checkScope(scope); err != nil || !p.isUserBound() || p.mayAt(scope, "") {
 		return err
 	}
-	for id := range p.Places {
+	for id := range p.Memberships {
 		if p.mayAt(scope, id) {
 			return nil
 		}
@@ -155,15 +155,15 @@ func CanSomewhere(p *Principal, scope Scope) error {
 // mayAt decides for a person in a workspace, or outside of all.
 func (p *Principal) mayAt(scope Scope, workspaceID string) bool {
 	if p.isOrgAdmin() {
-		toggle, bound := adminToggles[scope]
-		return p.OrgRole == Owner || !bound || p.On.has(toggle)
+		toggle, hasToggle := adminToggles[scope]
+		return p.OrgRole == Owner || !hasToggle || p.Switches.has(toggle)
 	}
 	r := ruleOf(scope)
 	if r.ruleScope == anywhere {
 		return true
 	}
-	at, in := p.Places[workspaceID]
-	return in && r.opens(at)
+	membership, isMember := p.Memberships[workspaceID]
+	return isMember && r.opens(membership)
 }
 
 // CanCall says whether p may send model traffic with the scope. Admin keys may
@@ -191,7 +191,7 @@ func (p *Principal) RoleAt(workspaceID string) Role {
 	if !p.isUserBound() || p.isOrgAdmin() {
 		return ""
 	}
-	return p.Places[workspaceID].Role
+	return p.Memberships[workspaceID].Role
 }
 
 // BelongsTo reports whether the caller has any business in a workspace of their
@@ -201,8 +201,8 @@ func (p *Principal) BelongsTo(workspaceID string) bool {
 	if p.WorkspaceID != "" && p.WorkspaceID != workspaceID {
 		return false
 	}
-	_, in := p.Places[workspaceID]
-	return in || !p.isUserBound() || p.isOrgAdmin()
+	_, isMember := p.Memberships[workspaceID]
+	return isMember || !p.isUserBound() || p.isOrgAdmin()
 }
 
 // Actor is the id that trails and records name: of the user of a session, else of the

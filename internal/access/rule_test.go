@@ -9,8 +9,8 @@ import (
 )
 
 // places of a user who is something in w and nothing elsewhere.
-func in(role access.Role, on access.Switches) *access.Principal {
-	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Places: map[string]access.Membership{"w": {Role: role, On: on}}}
+func memberWith(role access.Role, on access.Switches) *access.Principal {
+	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Memberships: map[string]access.Membership{"w": {Role: role, Switches: on}}}
 }
 
 func TestPeople(t *testing.T) {
@@ -19,35 +19,35 @@ func TestPeople(t *testing.T) {
 	open := access.Effective(access.Security{"membersWriteConfigs": true, "managersWriteConfigs": false, "managersUpdateWs": false}, nil, nil)
 	here, there, org := access.Target{OrgID: "o", WorkspaceID: "w"}, access.Target{OrgID: "o", WorkspaceID: "v"}, access.Target{OrgID: "o"}
 	cases := []struct {
-		name  string
-		p     *access.Principal
-		scope access.Scope
-		at    access.Target
-		ok    bool
+		name   string
+		p      *access.Principal
+		scope  access.Scope
+		target access.Target
+		ok     bool
 	}{
-		{"a member reads configs", in(access.Member, usual), "configs.read", here, true},
-		{"a member writes none", in(access.Member, usual), "configs.update", here, false},
-		{"unless that is open", in(access.Member, open), "configs.update", here, true},
-		{"a manager writes configs", in(access.Manager, usual), "configs.update", here, true},
-		{"unless that is shut", in(access.Manager, open), "configs.update", here, false},
-		{"which binds no workspace admin", in(access.Admin, open), "configs.update", here, true},
-		{"nor does it open another workspace", in(access.Admin, usual), "configs.read", there, false},
-		{"nor the organisation", in(access.Admin, usual), "organisation_settings.read", org, false},
-		{"a workspace admin makes no workspace", in(access.Admin, usual), "workspaces.create", org, false},
-		{"a manager changes the workspace", in(access.Manager, usual), "workspaces.update", here, true},
-		{"unless that is shut, too", in(access.Manager, open), "workspaces.update", here, false},
-		{"a member never makes service keys", in(access.Member, open), "workspace_service_api_keys.create", here, false},
-		{"a member lists the organisation's integrations from a workspace", in(access.Member, usual), "organisation_integrations.list", here, true},
-		{"and from no other", in(access.Member, usual), "organisation_integrations.list", there, false},
-		{"but reads none", in(access.Member, usual), "organisation_integrations.read", org, false},
-		{"a member views policies", in(access.Member, usual), "policies.read", here, true},
-		{"and writes none", in(access.Member, usual), "policies.create", here, false},
-		{"a scope that does not exist opens nothing", in(access.Admin, usual), "nonsense.read", here, false},
+		{"a member reads configs", memberWith(access.Member, usual), "configs.read", here, true},
+		{"a member writes none", memberWith(access.Member, usual), "configs.update", here, false},
+		{"unless that is open", memberWith(access.Member, open), "configs.update", here, true},
+		{"a manager writes configs", memberWith(access.Manager, usual), "configs.update", here, true},
+		{"unless that is shut", memberWith(access.Manager, open), "configs.update", here, false},
+		{"which binds no workspace admin", memberWith(access.Admin, open), "configs.update", here, true},
+		{"nor does it open another workspace", memberWith(access.Admin, usual), "configs.read", there, false},
+		{"nor the organisation", memberWith(access.Admin, usual), "organisation_settings.read", org, false},
+		{"a workspace admin makes no workspace", memberWith(access.Admin, usual), "workspaces.create", org, false},
+		{"a manager changes the workspace", memberWith(access.Manager, usual), "workspaces.update", here, true},
+		{"unless that is shut, too", memberWith(access.Manager, open), "workspaces.update", here, false},
+		{"a member never makes service keys", memberWith(access.Member, open), "workspace_service_api_keys.create", here, false},
+		{"a member lists the organisation's integrations from a workspace", memberWith(access.Member, usual), "organisation_integrations.list", here, true},
+		{"and from no other", memberWith(access.Member, usual), "organisation_integrations.list", there, false},
+		{"but reads none", memberWith(access.Member, usual), "organisation_integrations.read", org, false},
+		{"a member views policies", memberWith(access.Member, usual), "policies.read", here, true},
+		{"and writes none", memberWith(access.Member, usual), "policies.create", here, false},
+		{"a scope that does not exist opens nothing", memberWith(access.Admin, usual), "nonsense.read", here, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if err := access.Can(c.p, c.scope, c.at); (err == nil) != c.ok {
+			if err := access.Can(c.p, c.scope, c.target); (err == nil) != c.ok {
 				t.Error(err)
 			}
 		})
@@ -57,7 +57,7 @@ func TestPeople(t *testing.T) {
 // A user key can do no more than its user, and no more than its scopes.
 func TestUserKeys(t *testing.T) {
 	t.Parallel()
-	p := in(access.Member, access.Effective(nil, nil, nil))
+	p := memberWith(access.Member, access.Effective(nil, nil, nil))
 	p.Kind, p.KeyType, p.WorkspaceID = access.ByKey, access.WorkspaceUser, "w"
 	p.Scopes = access.NewScopes("configs.read", "configs.update", "completions.write")
 	at := access.Target{OrgID: "o", WorkspaceID: "w"}
@@ -73,7 +73,7 @@ func TestUserKeys(t *testing.T) {
 	if err := access.Can(p, "configs.update", at); err != nil {
 		t.Error(err)
 	}
-	p.OrgRole, p.Places = access.Member, nil // and who left the workspace by everything
+	p.OrgRole, p.Memberships = access.Member, nil // and who left the workspace by everything
 	if access.Can(p, "configs.read", at) == nil {
 		t.Error("the key of somebody who left reads configs")
 	}
@@ -85,7 +85,7 @@ func TestInForce(t *testing.T) {
 	cases := []struct {
 		org, ws access.Security
 		open    access.Overrides
-		on      bool
+		enabled bool
 	}{
 		{nil, nil, nil, false},
 		{access.Security{name: true}, nil, nil, true},
@@ -96,7 +96,7 @@ func TestInForce(t *testing.T) {
 	}
 	for _, c := range cases {
 		in := access.Effective(c.org, c.open, c.ws)
-		if on := in.Map()[name]; on != c.on {
+		if on := in.Map()[name]; on != c.enabled {
 			t.Errorf("%+v: %v", c, on)
 		}
 		if want, err := json.Marshal(in.Map()); err != nil || string(in.JSON()) != string(want) {
@@ -109,7 +109,7 @@ func TestInForce(t *testing.T) {
 // none falls to a default that nobody thought about.
 func TestEveryScopeHasARule(t *testing.T) {
 	t.Parallel()
-	admin := in(access.Admin, access.Effective(nil, nil, nil))
+	admin := memberWith(access.Admin, access.Effective(nil, nil, nil))
 	all := slices.Concat(access.Allowed(access.OrganisationService), access.Allowed(access.WorkspaceService), access.Allowed(access.WorkspaceUser))
 	for _, s := range all {
 		if !access.Ruled(access.Scope(s)) {
@@ -125,12 +125,12 @@ func TestOwnDataOnly(t *testing.T) {
 	t.Parallel()
 	shut := access.Effective(access.Security{"membersViewAllData": false}, nil, nil)
 	for role, want := range map[access.Role]bool{access.Member: true, access.Manager: false, access.Admin: false} {
-		if got := in(role, shut).SeesOwnDataOnly("w"); got != want {
+		if got := memberWith(role, shut).IsLimitedToUserData("w"); got != want {
 			t.Errorf("%s: %v", role, got)
 		}
 	}
 	service := &access.Principal{Kind: access.ByKey, KeyType: access.WorkspaceService, WorkspaceID: "w"}
-	if service.SeesOwnDataOnly("w") {
+	if service.IsLimitedToUserData("w") {
 		t.Error("a service key is nobody, and bound by no toggle")
 	}
 }
@@ -141,10 +141,10 @@ func TestNarrowed(t *testing.T) {
 	open := access.Effective(nil, nil, nil)
 	blind := access.Effective(access.Security{"managersViewAllData": false}, nil, nil)
 	for _, c := range []struct {
-		role  access.Role
-		on    access.Switches
-		scope access.Scope
-		want  bool
+		role    access.Role
+		enabled access.Switches
+		scope   access.Scope
+		want    bool
 	}{
 		{access.Manager, open, "workspace_users.update", true},
 		{access.Manager, open, "workspace_users.list", false},
@@ -155,11 +155,11 @@ func TestNarrowed(t *testing.T) {
 		{access.Admin, blind, "logs.view", false},
 		{access.Admin, blind, "workspace_users.update", false},
 	} {
-		if got := in(c.role, c.on).HasPartialScope(c.scope, "w"); got != c.want {
+		if got := memberWith(c.role, c.enabled).HasPartialScope(c.scope, "w"); got != c.want {
 			t.Errorf("%s %s: %v", c.role, c.scope, got)
 		}
 	}
-	owner := in(access.Manager, blind)
+	owner := memberWith(access.Manager, blind)
 	owner.OrgRole = access.Owner
 	if owner.HasPartialScope("logs.view", "w") || owner.HasPartialScope("workspaces.update", "w") {
 		t.Error("an owner of the organisation is narrowed by nothing")

@@ -18,11 +18,11 @@ func FuzzScopeNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var want []string
-		wanted := json.Unmarshal(raw, &want)
+		wantErr := json.Unmarshal(raw, &want)
 		var got access.ScopeNames
 		err := json.Unmarshal(raw, &got)
-		if (err == nil) != (wanted == nil) || err == nil && (!slices.Equal(got, want) || (got == nil) != (want == nil)) {
-			t.Errorf("%q is read as %q, %v; want %q, %v", raw, got, err, want, wanted)
+		if (err == nil) != (wantErr == nil) || err == nil && (!slices.Equal(got, want) || (got == nil) != (want == nil)) {
+			t.Errorf("%q is read as %q, %v; want %q, %v", raw, got, err, want, wantErr)
 		}
 	})
 }

@@ -101,14 +101,14 @@ type Overrides map[string]bool
 func Effective(organisation Security, open Overrides, workspace Security) Switches {
 	var s Switches
 	for i, t := range toggles {
-		on := t.Usual
+		enabled := t.Usual
 		if v, set := organisation[t.Name]; set {
-			on = v
+			enabled = v
 		}
 		if v, set := workspace[t.Name]; set && open[t.Section] {
-			on = v
+			enabled = v
 		}
-		if on {
+		if enabled {
 			s |= 1 << i
 		}
 	}

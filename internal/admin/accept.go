@@ -105,20 +105,20 @@ func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource
 // out.
 func (k deps) addMemberships(ctx context.Context, tx resource.Tx, c *resource.Call, i *resource.Row[tenant.Invite], user resource.Record) error {
 	for _, p := range i.Value.Workspaces {
-		place, err := findWorkspace(ctx, tx, i.OrgID, p.ID)
+		workspace, err := findWorkspace(ctx, tx, i.OrgID, p.ID)
 		if fault.Has(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := k.join(ctx, tx, c, place, tenant.Member{UserID: user.ID, Role: p.Role}, "token"); err != nil {
+		if err := k.join(ctx, tx, c, workspace, tenant.Member{UserID: user.ID, Role: p.Role}, "token"); err != nil {
 			return err
 		}
 		if len(i.Value.Scopes) == 0 {
 			continue
 		}
-		if err := k.makeUserKey(ctx, tx, c, place, user.ID, i.Value.Scopes); err != nil {
+		if err := k.makeUserKey(ctx, tx, c, workspace, user.ID, i.Value.Scopes); err != nil {
 			return err
 		}
 	}

@@ -16,10 +16,10 @@ import (
 
 // caller is a principal of the matrix, in the words of the table.
 type caller struct {
-	name   string
-	key    string // A, S or U; empty for a session
-	person string // what the user of a session or user key is; empty for other keys
-	away   bool   // of the other organisation
+	name     string
+	key      string // A, S or U; empty for a session
+	person   string // what the user of a session or user key is; empty for other keys
+	otherOrg bool   // of the other organisation
 }
 
 // callers hold everything that their kind can hold.
@@ -29,8 +29,8 @@ var callers = []caller{
 	{name: "admin", key: "A"}, {name: "service", key: "S"},
 	{name: "user", key: "U", person: "OO"}, {name: "wsadmin-key", key: "U", person: "WA"}, {name: "manager-key", key: "U", person: "WM"},
 	{name: "member-key", key: "U", person: "WU"}, {name: "outsider-key", key: "U", person: "OM"},
-	{name: "other-owner-session", person: "OO", away: true}, {name: "other-member-session", person: "WU", away: true}, {name: "other-outsider-session", person: "OM", away: true},
-	{name: "other-admin", key: "A", away: true}, {name: "other-service", key: "S", away: true}, {name: "other-member-key", key: "U", person: "WU", away: true},
+	{name: "other-owner-session", person: "OO", otherOrg: true}, {name: "other-member-session", person: "WU", otherOrg: true}, {name: "other-outsider-session", person: "OM", otherOrg: true},
+	{name: "other-admin", key: "A", otherOrg: true}, {name: "other-service", key: "S", otherOrg: true}, {name: "other-member-key", key: "U", person: "WU", otherOrg: true},
 }
 
 // strangers are known to nobody, or not any more.
@@ -39,14 +39,14 @@ var strangers = []string{
 }
 
 // may is what the table says of a caller in a place.
-func (l *rightsOf) may(c caller, w *accessWorld, at *site) bool {
+func (l *rightsOf) may(c caller, w *accessWorld, target *site) bool {
 	switch {
-	case l.keyed && c.key == "", c.away != (at == w.away), c.key != "" && !slices.Contains(l.keys, c.key), c.person != "" && !slices.Contains(l.people, c.person):
+	case l.keyed && c.key == "", c.otherOrg != (target == w.otherOrg), c.key != "" && !slices.Contains(l.keys, c.key), c.person != "" && !slices.Contains(l.people, c.person):
 		return false
-	case c.key == "A", c.key == "" && (c.person == "OO" || c.person == "OA"), !l.inPlace:
+	case c.key == "A", c.key == "" && (c.person == "OO" || c.person == "OA"), !l.inWorkspace:
 		return true
 	}
-	return at != w.second
+	return target != w.second
 }
 
 // TestAccess plays every line of the table as every caller, in the own workspace, in
@@ -82,13 +82,13 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 		w.holdMode(t, c, l)
 		return
 	}
-	for _, at := range []*site{w.main, w.second, w.away} {
-		locked, home := c.key == "S" || c.key == "U", c.away == (at == w.away)
-		if at == w.second && !l.inPlace || !l.inPlace && !home && !l.namesOrganisation() || l.unlocked && locked {
+	for _, target := range []*site{w.main, w.second, w.otherOrg} {
+		locked, home := c.key == "S" || c.key == "U", c.otherOrg == (target == w.otherOrg)
+		if target == w.second && !l.inWorkspace || !l.inWorkspace && !home && !l.namesOrganisation() || l.unlocked && locked {
 			continue
 		}
-		rec := w.ask(t, c.name, l, at, !locked || !home || at == w.second)
-		w.judge(t, c, l, at, rec)
+		rec := w.ask(t, c.name, l, target, !locked || !home || target == w.second)
+		w.judge(t, c, l, target, rec)
 	}
 	for _, of := range w.unseen(c) {
 		if l.namesRecord() && !l.named && !strings.Contains(l.path, "<ws>") {
@@ -96,79 +96,81 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 		}
 		w.guessReferences(t, c, l, of)
 	}
-	if l.inPlace && !c.away && c.key != "A" && (c.key != "" || c.person != "OO" && c.person != "OA") {
-		w.guessPlace(t, c, l)
+	if l.inWorkspace && !c.otherOrg && c.key != "A" && (c.key != "" || c.person != "OO" && c.person != "OA") {
+		w.guessWorkspace(t, c, l)
 	}
 }
 
 // judge holds an answer against the table, and looks for what it must not show.
-func (w *accessWorld) judge(t *testing.T, c caller, l *rightsOf, at *site, rec *httptest.ResponseRecorder) {
+func (w *accessWorld) judge(t *testing.T, c caller, l *rightsOf, target *site, rec *httptest.ResponseRecorder) {
 	t.Helper()
-	elsewhere := c.away != (at == w.away) || at == w.second
-	switch may := l.may(c, w, at); {
+	elsewhere := c.otherOrg != (target == w.otherOrg) || target == w.second
+	switch may := l.may(c, w, target); {
 	case may && !isAllowed(rec):
-		t.Errorf("%s of %s is allowed, and answered with %d: %s", l, at.name, rec.Code, rec.Body)
+		t.Errorf("%s of %s is allowed, and answered with %d: %s", l, target.name, rec.Code, rec.Body)
 	case may:
-	case isMissing(rec) && (elsewhere || l.namesRecord() && !w.reads(c, l, at)):
-	case rec.Code == 403 && (!elsewhere || !w.mayAtHome(c, l)): // it may be read, or the caller may do this nowhere
+	case isMissing(rec) && (elsewhere || l.namesRecord() && !w.reads(c, l, target)):
+	case rec.Code == 403 && (!elsewhere || !w.mayAtCallerSite(c, l)): // it may be read, or the caller may do this nowhere
 	default:
-		t.Errorf("%s of %s is refused, and answered with %d: %.300s", l, at.name, rec.Code, rec.Body)
+		t.Errorf("%s of %s is refused, and answered with %d: %.300s", l, target.name, rec.Code, rec.Body)
 	}
 	if rec.Code == 200 && l.method == "GET" {
-		w.leaks(t, c, l, at, rec.Body.String())
+		w.leaks(t, c, l, target, rec.Body.String())
 	}
 }
 
 // leaks fails when an answer holds an id of a place that the caller does not see.
-func (w *accessWorld) leaks(t *testing.T, c caller, l *rightsOf, at *site, body string) {
+func (w *accessWorld) leaks(t *testing.T, c caller, l *rightsOf, target *site, body string) {
 	t.Helper()
-	hidden := []*site{w.away}
-	if c.away {
+	hidden := []*site{w.otherOrg}
+	if c.otherOrg {
 		hidden = []*site{w.main, w.second}
 	} else if c.key != "A" && (c.person != "OO" && c.person != "OA" || c.key != "") {
 		hidden = append(hidden, w.second)
 	}
-	if c.person == "OM" && !c.away {
+	if c.person == "OM" && !c.otherOrg {
 		hidden = append(hidden, w.main)
 	}
 	for _, of := range hidden {
 		for name, id := range of.ids {
-			own := of == w.second && w.main.ids[name] == id
+			visible := of == w.second && w.main.ids[name] == id
 			common := c.person == "OM" && slices.Contains([]string{"org", "outsider"}, name)
-			if id != "" && !own && !common && len(id) == 36 && strings.Contains(body, id) {
-				t.Errorf("%s of %s shows the %s of %s: %.300s", l, at.name, name, of.name, body)
+			if id != "" && !visible && !common && len(id) == 36 && strings.Contains(body, id) {
+				t.Errorf("%s of %s shows the %s of %s: %.300s", l, target.name, name, of.name, body)
 			}
 		}
 	}
 }
 
-// home is the place that a caller belongs to.
-func (w *accessWorld) home(c caller) *site {
-	if c.away {
-		return w.away
+// callerSite is the place that a caller belongs to.
+func (w *accessWorld) callerSite(c caller) *site {
+	if c.otherOrg {
+		return w.otherOrg
 	}
 	return w.main
 }
 
 // reads reports whether the table lets a caller read the record that a line names.
-func (w *accessWorld) reads(c caller, l *rightsOf, at *site) bool {
+func (w *accessWorld) reads(c caller, l *rightsOf, target *site) bool {
 	record := l.path[:strings.LastIndexByte(l.path, '>')+1]
-	return slices.ContainsFunc(w.lines, func(r *rightsOf) bool { return r.method == "GET" && r.path == record && r.may(c, w, at) })
+	return slices.ContainsFunc(w.lines, func(r *rightsOf) bool { return r.method == "GET" && r.path == record && r.may(c, w, target) })
 }
 
 // unseen are the places whose records a caller cannot read.
 func (w *accessWorld) unseen(c caller) []*site {
 	switch {
-	case c.away:
+	case c.otherOrg:
 		return []*site{w.main, w.second}
 	case c.key == "A", c.key == "" && (c.person == "OO" || c.person == "OA"):
-		return []*site{w.away}
+		return []*site{w.otherOrg}
 	}
-	return []*site{w.away, w.second}
+	return []*site{w.otherOrg, w.second}
 }
 
-// mayAtHome reports whether the table lets a caller play a line where they belong.
-func (w *accessWorld) mayAtHome(c caller, l *rightsOf) bool { return l.may(c, w, w.home(c)) }
+// mayAtCallerSite reports whether the table lets a caller play a line where they belong.
+func (w *accessWorld) mayAtCallerSite(c caller, l *rightsOf) bool {
+	return l.may(c, w, w.callerSite(c))
+}
 
 // isAllowed reports whether a caller was let in: 501 refuses what does not run yet.
 func isAllowed(rec *httptest.ResponseRecorder) bool { return rec.Code == 200 || rec.Code == 501 }
@@ -182,8 +184,8 @@ func isMissing(rec *httptest.ResponseRecorder) bool {
 // answered like one that exists nowhere.
 func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *site) {
 	t.Helper()
-	home := w.home(c)
-	place := map[bool]string{true: home.ws}[l.inPlace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
+	home := w.callerSite(c)
+	workspaceID := map[bool]string{true: home.ws}[l.inWorkspace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
 	for name, id := range of.ids {
 		if !strings.Contains(l.body, "<"+name+">") || strings.Contains(l.path, "<"+name+">") || home.ids[name] == id || id == "" || len(id) != 36 {
 			continue
@@ -193,11 +195,11 @@ func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *s
 		if name == "org" {
 			there["org"], nowhere["org"] = of.org, ident.NewID()
 		}
-		a, b := w.send(t, c.name, l, there, place), w.send(t, c.name, l, nowhere, place)
+		a, b := w.send(t, c.name, l, there, workspaceID), w.send(t, c.name, l, nowhere, workspaceID)
 		if a.Code != b.Code || a.Body.String() != b.Body.String() {
 			t.Errorf("%s reveals the %s of %s: %d %s, and elsewhere %d %s", l, name, of.name, a.Code, a.Body, b.Code, b.Body)
 		}
-		if w.mayAtHome(c, l) && !isMissing(a) {
+		if w.mayAtCallerSite(c, l) && !isMissing(a) {
 			t.Errorf("%s with the %s of %s: %d %s", l, name, of.name, a.Code, a.Body)
 		}
 	}
@@ -206,7 +208,7 @@ func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *s
 // guess: what a caller cannot read is answered like what exists nowhere.
 func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, of *site) {
 	t.Helper()
-	home := w.home(c)
+	home := w.callerSite(c)
 	var names []string
 	there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
 	for name, id := range home.ids {
@@ -218,48 +220,48 @@ func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, of *site) {
 	if len(names) == 0 { // a record of the organisation, which both have
 		return
 	}
-	w.sameAnswer(t, c, l, of, there, nowhere, true)
+	w.checkSameResponse(t, c, l, of, there, nowhere, true)
 	for _, name := range names {
 		there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
 		if slug := w.slugs[of.ids[name]]; slug != "" {
 			there[name], nowhere[name] = slug, "nowhere-"+slug
-			w.sameAnswer(t, c, l, of, there, nowhere, false)
+			w.checkSameResponse(t, c, l, of, there, nowhere, false)
 		}
 		if len(names) > 1 {
 			there[name], nowhere[name] = of.ids[name], ident.NewID()
-			w.sameAnswer(t, c, l, of, there, nowhere, true)
+			w.checkSameResponse(t, c, l, of, there, nowhere, true)
 		}
 	}
 }
 
-// sameAnswer holds that a line is answered alike with the ids of what is in another place
+// checkSameResponse holds that a line is answered alike with the ids of what is in another place
 // and with those of what is nowhere; byID says that they are ids, not slugs, which some
 // routes do not take.
-func (w *accessWorld) sameAnswer(t *testing.T, c caller, l *rightsOf, of *site, there, nowhere map[string]string, byID bool) {
+func (w *accessWorld) checkSameResponse(t *testing.T, c caller, l *rightsOf, of *site, there, nowhere map[string]string, byID bool) {
 	t.Helper()
 	a, b := w.send(t, c.name, l, there, ""), w.send(t, c.name, l, nowhere, "")
 	if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
 		t.Errorf("%s reveals what %s has: %d %s, and elsewhere %d %s", l, of.name, a.Code, a.Body, b.Code, b.Body)
 	}
-	if w.mayAtHome(c, l) && !isMissing(a) && (byID || a.Code != 400) {
+	if w.mayAtCallerSite(c, l) && !isMissing(a) && (byID || a.Code != 400) {
 		t.Errorf("%s of %s: %d %s", l, of.name, a.Code, a.Body)
 	}
 }
 
-// guessPlace: a workspace of the organisation that is none of the caller's is answered like
+// guessWorkspace: a workspace of the organisation that is none of the caller's is answered like
 // one that does not exist, by its id and by its slug.
-func (w *accessWorld) guessPlace(t *testing.T, c caller, l *rightsOf) {
+func (w *accessWorld) guessWorkspace(t *testing.T, c caller, l *rightsOf) {
 	t.Helper()
 	inPath := strings.Contains(l.path, "<ws>")
 	if !inPath && l.namesRecord() && !l.named {
 		return
 	}
-	ask := func(place string) *httptest.ResponseRecorder {
+	ask := func(workspaceID string) *httptest.ResponseRecorder {
 		if !inPath {
-			return w.send(t, c.name, l, w.main.ids, place)
+			return w.send(t, c.name, l, w.main.ids, workspaceID)
 		}
 		ids := maps.Clone(w.main.ids)
-		ids["ws"] = place
+		ids["ws"] = workspaceID
 		return w.send(t, c.name, l, ids, "")
 	}
 	for there, nowhere := range map[string]string{w.second.ws: ident.NewID(), "ws-two": "ws-nowhere"} {
@@ -267,7 +269,7 @@ func (w *accessWorld) guessPlace(t *testing.T, c caller, l *rightsOf) {
 		if a.Code != b.Code || a.Body.String() != b.Body.String() || a.Code == 200 {
 			t.Errorf("%s tells that there is the workspace %s: %d %s, and of none %d %s", l, there, a.Code, a.Body, b.Code, b.Body)
 		}
-		if w.mayAtHome(c, l) && !isMissing(a) {
+		if w.mayAtCallerSite(c, l) && !isMissing(a) {
 			t.Errorf("%s of the workspace %s: %d %s", l, there, a.Code, a.Body)
 		}
 	}
@@ -348,7 +350,7 @@ func TestFiltersRevealNoRecordsOfOthers(t *testing.T) {
 			continue
 		}
 		for _, l := range w.lines {
-			if l.method != "GET" || !w.mayAtHome(c, l) || strings.Contains(l.path, "stream") {
+			if l.method != "GET" || !w.mayAtCallerSite(c, l) || strings.Contains(l.path, "stream") {
 				continue
 			}
 			for _, name := range w.filters(l) {
@@ -398,24 +400,24 @@ func (w *accessWorld) guessFilter(t *testing.T, c caller, l *rightsOf, param str
 	ask := func(value string) string {
 		q := *l
 		q.path += map[bool]string{true: "&", false: "?"}[strings.Contains(l.path, "?")] + param + "=" + value
-		place := ""
-		if l.inPlace && (l.named || !l.namesRecord()) && !strings.HasPrefix(param, "workspace_") && c.key != "S" && c.key != "U" {
-			place = w.home(c).ws
+		workspaceID := ""
+		if l.inWorkspace && (l.named || !l.namesRecord()) && !strings.HasPrefix(param, "workspace_") && c.key != "S" && c.key != "U" {
+			workspaceID = w.callerSite(c).ws
 		}
-		rec := w.send(t, c.name, &q, w.home(c).ids, place)
+		rec := w.send(t, c.name, &q, w.callerSite(c).ids, workspaceID)
 		return strings.ReplaceAll(rec.Result().Status+" "+rec.Body.String(), value, "VALUE")
 	}
 	id, slug := ask(ident.NewID()), ask("nowhere-at-all")
 	for _, of := range w.unseen(c) {
 		for _, name := range namedBy(param) {
-			there, own := of.ids[name], w.home(c).ids[name]
-			if len(there) != 36 || own == there {
+			there, visible := of.ids[name], w.callerSite(c).ids[name]
+			if len(there) != 36 || visible == there {
 				continue
 			}
 			if got := ask(there); got != id {
 				t.Errorf("%s?%s with the %s of %s: %.300s, and elsewhere %.300s", l, param, name, of.name, got, id)
 			}
-			if s := w.slugs[there]; s != "" && s != w.slugs[own] {
+			if s := w.slugs[there]; s != "" && s != w.slugs[visible] {
 				if got := ask(s); got != slug {
 					t.Errorf("%s?%s with the slug %s of %s: %.300s, and elsewhere %.300s", l, param, s, of.name, got, slug)
 				}

@@ -10,7 +10,7 @@ import (
 // rightsOf is a line of the table of who may do what (testdata/access.txt).
 type rightsOf struct {
 	method, path string // "/configs/<config>"
-	inPlace      bool   // of a workspace, not of the organisation
+	inWorkspace  bool   // of a workspace, not of the organisation
 	named        bool   // the workspace is named, although the path names a record
 	keyed        bool   // not for sessions, whoever's they are
 	unlocked     bool   // from a key that is locked to a workspace it is about something else
@@ -60,7 +60,7 @@ func readAccess(t *testing.T) (lines []*rightsOf) {
 		if len(cells) < 3 || len(route) != 2 {
 			t.Fatalf("%q is not: route | where | keys | people | scopes | body", text)
 		}
-		l := &rightsOf{method: route[0], path: route[1], inPlace: strings.HasPrefix(cells[1], "ws"), named: strings.HasPrefix(cells[1], "ws named"), keyed: strings.HasSuffix(cells[1], " keys"), unlocked: cells[1] == "org unlocked"}
+		l := &rightsOf{method: route[0], path: route[1], inWorkspace: strings.HasPrefix(cells[1], "ws"), named: strings.HasPrefix(cells[1], "ws named"), keyed: strings.HasSuffix(cells[1], " keys"), unlocked: cells[1] == "org unlocked"}
 		if l.mode = cells[2]; len(cells) == 4 {
 			l.body = cells[3]
 		}

@@ -64,11 +64,11 @@ type site struct {
 // in two workspaces of one organisation and in one of another.
 type accessWorld struct {
 	*world
-	lines              []*rightsOf
-	main, second, away *site
-	slugs              map[string]string // by id
-	number             atomic.Int64
-	known              sync.Map // principals by credential: nothing about them changes
+	lines                  []*rightsOf
+	main, second, otherOrg *site
+	slugs                  map[string]string // by id
+	number                 atomic.Int64
+	known                  sync.Map // principals by credential: nothing about them changes
 }
 
 // scopesHeader narrows the scopes of a key for one call: "only logs.list" or
@@ -80,7 +80,7 @@ func (w *accessWorld) identify(r *http.Request) (*access.Principal, error) {
 	credential := r.Header.Get("x-gateway-api-key") + r.Header.Get("Authorization")
 	found, ok := w.known.Load(credential)
 	if !ok {
-		p, err := w.look(r)
+		p, err := w.authenticate(r)
 		if err != nil {
 			return nil, err
 		}
@@ -111,13 +111,13 @@ func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) r
 	w := &accessWorld{world: newWorldOn(t, st, wrap(undone{st, off}))}
 	w.draining.Store(true)
 	w.lines = readAccess(t)
-	w.main, w.second, w.away = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
+	w.main, w.second, w.otherOrg = w.site("main", "", "main"), w.site("second", "", "second"), w.site("away", "other-", "main")
 	w.people(t)
 	w.orders(t)
-	for _, at := range []*site{w.main, w.second, w.away} {
+	for _, target := range []*site{w.main, w.second, w.otherOrg} {
 		for _, l := range w.lines {
-			if l.makes != "" && (l.inPlace || at != w.second) {
-				w.make(t, l, at)
+			if l.makes != "" && (l.inWorkspace || target != w.second) {
+				w.make(t, l, target)
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func newAccessWorldOn(t *testing.T, st *store.Store, wrap func(resource.Store) r
 func (w *accessWorld) readSlugs(t *testing.T) {
 	t.Helper()
 	w.slugs = make(map[string]string)
-	for _, at := range []*site{w.main, w.second, w.away} {
+	for _, target := range []*site{w.main, w.second, w.otherOrg} {
 		for _, l := range w.lines {
 			name := l.path[strings.LastIndexByte(l.path, '/')+1:]
 			if l.method != http.MethodGet || !strings.HasPrefix(name, "<") || !slices.Contains(l.keys, "A") {
@@ -148,19 +148,19 @@ func (w *accessWorld) readSlugs(t *testing.T) {
 					Slug string `json:"slug"`
 				} `json:"data"`
 			}
-			rec := w.ask(t, map[*site]string{w.away: "other-"}[at]+"admin", l, at, true)
+			rec := w.ask(t, map[*site]string{w.otherOrg: "other-"}[target]+"admin", l, target, true)
 			if json.Unmarshal(rec.Body.Bytes(), &shown) == nil && rec.Code == http.StatusOK {
-				w.slugs[at.ids[strings.Trim(name, "<>")]] = shown.Slug + shown.Data.Slug
+				w.slugs[target.ids[strings.Trim(name, "<>")]] = shown.Slug + shown.Data.Slug
 			}
 		}
 	}
 }
 
 func (w *accessWorld) site(name, prefix, ws string) *site {
-	s := &site{name: name, org: w.names.of[prefix+"org"], ws: w.names.of[prefix+ws], ids: map[string]string{}}
-	s.ids["org"], s.ids["ws"], s.ids["main"], s.ids["log"] = s.org, s.ws, w.names.of[prefix+"main"], w.names.of[prefix+"log1"]
+	s := &site{name: name, org: w.names.values[prefix+"org"], ws: w.names.values[prefix+ws], ids: map[string]string{}}
+	s.ids["org"], s.ids["ws"], s.ids["main"], s.ids["log"] = s.org, s.ws, w.names.values[prefix+"main"], w.names.values[prefix+"log1"]
 	if ws == "second" {
-		s.ids["log"] = w.names.of[prefix+"log3"]
+		s.ids["log"] = w.names.values[prefix+"log3"]
 	}
 	return s
 }
@@ -168,12 +168,12 @@ func (w *accessWorld) site(name, prefix, ws string) *site {
 // orders makes a log export in each place that is under way, and one that is done.
 func (w *accessWorld) orders(t *testing.T) {
 	t.Helper()
-	for _, at := range []*site{w.main, w.second, w.away} {
+	for _, target := range []*site{w.main, w.second, w.otherOrg} {
 		for name, state := range map[string]record.ExportState{"running": record.ExportRunning, "done": record.ExportDone} {
-			at.ids[name] = ident.NewID()
+			target.ids[name] = ident.NewID()
 			e := record.Export{Fields: []string{"id"}, State: state, Run: record.ExportRun{ID: ident.NewID(), Node: w.exports.node, Started: began, Ended: began}}
-			w.put(t, resource.Record{Kind: record.ExportKind, ID: at.ids[name], OrgID: at.org, WorkspaceID: at.ws}, e)
-			w.exports.lay(t, at.ids[name])
+			w.put(t, resource.Record{Kind: record.ExportKind, ID: target.ids[name], OrgID: target.org, WorkspaceID: target.ws}, e)
+			w.exports.writeFile(t, target.ids[name])
 		}
 	}
 }
@@ -182,18 +182,18 @@ func (w *accessWorld) orders(t *testing.T) {
 // workspace, one who belongs to none, and two to do things to.
 func (w *accessWorld) people(t *testing.T) {
 	t.Helper()
-	for _, at := range []*site{w.main, w.away} {
-		prefix := map[*site]string{w.away: "other-"}[at]
-		w.session(t, prefix+"owner", at.org, w.names.of[prefix+"owner"])
-		at.ids["mail"] = ident.NewID()
-		w.put(t, resource.Record{Kind: mail.Kind, ID: at.ids["mail"], OrgID: at.org}, mail.Message{Template: "user-invite", To: []string{"guest@acme.example"}})
+	for _, target := range []*site{w.main, w.otherOrg} {
+		prefix := map[*site]string{w.otherOrg: "other-"}[target]
+		w.session(t, prefix+"owner", target.org, w.names.values[prefix+"owner"])
+		target.ids["mail"] = ident.NewID()
+		w.put(t, resource.Record{Kind: mail.Kind, ID: target.ids["mail"], OrgID: target.org}, mail.Message{Template: "user-invite", To: []string{"guest@acme.example"}})
 		for name, role := range map[string]string{"orgadmin": "admin", "wsadmin": "member", "manager": "member", "member": "member", "outsider": "member", "mate": "member", "spare": "member"} {
-			at.ids[name] = w.user(t, prefix+name, at.org, access.Role(role))
-			w.session(t, prefix+name, at.org, at.ids[name])
+			target.ids[name] = w.user(t, prefix+name, target.org, access.Role(role))
+			w.session(t, prefix+name, target.org, target.ids[name])
 		}
 		for name, role := range map[string]access.Role{"wsadmin": access.Admin, "manager": access.Manager, "member": access.Member, "mate": access.Member} {
-			w.join(t, at, at.ids[name], role)
-			w.addKey(t, prefix+name+"-key", access.WorkspaceUser, at.org, at.ws, at.ids[name], nil)
+			w.join(t, target, target.ids[name], role)
+			w.addKey(t, prefix+name+"-key", access.WorkspaceUser, target.org, target.ws, target.ids[name], nil)
 		}
 	}
 	for _, name := range []string{"member", "mate", "spare", "mail"} {
@@ -220,14 +220,14 @@ func (w *accessWorld) spoiled(t *testing.T) {
 			kind, user = access.WorkspaceUser, w.main.ids["member"]
 		}
 		k := keys.Key{Name: caller, Type: kind, Scopes: access.Allowed(kind), UserID: user, Secret: keys.Secret{Hash: w.hasher.Sum(raw), Masked: keys.Mask(raw)}, CreationMode: "api", ExpiresAt: &past}
-		place := w.main.ws
+		workspaceID := w.main.ws
 		if caller == "admin" {
-			place = ""
+			workspaceID = ""
 		}
-		w.put(t, resource.Record{Kind: keys.Kind, ID: ident.NewID(), OrgID: w.main.org, WorkspaceID: place, Name: caller, Index: admin.KeyIndex(&k)}, k)
+		w.put(t, resource.Record{Kind: keys.Kind, ID: ident.NewID(), OrgID: w.main.org, WorkspaceID: workspaceID, Name: caller, Index: admin.KeyIndex(&k)}, k)
 		w.keys[caller+"-expired"] = raw
-		w.addKey(t, caller+"-revoked", kind, w.main.org, place, user, nil)
-		id := w.names.of[caller+"-revoked-key"]
+		w.addKey(t, caller+"-revoked", kind, w.main.org, workspaceID, user, nil)
+		id := w.names.values[caller+"-revoked-key"]
 		if err := w.store.InTx(t.Context(), func(tx resource.Tx) error {
 			r, err := tx.Find(t.Context(), keys.Kind, id)
 			if err != nil {
@@ -262,20 +262,20 @@ func (w *accessWorld) session(t *testing.T, name, org, user string) {
 	w.keys[name+"-session"] = token
 }
 
-func (w *accessWorld) join(t *testing.T, at *site, user string, role access.Role) {
+func (w *accessWorld) join(t *testing.T, target *site, user string, role access.Role) {
 	t.Helper()
-	w.put(t, resource.Record{Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: at.org, WorkspaceID: at.ws, Index: []resource.IndexEntry{{Name: "user", Value: user}, {Name: "workspace_role", Value: string(role)}}}, tenant.Member{UserID: user, Role: role})
+	w.put(t, resource.Record{Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: target.org, WorkspaceID: target.ws, Index: []resource.IndexEntry{{Name: "user", Value: user}, {Name: "workspace_role", Value: string(role)}}}, tenant.Member{UserID: user, Role: role})
 }
 
 // make plays a line that makes something, as somebody who may.
-func (w *accessWorld) make(t *testing.T, l *rightsOf, at *site) {
+func (w *accessWorld) make(t *testing.T, l *rightsOf, target *site) {
 	t.Helper()
-	prefix := map[*site]string{w.away: "other-", w.second: "second-"}[at]
+	prefix := map[*site]string{w.otherOrg: "other-", w.second: "second-"}[target]
 	caller := strings.TrimPrefix(prefix, "second-") + "admin"
 	if l.keys[0] != "A" {
 		caller = prefix + "service"
 	}
-	rec := w.ask(t, caller, l, at, true)
+	rec := w.ask(t, caller, l, target, true)
 	var made struct {
 		ID        string   `json:"id"`
 		VersionID string   `json:"version_id"`
@@ -285,46 +285,46 @@ func (w *accessWorld) make(t *testing.T, l *rightsOf, at *site) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(rec.Body.Bytes(), &made); rec.Code != 200 || err != nil {
-		t.Fatalf("%s in %s: %d %s", l, at.name, rec.Code, rec.Body)
+		t.Fatalf("%s in %s: %d %s", l, target.name, rec.Code, rec.Body)
 	}
 	name, _, _ := strings.Cut(l.makes, " ")
 	switch {
 	case made.ID != "":
-		at.ids[name] = made.ID
+		target.ids[name] = made.ID
 	case len(made.Feedback) > 0:
-		at.ids[name] = made.Feedback[0]
+		target.ids[name] = made.Feedback[0]
 	case made.Data.Slug != "":
-		at.ids[name] = w.virtualKey(t, at, made.Data.Slug)
+		target.ids[name] = w.virtualKey(t, target, made.Data.Slug)
 	}
 	if strings.HasSuffix(l.makes, "version") {
-		at.ids["version"] = made.VersionID
+		target.ids["version"] = made.VersionID
 	}
 	switch name {
 	case "budget":
 		const used = "api_key:somebody"
 		w.use(t, made.ID+" 5 "+used)
-		at.ids["entity"] = quota.EntryOf(used)
+		target.ids["entity"] = quota.EntryOf(used)
 	case "toolserver":
-		w.connect(t, at, made.ID, at.ids["member"])
-		if at.ids["mate"] != at.ids["member"] {
-			w.connect(t, at, made.ID, at.ids["mate"])
+		w.connect(t, target, made.ID, target.ids["member"])
+		if target.ids["mate"] != target.ids["member"] {
+			w.connect(t, target, made.ID, target.ids["mate"])
 		}
 	case "room":
-		at.ids["room-name"] = "W" + fmt.Sprint(w.number.Load())
+		target.ids["room-name"] = "W" + fmt.Sprint(w.number.Load())
 	}
 }
 
 // connect signs a user in at a tool server.
-func (w *accessWorld) connect(t *testing.T, at *site, server, user string) {
+func (w *accessWorld) connect(t *testing.T, target *site, server, user string) {
 	t.Helper()
 	c := mcp.Connection{ServerID: server, UserID: user}
-	w.put(t, resource.Record{Kind: mcp.ConnectionKind, ID: ident.NewID(), OrgID: at.org, WorkspaceID: at.ws, Index: admin.ConnectionIndex(&c)}, c)
+	w.put(t, resource.Record{Kind: mcp.ConnectionKind, ID: ident.NewID(), OrgID: target.org, WorkspaceID: target.ws, Index: admin.ConnectionIndex(&c)}, c)
 }
 
 // virtualKey is the id behind a slug.
-func (w *accessWorld) virtualKey(t *testing.T, at *site, slug string) string {
+func (w *accessWorld) virtualKey(t *testing.T, target *site, slug string) string {
 	t.Helper()
-	rows, err := w.store.List(t.Context(), resource.Query{Kind: "virtual_key", OrgID: at.org, WorkspaceID: at.ws, Limit: 10})
+	rows, err := w.store.List(t.Context(), resource.Query{Kind: "virtual_key", OrgID: target.org, WorkspaceID: target.ws, Limit: 10})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%s: %d rows, %v", slug, len(rows), err)
 	}
@@ -333,21 +333,21 @@ func (w *accessWorld) virtualKey(t *testing.T, at *site, slug string) string {
 
 // ask plays a line in a place. A caller who belongs to no workspace names it, and with
 // named everybody does.
-func (w *accessWorld) ask(t *testing.T, caller string, l *rightsOf, at *site, named bool) *httptest.ResponseRecorder {
+func (w *accessWorld) ask(t *testing.T, caller string, l *rightsOf, target *site, named bool) *httptest.ResponseRecorder {
 	t.Helper()
-	return w.send(t, caller, l, at.ids, map[bool]string{true: at.ws}[named && l.inPlace && (l.named || !l.namesRecord())])
+	return w.send(t, caller, l, target.ids, map[bool]string{true: target.ws}[named && l.inWorkspace && (l.named || !l.namesRecord())])
 }
 
 // send makes the call of a line, with its ids filled in.
-func (w *accessWorld) send(t *testing.T, caller string, l *rightsOf, ids map[string]string, place string) *httptest.ResponseRecorder {
+func (w *accessWorld) send(t *testing.T, caller string, l *rightsOf, ids map[string]string, workspaceID string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := w.request(t, caller, l, ids, place)
+	r := w.request(t, caller, l, ids, workspaceID)
 	rec := httptest.NewRecorder()
 	w.admin.Handler().ServeHTTP(rec, r)
 	return rec
 }
 
-func (w *accessWorld) request(t *testing.T, caller string, l *rightsOf, ids map[string]string, place string) *http.Request {
+func (w *accessWorld) request(t *testing.T, caller string, l *rightsOf, ids map[string]string, workspaceID string) *http.Request {
 	t.Helper()
 	fill := func(s string) string {
 		for name, id := range ids {
@@ -359,10 +359,10 @@ func (w *accessWorld) request(t *testing.T, caller string, l *rightsOf, ids map[
 		return s
 	}
 	path, body := "/v1"+fill(l.path), fill(l.body)
-	if place != "" && w.inQuery(l.method, path) {
-		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + w.placeParam(l.method, path) + "=" + place
-	} else if place != "" {
-		body = `{"workspace_id":"` + place + `",` + body[1:]
+	if workspaceID != "" && w.inQuery(l.method, path) {
+		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + w.workspaceParam(l.method, path) + "=" + workspaceID
+	} else if workspaceID != "" {
+		body = `{"workspace_id":"` + workspaceID + `",` + body[1:]
 	}
 	r := httptest.NewRequestWithContext(t.Context(), l.method, path, http.NoBody)
 	r.RemoteAddr = "203.0.113.7:40000"
@@ -381,11 +381,11 @@ func (w *accessWorld) request(t *testing.T, caller string, l *rightsOf, ids map[
 // narrowed plays a line in the first workspace with other scopes than the key has.
 func (w *accessWorld) narrowed(t *testing.T, caller string, l *rightsOf, scopes string) *httptest.ResponseRecorder {
 	t.Helper()
-	place := ""
-	if caller == "admin" && l.inPlace && (l.named || !l.namesRecord()) {
-		place = w.main.ws
+	workspaceID := ""
+	if caller == "admin" && l.inWorkspace && (l.named || !l.namesRecord()) {
+		workspaceID = w.main.ws
 	}
-	r := w.request(t, caller, l, w.main.ids, place)
+	r := w.request(t, caller, l, w.main.ids, workspaceID)
 	r.Header.Set(scopesHeader, scopes)
 	rec := httptest.NewRecorder()
 	w.admin.Handler().ServeHTTP(rec, r)
@@ -398,8 +398,8 @@ func (w *accessWorld) inQuery(method, path string) bool {
 	return op == nil || method == http.MethodGet || op.Parameters.GetByInAndName("query", "workspace_id") != nil
 }
 
-// placeParam is the name under which an operation takes a workspace in its query.
-func (w *accessWorld) placeParam(method, path string) string {
+// workspaceParam is the name under which an operation takes a workspace in its query.
+func (w *accessWorld) workspaceParam(method, path string) string {
 	op := w.describe.find(httptest.NewRequestWithContext(context.Background(), method, path, http.NoBody))
 	if op != nil && op.Parameters.GetByInAndName("query", "workspace_id") == nil && op.Parameters.GetByInAndName("query", "workspace_slug") != nil {
 		return "workspace_slug"

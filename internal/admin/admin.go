@@ -52,7 +52,7 @@ type Parts struct {
 	MCPURL     string
 	LocalLogin bool // people sign in with e-mail and password
 	Passwords  *identity.Passwords
-	Pace       *identity.LoginThrottle // of logins
+	Throttle   *identity.LoginThrottle // of logins
 	Invites    *identity.LoginThrottle // of acceptances of invitations
 	Features   map[string]bool         // deployment flags by name, "POLICY_ENABLED"; absent is on
 	Specs      Specs
@@ -64,11 +64,11 @@ type Parts struct {
 	// Replay sends a request of the log again for the caller of r, with an API key that
 	// pays for it: that of r when the value is empty. An error is the refusal of a request
 	// that came to no target.
-	Replay     func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
-	Models     Models
-	Rerate     *rerate.Engine
-	Exports    ExportFiles
-	ExportKeep time.Duration // how long the file of a log export is kept
+	Replay          func(r *http.Request, key sealed.String, remote string, call *replay.Call) (*replay.Outcome, error)
+	Models          Models
+	Rerate          *rerate.Engine
+	Exports         ExportFiles
+	ExportRetention time.Duration // how long the file of a log export is kept
 	// LogRetention is how long the deployment keeps what is logged: nobody may ask for
 	// longer.
 	LogRetention tenant.Retention
@@ -87,15 +87,15 @@ type Parts struct {
 
 	// Mail hands letters to a mail server; nil when there is none: mails then wait in
 	// the outbox. Letters writes them; only jobs need it.
-	Mail    Mailer
-	Letters *mail.TemplateSet
+	Mail      Mailer
+	Templates *mail.TemplateSet
 
 	// PerMinute is how many administrative requests each key or user may send in a minute
 	// to this node; 0 for no limit.
 	PerMinute int
-	// MostRecords is how many records of a kind a workspace, or the organisation, may have;
+	// MaxRecords is how many records of a kind a workspace, or the organisation, may have;
 	// 0 for no limit.
-	MostRecords int
+	MaxRecords int
 	// StrictRequests refuses unknown fields and parameters of every request.
 	StrictRequests bool
 	Ingest         *resource.Rate // of the entries that each workspace sends: feedback, custom logs; nil for no limit
@@ -171,7 +171,7 @@ func Describe(p Parts) *huma.OpenAPI { return newEngine(p).OpenAPI() }
 func newEngine(p Parts) *resource.Engine {
 	k := deps{p, new(tails)}
 	return resource.New(resource.Parts{
-		Store: p.Store, Identify: p.Identify, Place: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MostRecords, Ingest: p.Ingest,
+		Store: p.Store, Identify: p.Identify, FindWorkspace: findWorkspace, Wake: p.Wake, Features: p.Features, Proxies: p.Proxies, PerMinute: p.PerMinute, Strict: p.StrictRequests, MaxRecords: p.MaxRecords, Ingest: p.Ingest,
 		KnownField: knownFields(), Clock: p.Clock, Log: p.Log,
 	}, huma.Info{
 		Title:       "Sluice",

@@ -28,14 +28,14 @@ func readCard(ctx context.Context, from resource.Reader, integrationID string) (
 	return card, nil
 }
 
-// agentBehind is the integration of a server, and the card that was fetched last.
-func (k deps) agentBehind(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
-	in, err := k.agents().findIntegration(ctx, from, s)
+// findServerCard is the integration of a server, and the card that was fetched last.
+func (k deps) findServerCard(ctx context.Context, from resource.Reader, s *agent.Server) (*resource.Row[agent.Integration], *agent.Card, error) {
+	integration, err := k.agents().findIntegration(ctx, from, s)
 	if err != nil {
 		return nil, nil, err
 	}
-	card, err := readCard(ctx, from, in.ID)
-	return in, card, err
+	card, err := readCard(ctx, from, integration.ID)
+	return integration, card, err
 }
 
 // rawCard is a card as the agent wrote it; nil for none.
@@ -83,7 +83,7 @@ func (k deps) agentChanged(ctx context.Context, c *resource.Call, ch *resource.E
 func (k deps) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 	v := trialView{ServerName: r.Value.Name, URL: new(sealed.Address(r.Value.URL)), Object: "agent-integration"}
 	card, out, err := k.cardOf(ctx, c, &r, r.WorkspaceID)
-	v.told(out, err)
+	v.setOutcome(out, err)
 	if err == nil {
 		v.ServerName = clip(card.Name, 255)
 		k.noteCard(ctx, r.ID, card)
@@ -93,8 +93,8 @@ func (k deps) tryAgent(ctx context.Context, c *resource.Call, r resource.Row[age
 
 // cardOf fetches the card of a registered agent, with the secrets that the workspace place
 // or, with "", the organisation may use.
-func (k deps) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], place string) (*agent.Card, outcome, error) {
-	header, err := k.agents().headers(ctx, c, r, place)
+func (k deps) cardOf(ctx context.Context, c *resource.Call, r *resource.Row[agent.Integration], workspaceID string) (*agent.Card, outcome, error) {
+	header, err := k.agents().headers(ctx, c, r, workspaceID)
 	if err != nil {
 		return nil, outcome{}, err
 	}
@@ -141,7 +141,7 @@ type agentCard map[string]any
 func (k deps) cardFetcher() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/agent-integrations/fetch-agent-card", ID: "fetchAgentCard", Summary: "Fetch the card of an agent and check it", Tag: "Agent integrations",
-		Scopes: k.agents().scopes("create", nil), Anywhere: true, Body: fetchCardIn{}, Answer: agentCard{},
+		Scopes: k.agents().scopes("create", nil), Anywhere: true, Body: fetchCardIn{}, Response: agentCard{},
 		Run: func(ctx context.Context, c *resource.Call) (any, error) {
 			// where it counts is decided as for the integration that is to be made
 			if err := c.May(k.cardScopes(c), access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}); err != nil {

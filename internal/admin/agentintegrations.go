@@ -17,8 +17,8 @@ func (k deps) agentIntegrations() resource.Resource {
 	return &resource.Kind[agent.Integration, agentIntegrationView]{
 		Name: agent.IntegrationKind, Object: "agent-integration", Title: "agent integration", Tag: "Agent integrations", Audited: "agent_integrations",
 		Path: "/agent-integrations", Param: "agentIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Home: resource.Located, Locate: locateLevel[agent.Integration],
-		Create: agentIntegrationIn{}, Update: agentIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
+		Scope: resource.Located, Locate: locateLevel[agent.Integration],
+		Create: agentIntegrationIn{}, Update: agentIntegrationPatch{}, PreparedFields: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
 		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Index: f.index, After: f.after,
 		Prepare: func(ctx context.Context, c *resource.Call, ch *resource.Edit[agent.Integration]) error {
 			if ch.New.Value.AuthType == "" {
@@ -26,13 +26,13 @@ func (k deps) agentIntegrations() resource.Resource {
 			}
 			return f.prepare(ctx, c, ch)
 		},
-		Refs:    []resource.Ref[agent.Integration]{referTo(func(in *agent.Integration) []sealed.Mapping { return in.Mappings })},
+		Refs:    []resource.Ref[agent.Integration]{referTo(func(integration *agent.Integration) []sealed.Mapping { return integration.Mappings })},
 		View:    k.viewAgentIntegration,
 		Receipt: &resource.WriteResponse[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
 		Done:    &resource.WriteResponse[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
 		Actions: append(append(f.grantActions("AgentIntegration"), k.agentIntegrationSkills()...), resource.Action[agent.Integration]{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testAgentIntegration", Summary: "Fetch the card of an agent anew",
-			Answer: trialView{}, Read: k.tryAgent,
+			Response: trialView{}, Read: k.tryAgent,
 		}),
 	}
 }
@@ -41,14 +41,14 @@ func (k deps) agentIntegrations() resource.Resource {
 // treats tool servers.
 func (k deps) agents() *serverKind[agent.Integration, agent.Server] {
 	return &serverKind[agent.Integration, agent.Server]{
-		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", beside: linkCard,
-		of: func(in *agent.Integration) upstream {
+		k: k, integration: agent.IntegrationKind, server: agent.ServerKind, title: "agent integration", stem: "agent_integrations", field: "agent_integration_id", sideDataSet: linkCard,
+		upstreamOf: func(integration *agent.Integration) upstream {
 			return upstream{
-				name: in.Name, url: &in.URL, headers: in.AuthType == agent.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
-				mappings: &in.Mappings,
+				name: integration.Name, url: &integration.URL, headers: integration.AuthType == agent.AuthHeaders, config: &integration.Configurations, global: &integration.Global, owner: &integration.OwnerID,
+				mappings: &integration.Mappings,
 			}
 		},
-		in: func(s *agent.Server) serverFields {
+		fieldsOf: func(s *agent.Server) serverFields {
 			return serverFields{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
 		},
 		found: func(name, integrationID, owner string) agent.Server {
@@ -109,11 +109,11 @@ type agentIntegrationView struct {
 }
 
 func (k deps) viewAgentIntegration(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration], detail bool) (v agentIntegrationView, err error) {
-	in, f := r.Value, k.agents()
+	integration, f := r.Value, k.agents()
 	v = agentIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), URL: sealed.Address(in.URL), Protocol: agent.A2A, AuthType: string(in.AuthType),
-		Type: scopeLevel(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(in.Global), Status: r.Status, OwnerID: in.OwnerID,
-		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
+		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: orNull(integration.Description), URL: sealed.Address(integration.URL), Protocol: agent.A2A, AuthType: string(integration.AuthType),
+		Type: scopeLevel(r.WorkspaceID), WorkspaceID: orNull(r.WorkspaceID), Global: globalOf(integration.Global), Status: r.Status, OwnerID: integration.OwnerID,
+		Mappings: viewMappings(integration.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-integration",
 	}
 	if detail {
 		card, err := readCard(ctx, c.Reader, r.ID)

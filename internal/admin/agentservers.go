@@ -16,7 +16,7 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 	f := k.agents()
 	return &resource.Kind[agent.Server, agentServerView]{
 		Name: agent.ServerKind, Object: "agent-server", Title: "agent server", Tag: "Agent servers", Audited: "agent_servers",
-		Path: "/agent-servers", Param: "agentServerId", Perm: "agent_servers", Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		Path: "/agent-servers", Param: "agentServerId", Perm: "agent_servers", Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		PageSize: 100, PageMax: 100,
 		Create: agentServerIn{}, Update: serverPatch{},
 		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
@@ -27,7 +27,7 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 		Receipt: &resource.WriteResponse[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
 		Actions: slices.Concat(f.accessActions("AgentServer", "agent_server_user_access"), k.agentServerSkills(), []resource.Action[agent.Server]{{
 			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Read the card of the agent behind a server",
-			Answer: agentCard{}, Read: k.serverCard,
+			Response: agentCard{}, Read: k.serverCard,
 		}}),
 	}
 }
@@ -35,19 +35,19 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 // serverCard fetches the card of the agent, or shows the one that was fetched before
 // when the agent is away.
 func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
-	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
+	integration, card, err := k.findServerCard(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
 	var fresh *agent.Card
 	failed := error(fault.New(fault.NotFound, "the workspace may not use the integration of this server"))
-	if isServerUsable(in.Record, r.WorkspaceID) {
-		fresh, _, failed = k.cardOf(ctx, c, in, r.WorkspaceID)
+	if isServerUsable(integration.Record, r.WorkspaceID) {
+		fresh, _, failed = k.cardOf(ctx, c, integration, r.WorkspaceID)
 	}
 	switch {
 	case failed == nil:
 		card = fresh
-		k.noteCard(ctx, in.ID, card)
+		k.noteCard(ctx, integration.ID, card)
 	case card == nil:
 		return nil, failed
 	}
@@ -86,10 +86,10 @@ func (k deps) viewAgentServer(ctx context.Context, c *resource.Call, r resource.
 		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), IntegrationID: s.IntegrationID, OwnerID: s.OwnerID, WorkspaceID: r.WorkspaceID,
 		URL: k.ConsoleURL + "/v1/agent/" + r.Slug, CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "agent-server",
 	}
-	in, err := c.Reader.Find(ctx, agent.IntegrationKind, s.IntegrationID)
+	integration, err := c.Reader.Find(ctx, agent.IntegrationKind, s.IntegrationID)
 	if err != nil {
 		return v, err
 	}
-	v.Status, v.IntegrationSlug = standingOf(in, r.WorkspaceID), orNull(in.ShownSlug())
+	v.Status, v.IntegrationSlug = serverStatus(integration, r.WorkspaceID), orNull(integration.ShownSlug())
 	return v, nil
 }

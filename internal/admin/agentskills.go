@@ -38,7 +38,7 @@ func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {
 	return []resource.Action[agent.Integration]{
 		{
 			Name: "read", Scope: "agent_integration_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentIntegrationSkills", Summary: "List the skills of an agent",
-			Answer: resource.ListOf[skillView]{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
+			Response: resource.ListOf[skillView]{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[agent.Integration]) (any, error) {
 				card, err := readCard(ctx, c.Reader, r.ID)
 				if err != nil {
 					return nil, err
@@ -48,7 +48,7 @@ func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {
 		},
 		{
 			Name: "switch", Scope: "agent_integration_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentIntegrationSkills",
-			Summary: "Switch skills of an agent on or off for all workspaces", Body: skillsIn{}, Answer: doneView{},
+			Summary: "Switch skills of an agent on or off for all workspaces", Body: skillsIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)
 			},
@@ -60,11 +60,11 @@ func (k deps) agentServerSkills() []resource.Action[agent.Server] {
 	return []resource.Action[agent.Server]{
 		{
 			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
-			Answer: resource.ListOf[skillView]{}, Read: k.listServerSkills,
+			Response: resource.ListOf[skillView]{}, Read: k.listServerSkills,
 		},
 		{
 			Name: "switch", Scope: "agent_server_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
-			Summary: "Switch skills of an agent on or off in the workspace", Body: skillsIn{}, Answer: doneView{},
+			Summary: "Switch skills of an agent on or off in the workspace", Body: skillsIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Server]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)
 			},
@@ -73,12 +73,12 @@ func (k deps) agentServerSkills() []resource.Action[agent.Server] {
 }
 
 func (k deps) listServerSkills(ctx context.Context, c *resource.Call, r resource.Row[agent.Server]) (any, error) {
-	in, card, err := k.agentBehind(ctx, c.Reader, &r.Value)
+	integration, card, err := k.findServerCard(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
-	return skillList(agent.Listed(card, in.Value.Off, r.Value.Off), func(s agent.Skill) skillView {
-		enabled, above := switchesShown(c, !in.Value.Off.Has(s.ID), !r.Value.Off.Has(s.ID))
+	return skillList(agent.Listed(card, integration.Value.Off, r.Value.Off), func(s agent.Skill) skillView {
+		enabled, above := switchesShown(c, !integration.Value.Off.Has(s.ID), !r.Value.Off.Has(s.ID))
 		v := viewSkill(s, enabled)
 		v.IntegrationEnabled = above
 		return v

@@ -21,17 +21,17 @@ var analyticsScopes = []access.Scope{"analytics.view"}
 func (k deps) analytics() resource.Resource {
 	var ops resource.Operations
 	for _, g := range graphs {
-		ops = append(ops, analyticsRoute(g.path, g.id, g.title, g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
+		ops = append(ops, analyticsRoute(g.path, g.id, g.title, g.response, nil, func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.draw(ctx, c, &g)
 		}))
 		if alias, ok := g.dashed(); ok {
-			ops = append(ops, analyticsRoute(alias, g.id+"AtDashes", g.title+", by another name", g.answer, nil, func(ctx context.Context, c *resource.Call) (any, error) {
+			ops = append(ops, analyticsRoute(alias, g.id+"AtDashes", g.title+", by another name", g.response, nil, func(ctx context.Context, c *resource.Call) (any, error) {
 				return k.draw(ctx, c, &g)
 			}))
 		}
 	}
 	for _, g := range groups {
-		op := analyticsRoute(g.path, g.id, g.title, g.answer, g.query(), func(ctx context.Context, c *resource.Call) (any, error) {
+		op := analyticsRoute(g.path, g.id, g.title, g.response, g.query(), func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.group(ctx, c, &g)
 		})
 		op.Params = g.params
@@ -43,10 +43,10 @@ func (k deps) analytics() resource.Resource {
 	return ops
 }
 
-func analyticsRoute(path, id, title string, answer any, more []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
+func analyticsRoute(path, id, title string, response any, more []resource.Param, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 	return resource.Operation{
 		Method: http.MethodGet, Path: path, ID: id, Summary: title, Tag: "Analytics", Scopes: analyticsScopes,
-		Query: append(attemptFilters(true), more...), Archived: true, Answer: answer, Run: run,
+		Query: append(attemptFilters(true), more...), Archived: true, Response: response, Run: run,
 	}
 }
 

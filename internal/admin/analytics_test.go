@@ -20,8 +20,8 @@ import (
 	"sluice/internal/store/storetest"
 )
 
-// figure asks for figures as the service key of the first workspace.
-func (w *world) figure(t testing.TB, path string, query url.Values) *httptest.ResponseRecorder {
+// getAnalytics asks for figures as the service key of the first workspace.
+func (w *world) getAnalytics(t testing.TB, path string, query url.Values) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1"+path+"?"+query.Encode(), http.NoBody)
 	r.Header.Set("x-gateway-api-key", w.keys["service"])
@@ -39,7 +39,7 @@ func logged(t *testing.T, rows ...record.Attempt) *world {
 	t.Helper()
 	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
 	for i := range rows {
-		rows[i].ID, rows[i].OrgID, rows[i].WorkspaceID = ident.NewID(), w.org, w.names.of["main"]
+		rows[i].ID, rows[i].OrgID, rows[i].WorkspaceID = ident.NewID(), w.org, w.names.values["main"]
 	}
 	w.logs.rows = rows
 	return w
@@ -59,7 +59,7 @@ func TestGraphs(t *testing.T) {
 		record.Attempt{Started: at(160), Duration: 400 * time.Millisecond, Status: 500, Retries: 1, Number: 2},
 		record.Attempt{Started: at(170), Duration: 400 * time.Millisecond, Status: 199},
 	)
-	for _, c := range []struct{ path, at, want string }{
+	for _, c := range []struct{ path, field, want string }{
 		{"graphs/requests/rescued", "summary", `{"retry":2,"fallback":1}`},
 		{"graphs/requests/rescued", "data_points.0.retry", `[]`},
 		{"graphs/requests/rescued", "data_points.2", `{"timestamp":"2026-11-20T10:02:00.000Z","retry":[{"retry_success_count":2,"count":1},{"retry_success_count":10,"count":1}],"fallback":1}`},
@@ -74,9 +74,9 @@ func TestGraphs(t *testing.T) {
 		{"summary/cache", "summary.avg_latency", "20"},
 		{"summary/cache", "summary.cache_speedup", fmt.Sprint((280.0 - 20) / 280 * 100)},
 	} {
-		rec := w.figure(t, "/analytics/"+c.path, span("2026-11-20T15:30:00+05:30", "2026-11-20T15:33:00+05:30"))
-		if got := strings.Join(strings.Fields(gjson.Get(rec.Body.String(), c.at).Raw), ""); rec.Code != 200 || got != c.want {
-			t.Errorf("%s %s: %d %s, want %s", c.path, c.at, rec.Code, got, c.want)
+		rec := w.getAnalytics(t, "/analytics/"+c.path, span("2026-11-20T15:30:00+05:30", "2026-11-20T15:33:00+05:30"))
+		if got := strings.Join(strings.Fields(gjson.Get(rec.Body.String(), c.field).Raw), ""); rec.Code != 200 || got != c.want {
+			t.Errorf("%s %s: %d %s, want %s", c.path, c.field, rec.Code, got, c.want)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestSteps(t *testing.T) {
 		{"2026-08-21T00:00:00Z", "2026-11-20T00:00:00Z", 14, "2026-08-17T00:00:00.000Z"},
 		{"2021-11-20T00:00:00Z", "2026-11-20T00:00:00Z", 262, "2021-11-15T00:00:00.000Z"},
 	} {
-		rec := w.figure(t, "/analytics/graphs/requests", span(c.from, c.to))
+		rec := w.getAnalytics(t, "/analytics/graphs/requests", span(c.from, c.to))
 		points := gjson.Get(rec.Body.String(), "data_points").Array()
 		if len(points) != c.points || points[0].Get("timestamp").String() != c.first {
 			t.Errorf("%s to %s: %d points from %s, want %d from %s", c.from, c.to, len(points), points[0].Get("timestamp"), c.points, c.first)
@@ -120,7 +120,7 @@ func TestFiguresAddUp(t *testing.T) {
 		w.logs.rows = nil
 		for i := range n {
 			a := record.Attempt{
-				ID: fmt.Sprintf("00000000-0000-7000-8000-%012d", i), OrgID: w.org, WorkspaceID: w.names.of["main"], Started: began.Add(time.Duration(rapid.Int64Range(0, int64(length)-1).Draw(rt, "start"))).UTC().Truncate(time.Microsecond),
+				ID: fmt.Sprintf("00000000-0000-7000-8000-%012d", i), OrgID: w.org, WorkspaceID: w.names.values["main"], Started: began.Add(time.Duration(rapid.Int64Range(0, int64(length)-1).Draw(rt, "start"))).UTC().Truncate(time.Microsecond),
 				Status: rapid.SampledFrom([]int32{200, 404, 500}).Draw(rt, "status"), Retries: rapid.SampledFrom([]int32{0, 1}).Draw(rt, "retries"), Number: rapid.SampledFrom([]int32{0, 1}).Draw(rt, "number"),
 				Spend: record.Spend{State: "settled", Cost: rapid.Int64Range(0, 1<<40).Draw(rt, "cost")},
 			}
@@ -128,7 +128,7 @@ func TestFiguresAddUp(t *testing.T) {
 			w.logs.rows = append(w.logs.rows, a)
 		}
 		query := span(began.Format(time.RFC3339), began.Add(length).Format(time.RFC3339))
-		for path, sums := range map[string]map[string]string{
+		for path, totals := range map[string]map[string]string{
 			"requests": {"summary.total": "data_points.#.total", "summary.failed": "data_points.#.failed"},
 			"cost":     {"summary.total": "data_points.#.total"}, "tokens": {"summary.total": "data_points.#.total"}, "errors": {"summary.total": "data_points.#.total"},
 			"errors/stacks":           {"summary.total": "data_points.#.stats.#.count|@flatten"},
@@ -139,11 +139,11 @@ func TestFiguresAddUp(t *testing.T) {
 			"../../logs/groups/model": {},
 		} {
 			at, _ := url.JoinPath("/analytics/graphs", path)
-			rec := w.figure(t, at, query)
+			rec := w.getAnalytics(t, at, query)
 			if rec.Code != 200 {
 				rt.Fatalf("%s: %d %s", path, rec.Code, rec.Body)
 			}
-			for total, points := range sums {
+			for total, points := range totals {
 				want := float64(n)
 				if total != "" {
 					want = gjson.Get(rec.Body.String(), total).Float()
@@ -176,7 +176,7 @@ func TestFiltersAreTexts(t *testing.T) {
 			query := maps.Clone(day)
 			query.Set(name, text)
 			for _, path := range []string{"/analytics/groups/model", "/logs/groups/model", "/logs"} {
-				rec := w.figure(t, path, query)
+				rec := w.getAnalytics(t, path, query)
 				at := gjson.Get(rec.Body.String(), "data.errors.0.path").String()
 				named := at == name || name == "workspace_slug" && at == "workspace_id" || name == "time_of_generation_min" && at == "time_of_generation_max"
 				switch found := gjson.Get(rec.Body.String(), "total").Int(); {
@@ -190,7 +190,7 @@ func TestFiltersAreTexts(t *testing.T) {
 		}
 	}
 	for _, text := range texts {
-		rec := w.figure(t, "/analytics/groups/metadata/"+url.PathEscape(text), day)
+		rec := w.getAnalytics(t, "/analytics/groups/metadata/"+url.PathEscape(text), day)
 		if rec.Code != 200 && (rec.Code != 400 || gjson.Get(rec.Body.String(), "data.errors.0.path").String() != "metadataKey") {
 			t.Errorf("key %.40q: %d %.300s", text, rec.Code, rec.Body)
 		}
@@ -205,7 +205,7 @@ func TestUnpricedCallsAreListed(t *testing.T) {
 		return record.Attempt{Started: at, Status: 200, Provider: "openai", Model: model, Usage: llm.Usage{TotalTokens: 12}, Spend: record.Spend{State: "settled", Unpriced: why}}
 	}
 	w := logged(t, lacks("gpt none", "unknown_model"), lacks("gpt none", "unknown_model"), lacks("gpt-4o", "no_rate:searches"), lacks("gpt-4o", ""))
-	got := w.figure(t, "/analytics/groups/unpriced", span("2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z")).Body.String()
+	got := w.getAnalytics(t, "/analytics/groups/unpriced", span("2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z")).Body.String()
 	for path, want := range map[string]string{
 		"total": "2", "data.#": "2", "data.0.ai_service": "openai", "data.0.ai_model": "gpt none", "data.0.reason": "unknown_model", "data.0.requests": "2",
 		"data.0.total_tokens": "24", "data.1.ai_model": "gpt-4o", "data.1.reason": "no_rate:searches",

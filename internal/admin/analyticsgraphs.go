@@ -15,10 +15,10 @@ import (
 // graph is a route whose answer is drawn from a series.
 type graph struct {
 	path, id, title string
-	want            record.MetricSet // of each bucket and of all; 0 for none
+	metrics         record.MetricSet // of each bucket and of all; 0 for none
 	by              record.Dimension // values whose figures are worked out besides
 	still           bool             // no axis of time
-	answer          any              // zero value of what show returns
+	response        any              // zero value of what show returns
 	show            func(s *series) any
 }
 
@@ -85,23 +85,23 @@ var graphs = []graph{
 	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Errors by status", by: record.ByStatus, still: true}, errorStatuses),
 	drawn(graph{
 		path: "requests/rescued", id: "getRescuedGraph", title: "Requests saved by retries and fallbacks",
-		want: record.MetricRescued, by: record.ByRetries,
+		metrics: record.MetricRescued, by: record.ByRetries,
 	}, rescued),
-	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", want: record.MetricCache}, cacheHits),
+	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", metrics: record.MetricCache}, cacheHits),
 	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.MetricCache,
 		func(*record.Metrics) resource.Empty { return resource.Empty{} },
 		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, hitLatency(f)} }),
 	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) countSummary { return countSummary{f.Feedbacks} },
 		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Feedbacks} }),
-	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", want: record.MetricFeedback, by: record.ByScore, still: true}, scores),
+	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", metrics: record.MetricFeedback, by: record.ByScore, still: true}, scores),
 	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) averageSummary { return averageSummary{weighted(f)} },
 		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, weighted(f)} }),
-	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", want: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
+	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", metrics: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
 	{
-		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", want: record.MetricCache | record.MetricLatency, still: true,
-		answer: cacheTotals{}, show: cacheSummary,
+		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", metrics: record.MetricCache | record.MetricLatency, still: true,
+		response: cacheTotals{}, show: cacheSummary,
 	},
 }
 
@@ -116,7 +116,7 @@ func (g *graph) dashed() (path string, ok bool) {
 
 // drawn completes a graph with how its summary and its points come of a series.
 func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
-	g.path, g.answer = graphsPath+g.path, graphOf[S, P]{}
+	g.path, g.response = graphsPath+g.path, graphOf[S, P]{}
 	g.show = func(s *series) any {
 		summary, points := show(s)
 		return graphOf[S, P]{Summary: summary, Points: points, Object: "analytics-graph"}
@@ -127,7 +127,7 @@ func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
 // overTime is a graph whose summary comes of the figures of all the time, and each point
 // of those of a bucket.
 func overTime[S, P any](path, id, title string, want record.MetricSet, total func(*record.Metrics) S, point func(at resource.Stamp, f *record.Metrics) P) graph {
-	return drawn(graph{path: path, id: id, title: title, want: want}, func(s *series) (S, []P) {
+	return drawn(graph{path: path, id: id, title: title, metrics: want}, func(s *series) (S, []P) {
 		points := make([]P, len(s.buckets))
 		for i := range s.buckets {
 			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Metrics)
@@ -144,15 +144,15 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 	}
 	s := &series{}
 	if g.still {
-		a.Metrics, a.By = g.want, g.by
+		a.Metrics, a.By = g.metrics, g.by
 		page, err := k.Logs.Analyse(ctx, a)
 		s.values = page.Rows
 		return g.show(s), err
 	}
 	a.Step, a.Zone = stepOf(a.Query.To.Sub(a.Query.From)), zoneOf(c.Query("time_of_generation_min"))
 	s.buckets = bucketsOf(&a)
-	if g.want != 0 {
-		if err := k.fill(ctx, a, g.want, s); err != nil {
+	if g.metrics != 0 {
+		if err := k.fill(ctx, a, g.metrics, s); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +163,7 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 			return nil, err
 		}
 		for _, r := range page.Rows {
-			b := s.at(&a, r.Start)
+			b := s.bucketAt(&a, r.Start)
 			b.values = append(b.values, r)
 		}
 	}
@@ -178,7 +178,7 @@ func (k deps) fill(ctx context.Context, a record.Analysis, want record.MetricSet
 		return err
 	}
 	for _, r := range page.Rows {
-		s.at(&a, r.Start).AnalysisRow = r
+		s.bucketAt(&a, r.Start).AnalysisRow = r
 		s.total.Add(&r.Metrics)
 	}
 	if want&record.NonAdditiveMetrics == 0 {
@@ -191,8 +191,8 @@ func (k deps) fill(ctx context.Context, a record.Analysis, want record.MetricSet
 	return err
 }
 
-// at is the bucket that begins at a time.
-func (s *series) at(a *record.Analysis, start time.Time) *bucket {
+// bucketAt is the bucket that begins at a time.
+func (s *series) bucketAt(a *record.Analysis, start time.Time) *bucket {
 	return &s.buckets[int(start.Sub(s.buckets[0].Start)/a.Step)]
 }
 
@@ -229,30 +229,30 @@ func zoneOf(text string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func errorStacks(s *series) (sum countSummary, points []stackPoint) {
+func errorStacks(s *series) (summary countSummary, points []stackPoint) {
 	points = make([]stackPoint, len(s.buckets))
 	for i := range s.buckets {
 		points[i] = stackPoint{stamp(s.buckets[i].Start), []statusCount{}}
 		for _, v := range s.buckets[i].values {
 			if status, failed := failure(v.Value); failed {
 				points[i].Stats = append(points[i].Stats, statusCount{status, v.Requests})
-				sum.Total += v.Requests
+				summary.Total += v.Requests
 			}
 		}
 	}
-	return sum, points
+	return summary, points
 }
 
-func errorStatuses(s *series) (sum statusesSummary, points []statusPoint) {
+func errorStatuses(s *series) (summary statusesSummary, points []statusPoint) {
 	points = []statusPoint{}
 	for _, v := range s.values {
 		if status, failed := failure(v.Value); failed {
 			points = append(points, statusPoint{status, v.Requests})
-			sum.Errors += v.Requests
-			sum.Codes++
+			summary.Errors += v.Requests
+			summary.Codes++
 		}
 	}
-	return sum, points
+	return summary, points
 }
 
 // failure is a status that was counted, and whether it is an error.
@@ -288,16 +288,16 @@ func cacheHits(s *series) (hitsSummary, []hitsPoint) {
 	return hitsSummary{s.total.Hits(), percent(s.total.Hits(), s.total.Requests)}, points
 }
 
-func scores(s *series) (sum countSummary, points []scorePoint) {
+func scores(s *series) (summary countSummary, points []scorePoint) {
 	points = []scorePoint{}
 	for _, v := range s.values {
 		if score, err := strconv.Atoi(v.Value); err == nil {
 			points = append(points, scorePoint{score, v.Feedbacks})
-			sum.Total += v.Feedbacks
+			summary.Total += v.Feedbacks
 		}
 	}
 	slices.SortFunc(points, func(a, b scorePoint) int { return cmp.Compare(a.Score, b.Score) })
-	return sum, points
+	return summary, points
 }
 
 // judgedModels are the models that there is feedback on.

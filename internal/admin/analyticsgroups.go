@@ -20,15 +20,15 @@ type groupRoute struct {
 	params          []resource.Param
 	scopes          []access.Scope   // nil for those of analytics
 	by              record.Dimension // ByNothing when the path names it, and the caller the columns
-	want            record.MetricSet
-	answer          any // zero value of what show returns
+	metrics         record.MetricSet
+	response        any // zero value of what show returns
 	show            func(p *record.AnalysisPage) any
 }
 
 // groups are all of them. Numbers are texts where they always were.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.3.
 var groups = []groupRoute{
-	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, want: record.MetricCost}, func(r *record.AnalysisRow) userRow {
+	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, metrics: record.MetricCost}, func(r *record.AnalysisRow) userRow {
 		return userRow{r.Value, strconv.FormatInt(r.Requests, 10), strconv.FormatFloat(cents(r.Cost), 'f', -1, 64), rowObject}
 	}),
 	grouped(groupRoute{path: "ai-models", id: "groupByModels", title: "Requests by model", by: record.ByModel}, func(r *record.AnalysisRow) modelRow {
@@ -36,24 +36,24 @@ var groups = []groupRoute{
 	}),
 	grouped(groupRoute{
 		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Figures by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
-		by: record.ByMetadata, want: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen,
+		by: record.ByMetadata, metrics: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen,
 	}, func(r *record.AnalysisRow) metadataRow {
 		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Metrics), r.Judged, stamp(r.Last), rowObject}
 	}),
-	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, want: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
+	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, metrics: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
 		provider, rest, _ := strings.Cut(r.Value, " ")
 		reason, model, _ := strings.Cut(rest, " ")
 		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, stamp(r.Last), rowObject}
 	}),
-	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}},
-	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Figures by a property of the requests", params: groupedBy, answer: propertyPage{}, scopes: []access.Scope{access.LogsList}},
+	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Figures by a property of the requests", params: groupedBy, response: propertyPage{}},
+	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Figures by a property of the requests", params: groupedBy, response: propertyPage{}, scopes: []access.Scope{access.LogsList}},
 }
 
 const rowObject = "analytics-group"
 
 // grouped completes a route with how a row of its answer comes of one of the log.
 func grouped[R any](g groupRoute, row func(*record.AnalysisRow) R) groupRoute {
-	g.path, g.answer = "/analytics/groups/"+g.path, resource.ListOf[R]{}
+	g.path, g.response = "/analytics/groups/"+g.path, resource.ListOf[R]{}
 	g.show = func(p *record.AnalysisPage) any {
 		out := resource.ListOf[R]{Object: "list", Total: int(p.Total), Data: make([]R, len(p.Rows))}
 		for i := range p.Rows {
@@ -100,7 +100,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 			return nil, err
 		}
 	}
-	a.Metrics, a.Limit = g.want, c.Int("page_size")
+	a.Metrics, a.Limit = g.metrics, c.Int("page_size")
 	if a.Limit == 0 {
 		a.Limit = groupPageSize
 	}
@@ -171,12 +171,12 @@ func (p *propertyPage) nameWorkspaces(ctx context.Context, c *resource.Call) err
 	for i := range p.Data {
 		ids[i] = p.Data[i].Workspace
 	}
-	places, err := c.Reader.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: ids, Limit: 1000})
+	workspaces, err := c.Reader.List(ctx, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: ids, Limit: 1000})
 	if err != nil {
 		return err
 	}
-	slugs := make(map[string]string, len(places))
-	for _, r := range places {
+	slugs := make(map[string]string, len(workspaces))
+	for _, r := range workspaces {
 		slugs[r.ID] = r.ShownSlug()
 	}
 	for i := range p.Data {

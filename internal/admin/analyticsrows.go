@@ -139,16 +139,16 @@ func columnNames() string {
 }
 
 // propertyRowOf is a row with the columns that were asked for.
-func propertyRowOf(of *record.AnalysisRow, by record.Dimension, columns []record.Column) propertyRow {
-	r := propertyRow{Requests: of.Requests, Object: rowObject}
+func propertyRowOf(row *record.AnalysisRow, by record.Dimension, columns []record.Column) propertyRow {
+	r := propertyRow{Requests: row.Requests, Object: rowObject}
 	for _, k := range propertyKeys {
 		if k.by == by {
-			k.set(&r, of.Value)
+			k.set(&r, row.Value)
 		}
 	}
 	for _, c := range propertyColumns {
 		if slices.Contains(columns, c.name) {
-			c.set(&r, &of.Metrics)
+			c.set(&r, &row.Metrics)
 		}
 	}
 	return r

@@ -162,11 +162,11 @@ type modelPoint struct {
 
 // cacheTotals is the answer of the summary of the cache.
 type cacheTotals struct {
-	Summary cacheFigures `json:"summary"`
+	Summary cacheMetrics `json:"summary"`
 	Object  string       `json:"object" enum:"analytics-summary"`
 }
 
-type cacheFigures struct {
+type cacheMetrics struct {
 	Hits     int64   `json:"hits"`
 	Latency  float64 `json:"avg_latency" doc:"ms, of hits"`
 	Requests int64   `json:"total_requests"`
@@ -184,7 +184,7 @@ func share(sum float64, n int64) float64 {
 	return sum / float64(n)
 }
 
-func percent(part, of int64) float64 { return share(float64(part)*100, of) }
+func percent(part, total int64) float64 { return share(float64(part)*100, total) }
 
 // weighted is the average weighted feedback.
 func weighted(f *record.Metrics) float64 { return share(f.Weighted, f.Feedbacks) }

@@ -19,8 +19,8 @@ func (k deps) apiKeys() resource.Resource {
 	return &resource.Kind[keys.Key, apiKeyView]{
 		Name: keys.Kind, Object: "api-key", Title: "API key", Tag: "API keys", Audited: "api_keys",
 		Path: "/api-keys", Param: "id", ByID: true, Scopes: apiKeyScopes,
-		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateKey,
-		Create: apiKeyIn{}, Update: apiKeyPatch{}, Own: append([]string{rotationField}, limitFields...),
+		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locateKey,
+		Create: apiKeyIn{}, Update: apiKeyPatch{}, PreparedFields: append([]string{rotationField}, limitFields...),
 		Creation: resource.Creation{Path: "/api-keys/{type}/{sub_type}", Params: []resource.Param{
 			{Name: "type", Enum: []string{"organisation", "workspace"}}, {Name: "sub_type", Enum: []string{"service", "user"}},
 		}},
@@ -32,13 +32,13 @@ func (k deps) apiKeys() resource.Resource {
 				return nil
 			}},
 		},
-		Bare:    true,
-		Select:  selectKeys,
-		Guard:   ownKeysOnly,
-		Prepare: k.prepareKey,
-		Refs:    []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
-		Keep:    keepOwnKey,
-		Index:   func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
+		Bare:       true,
+		Select:     selectKeys,
+		Authorize:  authorizeKey,
+		Prepare:    k.prepareKey,
+		Refs:       []resource.Ref[keys.Key]{defaultConfig(func(d *keys.Key) string { return d.Defaults.ConfigID }, "defaults.config_id", fault.NotFound)},
+		CanArchive: canArchiveKey,
+		Index:      func(r *resource.Row[keys.Key]) []resource.IndexEntry { return KeyIndex(&r.Value) },
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) error {
 			return meterLimits(ctx, k, tx, c, ch, keyLimits)
 		},
@@ -115,9 +115,9 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 	var types []access.KeyType
 	for _, s := range keyScopes {
-		ofPlace := s.key != access.OrganisationService
+		isWorkspaceKey := s.key != access.OrganisationService
 		fits := c.Query("type") == "" || (c.Query("type") == "user") == (s.key == access.WorkspaceUser)
-		if (ofPlace || c.WorkspaceID == "") && fits && c.Holds(access.Scope(s.stem+"list")) {
+		if (isWorkspaceKey || c.WorkspaceID == "") && fits && c.Holds(access.Scope(s.stem+"list")) {
 			types = append(types, s.key)
 		}
 	}
@@ -143,15 +143,15 @@ func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 	return nil
 }
 
-// ownKeysOnly keeps who leads no workspace to the keys that are theirs.
-func ownKeysOnly(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
-	if r.Value.Type == access.WorkspaceUser && !ownKey(c, r) && !c.Principal.CanManageUsers(r.WorkspaceID) {
+// authorizeKey keeps who leads no workspace to the keys that are theirs.
+func authorizeKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+	if r.Value.Type == access.WorkspaceUser && !isCallerKey(c, r) && !c.Principal.CanManageUsers(r.WorkspaceID) {
 		return fault.New(fault.NotFound, "the API key belongs to another user")
 	}
 	return nil
 }
 
-func keepOwnKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
+func canArchiveKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) error {
 	if c.Principal.Kind == access.ByKey && c.Principal.ID == r.ID {
 		return fault.New(fault.InvalidRequest, "a key cannot delete itself")
 	}

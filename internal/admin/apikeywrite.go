@@ -39,7 +39,7 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 		}
 	}
 	if ch.Sent.Has("scopes") {
-		if err := mayGive(c, ch.New); err != nil {
+		if err := checkKeyScopes(c, ch.New); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 	if err := takeRotation(ctx, c, ch); err != nil {
 		return err
 	}
-	if err := layLimits(k, c, ch, keyLimits); err != nil {
+	if err := applyLimits(k, c, ch, keyLimits); err != nil {
 		return err
 	}
 	if ch.Old != nil {
@@ -68,15 +68,15 @@ func (k deps) prepareKey(ctx context.Context, c *resource.Call, ch *resource.Edi
 // checkKeyMetadata checks the metadata of a key, and fills it, by the schema of the
 // organisation.
 func (k deps) checkKeyMetadata(ctx context.Context, c *resource.Call, key *keys.Key) error {
-	const at = "defaults.metadata"
-	if err := checkMetadata(key.Defaults.Metadata, at); err != nil || key.Type == access.OrganisationService {
+	const path = "defaults.metadata"
+	if err := checkMetadata(key.Defaults.Metadata, path); err != nil || key.Type == access.OrganisationService {
 		return err
 	}
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
-	key.Defaults.Metadata, err = tenant.Fill(org.Value.Schemas.APIKey, key.Defaults.Metadata, at)
+	key.Defaults.Metadata, err = tenant.Fill(org.Value.Schemas.APIKey, key.Defaults.Metadata, path)
 	return err
 }
 
@@ -85,16 +85,16 @@ func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.E
 	if ch.New.Value.Type != access.WorkspaceUser || ch.Old != nil && !sentAny(ch.Sent, []string{"expires_at"}) {
 		return nil
 	}
-	place, err := c.Reader.Find(ctx, tenant.WorkspaceKind, ch.New.WorkspaceID)
+	workspace, err := c.Reader.Find(ctx, tenant.WorkspaceKind, ch.New.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	settings, err := settingsOf(ctx, c.Reader, place)
+	settings, err := settingsOf(ctx, c.Reader, workspace)
 	if err != nil {
 		return err
 	}
 	if ch.Old == nil {
-		if err := withinCount(ctx, c.Reader, place, ch.New.Value.UserID, settings); err != nil {
+		if err := withinCount(ctx, c.Reader, workspace, ch.New.Value.UserID, settings); err != nil {
 			return err
 		}
 	}
@@ -166,13 +166,13 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	return err
 }
 
-func checkMetadata(m map[string]string, at string) error {
+func checkMetadata(m map[string]string, path string) error {
 	if len(m) > maxDefaultPairs {
-		return fault.Newf(fault.InvalidParameter, "there are at most %d pairs of metadata", maxDefaultPairs).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "there are at most %d pairs of metadata", maxDefaultPairs).WithParam(path)
 	}
 	for name, v := range m {
 		if name == "" || len(name) > maxMetadataKey || len([]rune(v)) > maxMetadata {
-			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name 1 to %d bytes", maxMetadata, maxMetadataKey).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name 1 to %d bytes", maxMetadata, maxMetadataKey).WithParam(path)
 		}
 	}
 	return nil
@@ -180,34 +180,34 @@ func checkMetadata(m map[string]string, at string) error {
 
 // referAnywhere finds a live record of the organisation, in whichever workspace it lies:
 // fault.ReferenceMissing, At the field, when there is none.
-func referAnywhere(ctx context.Context, c *resource.Call, kind, name, at string) (*resource.Record, error) {
+func referAnywhere(ctx context.Context, c *resource.Call, kind, name, path string) (*resource.Record, error) {
 	r, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
 	switch {
 	case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
-		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s", kind).WithParam(at)
+		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s", kind).WithParam(path)
 	case err != nil:
-		return nil, fault.From(err).WithParam(at)
+		return nil, fault.From(err).WithParam(path)
 	}
 	return &r, nil
 }
 
 // defaultConfig is the reference of a field that names a config of the workspace.
-func defaultConfig[T any](field func(*T) string, at string, missing fault.Code) resource.Ref[T] {
+func defaultConfig[T any](field func(*T) string, path string, missing fault.Code) resource.Ref[T] {
 	return resource.Ref[T]{Kind: "config", Find: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) (*resource.Record, error) {
 		name := field(&r.Value)
 		if name == "" {
 			return nil, nil
 		}
-		place := r.WorkspaceID
+		workspace := r.WorkspaceID
 		if r.Kind == tenant.WorkspaceKind {
-			place = r.ID
+			workspace = r.ID
 		}
-		rec, err := c.Refer(ctx, "config", place, name, at)
-		if place == "" { // of an Admin key, which belongs to no workspace
-			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, at)
+		rec, err := c.Refer(ctx, "config", workspace, name, path)
+		if workspace == "" { // of an Admin key, which belongs to no workspace
+			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, path)
 		}
 		if fault.Has(err, fault.ReferenceMissing) {
-			return nil, fault.New(missing, "there is no such config in the workspace").WithParam(at)
+			return nil, fault.New(missing, "there is no such config in the workspace").WithParam(path)
 		}
 		return rec, err
 	}}

@@ -76,7 +76,7 @@ func TestJobsBreakOff(t *testing.T) {
 		w.names.learn(name, id)
 	}
 	w.use(t, key+" 12000000000")
-	for _, step := range []struct{ at, job, deed, mail string }{
+	for _, step := range []struct{ when, job, deed, mail string }{
 		{"2026-11-20T11:00:00Z", "providers", "expire providers short", "virtualkey-expired-alert"},
 		{"2026-11-20T11:00:00Z", "budgets", "exhaust api_keys search", "apikey-usage-exhausted-alert"},
 		{"2026-11-23T00:00:00Z", "budgets", "reset api_keys search", ""},
@@ -85,7 +85,7 @@ func TestJobsBreakOff(t *testing.T) {
 		{"2026-12-10T00:00:00Z", "invites", "expire user_invites invitation", ""},
 		{"2026-12-10T00:00:00Z", "keys", "expire api_keys search", "apikey-expired-alert"},
 	} {
-		w.to(t, step.at)
+		w.to(t, step.when)
 		before, mails := w.deeds(t), w.posted(t)
 		broken := w.breakOff(t, step.job)
 		deeds, posted := w.deeds(t), w.posted(t)

@@ -35,21 +35,21 @@ func (k deps) auditLogs() resource.Resource {
 		}
 	}
 	list := op("", "listAuditLogs", "List administrative actions of a time, the newest first", auditFilters(), k.listAuditLogs)
-	list.Answer = auditList{}
+	list.Response = auditList{}
 	export := op("/export", "exportAuditLogs", "Export the audit trail with its checkpoints, as JSON lines that can be verified offline", auditRange(), k.exportAuditLogs)
 	export.Stream = "application/x-ndjson"
 	key := op("/public-key", "getAuditPublicKey", "Read the key that verifies checkpoints and exports of the audit trail", nil, k.auditPublicKey)
-	key.Answer = auditKey{}
+	key.Response = auditKey{}
 	return resource.Operations{list, export, key}
 }
 
-var ownOrganisation = resource.Param{Name: "organisation_id", Format: "uuid", Doc: "the caller's own; may be left out"}
+var organisationParam = resource.Param{Name: "organisation_id", Format: "uuid", Doc: "the caller's own; may be left out"}
 
 func auditFilters() []resource.Param {
 	return []resource.Param{
 		{Name: "start_time", Format: "date-time", Required: true, Doc: "inclusive"},
 		{Name: "end_time", Format: "date-time", Required: true, Doc: "exclusive"},
-		ownOrganisation,
+		organisationParam,
 		{Name: "method", Enum: []string{"POST", "PUT", "DELETE"}},
 		{Name: "uri", Doc: "part of the path"},
 		{Name: "search", Doc: "part of the path, the action or the resource type", MaxLength: 255},
@@ -71,7 +71,7 @@ func auditRange() []resource.Param {
 	return []resource.Param{
 		{Name: "start_time", Format: "date-time", Doc: "inclusive; absent for the whole trail"},
 		{Name: "end_time", Format: "date-time", Doc: "exclusive"},
-		ownOrganisation,
+		organisationParam,
 	}
 }
 
@@ -179,7 +179,7 @@ func auditQuery(ctx context.Context, c *resource.Call) (q audit.Query, err error
 // mayAudit asks for the scope on the organisation: its trail is not that of a workspace.
 func mayAudit(c *resource.Call) error {
 	if id := c.Query("organisation_id"); id != "" {
-		if err := c.OwnOrganisation(id, "organisation_id"); err != nil {
+		if err := c.RequireOrganisation(id, "organisation_id"); err != nil {
 			return err
 		}
 	}

@@ -88,8 +88,8 @@ func TestTrailHasNoSecretInAnyUnknownField(t *testing.T) {
 			if op.RequestBody == nil {
 				continue
 			}
-			for at := strings.IndexByte(path, '{'); at >= 0; at = strings.IndexByte(path, '{') {
-				path = path[:at] + "x" + path[at+strings.IndexByte(path[at:], '}')+1:]
+			for open := strings.IndexByte(path, '{'); open >= 0; open = strings.IndexByte(path, '{') {
+				path = path[:open] + "x" + path[open+strings.IndexByte(path[open:], '}')+1:]
 			}
 			w.raw(t, "admin", method, "/v1"+path+"?tokn=s3cr3t-value", fmt.Sprintf(`{"tokn":"s3cr3t-value","sekret":{"a":["s3cr3t-value"]}%s}`, nested(op)))
 		}

@@ -13,14 +13,14 @@ import (
 // nameAudit puts the present names of users, API keys and workspaces beside their ids. The
 // trail itself keeps ids alone: names change.
 func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) error {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
-	ids := func(of func(*auditRecord) string) []string {
+	ids := func(field func(*auditRecord) string) []string {
 		var list []string
 		for i := range records {
-			if id := of(&records[i]); id != "" && !slices.Contains(list, id) {
+			if id := field(&records[i]); id != "" && !slices.Contains(list, id) {
 				list = append(list, id)
 			}
 		}
@@ -38,7 +38,7 @@ func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) err
 	if err != nil {
 		return err
 	}
-	places, err := recordsNamed[tenant.Workspace](ctx, c, tenant.WorkspaceKind, ids(func(r *auditRecord) string { return r.WorkspaceID }))
+	workspaces, err := recordsNamed[tenant.Workspace](ctx, c, tenant.WorkspaceKind, ids(func(r *auditRecord) string { return r.WorkspaceID }))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func nameAudit(ctx context.Context, c *resource.Call, records []auditRecord) err
 				r.UserName = strings.TrimSpace(u.Value.FirstName + " " + u.Value.LastName)
 			}
 		}
-		if p := places[r.WorkspaceID]; p != nil {
+		if p := workspaces[r.WorkspaceID]; p != nil {
 			r.WorkspaceName = p.Value.Name
 		}
 		if r.OrgID == org.ID {

@@ -27,7 +27,7 @@ func (k deps) auth() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/organisations/{organisationId}/auth-settings", ID: "getAuthSettings", Summary: "Read how people sign in", Tag: "Organisation",
-			Params: []resource.Param{org}, Scopes: []access.Scope{settingsRead}, Answer: enveloped[authOut]{}, Run: k.getAuth,
+			Params: []resource.Param{org}, Scopes: []access.Scope{settingsRead}, Response: enveloped[authOut]{}, Run: k.getAuth,
 		},
 		{
 			Method: http.MethodPut, Path: "/organisations/{organisationId}/auth-settings", ID: "updateAuthSettings", Summary: "Change how people sign in: objects are merged, field by field", Tag: "Organisation",
@@ -35,11 +35,11 @@ func (k deps) auth() resource.Resource {
 		},
 		{
 			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Make a new bearer token for SCIM: refused with 501 until SCIM runs", Tag: "Organisation",
-			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Answer: scimTokenOut{}, Audited: "auth", Action: "rotate", Run: k.newScimToken,
+			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Response: scimTokenOut{}, Audited: "auth", Action: "rotate", Run: k.newScimToken,
 		},
 		{
 			Method: http.MethodPost, Path: "/organisations/{organisationId}/domains/{domain}/verify", ID: "verifyDomain", Summary: "Prove a domain by the mailed code, or have one sent", Tag: "Organisation",
-			Params: []resource.Param{org, {Name: "domain"}}, Scopes: []access.Scope{settingsUpdate}, Body: verifyIn{}, Optional: true, Answer: verifyOut{},
+			Params: []resource.Param{org, {Name: "domain"}}, Scopes: []access.Scope{settingsUpdate}, Body: verifyIn{}, Optional: true, Response: verifyOut{},
 			Audited: "auth", Action: "manage", Run: k.verifyDomain,
 		},
 	}
@@ -111,17 +111,17 @@ func authOf(ctx context.Context, from resource.Reader, orgID string) (*resource.
 	return &resource.Row[tenant.Auth]{Record: resource.Record{Kind: tenant.AuthKind, OrgID: orgID}}, nil
 }
 
-// checkOwnOrg checks that the path names the caller's organisation.
-func checkOwnOrg(c *resource.Call) error {
+// requireCallerOrg checks that the path names the caller's organisation.
+func requireCallerOrg(c *resource.Call) error {
 	if id := c.Path("organisationId"); id != "self" {
-		return c.OwnOrganisation(id, "organisationId")
+		return c.RequireOrganisation(id, "organisationId")
 	}
 	return nil
 }
 
 // changeAuth rewrites the record, or makes it.
 func (k deps) changeAuth(ctx context.Context, c *resource.Call, edit func(resource.Tx, *resource.Row[tenant.Auth]) error) error {
-	if err := checkOwnOrg(c); err != nil {
+	if err := requireCallerOrg(c); err != nil {
 		return err
 	}
 	return c.Change(ctx, func(tx resource.Tx) error {
@@ -160,7 +160,7 @@ func (k deps) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 			return err
 		}
 		before := row.Value
-		if err := k.layAuth(row, fields); err != nil {
+		if err := k.mergeAuth(row, fields); err != nil {
 			return err
 		}
 		if saml := row.Value.SAML; saml != nil && saml.MetadataXML != "" && (before.SAML == nil || before.SAML.MetadataXML != saml.MetadataXML) {
@@ -174,13 +174,13 @@ func (k deps) putAuth(ctx context.Context, c *resource.Call) (any, error) {
 		if err := refuseSignOn(&before, &row.Value); err != nil {
 			return err
 		}
-		return layDomains(c, &row.Value)
+		return replaceDomains(c, &row.Value)
 	})
 }
 
-// layAuth lays settings over the present ones. Objects are merged, and null takes one
+// mergeAuth lays settings over the present ones. Objects are merged, and null takes one
 // away.
-func (k deps) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
+func (k deps) mergeAuth(row *resource.Row[tenant.Auth], fields resource.Sent) error {
 	a := &row.Value
 	plain := make(resource.Sent)
 	for name, v := range fields {
@@ -190,30 +190,30 @@ func (k deps) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) erro
 			plain[name] = v
 		}
 	}
-	if err := lay(plain, a); err != nil {
+	if err := mergeFields(plain, a); err != nil {
 		return err
 	}
-	if err := k.layOIDC(row, fields); err != nil {
+	if err := k.mergeOIDC(row, fields); err != nil {
 		return err
 	}
-	saml, err := laid(fields, "saml", a.SAML)
+	saml, err := mergeObject(fields, "saml", a.SAML)
 	if err != nil {
 		return err
 	}
 	if a.SAML = saml; saml != nil && saml.Token == "" {
 		saml.Token = ident.NewID()
 	}
-	if a.JWT, err = laid(fields, "jwt", a.JWT); err != nil {
+	if a.JWT, err = mergeObject(fields, "jwt", a.JWT); err != nil {
 		return err
 	}
-	session, err := laid(fields, "session_settings", &a.Session)
+	session, err := mergeObject(fields, "session_settings", &a.Session)
 	if err != nil {
 		return err
 	}
 	if a.Session = (tenant.Session{}); session != nil {
 		a.Session = *session
 	}
-	scim, err := laid(fields, "scim", &a.SCIM)
+	scim, err := mergeObject(fields, "scim", &a.SCIM)
 	if err == nil && scim != nil {
 		a.SCIM = *scim
 	}
@@ -223,8 +223,8 @@ func (k deps) layAuth(row *resource.Row[tenant.Auth], fields resource.Sent) erro
 	return k.checkAddresses(a)
 }
 
-// laid is an object of the settings with the fields of it that were sent.
-func laid[T any](sent resource.Sent, name string, present *T) (*T, error) {
+// mergeObject is an object of the settings with the fields of it that were sent.
+func mergeObject[T any](sent resource.Sent, name string, present *T) (*T, error) {
 	if sent.Cleared(name) {
 		return nil, nil
 	}
@@ -243,8 +243,8 @@ func laid[T any](sent resource.Sent, name string, present *T) (*T, error) {
 	return &next, err
 }
 
-// layOIDC is laid for the identity provider, whose secrets are sealed.
-func (k deps) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
+// mergeOIDC is laid for the identity provider, whose secrets are sealed.
+func (k deps) mergeOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error {
 	if sent.Cleared("oidc") {
 		row.Value.OIDC = nil
 		return nil
@@ -263,14 +263,14 @@ func (k deps) layOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) error 
 	next, plain := present, maps.Clone(fields)
 	delete(plain, oidcSecret)
 	delete(plain, oidcKeys)
-	if err := lay(plain, &next); err != nil {
+	if err := mergeFields(plain, &next); err != nil {
 		return err
 	}
 	if next.Issuer == "" || next.ClientID == "" {
 		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").WithParam("auth_settings.oidc")
 	}
-	if at := leftWithIssuer(&present, &next, fields); at != "" {
-		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").WithParam("auth_settings.oidc." + at)
+	if path := leftWithIssuer(&present, &next, fields); path != "" {
+		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").WithParam("auth_settings.oidc." + path)
 	}
 	if err := k.sealOIDC(&next, fields, tenant.AuthContext(row.ID)); err != nil {
 		return err
@@ -318,12 +318,12 @@ func (k deps) sealOIDC(next *tenant.OIDC, sent resource.Sent, context string) (e
 
 // checkAddresses passes what will be fetched by the guard against private addresses.
 func (k deps) checkAddresses(a *tenant.Auth) error {
-	check := func(u, at string) error {
+	check := func(u, path string) error {
 		if u == "" {
 			return nil
 		}
 		if err := k.Guard.CheckURL(u); err != nil {
-			return fault.From(err).WithParam("auth_settings." + at)
+			return fault.From(err).WithParam("auth_settings." + path)
 		}
 		return nil
 	}
@@ -375,8 +375,8 @@ func checkPublicKeys(raw json.RawMessage) error {
 
 var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$`)
 
-// layDomains replaces the list of domains; one that stays keeps its state.
-func layDomains(c *resource.Call, a *tenant.Auth) error {
+// replaceDomains replaces the list of domains; one that stays keeps its state.
+func replaceDomains(c *resource.Call, a *tenant.Auth) error {
 	var sent []domainIn
 	if err := c.Sent.Into("domains", &sent); err != nil || !c.Sent.Has("domains") {
 		return err
@@ -406,7 +406,7 @@ type scimTokenOut struct {
 
 // newScimToken refuses, because a token would be for routes that do not exist.
 func (k deps) newScimToken(_ context.Context, c *resource.Call) (any, error) {
-	if err := checkOwnOrg(c); err != nil {
+	if err := requireCallerOrg(c); err != nil {
 		return nil, err
 	}
 	return nil, notRunning("scim_token", "there are no SCIM routes; use invitations")
@@ -453,7 +453,7 @@ func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 
 // mailCode sends the code of a domain to its postmaster.
 func (k deps) mailCode(ctx context.Context, tx resource.Tx, c *resource.Call, domain, code string) error {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ type domainView struct {
 }
 
 func (k deps) getAuth(ctx context.Context, c *resource.Call) (any, error) {
-	if err := checkOwnOrg(c); err != nil {
+	if err := requireCallerOrg(c); err != nil {
 		return nil, err
 	}
 	row, err := authOf(ctx, c.Reader, c.OrgID)

@@ -34,7 +34,7 @@ func TestBadInput(t *testing.T) {
 			held++
 			watched.reset(0)
 			rec := w.based(t, &bad.line, "", resource.HeaderStrict, "true")
-			if at := refusedAt(t, rec); rec.Code != 400 || !slices.ContainsFunc(at, func(path string) bool { return strings.HasPrefix(path, bad.field) }) {
+			if paths := refusedAt(t, rec); rec.Code != 400 || !slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(path, bad.field) }) {
 				t.Errorf("%s with %s: %d %.300s", l, bad.what, rec.Code, rec.Body)
 			}
 			if slices.ContainsFunc(watched.done, func(d written) bool { return d.changes > 0 }) {

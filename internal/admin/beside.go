@@ -21,9 +21,9 @@ func sideDataOf(ctx context.Context, from resource.Reader, set, id string) ([]by
 
 // putSideData keeps what of returns beside a record; nil takes away what is there. That it
 // cannot be written, for example while the database takes no writes, spoils nothing else.
-func (k deps) putSideData(ctx context.Context, set, id string, of func(tx resource.Tx) ([]byte, error)) {
+func (k deps) putSideData(ctx context.Context, set, id string, build func(tx resource.Tx) ([]byte, error)) {
 	err := k.Store.InTx(ctx, func(tx resource.Tx) error {
-		body, err := of(tx)
+		body, err := build(tx)
 		if err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func (k deps) putSideData(ctx context.Context, set, id string, of func(tx resour
 	}
 }
 
-// changeBeside changes what a set keeps beside a record.
-func changeBeside[T any](ctx context.Context, k deps, set, id string, read func(ctx context.Context, from resource.Reader, id string) (T, error), change func(*T)) {
+// updateSideData changes what a set keeps beside a record.
+func updateSideData[T any](ctx context.Context, k deps, set, id string, read func(ctx context.Context, from resource.Reader, id string) (T, error), change func(*T)) {
 	k.putSideData(ctx, set, id, func(tx resource.Tx) ([]byte, error) {
 		v, err := read(ctx, tx, id)
 		if err != nil {

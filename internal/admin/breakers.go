@@ -14,7 +14,7 @@ import (
 func (k deps) breakers() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted something",
-		Tag: "Configs", Scopes: []access.Scope{"configs.read"}, Answer: resource.ListOf[breakerView]{},
+		Tag: "Configs", Scopes: []access.Scope{"configs.read"}, Response: resource.ListOf[breakerView]{},
 		Query: []resource.Param{resource.WorkspaceParam, {Name: "state", Enum: []string{"open", "closed"}}},
 		Run:   k.listBreakers,
 	}}

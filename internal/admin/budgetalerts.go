@@ -22,9 +22,9 @@ func isExhaustedByBudget(kind string) bool {
 // notifyBudget tells that a budget has reached its "threshold" or is "exhausted": by
 // mail, and of a policy in the audit trail alone.
 // Source: contract/identity-and-governance.yaml, emails.
-func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
 	if m.Kind == quota.UsageLimitKind {
-		return k.auditCrossing(ctx, tx, m, of, what, now)
+		return k.auditCrossing(ctx, tx, m, subject, what, now)
 	}
 	org, err := orgName(ctx, tx, m.OrgID)
 	if err != nil {
@@ -34,15 +34,15 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 	if err != nil {
 		return err
 	}
-	vars := map[string]string{"organisationName": org, "creditLimit": amountText(of.budget, &of.budget.CreditLimit)}
+	vars := map[string]string{"organisationName": org, "creditLimit": amountText(subject.budget, &subject.budget.CreditLimit)}
 	if what == "threshold" {
-		vars["creditThreshold"] = amountText(of.budget, of.budget.AlertThreshold)
+		vars["creditThreshold"] = amountText(subject.budget, subject.budget.AlertThreshold)
 	}
 	stem := "virtualkey"
 	switch m.Kind {
 	case keys.Kind:
 		stem = "apikey"
-		r, err := resource.Decode[keys.Key](of.rec)
+		r, err := resource.Decode[keys.Key](subject.rec)
 		if err != nil {
 			return err
 		}
@@ -56,18 +56,18 @@ func (k deps) notifyBudget(ctx context.Context, tx resource.Tx, m *quota.Meter, 
 		vars["userName"], vars["apiKeyType"], vars["apiKey"] = fullName(user), keyTypes[r.Value.Type], r.Value.Secret.Masked
 	case tenant.WorkspaceKind:
 		stem = "entity"
-		vars["entityType"], vars["entityName"], vars["entityKey"] = "workspace", of.rec.Name, of.rec.ShownSlug()
-		vars["entityUrl"] = k.ConsoleURL + "/workspaces/" + of.rec.ShownSlug()
+		vars["entityType"], vars["entityName"], vars["entityKey"] = "workspace", subject.rec.Name, subject.rec.ShownSlug()
+		vars["entityUrl"] = k.ConsoleURL + "/workspaces/" + subject.rec.ShownSlug()
 	case quota.IntegrationWorkspace:
 		stem = "entity"
-		place, err := tx.Find(ctx, tenant.WorkspaceKind, m.WorkspaceID)
+		workspace, err := tx.Find(ctx, tenant.WorkspaceKind, m.WorkspaceID)
 		if err != nil {
 			return err
 		}
-		vars["entityType"], vars["entityName"], vars["entityKey"] = "integration", of.rec.Name+" in "+place.Name, of.rec.ShownSlug()
-		vars["entityUrl"] = k.ConsoleURL + "/integrations/" + of.rec.ShownSlug()
+		vars["entityType"], vars["entityName"], vars["entityKey"] = "integration", subject.rec.Name+" in "+workspace.Name, subject.rec.ShownSlug()
+		vars["entityUrl"] = k.ConsoleURL + "/integrations/" + subject.rec.ShownSlug()
 	default:
-		vars["virtualKeyName"] = of.rec.Name
+		vars["virtualKeyName"] = subject.rec.Name
 	}
 	return post(ctx, tx, m.OrgID, now, mail.Message{Template: stem + "-usage-" + what + "-alert", To: to, Vars: vars})
 }
@@ -83,10 +83,10 @@ func amountText(b *quota.Budget, a *quota.Amount) string {
 	return a.String() + " " + string(b.Measure)
 }
 
-func (k deps) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, what string, now time.Time) error {
+func (k deps) auditCrossing(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, what string, now time.Time) error {
 	notes := map[string]any{"crossed": what, "value_key": m.ValueKey}
-	if of.budget.AlertThreshold != nil {
-		notes["alert_threshold"] = of.budget.AlertThreshold.String()
+	if subject.budget.AlertThreshold != nil {
+		notes["alert_threshold"] = subject.budget.AlertThreshold.String()
 	}
-	return k.onMeter(ctx, tx, m, of, deedCross, now, notes)
+	return k.onMeter(ctx, tx, m, subject, deedCross, now, notes)
 }

@@ -37,11 +37,11 @@ func (c client) ok(method, path, body string) gjson.Result {
 }
 
 // refused makes a call that must fail, at a field.
-func (c client) refused(status int, at, method, path, body string) {
+func (c client) refused(status int, field, method, path, body string) {
 	c.t.Helper()
 	rec := c.call(method, path, body)
-	if got := gjson.Get(rec.Body.String(), "data.errors.0.path").String(); rec.Code != status || at != "" && got != at {
-		c.t.Errorf("%s %s %s: %d %s, want %d at %s", method, path, body, rec.Code, rec.Body, status, at)
+	if got := gjson.Get(rec.Body.String(), "data.errors.0.path").String(); rec.Code != status || field != "" && got != field {
+		c.t.Errorf("%s %s %s: %d %s, want %d at %s", method, path, body, rec.Code, rec.Body, status, field)
 	}
 }
 
@@ -137,11 +137,11 @@ func TestOneListForAllWorkspaces(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/collections?search=of": 2, "/virtual-keys": 2, "/providers": 2, "/integrations?search=of": 2} {
 		list := c.ok("GET", path, "")
-		places := map[string]bool{}
+		workspaces := map[string]bool{}
 		for _, one := range list.Get("data").Array() {
-			places[one.Get("workspace_id").String()] = true
+			workspaces[one.Get("workspace_id").String()] = true
 		}
-		if list.Get("total").Int() != int64(want) || len(places) != 2 {
+		if list.Get("total").Int() != int64(want) || len(workspaces) != 2 {
 			t.Errorf("%s: %s", path, list.Raw)
 		}
 	}
@@ -289,11 +289,11 @@ func TestNullClearsWhereTheContractSaysSo(t *testing.T) {
 func TestInvitesListWorkspacesWithID(t *testing.T) {
 	c := newClient(t)
 	made := c.ok("POST", "/admin/users/invites", `{"email":"eve@acme.example","role":"member","workspaces":[{"id":"ws-main","role":"member"}]}`)
-	c.is(made, map[string]string{"email": `"eve@acme.example"`, "role": `"member"`, "status": `"pending"`, "workspaces.0.id": `"` + c.names.of["main"] + `"`})
+	c.is(made, map[string]string{"email": `"eve@acme.example"`, "role": `"member"`, "status": `"pending"`, "workspaces.0.id": `"` + c.names.values["main"] + `"`})
 	if made.Get("invite_link").String() == "" {
 		t.Error("no link")
 	}
-	c.is(c.ok("GET", "/admin/users/invites?search=EVE", ""), map[string]string{"total": "1", "data.0.workspaces.0.id": `"` + c.names.of["main"] + `"`})
+	c.is(c.ok("GET", "/admin/users/invites?search=EVE", ""), map[string]string{"total": "1", "data.0.workspaces.0.id": `"` + c.names.values["main"] + `"`})
 	c.is(c.ok("GET", "/admin/users/invites?search=bob", ""), map[string]string{"total": "0"})
 }
 
@@ -320,7 +320,7 @@ func TestCreationsAndUpdatesOfUsersAnswerTheRecord(t *testing.T) {
 	vk := c.ok("POST", "/virtual-keys", `{"name":"V","slug":"vk","provider":"openai","key":"s3cr3t-x","workspace_id":"ws-main"}`)
 	c.is(vk, map[string]string{"success": "true", "data.slug": `"vk"`, "slug": `"vk"`})
 	c.is(c.ok("PUT", "/virtual-keys/vk?workspace_id=ws-main", `{"name":"W"}`), map[string]string{"name": `"W"`, "slug": `"vk"`, "object": `"virtual-key"`})
-	c.is(c.ok("PUT", "/admin/users/"+c.names.of["colleague"], `{"role":"admin"}`), map[string]string{"role": `"admin"`, "email": `"colleague@acme.example"`})
+	c.is(c.ok("PUT", "/admin/users/"+c.names.values["colleague"], `{"role":"admin"}`), map[string]string{"role": `"admin"`, "email": `"colleague@acme.example"`})
 	c.is(c.ok("PUT", "/admin/workspaces/ws-two", `{"description":"d"}`), map[string]string{"description": `"d"`, "slug": `"ws-two"`})
 }
 
@@ -416,13 +416,13 @@ func TestConditionsNameWhatExists(t *testing.T) {
 		return `{"workspace_id":"ws-main","conditions":[{"key":"` + key + `","value":` + value + `}],"type":"requests","unit":"rpm","value":10}`
 	}
 	for _, good := range [][2]string{
-		{"virtual_key", `"vk"`}, {"virtual_key", `["vk","*"]`}, {"workspace_id", `"ws-main"`}, {"api_key", `"` + c.names.of["service-key"] + `"`},
+		{"virtual_key", `"vk"`}, {"virtual_key", `["vk","*"]`}, {"workspace_id", `"ws-main"`}, {"api_key", `"` + c.names.values["service-key"] + `"`},
 		{"organisation_id", `"` + c.org + `"`}, {"metadata.team", `"whatever"`}, {"model", `"@openai/gpt-4o"`}, {"config", `"*"`},
 	} {
 		c.ok("POST", "/policies/rate-limits", body(good[0], good[1]))
 	}
 	for _, bad := range [][2]string{
-		{"virtual_key", `"none"`}, {"virtual_key", `"far"`}, {"virtual_key", `["vk","none"]`}, {"workspace_id", `"ws-none"`}, {"workspace_id", `"` + c.names.of["other-main"] + `"`},
+		{"virtual_key", `"none"`}, {"virtual_key", `"far"`}, {"virtual_key", `["vk","none"]`}, {"workspace_id", `"ws-none"`}, {"workspace_id", `"` + c.names.values["other-main"] + `"`},
 		{"api_key", `"0191f3a0-0000-7000-8000-00000000a001"`}, {"organisation_id", `"none"`}, {"config", `"pc-none"`}, {"prompt", `"pp-none"`},
 	} {
 		c.refused(404, "conditions[0].value", "POST", "/policies/rate-limits", body(bad[0], bad[1]))
@@ -445,12 +445,12 @@ func TestArchivedPoliciesAndWorkspacesComeBack(t *testing.T) {
 		c.is(c.ok("PUT", path+"/"+id, `{"status":"active"}`), map[string]string{"status": `"active"`, "name": `"P"`})
 		c.ok("GET", path+"/"+id, "")
 	}
-	ws := c.ok("POST", "/admin/workspaces", `{"name":"Back","icon":"🚀","slug":"ws-back","users":["`+c.names.of["colleague"]+`"],"usage_limits":[{"credit_limit":10}]}`).Get("id").String()
+	ws := c.ok("POST", "/admin/workspaces", `{"name":"Back","icon":"🚀","slug":"ws-back","users":["`+c.names.values["colleague"]+`"],"usage_limits":[{"credit_limit":10}]}`).Get("id").String()
 	shown := c.ok("GET", "/admin/workspaces/"+ws, "").Get("name").String()
 	c.refused(400, "name", "DELETE", "/admin/workspaces/"+ws, `{"name":"other"}`)
 	c.ok("DELETE", "/admin/workspaces/"+ws, `{"name":"`+shown+`"}`)
 	c.refused(404, "", "PUT", "/admin/workspaces/"+ws, `{"description":"d"}`)
-	c.is(c.ok("PUT", "/admin/workspaces/"+ws, `{"status":"active"}`), map[string]string{"status": `"active"`, "slug": `"ws-back"`, "users.0.id": `"` + c.names.of["colleague"] + `"`, "usage_limits.0.current_usage": "0"})
+	c.is(c.ok("PUT", "/admin/workspaces/"+ws, `{"status":"active"}`), map[string]string{"status": `"active"`, "slug": `"ws-back"`, "users.0.id": `"` + c.names.values["colleague"] + `"`, "usage_limits.0.current_usage": "0"})
 	c.is(c.ok("GET", "/collections?workspace_id=ws-back", ""), map[string]string{"total": "1", "data.0.is_default": "true"})
 	c.ok("DELETE", "/admin/workspaces/"+ws, `{"name":"Back"}`)
 	c.ok("POST", "/admin/workspaces", `{"name":"Other","slug":"ws-back"}`)

@@ -15,12 +15,12 @@ func (k deps) collections() resource.Resource {
 	return &resource.Kind[prompt.Collection, collectionView]{
 		Name: prompt.CollectionKind, Object: "collection", Title: "collection", Tag: "Prompts", Audited: "collections",
 		Path: "/collections", Param: "collectionId", Perm: "prompts", Scopes: promptScopes[prompt.Collection]("create"),
-		Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
-		Create: collectionIn{}, Update: collectionPatch{}, Own: []string{"parent_collection_id"},
-		Filters: []resource.Filter{searchFilter()},
-		Select:  k.selectCollections,
-		Prepare: prepareCollection,
-		Keep:    keepCollection,
+		Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
+		Create: collectionIn{}, Update: collectionPatch{}, PreparedFields: []string{"parent_collection_id"},
+		Filters:    []resource.Filter{searchFilter()},
+		Select:     k.selectCollections,
+		Prepare:    prepareCollection,
+		CanArchive: canArchiveCollection,
 		Index: func(r *resource.Row[prompt.Collection]) []resource.IndexEntry {
 			return parentEntries(r.Value.ParentID)
 		},
@@ -123,8 +123,8 @@ func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, fi
 	return resource.Decode[prompt.Collection](rec)
 }
 
-// keepCollection refuses to delete the default collection and one that holds anything.
-func keepCollection(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Collection]) error {
+// canArchiveCollection refuses to delete the default collection and one that holds anything.
+func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Collection]) error {
 	if r.Value.IsDefault {
 		return fault.New(fault.NotFound, "the default collection of a workspace cannot be deleted")
 	}

@@ -65,15 +65,15 @@ func viewCollection(ctx context.Context, c *resource.Call, r resource.Row[prompt
 
 // detailsOf counts what lies in a collection.
 func detailsOf(ctx context.Context, c *resource.Call, r resource.Record) (d collectionDetails, err error) {
-	if d.Children, d.ChildrenUpdated, err = figuresOf(ctx, c, insideCollection(r, prompt.CollectionKind)); err != nil {
+	if d.Children, d.ChildrenUpdated, err = countChildren(ctx, c, insideCollection(r, prompt.CollectionKind)); err != nil {
 		return d, err
 	}
-	d.Prompts, d.PromptsUpdated, err = figuresOf(ctx, c, insideCollection(r, prompt.Kind))
+	d.Prompts, d.PromptsUpdated, err = countChildren(ctx, c, insideCollection(r, prompt.Kind))
 	return d, err
 }
 
-// figuresOf is the number of records of a query, and when the last of them changed.
-func figuresOf(ctx context.Context, c *resource.Call, q resource.Query) (int, *resource.Stamp, error) {
+// countChildren is the number of records of a query, and when the last of them changed.
+func countChildren(ctx context.Context, c *resource.Call, q resource.Query) (int, *resource.Stamp, error) {
 	n := 0
 	var newest time.Time
 	for {

@@ -24,8 +24,8 @@ func (k deps) configs() resource.Resource {
 	return &resource.Kind[routing.Saved, configView]{
 		Name: routing.SavedKind, Object: "config", Title: "config", Tag: "Configs", Audited: "configs",
 		Path: "/configs", Param: "slug", Slug: "pc", SlugFrom: 6,
-		Perm: "configs", Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
-		Create: configIn{}, Update: configPatch{}, Own: []string{"config", "isDefault"},
+		Perm: "configs", Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
+		Create: configIn{}, Update: configPatch{}, PreparedFields: []string{"config", "isDefault"},
 		Views:   []resource.Param{{Name: "version", Doc: "number of a version, from 1, or its version_id; absent: the newest"}},
 		Prepare: k.prepareConfig,
 		Index: func(r *resource.Row[routing.Saved]) []resource.IndexEntry {
@@ -41,7 +41,7 @@ func (k deps) configs() resource.Resource {
 		Done:    &resource.WriteResponse[routing.Saved]{Shape: configDone{}, Make: k.changedConfig},
 		Actions: []resource.Action[routing.Saved]{{
 			Name: "list", Method: "GET", Path: "/versions", ID: "listConfigVersions", Summary: "List the versions of a config, newest first",
-			Query: searchParams("part of the name that the config had"), Answer: resource.ListOf[configView]{}, Read: k.listVersions,
+			Query: searchParams("part of the name that the config had"), Response: resource.ListOf[configView]{}, Read: k.listVersions,
 		}},
 	}
 }
@@ -150,8 +150,8 @@ func (k deps) prepareConfig(ctx context.Context, c *resource.Call, ch *resource.
 	if err := setFlag(ch.Sent, "isDefault", &ch.New.Value.IsDefault); err != nil {
 		return err
 	}
-	sent, given := ch.Sent["config"]
-	if ch.Old != nil && !given {
+	sent, isSent := ch.Sent["config"]
+	if ch.Old != nil && !isSent {
 		return nil
 	}
 	old, err := k.storedConfig(ch.Old)

@@ -28,7 +28,7 @@ type configSecret struct {
 // of headers still shows which fields it has.
 func findSecrets(doc []byte) []configSecret {
 	var s secretSearch
-	s.look(gjson.ParseBytes(doc), secretPath{})
+	s.walk(gjson.ParseBytes(doc), secretPath{})
 	return s.found
 }
 
@@ -43,51 +43,51 @@ type secretPath struct {
 	goesTo string
 }
 
-func (s *secretSearch) look(v gjson.Result, at secretPath) {
+func (s *secretSearch) walk(v gjson.Result, location secretPath) {
 	switch {
 	case v.IsObject():
-		if !at.secret {
-			at.goesTo += destination(v, at.list)
+		if !location.secret {
+			location.goesTo += destination(v, location.list)
 		}
 		v.ForEach(func(k, member gjson.Result) bool {
-			s.look(member, at.member(k.String()))
+			s.walk(member, location.member(k.String()))
 			return true
 		})
 	case v.IsArray():
 		i := -1
 		v.ForEach(func(_, element gjson.Result) bool {
 			i++
-			s.look(element, at.element(i))
+			s.walk(element, location.element(i))
 			return true
 		})
-	case v.Type == gjson.String && v.Str != "" && at.secret:
-		s.add(v, v.Str, at)
-	case v.Type == gjson.String && shownURL(at.name, v.Str) != v.Str, v.Type == gjson.String && strings.Contains(v.Str, sealed.Mask) && strings.Contains(v.Str, "://"):
-		s.found = append(s.found, configSecret{at.path, v.Index, v.Index + len(v.Raw), v.Str, shownURL(at.name, v.Str), at.goesTo})
-	case v.Type == gjson.Number && resource.SecretNumber(at.name):
-		s.add(v, v.Raw, at)
+	case v.Type == gjson.String && v.Str != "" && location.secret:
+		s.add(v, v.Str, location)
+	case v.Type == gjson.String && shownURL(location.name, v.Str) != v.Str, v.Type == gjson.String && strings.Contains(v.Str, sealed.Mask) && strings.Contains(v.Str, "://"):
+		s.found = append(s.found, configSecret{location.path, v.Index, v.Index + len(v.Raw), v.Str, shownURL(location.name, v.Str), location.goesTo})
+	case v.Type == gjson.Number && resource.SecretNumber(location.name):
+		s.add(v, v.Raw, location)
 	}
 }
 
-func (s *secretSearch) add(v gjson.Result, text string, at secretPath) {
+func (s *secretSearch) add(v gjson.Result, text string, location secretPath) {
 	mask := strings.ToValidUTF8(keys.Mask(text), "�")
-	s.found = append(s.found, configSecret{at.path, v.Index, v.Index + len(v.Raw), text, mask, at.goesTo})
+	s.found = append(s.found, configSecret{location.path, v.Index, v.Index + len(v.Raw), text, mask, location.goesTo})
 }
 
-func (at secretPath) member(name string) secretPath {
-	at.secret = at.secret || resource.SecretField(name, at.list)
-	at.name = name
+func (location secretPath) member(name string) secretPath {
+	location.secret = location.secret || resource.SecretField(name, location.list)
+	location.name = name
 	if !plainName.MatchString(name) {
 		name = strconv.Quote(name)
 	}
-	at.path = strings.TrimPrefix(at.path+"."+name, ".")
-	return at
+	location.path = strings.TrimPrefix(location.path+"."+name, ".")
+	return location
 }
 
-func (at secretPath) element(i int) secretPath {
-	at.path += "[" + strconv.Itoa(i) + "]"
-	at.list = at.name
-	return at
+func (location secretPath) element(i int) secretPath {
+	location.path += "[" + strconv.Itoa(i) + "]"
+	location.list = location.name
+	return location
 }
 
 // shownURL is a text of a field as answers show it where it is a URL that holds
@@ -101,15 +101,15 @@ func shownURL(name, text string) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// places are what the names of fields hold that stand in a provider's host or say whose
+// destinationNames are what the names of fields hold that stand in a provider's host or say whose
 // account a call is for: azure_resource_name, snowflakeAccount. A region alone leads to nobody else.
-var places = []string{"resource", "account", "workspace", "host", "url", "endpoint", "tenan", "project", "domain", "compartment", "bucket", "foundry"}
+var destinationNames = []string{"resource", "account", "workspace", "host", "url", "endpoint", "tenan", "project", "domain", "compartment", "bucket", "foundry"}
 
-// isPlace reports whether a field of that name says where a call goes.
-func isPlace(name string) bool {
+// isDestinationField reports whether a field of that name says where a call goes.
+func isDestinationField(name string) bool {
 	name = strings.ToLower(name)
 	return name == "provider" || name == "virtual_key" || name == "virtualkey" ||
-		slices.ContainsFunc(places, func(p string) bool { return strings.Contains(name, p) })
+		slices.ContainsFunc(destinationNames, func(p string) bool { return strings.Contains(name, p) })
 }
 
 // destination tells where an object of a config sends its secrets: its provider, the
@@ -118,7 +118,7 @@ func destination(object gjson.Result, list string) string {
 	var parts []string
 	object.ForEach(func(k, v gjson.Result) bool {
 		name := k.String()
-		if v.Type == gjson.String && (isPlace(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
+		if v.Type == gjson.String && (isDestinationField(name) || strings.Contains(v.Str, "://")) && !resource.SecretField(name, list) {
 			parts = append(parts, strconv.Quote(name)+strconv.Quote(shownURL(name, v.Str))) // the mask of a URL leads to the same place
 		}
 		return true

@@ -65,8 +65,8 @@ func bodyFields(t *testing.T) []string {
 	t.Helper()
 	doc := newWorld(t, storetest.Open(t, storetest.SQLite(t))).describe.doc
 	names, seen := map[string]bool{}, map[*openapi3.Schema]bool{}
-	var look func(*openapi3.SchemaRef)
-	look = func(ref *openapi3.SchemaRef) {
+	var collect func(*openapi3.SchemaRef)
+	collect = func(ref *openapi3.SchemaRef) {
 		if ref == nil || seen[ref.Value] {
 			return
 		}
@@ -75,12 +75,12 @@ func bodyFields(t *testing.T) []string {
 			if types := field.Value.Type; types == nil || !types.Includes("boolean") {
 				names[name] = true
 			}
-			look(field)
+			collect(field)
 		}
-		look(ref.Value.Items)
-		look(ref.Value.AdditionalProperties.Schema)
+		collect(ref.Value.Items)
+		collect(ref.Value.AdditionalProperties.Schema)
 		for _, one := range slices.Concat(ref.Value.OneOf, ref.Value.AnyOf, ref.Value.AllOf) {
-			look(one)
+			collect(one)
 		}
 	}
 	for _, path := range doc.Paths.Map() {
@@ -89,7 +89,7 @@ func bodyFields(t *testing.T) []string {
 				continue
 			}
 			for _, content := range op.RequestBody.Value.Content {
-				look(content.Schema)
+				collect(content.Schema)
 			}
 		}
 	}
@@ -97,13 +97,13 @@ func bodyFields(t *testing.T) []string {
 }
 
 func camelCase(name string) string {
-	words := strings.Split(name, "_")
-	for i, w := range words[1:] {
+	parts := strings.Split(name, "_")
+	for i, w := range parts[1:] {
 		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+			parts[i+1] = strings.ToUpper(w[:1]) + w[1:]
 		}
 	}
-	return strings.Join(words, "")
+	return strings.Join(parts, "")
 }
 
 func TestMaskConfig(t *testing.T) {
@@ -162,8 +162,8 @@ func TestMasksCanBeSentBack(t *testing.T) {
 		if strings.Contains(shown, marker) || !json.Valid([]byte(shown)) {
 			t.Fatalf("shown as %s", shown)
 		}
-		if back, err := admin.UnmaskConfig([]byte(shown), doc); err != nil || string(back) != string(doc) {
-			t.Fatalf("%s came back as %s, %v", doc, back, err)
+		if restored, err := admin.UnmaskConfig([]byte(shown), doc); err != nil || string(restored) != string(doc) {
+			t.Fatalf("%s came back as %s, %v", doc, restored, err)
 		}
 	})
 }
@@ -215,8 +215,8 @@ func TestWebhookCredentialsAreMasked(t *testing.T) {
 	if strings.Contains(shown, "s3cr3t") || !strings.Contains(shown, "https://***@hook.example/x?any=***") {
 		t.Fatal(shown)
 	}
-	if back, err := admin.UnmaskConfig([]byte(shown), doc); err != nil || string(back) != string(doc) {
-		t.Errorf("came back as %s, %v", back, err)
+	if restored, err := admin.UnmaskConfig([]byte(shown), doc); err != nil || string(restored) != string(doc) {
+		t.Errorf("came back as %s, %v", restored, err)
 	}
 	if _, err := admin.UnmaskConfig([]byte(strings.Replace(shown, "hook.example", "other.example", 1)), doc); err == nil {
 		t.Error("a stored credential follows the webhook to another host")

@@ -116,24 +116,24 @@ func (k deps) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[r
 	if !detail {
 		return v, nil
 	}
-	want := c.Query("version")
-	if want == "" && r.Value.Since > 0 {
+	requested := c.Query("version")
+	if requested == "" && r.Value.Since > 0 {
 		return k.withText(v, &configVersion{record: r.Record, saved: r.Value})
 	}
 	versions, err := k.configVersions(ctx, c.Reader, r.ID)
 	if err != nil {
 		return v, err
 	}
-	at := 0
-	if number, err := strconv.Atoi(want); err == nil {
-		at = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.number == number })
-	} else if want != "" {
-		at = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.id() == want })
+	index := 0
+	if number, err := strconv.Atoi(requested); err == nil {
+		index = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.number == number })
+	} else if requested != "" {
+		index = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.id() == requested })
 	}
-	if at < 0 {
+	if index < 0 {
 		return v, fault.New(fault.NotFound, "the config has no such version").WithParam("version")
 	}
-	return k.withText(v, &versions[at])
+	return k.withText(v, &versions[index])
 }
 
 func (k deps) withText(v configView, cv *configVersion) (configView, error) {

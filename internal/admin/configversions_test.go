@@ -96,7 +96,7 @@ func TestConfigsWithoutNumbers(t *testing.T) {
 	if err := s.Seal(w.box, id, []byte(`{"provider":"openai","override_params":{"n":1}}`)); err != nil {
 		t.Fatal(err)
 	}
-	w.put(t, resource.Record{Kind: routing.SavedKind, ID: id, OrgID: w.org, WorkspaceID: w.names.of["main"], Slug: "old", Name: "Old"}, s)
+	w.put(t, resource.Record{Kind: routing.SavedKind, ID: id, OrgID: w.org, WorkspaceID: w.names.values["main"], Slug: "old", Name: "Old"}, s)
 	first := w.texts(t, "old").Data[0].VersionID
 	if rec := w.raw(t, "service", "PUT", "/v1/configs/old", `{"name":"Older"}`); rec.Code != 200 || !strings.Contains(rec.Body.String(), first) {
 		t.Fatalf("another name: %s", rec.Body)

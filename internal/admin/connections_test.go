@@ -31,7 +31,7 @@ func TestConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, user := range []string{"owner", "colleague"} {
-		c := mcp.Connection{ServerID: server.ID, UserID: w.names.of[user]}
+		c := mcp.Connection{ServerID: server.ID, UserID: w.names.values[user]}
 		w.put(t, resource.Record{
 			Kind: mcp.ConnectionKind, ID: w.id(user + "-connection"), OrgID: w.org, WorkspaceID: server.WorkspaceID, Index: admin.ConnectionIndex(&c),
 		}, c)

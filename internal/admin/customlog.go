@@ -48,7 +48,7 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 			return nil, err
 		}
 	}
-	at, err := plainAddress(s.Request.URL)
+	address, err := plainAddress(s.Request.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +58,10 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 		ID: id, RequestID: id, TraceID: id, Started: c.Now.Add(-took), Duration: took, Source: record.FromAPI,
 		OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, KeyID: keyOf(c), UserID: c.Principal.UserID,
 		Provider: s.Request.Provider, Method: strings.ToUpper(cmp.Or(s.Request.Method, http.MethodPost)),
-		Path: at, UpstreamURL: at, Endpoint: endpointOf(at), Stream: s.Response.Stream || s.Response.Streamed, Outcome: record.OK,
+		Path: address, UpstreamURL: address, Endpoint: endpointOf(address), Stream: s.Response.Stream || s.Response.Streamed, Outcome: record.OK,
 		BytesIn: int64(len(s.Request.Body)), BytesOut: int64(len(s.Response.Body)),
-		Request:  k.keptBody(s.Request.Headers, s.Request.Body),
-		Response: k.keptBody(s.Response.Headers, s.Response.Body),
+		Request:  k.truncateBody(s.Request.Headers, s.Request.Body),
+		Response: k.truncateBody(s.Response.Headers, s.Response.Body),
 	}
 	if a.KeyID != "" {
 		a.KeyName = c.Principal.Name
@@ -72,11 +72,11 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 		a.Outcome = record.Failed
 	}
 	a.Usage, a.ResponseModel = dialect.Usage(a.Endpoint, s.Response.Body, "")
-	var asked struct{ Model, User string }
-	_ = json.Unmarshal(s.Request.Body, &asked) // what is no text is none
-	a.Model = cmp.Or(asked.Model, a.ResponseModel)
+	var parsed struct{ Model, User string }
+	_ = json.Unmarshal(s.Request.Body, &parsed) // what is no text is none
+	a.Model = cmp.Or(parsed.Model, a.ResponseModel)
 	a.MaskCredentials(k.BodyLogBytes)
-	return a, describe(a, s.Metadata, asked.User)
+	return a, describe(a, s.Metadata, parsed.User)
 }
 
 // plainAddress is a URL without what may be secret in it.
@@ -101,8 +101,8 @@ func endpointOf(address string) llm.Endpoint {
 	return found
 }
 
-// keptBody is as much of a body as the deployment keeps.
-func (k deps) keptBody(headers map[string]string, body []byte) record.Body {
+// truncateBody is as much of a body as the deployment keeps.
+func (k deps) truncateBody(headers map[string]string, body []byte) record.Body {
 	b := record.Body{Type: "application/json", Bytes: body, Size: int64(len(body))}
 	for name, v := range headers {
 		if strings.EqualFold(name, "content-type") && v != "" && len(v) <= maxCustomName {
@@ -115,11 +115,11 @@ func (k deps) keptBody(headers map[string]string, body []byte) record.Body {
 	return b
 }
 
-// placesOfTrace are the names under which metadata says where in a trace a call stands,
+// traceFields are the names under which metadata says where in a trace a call stands,
 // that of the contract first.
-var placesOfTrace = []struct {
+var traceFields = []struct {
 	snake, camel string
-	of           func(*record.Attempt) *string
+	field        func(*record.Attempt) *string
 }{
 	{"trace_id", "traceId", func(a *record.Attempt) *string { return &a.TraceID }},
 	{"span_id", "spanId", func(a *record.Attempt) *string { return &a.SpanID }},
@@ -146,14 +146,14 @@ func describe(a *record.Attempt, sent map[string]string, user string) error {
 			rest[to] = sent[name]
 		}
 	}
-	for _, p := range placesOfTrace {
+	for _, p := range traceFields {
 		for _, name := range []string{p.camel, p.snake} {
 			v := rest[name]
 			if len(v) > maxCustomName || !wire.ValidValue(v) {
 				return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes, none of them a control character", maxCustomName).WithParam("metadata." + name)
 			}
 			if v != "" {
-				*p.of(a) = v
+				*p.field(a) = v
 			}
 			delete(rest, name)
 		}

@@ -33,7 +33,7 @@ func (k deps) customLogs() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/logs", ID: "createLogs", Summary: "Put calls on record that were made elsewhere", Tag: "Logs",
 		Scopes: []access.Scope{access.LogsWrite}, Query: []resource.Param{resource.WorkspaceParam},
-		Body: customLogIn{}, Many: maxCustomLogs, MaxBytes: maxCustomBytes, Answer: customLogsDone{}, Run: k.addLogs,
+		Body: customLogIn{}, Many: maxCustomLogs, MaxBytes: maxCustomBytes, Response: customLogsDone{}, Run: k.addLogs,
 	}}
 }
 

@@ -34,13 +34,13 @@ type gatewayPatch struct {
 
 // DeploymentAuthIn is what a creation says of access.
 type DeploymentAuthIn struct {
-	BaseURL     *string           `json:"gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
-	MCPBaseURL  *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
-	DataService flag              `json:"is_dataservice_hosted,omitempty"`
-	Playground  flag              `json:"is_playground_proxy_allowed,omitempty"`
-	Workspaces  []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"slugs or ids; empty for all"`
-	Subjects    []string          `json:"jwt_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
-	SubjectHome map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"sub to workspace; both are allowed with it"`
+	BaseURL           *string           `json:"gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
+	MCPBaseURL        *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
+	DataService       flag              `json:"is_dataservice_hosted,omitempty"`
+	Playground        flag              `json:"is_playground_proxy_allowed,omitempty"`
+	Workspaces        []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"slugs or ids; empty for all"`
+	Subjects          []string          `json:"jwt_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
+	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"sub to workspace; both are allowed with it"`
 }
 
 // deploymentAuthSet is what an update says of access.
@@ -86,16 +86,16 @@ type deploymentView struct {
 }
 
 type deploymentAuthView struct {
-	BaseURL     string            `json:"gateway_base_url"`
-	MCPBaseURL  string            `json:"mcp_gateway_base_url"`
-	DataService int               `json:"is_dataservice_hosted" enum:"0,1"`
-	Playground  int               `json:"is_playground_proxy_allowed" enum:"0,1"`
-	Workspaces  []string          `json:"workspaces_allowed" nullable:"false"`
-	Subjects    []string          `json:"jwt_subs_allowed" nullable:"false"`
-	SubjectHome map[string]string `json:"jwt_sub_workspace_mapping"`
-	All         int               `json:"allow_all_workspaces" enum:"0,1"`
-	Hosted      int               `json:"disable_hosted_gateway" enum:"0,1"`
-	PrivateLink int               `json:"use_private_link_proxy" enum:"0,1"`
+	BaseURL           string            `json:"gateway_base_url"`
+	MCPBaseURL        string            `json:"mcp_gateway_base_url"`
+	DataService       int               `json:"is_dataservice_hosted" enum:"0,1"`
+	Playground        int               `json:"is_playground_proxy_allowed" enum:"0,1"`
+	Workspaces        []string          `json:"workspaces_allowed" nullable:"false"`
+	Subjects          []string          `json:"jwt_subs_allowed" nullable:"false"`
+	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping"`
+	All               int               `json:"allow_all_workspaces" enum:"0,1"`
+	Hosted            int               `json:"disable_hosted_gateway" enum:"0,1"`
+	PrivateLink       int               `json:"use_private_link_proxy" enum:"0,1"`
 }
 
 type deploymentWorkspaceView struct {
@@ -121,35 +121,35 @@ func (k deps) viewDeployment(ctx context.Context, c *resource.Call, r resource.R
 			return v, err
 		}
 	}
-	slugs, err := slugsOfPlaces(ctx, c.Reader, d.Auth)
+	slugs, err := findWorkspaceSlugs(ctx, c.Reader, d.Auth)
 	if err != nil {
 		return v, err
 	}
 	v.Auth = &deploymentAuthView{
 		BaseURL: d.Auth.BaseURL, MCPBaseURL: d.Auth.MCPBaseURL, DataService: bit(d.Auth.DataService), Playground: bit(d.Auth.Playground),
-		Workspaces: []string{}, Subjects: append([]string{}, d.Auth.Subjects...), SubjectHome: map[string]string{}, All: bit(len(d.Auth.Workspaces) == 0),
+		Workspaces: []string{}, Subjects: append([]string{}, d.Auth.Subjects...), SubjectWorkspaces: map[string]string{}, All: bit(len(d.Auth.Workspaces) == 0),
 	}
 	for _, id := range d.Auth.Workspaces {
 		v.Auth.Workspaces = append(v.Auth.Workspaces, slugs[id])
 		v.Workspaces = append(v.Workspaces, deploymentWorkspaceView{id, slugs[id]})
 	}
-	for sub, id := range d.Auth.SubjectHome {
-		v.Auth.SubjectHome[sub] = slugs[id]
+	for sub, id := range d.Auth.SubjectWorkspaces {
+		v.Auth.SubjectWorkspaces[sub] = slugs[id]
 	}
 	v.OrganisationID, v.ClientAuth = r.OrgID, d.Masked
 	return v, nil
 }
 
-// slugsOfPlaces are the slugs of the workspaces that the settings name, by id; the id
+// findWorkspaceSlugs are the slugs of the workspaces that the settings name, by id; the id
 // itself where a workspace is gone.
-func slugsOfPlaces(ctx context.Context, from resource.Reader, a deployment.Auth) (map[string]string, error) {
+func findWorkspaceSlugs(ctx context.Context, from resource.Reader, a deployment.Auth) (map[string]string, error) {
 	slugs := make(map[string]string)
 	ids := a.Workspaces
-	for _, id := range a.SubjectHome {
+	for _, id := range a.SubjectWorkspaces {
 		ids = append(ids[:len(ids):len(ids)], id)
 	}
 	for _, id := range ids {
-		place, err := from.Find(ctx, "workspace", id)
+		workspace, err := from.Find(ctx, "workspace", id)
 		slugs[id] = id
 		if fault.Has(err, fault.NotFound) {
 			continue
@@ -157,7 +157,7 @@ func slugsOfPlaces(ctx context.Context, from resource.Reader, a deployment.Auth)
 		if err != nil {
 			return nil, err
 		}
-		if s := place.ShownSlug(); s != "" {
+		if s := workspace.ShownSlug(); s != "" {
 			slugs[id] = s
 		}
 	}

@@ -43,7 +43,7 @@ func readState(ctx context.Context, from resource.Reader, id string) (deployment
 
 // note writes what is known of a deployment.
 func (k deps) note(ctx context.Context, id string, change func(*deploymentState)) {
-	changeBeside(ctx, k, linkState, id, readState, change)
+	updateSideData(ctx, k, linkState, id, readState, change)
 }
 
 type pingView struct {
@@ -131,12 +131,12 @@ func (k deps) callGateway(ctx context.Context, base string) pingOut {
 	return out
 }
 
-// ownDeployment is the route by which a gateway reads its own record. Its token is no
+// callingDeployment is the route by which a gateway reads its own record. Its token is no
 // API key and opens nothing else, so the route identifies its callers itself.
-func (k deps) ownDeployment() resource.Resource {
+func (k deps) callingDeployment() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Read the deployment whose client_auth is sent in place of an API key",
-		Tag: "Deployments", Anywhere: true, Answer: deploymentView{}, Identify: k.identifyDeployment, Run: k.readOwnDeployment,
+		Tag: "Deployments", Anywhere: true, Response: deploymentView{}, Identify: k.identifyDeployment, Run: k.readCallingDeployment,
 	}}
 }
 
@@ -161,8 +161,8 @@ func (k deps) identifyDeployment(r *http.Request) (*access.Principal, error) {
 	return &access.Principal{Kind: "deployment", ID: rows[0].ID, Name: rows[0].Name, OrgID: rows[0].OrgID}, nil
 }
 
-// readOwnDeployment answers the record, and notes once a minute that it was read.
-func (k deps) readOwnDeployment(ctx context.Context, c *resource.Call) (any, error) {
+// readCallingDeployment answers the record, and notes once a minute that it was read.
+func (k deps) readCallingDeployment(ctx context.Context, c *resource.Call) (any, error) {
 	rec, err := c.Reader.Find(ctx, deployment.Kind, c.Principal.ID)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 func (k deps) deployments() resource.Resource {
 	return &resource.Kind[deployment.Deployment, deploymentView]{
 		Name: deployment.Kind, Object: "deployment", Title: "deployment", Tag: "Deployments", Audited: "deployments",
-		Path: "/deployments", Param: "deploymentId", Slug: "dp", Perm: "deployments", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
-		Create: gatewayIn{}, Update: gatewayPatch{}, Own: []string{"type", "is_default", "auth_settings", "rotate_auth", "override_existing"},
+		Path: "/deployments", Param: "deploymentId", Slug: "dp", Perm: "deployments", Verbs: resource.AllVerbs, Scope: resource.InOrganisation,
+		Create: gatewayIn{}, Update: gatewayPatch{}, PreparedFields: []string{"type", "is_default", "auth_settings", "rotate_auth", "override_existing"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"production", "non-production", "non_production"}}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				q.Index = append(q.Index, resource.IndexEntry{Name: "type", Value: string(deployment.ReadType(v))})
@@ -44,7 +44,7 @@ func (k deps) deployments() resource.Resource {
 		}},
 		Actions: []resource.Action[deployment.Deployment]{{
 			Name: "ping", Scope: "read", Method: "GET", Path: "/ping", ID: "pingDeployment", Summary: "Check that a deployment can be reached, and reaches us",
-			Answer: pingView{}, Read: k.pingDeployment,
+			Response: pingView{}, Read: k.pingDeployment,
 		}},
 	}
 }
@@ -60,7 +60,7 @@ func deploymentIndex(r *resource.Row[deployment.Deployment]) []resource.IndexEnt
 }
 
 func sameOrganisation(c *resource.Call, id string, _ *resource.Query) error {
-	return c.OwnOrganisation(id, "organisation_id")
+	return c.RequireOrganisation(id, "organisation_id")
 }
 
 // selectDeployments lists archived ones too unless a status was asked for, and keeps
@@ -69,11 +69,11 @@ func selectDeployments(ctx context.Context, c *resource.Call, q *resource.Query)
 	if len(q.Statuses) == 0 {
 		q.Statuses = []string{resource.Active, resource.Archived}
 	}
-	asked := c.Query("workspace_slug")
-	if asked == "" {
+	requested := c.Query("workspace_slug")
+	if requested == "" {
 		return nil
 	}
-	places, err := placeIDs(ctx, c, strings.Split(asked, ","), "workspace_slug")
+	workspaceIDs, err := findWorkspaceIDs(ctx, c, strings.Split(requested, ","), "workspace_slug")
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func selectDeployments(ctx context.Context, c *resource.Call, q *resource.Query)
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(places, r.Value.Auth.Serves) {
+		if slices.ContainsFunc(workspaceIDs, r.Value.Auth.Serves) {
 			q.IDs = append(q.IDs, r.ID)
 		}
 	}

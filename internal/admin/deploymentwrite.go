@@ -54,7 +54,7 @@ func (k deps) checkDeploymentLimit(ctx context.Context, c *resource.Call, t depl
 	if err != nil {
 		return err
 	}
-	if most, limited := k.Deployments[t]; limited && n >= most {
+	if limit, limited := k.Deployments[t]; limited && n >= limit {
 		return fault.Newf(fault.InvalidRequest, "there are %d %s deployments already, which is the most; archive one first", n, t).WithParam("type")
 	}
 	return nil
@@ -71,7 +71,7 @@ func (k deps) prepareAccess(ctx context.Context, c *resource.Call, ch *resource.
 	}
 	a := &ch.New.Value.Auth
 	for field, to := range map[string]*string{"gateway_base_url": &a.BaseURL, "mcp_gateway_base_url": &a.MCPBaseURL} {
-		if _, given := sent[field]; !given {
+		if _, isSent := sent[field]; !isSent {
 			continue
 		}
 		*to = sent.Text(field)
@@ -108,26 +108,26 @@ func readAccess(ctx context.Context, c *resource.Call, sent resource.Sent) (chan
 			return change, err
 		}
 	}
-	if err := sent.Into("jwt_sub_workspace_mapping", &change.SubjectHome); err != nil {
+	if err := sent.Into("jwt_sub_workspace_mapping", &change.SubjectWorkspaces); err != nil {
 		return change, err
 	}
-	if change.All && len(change.Workspaces)+len(change.SubjectHome) > 0 {
+	if change.All && len(change.Workspaces)+len(change.SubjectWorkspaces) > 0 {
 		return change, fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those that are named").WithParam("auth_settings.allow_all_workspaces")
 	}
 	for field, to := range map[string]*[]string{"workspaces_allowed": &change.Workspaces, "remove_workspaces_allowed": &change.RemoveWorkspaces} {
 		if *to == nil {
 			continue
 		}
-		if *to, err = placeIDs(ctx, c, *to, "auth_settings."+field); err != nil {
+		if *to, err = findWorkspaceIDs(ctx, c, *to, "auth_settings."+field); err != nil {
 			return change, err
 		}
 	}
-	for _, sub := range slices.Sorted(maps.Keys(change.SubjectHome)) {
-		ids, err := placeIDs(ctx, c, []string{change.SubjectHome[sub]}, "auth_settings.jwt_sub_workspace_mapping")
+	for _, sub := range slices.Sorted(maps.Keys(change.SubjectWorkspaces)) {
+		ids, err := findWorkspaceIDs(ctx, c, []string{change.SubjectWorkspaces[sub]}, "auth_settings.jwt_sub_workspace_mapping")
 		if err != nil {
 			return change, err
 		}
-		change.SubjectHome[sub] = ids[0]
+		change.SubjectWorkspaces[sub] = ids[0]
 	}
 	return change, nil
 }

@@ -38,13 +38,13 @@ func (d *described) check(t *testing.T, r *http.Request, rec *httptest.ResponseR
 		t.Errorf("%s %s is not described", r.Method, r.URL.Path)
 		return
 	}
-	answer := op.Responses.Value("default")
+	response := op.Responses.Value("default")
 	if rec.Code == http.StatusOK {
-		answer = op.Responses.Value("200")
+		response = op.Responses.Value("200")
 	}
-	if of := rec.Header().Get("Content-Type"); of != "application/json" {
-		if answer.Value.Content.Get(of) == nil {
-			t.Errorf("%s %s answers with %s, which is not described", r.Method, r.URL.Path, of)
+	if contentType := rec.Header().Get("Content-Type"); contentType != "application/json" {
+		if response.Value.Content.Get(contentType) == nil {
+			t.Errorf("%s %s answers with %s, which is not described", r.Method, r.URL.Path, contentType)
 		}
 		return
 	}
@@ -53,7 +53,7 @@ func (d *described) check(t *testing.T, r *http.Request, rec *httptest.ResponseR
 		t.Error(err)
 		return
 	}
-	schema := answer.Value.Content.Get("application/json").Schema.Value
+	schema := response.Value.Content.Get("application/json").Schema.Value
 	if err := schema.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
 		t.Errorf("%s %s answers other than described: %v", r.Method, r.URL.Path, err)
 	}
@@ -66,7 +66,7 @@ func (d *described) find(r *http.Request) *openapi3.Operation {
 		got = got[1:]
 	}
 	var best *openapi3.Operation
-	least := len(got) + 1
+	lowest := len(got) + 1
 	for path, item := range d.doc.Paths.Map() {
 		want := strings.Split(path[1:], "/")
 		open := 0
@@ -79,8 +79,8 @@ func (d *described) find(r *http.Request) *openapi3.Operation {
 				fits = want[i] == got[i]
 			}
 		}
-		if fits && open < least {
-			best, least = item.GetOperation(r.Method), open
+		if fits && open < lowest {
+			best, lowest = item.GetOperation(r.Method), open
 		}
 	}
 	return best
@@ -99,10 +99,10 @@ func TestRoutesAndDescriptionAgree(t *testing.T) {
 	if err := doc.Validate(context.Background()); err != nil {
 		t.Errorf("the description is not valid OpenAPI: %v", err)
 	}
-	var told []string
+	var documented []string
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
-			told = append(told, method+" "+path)
+			documented = append(documented, method+" "+path)
 		}
 	}
 	mounted := a.Routes()
@@ -113,9 +113,9 @@ func TestRoutesAndDescriptionAgree(t *testing.T) {
 	for _, r := range llm.Routes {
 		mounted = append(mounted, r.Method+" "+r.Path)
 	}
-	slices.Sort(told)
+	slices.Sort(documented)
 	slices.Sort(mounted)
-	if diff := cmp.Diff(told, mounted); diff != "" {
+	if diff := cmp.Diff(documented, mounted); diff != "" {
 		t.Errorf("-described +mounted:\n%s", diff)
 	}
 	for _, route := range a.Routes() {

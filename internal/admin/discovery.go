@@ -15,8 +15,8 @@ import (
 // scopes of keys, credential fields of providers, and checks of guardrails. They hold nothing
 // of the organisation, so that everybody who is identified may call them. They are ours.
 func (k deps) discovery() resource.Resource {
-	op := func(path, id, summary string, answer any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
-		return resource.Operation{Method: http.MethodGet, Path: "/discovery/" + path, ID: id, Summary: summary, Tag: "Discovery", Anywhere: true, Answer: answer, Run: run}
+	op := func(path, id, summary string, response any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
+		return resource.Operation{Method: http.MethodGet, Path: "/discovery/" + path, ID: id, Summary: summary, Tag: "Discovery", Anywhere: true, Response: response, Run: run}
 	}
 	return resource.Operations{
 		op("scopes", "listScopes", "List the scopes of API keys, and which types of key may hold each", resource.ListOf[scopeView]{}, listScopes),

@@ -19,7 +19,7 @@ func (k deps) exclusions() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/workspace-exclusions/{direction}", ID: "listWorkspaceExclusions", Summary: "List the workspaces in which the organisation's guardrails do not run",
-			Tag: "Organisation", Params: direction, Scopes: []access.Scope{"organisation_exclusions.list"}, Answer: resource.ListOf[exclusionView]{}, Run: k.listExclusions,
+			Tag: "Organisation", Params: direction, Scopes: []access.Scope{"organisation_exclusions.list"}, Response: resource.ListOf[exclusionView]{}, Run: k.listExclusions,
 		},
 		{
 			Method: http.MethodPut, Path: "/workspace-exclusions/{direction}", ID: "updateWorkspaceExclusions", Summary: "Exempt workspaces from the organisation's guardrails, or bind them again",
@@ -63,7 +63,7 @@ func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 }
 
 func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := own(ctx, c)
+	row, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}

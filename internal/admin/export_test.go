@@ -23,6 +23,6 @@ var (
 func TryRates(ctx context.Context, logs Logs) (attempts int, truncated bool, err error) {
 	p := quota.RateLimit{Conditions: []quota.Condition{{Key: "provider", Value: quota.Values{"none"}}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
 	run := dryRun{rehearsal: p.Rehearse(), keys: make(map[string]*dryRunKeyView)}
-	err = run.over(ctx, logs, &resource.Call{Principal: new(access.Principal)}, time.Time{}, time.Time{})
+	err = run.replay(ctx, logs, &resource.Call{Principal: new(access.Principal)}, time.Time{}, time.Time{})
 	return run.out.Attempts, run.out.Truncated, err
 }

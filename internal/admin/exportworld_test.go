@@ -16,8 +16,8 @@ import (
 	"sluice/internal/store"
 )
 
-// exportKeep is how long the worlds keep files of log exports.
-const exportKeep = 7 * 24 * time.Hour
+// exportRetention is how long the worlds keep files of log exports.
+const exportRetention = 7 * 24 * time.Hour
 
 // exports run the log exports of a world, when they are told to.
 type exports struct {
@@ -34,7 +34,7 @@ func newExports(t *testing.T, w *world, st *store.Store, logs *memoryLogs) *expo
 		t.Fatal(err)
 	}
 	e.runner = export.New(export.Parts{
-		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Retention: exportKeep, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Store: st, Logs: logs, Files: e.files, Columns: admin.ExportColumns, Node: e.node, Retention: exportRetention, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	return e
 }
@@ -51,8 +51,8 @@ func (e *exports) OpenExport(_ context.Context, id string, _ record.ExportRun) (
 // Node implements admin.ExportFiles.
 func (e *exports) Node() string { return e.node }
 
-// lay puts a file where that of an export would be.
-func (e *exports) lay(t *testing.T, id string) {
+// writeFile puts a file where that of an export would be.
+func (e *exports) writeFile(t *testing.T, id string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(e.dir, id), []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ var feedbackScopes = []access.Scope{"feedbacks.write", access.CompletionsWrite}
 // for them: they are data of the traffic, so they leave no row in the audit trail.
 // Source: contract/content-and-observability.md section 4.
 func (k deps) feedback() resource.Resource {
-	op := resource.Operation{Tag: "Feedback", Scopes: feedbackScopes, Query: []resource.Param{resource.WorkspaceParam}, Answer: feedbackDone{}}
+	op := resource.Operation{Tag: "Feedback", Scopes: feedbackScopes, Query: []resource.Param{resource.WorkspaceParam}, Response: feedbackDone{}}
 	add, put := op, op
 	add.Method, add.Path, add.ID, add.Summary = http.MethodPost, "/feedback", "createFeedback", "Give feedback on one or several traces"
 	add.Body, add.Many, add.Run = feedbackIn{}, maxFeedbacks, k.addFeedback
@@ -138,7 +138,7 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	err := c.Change(ctx, func(tx resource.Tx) error {
-		r, err := ownFeedback(ctx, tx, c, id)
+		r, err := findFeedback(ctx, tx, c, id)
 		if err != nil {
 			return err
 		}
@@ -155,9 +155,9 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	return feedbackDone{Status: "success", Message: "feedback changed", IDs: []string{id}}, err
 }
 
-// ownFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
+// findFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
 // of somebody else when the caller sees only their own data.
-func ownFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
+func findFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
 	missing := fault.New(fault.NotFound, "there is no such feedback").WithParam("id")
 	rec, err := from.Find(ctx, record.FeedbackKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.OrgID != c.OrgID || rec.WorkspaceID != c.WorkspaceID) {
@@ -167,7 +167,7 @@ func ownFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id
 		return nil, err
 	}
 	r, err := resource.Decode[record.Feedback](rec)
-	if err == nil && c.Principal.SeesOwnDataOnly(rec.WorkspaceID) && r.Value.UserID != c.Principal.UserID {
+	if err == nil && c.Principal.IsLimitedToUserData(rec.WorkspaceID) && r.Value.UserID != c.Principal.UserID {
 		return nil, missing
 	}
 	return r, err

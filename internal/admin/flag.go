@@ -37,8 +37,8 @@ func setFlag(sent resource.Sent, name string, to *bool) error {
 }
 
 // bit is the form of a switch in answers.
-func bit(on bool) int {
-	if on {
+func bit(enabled bool) int {
+	if enabled {
 		return 1
 	}
 	return 0

@@ -12,14 +12,14 @@ import (
 type gateways struct{}
 
 func (gateways) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := func(status int, body string) (*http.Response, error) {
+	respond := func(status int, body string) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 	}
 	switch r.URL.String() {
 	case "https://gw.example.com/v1/health":
-		return answer(200, `{"status":"ok","version":"1.2.3"}`)
+		return respond(200, `{"status":"ok","version":"1.2.3"}`)
 	case "https://ill.example.com/v1/health":
-		return answer(503, "no")
+		return respond(503, "no")
 	}
 	return nil, errors.New("10.0.0.7: connection refused")
 }

@@ -13,16 +13,16 @@ import (
 
 // sentLimits are the limits that a body has for a workspace or for global access.
 type sentLimits struct {
-	at             string          // path of their fields: "workspaces[0]."
+	path           string          // path of their fields: "workspaces[0]."
 	budgets, rates json.RawMessage // nil for what was not sent
 }
 
 func (s sentLimits) any() bool { return s.budgets != nil || s.rates != nil }
 
-// over lays the limits that were sent over those that hold: what was not sent stays.
-func (g *grantEditor) over(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
+// mergeLimits lays the limits that were sent over those that hold: what was not sent stays.
+func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits) (credential.WorkspaceLimits, error) {
 	if s.rates != nil {
-		rates, err := readRates(s.rates, s.at+"rate_limits", 1)
+		rates, err := readRates(s.rates, s.path+"rate_limits", 1)
 		if err != nil {
 			return hold, err
 		}
@@ -35,7 +35,7 @@ func (g *grantEditor) over(hold credential.WorkspaceLimits, s sentLimits) (crede
 	if err != nil {
 		return hold, err
 	}
-	rules := quota.Rules{At: s.at + "usage_limits", Most: 1, LeastToken: quota.LeastTokens()}
+	rules := quota.Rules{At: s.path + "usage_limits", Most: 1, LeastToken: quota.LeastTokens()}
 	list, err := g.k.readBudgets(g.c, s.budgets, rules, before)
 	hold.UsageLimits = storedBudgets(list, true)
 	return hold, err
@@ -43,18 +43,18 @@ func (g *grantEditor) over(hold credential.WorkspaceLimits, s sentLimits) (crede
 
 // limit gives a workspace its limits and keeps its meter in step: one that has not the
 // integration has no meter, and one that gets it now begins at nothing.
-func (g *grantEditor) limit(ctx context.Context, place string, limits credential.WorkspaceLimits, now, reset bool) error {
-	in := &g.in.Value
-	old := in.Limits[place]
-	if delete(in.Limits, place); !limits.IsZero() {
-		if in.Limits == nil {
-			in.Limits = make(map[string]credential.WorkspaceLimits)
+func (g *grantEditor) limit(ctx context.Context, workspaceID string, limits credential.WorkspaceLimits, now, reset bool) error {
+	integration := &g.integration.Value
+	old := integration.Limits[workspaceID]
+	if delete(integration.Limits, workspaceID); !limits.IsZero() {
+		if integration.Limits == nil {
+			integration.Limits = make(map[string]credential.WorkspaceLimits)
 		}
-		in.Limits[place] = limits
+		integration.Limits[workspaceID] = limits
 	}
-	of := quota.Subject{Kind: quota.IntegrationWorkspace, ID: g.in.ID, OrgID: g.in.OrgID, WorkspaceID: place}
-	if !g.present[place].Enabled {
-		return g.k.Meters.DropMeters(ctx, g.tx, of.ID, of.WorkspaceID)
+	subject := quota.Subject{Kind: quota.IntegrationWorkspace, ID: g.integration.ID, OrgID: g.integration.OrgID, WorkspaceID: workspaceID}
+	if !g.present[workspaceID].Enabled {
+		return g.k.Meters.DropMeters(ctx, g.tx, subject.ID, subject.WorkspaceID)
 	}
 	before, err := budgetsOf(old.UsageLimits)
 	if err != nil {
@@ -69,19 +69,19 @@ func (g *grantEditor) limit(ctx context.Context, place string, limits credential
 		return nil
 	}
 	if g.meters == nil { // read at once, in the order in which those lock them who add to them
-		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Subject{ID: g.in.ID}); err != nil {
+		if g.meters, err = g.k.metersOf(ctx, g.tx, quota.Subject{ID: g.integration.ID}); err != nil {
 			return err
 		}
 	}
-	return g.k.syncMeters(ctx, g.tx, g.c.Now, of, ch, g.meters)
+	return g.k.syncMeters(ctx, g.tx, g.c.Now, subject, ch, g.meters)
 }
 
 // follow gives the limits of global access to the workspaces that have none of their
 // own, to each a budget that is counted apart.
 func (g *grantEditor) follow(ctx context.Context) error {
-	global := g.in.Value.GlobalLimits
-	for _, place := range slices.Sorted(maps.Keys(g.present)) {
-		one, held := g.present[place], g.in.Value.Limits[place]
+	global := g.integration.Value.GlobalLimits
+	for _, workspaceID := range slices.Sorted(maps.Keys(g.present)) {
+		one, held := g.present[workspaceID], g.integration.Value.Limits[workspaceID]
 		if !one.Global || !one.Enabled || global.IsZero() && held.IsZero() {
 			continue
 		}
@@ -95,7 +95,7 @@ func (g *grantEditor) follow(ctx context.Context) error {
 		}
 		quota.InheritIDs(list, before)
 		limits := credential.WorkspaceLimits{UsageLimits: storedBudgets(list, true), RateLimits: global.RateLimits}
-		if err := g.limit(ctx, place, limits, false, false); err != nil {
+		if err := g.limit(ctx, workspaceID, limits, false, false); err != nil {
 			return err
 		}
 	}

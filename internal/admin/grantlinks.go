@@ -35,8 +35,8 @@ type grant struct {
 
 func (l grantSet) set() string { return l.kind + ".workspaces" }
 
-// of are the grants of an integration by the id of the workspace.
-func (l grantSet) of(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
+// load are the grants of an integration by the id of the workspace.
+func (l grantSet) load(ctx context.Context, from resource.Reader, id string) (map[string]grant, error) {
 	links, err := from.Links(ctx, l.set(), id)
 	if err != nil {
 		return nil, err
@@ -52,16 +52,16 @@ func (l grantSet) of(ctx context.Context, from resource.Reader, id string) (map[
 	return m, nil
 }
 
-// grantedPlace is a grant with the workspace that has it.
-type grantedPlace struct {
+// grantedWorkspace is a grant with the workspace that has it.
+type grantedWorkspace struct {
 	resource.Record
 	grant grant
 }
 
-// places are the grants of an integration to workspaces that are still there, by the ids
+// listWorkspaces are the grants of an integration to workspaces that are still there, by the ids
 // of the workspaces.
-func (l grantSet) places(ctx context.Context, c *resource.Call, id string) ([]grantedPlace, error) {
-	present, err := l.of(ctx, c.Reader, id)
+func (l grantSet) listWorkspaces(ctx context.Context, c *resource.Call, id string) ([]grantedWorkspace, error) {
+	present, err := l.load(ctx, c.Reader, id)
 	if err != nil || len(present) == 0 {
 		return nil, err
 	}
@@ -69,7 +69,9 @@ func (l grantSet) places(ctx context.Context, c *resource.Call, id string) ([]gr
 		Kind: tenant.WorkspaceKind, OrgID: c.OrgID, IDs: slices.Sorted(maps.Keys(present)), Statuses: resource.LiveStatuses(), Limit: maxGrants, Bare: true,
 	})
 	slices.SortFunc(rows, func(a, b resource.Record) int { return cmp.Compare(a.ID, b.ID) })
-	return each(rows, func(place resource.Record) grantedPlace { return grantedPlace{place, present[place.ID]} }), err
+	return each(rows, func(workspace resource.Record) grantedWorkspace {
+		return grantedWorkspace{workspace, present[workspace.ID]}
+	}), err
 }
 
 // readGrants reads the body of a change of grants, and what is granted so far. Asks says
@@ -84,13 +86,13 @@ func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Ca
 	if !asks() && !c.ChangesNothing() {
 		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").WithParam("workspaces")
 	}
-	return l.of(ctx, tx, in.ID)
+	return l.load(ctx, tx, in.ID)
 }
 
-// wantedFor is what the list of a body asks for its workspaces, by their ids; want reads
+// readRequested is what the list of a body asks for its workspaces, by their ids; want reads
 // the entry at i, and which workspace it names. With override those of the present
 // grants that the list does not name get the zero value, which takes them away.
-func wantedFor[In, W any](ctx context.Context, tx resource.Tx, c *resource.Call, present map[string]grant, override bool, list []In, want func(i int, in In) (name string, w W)) (map[string]W, error) {
+func readRequested[Entry, W any](ctx context.Context, tx resource.Tx, c *resource.Call, present map[string]grant, override bool, list []Entry, parse func(i int, in Entry) (name string, w W)) (map[string]W, error) {
 	out := make(map[string]W, len(list))
 	if override {
 		for id := range present {
@@ -100,14 +102,14 @@ func wantedFor[In, W any](ctx context.Context, tx resource.Tx, c *resource.Call,
 	}
 	names, wants := make([]string, len(list)), make([]W, len(list))
 	for i, in := range list {
-		names[i], wants[i] = want(i, in)
+		names[i], wants[i] = parse(i, in)
 	}
 	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
 	if err != nil {
 		return nil, err
 	}
-	for i, place := range places {
-		out[place.ID] = wants[i]
+	for i, workspace := range places {
+		out[workspace.ID] = wants[i]
 	}
 	return out, nil
 }
@@ -119,11 +121,11 @@ func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record,
 		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).WithParam("workspaces")
 	}
 	links := make([]resource.Link, 0, len(present))
-	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryPlace })
-	for _, place := range slices.Sorted(maps.Keys(present)) {
-		links = append(links, resource.Link{ToID: place, Body: encode(present[place])})
-		if present[place].Enabled {
-			in.Index = append(in.Index, resource.IndexEntry{Name: entryPlace, Value: place})
+	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryWorkspace })
+	for _, workspace := range slices.Sorted(maps.Keys(present)) {
+		links = append(links, resource.Link{ToID: workspace, Body: encode(present[workspace])})
+		if present[workspace].Enabled {
+			in.Index = append(in.Index, resource.IndexEntry{Name: entryWorkspace, Value: workspace})
 		}
 	}
 	return tx.PutLinks(ctx, l.set(), in.ID, links)
@@ -140,7 +142,7 @@ func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l gra
 		return err
 	}
 	for _, in := range rows {
-		present, err := l.of(ctx, tx, in.ID)
+		present, err := l.load(ctx, tx, in.ID)
 		if err != nil {
 			return err
 		}
@@ -163,7 +165,7 @@ func regrant[I any](ctx context.Context, tx resource.Tx, c *resource.Call, l gra
 func grantedTo(entries []resource.IndexEntry) []string {
 	var ids []string
 	for _, e := range entries {
-		if e.Name == entryPlace {
+		if e.Name == entryWorkspace {
 			ids = append(ids, e.Value)
 		}
 	}

@@ -21,7 +21,7 @@ func (k deps) grantActions() []resource.Action[credential.Integration] {
 	return []resource.Action[credential.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "listIntegrationWorkspaces", Summary: "List the workspaces that may use an integration",
-			Query: searchParams("part of the name or slug of the workspace"), Answer: grantsView{}, Read: k.viewGrants,
+			Query: searchParams("part of the name or slug of the workspace"), Response: grantsView{}, Read: k.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "updateIntegrationWorkspaces",
@@ -58,16 +58,16 @@ type globalIn struct {
 // putGrants does what was asked for, workspace by workspace: first what is taken
 // away, then what is given.
 func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
-	in := grantsIn{MakeProvider: true}
-	present, err := integrationGrants.readGrants(ctx, tx, c, ch.New.Record, &in, func() bool { return len(in.Workspaces) > 0 || in.Override || in.Global != nil })
+	body := grantsIn{MakeProvider: true}
+	present, err := integrationGrants.readGrants(ctx, tx, c, ch.New.Record, &body, func() bool { return len(body.Workspaces) > 0 || body.Override || body.Global != nil })
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := wantedFor(ctx, tx, c, present, in.Override, in.Workspaces, in.wanted)
+	wanted, err := readRequested(ctx, tx, c, present, body.Override, body.Workspaces, body.parseEntry)
 	if err != nil {
 		return nil, err
 	}
-	g := grantEditor{k: k, tx: tx, c: c, in: ch.New, present: present}
+	g := grantEditor{k: k, tx: tx, c: c, integration: ch.New, present: present}
 	for _, enabled := range []bool{false, true} {
 		for _, id := range slices.Sorted(maps.Keys(wanted)) {
 			if w := wanted[id]; w.enabled == enabled {
@@ -77,16 +77,16 @@ func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, c
 			}
 		}
 	}
-	if in.Global != nil {
-		if err := g.global(in.Global); err != nil {
+	if body.Global != nil {
+		if err := g.global(body.Global); err != nil {
 			return nil, err
 		}
 	}
 	return nil, g.save(ctx)
 }
 
-// wanted is what was asked for a workspace.
-type wanted struct {
+// requestedGrant is what was asked for a workspace.
+type requestedGrant struct {
 	enabled, provider bool
 	slug              string // of the default provider; empty for the usual one
 	global            bool   // it comes with global access
@@ -94,10 +94,10 @@ type wanted struct {
 	reset             bool
 }
 
-// wanted is what the entry w of the list, at i, asks for its workspace.
-func (in *grantsIn) wanted(i int, w grantIn) (name string, one wanted) {
-	one = wanted{
-		enabled: w.Enabled, provider: in.MakeProvider, slug: in.ProviderSlug, reset: w.ResetUsage,
+// parseEntry is what the entry w of the list, at i, asks for its workspace.
+func (body *grantsIn) parseEntry(i int, w grantIn) (name string, one requestedGrant) {
+	one = requestedGrant{
+		enabled: w.Enabled, provider: body.MakeProvider, slug: body.ProviderSlug, reset: w.ResetUsage,
 		limits: sentLimits{fmt.Sprintf("workspaces[%d].", i), w.UsageLimits.RawMessage, w.RateLimits.RawMessage},
 	}
 	if w.MakeProvider != nil {

@@ -42,8 +42,8 @@ func (k deps) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[c
 		return nil, err
 	}
 	out := grantsView{Object: "list", Workspaces: []grantedView{}, Global: global}
-	places, err := integrationGrants.places(ctx, c, r.ID)
-	if err != nil || len(places) == 0 {
+	workspaces, err := integrationGrants.listWorkspaces(ctx, c, r.ID)
+	if err != nil || len(workspaces) == 0 {
 		return out, err
 	}
 	meters, err := k.metersOf(ctx, c.Reader, quota.Subject{ID: r.ID})
@@ -54,16 +54,16 @@ func (k deps) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[c
 	if err != nil {
 		return nil, err
 	}
-	for _, place := range places {
-		if !hasText(text, place.Name, place.ShownSlug()) {
+	for _, workspace := range workspaces {
+		if !hasText(text, workspace.Name, workspace.ShownSlug()) {
 			continue
 		}
-		limits := r.Value.Limits[place.ID]
+		limits := r.Value.Limits[workspace.ID]
 		shown, err := limitsOn(meters, limits.UsageLimits, limits.RateLimits)
 		if err != nil {
 			return nil, fmt.Errorf("decode the limits of integration %s: %w", r.ID, err)
 		}
-		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(place), shown))
+		out.Workspaces = append(out.Workspaces, viewGranted(viewGrant(workspace), shown))
 	}
 	out.Total = len(out.Workspaces)
 	return out, nil

@@ -22,8 +22,8 @@ func (k deps) guardrails() resource.Resource {
 	return &resource.Kind[guard.Guardrail, guardrailView]{
 		Name: guard.Kind, Object: "guardrail", Title: "guardrail", Tag: "Guardrails", Audited: "guardrails", Feature: "GUARDRAILS_ENABLED",
 		Path: "/guardrails", Param: "guardrailId", Slug: "pg", SlugFrom: 6, Scopes: guardrailScopes, Verbs: resource.AllVerbs, PageSize: 100,
-		Home: resource.Located, Locate: locateGuardrail,
-		Create: guardrailIn{}, Update: guardrailPatch{}, Own: []string{"checks", "actions"},
+		Scope: resource.Located, Locate: locateGuardrail,
+		Create: guardrailIn{}, Update: guardrailPatch{}, PreparedFields: []string{"checks", "actions"},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key: those of the organisation, which belong to no workspace", Format: "uuid"}, Apply: ofOrganisation},
 			namesFilter("ids"),
@@ -36,10 +36,10 @@ func (k deps) guardrails() resource.Resource {
 			}
 			return nil
 		},
-		View:    k.viewGuardrail,
-		Keep:    keepOrgGuardrail,
-		Receipt: &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
-		Done:    &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		View:       k.viewGuardrail,
+		CanArchive: canArchiveOrgGuardrail,
+		Receipt:    &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
+		Done:       &resource.WriteResponse[guard.Guardrail]{Shape: guardrailReceipt{}, Make: receiveGuardrail},
 	}
 }
 
@@ -151,7 +151,7 @@ func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.
 }
 
 func ofOrganisation(c *resource.Call, id string, q *resource.Query) error {
-	if err := c.OwnOrganisation(id, "organisation_id"); err != nil {
+	if err := c.RequireOrganisation(id, "organisation_id"); err != nil {
 		return err
 	}
 	if c.WorkspaceID == "" {

@@ -52,9 +52,9 @@ func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) err
 		return err
 	}
 	for i := range checks {
-		for at, url := range checks[i].URLs() {
+		for path, url := range checks[i].URLs() {
 			if err := k.Guard.CheckURL(url); err != nil {
-				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].%s", i, at))
+				return fault.From(err).WithParam(fmt.Sprintf("checks[%d].%s", i, path))
 			}
 		}
 	}
@@ -63,13 +63,13 @@ func (k deps) prepareChecks(ch *resource.Edit[guard.Guardrail], sent []byte) err
 
 // namedGuardrails is the reference of a record to the guardrails that lists of it
 // name, in its own workspace or in the organisation. At names the field.
-func namedGuardrails[T any](lists func(*resource.Row[T]) (place string, byField map[string][]string)) resource.Ref[T] {
+func namedGuardrails[T any](lists func(*resource.Row[T]) (workspaceID string, byField map[string][]string)) resource.Ref[T] {
 	return resource.Ref[T]{Kind: guard.Kind, All: func(ctx context.Context, c *resource.Call, r *resource.Row[T]) ([]*resource.Record, error) {
-		place, byField := lists(r)
+		workspaceID, byField := lists(r)
 		var found []*resource.Record
 		for field, names := range byField {
 			for i, name := range names {
-				g, err := c.Refer(ctx, guard.Kind, place, name, fmt.Sprintf("%s[%d]", field, i))
+				g, err := c.Refer(ctx, guard.Kind, workspaceID, name, fmt.Sprintf("%s[%d]", field, i))
 				if err != nil {
 					return nil, err
 				}
@@ -115,8 +115,8 @@ func (k deps) configGuardrails(ctx context.Context, c *resource.Call, r *resourc
 // mayName spares most configs a second reading.
 func mayName(text []byte) bool {
 	lower := bytes.ToLower(text)
-	for _, word := range []string{"guardrail", "mutator", "hook"} {
-		if bytes.Contains(lower, []byte(word)) {
+	for _, keyword := range []string{"guardrail", "mutator", "hook"} {
+		if bytes.Contains(lower, []byte(keyword)) {
 			return true
 		}
 	}

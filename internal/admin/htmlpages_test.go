@@ -109,13 +109,13 @@ func TestThePageShowsTheDescription(t *testing.T) {
 	if strings.Contains(shown.About, "cannot be shown") {
 		t.Error(shown.About)
 	}
-	of := make(map[string]operation)
+	operations := make(map[string]operation)
 	for _, o := range shown.Operations {
-		of[o.Summary] = o
+		operations[o.Summary] = o
 	}
 	for path, item := range newDescribed(t, plainAdmin()).doc.Paths.Map() {
 		for method, op := range item.Operations() {
-			o, ok := of[method+path+" "+op.Summary]
+			o, ok := operations[method+path+" "+op.Summary]
 			if !ok {
 				t.Errorf("%s %s is not shown", method, path)
 			}
@@ -134,7 +134,7 @@ func TestThePageShowsTheDescription(t *testing.T) {
 		"POST/otel/v1/traces Take spans of an application: an ExportTraceServiceRequest, gzip or not": "object",
 		"POST/prompts Make a prompt":                                                                  "\n  tool_choice?: string | null | object | null\n",
 	} {
-		if o := of[summary]; len(o.Bodies) == 0 || !strings.Contains(o.Bodies[0], want) {
+		if o := operations[summary]; len(o.Bodies) == 0 || !strings.Contains(o.Bodies[0], want) {
 			t.Errorf("%s: %q is not in %q", summary, want, o.Bodies)
 		}
 	}
@@ -187,7 +187,7 @@ func TestTheLinkOfAnInvitationLeadsIn(t *testing.T) {
 	shown := w.raw(t, "nobody", http.MethodGet, link.RequestURI(), "")
 	script := inline.FindAllStringSubmatch(shown.Body.String(), -1)[1][2]
 
-	open := func(passwords ...string) (told, kept []string) {
+	open := func(passwords ...string) (messages, paths []string) {
 		args := append([]string{"-e", form + "{" + script + "}", server.URL + link.RequestURI() + "#" + link.Fragment}, passwords...)
 		out, err := exec.Command(node, args...).Output()
 		if err != nil {
@@ -200,15 +200,15 @@ func TestTheLinkOfAnInvitationLeadsIn(t *testing.T) {
 		return page.Told, page.Kept
 	}
 	const password = "correct horse battery"
-	told, kept := open("another horse battery", password)
-	same(t, "address bar", kept, link.Path)
-	if !strings.Contains(told[0], "differ") || !strings.Contains(told[1], "You are in") {
-		t.Errorf("the page said %q", told)
+	messages, paths := open("another horse battery", password)
+	same(t, "address bar", paths, link.Path)
+	if !strings.Contains(messages[0], "differ") || !strings.Contains(messages[1], "You are in") {
+		t.Errorf("the page said %q", messages)
 	}
 	if rec := w.raw(t, "nobody", http.MethodPost, "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`); rec.Code != http.StatusOK {
 		t.Errorf("the password does not hold: %s", rec.Body)
 	}
-	if told, _ := open(password); !strings.Contains(told[0], "was not accepted: the invitation is unknown, was used or is over") {
-		t.Errorf("the link holds twice: %q", told)
+	if messages, _ := open(password); !strings.Contains(messages[0], "was not accepted: the invitation is unknown, was used or is over") {
+		t.Errorf("the link holds twice: %q", messages)
 	}
 }

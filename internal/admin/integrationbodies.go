@@ -85,10 +85,10 @@ type integrationView struct {
 }
 
 func (k deps) viewIntegration(_ context.Context, _ *resource.Call, r resource.Row[credential.Integration], detail bool) (integrationView, error) {
-	in := r.Value
+	integration := r.Value
 	v := integrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: scopeLevel(r.WorkspaceID),
-		AIProviderID: in.AIProviderID, OwnerID: in.OwnerID, Description: orNull(in.Description), Tags: in.Tags, Pricing: in.Pricing, Status: r.Status,
+		ID: r.ID, Slug: r.Slug, Name: integration.Name, OrganisationID: r.OrgID, WorkspaceID: orNull(r.WorkspaceID), Type: scopeLevel(r.WorkspaceID),
+		AIProviderID: integration.AIProviderID, OwnerID: integration.OwnerID, Description: orNull(integration.Description), Tags: integration.Tags, Pricing: integration.Pricing, Status: r.Status,
 		CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "integration", WorkspacesCount: len(grantedTo(r.Index)),
 	}
 	if v.Tags == nil {
@@ -97,23 +97,25 @@ func (k deps) viewIntegration(_ context.Context, _ *resource.Call, r resource.Ro
 	if !detail {
 		return v, nil
 	}
-	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
+	spec, err := k.findSpec(integration.AIProviderID, "ai_provider_id")
 	if err != nil {
 		return v, err
 	}
 	s := secrets{k: k, spec: spec, context: credential.IntegrationKind + "/" + r.ID, field: "configurations"}
-	values, err := s.open(in.Key, in.Configurations)
+	values, err := s.open(integration.Key, integration.Configurations)
 	if err != nil {
 		return v, err
 	}
-	all, mappings := allModels(in), viewMappings(in.Mappings)
-	v.Mappings, v.Adjustments = &mappings, &rawField[adjustmentsIn]{in.Adjustments}
-	v.KeyRequired = in.KeyRequired
-	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(in.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
+	all, mappings := allModels(integration), viewMappings(integration.Mappings)
+	v.Mappings, v.Adjustments = &mappings, &rawField[adjustmentsIn]{integration.Adjustments}
+	v.KeyRequired = integration.KeyRequired
+	v.MaskedKey, v.Configurations, v.AllowAllModels, v.WorkspaceCount = orNull(integration.MaskedKey), s.shown(values), &all, &v.WorkspacesCount
 	global, err := viewGlobal(&r)
 	v.Global = &global
 	return v, err
 }
 
 // allModels says whether models that are not listed may be used.
-func allModels(in credential.Integration) bool { return in.AllowAllModels == nil || *in.AllowAllModels }
+func allModels(integration credential.Integration) bool {
+	return integration.AllowAllModels == nil || *integration.AllowAllModels
+}

@@ -20,16 +20,16 @@ func (k deps) integrations() resource.Resource {
 	return &resource.Kind[credential.Integration, integrationView]{
 		Name: credential.IntegrationKind, Object: "integration", Title: "integration", Tag: "Integrations", Audited: "integrations",
 		Path: "/integrations", Param: "slug", Scopes: integrationScopes, Verbs: resource.AllVerbs, PageSize: 100,
-		Home: resource.Located, Locate: locateLevel[credential.Integration],
+		Scope: resource.Located, Locate: locateLevel[credential.Integration],
 		Create: integrationIn{}, Update: integrationPatch{},
-		Own:     []string{"is_key_required", "key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
-		Filters: []resource.Filter{levelFilter(), tagFilter()},
-		Select:  selectLevels("integrations"),
-		Prepare: k.prepareIntegration,
+		PreparedFields: []string{"is_key_required", "key", "configurations", "create_default_provider", "default_provider_slug", "secret_mappings"},
+		Filters:        []resource.Filter{levelFilter(), tagFilter()},
+		Select:         selectLevels("integrations"),
+		Prepare:        k.prepareIntegration,
 		Index: func(r *resource.Row[credential.Integration]) []resource.IndexEntry {
 			return IntegrationIndex(&r.Value, r.WorkspaceID, r.Index)
 		},
-		Refs:    []resource.Ref[credential.Integration]{referTo(func(in *credential.Integration) []sealed.Mapping { return in.Mappings })},
+		Refs:    []resource.Ref[credential.Integration]{referTo(func(integration *credential.Integration) []sealed.Mapping { return integration.Mappings })},
 		After:   k.afterIntegration,
 		View:    k.viewIntegration,
 		Receipt: &resource.WriteResponse[credential.Integration]{Shape: integrationReceipt{}, Make: receiveIntegration},
@@ -39,10 +39,10 @@ func (k deps) integrations() resource.Resource {
 
 // Names of index entries of integrations.
 const (
-	entryPlace  = "workspace" // a workspace that may use it
-	entryGlobal = "global"    // granted to every new workspace
-	entryLevel  = "level"     // organisation or workspace
-	entryTag    = "tag"
+	entryWorkspace = "workspace" // a workspace that may use it
+	entryGlobal    = "global"    // granted to every new workspace
+	entryLevel     = "level"     // organisation or workspace
+	entryTag       = "tag"
 )
 
 // globalEntry marks what every new workspace gets.
@@ -50,12 +50,12 @@ var globalEntry = resource.IndexEntry{Name: entryGlobal, Value: "1"}
 
 // IntegrationIndex are the index entries of an integration, also of one that is made
 // elsewhere. The grants among the present entries stay; nil when it is new.
-func IntegrationIndex(in *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
-	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryPlace && e.Name != entryGlobal })
+func IntegrationIndex(integration *credential.Integration, workspaceID string, present []resource.IndexEntry) []resource.IndexEntry {
+	entries := slices.DeleteFunc(slices.Clone(present), func(e resource.IndexEntry) bool { return e.Name != entryWorkspace && e.Name != entryGlobal })
 	if workspaceID != "" {
-		entries = []resource.IndexEntry{{Name: entryPlace, Value: workspaceID}}
+		entries = []resource.IndexEntry{{Name: entryWorkspace, Value: workspaceID}}
 	}
-	return slices.Concat(entries, []resource.IndexEntry{levelEntry(scopeLevel(workspaceID))}, tagEntries(in.Tags))
+	return slices.Concat(entries, []resource.IndexEntry{levelEntry(scopeLevel(workspaceID))}, tagEntries(integration.Tags))
 }
 
 func integrationScopes(action string, r *resource.Row[credential.Integration]) []access.Scope {
@@ -65,29 +65,29 @@ func integrationScopes(action string, r *resource.Row[credential.Integration]) [
 // prepareIntegration checks the credentials against what the provider needs, and
 // seals them.
 func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *resource.Edit[credential.Integration]) error {
-	in := &ch.New.Value
-	if err := checkTags(in.Tags); err != nil {
+	integration := &ch.New.Value
+	if err := checkTags(integration.Tags); err != nil {
 		return err
 	}
 	if ch.Sent.Has("is_key_required") {
-		in.KeyRequired = new(false)
-		if err := setFlag(ch.Sent, "is_key_required", in.KeyRequired); err != nil {
+		integration.KeyRequired = new(false)
+		if err := setFlag(ch.Sent, "is_key_required", integration.KeyRequired); err != nil {
 			return err
 		}
 	}
-	if err := checkAdjustments(ch.Sent, in); err != nil {
+	if err := checkAdjustments(ch.Sent, integration); err != nil {
 		return err
 	}
 	if err := k.readDefaultProvider(ch); err != nil {
 		return err
 	}
-	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
+	spec, err := k.findSpec(integration.AIProviderID, "ai_provider_id")
 	if err != nil {
 		return err
 	}
-	in.AIProviderID = spec.ID
+	integration.AIProviderID = spec.ID
 	s := secrets{k: k, spec: spec, context: credential.IntegrationKind + "/" + ch.New.ID, field: "configurations"}
-	values, err := s.open(in.Key, in.Configurations)
+	values, err := s.open(integration.Key, integration.Configurations)
 	if err != nil {
 		return err
 	}
@@ -101,16 +101,16 @@ func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *reso
 		return err
 	}
 	if _, sent := ch.Sent["configurations"]; sent {
-		if err := s.replace(values, fields, in.Mappings); err != nil {
+		if err := s.replace(values, fields, integration.Mappings); err != nil {
 			return err
 		}
 	}
 	if ch.Old != nil {
-		if err := s.checkHostUnchanged(ch.Sent, fields, before, values, in.Mappings); err != nil {
+		if err := s.checkHostUnchanged(ch.Sent, fields, before, values, integration.Mappings); err != nil {
 			return err
 		}
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, storedSecret{&in.Key, &in.Configurations, &in.MaskedKey, &in.Mappings})
+	return s.sealSent(ctx, c, ch.Sent, ch.New.WorkspaceID, "configurations.", before, values, storedSecret{&integration.Key, &integration.Configurations, &integration.MaskedKey, &integration.Mappings})
 }
 
 func (k deps) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {

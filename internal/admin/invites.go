@@ -23,17 +23,17 @@ func (k deps) invites() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodPost, Path: "/admin/users/invites", ID: "createInvite", Summary: "Invite somebody by mail", Tag: "Users",
-			Scopes: []access.Scope{"organisation_users.create"}, Body: inviteIn{}, Answer: inviteReceipt{}, Audited: "user_invites", Action: "invite", Run: k.invite,
+			Scopes: []access.Scope{"organisation_users.create"}, Body: inviteIn{}, Response: inviteReceipt{}, Audited: "user_invites", Action: "invite", Run: k.invite,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
 			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
 				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "name", Doc: "the same as search", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
-			Answer: resource.ListOf[InviteView]{}, Run: k.listInvites,
+			Response: resource.ListOf[InviteView]{}, Run: k.listInvites,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites/{inviteId}", ID: "getInvite", Summary: "Read one invitation", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.read"}, Answer: InviteView{}, Run: k.getInvite,
+			Scopes: []access.Scope{"organisation_users.read"}, Response: InviteView{}, Run: k.getInvite,
 		},
 		{
 			Method: http.MethodDelete, Path: "/admin/users/invites/{inviteId}", ID: "cancelInvite", Summary: "Cancel a pending invitation", Tag: "Users", Params: one,
@@ -41,7 +41,7 @@ func (k deps) invites() resource.Resource {
 		},
 		{
 			Method: http.MethodPost, Path: "/admin/users/invites/{inviteId}/resend", ID: "resendInvite", Summary: "Send an invitation again, with a new link and a new end", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.create"}, Answer: resendReceipt{}, Audited: "user_invites", Action: "invite", Run: k.resendInvite,
+			Scopes: []access.Scope{"organisation_users.create"}, Response: resendReceipt{}, Audited: "user_invites", Action: "invite", Run: k.resendInvite,
 		},
 		{
 			Method: http.MethodPost, Path: "/admin/users/invites/{token}/accept", ID: "acceptInvite", Summary: "Accept an invitation and set a password", Tag: "Users",
@@ -51,13 +51,13 @@ func (k deps) invites() resource.Resource {
 }
 
 type inviteIn struct {
-	Email      string       `json:"email" maxLength:"254"`
-	Role       string       `json:"role" enum:"admin,member"`
-	Workspaces []placeIn    `json:"workspaces,omitempty" nullable:"false" maxItems:"1000"`
-	KeyDetails *keyDetailIn `json:"workspace_api_key_details,omitempty" doc:"a user key with these scopes is made in each workspace"`
+	Email      string              `json:"email" maxLength:"254"`
+	Role       string              `json:"role" enum:"admin,member"`
+	Workspaces []inviteWorkspaceIn `json:"workspaces,omitempty" nullable:"false" maxItems:"1000"`
+	KeyDetails *keyDetailIn        `json:"workspace_api_key_details,omitempty" doc:"a user key with these scopes is made in each workspace"`
 }
 
-type placeIn struct {
+type inviteWorkspaceIn struct {
 	ID   string      `json:"id" maxLength:"255" doc:"slug or id of a workspace"`
 	Role access.Role `json:"role" enum:"admin,manager,member"`
 }
@@ -84,19 +84,19 @@ type acceptIn struct {
 
 // InviteView is an invitation as clients see it.
 type InviteView struct {
-	Object     string             `json:"object" enum:"invite"`
-	ID         string             `json:"id" format:"uuid"`
-	Email      string             `json:"email"`
-	Role       access.Role        `json:"role" enum:"admin,member"`
-	Status     string             `json:"status" enum:"pending,cancelled,accepted,expired"`
-	CreatedAt  resource.Stamp     `json:"created_at"`
-	ExpiresAt  resource.Stamp     `json:"expires_at"`
-	AcceptedAt *resource.Stamp    `json:"accepted_at" nullable:"true"`
-	InvitedBy  string             `json:"invited_by"`
-	Workspaces []invitedPlaceView `json:"workspaces" nullable:"false"`
+	Object     string                 `json:"object" enum:"invite"`
+	ID         string                 `json:"id" format:"uuid"`
+	Email      string                 `json:"email"`
+	Role       access.Role            `json:"role" enum:"admin,member"`
+	Status     string                 `json:"status" enum:"pending,cancelled,accepted,expired"`
+	CreatedAt  resource.Stamp         `json:"created_at"`
+	ExpiresAt  resource.Stamp         `json:"expires_at"`
+	AcceptedAt *resource.Stamp        `json:"accepted_at" nullable:"true"`
+	InvitedBy  string                 `json:"invited_by"`
+	Workspaces []invitedWorkspaceView `json:"workspaces" nullable:"false"`
 }
 
-type invitedPlaceView struct {
+type invitedWorkspaceView struct {
 	ID          string      `json:"id" doc:"id of the workspace"`
 	WorkspaceID string      `json:"workspace_id"`
 	Role        access.Role `json:"role"`
@@ -106,10 +106,10 @@ func viewInvite(c *resource.Call, r *resource.Row[tenant.Invite]) InviteView {
 	i := r.Value
 	v := InviteView{
 		Object: "invite", ID: r.ID, Email: i.Email, Role: i.Role, Status: i.StatusAt(r.Status, c.Now), CreatedAt: stamp(r.Created),
-		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedPlaceView, len(i.Workspaces)),
+		ExpiresAt: stamp(i.ExpiresAt), AcceptedAt: resource.StampOf(i.AcceptedAt), InvitedBy: i.InvitedBy, Workspaces: make([]invitedWorkspaceView, len(i.Workspaces)),
 	}
 	for n, p := range i.Workspaces {
-		v.Workspaces[n] = invitedPlaceView{p.ID, p.ID, p.Role}
+		v.Workspaces[n] = invitedWorkspaceView{p.ID, p.ID, p.Role}
 	}
 	return v
 }
@@ -137,7 +137,7 @@ func (k deps) invite(ctx context.Context, c *resource.Call) (any, error) {
 	token, id := newInviteToken(), ident.NewID()
 	var made resource.Record
 	err = c.Change(ctx, func(tx resource.Tx) error {
-		if i.Workspaces, err = invitedPlaces(ctx, c); err != nil {
+		if i.Workspaces, err = readInvitedWorkspaces(ctx, c); err != nil {
 			return err
 		}
 		if err := notThere(ctx, c, email); err != nil {
@@ -179,20 +179,20 @@ func invitedScopes(c *resource.Call) ([]string, error) {
 	return details.Scopes, nil
 }
 
-func invitedPlaces(ctx context.Context, c *resource.Call) ([]tenant.InvitedPlace, error) {
-	var sent []placeIn
+func readInvitedWorkspaces(ctx context.Context, c *resource.Call) ([]tenant.InvitedWorkspace, error) {
+	var sent []inviteWorkspaceIn
 	if err := c.Sent.Into("workspaces", &sent); err != nil {
 		return nil, err
 	}
-	found, err := namedWorkspaces(ctx, c.Reader, c.OrgID, each(sent, func(p placeIn) string { return p.ID }), fault.NotFound)
+	found, err := namedWorkspaces(ctx, c.Reader, c.OrgID, each(sent, func(p inviteWorkspaceIn) string { return p.ID }), fault.NotFound)
 	if err != nil {
 		return nil, err
 	}
-	places := make([]tenant.InvitedPlace, len(sent))
+	workspaces := make([]tenant.InvitedWorkspace, len(sent))
 	for i, p := range sent {
-		places[i] = tenant.InvitedPlace{ID: found[i].ID, Role: p.Role}
+		workspaces[i] = tenant.InvitedWorkspace{ID: found[i].ID, Role: p.Role}
 	}
-	return places, nil
+	return workspaces, nil
 }
 
 // notThere refuses an address whose user exists or who is invited already.
@@ -231,7 +231,7 @@ func (k deps) inviteLink(token string) string {
 }
 
 func (k deps) mailInvite(ctx context.Context, tx resource.Tx, c *resource.Call, i *tenant.Invite, token string) error {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (k deps) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 
 // inviteNamed is the invitation that the path names.
 func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
-	r, err := ofOwnOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "there is no such invitation")
+	r, err := findInCallerOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "there is no such invitation")
 	if err == nil {
 		c.Target(r.Record)
 	}

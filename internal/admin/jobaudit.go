@@ -45,22 +45,22 @@ func (k deps) onRecord(ctx context.Context, tx resource.Tx, rec resource.Record,
 		return err
 	}
 	return k.trail().Audit(ctx, tx, resource.AuditRow{
-		OrgID: rec.OrgID, WorkspaceID: rec.WorkspaceID, Kind: auditedAs[rec.Kind], Action: deed, TargetID: rec.ID, At: now, Body: body,
+		OrgID: rec.OrgID, WorkspaceID: rec.WorkspaceID, Kind: auditedAs[rec.Kind], Action: deed, TargetID: rec.ID, CreatedAt: now, Body: body,
 	})
 }
 
 // onMeter is onRecord for a budget, with what was used when it happened; the head of a
 // policy counts nothing.
-func (k deps) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, deed string, now time.Time, notes map[string]any) error {
-	notes["credit_limit"] = of.budget.CreditLimit.String()
+func (k deps) onMeter(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, deed string, now time.Time, notes map[string]any) error {
+	notes["credit_limit"] = subject.budget.CreditLimit.String()
 	if m.BudgetKey != "" {
-		notes["current_usage"] = of.budget.Measure.Text(m.Used)
+		notes["current_usage"] = subject.budget.Measure.Text(m.Used)
 	}
 	rec := resource.Record{Kind: m.Kind, ID: m.ID, OrgID: m.OrgID, WorkspaceID: m.WorkspaceID}
 	return k.onRecord(ctx, tx, rec, deed, now, notes)
 }
 
-// ending is the note of a moment that has come, by the field that names it.
-func ending(field string, at *time.Time) map[string]any {
-	return map[string]any{field: resource.Stamp(*at).String()}
+// timeNote is the note of a moment that has come, by the field that names it.
+func timeNote(field string, when *time.Time) map[string]any {
+	return map[string]any{field: resource.Stamp(*when).String()}
 }

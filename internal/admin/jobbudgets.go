@@ -17,26 +17,28 @@ import (
 // exhausted, and people are told once.
 // Source: contract/identity-and-governance.md section 6.
 func (k deps) updateBudgets(ctx context.Context, now time.Time) error {
-	if on, set := k.Features[featureBudgets]; set && !on {
+	if enabled, set := k.Features[featureBudgets]; set && !enabled {
 		return nil
 	}
 	err := k.sweepMeters(ctx, quota.MeterQuery{DueBy: now}, func(m quota.Meter) error {
-		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error { return k.resetDue(ctx, tx, m, of, now) })
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error {
+			return k.resetDue(ctx, tx, m, subject, now)
+		})
 	})
 	if err != nil {
 		return err
 	}
 	err = k.sweepMeters(ctx, quota.MeterQuery{Relieved: true}, func(m quota.Meter) error {
-		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error {
-			return k.clearBudgetAlert(ctx, tx, m, of, now)
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error {
+			return k.clearBudgetAlert(ctx, tx, m, subject, now)
 		})
 	})
 	if err != nil {
 		return err
 	}
 	return k.sweepMeters(ctx, quota.MeterQuery{Reached: true}, func(m quota.Meter) error {
-		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, of *carried) error {
-			return k.raiseBudgetAlert(ctx, tx, m, of, now)
+		return k.changeMeter(ctx, m, func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error {
+			return k.raiseBudgetAlert(ctx, tx, m, subject, now)
 		})
 	})
 }
@@ -51,9 +53,9 @@ func (k deps) sweepMeters(ctx context.Context, q quota.MeterQuery, f func(quota.
 	return sweepPages(ctx, page, func(m quota.Meter) string { return "usage of " + m.Kind + " " + m.ID }, f)
 }
 
-// carried is a budget with the record that has it. changed says that the record is to
+// budgetSubject is a budget with the record that has it. changed says that the record is to
 // be written.
-type carried struct {
+type budgetSubject struct {
 	rec     resource.Record
 	budget  *quota.Budget
 	changed bool
@@ -61,29 +63,29 @@ type carried struct {
 
 // changeMeter runs f on the present state of a meter and its carrier, in a transaction.
 // The meters of a carrier that is gone are forgotten.
-func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, of *carried) error) error {
+func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource.Tx, m *quota.Meter, subject *budgetSubject) error) error {
 	return k.changing(ctx, func(tx resource.Tx) (bool, error) {
-		of, err := carrierOf(ctx, tx, m)
+		subject, err := findBudgetSubject(ctx, tx, m)
 		if err != nil {
 			return false, err
 		}
-		if of == nil {
+		if subject == nil {
 			return false, k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.BudgetKey)
 		}
 		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.BudgetKey}})
 		if err != nil || len(list) == 0 {
 			return false, err
 		}
-		if err := f(tx, &list[0], of); err != nil || !of.changed {
+		if err := f(tx, &list[0], subject); err != nil || !subject.changed {
 			return false, err
 		}
-		return true, tx.Update(ctx, of.rec)
+		return true, tx.Update(ctx, subject.rec)
 	})
 }
 
-// carrierOf is the record and the budget that a meter belongs to; nil when there is
+// findBudgetSubject is the record and the budget that a meter belongs to; nil when there is
 // none any more.
-func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, error) {
+func findBudgetSubject(ctx context.Context, tx resource.Tx, m quota.Meter) (*budgetSubject, error) {
 	kind := m.Kind
 	if kind == quota.IntegrationWorkspace {
 		kind = credential.IntegrationKind
@@ -100,14 +102,14 @@ func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, er
 		if err != nil {
 			return nil, err
 		}
-		return &carried{rec: rec, budget: &p.Value.Budget}, nil
+		return &budgetSubject{rec: rec, budget: &p.Value.Budget}, nil
 	}
 	list, err := budgetsIn(rec, m)
 	if err != nil {
 		return nil, err
 	}
 	if b := budgetOf(list, m.BudgetKey); b != nil {
-		return &carried{rec: rec, budget: b}, nil
+		return &budgetSubject{rec: rec, budget: b}, nil
 	}
 	return nil, nil
 }
@@ -116,11 +118,11 @@ func carrierOf(ctx context.Context, tx resource.Tx, m quota.Meter) (*carried, er
 // that a meter is about.
 func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 	if m.Kind == quota.IntegrationWorkspace {
-		in, err := resource.Decode[credential.Integration](rec)
+		integration, err := resource.Decode[credential.Integration](rec)
 		if err != nil {
 			return nil, err
 		}
-		return budgetsOf(in.Value.Limits[m.WorkspaceID].UsageLimits)
+		return budgetsOf(integration.Value.Limits[m.WorkspaceID].UsageLimits)
 	}
 	var limits quota.Limits
 	if err := json.Unmarshal(rec.Body, &limits); err != nil {
@@ -131,29 +133,29 @@ func budgetsIn(rec resource.Record, m quota.Meter) (quota.Budgets, error) {
 
 // resetDue resets a meter whose time has come; the head of a policy, with all of its
 // counters.
-func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+func (k deps) resetDue(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	if !m.Due(now) {
 		return nil
 	}
-	at := of.budget.Latest(m.NextReset, now)
-	m.NextReset = of.budget.After(m.NextReset, now)
-	if err := k.onMeter(ctx, tx, m, of, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
+	resetAt := subject.budget.Latest(m.NextReset, now)
+	m.NextReset = subject.budget.After(m.NextReset, now)
+	if err := k.onMeter(ctx, tx, m, subject, deedReset, now, map[string]any{"reset_mode": "auto"}); err != nil {
 		return err
 	}
-	if err := k.renew(ctx, tx, m, at); err != nil {
+	if err := k.renew(ctx, tx, m, resetAt); err != nil {
 		return err
 	}
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}
-	if of.rec.Status == exhausted {
-		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
+	if subject.rec.Status == exhausted {
+		subject.rec.Status, subject.rec.Updated, subject.changed = resource.Active, now, true
 	}
 	return nil
 }
 
 // clearBudgetAlert takes back what was noticed: after a correction the carrier is not used up.
-func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
 	m.ClearAlerts()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
@@ -162,34 +164,34 @@ func (k deps) clearBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Met
 	if !was || m.Exhausted {
 		return nil
 	}
-	if isExhaustedByBudget(m.Kind) && of.rec.Status == exhausted {
-		of.rec.Status, of.rec.Updated, of.changed = resource.Active, now, true
+	if isExhaustedByBudget(m.Kind) && subject.rec.Status == exhausted {
+		subject.rec.Status, subject.rec.Updated, subject.changed = resource.Active, now, true
 	}
-	return k.onMeter(ctx, tx, m, of, deedRelieve, now, map[string]any{})
+	return k.onMeter(ctx, tx, m, subject, deedRelieve, now, map[string]any{})
 }
 
 // raiseBudgetAlert writes down what usage has reached, and tells of it.
-func (k deps) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, of *carried, now time.Time) error {
+func (k deps) raiseBudgetAlert(ctx context.Context, tx resource.Tx, m *quota.Meter, subject *budgetSubject, now time.Time) error {
 	was := m.Exhausted
-	told := m.Check()
+	alerts := m.Check()
 	if err := k.Meters.SaveMeter(ctx, tx, *m); err != nil {
 		return err
 	}
 	if m.Exhausted && !was && m.Kind != quota.UsageLimitKind { // of a policy the crossing is told below
-		if err := k.onMeter(ctx, tx, m, of, deedExhaust, now, map[string]any{}); err != nil {
+		if err := k.onMeter(ctx, tx, m, subject, deedExhaust, now, map[string]any{}); err != nil {
 			return err
 		}
 	}
-	if m.Exhausted && isExhaustedByBudget(m.Kind) && of.rec.Status == resource.Active {
-		of.rec.Status, of.rec.Updated, of.changed = exhausted, now, true
+	if m.Exhausted && isExhaustedByBudget(m.Kind) && subject.rec.Status == resource.Active {
+		subject.rec.Status, subject.rec.Updated, subject.changed = exhausted, now, true
 	}
-	if told.Threshold {
-		if err := k.notifyBudget(ctx, tx, m, of, "threshold", now); err != nil {
+	if alerts.Threshold {
+		if err := k.notifyBudget(ctx, tx, m, subject, "threshold", now); err != nil {
 			return err
 		}
 	}
-	if told.Exhausted {
-		return k.notifyBudget(ctx, tx, m, of, "exhausted", now)
+	if alerts.Exhausted {
+		return k.notifyBudget(ctx, tx, m, subject, "exhausted", now)
 	}
 	return nil
 }

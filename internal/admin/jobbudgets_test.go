@@ -17,7 +17,7 @@ func TestBudgets(t *testing.T) {
 	onEngines(t, func(t *testing.T, w *ageing) {
 		key := w.call(t, "service", "POST", "/v1/api-keys/workspace/service", `{"name": "Batch", "scopes": ["completions.write"], "alert_emails": ["ops@acme.example"], "usage_limits": {"credit_limit": 10, "alert_threshold": 8, "periodic_reset": "weekly"}}`)["id"].(string)
 		policy := w.call(t, "service", "POST", "/v1/policies/usage-limits", `{"conditions": [{"key": "model", "value": "*"}], "group_by": [{"key": "model"}], "type": "tokens", "credit_limit": 100, "alert_threshold": 50, "periodic_reset_days": 2}`)["id"].(string)
-		place := w.call(t, "admin", "POST", "/v1/workspaces", `{"name": "Batch", "usage_limits": [{"credit_limit": 5}]}`)["id"].(string)
+		workspaceID := w.call(t, "admin", "POST", "/v1/workspaces", `{"name": "Batch", "usage_limits": [{"credit_limit": 5}]}`)["id"].(string)
 		state := func() string {
 			k := w.call(t, "service", "GET", "/v1/api-keys/"+key, "")
 			b := k["usage_limits"].(map[string]any)
@@ -33,11 +33,11 @@ func TestBudgets(t *testing.T) {
 		w.run(t, "budgets")
 		want("at the threshold", state(), "active active 8 true false")
 		w.use(t, key+" 2500000000")
-		w.use(t, place+" 5000000000")
+		w.use(t, workspaceID+" 5000000000")
 		w.use(t, policy+" 120 model:openai.gpt-4o")
 		w.run(t, "budgets")
 		want("at the limit", state(), "exhausted exhausted 10.5 true true")
-		want("mails", strings.Join(w.told(t), " "), "apikey-usage-exhausted-alert apikey-usage-threshold-alert entity-usage-exhausted-alert")
+		want("mails", strings.Join(w.listMailTemplates(t), " "), "apikey-usage-exhausted-alert apikey-usage-threshold-alert entity-usage-exhausted-alert")
 		want("crossings", fmt.Sprint(strings.Count(string(w.trail(t)), "threshold_crossed policies 200 by system")), "2")
 
 		w.to(t, "2026-11-23T00:00:30Z") // a Monday
@@ -64,15 +64,15 @@ func TestBudgets(t *testing.T) {
 		want("used up behind a correction", state(), "exhausted exhausted 10 false true")
 		w.call(t, "service", "PUT", "/v1/api-keys/"+key, `{"reset_usage": true}`)
 		want("reset", state(), "active active 0 false false")
-		w.budgetsAreOnRecord(t, key, place, policy)
+		w.budgetsAreOnRecord(t, key, workspaceID, policy)
 	})
 }
 
 // budgetsAreOnRecord looks for what TestBudgets did in the audit trail.
-func (w *ageing) budgetsAreOnRecord(t *testing.T, key, place, policy string) {
+func (w *ageing) budgetsAreOnRecord(t *testing.T, key, workspaceID, policy string) {
 	t.Helper()
 	w.names.learn("key", key)
-	w.names.learn("place", place)
+	w.names.learn("place", workspaceID)
 	w.names.learn("policy", policy)
 	var got []string
 	for _, d := range w.deeds(t) {
@@ -129,10 +129,10 @@ func TestIntegrationBudgets(t *testing.T) {
 			t.Helper()
 			var got []string
 			for _, v := range w.call(t, "admin", "GET", grants, "")["workspaces"].([]any) {
-				place := v.(map[string]any)
-				for _, b := range place["usage_limits"].([]any) {
+				workspaceID := v.(map[string]any)
+				for _, b := range workspaceID["usage_limits"].([]any) {
 					b := b.(map[string]any)
-					got = append(got, fmt.Sprint(place["id"], " ", place["status"], " ", b["current_usage"], " ", b["is_threshold_alerts_sent"], " ", b["is_exhausted_alerts_sent"]))
+					got = append(got, fmt.Sprint(workspaceID["id"], " ", workspaceID["status"], " ", b["current_usage"], " ", b["is_threshold_alerts_sent"], " ", b["is_exhausted_alerts_sent"]))
 				}
 			}
 			if !slices.Equal(got, want) {
@@ -143,12 +143,12 @@ func TestIntegrationBudgets(t *testing.T) {
 		w.use(t, id+"/"+third+" 100")
 		w.run(t, "budgets")
 		check("at the marks", "ws-main active 8 true false", "ws-two active 0 false false", "ws-third exhausted 100 false true")
-		if got := strings.Join(w.told(t), " "); got != "entity-usage-exhausted-alert entity-usage-threshold-alert" {
+		if got := strings.Join(w.listMailTemplates(t), " "); got != "entity-usage-exhausted-alert entity-usage-threshold-alert" {
 			t.Errorf("mails: %s", got)
 		}
 		w.run(t, "outbox")
-		if !slices.Contains(w.letters.got, "owner@acme.example: OpenAI in Workspace main has used 8 USD of 10 USD") {
-			t.Errorf("the letters are %q", w.letters.got)
+		if !slices.Contains(w.mailer.got, "owner@acme.example: OpenAI in Workspace main has used 8 USD of 10 USD") {
+			t.Errorf("the letters are %q", w.mailer.got)
 		}
 
 		w.use(t, w.names.reveal(id+"/<main> 2000000000"))
@@ -167,23 +167,23 @@ func TestIntegrationBudgets(t *testing.T) {
 
 		w.call(t, "admin", "DELETE", "/v1/workspaces/ws-third", `{"name": "Third", "force_delete": true}`)
 		w.call(t, "admin", "PUT", grants, `{"workspaces": [{"id": "ws-two", "enabled": false}]}`)
-		w.kept(t, id, 1)
+		w.checkMeterCount(t, id, 1)
 		w.call(t, "admin", "DELETE", "/v1/integrations/openai", "")
-		w.kept(t, id, 0)
+		w.checkMeterCount(t, id, 0)
 	})
 }
 
-// kept holds the number of meters of a carrier against what is wanted.
-func (w *ageing) kept(t *testing.T, carrier string, want int) {
+// checkMeterCount holds the number of meters of a carrier against what is wanted.
+func (w *ageing) checkMeterCount(t *testing.T, subjectID string, want int) {
 	t.Helper()
-	n, err := w.store.CountMeters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier})
+	n, err := w.store.CountMeters(t.Context(), w.store, quota.MeterQuery{CarrierID: subjectID})
 	if err != nil || n != want {
 		t.Errorf("there are %d meters of the carrier, want %d (%v)", n, want, err)
 	}
 }
 
-// told are the templates of which there are mails, each once.
-func (w *ageing) told(t *testing.T) []string {
+// listMailTemplates are the templates of which there are mails, each once.
+func (w *ageing) listMailTemplates(t *testing.T) []string {
 	t.Helper()
 	rows, err := w.store.List(t.Context(), resource.Query{Kind: mail.Kind, OrgID: w.org, Limit: 1000})
 	if err != nil {

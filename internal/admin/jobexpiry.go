@@ -22,29 +22,29 @@ func (k deps) expireProviders(ctx context.Context, now time.Time) error {
 	return expire(ctx, k, credential.VirtualKeyKind, now, func(v *credential.VirtualKey) (*time.Time, string) { return v.ExpiresAt, v.Name })
 }
 
-func expire[T any](ctx context.Context, k deps, kind string, now time.Time, of func(*T) (expires *time.Time, name string)) error {
-	over := func(rec resource.Record) (*time.Time, string, error) { // since when; nil while it is not
+func expire[T any](ctx context.Context, k deps, kind string, now time.Time, readExpiry func(*T) (expires *time.Time, name string)) error {
+	checkExpired := func(rec resource.Record) (*time.Time, string, error) { // since when; nil while it is not
 		r, err := resource.Decode[T](rec)
 		if err != nil {
 			return nil, "", err
 		}
-		at, name := of(&r.Value)
-		if at == nil || now.Before(*at) || rec.Status != resource.Active && rec.Status != "exhausted" {
+		expiry, name := readExpiry(&r.Value)
+		if expiry == nil || now.Before(*expiry) || rec.Status != resource.Active && rec.Status != "exhausted" {
 			return nil, "", nil
 		}
-		return at, name, nil
+		return expiry, name, nil
 	}
 	return k.sweep(ctx, resource.Query{Kind: kind, Statuses: livingKeys}, func(rec resource.Record) error {
-		if at, _, err := over(rec); err != nil || at == nil {
+		if expiry, _, err := checkExpired(rec); err != nil || expiry == nil {
 			return err
 		}
 		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
-			at, name, err := over(*rec)
-			if err != nil || at == nil {
+			expiry, name, err := checkExpired(*rec)
+			if err != nil || expiry == nil {
 				return false, err
 			}
 			rec.Status = "expired"
-			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", at)); err != nil {
+			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", expiry)); err != nil {
 				return false, err
 			}
 			return true, k.notifyProviderExpiry(ctx, tx, *rec, name, now)
@@ -69,7 +69,7 @@ func (k deps) notifyProviderExpiry(ctx context.Context, tx resource.Tx, rec reso
 // expireInvites writes down which invitations nobody took in time. Their links lead
 // nowhere from then on.
 func (k deps) expireInvites(ctx context.Context, now time.Time) error {
-	over := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
+	checkExpired := func(rec resource.Record) (*resource.Row[tenant.Invite], bool, error) {
 		r, err := resource.Decode[tenant.Invite](rec)
 		if err != nil {
 			return nil, false, err
@@ -77,16 +77,16 @@ func (k deps) expireInvites(ctx context.Context, now time.Time) error {
 		return r, rec.Status == tenant.InvitePending && r.Value.StatusAt(rec.Status, now) == tenant.InviteExpired, nil
 	}
 	return k.sweep(ctx, resource.Query{Kind: tenant.InviteKind, Statuses: []string{tenant.InvitePending}}, func(rec resource.Record) error {
-		if _, is, err := over(rec); err != nil || !is {
+		if _, is, err := checkExpired(rec); err != nil || !is {
 			return err
 		}
 		return k.change(ctx, rec, now, func(tx resource.Tx, rec *resource.Record) (bool, error) {
-			r, is, err := over(*rec)
+			r, is, err := checkExpired(*rec)
 			if err != nil || !is {
 				return false, err
 			}
 			rec.Status, rec.Index = tenant.InviteExpired, inviteEntries(&r.Value, "")
-			return true, k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", &r.Value.ExpiresAt))
+			return true, k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", &r.Value.ExpiresAt))
 		})
 	})
 }

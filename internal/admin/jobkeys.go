@@ -37,21 +37,21 @@ func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, 
 	steps := ch.Old.Value.Due(rec.Status, now)
 	do := map[keys.Step]func() error{
 		keys.EndPrevious: func() error {
-			over := ch.New.Value.Previous
+			previous := ch.New.Value.Previous
 			ch.New.Value.Previous = nil
-			notes := ending("transition_expires_at", over.Until)
-			notes["old_key_masked"] = over.Masked
+			notes := timeNote("transition_expires_at", previous.Until)
+			notes["old_key_masked"] = previous.Masked
 			return k.onRecord(ctx, tx, *rec, deedEndTransition, now, notes)
 		},
 		keys.Expire: func() error {
 			ch.New.Status = "expired"
-			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, ending("expires_at", ch.New.Value.ExpiresAt)); err != nil {
+			if err := k.onRecord(ctx, tx, *rec, deedExpire, now, timeNote("expires_at", ch.New.Value.ExpiresAt)); err != nil {
 				return err
 			}
 			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-expired-alert", keyRecipients, now)
 		},
 		keys.Rotate: func() error { return k.rotateAutomatically(ctx, tx, ch, now) },
-		keys.WarnEnding: func() error {
+		keys.WarnTransitionEnd: func() error {
 			ch.New.Value.Previous.Warned = true
 			return k.notifyKeyOwner(ctx, tx, ch.New, "apikey-transition-expiring", rotationRecipients, now)
 		},
@@ -66,7 +66,7 @@ func (k deps) ageKey(ctx context.Context, tx resource.Tx, rec *resource.Record, 
 		}
 	}
 	rec.Status = ch.New.Status
-	keepKey(rec, &ch.New.Value)
+	updateKeyRecord(rec, &ch.New.Value)
 	return len(steps) > 0, nil
 }
 
@@ -80,15 +80,15 @@ func editOf[T any](rec resource.Record) (*resource.Edit[T], error) {
 	return &resource.Edit[T]{Old: before, New: after}, err
 }
 
-// keepKey puts a key into its record. What the key refers to stays in the index.
-func keepKey(rec *resource.Record, key *keys.Key) {
-	own := KeyIndex(key)
+// updateKeyRecord puts a key into its record. What the key refers to stays in the index.
+func updateKeyRecord(rec *resource.Record, key *keys.Key) {
+	entries := KeyIndex(key)
 	for _, e := range rec.Index {
 		if !slices.Contains([]string{"type", userEntry, timedEntry, hashEntry}, e.Name) {
-			own = append(own, e)
+			entries = append(entries, e)
 		}
 	}
-	rec.Body, rec.Index = encode(key), own
+	rec.Body, rec.Index = encode(key), entries
 }
 
 // rotateAutomatically gives a key the value that its policy wants. Nobody sees it here: those
@@ -149,9 +149,9 @@ func forPeople(t *time.Time) string {
 // forces, and takes the policies back that it forced before.
 // Source: contract/identity-and-governance.md section 4.
 func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
-	return k.eachWorkspace(ctx, func(place resource.Record, s tenant.Settings) error {
+	return k.eachWorkspace(ctx, func(workspace resource.Record, s tenant.Settings) error {
 		q := resource.Query{
-			Kind: keys.Kind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: livingKeys,
+			Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: livingKeys,
 			Index: []resource.IndexEntry{{Name: "type", Value: string(access.WorkspaceUser)}},
 		}
 		days := *s.KeyRotationDays
@@ -171,7 +171,7 @@ func (k deps) enforceRotationPeriods(ctx context.Context, now time.Time) error {
 				if r.Value.Rotation, err = r.Value.Rotation.WithForcedPeriod(days, now); err != nil {
 					return false, err
 				}
-				keepKey(rec, &r.Value)
+				updateKeyRecord(rec, &r.Value)
 				return true, k.onRecord(ctx, tx, *rec, deedUpdate, now, map[string]any{"user_api_key_rotation_period": days})
 			})
 		})

@@ -16,7 +16,7 @@ import (
 // has it. An error with a method Final that returns true is one that no other try
 // changes. The id makes the Message-ID.
 type Mailer interface {
-	Send(ctx context.Context, id, to string, at time.Time, l mail.Email) error
+	Send(ctx context.Context, id, to string, date time.Time, l mail.Email) error
 }
 
 const (
@@ -108,7 +108,7 @@ func (k deps) send(ctx context.Context, id string, m *mail.Message, now time.Tim
 			return fmt.Errorf("read what is sealed in the mail: %w", err)
 		}
 	}
-	l, err := k.Letters.Write(m.Template, vars)
+	l, err := k.Templates.Write(m.Template, vars)
 	if err != nil {
 		return err
 	}

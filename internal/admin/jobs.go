@@ -118,17 +118,17 @@ func (k deps) changing(ctx context.Context, f func(tx resource.Tx) (changed bool
 
 // trail is for what no request caused.
 func (k deps) trail() resource.Trail {
-	on, set := k.Features[auditFeature]
-	return resource.Trail{Off: set && !on, Clock: k.Clock}
+	enabled, set := k.Features[auditFeature]
+	return resource.Trail{Off: set && !enabled, Clock: k.Clock}
 }
 
 // eachWorkspace calls f for every live workspace, with the settings in force there.
-func (k deps) eachWorkspace(ctx context.Context, f func(place resource.Record, s tenant.Settings) error) error {
-	return k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active}}, func(place resource.Record) error {
-		s, err := settingsOf(ctx, k.Store, place)
+func (k deps) eachWorkspace(ctx context.Context, f func(workspace resource.Record, s tenant.Settings) error) error {
+	return k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active}}, func(workspace resource.Record) error {
+		s, err := settingsOf(ctx, k.Store, workspace)
 		if err != nil {
 			return err
 		}
-		return f(place, s)
+		return f(workspace, s)
 	})
 }

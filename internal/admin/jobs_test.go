@@ -44,15 +44,15 @@ func onEngines(t *testing.T, run func(t *testing.T, w *ageing)) {
 // ageing is a world whose jobs are run by hand.
 type ageing struct {
 	*world
-	letters *pile
-	now     time.Time
-	watch   *watch // what the jobs work on
+	mailer *pile
+	now    time.Time
+	watch  *watch // what the jobs work on
 }
 
 func newAgeing(t *testing.T, st *store.Store) *ageing {
 	t.Helper()
 	w := newWorld(t, st)
-	return &ageing{world: w, letters: &pile{}, now: w.clock.now, watch: &watch{Store: st, st: st}}
+	return &ageing{world: w, mailer: &pile{}, now: w.clock.now, watch: &watch{Store: st, st: st}}
 }
 
 // pile is a mail server that keeps letters by the address they go to.
@@ -96,7 +96,7 @@ func (w *ageing) job(t *testing.T, name string) admin.Job {
 	}
 	jobs := admin.Jobs(admin.Parts{
 		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.letters, Letters: letters, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
+		Wake: func() { w.wakes++ }, Mail: w.mailer, Templates: letters, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
 	})
 	i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
 	if i < 0 {
@@ -108,14 +108,14 @@ func (w *ageing) job(t *testing.T, name string) admin.Job {
 // to moves the time.
 func (w *ageing) to(t *testing.T, when string) {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339, when)
+	parsed, err := time.Parse(time.RFC3339, when)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.now = at
+	w.now = parsed
 	w.clock.mu.Lock()
 	defer w.clock.mu.Unlock()
-	w.clock.now = at
+	w.clock.now = parsed
 }
 
 // call makes a call and returns what was answered.
@@ -223,8 +223,8 @@ func TestKeysAge(t *testing.T) {
 
 		w.to(t, "2026-11-24T00:00:00Z")
 		w.run(t, "keys")
-		ending := append(rotated, "apikey-transition-expiring ops@acme.example pending", "apikey-transition-expiring OWNER@acme.example pending")
-		same(t, "mails before the end", w.posted(t), ending...)
+		endMails := append(rotated, "apikey-transition-expiring ops@acme.example pending", "apikey-transition-expiring OWNER@acme.example pending")
+		same(t, "mails before the end", w.posted(t), endMails...)
 
 		w.to(t, "2026-11-25T00:00:00Z")
 		w.run(t, "keys")
@@ -241,7 +241,7 @@ func TestKeysAge(t *testing.T) {
 		if r = w.stored(t, id); r.Status != "expired" || w.open(t, r) != second || w.works(t, second) {
 			t.Errorf("%s: an expired key is not rotated", r.Status)
 		}
-		expired := append(ending, "apikey-expired-alert ops@acme.example pending", "apikey-expired-alert OWNER@acme.example pending")
+		expired := append(endMails, "apikey-expired-alert ops@acme.example pending", "apikey-expired-alert OWNER@acme.example pending")
 		same(t, "mails at the end", w.posted(t), expired...)
 
 		w.call(t, "service", "PUT", "/v1/api-keys/"+id, `{"expires_at": "2026-12-20T00:00:00Z"}`)
@@ -274,7 +274,7 @@ func (w *ageing) deeds(t *testing.T) []string {
 		if r.ActorKind != resource.ActorSystem {
 			continue
 		}
-		if !r.At.Equal(w.now) && r.At.After(w.now) || r.TargetID == "" || r.Status != http.StatusOK || r.Path != "" {
+		if !r.CreatedAt.Equal(w.now) && r.CreatedAt.After(w.now) || r.TargetID == "" || r.Status != http.StatusOK || r.Path != "" {
 			t.Errorf("%+v", r)
 		}
 		out = append(out, r.Action+" "+r.Kind+" "+w.names.named[r.TargetID]+" "+string(r.Body))
@@ -294,7 +294,7 @@ func (w *ageing) rotationIsOnRecord(t *testing.T, id string, r *resource.Row[key
 		t.Fatal(err)
 	}
 	a, n := rows[0], body.Notes
-	if a.Action != "rotate" || a.Kind != "api_keys" || a.ActorKind != resource.ActorSystem || a.TargetID != id || a.WorkspaceID != w.names.of["main"] {
+	if a.Action != "rotate" || a.Kind != "api_keys" || a.ActorKind != resource.ActorSystem || a.TargetID != id || a.WorkspaceID != w.names.values["main"] {
 		t.Errorf("%+v", a)
 	}
 	if n["rotation_mode"] != "auto" || n["api_key_id"] != id || n["old_key_masked"] != r.Value.Previous.Masked || n["transition_expires_at"] != "2026-11-25T00:00:00.000Z" {
@@ -331,16 +331,16 @@ func TestSingleRotation(t *testing.T) {
 // What a workspace forces holds for keys that were there before, until it is taken back.
 func TestForcedCadence(t *testing.T) {
 	onEngines(t, func(t *testing.T, w *ageing) {
-		mine := w.call(t, "service", "POST", "/v1/api-keys/workspace/user", `{"name": "Ada", "scopes": ["completions.write"], "user_id": "<owner>", "rotation_policy": {"rotation_period": "monthly"}}`)["id"].(string)
-		old := w.names.of["user-key"]
+		userKey := w.call(t, "service", "POST", "/v1/api-keys/workspace/user", `{"name": "Ada", "scopes": ["completions.write"], "user_id": "<owner>", "rotation_policy": {"rotation_period": "monthly"}}`)["id"].(string)
+		old := w.names.values["user-key"]
 		w.call(t, "admin", "PUT", "/v1/organisations/self", `{"settings": {"user_api_key_rotation_period": 7}}`)
 		w.run(t, "key-cadence")
-		for _, id := range []string{mine, old} {
+		for _, id := range []string{userKey, old} {
 			if p := w.stored(t, id).Value.Rotation; p == nil || p.Days != 7 || !p.Enforced || p.Next.Format(time.RFC3339) != "2026-11-27T00:00:00Z" {
 				t.Errorf("%+v", p)
 			}
 		}
-		if w.stored(t, w.names.of["service-key"]).Value.Rotation != nil {
+		if w.stored(t, w.names.values["service-key"]).Value.Rotation != nil {
 			t.Error("a service key was forced")
 		}
 		w.to(t, "2026-11-27T00:00:00Z")
@@ -404,10 +404,10 @@ func TestOthersAge(t *testing.T) {
 		w.names.learn("short", short)
 		w.names.learn("vk", virtual[0].ID)
 		w.names.learn("invitation", invite)
-		over := ` {"notes":{"expires_at":"2026-11-20T11:00:00.000Z"}}`
+		notes := ` {"notes":{"expires_at":"2026-11-20T11:00:00.000Z"}}`
 		deeds := w.deeds(t)
 		deeds[2], _, _ = strings.Cut(deeds[2], " {")
-		same(t, "on record", deeds, "expire providers short"+over, "expire virtual_keys vk"+over, "expire user_invites invitation")
+		same(t, "on record", deeds, "expire providers short"+notes, "expire virtual_keys vk"+notes, "expire user_invites invitation")
 
 		w.to(t, "2026-12-30T00:00:00Z")
 		w.run(t, "outbox-purge")
@@ -419,7 +419,7 @@ func TestOthersAge(t *testing.T) {
 func TestOldFeedbackIsDeleted(t *testing.T) {
 	onEngines(t, func(t *testing.T, w *ageing) {
 		for range 2 {
-			w.put(t, resource.Record{Kind: record.FeedbackKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.of["main"]}, record.Feedback{TraceID: "t"})
+			w.put(t, resource.Record{Kind: record.FeedbackKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.values["main"]}, record.Feedback{TraceID: "t"})
 		}
 		left := func() int {
 			n, err := w.store.Count(t.Context(), resource.Query{Kind: record.FeedbackKind})
@@ -440,13 +440,13 @@ func TestOldFeedbackIsDeleted(t *testing.T) {
 }
 
 // person makes a user of the first organisation, with a role in its main workspace.
-func (w *ageing) person(t *testing.T, id, email string, org, place access.Role) {
+func (w *ageing) person(t *testing.T, id, email string, org, workspaceRole access.Role) {
 	t.Helper()
-	u, m := tenant.User{Email: email, Role: org}, tenant.Member{UserID: id, Role: place}
+	u, m := tenant.User{Email: email, Role: org}, tenant.Member{UserID: id, Role: workspaceRole}
 	w.put(t, resource.Record{Kind: tenant.UserKind, ID: id, OrgID: w.org, Name: email, Index: admin.UserIndex(w.org, &u)}, u)
 	w.put(t, resource.Record{
-		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.of["main"],
-		Index: []resource.IndexEntry{{Name: "user", Value: id}, {Name: "role", Value: string(place)}},
+		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.values["main"],
+		Index: []resource.IndexEntry{{Name: "user", Value: id}, {Name: "role", Value: string(workspaceRole)}},
 	}, m)
 }
 
@@ -469,17 +469,17 @@ func TestOutboxIsSent(t *testing.T) {
 	onEngines(t, func(t *testing.T, w *ageing) {
 		link := w.call(t, "admin", "POST", "/v1/admin/users/invites", `{"email": "new@acme.example", "role": "member"}`)["invite_link"].(string)
 		w.to(t, "2026-11-20T10:05:00Z")
-		w.letters.fail = errors.New("the server is away")
+		w.mailer.fail = errors.New("the server is away")
 		w.run(t, "outbox")
 		same(t, "mails", w.posted(t), "user-invite new@acme.example pending")
-		w.letters.fail = nil
+		w.mailer.fail = nil
 		w.run(t, "outbox")
-		same(t, "letters before the next try", w.letters.got)
+		same(t, "letters before the next try", w.mailer.got)
 		w.to(t, "2026-11-20T10:06:00Z")
 		w.run(t, "outbox")
-		same(t, "letters", w.letters.got, "new@acme.example: You are invited to Acme")
-		if !strings.Contains(w.letters.text, link) {
-			t.Errorf("the link %s is not in %s", link, w.letters.text)
+		same(t, "letters", w.mailer.got, "new@acme.example: You are invited to Acme")
+		if !strings.Contains(w.mailer.text, link) {
+			t.Errorf("the link %s is not in %s", link, w.mailer.text)
 		}
 		list := w.call(t, "admin", "GET", "/v1/outbox?status=sent", "")["data"].([]any)
 		one := list[0].(map[string]any)
@@ -513,7 +513,7 @@ func TestOutboxGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newAgeing(t, storetest.Open(t, storetest.SQLite(t)))
 	w.call(t, "admin", "POST", "/v1/admin/users/invites", `{"email": "gone@acme.example", "role": "member"}`)
-	w.letters.fail = refused{}
+	w.mailer.fail = refused{}
 	w.to(t, "2026-11-20T10:05:00Z")
 	w.run(t, "outbox")
 	same(t, "mails", w.posted(t), "user-invite gone@acme.example failed")
@@ -529,7 +529,7 @@ func TestDeathWhileSending(t *testing.T) {
 	w := newAgeing(t, storetest.Open(t, storetest.SQLite(t)))
 	w.call(t, "admin", "POST", "/v1/admin/users/invites", `{"email": "new@acme.example", "role": "member"}`)
 	w.to(t, "2026-11-20T10:05:00Z")
-	w.letters.cut = func() { panic("the power goes") }
+	w.mailer.cut = func() { panic("the power goes") }
 	for range 3 {
 		func() {
 			defer func() { _ = recover() }()
@@ -538,8 +538,8 @@ func TestDeathWhileSending(t *testing.T) {
 		w.to(t, w.now.Add(mail.Doubt).Format(time.RFC3339))
 	}
 	w.run(t, "outbox")
-	if len(w.letters.ids) != 2 || w.letters.ids[0] != w.letters.ids[1] {
-		t.Errorf("sent %d times: %v", len(w.letters.ids), w.letters.ids)
+	if len(w.mailer.ids) != 2 || w.mailer.ids[0] != w.mailer.ids[1] {
+		t.Errorf("sent %d times: %v", len(w.mailer.ids), w.mailer.ids)
 	}
 	same(t, "mails", w.posted(t), "user-invite new@acme.example failed")
 }
@@ -553,15 +553,15 @@ func TestTwoSenders(t *testing.T) {
 	}
 	w.to(t, "2026-11-20T10:05:00Z")
 	inner := false
-	w.letters.cut = func() {
+	w.mailer.cut = func() {
 		if !inner { // another node comes by while this one sends
 			inner = true
 			w.run(t, "outbox")
 		}
 	}
 	w.run(t, "outbox")
-	slices.Sort(w.letters.ids)
-	if len(w.letters.ids) != 5 || len(slices.Compact(w.letters.ids)) != 5 {
-		t.Errorf("%d letters: %v", len(w.letters.got), w.letters.got)
+	slices.Sort(w.mailer.ids)
+	if len(w.mailer.ids) != 5 || len(slices.Compact(w.mailer.ids)) != 5 {
+		t.Errorf("%d letters: %v", len(w.mailer.got), w.mailer.got)
 	}
 }

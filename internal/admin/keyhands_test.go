@@ -26,7 +26,7 @@ func TestRotatedValueIsNoWayUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := keys.Key{Name: name, Type: access.WorkspaceService, Scopes: []string{scope}, AutoRotated: true, Secret: keys.Secret{Hash: w.hasher.Sum(name), Sealed: shut, Masked: keys.Mask(raw)}}
-		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.of["main"], Name: name, Index: admin.KeyIndex(&k)}, k)
+		w.put(t, resource.Record{Kind: keys.Kind, ID: id, OrgID: w.org, WorkspaceID: w.names.values["main"], Name: name, Index: admin.KeyIndex(&k)}, k)
 	}
 	blind := access.Effective(access.Security{"managersViewAllData": false}, nil, nil)
 	for role, shown := range map[access.Role]map[string]bool{
@@ -34,12 +34,12 @@ func TestRotatedValueIsNoWayUp(t *testing.T) {
 		access.Manager: {"plain": true, "climbing": false, "seeing": false},
 	} {
 		w.asks = func(*http.Request) (*access.Principal, error) {
-			places := map[string]access.Membership{w.names.of["main"]: {Role: role, On: blind}}
-			return &access.Principal{Kind: access.BySession, OrgID: w.org, UserID: w.names.of["colleague"], OrgRole: access.Member, Places: places}, nil
+			memberships := map[string]access.Membership{w.names.values["main"]: {Role: role, Switches: blind}}
+			return &access.Principal{Kind: access.BySession, OrgID: w.org, UserID: w.names.values["colleague"], OrgRole: access.Member, Memberships: memberships}, nil
 		}
 		for name, want := range shown {
 			rec := httptest.NewRecorder()
-			w.admin.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/v1/api-keys/"+w.names.of[name]+"?workspace_id=ws-main", nil))
+			w.admin.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/v1/api-keys/"+w.names.values[name]+"?workspace_id=ws-main", nil))
 			if got := strings.Contains(rec.Body.String(), "sk-of-a-schedule"); rec.Code != http.StatusOK || got != want {
 				t.Errorf("a workspace %s and the key %s: %d %s", role, name, rec.Code, rec.Body)
 			}

@@ -13,11 +13,11 @@ import (
 // key ends with the caller's.
 func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	key, last := &ch.New.Value, c.Principal.Expires
-	asked := sentAny(ch.Sent, []string{"expires_at"})
+	isSent := sentAny(ch.Sent, []string{"expires_at"})
 	switch {
-	case last == nil || ch.Old != nil && !asked:
+	case last == nil || ch.Old != nil && !isSent:
 		return nil
-	case !asked && outlives(key.ExpiresAt, last):
+	case !isSent && outlives(key.ExpiresAt, last):
 		key.ExpiresAt, key.ExpiryEnforced = last, true
 		return nil
 	case ch.Old != nil && !outlives(key.ExpiresAt, ch.Old.Value.ExpiresAt): // it loses by it

@@ -75,19 +75,19 @@ func takeRotation(ctx context.Context, c *resource.Call, ch *resource.Edit[keys.
 // rotationSent is the policy of a body. forced is the cadence of the workspace in days,
 // 0 for none.
 func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) {
-	var in rotationPolicyIn
-	if err := sent.Into(rotationField, &in); err != nil {
+	var body rotationPolicyIn
+	if err := sent.Into(rotationField, &body); err != nil {
 		return nil, err
 	}
-	p := &keys.RotationPolicy{Next: in.Next}
-	if in.Period != nil {
-		p.Period = *in.Period
+	p := &keys.RotationPolicy{Next: body.Next}
+	if body.Period != nil {
+		p.Period = *body.Period
 	}
-	if in.Days != nil {
-		p.Days = *in.Days
+	if body.Days != nil {
+		p.Days = *body.Days
 	}
-	if in.Transition != nil {
-		p.TransitionMS = *in.Transition
+	if body.Transition != nil {
+		p.TransitionMS = *body.Transition
 	}
 	if forced == 0 {
 		return p, nil
@@ -109,11 +109,11 @@ func forcedDays(ctx context.Context, from resource.Reader, r *resource.Row[keys.
 	if r.Value.Type != access.WorkspaceUser {
 		return 0, nil
 	}
-	place, err := from.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
+	workspace, err := from.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
 	if err != nil {
 		return 0, err
 	}
-	settings, err := settingsOf(ctx, from, place)
+	settings, err := settingsOf(ctx, from, workspace)
 	if err != nil {
 		return 0, err
 	}

@@ -9,9 +9,9 @@ import (
 	"sluice/internal/resource"
 )
 
-// mayGive checks the scopes of a key: each must exist, be one that the type may hold,
+// checkKeyScopes checks the scopes of a key: each must exist, be one that the type may hold,
 // and be the caller's to give.
-func mayGive(c *resource.Call, r *resource.Row[keys.Key]) error {
+func checkKeyScopes(c *resource.Call, r *resource.Row[keys.Key]) error {
 	t, scopes := r.Value.Type, r.Value.Scopes
 	for _, s := range scopes {
 		may, known := access.MayHold(t, s)
@@ -42,7 +42,7 @@ func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.S
 	if (ofType || p.Kind != access.ByKey) && access.Can(p, s, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) != nil {
 		return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).WithParam("scopes")
 	}
-	if !ownKey(c, r) && p.HasPartialScope(s, r.WorkspaceID) {
+	if !isCallerKey(c, r) && p.HasPartialScope(s, r.WorkspaceID) {
 		return fault.Newf(fault.Forbidden, "your role lets you use the scope %s in part, and a key that is not yours would use all of it", s).WithParam("scopes")
 	}
 	return nil
@@ -51,7 +51,7 @@ func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.S
 // mayHave refuses to show the value of a key that exists to somebody who would gain by
 // it. With a key of their own people can do no more than without.
 func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
-	if ownKey(c, r) {
+	if isCallerKey(c, r) {
 		return nil
 	}
 	if outlives(r.Value.ExpiresAt, c.Principal.Expires) {
@@ -65,8 +65,8 @@ func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
 	return nil
 }
 
-// ownKey reports whether a key is a user key of the caller's user.
-func ownKey(c *resource.Call, r *resource.Row[keys.Key]) bool {
+// isCallerKey reports whether a key is a user key of the caller's user.
+func isCallerKey(c *resource.Call, r *resource.Row[keys.Key]) bool {
 	return r.Value.Type == access.WorkspaceUser && r.Value.UserID == c.Principal.UserID
 }
 

@@ -30,7 +30,7 @@ func (k deps) list() []resource.Resource {
 		k.guardrails(),
 		k.secretReferences(),
 		k.deployments(),
-		k.ownDeployment(),
+		k.callingDeployment(),
 		k.mcpIntegrations(),
 		k.mcpServers(),
 		k.agentIntegrations(),

@@ -17,7 +17,7 @@ func (k deps) labels() resource.Resource {
 	return &resource.Kind[prompt.Label, labelView]{
 		Name: prompt.LabelKind, Object: "label", Title: "label", Tag: "Prompts", Audited: "labels",
 		Path: "/labels", Param: "labelId", ByID: true, Perm: "prompts", Scopes: promptScopes[prompt.Label]("update"),
-		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locateLabel, PageSize: 100, Builtin: universalLabels,
+		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locateLabel, PageSize: 100, Builtin: universalLabels,
 		Create: labelIn{}, Update: labelPatch{},
 		Filters: []resource.Filter{searchFilter(), organisationFilter()},
 		Views:   []resource.Param{organisationFilter().Param},
@@ -104,7 +104,7 @@ var labelsSince = fromMillis(0)
 // organisationFilter takes the organisation of the key, and no other one.
 func organisationFilter() resource.Filter {
 	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
-		return c.OwnOrganisation(v, "organisation_id")
+		return c.RequireOrganisation(v, "organisation_id")
 	}}
 }
 
@@ -115,8 +115,8 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 	if r.WorkspaceID != "" || !c.Sent.Has("organisation_id") {
 		return c.RequireWorkspace()
 	}
-	places, err := rowsOf[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
-	for _, p := range places {
+	workspaces, err := rowsOf[tenant.Workspace](ctx, c.Reader, resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000})
+	for _, p := range workspaces {
 		if p.Value.IsDefault {
 			r.WorkspaceID = p.ID
 			return nil

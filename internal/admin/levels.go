@@ -10,8 +10,8 @@ import (
 // Integrations, of model providers and of upstreams alike, have a level: they belong to
 // the organisation, which grants them to workspaces, or to one workspace.
 const (
-	orgLevel   = "organisation"
-	placeLevel = "workspace"
+	orgLevel       = "organisation"
+	workspaceLevel = "workspace"
 )
 
 // scopeLevel is the level of what lives in a workspace, "" for none.
@@ -19,7 +19,7 @@ func scopeLevel(workspaceID string) string {
 	if workspaceID == "" {
 		return orgLevel
 	}
-	return placeLevel
+	return workspaceLevel
 }
 
 // levelEntry makes the records of a level findable.
@@ -36,7 +36,7 @@ func levelScope(level, stem, action string) access.Scope {
 // of workspaces, and both for no record in particular.
 func levelScopes[T any](stem, action string, r *resource.Row[T]) []access.Scope {
 	if r == nil {
-		return []access.Scope{levelScope(orgLevel, stem, action), levelScope(placeLevel, stem, action)}
+		return []access.Scope{levelScope(orgLevel, stem, action), levelScope(workspaceLevel, stem, action)}
 	}
 	return []access.Scope{levelScope(scopeLevel(r.WorkspaceID), stem, action)}
 }
@@ -54,9 +54,9 @@ func selectLevels(stem string) func(context.Context, *resource.Call, *resource.Q
 	return func(_ context.Context, c *resource.Call, q *resource.Query) error {
 		if c.WorkspaceID != "" {
 			q.WorkspaceID = ""
-			q.Index = append(q.Index, resource.IndexEntry{Name: entryPlace, Value: c.WorkspaceID})
+			q.Index = append(q.Index, resource.IndexEntry{Name: entryWorkspace, Value: c.WorkspaceID})
 		}
-		for level, other := range map[string]string{orgLevel: placeLevel, placeLevel: orgLevel} {
+		for level, other := range map[string]string{orgLevel: workspaceLevel, workspaceLevel: orgLevel} {
 			if !c.Holds(levelScope(level, stem, "list")) {
 				q.Index = append(q.Index, levelEntry(other))
 			}
@@ -68,7 +68,7 @@ func selectLevels(stem string) func(context.Context, *resource.Call, *resource.Q
 // levelFilter narrows a list to a level.
 func levelFilter() resource.Filter {
 	return resource.Filter{
-		Param: resource.Param{Name: "type", Enum: []string{placeLevel, orgLevel, "all"}, Default: "all"},
+		Param: resource.Param{Name: "type", Enum: []string{workspaceLevel, orgLevel, "all"}, Default: "all"},
 		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 			if v != "all" {
 				q.Index = append(q.Index, levelEntry(v))

@@ -10,24 +10,24 @@ import (
 )
 
 // meter keeps the meters of a carrier in step with its budgets.
-func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange) error {
+func (k deps) meter(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange) error {
 	if ch.none() {
 		return nil
 	}
-	present, err := k.metersOf(ctx, tx, of)
+	present, err := k.metersOf(ctx, tx, subject)
 	if err != nil {
 		return err
 	}
-	return k.syncMeters(ctx, tx, now, of, ch, present)
+	return k.syncMeters(ctx, tx, now, subject, ch, present)
 }
 
 // syncMeters changes the present meters of a carrier, by the ids of their budgets: one that is
 // new begins at nothing, one that stays is retuned, one that is gone is forgotten.
-func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, of quota.Subject, ch meterChange, present map[string]quota.Meter) error {
+func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, subject quota.Subject, ch meterChange, present map[string]quota.Meter) error {
 	for _, old := range ch.before {
 		if budgetOf(ch.after, old.ID) == nil {
 			delete(present, old.ID)
-			if err := k.Meters.DropMeters(ctx, tx, of.ID, of.WorkspaceID, old.ID); err != nil {
+			if err := k.Meters.DropMeters(ctx, tx, subject.ID, subject.WorkspaceID, old.ID); err != nil {
 				return err
 			}
 		}
@@ -35,7 +35,7 @@ func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, of 
 	for i := range ch.after {
 		b := &ch.after[i]
 		m, there := present[b.ID]
-		keep := k.Meters.SaveMeter
+		save := k.Meters.SaveMeter
 		if there {
 			if err := k.retune(ctx, tx, &m, b, budgetOf(ch.before, b.ID), ch.sent, now); err != nil {
 				return err
@@ -44,9 +44,9 @@ func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, of 
 				m.Reset(now)
 			}
 		} else {
-			m, keep = newMeter(of, b, now), k.Meters.AddMeter
+			m, save = newMeter(subject, b, now), k.Meters.AddMeter
 		}
-		if err := keep(ctx, tx, m); err != nil {
+		if err := save(ctx, tx, m); err != nil {
 			return err
 		}
 		present[b.ID] = m
@@ -54,8 +54,8 @@ func (k deps) syncMeters(ctx context.Context, tx resource.Tx, now time.Time, of 
 	return nil
 }
 
-func newMeter(of quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
-	return quota.Meter{Subject: of, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
+func newMeter(subject quota.Subject, b *quota.Budget, now time.Time) quota.Meter {
+	return quota.Meter{Subject: subject, BudgetKey: b.ID, Limit: b.Limit(), Threshold: b.Threshold(), NextReset: b.First(now)}
 }
 
 // retune gives a meter the limits and the schedule of a budget. The next reset stays
@@ -66,23 +66,23 @@ func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, bef
 	if !sent || before != nil && b.Same(before.Period) && (b.NextResetAt == nil || resent([]quota.Budget{*before}, b)) {
 		return nil
 	}
-	due, at := before != nil && m.Due(now), m.NextReset
+	due, resetAt := before != nil && m.Due(now), m.NextReset
 	m.NextReset = b.First(now)
 	if !due {
 		return nil
 	}
 	was := m.Exhausted
-	err := k.renew(ctx, tx, m, before.Latest(at, now))
+	err := k.renew(ctx, tx, m, before.Latest(resetAt, now))
 	m.Exhausted = was // the worker takes that back, of the carrier too
 	return err
 }
 
 // renew lets usage begin anew as of a reset by schedule; of a policy that of all its
 // counters. The meter itself is not stored.
-func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, at time.Time) error {
-	m.Renew(at)
+func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt time.Time) error {
+	m.Renew(resetAt)
 	if m.Kind == quota.UsageLimitKind {
-		return k.Meters.ResetMeters(ctx, tx, m.ID, at)
+		return k.Meters.ResetMeters(ctx, tx, m.ID, resetAt)
 	}
 	return nil
 }
@@ -94,16 +94,16 @@ func budgetOf(list []quota.Budget, id string) *quota.Budget {
 	return nil
 }
 
-// mostMeters bounds the meters of one carrier: those of an integration in all its
+// maxMeters bounds the meters of one carrier: those of an integration in all its
 // workspaces are the most.
-const mostMeters = 1000
+const maxMeters = 1000
 
 // metersOf are the meters of a carrier by the ids of its budgets; of an integration
 // those in one workspace or, without one, in all.
-func (k deps) metersOf(ctx context.Context, from resource.Reader, of quota.Subject) (map[string]quota.Meter, error) {
-	q := quota.MeterQuery{CarrierID: of.ID, Counters: true, Limit: mostMeters}
-	if of.Kind == quota.IntegrationWorkspace {
-		q.WorkspaceID = of.WorkspaceID
+func (k deps) metersOf(ctx context.Context, from resource.Reader, subject quota.Subject) (map[string]quota.Meter, error) {
+	q := quota.MeterQuery{CarrierID: subject.ID, Counters: true, Limit: maxMeters}
+	if subject.Kind == quota.IntegrationWorkspace {
+		q.WorkspaceID = subject.WorkspaceID
 	}
 	list, err := k.Meters.Meters(ctx, from, q)
 	m := make(map[string]quota.Meter, len(list))

@@ -22,44 +22,44 @@ type Meters interface {
 	CountMeters(ctx context.Context, from resource.Reader, q quota.MeterQuery) (int, error)
 	AddMeter(ctx context.Context, tx resource.Tx, m quota.Meter) error
 	SaveMeter(ctx context.Context, tx resource.Tx, m quota.Meter) error
-	DropMeters(ctx context.Context, tx resource.Tx, carrierID, workspaceID string, entries ...string) error
+	DropMeters(ctx context.Context, tx resource.Tx, subjectID, workspaceID string, entries ...string) error
 	MeterSets
 }
 
 // MeterSets changes all meters of a policy at once.
 type MeterSets interface {
 	RetuneMeters(ctx context.Context, tx resource.Tx, before, head quota.Meter) error
-	ResetMeters(ctx context.Context, tx resource.Tx, carrierID string, now time.Time) error
+	ResetMeters(ctx context.Context, tx resource.Tx, subjectID string, now time.Time) error
 }
 
 // limitFields are the fields of bodies that stand for limits; the engine leaves them to
-// layLimits.
+// applyLimits.
 var limitFields = []string{"usage_limits", "rate_limits", "reset_usage"}
 
 // limitForm says how the records of a kind carry limits.
 // Source: contract/identity-and-governance.yaml, UsageLimit.used_as.
 type limitForm[T any] struct {
-	of   func(*T) (budgets, rates *json.RawMessage)
-	many bool // budgets are a list, else one object
+	fields func(*T) (budgets, rates *json.RawMessage)
+	many   bool // budgets are a list, else one object
 }
 
 var (
-	keyLimits      = limitForm[keys.Key]{of: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
-	providerLimits = limitForm[credential.Provider]{of: func(p *credential.Provider) (b, r *json.RawMessage) {
+	keyLimits      = limitForm[keys.Key]{fields: func(k *keys.Key) (b, r *json.RawMessage) { return &k.UsageLimits, &k.RateLimits }}
+	providerLimits = limitForm[credential.Provider]{fields: func(p *credential.Provider) (b, r *json.RawMessage) {
 		return &p.UsageLimits, &p.RateLimits
 	}}
-	virtualKeyLimits = limitForm[credential.VirtualKey]{of: func(v *credential.VirtualKey) (b, r *json.RawMessage) {
+	virtualKeyLimits = limitForm[credential.VirtualKey]{fields: func(v *credential.VirtualKey) (b, r *json.RawMessage) {
 		return &v.UsageLimits, &v.RateLimits
 	}}
-	workspaceLimits = limitForm[tenant.Workspace]{many: true, of: func(w *tenant.Workspace) (b, r *json.RawMessage) {
+	workspaceLimits = limitForm[tenant.Workspace]{many: true, fields: func(w *tenant.Workspace) (b, r *json.RawMessage) {
 		return &w.UsageLimits, &w.RateLimits
 	}}
 )
 
 // The longest lists of limits of one carrier: a rate for each type and unit.
 const (
-	mostBudgets = 20
-	mostRates   = 8
+	maxBudgets = 20
+	maxRates   = 8
 )
 
 // budgetsOf are the budgets that a stored field holds.
@@ -84,8 +84,8 @@ func ratesOf(raw json.RawMessage) ([]quota.Rate, error) {
 
 // readRates reads the rates that take the place of others, into their stored form:
 // nothing for none.
-func readRates(raw json.RawMessage, at string, most int) (json.RawMessage, error) {
-	list, err := quota.ReadRates(raw, at, most)
+func readRates(raw json.RawMessage, path string, maxItems int) (json.RawMessage, error) {
+	list, err := quota.ReadRates(raw, path, maxItems)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -103,12 +103,12 @@ func storedBudgets(list []quota.Budget, many bool) json.RawMessage {
 	return encode(list[0])
 }
 
-// layLimits puts the limits that were sent into a record. One that is exhausted becomes
+// applyLimits puts the limits that were sent into a record. One that is exhausted becomes
 // active when a budget was raised, replaced, taken away or reset.
-func layLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
-	budgets, rates := form.of(&ch.New.Value)
+func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limitForm[T]) error {
+	budgets, rates := form.fields(&ch.New.Value)
 	if raw, sent := ch.Sent["rate_limits"]; sent {
-		list, err := readRates(raw, "rate_limits", mostRates)
+		list, err := readRates(raw, "rate_limits", maxRates)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func layLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form limit
 	}
 	rules := quota.Rules{At: "usage_limits"}
 	if form.many {
-		rules.Most = mostBudgets
+		rules.Most = maxBudgets
 	}
 	list, err := k.readBudgets(c, ch.Sent["usage_limits"], rules, before)
 	if err != nil {
@@ -145,18 +145,18 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 	if err != nil {
 		return nil, err
 	}
-	if on, set := k.Features[featureBudgets]; set && !on && len(list) > 0 {
+	if enabled, set := k.Features[featureBudgets]; set && !enabled && len(list) > 0 {
 		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).WithParam(rules.At)
 	}
 	for i, b := range list {
-		at := rules.At + "."
+		path := rules.At + "."
 		if rules.Most > 1 || len(raw) > 0 && raw[0] == '[' {
-			at = fmt.Sprintf("%s[%d].", rules.At, i)
+			path = fmt.Sprintf("%s[%d].", rules.At, i)
 		}
 		if resent(before, &b) {
 			continue
 		}
-		if err := b.ValidateNextReset(c.Now, at); err != nil {
+		if err := b.ValidateNextReset(c.Now, path); err != nil {
 			return nil, err
 		}
 	}
@@ -207,7 +207,7 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 	if ch.New.Status == resource.Archived {
 		return k.Meters.DropMeters(ctx, tx, ch.New.ID, "")
 	}
-	raw, _ := form.of(&ch.New.Value)
+	raw, _ := form.fields(&ch.New.Value)
 	after, err := budgetsOf(*raw)
 	if err != nil {
 		return err
@@ -217,16 +217,16 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 	if ch.Old != nil && ch.Old.Status == resource.Archived {
 		sent = true // its meters went when it was archived
 	} else if ch.Old != nil {
-		raw, _ := form.of(&ch.Old.Value)
+		raw, _ := form.fields(&ch.Old.Value)
 		if before, err = budgetsOf(*raw); err != nil {
 			return err
 		}
 	}
-	place := ch.New.WorkspaceID
+	workspaceID := ch.New.WorkspaceID
 	if ch.New.Kind == tenant.WorkspaceKind {
-		place = ch.New.ID
+		workspaceID = ch.New.ID
 	}
-	of := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: place}
+	of := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: workspaceID}
 	return k.meter(ctx, tx, c.Now, of, meterChange{before, after, sent, resets(ch.Sent)})
 }
 

@@ -13,15 +13,15 @@ import (
 // key.
 func (w *world) use(t *testing.T, text string) {
 	t.Helper()
-	words := strings.SplitN(text, " ", 3)
-	units, err := strconv.ParseInt(words[1], 10, 64)
+	parts := strings.SplitN(text, " ", 3)
+	units, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	deltas := []quota.Delta{{CarrierID: words[0], Units: units}}
-	if len(words) == 3 {
-		deltas[0].ValueKey = words[2]
-	} else if deltas, err = w.ofAll(t, words[0], units); err != nil {
+	deltas := []quota.Delta{{CarrierID: parts[0], Units: units}}
+	if len(parts) == 3 {
+		deltas[0].ValueKey = parts[2]
+	} else if deltas, err = w.ofAll(t, parts[0], units); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.store.AddUsage(t.Context(), deltas); err != nil {
@@ -29,12 +29,12 @@ func (w *world) use(t *testing.T, text string) {
 	}
 }
 
-func (w *world) ofAll(t *testing.T, carrier string, units int64) ([]quota.Delta, error) {
-	carrier, place, _ := strings.Cut(carrier, "/")
-	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: carrier, WorkspaceID: place, Counters: true})
+func (w *world) ofAll(t *testing.T, subjectID string, units int64) ([]quota.Delta, error) {
+	subjectID, workspaceID, _ := strings.Cut(subjectID, "/")
+	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: subjectID, WorkspaceID: workspaceID, Counters: true})
 	var deltas []quota.Delta
 	for _, m := range meters {
-		deltas = append(deltas, quota.Delta{CarrierID: carrier, BudgetKey: m.BudgetKey, Units: units})
+		deltas = append(deltas, quota.Delta{CarrierID: subjectID, BudgetKey: m.BudgetKey, Units: units})
 	}
 	return deltas, err
 }

@@ -114,11 +114,11 @@ type limitsShown struct {
 }
 
 // showLimits reads the meters of a carrier that has budgets.
-func (k deps) showLimits(ctx context.Context, c *resource.Call, of quota.Subject, budgets, rates json.RawMessage) (limitsShown, error) {
+func (k deps) showLimits(ctx context.Context, c *resource.Call, subject quota.Subject, budgets, rates json.RawMessage) (limitsShown, error) {
 	if len(budgets) == 0 {
 		return limitsOn(nil, nil, rates)
 	}
-	meters, err := k.metersOf(ctx, c.Reader, of)
+	meters, err := k.metersOf(ctx, c.Reader, subject)
 	if err != nil {
 		return limitsShown{}, err
 	}
@@ -167,8 +167,8 @@ func (s limitsShown) one(expires *time.Time, status string) nullable[budgetView]
 	}
 	b := s.budgets[0]
 	if expires != nil {
-		told := status == "expired"
-		b.ExpiredAlert = &told
+		alertSent := status == "expired"
+		b.ExpiredAlert = &alertSent
 	}
 	return nullable[budgetView]{&b}
 }

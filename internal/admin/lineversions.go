@@ -42,10 +42,10 @@ func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID 
 }
 
 // insertVersion writes a new version of a prompt or partial.
-func insertVersion(ctx context.Context, tx resource.Tx, c *resource.Call, of resource.Record, kind, id string, number int, body any) error {
+func insertVersion(ctx context.Context, tx resource.Tx, c *resource.Call, owner resource.Record, kind, id string, number int, body any) error {
 	return tx.Insert(ctx, resource.Record{
-		Kind: kind, ID: id, OrgID: of.OrgID, WorkspaceID: of.WorkspaceID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now,
-		Body: encode(body), Index: []resource.IndexEntry{{Name: entryLine, Value: of.ID}, numberEntry(of.ID, number)},
+		Kind: kind, ID: id, OrgID: owner.OrgID, WorkspaceID: owner.WorkspaceID, Status: resource.Active, Version: 1, Created: c.Now, Updated: c.Now,
+		Body: encode(body), Index: []resource.IndexEntry{{Name: entryLine, Value: owner.ID}, numberEntry(owner.ID, number)},
 	})
 }
 

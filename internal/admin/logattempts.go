@@ -35,7 +35,7 @@ func (k deps) attemptsOf(ctx context.Context, c *resource.Call, a *record.Attemp
 	rows := []record.Attempt{*a}
 	if a.RequestID != "" && a.Source.Served() {
 		q := record.Query{OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, RequestID: a.RequestID, Limit: maxAttempts}
-		if c.Principal.SeesOwnDataOnly(a.WorkspaceID) {
+		if c.Principal.IsLimitedToUserData(a.WorkspaceID) {
 			q.UserID = c.Principal.UserID
 		}
 		page, err := k.Logs.List(ctx, q)

@@ -23,15 +23,15 @@ func readable(b record.Body) any {
 	switch {
 	case json.Valid(plain):
 		return json.RawMessage(plain)
-	case utf8.Valid(whole(plain)):
-		return string(whole(plain))
+	case utf8.Valid(trimPartialRune(plain)):
+		return string(trimPartialRune(plain))
 	}
 	kind, _, _ := strings.Cut(b.Type, ";")
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(plain)
 }
 
-// whole leaves out a character at the end of which the cut left only the beginning.
-func whole(b []byte) []byte {
+// trimPartialRune leaves out a character at the end of which the cut left only the beginning.
+func trimPartialRune(b []byte) []byte {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {
 			if !utf8.FullRune(b[i:]) {

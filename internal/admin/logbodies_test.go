@@ -45,18 +45,18 @@ func squeeze(t *testing.T, encoding, text string) []byte {
 
 func TestBodiesAreReadable(t *testing.T) {
 	t.Parallel()
-	const answer = `{"object":"list"}`
+	const listJSON = `{"object":"list"}`
 	cases := map[string]struct {
 		body record.Body
 		want string // as JSON
 	}{
 		"nothing kept":   {record.Body{Type: "application/json"}, `null`},
-		"JSON":           {record.Body{Bytes: []byte(answer)}, answer},
+		"JSON":           {record.Body{Bytes: []byte(listJSON)}, listJSON},
 		"event stream":   {record.Body{Bytes: []byte("data: {}\n\n")}, `"data: {}\n\n"`},
-		"gzip":           {record.Body{Encoding: "GZIP", Bytes: squeeze(t, "gzip", answer)}, answer},
-		"deflate":        {record.Body{Encoding: "deflate", Bytes: squeeze(t, "deflate", answer)}, answer},
-		"brotli":         {record.Body{Encoding: "br", Bytes: squeeze(t, "br", answer)}, answer},
-		"zstd":           {record.Body{Encoding: "zstd", Bytes: squeeze(t, "zstd", answer)}, answer},
+		"gzip":           {record.Body{Encoding: "GZIP", Bytes: squeeze(t, "gzip", listJSON)}, listJSON},
+		"deflate":        {record.Body{Encoding: "deflate", Bytes: squeeze(t, "deflate", listJSON)}, listJSON},
+		"brotli":         {record.Body{Encoding: "br", Bytes: squeeze(t, "br", listJSON)}, listJSON},
+		"zstd":           {record.Body{Encoding: "zstd", Bytes: squeeze(t, "zstd", listJSON)}, listJSON},
 		"audio":          {record.Body{Type: "audio/mpeg; rate=24000", Bytes: []byte{0xff, 0xfb}}, `"data:audio/mpeg;base64,//s="`},
 		"not gzip":       {record.Body{Encoding: "gzip", Bytes: []byte("plain")}, `"plain"`},
 		"not brotli":     {record.Body{Encoding: "br", Bytes: []byte("plain")}, `"plain"`},
@@ -68,7 +68,7 @@ func TestBodiesAreReadable(t *testing.T) {
 			t.Errorf("%s: %s, want %s (%v)", name, got, c.want, err)
 		}
 	}
-	cut := squeeze(t, "gzip", answer+answer)
+	cut := squeeze(t, "gzip", listJSON+listJSON)
 	if got, ok := admin.Readable(record.Body{Encoding: "gzip", Bytes: cut[:len(cut)-9], Truncated: true}).(string); !ok || got == "" {
 		t.Errorf("a body that was cut is shown as %q", got)
 	}

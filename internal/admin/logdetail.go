@@ -94,18 +94,18 @@ type logHooks struct {
 
 func objectOf(a *record.Attempt, slug string) logObject {
 	sent, answered := a.Request, a.Response
-	asked, given := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
+	request, response := clientsOf(&a.ClientRequest, &sent), clientsOf(&a.ClientResponse, &answered)
 	if a.Named {
-		given.Bytes = naming(given.Bytes, a.Provider)
+		response.Bytes = naming(response.Bytes, a.Provider)
 	}
-	headers, own := headersOf(a.ClientRequest.Head)
+	headers, local := headersOf(a.ClientRequest.Head)
 	return logObject{
 		ID: a.ID,
 		Request: logRequest{
-			URL: a.Path, Method: a.Method, Headers: headers, GatewayHeaders: own, Body: readable(asked), Truncated: asked.Truncated, Size: asked.Size,
+			URL: a.Path, Method: a.Method, Headers: headers, GatewayHeaders: local, Body: readable(request), Truncated: request.Truncated, Size: request.Size,
 		},
 		Response: logResponse{
-			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(given), Truncated: given.Truncated, Size: given.Size,
+			Status: a.Status, ResponseTime: a.Duration.Milliseconds(), Headers: joinedHeaders(a.ClientResponse.Head), Body: readable(response), Truncated: response.Truncated, Size: response.Size,
 			LastUsedOption: jsonPath(a.TargetPath),
 		},
 		OrganisationID: a.OrgID, CreatedAt: stamp(a.Started), Metrics: timedOf(a, slug), Timings: timingsOf(a), LogFormat: "v1", Hooks: logHooks{Before: []any{}, After: []any{}},
@@ -123,9 +123,9 @@ func untransformedOf(a *record.Attempt) logExchange {
 }
 
 // clientsOf is a body as the client had it: the upstream's where it had no other.
-func clientsOf(own, upstream *record.Body) record.Body {
-	if own.Other() {
-		return *own
+func clientsOf(local, upstream *record.Body) record.Body {
+	if local.Other() {
+		return *local
 	}
 	return *upstream
 }
@@ -142,8 +142,8 @@ func naming(body []byte, provider string) []byte {
 
 // headersOf are kept header lines, those of this gateway apart. Lines of one name are
 // joined by commas.
-func headersOf(head []byte) (others, own map[string]string) {
-	others, own = make(map[string]string), make(map[string]string)
+func headersOf(head []byte) (others, local map[string]string) {
+	others, local = make(map[string]string), make(map[string]string)
 	for line := range strings.Lines(string(head)) {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		if !ok {
@@ -151,20 +151,20 @@ func headersOf(head []byte) (others, own map[string]string) {
 		}
 		to := others
 		if strings.HasPrefix(name, "x-gateway-") {
-			to = own
+			to = local
 		}
 		if before, twice := to[name]; twice {
 			value = before + ", " + value
 		}
 		to[name] = value
 	}
-	return others, own
+	return others, local
 }
 
 // joinedHeaders are all of headersOf together.
 func joinedHeaders(head []byte) map[string]string {
-	others, own := headersOf(head)
-	for name, value := range own {
+	others, local := headersOf(head)
+	for name, value := range local {
 		others[name] = value
 	}
 	return others

@@ -17,7 +17,7 @@ func TestLogShowsBothSides(t *testing.T) {
 		return record.Body{Type: "application/json", Bytes: []byte(text), Size: int64(len(text)), Head: []byte(head)}
 	}
 	var first string
-	told := w.putLog(t, func(a *record.Attempt) {
+	translated := w.putLog(t, func(a *record.Attempt) {
 		first = a.ID
 		a.Request, a.Response = body(`{"contents":[]}`, "user-agent: sluice\n"), body(`{"candidates":[]}`, "via: 1.1 a\nvia: 1.1 b\n")
 		a.Translated, a.ClientRequest, a.ClientResponse = true, body(`{"messages":[]}`, "accept: */*\nx-gateway-provider: google\nauthorization: ***\n"), body(`{"choices":[]}`, "x-gateway-request-id: r\n")
@@ -52,12 +52,12 @@ func TestLogShowsBothSides(t *testing.T) {
 	spliced := w.putLog(t, func(a *record.Attempt) {
 		a.Request, a.ClientRequest = body(`{"messages":[],"temperature":0}`, ""), body(`{"messages":[]}`, "")
 	})
-	for id, want := range map[string]string{told: `{"messages":[]}`, plain: `{"messages":[]}`, edited: `{"messages":[],"temperature":0}`, spliced: `{"messages":[],"temperature":0}`} {
+	for id, want := range map[string]string{translated: `{"messages":[]}`, plain: `{"messages":[]}`, edited: `{"messages":[],"temperature":0}`, spliced: `{"messages":[],"temperature":0}`} {
 		if got := string(read(id).FinalUntransformedRequest.Body); got != want {
 			t.Errorf("before it was put in the provider's words the request is shown as %s, want %s", got, want)
 		}
 	}
-	s := read(told)
+	s := read(translated)
 	for got, want := range map[string]string{
 		string(s.Request.Body): `{"messages":[]}`, string(s.TransformedRequest.Body): `{"contents":[]}`,
 		string(s.OriginalResponse.Body): `{"candidates":[]}`, string(s.Response.Body): `{"choices":[]}`,
@@ -68,8 +68,8 @@ func TestLogShowsBothSides(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if len(s.Attempts) != 2 || s.Attempts[0].ID != told || s.Attempts[1].ID != plain {
-		t.Errorf("attempts %v, want %s and %s", s.Attempts, told, plain)
+	if len(s.Attempts) != 2 || s.Attempts[0].ID != translated || s.Attempts[1].ID != plain {
+		t.Errorf("attempts %v, want %s and %s", s.Attempts, translated, plain)
 	}
 	s = read(plain)
 	if string(s.Request.Body) != `{"messages":[]}` || string(s.Response.Body) != `{"choices":[],"provider":"groq"}` || string(s.OriginalResponse.Body) != `{"choices":[]}` {

@@ -41,7 +41,7 @@ func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return nil, fault.Newf(fault.Conflict, "%d log exports are under way; wait for one to end, or cancel one", running)
 	}
 	e.State, e.Run = record.ExportRunning, record.ExportRun{ID: ident.NewID(), Node: node, Started: c.Now}
-	if c.Principal.SeesOwnDataOnly(ch.New.WorkspaceID) {
+	if c.Principal.IsLimitedToUserData(ch.New.WorkspaceID) {
 		e.Run.Only = c.Principal.UserID
 	}
 	return exportTask{"the export is under way; read it to see how far it is", "export"}, nil
@@ -60,7 +60,7 @@ func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, c
 // deniedField refuses, with fault.Forbidden, fields that the organisation lets nobody export.
 // Source: contract/identity-and-governance.yaml, Organisation.export_settings.
 func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 // export: others' rows, and fields that were denied since.
 func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	e := &r.Value
-	if c.Principal.SeesOwnDataOnly(r.WorkspaceID) && e.Run.Only != c.Principal.UserID {
+	if c.Principal.IsLimitedToUserData(r.WorkspaceID) && e.Run.Only != c.Principal.UserID {
 		return fault.New(fault.Forbidden, "the file holds rows of other people, which you may not see; make an export of your own")
 	}
 	return deniedField(ctx, c, e.Fields)
@@ -89,7 +89,7 @@ func (k deps) ready(r *resource.Row[record.Export], now time.Time) error {
 	switch {
 	case e.State != record.ExportDone:
 		return fault.Newf(fault.InvalidRequest, "there is a file in the state success, and this export is in the state %s", e.State)
-	case !now.Before(e.Run.Ended.Add(k.ExportKeep)):
+	case !now.Before(e.Run.Ended.Add(k.ExportRetention)):
 		return fault.New(fault.NotFound, "the file was deleted, because its time was over (LOG_EXPORT_RETENTION_DAYS); make another export")
 	case !e.Run.Shared && e.Run.Node != k.Exports.Node():
 		return fault.Newf(fault.NotFound, "the file lies on another node, %s; ask that one", e.Run.Node)

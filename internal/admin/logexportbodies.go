@@ -81,8 +81,8 @@ type exportFiltersIn struct {
 
 // exportRange are both ends of a range, included.
 type exportRange struct {
-	Least any `json:"gte,omitempty"`
-	Most  any `json:"lte,omitempty"`
+	Min any `json:"gte,omitempty"`
+	Max any `json:"lte,omitempty"`
 }
 
 // commaText is a text with commas, or a list.
@@ -90,11 +90,11 @@ type commaText struct{}
 
 // Schema describes it.
 func (commaText) Schema(huma.Registry) *huma.Schema {
-	longest, most := 4096, 200
+	longest, maxItems := 4096, 200
 	text := &huma.Schema{Type: huma.TypeString, MaxLength: &longest}
 	text.PrecomputeMessages()
 	entry := &huma.Schema{OneOf: []*huma.Schema{text, {Type: huma.TypeInteger}}}
-	list := &huma.Schema{Type: huma.TypeArray, Items: entry, MaxItems: &most}
+	list := &huma.Schema{Type: huma.TypeArray, Items: entry, MaxItems: &maxItems}
 	list.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{text, list}}
 }
@@ -153,7 +153,7 @@ func (k deps) viewExport(_ context.Context, _ *resource.Call, r resource.Row[rec
 		v.RowsTotal = &e.Run.Total
 	}
 	if e.State == record.ExportDone {
-		expires := e.Run.Ended.Add(k.ExportKeep)
+		expires := e.Run.Ended.Add(k.ExportRetention)
 		v.ExpiresAt = resource.StampOf(&expires)
 	}
 	return v, nil

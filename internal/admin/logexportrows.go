@@ -46,17 +46,17 @@ var exportColumns = map[string]record.ExportColumn{
 	"metadata":             {Type: record.ExportJSON, Value: metadataCell},
 }
 
-func textColumn(of func(*record.Attempt) string) record.ExportColumn {
+func textColumn(value func(*record.Attempt) string) record.ExportColumn {
 	return record.ExportColumn{Type: record.ExportText, Value: func(a *record.Attempt) any {
-		if v := of(a); v != "" {
+		if v := value(a); v != "" {
 			return v
 		}
 		return nil
 	}}
 }
 
-func countColumn(of func(*record.Attempt) int64) record.ExportColumn {
-	return record.ExportColumn{Type: record.ExportCount, Value: func(a *record.Attempt) any { return of(a) }}
+func countColumn(value func(*record.Attempt) int64) record.ExportColumn {
+	return record.ExportColumn{Type: record.ExportCount, Value: func(a *record.Attempt) any { return value(a) }}
 }
 
 // costCell is null when there is no price.

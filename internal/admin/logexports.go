@@ -24,24 +24,24 @@ func (k deps) logExports() resource.Resource {
 		Name: record.ExportKind, Object: "export", Title: "log export", Tag: "Log exports", Audited: "log_exports", Feature: exportFeature,
 		Path: "/logs/exports", Param: "exportId", ByID: true, Verbs: resource.Create | resource.List | resource.Get | resource.Update, PageSize: 100,
 		Scopes: func(string, *resource.Row[record.Export]) []access.Scope { return exportScopes },
-		Home:   resource.Located, Locate: locateExport,
-		Create: exportIn{}, Update: exportPatch{}, Own: []string{"filters"},
+		Scope:  resource.Located, Locate: locateExport,
+		Create: exportIn{}, Update: exportPatch{}, PreparedFields: []string{"filters"},
 		Select: func(_ context.Context, c *resource.Call, q *resource.Query) error {
 			if user := exportsOf(c, c.WorkspaceID); user != "" {
 				q.Index = append(q.Index, resource.IndexEntry{Name: "user", Value: user})
 			}
 			return nil
 		},
-		Guard:   guardExport,
-		Prepare: prepareExport,
-		Index:   indexExport,
-		View:    k.viewExport, Receipt: receipt, Done: receipt,
+		Authorize: authorizeExport,
+		Prepare:   prepareExport,
+		Index:     indexExport,
+		View:      k.viewExport, Receipt: receipt, Done: receipt,
 		Actions: []resource.Action[record.Export]{
-			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export, or one that failed again", Answer: exportTask{}, Run: k.startExport},
-			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export for good", Answer: exportTask{}, Run: k.cancelExport},
+			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export, or one that failed again", Response: exportTask{}, Run: k.startExport},
+			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export for good", Response: exportTask{}, Run: k.cancelExport},
 			{
 				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get an address of the file of a log export that is good for an hour",
-				Answer: exportFile{}, Watched: true, Read: k.linkExport,
+				Response: exportFile{}, Watched: true, Read: k.linkExport,
 			},
 		},
 	}
@@ -50,7 +50,7 @@ func (k deps) logExports() resource.Resource {
 // exportsOf is the user to whose exports a caller is bound; empty for none.
 func exportsOf(c *resource.Call, workspaceID string) string {
 	p := c.Principal
-	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.SeesOwnDataOnly(workspaceID) {
+	if p.Kind == access.ByKey && p.KeyType == access.WorkspaceUser || p.IsLimitedToUserData(workspaceID) {
 		return p.UserID
 	}
 	return ""
@@ -66,7 +66,7 @@ func indexExport(r *resource.Row[record.Export]) (index []resource.IndexEntry) {
 	return index
 }
 
-func guardExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
+func authorizeExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	if user := exportsOf(c, r.WorkspaceID); user != "" && r.Value.UserID != user {
 		return fault.New(fault.NotFound, "there is no such log export")
 	}
@@ -86,19 +86,19 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 	if name == "" {
 		return c.RequireWorkspace()
 	}
-	place, err := exportPlace(ctx, c, name)
-	r.WorkspaceID = place.ID
+	workspace, err := findExportWorkspace(ctx, c, name)
+	r.WorkspaceID = workspace.ID
 	return err
 }
 
-// exportPlace is the workspace that the filters name: fault.ReferenceMissing for one that
+// findExportWorkspace is the workspace that the filters name: fault.ReferenceMissing for one that
 // does not exist and for one that the caller cannot see.
-func exportPlace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
-	place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
-	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(place.ID) {
+func findExportWorkspace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
+	workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
+	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(workspace.ID) {
 		err = fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("filters.workspace_slug")
 	}
-	return place, err
+	return workspace, err
 }
 
 func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) error {
@@ -120,8 +120,8 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 	if f.Workspace == "" {
 		return nil
 	}
-	place, err := exportPlace(ctx, c, f.Workspace)
-	if err == nil && place.ID != ch.New.WorkspaceID {
+	workspace, err := findExportWorkspace(ctx, c, f.Workspace)
+	if err == nil && workspace.ID != ch.New.WorkspaceID {
 		err = fault.New(fault.InvalidParameter, "the export belongs to another workspace").WithParam("filters.workspace_slug")
 	}
 	return err
@@ -131,7 +131,7 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 func (k deps) receiveExport(ctx context.Context, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	q := ch.New.Value.Filters.Query(c.OrgID, ch.New.WorkspaceID)
 	q.Limit, q.Count = 1, true
-	if c.Principal.SeesOwnDataOnly(ch.New.WorkspaceID) {
+	if c.Principal.IsLimitedToUserData(ch.New.WorkspaceID) {
 		q.UserID = c.Principal.UserID
 	}
 	page, err := k.Logs.List(ctx, q)

@@ -67,7 +67,7 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 		Total:     between(c, "total_units"), Input: between(c, "prompt_token"), Output: between(c, "completion_token"),
 		Cost: costs(c), Weighted: amounts(c, "weighted_feedback"),
 	}
-	if c.Principal.SeesOwnDataOnly(c.WorkspaceID) {
+	if c.Principal.IsLimitedToUserData(c.WorkspaceID) {
 		q.UserID = c.Principal.UserID
 	}
 	if q.Statuses, err = record.ParseStatuses(c.Query("status_code")); err != nil {

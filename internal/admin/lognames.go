@@ -27,7 +27,7 @@ type configTexts struct {
 }
 
 func (k deps) newLogNames(ctx context.Context, c *resource.Call) (*logNames, error) {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,12 @@ func (n *logNames) add(ctx context.Context, a *record.Attempt, m *LogMetrics) er
 }
 
 func (n *logNames) config(ctx context.Context, workspaceID, name string) (*configTexts, error) {
-	at := [2]string{workspaceID, name}
-	if known := n.configs[at]; known != nil {
+	key := [2]string{workspaceID, name}
+	if known := n.configs[key]; known != nil {
 		return known, nil
 	}
 	texts := &configTexts{}
-	n.configs[at] = texts
+	n.configs[key] = texts
 	r, err := resource.FindByName(ctx, n.c.Reader, routing.SavedKind, access.Target{OrgID: n.c.OrgID, WorkspaceID: workspaceID}, name)
 	if fault.Has(err, fault.NotFound) {
 		return texts, nil

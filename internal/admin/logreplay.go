@@ -24,7 +24,7 @@ func (k deps) logReplay() resource.Operation {
 		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
 		Summary: "Run a logged request again, as it was or with another model, provider, config or prompt, and compare the answers",
 		Params:  []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
-		Scopes:  []access.Scope{access.LogsView}, Body: replayIn{}, Optional: true, Answer: replayView{}, Run: k.replayLog,
+		Scopes:  []access.Scope{access.LogsView}, Body: replayIn{}, Optional: true, Response: replayView{}, Run: k.replayLog,
 		Audited: "api_keys", Action: "manage",
 	}
 }
@@ -58,25 +58,25 @@ type replayView struct {
 
 // replaySide is one of the two answers.
 type replaySide struct {
-	LogID        string         `json:"log_id" format:"uuid"`
-	Status       int32          `json:"status"`
-	Outcome      record.Outcome `json:"outcome"`
-	Error        string         `json:"error,omitempty"`
-	AIOrg        string         `json:"ai_org"`
-	VirtualKey   string         `json:"virtual_key" doc:"slug of the saved provider"`
-	AIModel      string         `json:"ai_model"`
-	ReplyModel   string         `json:"reply_model" doc:"named in the answer"`
-	Config       string         `json:"config"`
-	Text         string         `json:"text" doc:"what the answer says; empty where it has no words"`
-	Body         any            `json:"body,omitempty" doc:"JSON, or text; absent when it was not kept"`
-	Truncated    bool           `json:"truncated,omitempty" doc:"there was more than is kept"`
-	Cost         *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
-	ReqUnits     int64          `json:"req_units"`
-	ResUnits     int64          `json:"res_units"`
-	TotalUnits   int64          `json:"total_units"`
-	ResponseTime int64          `json:"response_time" doc:"ms"`
-	FirstByte    int64          `json:"time_to_first_byte" doc:"ms"`
-	Stream       bool           `json:"stream" doc:"a replay is never streamed"`
+	LogID         string         `json:"log_id" format:"uuid"`
+	Status        int32          `json:"status"`
+	Outcome       record.Outcome `json:"outcome"`
+	Error         string         `json:"error,omitempty"`
+	AIOrg         string         `json:"ai_org"`
+	VirtualKey    string         `json:"virtual_key" doc:"slug of the saved provider"`
+	AIModel       string         `json:"ai_model"`
+	ResponseModel string         `json:"reply_model" doc:"named in the answer"`
+	Config        string         `json:"config"`
+	Text          string         `json:"text" doc:"what the answer says; empty where it has no words"`
+	Body          any            `json:"body,omitempty" doc:"JSON, or text; absent when it was not kept"`
+	Truncated     bool           `json:"truncated,omitempty" doc:"there was more than is kept"`
+	Cost          *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
+	ReqUnits      int64          `json:"req_units"`
+	ResUnits      int64          `json:"res_units"`
+	TotalUnits    int64          `json:"total_units"`
+	ResponseTime  int64          `json:"response_time" doc:"ms"`
+	FirstByte     int64          `json:"time_to_first_byte" doc:"ms"`
+	Stream        bool           `json:"stream" doc:"a replay is never streamed"`
 }
 
 type replayDifference struct {
@@ -148,7 +148,7 @@ func shownOrNone(v json.RawMessage) any {
 
 func replaySideOf(a *record.Attempt, body *record.Body) replaySide {
 	s := replaySide{
-		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ReplyModel: a.ResponseModel,
+		LogID: a.ID, Status: a.Status, Outcome: a.Outcome, Error: a.Error, AIOrg: a.Provider, VirtualKey: a.ProviderID, AIModel: a.Model, ResponseModel: a.ResponseModel,
 		Config: a.ConfigID, Body: readable(*body), Truncated: body.Truncated, ReqUnits: a.Usage.InputTokens, ResUnits: a.Usage.OutputTokens, TotalUnits: a.Tokens(),
 		ResponseTime: a.Duration.Milliseconds(), FirstByte: a.FirstByte.Milliseconds(), Stream: a.Stream,
 	}

@@ -74,7 +74,7 @@ func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt
 
 func mayPayWith(c *resource.Call, r *resource.Row[keys.Key]) bool {
 	if r.Value.Type == access.WorkspaceUser {
-		return ownKey(c, r)
+		return isCallerKey(c, r)
 	}
 	return c.May(apiKeyScopes("update", r), access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) == nil
 }

@@ -32,8 +32,8 @@ func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.
 		if org == nil {
 			org = &tenant.Organisation{}
 		}
-		if kept := org.SettingsOf(&ws.Value).LogRetention; kept != (tenant.Retention{}) {
-			out[r.ID] = kept
+		if retention := org.SettingsOf(&ws.Value).LogRetention; retention != (tenant.Retention{}) {
+			out[r.ID] = retention
 		}
 		return nil
 	})

@@ -19,7 +19,7 @@ func (k deps) logs() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, the newest first", Tag: "Logs",
-			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Answer: logList{}, Run: k.listLogs,
+			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Response: logList{}, Run: k.listLogs,
 		},
 		k.logTail(),
 		k.logReplay(),
@@ -29,7 +29,7 @@ func (k deps) logs() resource.Resource {
 			Scopes: []access.Scope{access.LogsView}, Query: []resource.Param{
 				resource.WorkspaceParam, {Name: "type", Enum: []string{"hooks"}, Doc: "hooks leaves the bodies out"},
 			},
-			Answer: logObject{}, Run: k.getLog,
+			Response: logObject{}, Run: k.getLog,
 		},
 	}
 }
@@ -77,8 +77,8 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	out.Data = make([]logItem, len(rows))
-	slugs := placeSlugs{c.Reader, make(map[string]string)}
-	said, err := k.saidOf(ctx, c.OrgID, rows)
+	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
+	feedback, err := k.loadFeedbackMetrics(ctx, c.OrgID, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	for i := range rows {
-		slug, err := slugs.of(ctx, rows[i].WorkspaceID)
+		slug, err := slugs.find(ctx, rows[i].WorkspaceID)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
 		if err := names.add(ctx, &rows[i], &out.Data[i].LogMetrics); err != nil {
 			return nil, err
 		}
-		if f, ok := said[traceOf(&rows[i])]; ok {
+		if f, ok := feedback[traceOf(&rows[i])]; ok {
 			out.Data[i].Feedbacks, out.Data[i].Weighted = f.Feedbacks, new(weighted(&f))
 		}
 	}
@@ -127,13 +127,13 @@ type trace struct{ workspaceID, id string }
 
 func traceOf(a *record.Attempt) trace { return trace{a.WorkspaceID, a.TraceID} }
 
-// saidOf are the figures of feedback on the traces of attempts, as far as there is any.
+// loadFeedbackMetrics are the figures of feedback on the traces of attempts, as far as there is any.
 // Each workspace is one query.
-func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Metrics, error) {
-	places := make(map[string]record.Query)
+func (k deps) loadFeedbackMetrics(ctx context.Context, orgID string, rows []record.Attempt) (map[trace]record.Metrics, error) {
+	queries := make(map[string]record.Query)
 	for i := range rows {
 		r := &rows[i]
-		q, seen := places[r.WorkspaceID]
+		q, seen := queries[r.WorkspaceID]
 		if !seen {
 			q = record.Query{OrgID: orgID, WorkspaceID: r.WorkspaceID, From: r.Started, To: r.Started}
 		}
@@ -146,10 +146,10 @@ func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (
 		if r.TraceID != "" {
 			q.TraceIDs = append(q.TraceIDs, r.TraceID)
 		}
-		places[r.WorkspaceID] = q
+		queries[r.WorkspaceID] = q
 	}
-	said := make(map[trace]record.Metrics)
-	for id, q := range places {
+	feedback := make(map[trace]record.Metrics)
+	for id, q := range queries {
 		if len(q.TraceIDs) == 0 {
 			continue
 		}
@@ -159,11 +159,11 @@ func (k deps) saidOf(ctx context.Context, orgID string, rows []record.Attempt) (
 		}
 		for _, r := range page.Rows {
 			if r.Feedbacks > 0 {
-				said[trace{id, r.Value}] = r.Metrics
+				feedback[trace{id, r.Value}] = r.Metrics
 			}
 		}
 	}
-	return said, nil
+	return feedback, nil
 }
 
 func logQuery(c *resource.Call) (q record.Query, err error) {
@@ -187,8 +187,8 @@ func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	slugs := placeSlugs{c.Reader, make(map[string]string)}
-	slug, err := slugs.of(ctx, a.WorkspaceID)
+	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
+	slug, err := slugs.find(ctx, a.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -235,16 +235,16 @@ func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, er
 // their own. What no user made, a service key for example, is of somebody else.
 // Source: contract/content-and-observability.md section 3.5.
 func hidden(c *resource.Call, a *record.Attempt) bool {
-	return c.Principal.SeesOwnDataOnly(a.WorkspaceID) && (a.UserID == "" || a.UserID != c.Principal.UserID)
+	return c.Principal.IsLimitedToUserData(a.WorkspaceID) && (a.UserID == "" || a.UserID != c.Principal.UserID)
 }
 
-// placeSlugs looks up the slugs of workspaces, each once.
-type placeSlugs struct {
+// workspaceSlugs looks up the slugs of workspaces, each once.
+type workspaceSlugs struct {
 	from  resource.Reader
 	known map[string]string
 }
 
-func (p placeSlugs) of(ctx context.Context, id string) (string, error) {
+func (p workspaceSlugs) find(ctx context.Context, id string) (string, error) {
 	if slug, ok := p.known[id]; ok || id == "" {
 		return slug, nil
 	}

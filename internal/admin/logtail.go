@@ -49,12 +49,12 @@ func (k deps) followLogs(_ context.Context, c *resource.Call) (any, error) {
 	if _, err := attemptQuery(c); err != nil {
 		return nil, err
 	}
-	leave, err := k.tailConnections.enter(c.OrgID)
+	release, err := k.tailConnections.acquire(c.OrgID)
 	if err != nil {
 		return nil, err
 	}
 	return resource.Stream(func(ctx context.Context, w io.Writer) error {
-		defer leave()
+		defer release()
 		return t.run(ctx, events{w.(resource.Flusher)})
 	}), nil
 }
@@ -156,7 +156,7 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 	if len(page.Rows) == 0 {
 		return 0, page.Next != "", nil
 	}
-	slugs := placeSlugs{t.c.Reader, make(map[string]string)}
+	slugs := workspaceSlugs{t.c.Reader, make(map[string]string)}
 	names, err := t.k.newLogNames(ctx, t.c)
 	if err != nil {
 		return 0, false, err
@@ -164,7 +164,7 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 	for i := range page.Rows {
 		a := &page.Rows[i]
 		if !t.before(a, page.Arrived[i]) {
-			slug, err := slugs.of(ctx, a.WorkspaceID)
+			slug, err := slugs.find(ctx, a.WorkspaceID)
 			if err != nil {
 				return sent, false, err
 			}
@@ -187,7 +187,7 @@ func (t *logTail) step(ctx context.Context, to events) (sent int, more bool, err
 
 // before reports whether an attempt was over when the tail began. The first look goes back
 // a little, and must not show what was there.
-func (t *logTail) before(a *record.Attempt, at record.Cursor) bool {
-	arrived, _, err := at.Split()
+func (t *logTail) before(a *record.Attempt, position record.Cursor) bool {
+	arrived, _, err := position.Split()
 	return t.fresh && err == nil && arrived.Before(t.began) && a.Started.Add(a.Duration).Before(t.began)
 }

@@ -89,7 +89,7 @@ func (w *world) putLog(t *testing.T, change func(*record.Attempt)) string {
 	t.Helper()
 	now := w.clock.Now()
 	a := record.Attempt{
-		ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.of["main"], Started: now.Add(-time.Second), Duration: time.Second, Status: 200,
+		ID: ident.NewID(), OrgID: w.org, WorkspaceID: w.names.values["main"], Started: now.Add(-time.Second), Duration: time.Second, Status: 200,
 		Provider: "openai", Model: "gpt-4o", Endpoint: "chatComplete", Outcome: record.OK,
 	}
 	a.RequestID = a.ID
@@ -120,8 +120,8 @@ func TestTail(t *testing.T) {
 	all := follow(t, srv.URL+"/v1/logs/stream", w.key("service"), "")
 	failed := follow(t, srv.URL+"/v1/logs/stream?status_code=5xx", w.key("admin"), "")
 	first := w.putLog(t, plain)
-	w.putLog(t, func(a *record.Attempt) { a.WorkspaceID = w.names.of["second"] })
-	w.putLog(t, func(a *record.Attempt) { a.OrgID = w.names.of["other-org"] })
+	w.putLog(t, func(a *record.Attempt) { a.WorkspaceID = w.names.values["second"] })
+	w.putLog(t, func(a *record.Attempt) { a.OrgID = w.names.values["other-org"] })
 	long := w.putLog(t, func(a *record.Attempt) { a.Started, a.Duration = a.Started.Add(-time.Hour), time.Hour })
 	bad := w.putLog(t, func(a *record.Attempt) { a.Status = 503 })
 	var last event
@@ -186,7 +186,7 @@ func TestTailEnds(t *testing.T) {
 		t.Errorf("the eleventh: %d, retry after %q", res.StatusCode, res.Header.Get("Retry-After"))
 	}
 	if err := w.store.InTx(t.Context(), func(tx resource.Tx) error {
-		rec, err := tx.Find(t.Context(), "api_key", w.names.of["user-key"])
+		rec, err := tx.Find(t.Context(), "api_key", w.names.values["user-key"])
 		if err != nil {
 			return err
 		}

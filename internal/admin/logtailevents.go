@@ -16,7 +16,9 @@ import (
 type events struct{ to resource.Flusher }
 
 // row is an attempt, whose id is where to go on.
-func (e events) row(at record.Cursor, m LogMetrics) error { return e.write("log", string(at), m) }
+func (e events) row(position record.Cursor, m LogMetrics) error {
+	return e.write("log", string(position), m)
+}
 
 // tailEnd is the last event of a tail.
 type tailEnd struct {
@@ -74,8 +76,8 @@ type tails struct {
 	all  int
 }
 
-// enter takes a place for an organisation; leave gives it back.
-func (t *tails) enter(org string) (leave func(), err error) {
+// acquire takes a place for an organisation; leave gives it back.
+func (t *tails) acquire(org string) (release func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open[org] >= maxTailsOrg || t.all >= maxTailsAll {

@@ -37,7 +37,7 @@ type LogMetrics struct {
 	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents that budgets were charged with; null when there is no price"`
 	CostCurrency    string            `json:"cost_currency" enum:"USD"`
 	CostSaved       float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
-	CostBound       float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
+	MaxCost         float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
 	CostState       string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
 	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"why there is no cost, or only a part of it: no_rate:searches when searches have no price"`
 	CostTerms       string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
@@ -133,7 +133,7 @@ func (m *LogMetrics) setCost(a *record.Attempt) {
 		cost := cents(nano)
 		m.Cost = &cost
 	}
-	m.CostCurrency, m.CostSaved, m.CostBound = "USD", cents(s.Saved), cents(s.MaxCost)
+	m.CostCurrency, m.CostSaved, m.MaxCost = "USD", cents(s.Saved), cents(s.MaxCost)
 	m.CostState, m.CostUnpriced, m.CostTerms, m.PriceVersion = s.State, s.Unpriced, s.Terms, s.Version
 }
 

@@ -62,7 +62,7 @@ type capabilityCount struct {
 	Enabled int `json:"enabled"`
 }
 
-func (n *capabilityCounts) of(t mcp.CapabilityType) *capabilityCount {
+func (n *capabilityCounts) forType(t mcp.CapabilityType) *capabilityCount {
 	return map[mcp.CapabilityType]*capabilityCount{mcp.Tool: &n.Tools, mcp.Prompt: &n.Prompts, mcp.Resource: &n.Resources, mcp.ResourceTemplate: &n.Templates}[t]
 }
 
@@ -75,7 +75,7 @@ func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpIntegrationCapabilities", Summary: "List the tools, prompts and resources of an upstream server",
-			Query: capabilityQuery(), Answer: capabilityList{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+			Query: capabilityQuery(), Response: capabilityList{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
 				found, err := readFound(ctx, c.Reader, r.ID)
 				if err != nil {
 					return nil, err
@@ -92,7 +92,7 @@ func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 		},
 		{
 			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpIntegrationCapabilities",
-			Summary: "Switch capabilities on or off for all workspaces", Body: capabilitiesIn{}, Answer: doneView{},
+			Summary: "Switch capabilities on or off for all workspaces", Body: capabilitiesIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Integration]) (any, error) {
 				return switchCapabilities(c, &ch.New.Value.Off)
 			},
@@ -104,11 +104,11 @@ func (k deps) mcpServerCapabilities() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/capabilities", ID: "listMcpServerCapabilities", Summary: "List the tools, prompts and resources of a server",
-			Query: capabilityQuery(), Answer: capabilityList{}, Read: k.listServerCapabilities,
+			Query: capabilityQuery(), Response: capabilityList{}, Read: k.listServerCapabilities,
 		},
 		{
 			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpServerCapabilities",
-			Summary: "Switch capabilities on or off in the workspace", Body: capabilitiesIn{}, Answer: doneView{},
+			Summary: "Switch capabilities on or off in the workspace", Body: capabilitiesIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {
 				return switchCapabilities(c, &ch.New.Value.Off)
 			},
@@ -117,13 +117,13 @@ func (k deps) mcpServerCapabilities() []resource.Action[mcp.Server] {
 }
 
 func (k deps) listServerCapabilities(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
-	in, found, err := k.foundBehind(ctx, c.Reader, &r.Value)
+	integration, found, err := k.findServerDiscovery(ctx, c.Reader, &r.Value)
 	if err != nil {
 		return nil, err
 	}
-	return listCapabilities(c, mcp.Listed(found.Capabilities, in.Value.Off, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
-		v.Enabled, v.IntegrationEnabled = switchesShown(c, !in.Value.Off.Has(one.Type, one.Name), !r.Value.Off.Has(one.Type, one.Name))
-		return mcp.Enabled(&in.Value, &r.Value, one.Type, one.Name)
+	return listCapabilities(c, mcp.Listed(found.Capabilities, integration.Value.Off, r.Value.Off), func(one mcp.Capability, v *capabilityView) bool {
+		v.Enabled, v.IntegrationEnabled = switchesShown(c, !integration.Value.Off.Has(one.Type, one.Name), !r.Value.Off.Has(one.Type, one.Name))
+		return mcp.Enabled(&integration.Value, &r.Value, one.Type, one.Name)
 	})
 }
 
@@ -136,7 +136,7 @@ func listCapabilities(c *resource.Call, all []mcp.Capability, show func(mcp.Capa
 	views := make([]capabilityView, 0, len(all))
 	for _, one := range all {
 		v := viewCapability(one)
-		n := out.Counts.of(one.Type)
+		n := out.Counts.forType(one.Type)
 		if n.Total++; show(one, &v) {
 			n.Enabled++
 		}
@@ -174,9 +174,9 @@ func viewCapability(one mcp.Capability) capabilityView {
 	}
 	_ = json.Unmarshal(one.Definition, &d) // what does not fit is shown as null
 	return capabilityView{
-		Name: one.Name, Type: string(one.Type), Title: orNull(d.Title), Description: orNull(d.Description), Icons: listOrNull(keep(d.Icons, '[')),
-		InputSchema: objectOrNull(keep(d.InputSchema, '{')), OutputSchema: objectOrNull(keep(d.OutputSchema, '{')),
-		Execution: objectOrNull(keep(d.Execution, '{')), Annotations: objectOrNull(keep(d.Annotations, '{')), Arguments: listOrNull(keep(d.Arguments, '[')),
+		Name: one.Name, Type: string(one.Type), Title: orNull(d.Title), Description: orNull(d.Description), Icons: listOrNull(limitJSON(d.Icons, '[')),
+		InputSchema: objectOrNull(limitJSON(d.InputSchema, '{')), OutputSchema: objectOrNull(limitJSON(d.OutputSchema, '{')),
+		Execution: objectOrNull(limitJSON(d.Execution, '{')), Annotations: objectOrNull(limitJSON(d.Annotations, '{')), Arguments: listOrNull(limitJSON(d.Arguments, '[')),
 		URI: orNull(d.URI), URITemplate: orNull(d.URITemplate), MIMEType: orNull(d.MIMEType), Size: d.Size,
 	}
 }

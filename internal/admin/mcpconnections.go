@@ -46,23 +46,23 @@ func (k deps) connectionActions() []resource.Action[mcp.Server] {
 				whose, personSearch("search"), personSearch("name"), {Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
 				{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
 			},
-			Answer: resource.MoreOf[connectionView]{}, Read: listConnections,
+			Response: resource.MoreOf[connectionView]{}, Read: listConnections,
 		},
 		{
 			Name: "disconnect", Scope: "read", Method: http.MethodDelete, Path: "/connections", ID: "revokeMcpServerConnection",
-			Summary: "End the sign-in of a user at the upstream of a server", Query: []resource.Param{revoked}, Answer: doneView{}, Run: revokeConnection,
+			Summary: "End the sign-in of a user at the upstream of a server", Query: []resource.Param{revoked}, Response: doneView{}, Run: revokeConnection,
 		},
 	}
 }
 
 // whoseConnections is the user that the call is about; "" for all. It is fault.NotFound,
 // whether or not there is such a user, for one whose connections the caller cannot see.
-func whoseConnections(c *resource.Call, place string) (string, error) {
-	own, asked := c.Principal.UserID, c.Query("user_id")
-	if asked != "" && asked != own && !c.Principal.CanManageUsers(place) {
+func whoseConnections(c *resource.Call, workspaceID string) (string, error) {
+	callerID, requested := c.Principal.UserID, c.Query("user_id")
+	if requested != "" && requested != callerID && !c.Principal.CanManageUsers(workspaceID) {
 		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").WithParam("user_id")
 	}
-	return cmp.Or(asked, own), nil
+	return cmp.Or(requested, callerID), nil
 }
 
 func connectionsOf(server resource.Record, userID string) resource.Query {

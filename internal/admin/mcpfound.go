@@ -27,19 +27,19 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 	return found, nil
 }
 
-// foundBehind is the integration of a server, and what is known of its upstream.
-func (k deps) foundBehind(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Discovery, error) {
-	in, err := k.toolServers().findIntegration(ctx, from, s)
+// findServerDiscovery is the integration of a server, and what is known of its upstream.
+func (k deps) findServerDiscovery(ctx context.Context, from resource.Reader, s *mcp.Server) (*resource.Row[mcp.Integration], mcp.Discovery, error) {
+	integration, err := k.toolServers().findIntegration(ctx, from, s)
 	if err != nil {
 		return nil, mcp.Discovery{}, err
 	}
-	found, err := readFound(ctx, from, in.ID)
-	return in, found, err
+	found, err := readFound(ctx, from, integration.ID)
+	return integration, found, err
 }
 
 // noteFound writes what is known of an upstream.
 func (k deps) noteFound(ctx context.Context, integrationID string, change func(*mcp.Discovery)) {
-	changeBeside(ctx, k, linkFound, integrationID, readFound, change)
+	updateSideData(ctx, k, linkFound, integrationID, readFound, change)
 }
 
 // mcpMetadataView is what an upstream says of itself.
@@ -68,8 +68,8 @@ func viewMetadata(found mcp.Discovery) mcpMetadataView {
 		Instructions: orNull(m.Instructions), SyncStatus: "pending", SyncError: orNull(found.Error), Object: "metadata",
 	}
 	if found.Synced != 0 {
-		at := fromMillis(found.Synced)
-		v.SyncStatus, v.LastSyncedAt = "synced", resource.StampOf(&at)
+		synced := fromMillis(found.Synced)
+		v.SyncStatus, v.LastSyncedAt = "synced", resource.StampOf(&synced)
 	}
 	if found.Error != "" {
 		v.SyncStatus = "error"

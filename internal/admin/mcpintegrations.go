@@ -17,13 +17,13 @@ func (k deps) mcpIntegrations() resource.Resource {
 	return &resource.Kind[mcp.Integration, mcpIntegrationView]{
 		Name: mcp.IntegrationKind, Object: "mcp-integration", Title: "MCP integration", Tag: "MCP integrations", Audited: "mcp_integrations",
 		Path: "/mcp-integrations", Param: "mcpIntegrationId", Scopes: f.scopes, Verbs: resource.AllVerbs, PageSize: 100, HasMore: true,
-		Home: resource.Located, Locate: locateLevel[mcp.Integration],
-		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, Own: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
+		Scope: resource.Located, Locate: locateLevel[mcp.Integration],
+		Create: mcpIntegrationIn{}, Update: mcpIntegrationPatch{}, PreparedFields: []string{"configurations", "secret_mappings"}, Hides: f.hidesInBody,
 		Filters: []resource.Filter{organisationFilter(), levelFilter(), searchFilter()}, Select: selectLevels(f.stem), Prepare: f.prepare, Index: f.index, After: f.after,
-		Refs:    []resource.Ref[mcp.Integration]{referTo(func(in *mcp.Integration) []sealed.Mapping { return in.Mappings })},
+		Refs:    []resource.Ref[mcp.Integration]{referTo(func(integration *mcp.Integration) []sealed.Mapping { return integration.Mappings })},
 		View:    k.viewMCPIntegration,
 		Receipt: &resource.WriteResponse[mcp.Integration]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Integration]},
-		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationLooks()...),
+		Actions: append(append(f.grantActions("McpIntegration"), k.mcpIntegrationCapabilities()...), k.mcpIntegrationChecks()...),
 	}
 }
 
@@ -31,14 +31,14 @@ func (k deps) mcpIntegrations() resource.Resource {
 // as it treats agents.
 func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
 	return &serverKind[mcp.Integration, mcp.Server]{
-		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", beside: linkFound,
-		of: func(in *mcp.Integration) upstream {
+		k: k, integration: mcp.IntegrationKind, server: mcp.ServerKind, title: "MCP integration", stem: "mcp_integrations", field: "mcp_integration_id", sideDataSet: linkFound,
+		upstreamOf: func(integration *mcp.Integration) upstream {
 			return upstream{
-				name: in.Name, url: &in.URL, headers: in.AuthType == mcp.AuthHeaders, config: &in.Configurations, global: &in.Global, owner: &in.OwnerID,
-				mappings: &in.Mappings,
+				name: integration.Name, url: &integration.URL, headers: integration.AuthType == mcp.AuthHeaders, config: &integration.Configurations, global: &integration.Global, owner: &integration.OwnerID,
+				mappings: &integration.Mappings,
 			}
 		},
-		in: func(s *mcp.Server) serverFields {
+		fieldsOf: func(s *mcp.Server) serverFields {
 			return serverFields{integrationID: &s.IntegrationID, owner: &s.OwnerID, deny: &s.Deny, users: &s.Users}
 		},
 		found: func(name, integrationID, owner string) mcp.Server {
@@ -52,13 +52,13 @@ func (k deps) toolServers() *serverKind[mcp.Integration, mcp.Server] {
 }
 
 // each makes a list of another one, element by element; nil of nil.
-func each[To, From any](list []From, of func(From) To) []To {
+func each[To, From any](list []From, convert func(From) To) []To {
 	if list == nil {
 		return nil
 	}
 	out := make([]To, len(list))
 	for i, v := range list {
-		out[i] = of(v)
+		out[i] = convert(v)
 	}
 	return out
 }
@@ -67,19 +67,19 @@ func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Ed
 	return integrationReceipt{ch.New.ID, ch.New.Slug}, nil
 }
 
-// mcpIntegrationLooks read what an upstream says of itself, and try it out.
-func (k deps) mcpIntegrationLooks() []resource.Action[mcp.Integration] {
+// mcpIntegrationChecks read what an upstream says of itself, and try it out.
+func (k deps) mcpIntegrationChecks() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpIntegrationMetadata", Summary: "Read what the upstream server says of itself",
-			Answer: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+			Response: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
 				found, err := readFound(ctx, c.Reader, r.ID)
 				return viewMetadata(found), err
 			},
 		},
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Try to reach the upstream server",
-			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
+			Response: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
 				return k.testMCPServer(ctx, c, &r, r.WorkspaceID, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
 			},
 		},
@@ -136,11 +136,11 @@ type mcpIntegrationView struct {
 }
 
 func (k deps) viewMCPIntegration(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration], detail bool) (mcpIntegrationView, error) {
-	in, f := r.Value, k.toolServers()
+	integration, f := r.Value, k.toolServers()
 	v := mcpIntegrationView{
-		ID: r.ID, Slug: r.Slug, Name: in.Name, Description: orNull(in.Description), OwnerID: in.OwnerID, Status: r.Status, Type: scopeLevel(r.WorkspaceID),
-		URL: sealed.Address(in.URL), AuthType: string(in.AuthType), Transport: string(in.Transport), Global: globalOf(in.Global), WorkspaceID: orNull(r.WorkspaceID),
-		Mappings: viewMappings(in.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
+		ID: r.ID, Slug: r.Slug, Name: integration.Name, Description: orNull(integration.Description), OwnerID: integration.OwnerID, Status: r.Status, Type: scopeLevel(r.WorkspaceID),
+		URL: sealed.Address(integration.URL), AuthType: string(integration.AuthType), Transport: string(integration.Transport), Global: globalOf(integration.Global), WorkspaceID: orNull(r.WorkspaceID),
+		Mappings: viewMappings(integration.Mappings), CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-integration",
 	}
 	found, err := readFound(ctx, c.Reader, r.ID)
 	if err != nil {

@@ -16,7 +16,7 @@ func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 	f := k.toolServers()
 	return &resource.Kind[mcp.Server, mcpServerView]{
 		Name: mcp.ServerKind, Object: "mcp-server", Title: "MCP server", Tag: "MCP servers", Audited: "mcp_servers",
-		Path: "/mcp-servers", Param: "mcpServerId", Perm: "mcp_servers", Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		Path: "/mcp-servers", Param: "mcpServerId", Perm: "mcp_servers", Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		PageSize: 100, PageMax: 100,
 		Create: mcpServerIn{}, Update: serverPatch{},
 		Filters: []resource.Filter{namesFilter("id"), searchFilter()},
@@ -26,7 +26,7 @@ func (k deps) mcpServers() *resource.Kind[mcp.Server, mcpServerView] {
 		After:   afterMCPServer,
 		View:    k.viewMCPServer,
 		Receipt: &resource.WriteResponse[mcp.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[mcp.Server]},
-		Actions: slices.Concat(f.accessActions("McpServer", "mcp_servers"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerLooks()),
+		Actions: slices.Concat(f.accessActions("McpServer", "mcp_servers"), k.mcpServerCapabilities(), k.connectionActions(), k.mcpServerChecks()),
 	}
 }
 
@@ -38,29 +38,29 @@ func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *r
 	return dropConnections(ctx, tx, c, ch.New.Record)
 }
 
-// mcpServerLooks read what the upstream of a server says of itself, and try it out.
-func (k deps) mcpServerLooks() []resource.Action[mcp.Server] {
+// mcpServerChecks read what the upstream of a server says of itself, and try it out.
+func (k deps) mcpServerChecks() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpServerMetadata", Summary: "Read what the upstream of a server says of itself",
-			Answer: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+			Response: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
 				found, err := readFound(ctx, c.Reader, r.Value.IntegrationID)
 				return viewMetadata(found), err
 			},
 		},
 		{
 			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Try to reach the upstream of a server",
-			Answer: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
-				in, err := k.toolServers().findIntegration(ctx, c.Reader, &r.Value)
+			Response: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
+				integration, err := k.toolServers().findIntegration(ctx, c.Reader, &r.Value)
 				if err != nil {
 					return nil, err
 				}
 				v := trialView{ServerName: r.Value.Name, Object: "mcp-server"}
-				if !isServerUsable(in.Record, r.WorkspaceID) {
+				if !isServerUsable(integration.Record, r.WorkspaceID) {
 					v.fails("the workspace may not use the integration of this server")
 					return v, nil
 				}
-				return k.testMCPServer(ctx, c, in, r.WorkspaceID, v)
+				return k.testMCPServer(ctx, c, integration, r.WorkspaceID, v)
 			},
 		},
 	}
@@ -123,23 +123,23 @@ func (k deps) viewMCPServer(ctx context.Context, c *resource.Call, r resource.Ro
 		ID: r.ID, Slug: r.Slug, Name: s.Name, Description: orNull(s.Description), OrganisationID: r.OrgID, OwnerID: s.OwnerID, WorkspaceID: orNull(r.WorkspaceID),
 		IntegrationID: s.IntegrationID, URL: k.MCPURL + "/" + r.Slug + "/mcp", CreatedAt: stamp(r.Created), LastUpdatedAt: stamp(r.Updated), Object: "mcp-server",
 	}
-	place, err := c.Reader.Find(ctx, "workspace", r.WorkspaceID)
+	workspace, err := c.Reader.Find(ctx, "workspace", r.WorkspaceID)
 	if err != nil {
 		return v, err
 	}
-	in, found, err := k.foundBehind(ctx, c.Reader, &s)
+	integration, found, err := k.findServerDiscovery(ctx, c.Reader, &s)
 	if err != nil {
 		return v, err
 	}
-	v.WorkspaceName, v.WorkspaceSlug = orNull(place.Name), orNull(place.ShownSlug())
-	v.Status, v.AuthType, v.Metadata = standingOf(in.Record, r.WorkspaceID), string(in.Value.AuthType), viewMetadata(found)
-	v.IntegrationSlug, v.IntegrationURL = orNull(in.Slug), orNull(sealed.Address(in.Value.URL))
+	v.WorkspaceName, v.WorkspaceSlug = orNull(workspace.Name), orNull(workspace.ShownSlug())
+	v.Status, v.AuthType, v.Metadata = serverStatus(integration.Record, r.WorkspaceID), string(integration.Value.AuthType), viewMetadata(found)
+	v.IntegrationSlug, v.IntegrationURL = orNull(integration.Slug), orNull(sealed.Address(integration.Value.URL))
 	if detail && c.Principal.UserID == "" {
-		config, err := k.toolServers().shown(in)
+		config, err := k.toolServers().shown(integration)
 		if err != nil {
 			return v, err
 		}
-		v.Integration = &mcpServerUpstream{in.ID, in.Slug, in.Status, config, sealed.Address(in.Value.URL), string(in.Value.Transport), v.AuthType}
+		v.Integration = &mcpServerUpstream{integration.ID, integration.Slug, integration.Status, config, sealed.Address(integration.Value.URL), string(integration.Value.Transport), v.AuthType}
 	}
 	return v, nil
 }

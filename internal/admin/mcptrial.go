@@ -19,34 +19,34 @@ const protocolVersion = "2025-06-18"
 // what it says of itself. It signs in with the secrets that the workspace place or, with
 // "", the organisation may use. An older server, which speaks over a stream of events, is
 // asked for the stream alone.
-func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], place string, v trialView) (any, error) {
+func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.Row[mcp.Integration], workspaceID string, v trialView) (any, error) {
 	v.URL = new(sealed.Address(r.Value.URL))
-	header, err := k.toolServers().headers(ctx, c, r, place)
+	header, err := k.toolServers().headers(ctx, c, r, workspaceID)
 	if err != nil {
-		v.told(outcome{}, err)
+		v.setOutcome(outcome{}, err)
 		return v, nil
 	}
 	t := trial{method: http.MethodGet, url: r.Value.URL, header: header, maxBytes: maxTrialBytes}
 	header.Set("Accept", eventStream)
 	if r.Value.Transport == mcp.HTTP {
-		t.method, t.body, t.whole = http.MethodPost, k.initialize(), func(data []byte) bool { return readInitialized(data) != nil }
+		t.method, t.body, t.isComplete = http.MethodPost, k.initialize(), func(data []byte) bool { return readInitialized(data) != nil }
 		header.Set("Accept", "application/json, "+eventStream)
 		header.Set("Content-Type", "application/json")
 	}
 	out, err := k.try(ctx, t)
-	v.told(out, err)
-	var said *initialized
+	v.setOutcome(out, err)
+	var response *initialized
 	switch {
 	case !v.Success:
 	case r.Value.Transport == mcp.SSE && out.kind != eventStream:
 		v.fails("the server answers with no stream of events; set transport to http if it speaks Streamable HTTP")
 	case r.Value.Transport == mcp.HTTP:
-		if said = readInitialized(out.body); said == nil || said.Result == nil {
+		if response = readInitialized(out.body); response == nil || response.Result == nil {
 			v.fails("the server does not answer as one of the Model Context Protocol does")
 		}
 	}
-	if v.Success && said != nil {
-		v.ServerName = said.name(v.ServerName)
+	if v.Success && response != nil {
+		v.ServerName = response.name(v.ServerName)
 	}
 	k.noteFound(ctx, r.ID, func(f *mcp.Discovery) {
 		if f.Error = ""; v.Error != nil {
@@ -54,8 +54,8 @@ func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.R
 			return
 		}
 		f.Synced = c.Now.UnixMilli()
-		if said != nil {
-			f.Metadata = said.metadata()
+		if response != nil {
+			f.Metadata = response.metadata()
 		}
 	})
 	return v, nil
@@ -88,11 +88,11 @@ type initialized struct {
 
 // readInitialized reads the answer; nil when it is none.
 func readInitialized(raw []byte) *initialized {
-	var said initialized
-	if !isJSON(raw, &said) || said.Result == nil && said.Error == nil {
+	var response initialized
+	if !isJSON(raw, &response) || response.Result == nil && response.Error == nil {
 		return nil
 	}
-	return &said
+	return &response
 }
 
 func (i *initialized) name(otherwise string) string {
@@ -104,31 +104,31 @@ func (i *initialized) name(otherwise string) string {
 
 // Lengths of what is kept of an upstream's words.
 const (
-	maxSaid         = 2048
+	maxServerText   = 2048
 	maxInstructions = 16 << 10
-	maxSaidJSON     = 64 << 10
+	maxServerJSON   = 64 << 10
 )
 
 func (i *initialized) metadata() mcp.Metadata {
 	r, s := i.Result, i.Result.ServerInfo
 	return mcp.Metadata{
-		Name: clip(s.Name, 255), Version: clip(s.Version, 255), Title: clip(s.Title, 255), Description: clip(s.Description, maxSaid),
-		WebsiteURL: clip(s.WebsiteURL, maxSaid), Icons: keep(s.Icons, '['), ProtocolVersion: clip(r.ProtocolVersion, 64),
-		Flags: keep(r.Capabilities, '{'), Instructions: clip(r.Instructions, maxInstructions),
+		Name: clip(s.Name, 255), Version: clip(s.Version, 255), Title: clip(s.Title, 255), Description: clip(s.Description, maxServerText),
+		WebsiteURL: clip(s.WebsiteURL, maxServerText), Icons: limitJSON(s.Icons, '['), ProtocolVersion: clip(r.ProtocolVersion, 64),
+		Flags: limitJSON(r.Capabilities, '{'), Instructions: clip(r.Instructions, maxInstructions),
 	}
 }
 
 // clip cuts a text to a number of bytes, between characters.
-func clip(s string, most int) string {
-	if len(s) <= most {
+func clip(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	return string(bytes.ToValidUTF8([]byte(s[:most]), nil))
+	return string(bytes.ToValidUTF8([]byte(s[:maxBytes]), nil))
 }
 
-// keep is a JSON value that begins as it should and is not too large; else nil.
-func keep(raw json.RawMessage, first byte) json.RawMessage {
-	if len(raw) == 0 || raw[0] != first || len(raw) > maxSaidJSON {
+// limitJSON is a JSON value that begins as it should and is not too large; else nil.
+func limitJSON(raw json.RawMessage, first byte) json.RawMessage {
+	if len(raw) == 0 || raw[0] != first || len(raw) > maxServerJSON {
 		return nil
 	}
 	return raw

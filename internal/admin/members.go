@@ -38,11 +38,11 @@ func (k deps) members() resource.Resource {
 			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{membershipID},
 			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")),
-			Answer: resource.ListOf[memberView]{}, Run: k.listMembers,
+			Response: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
 		add(resource.Operation{
 			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{membershipID, user},
-			Scopes: []access.Scope{"workspace_users.read"}, Answer: memberView{}, Run: k.getMember,
+			Scopes: []access.Scope{"workspace_users.read"}, Response: memberView{}, Run: k.getMember,
 		})
 		add(resource.Operation{
 			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{membershipID, user},
@@ -69,9 +69,9 @@ type memberPatch struct {
 	Role access.Role `json:"role" enum:"admin,manager,member"`
 }
 
-// placeOf is the workspace that the path names, if the caller may use one of the scopes
+// findPathWorkspace is the workspace that the path names, if the caller may use one of the scopes
 // there: fault.NotFound for one that they do not belong to, whether or not it exists.
-func placeOf(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
+func findPathWorkspace(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, error) {
 	rec, err := findWorkspace(ctx, c.Reader, c.OrgID, c.Path("workspaceId"))
 	missing := fault.Has(err, fault.NotFound)
 	switch {
@@ -95,13 +95,13 @@ func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 
 // join makes a user a member of a workspace. One who is a member with that role already
 // stays so; with another one it is fault.Conflict.
-func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, membershipID resource.Record, m tenant.Member, at string) error {
+func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, membershipID resource.Record, m tenant.Member, path string) error {
 	present, err := findMember(ctx, tx, membershipID, m.UserID)
 	switch {
 	case err == nil && present.Value.Role == m.Role:
 		return nil
 	case err == nil:
-		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).WithParam(at)
+		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).WithParam(path)
 	case !fault.Has(err, fault.NotFound):
 		return err
 	}
@@ -132,9 +132,9 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 
 // mayMake refuses a role above that of a manager who gives it.
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
-func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, at string) error {
+func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, path string) error {
 	if role == access.Admin && c.Principal.RoleAt(membershipID.ID) == access.Manager {
-		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").WithParam(at)
+		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").WithParam(path)
 	}
 	return nil
 }
@@ -145,23 +145,23 @@ func (k deps) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		membershipID, err := placeOf(ctx, c, "workspace_users.create")
+		membershipID, err := findPathWorkspace(ctx, c, "workspace_users.create")
 		if err != nil {
 			return err
 		}
 		c.Target(membershipID)
 		for i, u := range sent {
-			at := "users[" + strconv.Itoa(i) + "]"
+			path := "users[" + strconv.Itoa(i) + "]"
 			if u.Role == "" {
 				u.Role = access.Member
 			}
-			if err := mayMake(c, membershipID, u.Role, at+".role"); err != nil {
+			if err := mayMake(c, membershipID, u.Role, path+".role"); err != nil {
 				return err
 			}
-			if _, err := userOf(ctx, c, u.ID, at+".id"); err != nil {
+			if _, err := userOf(ctx, c, u.ID, path+".id"); err != nil {
 				return err
 			}
-			if err := k.join(ctx, tx, c, membershipID, tenant.Member{UserID: u.ID, Role: u.Role}, at+".id"); err != nil {
+			if err := k.join(ctx, tx, c, membershipID, tenant.Member{UserID: u.ID, Role: u.Role}, path+".id"); err != nil {
 				return err
 			}
 		}
@@ -192,13 +192,13 @@ func (k deps) removeMember(ctx context.Context, c *resource.Call) (any, error) {
 		if err != nil {
 			return err
 		}
-		return leave(ctx, tx, c, m)
+		return endMembership(ctx, tx, c, m)
 	})
 }
 
 // memberNamed is the membership that the path names.
 func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
-	membershipID, err := placeOf(ctx, c, scope)
+	membershipID, err := findPathWorkspace(ctx, c, scope)
 	if err != nil {
 		return membershipID, nil, err
 	}
@@ -221,9 +221,9 @@ func (k deps) memberToChange(ctx context.Context, c *resource.Call, scope access
 	return membershipID, m, err
 }
 
-// leave ends a membership, and with it the keys of the user in the workspace.
+// endMembership ends a membership, and with it the keys of the user in the workspace.
 // Source: contract/identity-and-governance.md section 4.
-func leave(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Row[tenant.Member]) error {
+func endMembership(ctx context.Context, tx resource.Tx, c *resource.Call, m *resource.Row[tenant.Member]) error {
 	if err := resource.ArchiveLinked(ctx, tx, c, m.Record); err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (k deps) getMember(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
-	membershipID, err := placeOf(ctx, c, "workspace_users.list")
+	membershipID, err := findPathWorkspace(ctx, c, "workspace_users.list")
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,7 @@ type memberView struct {
 
 // viewMembers shows memberships of one workspace.
 func (k deps) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Row[tenant.Workspace], rows []*resource.Row[tenant.Member]) ([]memberView, error) {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +343,7 @@ func (k deps) viewMembers(ctx context.Context, c *resource.Call, ws *resource.Ro
 
 func viewMember(org *tenant.Organisation, ws *resource.Row[tenant.Workspace], u *resource.Row[tenant.User], m *resource.Row[tenant.Member]) memberView {
 	p := &access.Principal{Kind: access.BySession, OrgID: ws.OrgID, UserID: u.ID}
-	org.Standing(p, &u.Value, map[string]tenant.Membership{ws.ID: {Role: m.Value.Role, Workspace: &ws.Value}})
+	org.ApplyUserRights(p, &u.Value, map[string]tenant.Membership{ws.ID: {Role: m.Value.Role, Workspace: &ws.Value}})
 	scopes := append(p.Allowed(ws.ID), "organisations.read", "organisation_users.read", "generations.create")
 	slices.Sort(scopes)
 	return memberView{

@@ -28,9 +28,9 @@ type Models interface {
 // MODEL_CONFIGS_PROXY_URL of others.
 // Source: contract/content-and-observability.md section 12; the form of refusals is theirs.
 func (k deps) modelConfigs() resource.Resource {
-	op := func(path, id, summary string, answer any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
+	op := func(path, id, summary string, response any, run func(context.Context, *resource.Call) (any, error)) resource.Operation {
 		o := resource.Operation{
-			Method: http.MethodGet, Path: "/model-configs" + path, ID: id, Summary: summary, Tag: "Models", Answer: answer, Run: run,
+			Method: http.MethodGet, Path: "/model-configs" + path, ID: id, Summary: summary, Tag: "Models", Response: response, Run: run,
 			Public: true, Unversioned: true, Refusal: modelUnknown{}, Refuse: func(f *fault.Error) any { return modelUnknown{f.Text()} },
 			Params: []resource.Param{{Name: "file", Doc: "id of a provider, with or without .json behind it: openai.json"}},
 		}

@@ -37,15 +37,15 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 		if out[i].sent = line.Configurations != nil; !out[i].sent || string(line.Configurations) == "null" {
 			continue
 		}
-		at := fmt.Sprintf("models[%d].configurations", i)
+		path := fmt.Sprintf("models[%d].configurations", i)
 		var in modelConfigurationsIn
 		if err := json.Unmarshal(line.Configurations, &in); err != nil {
-			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").WithParam(at).WithCause(err)
+			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").WithParam(path).WithCause(err)
 		}
 		if in.CustomHost == "" && len(in.CustomHeaders) == 0 {
-			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").WithParam(at)
+			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").WithParam(path)
 		}
-		if err := k.checkModelHost(&ch.New.Value, ch.New.ID, in.CustomHost, at+".custom_host"); err != nil {
+		if err := k.checkModelHost(&ch.New.Value, ch.New.ID, in.CustomHost, path+".custom_host"); err != nil {
 			return nil, err
 		}
 		var err error
@@ -59,12 +59,12 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 // checkModelHost refuses an address to which stored secrets would follow, by the rule that
 // holds for calls: whoever may change the list of models could have them sent to a host of
 // their own.
-func (k deps) checkModelHost(in *credential.Integration, id, host, at string) error {
+func (k deps) checkModelHost(in *credential.Integration, id, host, path string) error {
 	if host == "" {
 		return nil
 	}
 	if err := k.Guard.CheckURL(host); err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
 	spec, err := k.findSpec(in.AIProviderID, "ai_provider_id")
 	if err != nil {
@@ -78,7 +78,7 @@ func (k deps) checkModelHost(in *credential.Integration, id, host, at string) er
 	if s.unsentSecretPath(stored, nil, nil, in.Mappings) == "" || k.Guard.MayReceive(host, s.targetHost(stored, in.Mappings), spec.BaseURL) {
 		return nil
 	}
-	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").WithParam(at)
+	return fault.New(fault.InvalidParameter, "the stored credentials of the integration would go to another host: make an integration for that host, or have the operator list its host:port in STORED_KEY_HOSTS").WithParam(path)
 }
 
 // viewModelConfigurations shows the configurations of a model, with its headers masked; nil

@@ -27,7 +27,7 @@ func (k deps) modelActions() []resource.Action[credential.Integration] {
 				{Name: "search", Doc: "part of the slug", MaxLength: 255}, {Name: "name", Doc: "the same as search", MaxLength: 255},
 				{Name: "listed", Type: "boolean", Default: "false", Doc: "true shows the integration's own list alone"},
 			},
-			Answer: modelsView{}, Read: k.viewModels,
+			Response: modelsView{}, Read: k.viewModels,
 		},
 		{
 			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Switch models of an integration on and off, and add custom ones",
@@ -63,7 +63,7 @@ type modelIn struct {
 	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
 	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
 
-	Pricing rawField[ownPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
+	Pricing rawField[modelPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
 
 	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"of calls of this model, in the place of those of the integration; null takes them away"`
 }
@@ -84,7 +84,7 @@ type modelView struct {
 	IsFineTune bool    `json:"is_finetune"`
 	Base       *string `json:"base_model_slug" nullable:"true"`
 
-	Pricing rawField[ownPricesIn] `json:"pricing_config" nullable:"true"`
+	Pricing rawField[modelPricesIn] `json:"pricing_config" nullable:"true"`
 
 	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers masked, as masked_custom_headers"`
 }
@@ -92,24 +92,24 @@ type modelView struct {
 // viewModels lists the models of the integration's own list, then those of the catalogue that
 // it leaves out: they may be used unless it allows listed ones alone.
 func (k deps) viewModels(ctx context.Context, c *resource.Call, r resource.Row[credential.Integration]) (any, error) {
-	in := r.Value
-	out := modelsView{Object: "list", AllowAllModels: allModels(in), Models: []modelView{}}
+	integration := r.Value
+	out := modelsView{Object: "list", AllowAllModels: allModels(integration), Models: []modelView{}}
 	text := strings.ToLower(cmp.Or(c.Query("search"), c.Query("name")))
 	add := func(m modelView) {
 		if strings.Contains(strings.ToLower(m.Slug), text) {
 			out.Models = append(out.Models, m)
 		}
 	}
-	listed := make(map[string]bool, len(in.Models))
-	for _, m := range in.Models {
+	listed := make(map[string]bool, len(integration.Models))
+	for _, m := range integration.Models {
 		listed[m.Slug] = true
-		own, err := k.viewModelConfigurations(r.ID, &m)
+		configurations, err := k.viewModelConfigurations(r.ID, &m)
 		if err != nil {
 			return nil, err
 		}
-		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), rawField[ownPricesIn]{m.Pricing}, own})
+		add(modelView{m.Slug, m.Enabled, m.Name, m.IsCustom, m.IsFineTune, orNull(m.Base), rawField[modelPricesIn]{m.Pricing}, configurations})
 	}
-	names, err := k.Models.Names(ctx, in.AIProviderID, c.Now)
+	names, err := k.Models.Names(ctx, integration.AIProviderID, c.Now)
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return nil, err
 	}
@@ -127,47 +127,47 @@ func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *
 	if err := c.Sent.Into("models", &sent); err != nil {
 		return nil, err
 	}
-	own, err := k.readModelConfigurations(c, ch)
+	configurations, err := k.readModelConfigurations(c, ch)
 	if err != nil {
 		return nil, err
 	}
-	in := &ch.New.Value
-	if err := c.Sent.Into("allow_all_models", &in.AllowAllModels); err != nil {
+	integration := &ch.New.Value
+	if err := c.Sent.Into("allow_all_models", &integration.AllowAllModels); err != nil {
 		return nil, err
 	}
 	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
 		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").WithParam("models")
 	}
 	for n, m := range sent {
-		at := fmt.Sprintf("models[%d].", n)
+		path := fmt.Sprintf("models[%d].", n)
 		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
-			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").WithParam(at + "base_model_slug")
+			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").WithParam(path + "base_model_slug")
 		}
-		prices, err := m.readPrices(at)
+		prices, err := m.readPrices(path)
 		if err != nil {
 			return nil, err
 		}
 		line := m.line(prices)
-		line.Sealed = own[n].sealed
-		if i := slices.IndexFunc(in.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
+		line.Sealed = configurations[n].sealed
+		if i := slices.IndexFunc(integration.Models, func(o credential.Model) bool { return o.Slug == m.Slug }); i >= 0 {
 			if m.IsCustom == nil {
-				line.IsCustom = in.Models[i].IsCustom
+				line.IsCustom = integration.Models[i].IsCustom
 			}
 			if m.IsFineTune == nil {
-				line.IsFineTune, line.Base = in.Models[i].IsFineTune, in.Models[i].Base
+				line.IsFineTune, line.Base = integration.Models[i].IsFineTune, integration.Models[i].Base
 			}
 			if m.Pricing.RawMessage == nil {
-				line.Pricing = in.Models[i].Pricing
+				line.Pricing = integration.Models[i].Pricing
 			}
-			if !own[n].sent {
-				line.Sealed = in.Models[i].Sealed
+			if !configurations[n].sent {
+				line.Sealed = integration.Models[i].Sealed
 			}
-			in.Models[i] = line
+			integration.Models[i] = line
 			continue
 		}
-		in.Models = append(in.Models, line)
+		integration.Models = append(integration.Models, line)
 	}
-	if len(in.Models) > maxModels {
+	if len(integration.Models) > maxModels {
 		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).WithParam("models")
 	}
 	return nil, nil
@@ -183,7 +183,7 @@ func (m *modelIn) line(prices json.RawMessage) credential.Model {
 
 func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[credential.Integration]) (any, error) {
 	var slugs []string
-	at := "slugs"
+	path := "slugs"
 	if list := c.Query("slugs"); list != "" {
 		slugs = strings.Split(list, ",")
 	}
@@ -193,19 +193,19 @@ func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resour
 			return nil, err
 		}
 		if len(more) > 0 {
-			slugs, at = append(slugs, more...), field
+			slugs, path = append(slugs, more...), field
 		}
 	}
 	if len(slugs) == 0 {
-		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").WithParam(at)
+		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").WithParam(path)
 	}
-	in := &ch.New.Value
+	integration := &ch.New.Value
 	for _, slug := range slugs {
-		i := slices.IndexFunc(in.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
+		i := slices.IndexFunc(integration.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").WithParam(at)
+			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").WithParam(path)
 		}
-		in.Models = slices.Delete(in.Models, i, i+1)
+		integration.Models = slices.Delete(integration.Models, i, i+1)
 	}
 	return nil, nil
 }

@@ -136,8 +136,8 @@ func operationsOf(t *testing.T) []describedPath {
 // readSample reads a step of a transcript: the operation that it called, and what was sent
 // and returned. The operation is nil when the call failed or belongs to none.
 func readSample(ops []describedPath, text string) (*describedPath, apidoc.Sample) {
-	sent, answer, ok := strings.Cut(text, "=>")
-	status, body, _ := strings.Cut(strings.TrimLeft(answer, " "), "\n")
+	sent, response, ok := strings.Cut(text, "=>")
+	status, body, _ := strings.Cut(strings.TrimLeft(response, " "), "\n")
 	fields := strings.Fields(sent)
 	if !ok || !strings.HasPrefix(status, "200") || len(fields) < 3 {
 		return nil, apidoc.Sample{}

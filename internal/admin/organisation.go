@@ -22,7 +22,7 @@ func (k deps) organisation() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/organisations/self", ID: "getOrganisation", Summary: "Read the organisation with its settings", Tag: "Organisation",
-			Scopes: []access.Scope{settingsRead, "workspaces.list"}, Anywhere: true, Answer: enveloped[organisationView]{}, Run: k.getOrganisation,
+			Scopes: []access.Scope{settingsRead, "workspaces.list"}, Anywhere: true, Response: enveloped[organisationView]{}, Run: k.getOrganisation,
 		},
 		{
 			Method: http.MethodPut, Path: "/organisations/self", ID: "updateOrganisation", Summary: "Change the organisation: objects are merged, field by field", Tag: "Organisation",
@@ -30,7 +30,7 @@ func (k deps) organisation() resource.Resource {
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/organisation/defaults", ID: "getOrganisationDefaults", Summary: "Read the guardrails of every workspace", Tag: "Organisation",
-			Scopes: []access.Scope{settingsRead}, Answer: orgGuardrailsView{}, Run: k.getOrgGuardrails,
+			Scopes: []access.Scope{settingsRead}, Response: orgGuardrailsView{}, Run: k.getOrgGuardrails,
 		},
 		{
 			Method: http.MethodPut, Path: "/admin/organisation/defaults", ID: "updateOrganisationDefaults", Summary: "Set the guardrails of every workspace", Tag: "Organisation",
@@ -103,9 +103,9 @@ func (rotationP) Schema(huma.Registry) *huma.Schema {
 	low, high := 1.0, 365.0
 	days := &huma.Schema{Type: huma.TypeInteger, Minimum: &low, Maximum: &high, Nullable: true}
 	days.PrecomputeMessages()
-	word := &huma.Schema{Type: huma.TypeString, Enum: []any{"weekly", "monthly"}}
-	word.PrecomputeMessages()
-	return &huma.Schema{OneOf: []*huma.Schema{days, word}}
+	period := &huma.Schema{Type: huma.TypeString, Enum: []any{"weekly", "monthly"}}
+	period.PrecomputeMessages()
+	return &huma.Schema{OneOf: []*huma.Schema{days, period}}
 }
 
 // securityIn names toggles with what they shall be.
@@ -172,8 +172,8 @@ type schemasIn struct {
 	Workspace *nullable[object] `json:"workspace_metadata_schema,omitempty" nullable:"true" doc:"JSON Schema, draft 7, of an object of strings"`
 }
 
-// own reads the caller's organisation.
-func own(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisation], error) {
+// readOrganisation reads the caller's organisation.
+func readOrganisation(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Organisation], error) {
 	return resource.Shared(c, "organisation", func() (*resource.Row[tenant.Organisation], error) {
 		return live[tenant.Organisation](ctx, c.Reader, tenant.OrganisationKind, c.OrgID)
 	})
@@ -186,23 +186,23 @@ func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error
 			o.Name = c.Sent.Text("name")
 		}
 		parts := []struct {
-			name string
-			lay  func(fields resource.Sent) error
+			name        string
+			mergeFields func(fields resource.Sent) error
 		}{
-			{"settings", func(f resource.Sent) error { return laySettings(f, &o.Settings) }},
-			{"security_settings", func(f resource.Sent) error { return lay(f, &o.Security) }},
-			{"workspace_overrides", func(f resource.Sent) error { return lay(f, &o.Open) }},
-			{"data_plane_security_settings", func(f resource.Sent) error { return lay(f, &o.DataPlane) }},
-			{"export_settings", func(f resource.Sent) error { return lay(f, &o.Exports) }},
-			{"defaults", func(f resource.Sent) error { return lay(f, &o.Defaults) }},
-			{"properties", func(f resource.Sent) error { return lay(f, &o.Schemas) }},
+			{"settings", func(f resource.Sent) error { return mergeSettings(f, &o.Settings) }},
+			{"security_settings", func(f resource.Sent) error { return mergeFields(f, &o.Security) }},
+			{"workspace_overrides", func(f resource.Sent) error { return mergeFields(f, &o.Open) }},
+			{"data_plane_security_settings", func(f resource.Sent) error { return mergeFields(f, &o.DataPlane) }},
+			{"export_settings", func(f resource.Sent) error { return mergeFields(f, &o.Exports) }},
+			{"defaults", func(f resource.Sent) error { return mergeFields(f, &o.Defaults) }},
+			{"properties", func(f resource.Sent) error { return mergeFields(f, &o.Schemas) }},
 		}
 		for _, p := range parts {
 			var fields resource.Sent
 			if err := c.Sent.Into(p.name, &fields); err != nil {
 				return err
 			}
-			if err := p.lay(fields); err != nil {
+			if err := p.mergeFields(fields); err != nil {
 				return err
 			}
 		}
@@ -213,7 +213,7 @@ func (k deps) putOrganisation(ctx context.Context, c *resource.Call) (any, error
 // changeOrganisation rewrites the caller's organisation.
 func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit func(*tenant.Organisation) error) error {
 	return c.Change(ctx, func(tx resource.Tx) error {
-		row, err := own(ctx, c)
+		row, err := readOrganisation(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -230,8 +230,8 @@ func (k deps) changeOrganisation(ctx context.Context, c *resource.Call, edit fun
 	})
 }
 
-// lay puts fields over a part of a record; null takes a value back.
-func lay[T any](fields resource.Sent, to *T) error {
+// mergeFields puts fields over a part of a record; null takes a value back.
+func mergeFields[T any](fields resource.Sent, to *T) error {
 	if len(fields) == 0 {
 		return nil
 	}
@@ -242,12 +242,12 @@ func lay[T any](fields resource.Sent, to *T) error {
 	return err
 }
 
-// laySettings is lay for settings, in which periods may be words.
-func laySettings(fields resource.Sent, to *tenant.Settings) error {
+// mergeSettings is lay for settings, in which periods may be words.
+func mergeSettings(fields resource.Sent, to *tenant.Settings) error {
 	if days, ok := map[string]string{"weekly": "7", "monthly": "30"}[fields.Text("user_api_key_rotation_period")]; ok {
 		fields["user_api_key_rotation_period"] = []byte(days)
 	}
-	return lay(fields, to)
+	return mergeFields(fields, to)
 }
 
 // checkSettings checks settings of the organisation or of a workspace, which keep no log
@@ -256,7 +256,7 @@ func (k deps) checkSettings(s *tenant.Settings) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	return s.LogRetention.Within(k.LogRetention)
+	return s.LogRetention.CheckLimit(k.LogRetention)
 }
 
 // checkOrganisation checks what is no matter of form.
@@ -268,10 +268,10 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 		return err
 	}
 	for _, u := range []struct {
-		url *string
-		at  string
+		url  *string
+		path string
 	}{{&o.Settings.GatewayURL, "settings.dashboard_gateway_url"}, {&o.Settings.MCPGatewayURL, "settings.dashboard_mcp_gateway_url"}} {
-		if err := plainURL(u.url, u.at); err != nil {
+		if err := plainURL(u.url, u.path); err != nil {
 			return err
 		}
 	}

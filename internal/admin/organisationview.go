@@ -92,7 +92,7 @@ func viewSettings(s tenant.Settings) SettingsView {
 }
 
 func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := own(ctx, c)
+	row, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}

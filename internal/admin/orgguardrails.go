@@ -30,16 +30,16 @@ type guardrailName struct {
 }
 
 func (k deps) getOrgGuardrails(ctx context.Context, c *resource.Call) (any, error) {
-	row, err := own(ctx, c)
+	row, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	in, err := guardrailNames(ctx, c, row.Value.Defaults.InputGuardrails)
+	input, err := guardrailNames(ctx, c, row.Value.Defaults.InputGuardrails)
 	if err != nil {
 		return nil, err
 	}
 	out, err := guardrailNames(ctx, c, row.Value.Defaults.OutputGuardrails)
-	return orgGuardrailsView{in, out}, err
+	return orgGuardrailsView{input, out}, err
 }
 
 // guardrailNames finds the guardrails of a list; one that is gone is left out.
@@ -69,7 +69,7 @@ func (k deps) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, erro
 		if len(fields) == 0 && !c.ChangesNothing() {
 			return fault.New(fault.InvalidRequest, "the body has no field to change")
 		}
-		if err := lay(fields, &o.Defaults); err != nil {
+		if err := mergeFields(fields, &o.Defaults); err != nil {
 			return err
 		}
 		return checkGuardrails(ctx, c, []guardrailList{{"input_guardrails", o.Defaults.InputGuardrails}, {"output_guardrails", o.Defaults.OutputGuardrails}})
@@ -94,10 +94,10 @@ func checkGuardrails(ctx context.Context, c *resource.Call, lists []guardrailLis
 	return nil
 }
 
-// keepOrgGuardrail refuses to delete a guardrail that runs on every request of the
+// canArchiveOrgGuardrail refuses to delete a guardrail that runs on every request of the
 // organisation.
-func keepOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
-	org, err := own(ctx, c)
+func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -55,11 +55,11 @@ func (k deps) outbox() resource.Resource {
 			Scopes: []access.Scope{settingsRead}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "status", Enum: []string{mail.Pending, mail.Sending, mail.Sent, mail.Failed}},
 				resource.Param{Name: "template", Enum: mail.Templates()}, resource.Param{Name: "search", Doc: "part of the template's name", MaxLength: 255}),
-			Answer: resource.ListOf[mailView]{}, Run: k.listOutbox,
+			Response: resource.ListOf[mailView]{}, Run: k.listOutbox,
 		},
 		{
 			Method: http.MethodGet, Path: "/outbox/{id}", ID: "getOutbox", Summary: "Read one mail", Tag: "Outbox",
-			Params: []resource.Param{{Name: "id", Format: "uuid"}}, Scopes: []access.Scope{settingsRead}, Answer: mailView{}, Run: k.getOutbox,
+			Params: []resource.Param{{Name: "id", Format: "uuid"}}, Scopes: []access.Scope{settingsRead}, Response: mailView{}, Run: k.getOutbox,
 		},
 	}
 }
@@ -101,7 +101,7 @@ func (k deps) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 func (k deps) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
-	r, err := ofOwnOrg[mail.Message](ctx, c, mail.Kind, "id", "there is no such mail")
+	r, err := findInCallerOrg[mail.Message](ctx, c, mail.Kind, "id", "there is no such mail")
 	if err != nil {
 		return nil, err
 	}

@@ -7,19 +7,19 @@ import (
 	"sluice/internal/resource"
 )
 
-// lendScope is what a caller holds who may have calls signed with the identity of the
+// gatewayIdentityScope is what a caller holds who may have calls signed with the identity of the
 // gateway's machine: it writes integrations of the whole organisation.
-const lendScope access.Scope = "organisation_integrations.create"
+const gatewayIdentityScope access.Scope = "organisation_integrations.create"
 
 // rejectGatewayIdentity refuses values that sign with the identity of the gateway's machine from
 // callers who are no administrators of the organisation. Everybody in the workspace would
 // have the machine's rights, and with assumedRole those of every role that trusts it; what
 // one workspace may have of that is no business of its managers. At says where a field
 // stands in the body.
-func rejectGatewayIdentity(c *resource.Call, v provider.Values, at func(field string) string) error {
+func rejectGatewayIdentity(c *resource.Call, v provider.Values, fieldPath func(field string) string) error {
 	field := provider.UsesGatewayIdentity(v)
-	if field == "" || c.Holds(lendScope) {
+	if field == "" || c.Holds(gatewayIdentityScope) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "%s %q signs with the identity of the gateway itself; who administers the organisation saves that (%s)", field, v[field], lendScope).WithParam(at(field))
+	return fault.Newf(fault.Forbidden, "%s %q signs with the identity of the gateway itself; who administers the organisation saves that (%s)", field, v[field], gatewayIdentityScope).WithParam(fieldPath(field))
 }

@@ -19,8 +19,8 @@ func (k deps) partials() resource.Resource {
 	return &resource.Kind[prompt.Partial, partialView]{
 		Name: prompt.PartialKind, Object: "partial", Title: "partial", Tag: "Prompts", Audited: "prompt_partials",
 		Path: "/prompts/partials", Param: "promptPartialId", Slug: "pp", Suffix: "@", Perm: "prompts",
-		Verbs: resource.AllVerbs, Home: resource.InWorkspace, PageSize: 100,
-		Create: partialIn{}, Update: partialPatch{}, Own: []string{"collection_id", "string", "description", "version_description"},
+		Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
+		Create: partialIn{}, Update: partialPatch{}, PreparedFields: []string{"collection_id", "string", "description", "version_description"},
 		Filters: []resource.Filter{searchFilter(), collectionFilter()},
 		Select:  selectCollected,
 		Views:   []resource.Param{{Name: "version", Doc: "number of a version, or latest; absent: the published one"}},
@@ -40,7 +40,7 @@ func (k deps) partials() resource.Resource {
 		Actions: []resource.Action[prompt.Partial]{
 			{
 				Name: "read", Method: http.MethodGet, Path: "/versions", ID: "listPartialVersions", Summary: "List the versions of a partial, newest first",
-				Query: versionPaging(), Answer: resource.ListOf[partialVersionView]{}, Read: listPartialVersions,
+				Query: versionPaging(), Response: resource.ListOf[partialVersionView]{}, Read: listPartialVersions,
 			},
 			{
 				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPartial", Summary: "Make a version the one that templates include",
@@ -152,14 +152,14 @@ func preparePartial(ctx context.Context, c *resource.Call, ch *resource.Edit[pro
 	if !text && !sentAny(ch.Sent, []string{"version_description", "description"}) {
 		return nil
 	}
-	at, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, number)
+	found, err := findVersion[prompt.PartialVersion](ctx, c.Reader, prompt.PartialVersionKind, ch.New.ID, number)
 	switch {
 	case err != nil:
 		return err
 	case !text:
-		at.Value.Description, p.Draft = note, &at.Value
+		found.Value.Description, p.Draft = note, &found.Value
 		return nil
-	case at.Value.String == ch.Sent.Text("string") && (note == "" || note == at.Value.Description):
+	case found.Value.String == ch.Sent.Text("string") && (note == "" || note == found.Value.Description):
 		return nil
 	}
 	return addPartialVersion(ctx, c, ch.New, prompt.PartialVersion{String: ch.Sent.Text("string"), Description: note})
@@ -245,10 +245,10 @@ func publishPartial(ctx context.Context, _ resource.Tx, c *resource.Call, ch *re
 	if err != nil {
 		return nil, err
 	}
-	own := func(ref prompt.PartialRef) bool {
+	isSelf := func(ref prompt.PartialRef) bool {
 		return ref.Version == "" && (ref.Name == ch.New.ID || ref.Name == ch.New.Slug)
 	}
-	if err := prompt.CheckCycle(t.Partials(), partialsOf(ctx, c, ch.New.WorkspaceID), own); err != nil {
+	if err := prompt.CheckCycle(t.Partials(), partialsOf(ctx, c, ch.New.WorkspaceID), isSelf); err != nil {
 		return nil, err
 	}
 	ch.New.Value.Publish(version.Value.Number, version.ID)

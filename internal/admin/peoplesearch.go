@@ -49,12 +49,12 @@ func searchPeople(ctx context.Context, c *resource.Call, q *resource.Query, id f
 }
 
 // searchMembers narrows a query of the members of a workspace in the same way.
-func searchMembers(ctx context.Context, c *resource.Call, place resource.Record, q *resource.Query) error {
+func searchMembers(ctx context.Context, c *resource.Call, workspace resource.Record, q *resource.Query) error {
 	if c.Query("search") == "" && c.Query("name") == "" {
 		return nil
 	}
 	members := make(map[string]string) // ids of memberships by those of users
-	all := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+	all := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
 	err := eachPage(ctx, c.Reader, all, func(rows []*resource.Row[tenant.Member]) error {
 		for _, r := range rows {
 			members[r.Value.UserID] = r.ID

@@ -25,20 +25,20 @@ func findWorkspace(ctx context.Context, from resource.Reader, orgID, name string
 // or slug, each once. One that does not exist is the code missing, and one that is there
 // twice fault.InvalidParameter, At its id.
 func namedWorkspaces(ctx context.Context, from resource.Reader, orgID string, names []string, missing fault.Code) ([]resource.Record, error) {
-	places := make([]resource.Record, 0, len(names))
+	workspaces := make([]resource.Record, 0, len(names))
 	for i, name := range names {
-		at := "workspaces[" + strconv.Itoa(i) + "].id"
-		place, err := findWorkspace(ctx, from, orgID, name)
+		path := "workspaces[" + strconv.Itoa(i) + "].id"
+		workspace, err := findWorkspace(ctx, from, orgID, name)
 		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(missing, "there is no such workspace").WithParam(at)
+			return nil, fault.New(missing, "there is no such workspace").WithParam(path)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(places, func(p resource.Record) bool { return p.ID == place.ID }) {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").WithParam(at)
+		if slices.ContainsFunc(workspaces, func(p resource.Record) bool { return p.ID == workspace.ID }) {
+			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").WithParam(path)
 		}
-		places = append(places, place)
+		workspaces = append(workspaces, workspace)
 	}
-	return places, nil
+	return workspaces, nil
 }

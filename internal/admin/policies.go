@@ -50,10 +50,10 @@ type oneMore struct{}
 
 // Schema describes it.
 func (oneMore) Schema(huma.Registry) *huma.Schema {
-	least, most, longest := 1, quota.MaxValues, 1024
-	text := &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest}
+	minimum, maxItems, longest := 1, quota.MaxValues, 1024
+	text := &huma.Schema{Type: huma.TypeString, MinLength: &minimum, MaxLength: &longest}
 	text.PrecomputeMessages()
-	list := &huma.Schema{Type: huma.TypeArray, Items: text, MinItems: &least, MaxItems: &most}
+	list := &huma.Schema{Type: huma.TypeArray, Items: text, MinItems: &minimum, MaxItems: &maxItems}
 	list.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{text, list}}
 }

@@ -26,7 +26,7 @@ func (k deps) policyDryRuns() resource.Resource {
 	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) resource.Operation {
 		return resource.Operation{
 			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "Say which recorded requests a " + title + " would have refused", Tag: "Policies",
-			Feature: "POLICY_ENABLED", Scopes: []access.Scope{"policies.create"}, Query: []resource.Param{resource.WorkspaceParam}, Body: body, Answer: dryRunView{},
+			Feature: "POLICY_ENABLED", Scopes: []access.Scope{"policies.create"}, Query: []resource.Param{resource.WorkspaceParam}, Body: body, Response: dryRunView{},
 			Run: func(ctx context.Context, c *resource.Call) (any, error) { return k.dryRun(ctx, c, rehearse) },
 		}
 	}
@@ -153,13 +153,13 @@ func (k deps) dryRun(ctx context.Context, c *resource.Call, rehearse func(json.R
 	if err != nil {
 		return nil, err
 	}
-	slugs := placeSlugs{c.Reader, make(map[string]string)}
-	slug, err := slugs.of(ctx, c.WorkspaceID)
+	slugs := workspaceSlugs{c.Reader, make(map[string]string)}
+	slug, err := slugs.find(ctx, c.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
-	run := dryRun{rehearsal: r, place: quota.Named{Slug: slug, ID: c.WorkspaceID}, keys: make(map[string]*dryRunKeyView)}
-	if err := run.over(ctx, k.Logs, c, from, to); err != nil {
+	run := dryRun{rehearsal: r, workspace: quota.Named{Slug: slug, ID: c.WorkspaceID}, keys: make(map[string]*dryRunKeyView)}
+	if err := run.replay(ctx, k.Logs, c, from, to); err != nil {
 		return nil, err
 	}
 	return run.view(from, to), nil

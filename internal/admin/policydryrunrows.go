@@ -16,17 +16,17 @@ import (
 // dryRun is a policy on its way through recorded traffic.
 type dryRun struct {
 	rehearsal *quota.DryRun
-	place     quota.Named
+	workspace quota.Named
 	keys      map[string]*dryRunKeyView
 	out       dryRunView
 	seen      int       // rows that were read
 	last      time.Time // start of the last of them
 }
 
-// over goes through the traffic of a time range, the oldest first, a page at a time.
-func (d *dryRun) over(ctx context.Context, logs Logs, c *resource.Call, from, to time.Time) error {
+// replay goes through the traffic of a time range, the oldest first, a page at a time.
+func (d *dryRun) replay(ctx context.Context, logs Logs, c *resource.Call, from, to time.Time) error {
 	q := record.Query{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, From: from, To: to, Limit: record.MaxLimit}
-	if c.Principal.SeesOwnDataOnly(c.WorkspaceID) {
+	if c.Principal.IsLimitedToUserData(c.WorkspaceID) {
 		q.UserID = c.Principal.UserID
 	}
 	for {
@@ -84,7 +84,7 @@ func (d *dryRun) try(a *record.Attempt) {
 func (d *dryRun) call(a *record.Attempt) *quota.Call {
 	named := func(name string) quota.Named { return quota.Named{Slug: name, ID: name} }
 	return &quota.Call{
-		OrgID: a.OrgID, Workspace: d.place, KeyID: a.KeyID, Account: named(a.ProviderID), Provider: a.Provider, Config: named(a.ConfigID),
+		OrgID: a.OrgID, Workspace: d.workspace, KeyID: a.KeyID, Account: named(a.ProviderID), Provider: a.Provider, Config: named(a.ConfigID),
 		Prompt: quota.Named{Slug: a.PromptSlug, ID: a.PromptID}, Model: a.Model, Endpoint: a.Endpoint, Metadata: a.Metadata,
 	}
 }

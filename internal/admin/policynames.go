@@ -84,11 +84,11 @@ func namesSomething(ctx context.Context, c *resource.Call, policy resource.Recor
 		return true, nil
 	}
 	for _, kind := range kinds {
-		place := policy.WorkspaceID
+		workspaceID := policy.WorkspaceID
 		if kind == tenant.WorkspaceKind {
-			place = ""
+			workspaceID = ""
 		}
-		r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, place), value)
+		r, err := resource.FindByName(ctx, c.Reader, kind, targetOf(c, workspaceID), value)
 		switch {
 		case fault.Has(err, fault.NotFound):
 			continue

@@ -15,14 +15,14 @@ type adjustmentsIn struct {
 	Multiplier map[string]any `json:"multiplier,omitempty" nullable:"true" doc:"numbers from 0 to 1000 by the key of a price, for example response_token; default for the others; image and additional_units are objects of numbers"`
 }
 
-// ownPricesIn are the prices of a model that are not those of the list. What a schema
+// modelPricesIn are the prices of a model that are not those of the list. What a schema
 // cannot say is in catalog.ReadOverride.
-type ownPricesIn struct {
-	Type       string                 `json:"type,omitempty" enum:"static"`
-	PayAsYouGo map[string]*ownPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"by the key of a price, for example request_token and response_token; the others are those of the list"`
+type modelPricesIn struct {
+	Type       string                   `json:"type,omitempty" enum:"static"`
+	PayAsYouGo map[string]*modelPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"by the key of a price, for example request_token and response_token; the others are those of the list"`
 }
 
-type ownPriceIn struct {
+type modelPriceIn struct {
 	Price float64 `json:"price" minimum:"0" maximum:"5000" doc:"US dollars for a million tokens"`
 }
 
@@ -30,29 +30,29 @@ type ownPriceIn struct {
 const maxPricingBytes = 16 << 10
 
 // checkAdjustments holds the adjustments of an integration against what can be adjusted.
-func checkAdjustments(sent resource.Sent, in *credential.Integration) error {
+func checkAdjustments(sent resource.Sent, integration *credential.Integration) error {
 	if !sent.Has("pricing_adjustments") {
 		return nil
 	}
-	if len(in.Adjustments) > maxPricingBytes {
+	if len(integration.Adjustments) > maxPricingBytes {
 		return fault.Newf(fault.InvalidParameter, "the adjustments have at most %d bytes", maxPricingBytes).WithParam("pricing_adjustments")
 	}
-	_, err := catalog.ReadAdjustments(in.Adjustments)
+	_, err := catalog.ReadAdjustments(integration.Adjustments)
 	return err
 }
 
 // readPrices are the own prices of a model as they are stored, nil for none.
-func (m *modelIn) readPrices(at string) (json.RawMessage, error) {
+func (m *modelIn) readPrices(path string) (json.RawMessage, error) {
 	raw := m.Pricing.RawMessage
 	if len(raw) > maxPricingBytes {
-		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).WithParam(at + "pricing_config")
+		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).WithParam(path + "pricing_config")
 	}
 	if string(raw) == "null" {
 		return nil, nil
 	}
 	if _, err := catalog.ReadOverride("", raw); err != nil {
 		f := fault.From(err)
-		return nil, f.WithParam(at + f.Param)
+		return nil, f.WithParam(path + f.Param)
 	}
 	return raw, nil
 }

@@ -18,7 +18,7 @@ func (k deps) promptRender() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/prompts/{promptId}/render", ID: "renderPrompt", Summary: "Fill in a prompt, without calling a model", Tag: "Prompts",
 		Params: []resource.Param{{Name: "promptId", Doc: "slug or id of the prompt; behind it @number, @latest or @label"}},
-		Scopes: []access.Scope{access.PromptsRender}, Body: renderIn{}, Answer: renderView{}, Run: renderPrompt,
+		Scopes: []access.Scope{access.PromptsRender}, Body: renderIn{}, Response: renderView{}, Run: renderPrompt,
 	}}
 }
 

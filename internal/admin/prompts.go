@@ -17,8 +17,8 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 	return &resource.Kind[prompt.Prompt, promptView]{
 		Name: prompt.Kind, Object: "prompt", Title: "prompt", Tag: "Prompts", Audited: "prompts",
 		Path: "/prompts", Param: "promptId", Slug: "pp", Suffix: "@", Perm: "prompts",
-		Verbs: resource.AllVerbs, Home: resource.Located, Locate: locatePrompt, PageSize: 100,
-		Create: promptIn{}, Update: promptPatch{}, Own: promptFields,
+		Verbs: resource.AllVerbs, Scope: resource.Located, Locate: locatePrompt, PageSize: 100,
+		Create: promptIn{}, Update: promptPatch{}, PreparedFields: promptFields,
 		Filters: []resource.Filter{searchFilter(), collectionFilter()},
 		Select:  selectCollected,
 		Views:   []resource.Param{{Name: "version", Doc: "number of a version, latest, or a label; absent: the published one"}},
@@ -42,11 +42,11 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 		Actions: []resource.Action[prompt.Prompt]{
 			{
 				Name: "read", Method: http.MethodGet, Path: "/versions", ID: "listPromptVersions", Summary: "List the versions of a prompt, newest first",
-				Query: versionPaging(), Answer: resource.ListOf[promptVersionView]{}, Read: listPromptVersions,
+				Query: versionPaging(), Response: resource.ListOf[promptVersionView]{}, Read: listPromptVersions,
 			},
 			{
 				Name: "read", Method: http.MethodGet, Path: "/versions/{versionId}", ID: "getPromptVersion", Summary: "Read one version of a prompt",
-				Params: versionParam(), Answer: promptView{}, Read: getPromptVersion,
+				Params: versionParam(), Response: promptView{}, Read: getPromptVersion,
 			},
 			{
 				Name: "label", Scope: "update", Method: http.MethodPut, Path: "/versions/{versionId}", ID: "labelPromptVersion", Summary: "Give a label to a version of a prompt",
@@ -102,11 +102,11 @@ func selectCollected(ctx context.Context, c *resource.Call, q *resource.Query) e
 
 // locatePrompt takes the workspace of the collection.
 func locatePrompt(ctx context.Context, c *resource.Call, r *resource.Row[prompt.Prompt]) error {
-	in, err := findCollection(ctx, c, c.WorkspaceID, c.Sent.Text("collection_id"), "collection_id")
+	collection, err := findCollection(ctx, c, c.WorkspaceID, c.Sent.Text("collection_id"), "collection_id")
 	if err != nil {
 		return err
 	}
-	r.WorkspaceID, r.Value.CollectionID = in.WorkspaceID, in.ID
+	r.WorkspaceID, r.Value.CollectionID = collection.WorkspaceID, collection.ID
 	return nil
 }
 

@@ -64,11 +64,11 @@ func moveCollected(ctx context.Context, c *resource.Call, there bool, workspaceI
 	if !there || name == "" {
 		return nil
 	}
-	in, err := findCollection(ctx, c, workspaceID, name, "collection_id")
+	collection, err := findCollection(ctx, c, workspaceID, name, "collection_id")
 	if err != nil {
 		return err
 	}
-	*id = in.ID
+	*id = collection.ID
 	return nil
 }
 
@@ -93,7 +93,7 @@ func noteOnVersion(ctx context.Context, c *resource.Call, ch *resource.Edit[prom
 	if err != nil {
 		return err
 	}
-	noted, err := layVersion(r.Value, ch.Sent, promptNotes)
+	noted, err := mergeVersion(r.Value, ch.Sent, promptNotes)
 	ch.New.Value.Draft = &noted
 	return err
 }
@@ -117,12 +117,12 @@ func draftOf(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Pro
 			}
 		}
 	}
-	draft, err = layVersion(draft, ch.Sent, slices.Concat(promptContents, promptNotes))
+	draft, err = mergeVersion(draft, ch.Sent, slices.Concat(promptContents, promptNotes))
 	return draft, newest, err
 }
 
-// layVersion lays fields that were sent over a version.
-func layVersion(v prompt.Version, sent resource.Sent, names []string) (prompt.Version, error) {
+// mergeVersion lays fields that were sent over a version.
+func mergeVersion(v prompt.Version, sent resource.Sent, names []string) (prompt.Version, error) {
 	fields := make(resource.Sent, len(names))
 	for _, n := range names {
 		raw, ok := sent[n]

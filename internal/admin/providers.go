@@ -18,11 +18,11 @@ import (
 func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 	return &resource.Kind[credential.Provider, providerView]{
 		Name: credential.ProviderKind, Object: "provider", Title: "provider", Tag: "Providers", Audited: "providers",
-		Path: "/providers", Param: "slug", SlugPerPlace: true, Verbs: resource.AllVerbs, Home: resource.InWorkspace,
+		Path: "/providers", Param: "slug", SlugPerWorkspace: true, Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
 		Scopes: func(action string, _ *resource.Row[credential.Provider]) []access.Scope {
 			return []access.Scope{access.Scope("providers." + action), access.Scope("virtual_keys." + action)}
 		},
-		Create: providerIn{}, Update: providerPatch{}, Own: limitFields, Filters: []resource.Filter{tagFilter()},
+		Create: providerIn{}, Update: providerPatch{}, PreparedFields: limitFields, Filters: []resource.Filter{tagFilter()},
 		Prepare: k.prepareProvider,
 		Refs:    []resource.Ref[credential.Provider]{{Kind: credential.IntegrationKind, Find: findIntegration, Cascade: true}},
 		Index:   func(r *resource.Row[credential.Provider]) []resource.IndexEntry { return tagEntries(r.Value.Tags) },
@@ -98,11 +98,11 @@ func (k deps) viewProvider(ctx context.Context, c *resource.Call, r resource.Row
 	}
 	v.Status = limits.status(v.Status)
 	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(p.ExpiresAt, r.Status), limits.rates, limits.lastReset
-	in, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
+	integration, err := c.Reader.Find(ctx, credential.IntegrationKind, p.IntegrationID)
 	if fault.Has(err, fault.NotFound) {
 		return v, nil
 	}
-	v.IntegrationID = in.ShownSlug()
+	v.IntegrationID = integration.ShownSlug()
 	return v, err
 }
 
@@ -114,18 +114,18 @@ func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resourc
 	if err := checkExpiry(c, ch.Sent, p.ExpiresAt); err != nil {
 		return err
 	}
-	if err := layLimits(k, c, ch, providerLimits); err != nil {
+	if err := applyLimits(k, c, ch, providerLimits); err != nil {
 		return err
 	}
 	if ch.Old != nil {
 		reactivate(ch, p.ExpiresAt, c.Now)
 		return nil
 	}
-	in, err := findIntegration(ctx, c, ch.New)
+	integration, err := findIntegration(ctx, c, ch.New)
 	if err != nil {
 		return err
 	}
-	p.IntegrationID = in.ID
+	p.IntegrationID = integration.ID
 	return free(ctx, c.Reader, credential.VirtualKeyKind, ch.New.Record)
 }
 
@@ -133,11 +133,11 @@ func (k deps) prepareProvider(ctx context.Context, c *resource.Call, ch *resourc
 // of the organisation that was granted to it. Callers of the workspace get the same
 // fault.ReferenceMissing for one that was not granted as for one that does not exist.
 func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[credential.Provider]) (*resource.Record, error) {
-	in, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
-	granted := err == nil && (in.WorkspaceID != "" || slices.Contains(grantedTo(in.Index), r.WorkspaceID))
+	integration, err := c.Refer(ctx, credential.IntegrationKind, r.WorkspaceID, r.Value.IntegrationID, "integration_id")
+	granted := err == nil && (integration.WorkspaceID != "" || slices.Contains(grantedTo(integration.Index), r.WorkspaceID))
 	switch {
 	case granted:
-		return in, nil
+		return integration, nil
 	case err == nil && c.Principal.IsOrgWide():
 		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").WithParam("integration_id")
 	case err == nil || fault.Has(err, fault.ReferenceMissing):
@@ -160,13 +160,13 @@ func free(ctx context.Context, from resource.Reader, kind string, r resource.Rec
 
 // makeProvider makes the default provider of an integration in a workspace. The
 // slug is that of the integration unless one is given; a given one must be free.
-func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[credential.Integration], place, slug string) error {
+func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call, integration *resource.Row[credential.Integration], workspaceID, slug string) error {
 	r := &resource.Row[credential.Provider]{
-		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: place, Name: in.Value.Name, Slug: slug, Kind: credential.ProviderKind},
-		Value:  credential.Provider{Name: in.Value.Name, IntegrationID: in.ID, Note: "made automatically with the access to the integration"},
+		Record: resource.Record{ID: ident.NewID(), OrgID: integration.OrgID, WorkspaceID: workspaceID, Name: integration.Value.Name, Slug: slug, Kind: credential.ProviderKind},
+		Value:  credential.Provider{Name: integration.Value.Name, IntegrationID: integration.ID, Note: "made automatically with the access to the integration"},
 	}
 	if slug == "" {
-		r.Slug = in.Slug
+		r.Slug = integration.Slug
 	}
 	taken, err := occupied(ctx, tx, r.Record)
 	if err != nil {
@@ -176,9 +176,9 @@ func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call
 		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace has the slug %q", slug).WithParam("default_provider_slug")
 	}
 	if taken {
-		r.Slug = ident.NewSlug(in.Slug[:min(len(in.Slug), 240)])
+		r.Slug = ident.NewSlug(integration.Slug[:min(len(integration.Slug), 240)])
 	}
-	return k.providers().PutLinked(ctx, tx, c, r, in.Record)
+	return k.providers().PutLinked(ctx, tx, c, r, integration.Record)
 }
 
 func occupied(ctx context.Context, from resource.Reader, r resource.Record) (bool, error) {
@@ -195,6 +195,6 @@ func occupied(ctx context.Context, from resource.Reader, r resource.Record) (boo
 }
 
 // dropProviders archives the providers of an integration, in one workspace or in all.
-func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, place string) error {
-	return retireReferring(ctx, tx, credential.ProviderKind, in, place, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
+func dropProviders(ctx context.Context, tx resource.Tx, c *resource.Call, integration resource.Record, workspaceID string) error {
+	return retireReferring(ctx, tx, credential.ProviderKind, integration, workspaceID, func(r resource.Record) error { return resource.ArchiveLinked(ctx, tx, c, r) })
 }

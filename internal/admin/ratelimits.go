@@ -18,7 +18,7 @@ func (k deps) rateLimits() resource.Resource {
 		Name: quota.RateLimitKind, Object: "policy_rate_limits", Title: "rate-limit policy",
 		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
 		Path: "/policies/rate-limits", Param: "rateLimitsPolicyId", ByID: true,
-		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true, Restorable: true,
+		Perm: "policies", Verbs: resource.AllVerbs, Scope: resource.InWorkspace, Archived: true, Restorable: true,
 		Create: rateLimitIn{}, Update: rateLimitPatch{},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"requests", "tokens"}}, Index: "type"},

@@ -9,10 +9,10 @@ import (
 
 // A text stays a text wherever it was cut.
 func TestReadableCut(t *testing.T) {
-	whole := `{"messages":[{"role":"user","content":"` + strings.Repeat("日", 100) + `"}]}`
+	full := `{"messages":[{"role":"user","content":"` + strings.Repeat("日", 100) + `"}]}`
 	for cut := 60; cut < 63; cut++ {
-		b := record.Body{Type: "application/json", Bytes: []byte(whole[:cut]), Size: int64(len(whole)), Truncated: true}
-		if s, _ := readable(b).(string); !strings.HasPrefix(whole, s) || len(s) < cut-2 {
+		b := record.Body{Type: "application/json", Bytes: []byte(full[:cut]), Size: int64(len(full)), Truncated: true}
+		if s, _ := readable(b).(string); !strings.HasPrefix(full, s) || len(s) < cut-2 {
 			t.Errorf("cut at %d: %s", cut, s)
 		}
 	}

@@ -45,7 +45,7 @@ var readBack = []struct{ name, create, body, path string }{
 // Whoever reads a record and sends it back changes nothing.
 func TestRecordsComeBackUnchanged(t *testing.T) {
 	c := newClient(t)
-	known := map[string]string{"owner": c.names.of["owner"], "colleague": c.names.of["colleague"]}
+	known := map[string]string{"owner": c.names.values["owner"], "colleague": c.names.values["colleague"]}
 	for _, r := range readBack {
 		fill := strings.NewReplacer(slices.Concat(pairs(known)...)...)
 		rec := c.call("POST", r.create, fill.Replace(r.body))
@@ -58,7 +58,7 @@ func TestRecordsComeBackUnchanged(t *testing.T) {
 		path := strings.NewReplacer("<slug>", made.Get("slug").String(), "<id>", made.Get("id").String()).Replace(r.path)
 		c.staysWhenSentBack(r.name, path)
 	}
-	for name, path := range map[string]string{"organisation": "/organisations/self", "sign-in": "/organisations/" + c.org + "/auth-settings", "user": "/admin/users/" + c.names.of["colleague"], "workspace of old": "/admin/workspaces/ws-main"} {
+	for name, path := range map[string]string{"organisation": "/organisations/self", "sign-in": "/organisations/" + c.org + "/auth-settings", "user": "/admin/users/" + c.names.values["colleague"], "workspace of old": "/admin/workspaces/ws-main"} {
 		c.staysWhenSentBack(name, path)
 	}
 }

@@ -23,7 +23,7 @@ func rotationRecipients(ctx context.Context, from resource.Reader, r *resource.R
 	if err != nil {
 		return nil, err
 	}
-	return withKeysOwn(ctx, from, r, to)
+	return addKeyRecipients(ctx, from, r, to)
 }
 
 // keyRecipients are told of the limits and the expiry of a key: rotationRecipients, and
@@ -33,7 +33,7 @@ func keyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[ke
 	if err != nil {
 		return nil, err
 	}
-	return withKeysOwn(ctx, from, r, to)
+	return addKeyRecipients(ctx, from, r, to)
 }
 
 // limitRecipients are told of the limits and the expiry of other things: the owners and
@@ -80,8 +80,8 @@ func adminEmails(ctx context.Context, from resource.Reader, orgID, workspaceID s
 	return to, nil
 }
 
-// withKeysOwn adds the user of a key and its alert addresses.
-func withKeysOwn(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key], to []string) ([]string, error) {
+// addKeyRecipients adds the user of a key and its alert addresses.
+func addKeyRecipients(ctx context.Context, from resource.Reader, r *resource.Row[keys.Key], to []string) ([]string, error) {
 	u, err := userNow(ctx, from, r.Value.UserID)
 	if err != nil {
 		return nil, err

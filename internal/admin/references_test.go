@@ -141,13 +141,13 @@ var free = []string{`"defaults":{"config_id"`, `"defaults":{"user_api_key_config
 func (w *accessWorld) guessReference(t *testing.T, c caller, ref reference) {
 	t.Helper()
 	method, path, _ := strings.Cut(ref.route, " ")
-	at := slices.IndexFunc(w.lines, func(l *rightsOf) bool { return l.method == method && l.path == path && w.mayAtHome(c, l) })
+	at := slices.IndexFunc(w.lines, func(l *rightsOf) bool { return l.method == method && l.path == path && w.mayAtCallerSite(c, l) })
 	if at < 0 {
 		return
 	}
 	l := *w.lines[at]
-	home, places := w.home(c), []string{""}
-	if l.inPlace && (l.named || !l.namesRecord()) && c.key != "S" {
+	home, places := w.callerSite(c), []string{""}
+	if l.inWorkspace && (l.named || !l.namesRecord()) && c.key != "S" {
 		places = append(places, home.ws)
 	}
 	for _, place := range places {
@@ -166,7 +166,7 @@ func (w *accessWorld) guessReference(t *testing.T, c caller, ref reference) {
 // nowhere. With control what the caller has must be answered in another way.
 func (w *accessWorld) compareReferences(t *testing.T, c caller, ref reference, ask func(value string) string, control bool) {
 	t.Helper()
-	home, nowhere := w.home(c), map[bool]string{true: ask(ident.NewID()), false: ask("nowhere-at-all")}
+	home, nowhere := w.callerSite(c), map[bool]string{true: ask(ident.NewID()), false: ask("nowhere-at-all")}
 	own := home.ids[ref.named]
 	try := func(value string, byID bool, of string) {
 		if value == "" || value == w.slugs[own] {

@@ -26,7 +26,7 @@ var rerateScopes = []access.Scope{"organisation_integrations.update"}
 func (k deps) rerating() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at the prices of now, and correct budgets", Tag: "Models",
-		Scopes: rerateScopes, Body: rerateIn{}, Answer: rerateView{}, Audited: "integrations", Action: "manage", Run: k.reRate,
+		Scopes: rerateScopes, Body: rerateIn{}, Response: rerateView{}, Audited: "integrations", Action: "manage", Run: k.reRate,
 	}}
 }
 
@@ -109,14 +109,14 @@ func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order
 		return o, err
 	}
 	if name := c.Sent.Text("integration_id"); name != "" {
-		in, err := resource.FindByName(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
+		integration, err := resource.FindByName(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 		if fault.Has(err, fault.NotFound) {
 			return o, fault.New(fault.ReferenceMissing, "there is no such integration").WithParam("integration_id")
 		}
 		if err != nil {
 			return o, err
 		}
-		o.IntegrationID = in.ID
+		o.IntegrationID = integration.ID
 	}
 	return o, nil
 }
@@ -151,7 +151,7 @@ func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
 // logCorrection is what a re-rating changed of an attempt.
 type logCorrection struct {
 	Operation      string         `json:"operation_id" format:"uuid" doc:"id of the re-rating"`
-	At             resource.Stamp `json:"corrected_at"`
+	CorrectedAt    resource.Stamp `json:"corrected_at"`
 	By             string         `json:"corrected_by" doc:"id of the user or API key"`
 	CostBefore     number         `json:"cost_before" doc:"US dollars, exact: what budgets were charged"`
 	UnpricedBefore string         `json:"cost_unpriced_before,omitempty" doc:"why there was no cost, or only a part of it"`
@@ -167,7 +167,7 @@ func viewCorrections(list []record.Correction) []logCorrection {
 	for i := range list {
 		c := &list[i]
 		out = append(out, logCorrection{
-			Operation: c.Operation, At: stamp(c.RatedAt), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
+			Operation: c.Operation, CorrectedAt: stamp(c.RatedAt), By: c.By, CostBefore: dollars(c.Before.Cost), UnpricedBefore: c.Before.Unpriced, TermsBefore: c.Before.Terms,
 			VersionBefore: c.Before.Version, CostAfter: dollars(c.After.Cost), TermsAfter: c.After.Terms, VersionAfter: c.After.Version,
 		})
 	}

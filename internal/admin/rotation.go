@@ -16,7 +16,7 @@ import (
 func (k deps) rotation() resource.Action[keys.Key] {
 	return resource.Action[keys.Key]{
 		Name: "rotate", Method: http.MethodPost, Path: "/rotate", ID: "rotateApiKey", Summary: "Give an API key a new value",
-		Body: rotateIn{}, Optional: true, Answer: rotateReceipt{}, Run: k.rotate,
+		Body: rotateIn{}, Optional: true, Response: rotateReceipt{}, Run: k.rotate,
 	}
 }
 

@@ -42,15 +42,15 @@ func viewMappings(list []sealed.Mapping) []secretMappingView {
 // mappings reads the mappings of a body in the place of the present ones: each target
 // a field of the provider, each reference one that the workspace, "" for the
 // organisation, may use.
-func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, present []sealed.Mapping) ([]sealed.Mapping, error) {
-	return readMappings(ctx, c, sent, place, present, func(target, at string) (m sealed.Mapping, err error) {
+func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID, prefix string, present []sealed.Mapping) ([]sealed.Mapping, error) {
+	return readMappings(ctx, c, sent, workspaceID, present, func(target, path string) (m sealed.Mapping, err error) {
 		name := strings.TrimPrefix(target, prefix)
 		m.Target, m.Field = prefix+name, provider.Key
 		if name == provider.Key {
 			m.Target = provider.Key
 			return m, nil
 		}
-		m.Field, err = s.mappable(name, at)
+		m.Field, err = s.mappable(name, path)
 		return m, err
 	})
 }
@@ -58,8 +58,8 @@ func (s secrets) mappings(ctx context.Context, c *resource.Call, sent resource.S
 // readMappings reads the mappings of a body in the place of the present ones: each
 // field there once, each reference one that the workspace, "" for the organisation, may
 // use. Aim says what a target means.
-func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, place string, present []sealed.Mapping, aim func(target, at string) (sealed.Mapping, error)) ([]sealed.Mapping, error) {
-	if _, given := sent["secret_mappings"]; !given {
+func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID string, present []sealed.Mapping, aim func(target, path string) (sealed.Mapping, error)) ([]sealed.Mapping, error) {
+	if _, isSent := sent["secret_mappings"]; !isSent {
 		return present, nil
 	}
 	var list []secretMappingIn
@@ -67,17 +67,17 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 		return nil, err
 	}
 	out := make([]sealed.Mapping, 0, len(list))
-	for i, in := range list {
-		at := fmt.Sprintf("secret_mappings[%d]", i)
-		m, err := aim(in.Target, at)
+	for i, sentMapping := range list {
+		path := fmt.Sprintf("secret_mappings[%d]", i)
+		m, err := aim(sentMapping.Target, path)
 		if err != nil {
 			return nil, err
 		}
-		if err := takeReference(ctx, c, &m, in, place, at); err != nil {
+		if err := takeReference(ctx, c, &m, sentMapping, workspaceID, path); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(out, func(o sealed.Mapping) bool { return o.Field == m.Field }) {
-			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").WithParam(at + ".target_field")
+			return nil, fault.New(fault.InvalidParameter, "the field is mapped twice").WithParam(path + ".target_field")
 		}
 		out = append(out, m)
 	}
@@ -85,10 +85,10 @@ func readMappings(ctx context.Context, c *resource.Call, sent resource.Sent, pla
 }
 
 // takeReference says where the secret of a mapping is kept.
-func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, in secretMappingIn, place, at string) error {
-	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", in.Reference, at+".secret_reference_id")
+func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, sentMapping secretMappingIn, workspaceID, path string) error {
+	ref, err := c.Refer(ctx, credential.SecretReferenceKind, "", sentMapping.Reference, path+".secret_reference_id")
 	if fault.Has(err, fault.ReferenceMissing) {
-		return noReference(at)
+		return noReference(path)
 	}
 	if err != nil {
 		return err
@@ -97,33 +97,33 @@ func takeReference(ctx context.Context, c *resource.Call, m *sealed.Mapping, in 
 	if err := json.Unmarshal(ref.Body, &body); err != nil {
 		return fmt.Errorf("read secret reference %s: %w", ref.ID, err)
 	}
-	if ref.OrgID != c.OrgID || place != "" && !body.VisibleTo(place) {
-		return noReference(at)
+	if ref.OrgID != c.OrgID || workspaceID != "" && !body.VisibleTo(workspaceID) {
+		return noReference(path)
 	}
 	m.Reference = ref.ID
-	if in.Key != nil {
-		m.Key = *in.Key
+	if sentMapping.Key != nil {
+		m.Key = *sentMapping.Key
 	}
-	if in.Format != nil {
-		m.Format = *in.Format
+	if sentMapping.Format != nil {
+		m.Format = *sentMapping.Format
 	}
 	return nil
 }
 
 // mappable is the credential field that a target names. Headers are no single secret.
-func (s secrets) mappable(name, at string) (string, error) {
+func (s secrets) mappable(name, path string) (string, error) {
 	if long, ok := providerFields[name]; ok && s.field == "" {
 		name = long
 	}
 	field, known := s.find(name)
 	if !known || field == customHost || field == customHeaders {
-		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).WithParam(at + ".target_field")
+		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).WithParam(path + ".target_field")
 	}
 	return field, nil
 }
 
-func noReference(at string) error {
-	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").WithParam(at + ".secret_reference_id")
+func noReference(path string) error {
+	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").WithParam(path + ".secret_reference_id")
 }
 
 // stand puts something in the place of what mappings bring at call time, so that the

@@ -22,8 +22,8 @@ func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.R
 	if was == now || now == origin(s.spec.BaseURL) { // the provider's own, where all calls of all customers go
 		return nil
 	}
-	if at := s.unsentSecretPath(v, sent, fields, mappings); at != "" {
-		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).WithParam(at)
+	if path := s.unsentSecretPath(v, sent, fields, mappings); path != "" {
+		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).WithParam(path)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (s secrets) targetHost(v values, mappings []sealed.Mapping) string {
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if isPlace(name) && !s.secret(name) {
+		if isDestinationField(name) && !s.secret(name) {
 			parts = append(parts, name+"="+origin(text(v[name])))
 		}
 	}
@@ -66,7 +66,7 @@ func (s secrets) comparable(v, other values) values {
 // moved is the field that leads elsewhere than before.
 func (s secrets) moved(before, v values) string {
 	for _, name := range append([]string{customHost}, slices.Sorted(maps.Keys(v))...) {
-		if text(v[name]) != "" && text(v[name]) != text(before[name]) && isPlace(name) && !s.secret(name) {
+		if text(v[name]) != "" && text(v[name]) != text(before[name]) && isDestinationField(name) && !s.secret(name) {
 			return name
 		}
 	}

@@ -16,17 +16,17 @@ import (
 func (k deps) secretReferences() resource.Resource {
 	return &resource.Kind[credential.SecretReference, secretReferenceView]{
 		Name: credential.SecretReferenceKind, Object: "secret-reference", Title: "secret reference", Tag: "Secret references", Audited: "secret_references",
-		Path: "/secret-references", Param: "secretReferenceId", Perm: "secret_references", Verbs: resource.AllVerbs, Home: resource.InOrganisation,
+		Path: "/secret-references", Param: "secretReferenceId", Perm: "secret_references", Verbs: resource.AllVerbs, Scope: resource.InOrganisation,
 		PageSize: 20, PageMax: 100,
-		Create: secretReferenceIn{}, Update: secretReferencePatch{}, Own: []string{"auth_config", "allow_all_workspaces", "allowed_workspaces"},
+		Create: secretReferenceIn{}, Update: secretReferencePatch{}, PreparedFields: []string{"auth_config", "allow_all_workspaces", "allowed_workspaces"},
 		Hides: func(path []string) bool { return path[0] == "auth_config" && credential.HidesAuth(path[len(path)-1]) },
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "manager_type", Enum: credential.Managers()}, Index: "manager"},
 			searchFilter(),
 			tagFilter(),
 		},
-		Prepare: k.prepareSecretReference,
-		Keep:    keepSecretReference,
+		Prepare:    k.prepareSecretReference,
+		CanArchive: canArchiveSecretReference,
 		Index: func(r *resource.Row[credential.SecretReference]) []resource.IndexEntry {
 			return append(tagEntries(r.Value.Tags), resource.IndexEntry{Name: "manager", Value: string(r.Value.Manager)})
 		},
@@ -97,14 +97,14 @@ func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resou
 	}
 	v.AuthConfig = shownAuth(auth)
 	for _, id := range s.Workspaces {
-		place, err := c.Reader.Find(ctx, "workspace", id)
+		workspace, err := c.Reader.Find(ctx, "workspace", id)
 		if fault.Has(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
 			return v, err
 		}
-		v.Allowed = append(v.Allowed, place.ShownSlug())
+		v.Allowed = append(v.Allowed, workspace.ShownSlug())
 	}
 	v.OrganisationID, v.Description, v.SecretPath, v.SecretKey = r.OrgID, orNull(s.Description), s.Path, orNull(s.Key)
 	v.AllowAll, v.Tags, v.CreatedBy = &s.All, s.Tags, s.CreatedBy

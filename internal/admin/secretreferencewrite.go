@@ -84,11 +84,11 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 		auth[name] = *v
 		named = append(named, name)
 	}
-	raw, at, err := credential.CheckAuth(s.Manager, auth, named)
+	raw, path, err := credential.CheckAuth(s.Manager, auth, named)
 	if err != nil {
 		return err
 	}
-	if ch.Old != nil && raw != "" && before[at[strings.LastIndexByte(at, '.')+1:]] != raw {
+	if ch.Old != nil && raw != "" && before[path[strings.LastIndexByte(path, '.')+1:]] != raw {
 		for name := range auth {
 			if credential.HidesAuth(name) && !slices.Contains(named, name) {
 				return fault.New(fault.InvalidParameter, "the address leads to another host: send the secret again").WithParam("auth_config." + name)
@@ -96,7 +96,7 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 		}
 	}
 	if raw != "" {
-		if err := k.checkManagerURL(s.Manager, auth, raw, at); err != nil {
+		if err := k.checkManagerURL(s.Manager, auth, raw, path); err != nil {
 			return err
 		}
 	}
@@ -128,14 +128,14 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 
 // checkManagerURL keeps the gateway from private addresses, and its own identity from
 // everybody whom neither the cloud nor the operator vouches for.
-func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw, at string) error {
+func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw, path string) error {
 	if err := k.Guard.CheckURL(raw); err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
 	if to := credential.IdentityAddress(m, auth); to == "" || k.Guard.TakesStoredKeys(to) {
 		return nil
 	}
-	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").WithParam(at)
+	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").WithParam(path)
 }
 
 // allowWorkspaces settles which workspaces may use the reference.
@@ -155,7 +155,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	case all != nil && *all:
 		s.All, s.Workspaces = true, nil
 	case names != nil:
-		ids, err := placeIDs(ctx, c, names, "allowed_workspaces")
+		ids, err := findWorkspaceIDs(ctx, c, names, "allowed_workspaces")
 		if err != nil {
 			return err
 		}
@@ -166,27 +166,27 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	return nil
 }
 
-// placeIDs are the ids of workspaces that a list names by id or slug, each once.
-func placeIDs(ctx context.Context, c *resource.Call, names []string, field string) ([]string, error) {
+// findWorkspaceIDs are the ids of workspaces that a list names by id or slug, each once.
+func findWorkspaceIDs(ctx context.Context, c *resource.Call, names []string, field string) ([]string, error) {
 	ids := make([]string, 0, len(names))
 	for i, name := range names {
-		place, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
+		workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 		if fault.Has(err, fault.NotFound) {
 			return nil, fault.New(fault.InvalidParameter, "there is no such workspace").WithParam(fmt.Sprintf("%s[%d]", field, i))
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(ids, place.ID) {
-			ids = append(ids, place.ID)
+		if !slices.Contains(ids, workspace.ID) {
+			ids = append(ids, workspace.ID)
 		}
 	}
 	return ids, nil
 }
 
-// keepSecretReference keeps what something reads its secrets by. The contract wants
+// canArchiveSecretReference keeps what something reads its secrets by. The contract wants
 // 400 here, not the usual 409.
-func keepSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
+func canArchiveSecretReference(ctx context.Context, c *resource.Call, r *resource.Row[credential.SecretReference]) error {
 	for _, user := range []struct{ kind, title string }{{credential.IntegrationKind, "integration"}, {credential.VirtualKeyKind, "virtual key"}, {mcp.IntegrationKind, "MCP integration"}, {agent.IntegrationKind, "agent integration"}} {
 		rows, err := resource.ListReferrers(ctx, c.Reader, user.kind, r.Record, "")
 		if err != nil {

@@ -85,12 +85,12 @@ func (s secrets) seal(v values) (key, fields []byte, err error) {
 	return key, fields, err
 }
 
-// settle reads the mappings of a body, holds all values against what the provider needs and
+// sealSent reads the mappings of a body, holds all values against what the provider needs and
 // who may save them, and seals them into a record. Prefix is that of the targets of mappings,
 // and before are the values that were stored.
-func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sent, place, prefix string, before, v values, to storedSecret) (err error) {
+func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.Sent, workspaceID, prefix string, before, v values, to storedSecret) (err error) {
 	mapped := keyMapped(*to.mappings)
-	if *to.mappings, err = s.mappings(ctx, c, sent, place, prefix, *to.mappings); err != nil {
+	if *to.mappings, err = s.mappings(ctx, c, sent, workspaceID, prefix, *to.mappings); err != nil {
 		return err
 	}
 	if keyMapped(*to.mappings) && !mapped && sent.Secret("key").Empty() { // it takes the place of the stored one
@@ -100,7 +100,7 @@ func (s secrets) settle(ctx context.Context, c *resource.Call, sent resource.Sen
 		return err
 	}
 	if !maps.EqualFunc(before, v, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		if err := rejectGatewayIdentity(c, s.ready(v), s.at); err != nil {
+		if err := rejectGatewayIdentity(c, s.ready(v), s.fieldPath); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []seale
 			nulled = append(nulled, f)
 		case string(raw) == "null":
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).WithParam(s.at(name))
+			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).WithParam(s.fieldPath(name))
 		case f == deploymentsField:
 			v[f] = plainDeployments(raw)
 		default:
@@ -213,25 +213,25 @@ func (s secrets) unsentSecretPath(v values, sent resource.Sent, fields map[strin
 	if _, remapped := sent["secret_mappings"]; !remapped && len(mappings) > 0 {
 		return "secret_mappings"
 	}
-	given := map[string]bool{provider.Key: !sent.Secret("key").Empty()}
+	provided := map[string]bool{provider.Key: !sent.Secret("key").Empty()}
 	for name := range fields {
 		if f, known := s.find(name); known {
-			given[f] = true
+			provided[f] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if s.secret(name) && !given[name] {
+		if s.secret(name) && !provided[name] {
 			if name == provider.Key {
 				return "key"
 			}
-			return s.at(name)
+			return s.fieldPath(name)
 		}
 	}
 	return ""
 }
 
-// at is where a field stands in the body.
-func (s secrets) at(name string) string {
+// fieldPath is where a field stands in the body.
+func (s secrets) fieldPath(name string) string {
 	if s.field != "" {
 		return s.field + "." + name
 	}
@@ -268,13 +268,13 @@ func (s secrets) secret(name string) bool {
 func (s secrets) check(v values) error {
 	if raw, ok := v[customHost]; ok {
 		if err := s.k.Guard.CheckURL(text(raw)); err != nil {
-			return fault.From(err).WithParam(s.at(customHost))
+			return fault.From(err).WithParam(s.fieldPath(customHost))
 		}
 	}
 	if raw, ok := v[customHeaders]; ok {
 		var headers map[string]string
 		if json.Unmarshal(raw, &headers) != nil {
-			return fault.New(fault.InvalidParameter, "the value is an object of strings").WithParam(s.at(customHeaders))
+			return fault.New(fault.InvalidParameter, "the value is an object of strings").WithParam(s.fieldPath(customHeaders))
 		}
 	}
 	ready := s.ready(v)
@@ -286,7 +286,7 @@ func (s secrets) check(v values) error {
 		return s.blame(fault.From(err), ready)
 	}
 	if err := p.CheckIdentityHost(ready, s.k.Guard.TakesStoredKeys); err != nil {
-		return fault.From(err).WithParam(s.at(p.Named))
+		return fault.From(err).WithParam(s.fieldPath(p.Named))
 	}
 	return nil
 }
@@ -304,22 +304,22 @@ func (s secrets) ready(v values) provider.Values {
 
 // blame names the field of the body that a provider's refusal is about: the data
 // plane speaks of headers.
-func (s secrets) blame(f *fault.Error, given provider.Values) error {
+func (s secrets) blame(f *fault.Error, provided provider.Values) error {
 	for _, field := range s.spec.Fields {
 		if f.Param != field.Name && !slices.Contains(field.Headers, f.Param) && (field.Name != provider.Key || f.Param != "authorization") {
 			continue
 		}
-		at := s.at(field.Name)
+		at := s.fieldPath(field.Name)
 		if field.Name == provider.Key {
 			at = provider.Key
 		}
-		if given[field.Name] == "" {
+		if provided[field.Name] == "" {
 			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).WithParam(at)
 		}
 		return fault.New(fault.InvalidParameter, f.Text()).WithParam(at)
 	}
 	if f.Param == "x-gateway-custom-host" {
-		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).WithParam(s.at(customHost))
+		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).WithParam(s.fieldPath(customHost))
 	}
 	return f
 }

@@ -25,11 +25,11 @@ func namesFilter(param string) resource.Filter {
 // not there, or not for the caller, are not in the answer.
 func filterByNames(param, kind string) func(ctx context.Context, c *resource.Call, q *resource.Query) error {
 	return func(ctx context.Context, c *resource.Call, q *resource.Query) error {
-		asked := c.Query(param)
-		if asked == "" {
+		requested := c.Query(param)
+		if requested == "" {
 			return nil
 		}
-		names := strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+		names := strings.FieldsFunc(requested, func(r rune) bool { return r == ',' || r == ' ' })
 		if len(names) > maxIDs {
 			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).WithParam(param)
 		}

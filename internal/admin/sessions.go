@@ -29,30 +29,30 @@ func (k deps) sessions() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodPost, Path: "/auth/login", ID: "login", Summary: "Sign in with e-mail and password", Tag: "Sessions",
-			Public: true, Body: loginIn{}, Answer: loginOut{}, Audited: "auth", Action: "login", Run: k.login,
+			Public: true, Body: loginIn{}, Response: loginOut{}, Audited: "auth", Action: "login", Run: k.login,
 		},
 		{
 			Method: http.MethodPost, Path: "/auth/logout", ID: "logout", Summary: "End this session", Tag: "Sessions",
-			Scopes: anybody, Anywhere: true, Audited: "auth", Action: "logout", Run: k.logout,
+			Scopes: anySessionScopes, Anywhere: true, Audited: "auth", Action: "logout", Run: k.logout,
 		},
 		{
 			Method: http.MethodGet, Path: "/auth/self", ID: "getSelf", Summary: "Read who is signed in and what they may do", Tag: "Sessions",
-			Scopes: anybody, Anywhere: true, Answer: selfView{}, Run: k.self,
+			Scopes: anySessionScopes, Anywhere: true, Response: selfView{}, Run: k.self,
 		},
 		{
 			Method: http.MethodDelete, Path: "/auth/sessions", ID: "endSessions", Summary: "Sign out everywhere", Tag: "Sessions",
-			Scopes: anybody, Anywhere: true, Audited: "auth", Action: "logout", Run: k.endSessions,
+			Scopes: anySessionScopes, Anywhere: true, Audited: "auth", Action: "logout", Run: k.endSessions,
 		},
 		{
 			Method: http.MethodPut, Path: "/auth/password", ID: "updatePassword", Summary: "Change the own password; all other sessions end", Tag: "Sessions",
-			Scopes: anybody, Anywhere: true, Body: passwordIn{}, Audited: "auth", Action: "update", Run: k.putPassword,
+			Scopes: anySessionScopes, Anywhere: true, Body: passwordIn{}, Audited: "auth", Action: "update", Run: k.putPassword,
 		},
 	}
 }
 
-// anybody is a scope that every session may use, so that operations for any user can
+// anySessionScopes is a scope that every session may use, so that operations for any user can
 // ask for one.
-var anybody = []access.Scope{"workspaces.list"}
+var anySessionScopes = []access.Scope{"workspaces.list"}
 
 type loginIn struct {
 	Email          string `json:"email" maxLength:"254"`
@@ -92,15 +92,15 @@ func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, fault.New(fault.Forbidden, "another site sent this request").WithCause(err)
 	}
 	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.NetworkOf(c.Remote())
-	if err := k.Pace.Allow(c.Now, account, pair); err != nil {
+	if err := k.Throttle.Allow(c.Now, account, pair); err != nil {
 		return nil, err
 	}
 	user, err := k.authenticate(ctx, c, email, remote, account, pair)
 	if err != nil {
 		return nil, err
 	}
-	k.Pace.Succeeded(account)
-	k.Pace.Succeeded(pair)
+	k.Throttle.Succeeded(account)
+	k.Throttle.Succeeded(pair)
 	return k.open(ctx, c, user)
 }
 
@@ -108,20 +108,20 @@ func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 // place failed too often. Names are what the login is at; a failure counts for them and the
 // place. Others may have guessed by the time that the attempt has its turn: then it is
 // refused, or made slowly after all.
-func (k deps) authenticate(ctx context.Context, c *resource.Call, email, place string, names ...string) (*resource.Row[tenant.User], error) {
+func (k deps) authenticate(ctx context.Context, c *resource.Call, email, network string, names ...string) (*resource.Row[tenant.User], error) {
 	for {
-		slow, done, err := k.slowDown(ctx, c, k.Pace, place, names...)
+		slow, done, err := k.slowDown(ctx, c, k.Throttle, network, names...)
 		if err != nil {
 			return nil, err
 		}
 		user, err := k.tryLogin(ctx, c, email, func() error {
-			if !slow && k.Pace.IsSlow(c.Now, place) {
+			if !slow && k.Throttle.IsSlow(c.Now, network) {
 				return errSlow
 			}
-			return k.Pace.Allow(c.Now, names...)
+			return k.Throttle.Allow(c.Now, names...)
 		})
 		if errors.Is(err, errWrong) {
-			k.Pace.Failed(c.Now, append(names, place)...)
+			k.Throttle.Failed(c.Now, append(names, network)...)
 			err = errBadLogin()
 		}
 		done()
@@ -167,8 +167,8 @@ const slowHashes = 4
 // slowDown makes an attempt from a place that failed too often slow, whoever makes it, so
 // that guessing at many accounts costs time and a correct password still gets through.
 // Done ends the attempt.
-func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, place string, names ...string) (slow bool, done func(), err error) {
-	slow, done, err = by.Slowly(ctx, c.Now, place, names...)
+func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.LoginThrottle, network string, names ...string) (slow bool, done func(), err error) {
+	slow, done, err = by.Slowly(ctx, c.Now, network, names...)
 	if fault.Has(err, fault.RateLimited) {
 		return slow, nil, err
 	}
@@ -176,7 +176,7 @@ func (k deps) slowDown(ctx context.Context, c *resource.Call, by *identity.Login
 		return slow, nil, fault.Wrap(fault.ClientGone, err)
 	}
 	for i := 0; slow && i < slowHashes; i++ {
-		if _, err := k.Passwords.Matches(ctx, "", sealed.New(place), nil); err != nil {
+		if _, err := k.Passwords.Matches(ctx, "", sealed.New(network), nil); err != nil {
 			done()
 			return slow, nil, err
 		}
@@ -385,7 +385,7 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	if login == nil {
 		return nil, fault.New(fault.InvalidRequest, "you have no password here; sign in through the identity provider")
 	}
-	allowed := func() error { return k.Pace.Allow(c.Now, user.ID) }
+	allowed := func() error { return k.Throttle.Allow(c.Now, user.ID) }
 	if err := allowed(); err != nil {
 		return nil, err
 	}
@@ -394,7 +394,7 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if !ok {
-		k.Pace.Failed(c.Now, user.ID)
+		k.Throttle.Failed(c.Now, user.ID)
 		return nil, fault.New(fault.InvalidParameter, "this is not the present password").WithParam("current_password")
 	}
 	next := c.Sent.Secret("new_password")
@@ -434,9 +434,9 @@ func SetPassword(ctx context.Context, tx resource.Tx, user resource.Record, hash
 
 // selfView says who is signed in.
 type selfView struct {
-	User         userView    `json:"user"`
-	Organisation selfOrg     `json:"organisation"`
-	Workspaces   []selfPlace `json:"workspaces" nullable:"false"`
+	User         userView        `json:"user"`
+	Organisation selfOrg         `json:"organisation"`
+	Workspaces   []selfWorkspace `json:"workspaces" nullable:"false"`
 }
 
 type selfOrg struct {
@@ -445,7 +445,7 @@ type selfOrg struct {
 	Role access.Role `json:"role" enum:"owner,admin,member"`
 }
 
-type selfPlace struct {
+type selfWorkspace struct {
 	ID     string      `json:"id" format:"uuid"`
 	Slug   string      `json:"slug"`
 	Name   string      `json:"name"`
@@ -461,35 +461,35 @@ func (k deps) self(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	q := resource.Query{Kind: tenant.WorkspaceKind, OrgID: c.OrgID, Statuses: []string{resource.Active}, Limit: 1000}
 	if !c.Principal.IsOrgWide() {
-		for id := range c.Principal.Places {
+		for id := range c.Principal.Memberships {
 			q.IDs = append(q.IDs, id)
 		}
 		q.IDs = orNoItems(q.IDs)
 	}
-	places, err := rowsOf[tenant.Workspace](ctx, c.Reader, q)
+	workspaces, err := rowsOf[tenant.Workspace](ctx, c.Reader, q)
 	if err != nil {
 		return nil, err
 	}
-	v := selfView{User: viewUser(user), Organisation: selfOrg{org.ID, org.Value.Name, user.Value.Role}, Workspaces: []selfPlace{}}
-	for _, ws := range places {
-		role := c.Principal.Places[ws.ID].Role
+	v := selfView{User: viewUser(user), Organisation: selfOrg{org.ID, org.Value.Name, user.Value.Role}, Workspaces: []selfWorkspace{}}
+	for _, ws := range workspaces {
+		role := c.Principal.Memberships[ws.ID].Role
 		if role == "" {
 			role = access.Admin // of the organisation, so of every workspace
 		}
-		v.Workspaces = append(v.Workspaces, selfPlace{ws.ID, ws.Slug, ws.Value.Name, role, c.Principal.Allowed(ws.ID)})
+		v.Workspaces = append(v.Workspaces, selfWorkspace{ws.ID, ws.Slug, ws.Value.Name, role, c.Principal.Allowed(ws.ID)})
 	}
 	return v, nil
 }
 
 // passwordOf hashes a password that was sent with a form.
-func (k deps) passwordOf(ctx context.Context, p sealed.String, at string) (string, error) {
-	if err := identity.Check(p, at); err != nil {
+func (k deps) passwordOf(ctx context.Context, p sealed.String, path string) (string, error) {
+	if err := identity.Check(p, path); err != nil {
 		return "", err
 	}
 	return k.Passwords.Hash(ctx, p)

@@ -17,14 +17,14 @@ func TestStrangersLearnOfNoAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, storetest.SQLite(t)))
 	w.signIn(t, "ada@acme.example", "member", "")
-	answer := func(email string) string {
+	responseFor := func(email string) string {
 		rec := w.raw(t, "nobody", "POST", "/v1/auth/login", `{"email":"`+email+`","password":"s3cr3t-guess-1"}`)
 		return rec.Result().Status + regexp.MustCompile(`\s+`).ReplaceAllString(rec.Body.String(), " ")
 	}
-	none := answer("nobody@acme.example")
-	for of, email := range map[string]string{"one organisation": "ada@acme.example", "two": "owner@acme.example"} {
-		if got := answer(email); got != none {
-			t.Errorf("an address of %s: %s, of none: %s", of, got, none)
+	none := responseFor("nobody@acme.example")
+	for name, email := range map[string]string{"one organisation": "ada@acme.example", "two": "owner@acme.example"} {
+		if got := responseFor(email); got != none {
+			t.Errorf("an address of %s: %s, of none: %s", name, got, none)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestNoPasswordsWhereThereIsSSOAlone(t *testing.T) {
 	accept := "/v1/admin/users/invites/" + token[:strings.IndexByte(token, '"')] + "/accept"
 
 	// It cannot be turned on while sign-on does not run; an older version could.
-	org := w.names.of["org"]
+	org := w.names.values["org"]
 	w.put(t, resource.Record{Kind: tenant.AuthKind, ID: ident.NewID(), OrgID: org, Index: []resource.IndexEntry{{Name: "organisation", Value: org, Unique: true}}},
 		tenant.Auth{SSOType: "oidc", SSOOnly: true, OIDC: &tenant.OIDC{Issuer: "https://id.acme.example", ClientID: "sluice"}})
 	for what, got := range map[string]int{

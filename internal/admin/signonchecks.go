@@ -17,9 +17,9 @@ import (
 func refuseSignOn(before, after *tenant.Auth) error {
 	isSSO := func(a *tenant.Auth) bool { return a.SSOType == "oidc" || a.SSOType == "saml" }
 	for _, turned := range []struct {
-		field   string
-		on, was bool
-		instead string
+		field        string
+		enabled, was bool
+		instead      string
 	}{
 		{"sso_only", after.SSOOnly, before.SSOOnly, "everybody would be locked out; leave it false"},
 		{"sso_type", isSSO(after), isSSO(before), "leave it none and let people sign in with passwords"},
@@ -28,7 +28,7 @@ func refuseSignOn(before, after *tenant.Auth) error {
 		{"scim.org_user_management_only_scim", after.SCIM.UsersOnly, before.SCIM.UsersOnly, "nobody could be invited; leave it false"},
 		{"scim.group_based_user_provisioning", after.SCIM.GroupUsers, before.SCIM.GroupUsers, "there are no SCIM routes; use invitations"},
 	} {
-		if turned.on && !turned.was {
+		if turned.enabled && !turned.was {
 			return notRunning("auth_settings."+turned.field, turned.instead)
 		}
 	}

@@ -23,7 +23,7 @@ func TestSlugsCollideWithinAnOrganisationAlone(t *testing.T) {
 		}
 		body := op.RequestBody.Value.Content.Get("application/json").Schema.Value
 		kind, _, _ := strings.Cut(l.makes, " ")
-		if body.Properties["slug"] == nil || w.slugs[w.away.ids[kind]] == "" {
+		if body.Properties["slug"] == nil || w.slugs[w.otherOrg.ids[kind]] == "" {
 			continue
 		}
 		seen++
@@ -32,7 +32,7 @@ func TestSlugsCollideWithinAnOrganisationAlone(t *testing.T) {
 			with.body = `{"slug":"` + slug + `",` + strings.Replace(l.body[1:], `,"slug":"vk-{n}"`, "", 1)
 			return w.ask(t, "admin", &with, w.main, true)
 		}
-		if rec := send(w.slugs[w.away.ids[kind]]); rec.Code != 200 {
+		if rec := send(w.slugs[w.otherOrg.ids[kind]]); rec.Code != 200 {
 			t.Errorf("%s with the slug of another organisation: %d %s", l, rec.Code, rec.Body)
 		}
 		w.checkTaken(t, l, kind, send)

@@ -34,7 +34,7 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 	if err != nil {
 		return err
 	}
-	places := make(map[string]tenant.Membership, len(members))
+	byWorkspace := make(map[string]tenant.Membership, len(members))
 	for _, m := range members {
 		if p.WorkspaceID != "" && m.WorkspaceID != p.WorkspaceID {
 			continue
@@ -46,9 +46,9 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 		if err != nil {
 			return err
 		}
-		places[m.WorkspaceID] = tenant.Membership{Role: m.Value.Role, Workspace: &ws.Value}
+		byWorkspace[m.WorkspaceID] = tenant.Membership{Role: m.Value.Role, Workspace: &ws.Value}
 	}
-	org.Value.Standing(p, &user.Value, places)
+	org.Value.ApplyUserRights(p, &user.Value, byWorkspace)
 	return nil
 }
 
@@ -64,9 +64,9 @@ func live[T any](ctx context.Context, from resource.Reader, kind, id string) (*r
 	return resource.Decode[T](rec)
 }
 
-// ofOwnOrg is the record of the caller's organisation that a placeholder of the path
+// findInCallerOrg is the record of the caller's organisation that a placeholder of the path
 // names by its id: fault.NotFound, in the words missing, when there is none.
-func ofOwnOrg[T any](ctx context.Context, c *resource.Call, kind, param, missing string) (*resource.Row[T], error) {
+func findInCallerOrg[T any](ctx context.Context, c *resource.Call, kind, param, missing string) (*resource.Row[T], error) {
 	rec, err := c.Reader.Find(ctx, kind, c.Path(param))
 	if fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID {
 		return nil, fault.New(fault.NotFound, missing).WithParam(param)

@@ -45,7 +45,7 @@ func NewTokenTrail(store resource.Store, trail resource.Trail, log *slog.Logger)
 func (t *TokenTrail) TokenRefused(r audit.RefusedToken) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if minute := r.At.Truncate(time.Minute); minute.After(t.began) {
+	if minute := r.RefusedAt.Truncate(time.Minute); minute.After(t.began) {
 		t.began, t.taken = minute, 0
 	}
 	if t.taken == TokensPerMinute {
@@ -107,7 +107,7 @@ func rowOfToken(orgID string, r audit.RefusedToken, leftOut int) resource.AuditR
 		notes["left_out_before"] = leftOut
 	}
 	return resource.AuditRow{
-		OrgID: orgID, Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, At: r.At, Status: 401,
+		OrgID: orgID, Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, CreatedAt: r.RefusedAt, Status: 401,
 		RemoteIP: r.Remote, Method: r.Method, Path: r.Path, RequestID: r.RequestID,
 		Body: encode(resource.AuditDetails{Notes: notes, Error: r.Reason}),
 	}

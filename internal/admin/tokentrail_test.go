@@ -30,10 +30,10 @@ func TestTokenTrail(t *testing.T) {
 		t.Fatal(err)
 	}
 	trail := admin.NewTokenTrail(st, resource.Trail{Clock: &clock{now: began}}, slog.New(slog.DiscardHandler))
-	write := func(n int, at time.Time) []resource.AuditRow {
+	write := func(n int, when time.Time) []resource.AuditRow {
 		t.Helper()
 		for range n {
-			trail.TokenRefused(audit.RefusedToken{At: at, Remote: "192.0.2.7", Method: "POST", Path: "/v1/chat/completions", RequestID: "r", Reason: "why"})
+			trail.TokenRefused(audit.RefusedToken{RefusedAt: when, Remote: "192.0.2.7", Method: "POST", Path: "/v1/chat/completions", RequestID: "r", Reason: "why"})
 		}
 		ended, stop := context.WithCancel(t.Context())
 		stop()
@@ -63,7 +63,7 @@ func TestTokenTrail(t *testing.T) {
 	r := rows[0]
 	r.ID, r.Body = "", nil
 	if diff := cmp.Diff(resource.AuditRow{
-		OrgID: org, Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, At: began, Status: 401,
+		OrgID: org, Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, CreatedAt: began, Status: 401,
 		RemoteIP: "192.0.2.7", Method: "POST", Path: "/v1/chat/completions", RequestID: "r",
 	}, r); diff != "" {
 		t.Errorf("the row (-want +got):\n%s", diff)

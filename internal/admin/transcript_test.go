@@ -149,11 +149,11 @@ func (w *world) step(t *testing.T, text string) []byte {
 	if err := w.admin.Await(t.Context()); err != nil {
 		t.Error(err)
 	}
-	return []byte(ask + "\n=> " + w.answer(t, r, rec))
+	return []byte(ask + "\n=> " + w.formatResponse(t, r, rec))
 }
 
-// answer is what came back, in the form of the transcript.
-func (w *world) answer(t *testing.T, r *http.Request, rec *httptest.ResponseRecorder) string {
+// formatResponse is what came back, in the form of the transcript.
+func (w *world) formatResponse(t *testing.T, r *http.Request, rec *httptest.ResponseRecorder) string {
 	t.Helper()
 	if rec.Header().Get("x-gateway-request-id") == "" {
 		t.Error("the answer has no request id")

@@ -76,9 +76,9 @@ func TestLoginOfAnotherSite(t *testing.T) {
 }
 
 // signIn invites somebody and returns the token of their session.
-func (w *world) signIn(t *testing.T, email, role, places string) (session, id string) {
+func (w *world) signIn(t *testing.T, email, role, workspaces string) (session, id string) {
 	t.Helper()
-	invited := w.raw(t, "admin", "POST", "/v1/admin/users/invites", `{"email":"`+email+`","role":"`+role+`","workspaces":[`+places+`]}`).Body.String()
+	invited := w.raw(t, "admin", "POST", "/v1/admin/users/invites", `{"email":"`+email+`","role":"`+role+`","workspaces":[`+workspaces+`]}`).Body.String()
 	_, token, ok := strings.Cut(invited, "token=")
 	if !ok {
 		t.Fatal(invited)
@@ -133,9 +133,9 @@ func TestDemotedAdminLosesKeys(t *testing.T) {
 	w.raw(t, "admin", "PUT", "/v1/admin/users/"+id, `{"role":"member"}`)
 	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
 	r.Header.Set("x-gateway-api-key", made.Key)
-	p, err := w.look(r) // what the data plane does: the key, its user's standing, the check of the key
+	p, err := w.authenticate(r) // what the data plane does: the key, its user's standing, the check of the key
 	if err == nil && access.CanCall(p, access.CompletionsWrite) == nil {
-		t.Errorf("who belongs to the workspace no more has a key there that sends traffic: places %v", p.Places)
+		t.Errorf("who belongs to the workspace no more has a key there that sends traffic: places %v", p.Memberships)
 	}
 }
 

@@ -49,16 +49,16 @@ const maxUserAccess = 2000
 
 // accessActions read and change which users may use a server. They are for those who
 // act for others in the workspace. Stem is that of their scopes.
-func (f *serverKind[I, S]) accessActions(word, stem string) []resource.Action[S] {
+func (f *serverKind[I, S]) accessActions(idName, stem string) []resource.Action[S] {
 	return []resource.Action[S]{
 		{
-			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + word + "UserAccess", Summary: "List which members of the workspace may use the server",
-			Query:  append(pagesFrom1(), resource.Param{Name: "search", Doc: "part of the name or e-mail", MaxLength: 255}),
-			Answer: userAccessList{}, Read: f.listUserAccess,
+			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + idName + "UserAccess", Summary: "List which members of the workspace may use the server",
+			Query:    append(pagesFrom1(), resource.Param{Name: "search", Doc: "part of the name or e-mail", MaxLength: 255}),
+			Response: userAccessList{}, Read: f.listUserAccess,
 		},
 		{
-			Name: "manage_access", Scope: stem + ".update", Method: http.MethodPut, Path: "/user-access", ID: "update" + word + "UserAccess",
-			Summary: "Say which members of the workspace may use the server", Body: userAccessIn{}, Answer: doneView{}, Run: f.putUserAccess,
+			Name: "manage_access", Scope: stem + ".update", Method: http.MethodPut, Path: "/user-access", ID: "update" + idName + "UserAccess",
+			Summary: "Say which members of the workspace may use the server", Body: userAccessIn{}, Response: doneView{}, Run: f.putUserAccess,
 		},
 	}
 }
@@ -83,8 +83,8 @@ func pageOf[V any](c *resource.Call, all []V) resource.MoreOf[V] {
 	}
 }
 
-func onlyLeaders(c *resource.Call, place string) error {
-	if !c.Principal.CanManageUsers(place) {
+func onlyLeaders(c *resource.Call, workspaceID string) error {
+	if !c.Principal.CanManageUsers(workspaceID) {
 		return fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the access of others")
 	}
 	return nil
@@ -102,7 +102,7 @@ func (f *serverKind[I, S]) listUserAccess(ctx context.Context, c *resource.Call,
 	if err != nil {
 		return nil, err
 	}
-	s := f.in(&r.Value)
+	s := f.fieldsOf(&r.Value)
 	search := strings.ToLower(c.Query("search"))
 	var list []userAccessView
 	for _, u := range users {
@@ -141,7 +141,7 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 	for _, u := range users {
 		members[u.ID] = true
 	}
-	s := f.in(&ch.New.Value)
+	s := f.fieldsOf(&ch.New.Value)
 	next := map[string]bool{}
 	for id, enabled := range *s.users { // who left is forgotten
 		if members[id] {
@@ -166,8 +166,8 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 
 // memberUsers are the users who are members of a workspace, in the order in which they
 // became users.
-func memberUsers(ctx context.Context, from resource.Reader, orgID, place string) ([]*resource.Row[tenant.User], error) {
-	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: place, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
+func memberUsers(ctx context.Context, from resource.Reader, orgID, workspaceID string) ([]*resource.Row[tenant.User], error) {
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: orgID, WorkspaceID: workspaceID, Statuses: []string{resource.Active}, Limit: maxUsersAtATime}
 	all := map[string]*resource.Row[tenant.User]{}
 	err := eachPage(ctx, from, q, func(members []*resource.Row[tenant.Member]) error {
 		users, err := usersOf(ctx, from, orgID, members)

@@ -26,14 +26,14 @@ func TestKeysInAddressesAreNotShown(t *testing.T) {
 		}
 		return rec.Body.String()
 	}
-	idOf := func(answer string) string {
-		_, rest, _ := strings.Cut(answer, `"id":"`)
+	idOf := func(response string) string {
+		_, rest, _ := strings.Cut(response, `"id":"`)
 		id, _, _ := strings.Cut(rest, `"`)
 		return id
 	}
 	defer func() {
-		if told := w.said.text(); strings.Contains(told, "s3cr3t") || !strings.Contains(told, "cannot be reached") {
-			t.Errorf("logged: %s", told)
+		if logText := w.logged.text(); strings.Contains(logText, "s3cr3t") || !strings.Contains(logText, "cannot be reached") {
+			t.Errorf("logged: %s", logText)
 		}
 	}()
 	const masked = `https://tools.upstream.example/mcp?token=***&v=2`
@@ -58,19 +58,19 @@ func TestKeysInAddressesAreNotShown(t *testing.T) {
 	}
 }
 
-// said keeps what was logged. It is safe for concurrent use.
-type said struct {
+// logBuffer keeps what was logged. It is safe for concurrent use.
+type logBuffer struct {
 	mu  sync.Mutex // guards all
 	all bytes.Buffer
 }
 
-func (s *said) Write(b []byte) (int, error) {
+func (s *logBuffer) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all.Write(b)
 }
 
-func (s *said) text() string {
+func (s *logBuffer) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all.String()

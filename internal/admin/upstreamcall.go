@@ -38,8 +38,8 @@ type trial struct {
 	header      http.Header
 	body        []byte
 	maxBytes    int64
-	// whole decides when enough was read of a stream of events; nil reads none of it.
-	whole func(data []byte) bool
+	// isComplete decides when enough was read of a stream of events; nil reads none of it.
+	isComplete func(data []byte) bool
 }
 
 // outcome is what an upstream answered.
@@ -78,9 +78,9 @@ func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	out := outcome{status: res.StatusCode, took: k.Clock.Now().Sub(began), kind: strings.ToLower(strings.TrimSpace(kind))}
 	switch {
-	case out.kind == eventStream && t.whole == nil:
+	case out.kind == eventStream && t.isComplete == nil:
 	case out.kind == eventStream:
-		out.body, err = firstEvent(io.LimitReader(res.Body, t.maxBytes), t.whole)
+		out.body, err = firstEvent(io.LimitReader(res.Body, t.maxBytes), t.isComplete)
 	default:
 		out.body, err = io.ReadAll(io.LimitReader(res.Body, t.maxBytes+1))
 	}
@@ -132,8 +132,8 @@ func firstEvent(from io.Reader, whole func([]byte) bool) ([]byte, error) {
 // maxTrialBytes bounds what is read of an answer to a trial.
 const maxTrialBytes = 1 << 20
 
-// told is a trial's outcome for the caller, with why it failed when it did.
-func (v *trialView) told(out outcome, err error) {
+// setOutcome is a trial's outcome for the caller, with why it failed when it did.
+func (v *trialView) setOutcome(out outcome, err error) {
 	if out.status != 0 {
 		v.StatusCode = &out.status
 		ms := out.took.Milliseconds()

@@ -26,7 +26,7 @@ func (f *serverKind[I, S]) context(id string) string { return f.integration + "/
 // live as long as a request.
 func (f *serverKind[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
 	config := map[string]any{}
-	data := *f.of(&r.Value).config
+	data := *f.upstreamOf(&r.Value).config
 	if len(data) == 0 {
 		return config, nil
 	}
@@ -41,7 +41,7 @@ func (f *serverKind[I, S]) open(r *resource.Row[I]) (map[string]any, error) {
 }
 
 func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error {
-	to := f.of(&r.Value).config
+	to := f.upstreamOf(&r.Value).config
 	if len(config) == 0 {
 		*to = nil
 		return nil
@@ -66,14 +66,14 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 		if stored, err = f.open(ch.Old); err != nil {
 			return nil, err
 		}
-		moved = origin(*f.of(&ch.Old.Value).url) != origin(*f.of(&ch.New.Value).url)
+		moved = origin(*f.upstreamOf(&ch.Old.Value).url) != origin(*f.upstreamOf(&ch.New.Value).url)
 	}
 	_, remapped := ch.Sent["secret_mappings"]
-	if moved && !remapped && len(*f.of(&ch.Old.Value).mappings) > 0 {
+	if moved && !remapped && len(*f.upstreamOf(&ch.Old.Value).mappings) > 0 {
 		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").WithParam("secret_mappings")
 	}
-	raw, given := ch.Sent["configurations"]
-	if !given {
+	raw, isSent := ch.Sent["configurations"]
+	if !isSent {
 		if moved && f.hasSecret(stored, nil) {
 			return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the configurations again, with their secrets").WithParam("configurations")
 		}
@@ -91,17 +91,17 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	if stored != nil {
 		known = stored
 	}
-	whole, misfit := f.unmask(sent, known, nil)
+	unmasked, misfit := f.unmask(sent, known, nil)
 	if misfit != "" {
 		return nil, fault.New(fault.InvalidParameter, "the value is a mask and fits no stored secret for this address: send the secret itself").WithParam("configurations" + misfit)
 	}
-	config, _ := whole.(map[string]any)
+	config, _ := unmasked.(map[string]any)
 	if err := f.check(config); err != nil {
 		return nil, err
 	}
-	for at, raw := range f.addresses(config) {
+	for path, raw := range f.addresses(config) {
 		if err := f.k.Guard.CheckURL(raw); err != nil {
-			return nil, fault.From(err).WithParam(at)
+			return nil, fault.From(err).WithParam(path)
 		}
 	}
 	return config, nil
@@ -117,24 +117,24 @@ func (f *serverKind[I, S]) mask(v any, path []string) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, inner := range v {
-			out[name] = f.mask(inner, below(path, name))
+			out[name] = f.mask(inner, appendPath(path, name))
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, inner := range v {
-			out[i] = f.mask(inner, below(path, strconv.Itoa(i)))
+			out[i] = f.mask(inner, appendPath(path, strconv.Itoa(i)))
 		}
 		return out
 	}
 	return v
 }
 
-func below(path []string, name string) []string { return append(slices.Clone(path), name) }
+func appendPath(path []string, name string) []string { return append(slices.Clone(path), name) }
 
 // unmask puts what is stored at the same path in the place of each mask of it. Misfit is
 // the path of one that stands for nothing.
-func (f *serverKind[I, S]) unmask(v, stored any, path []string) (whole any, misfit string) {
+func (f *serverKind[I, S]) unmask(v, stored any, path []string) (unmasked any, misfit string) {
 	switch v := v.(type) {
 	case string:
 		if !f.hides(path) || !maskForm.MatchString(v) {
@@ -147,7 +147,7 @@ func (f *serverKind[I, S]) unmask(v, stored any, path []string) (whole any, misf
 	case map[string]any:
 		old, _ := stored.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if v[name], misfit = f.unmask(v[name], old[name], below(path, name)); misfit != "" {
+			if v[name], misfit = f.unmask(v[name], old[name], appendPath(path, name)); misfit != "" {
 				return v, misfit
 			}
 		}
@@ -158,7 +158,7 @@ func (f *serverKind[I, S]) unmask(v, stored any, path []string) (whole any, misf
 			if i < len(old) {
 				was = old[i]
 			}
-			if v[i], misfit = f.unmask(v[i], was, below(path, strconv.Itoa(i))); misfit != "" {
+			if v[i], misfit = f.unmask(v[i], was, appendPath(path, strconv.Itoa(i))); misfit != "" {
 				return v, misfit
 			}
 		}
@@ -173,12 +173,12 @@ func (f *serverKind[I, S]) hasSecret(v any, path []string) bool {
 		return v != "" && f.hides(path)
 	case map[string]any:
 		for name, inner := range v {
-			if f.hasSecret(inner, below(path, name)) {
+			if f.hasSecret(inner, appendPath(path, name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(inner any) bool { return f.hasSecret(inner, below(path, "0")) })
+		return slices.ContainsFunc(v, func(inner any) bool { return f.hasSecret(inner, appendPath(path, "0")) })
 	}
 	return false
 }
@@ -214,10 +214,10 @@ func (f *serverKind[I, S]) hidesInBody(path []string) bool {
 const configPrefix = "configurations."
 
 // parseMappingTarget says what the target of a mapping means.
-func (f *serverKind[I, S]) parseMappingTarget(target, at string) (sealed.Mapping, error) {
+func (f *serverKind[I, S]) parseMappingTarget(target, path string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
-		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").WithParam(at + ".target_field")
+		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").WithParam(path + ".target_field")
 	}
 	return sealed.Mapping{Target: configPrefix + field, Field: field}, nil
 }
@@ -227,9 +227,9 @@ const headersField = "custom_headers"
 // headers are those with which the gateway signs in: stored ones, and over them what
 // mappings bring from secret managers, for the workspace place or, with "", for the
 // organisation. Those of a record are fault.SecretUnavailable when a secret cannot be had.
-func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], place string) (http.Header, error) {
+func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *resource.Row[I], workspaceID string) (http.Header, error) {
 	h := http.Header{}
-	up := f.of(&r.Value)
+	up := f.upstreamOf(&r.Value)
 	if !up.headers {
 		return h, nil
 	}
@@ -237,7 +237,7 @@ func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *res
 	if err != nil {
 		return nil, err
 	}
-	mapped, err := f.k.mapped(ctx, c, *up.mappings, place)
+	mapped, err := f.k.mapped(ctx, c, *up.mappings, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *res
 
 // mapped reads the values of mappings from their secret managers, for a workspace or,
 // with "", for the organisation.
-func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, place string) (map[string]string, error) {
+func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Mapping, workspaceID string) (map[string]string, error) {
 	if len(mappings) == 0 {
 		return nil, nil
 	}
@@ -276,7 +276,7 @@ func (k deps) mapped(ctx context.Context, c *resource.Call, mappings []sealed.Ma
 	for i, m := range mappings {
 		uses[i] = credential.SecretUse{Field: m.Field, Key: m.Key, Format: m.Format}
 		ref, err := live[credential.SecretReference](ctx, c.Reader, credential.SecretReferenceKind, m.Reference)
-		if fault.Has(err, fault.NotFound) || err == nil && place != "" && !ref.Value.VisibleTo(place) {
+		if fault.Has(err, fault.NotFound) || err == nil && workspaceID != "" && !ref.Value.VisibleTo(workspaceID) {
 			continue
 		}
 		if err != nil {

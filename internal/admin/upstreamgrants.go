@@ -41,10 +41,10 @@ type globalView struct {
 	Enabled bool `json:"enabled"`
 }
 
-func viewGrant(place grantedPlace) grantView {
-	g := place.grant
+func viewGrant(workspace grantedWorkspace) grantView {
+	g := workspace.grant
 	updated := fromMillis(g.Updated)
-	v := grantView{ID: place.ShownSlug(), Enabled: g.Enabled, Status: place.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
+	v := grantView{ID: workspace.ShownSlug(), Enabled: g.Enabled, Status: workspace.Status, CreatedAt: stamp(fromMillis(g.Created)), LastUpdatedAt: resource.StampOf(&updated)}
 	if !g.Enabled {
 		v.Status = resource.Archived
 	}
@@ -61,14 +61,14 @@ type upstreamGrantsView struct {
 
 // grantActions read and change which workspaces may use an integration of the
 // organisation.
-func (f *serverKind[I, S]) grantActions(word string) []resource.Action[I] {
+func (f *serverKind[I, S]) grantActions(idName string) []resource.Action[I] {
 	return []resource.Action[I]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + word + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
-			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "any value: the list stands in data"}), Answer: upstreamGrantsView{}, Read: f.viewGrants,
+			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + idName + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
+			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "any value: the list stands in data"}), Response: upstreamGrantsView{}, Read: f.viewGrants,
 		},
 		{
-			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + word + "Workspaces",
+			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + idName + "Workspaces",
 			Summary: "Grant an " + f.title + " to workspaces, or take it away", Body: upstreamGrantsIn{}, Run: f.putGrants,
 		},
 	}
@@ -83,12 +83,12 @@ func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *res
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := wantedFor(ctx, tx, c, present, in.Override, in.Workspaces, func(_ int, w upstreamGrantIn) (string, bool) { return w.ID, w.Enabled })
+	requested, err := readRequested(ctx, tx, c, present, in.Override, in.Workspaces, func(_ int, w upstreamGrantIn) (string, bool) { return w.ID, w.Enabled })
 	if err != nil {
 		return nil, err
 	}
-	for _, place := range slices.Sorted(maps.Keys(wanted)) {
-		if err := f.grantOne(ctx, tx, c, ch.New, present, place, wanted[place]); err != nil {
+	for _, workspace := range slices.Sorted(maps.Keys(requested)) {
+		if err := f.grantOne(ctx, tx, c, ch.New, present, workspace, requested[workspace]); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *res
 		if err := c.Sent.Into("global_workspace_access", &sent); err != nil {
 			return nil, err
 		}
-		to := f.of(&ch.New.Value).global
+		to := f.upstreamOf(&ch.New.Value).global
 		if *to = nil; sent != nil {
 			*to = &sent.Enabled
 		}
@@ -107,19 +107,19 @@ func (f *serverKind[I, S]) putGrants(ctx context.Context, tx resource.Tx, c *res
 
 // grantOne gives the integration to a workspace, with a server unless there is one, or
 // takes it away.
-func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, place string, enabled bool) error {
-	old, known := present[place]
+func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *resource.Call, in *resource.Row[I], present map[string]grant, workspace string, enabled bool) error {
+	old, known := present[workspace]
 	if known && old.Enabled == enabled {
 		return nil
 	}
 	if !known {
 		old.Created = c.Now.UnixMilli()
 	}
-	present[place] = grant{Enabled: enabled, Created: old.Created, Updated: c.Now.UnixMilli()}
+	present[workspace] = grant{Enabled: enabled, Created: old.Created, Updated: c.Now.UnixMilli()}
 	if !enabled {
 		return nil
 	}
-	servers, err := resource.ListReferrers(ctx, tx, f.server, in.Record, place)
+	servers, err := resource.ListReferrers(ctx, tx, f.server, in.Record, workspace)
 	if err != nil || len(servers) > 0 {
 		return err
 	}
@@ -127,9 +127,9 @@ func (f *serverKind[I, S]) grantOne(ctx context.Context, tx resource.Tx, c *reso
 	if err != nil {
 		return err
 	}
-	name := f.of(&in.Value).name
+	name := f.upstreamOf(&in.Value).name
 	r := &resource.Row[S]{
-		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: place, Name: name, Slug: slug},
+		Record: resource.Record{ID: ident.NewID(), OrgID: in.OrgID, WorkspaceID: workspace, Name: name, Slug: slug},
 		Value:  f.found(name, in.ID, c.Principal.Actor()),
 	}
 	return f.put(ctx, tx, c, r, in.Record)
@@ -157,14 +157,14 @@ func (f *serverKind[I, S]) freeSlug(ctx context.Context, from resource.Reader, i
 }
 
 // grantNew gives a new workspace what is for all.
-func (f *serverKind[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	return regrant(ctx, tx, c, f.grants(), place.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
-		return f.grantOne(ctx, tx, c, in, present, place.ID, true)
+func (f *serverKind[I, S]) grantNew(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
+	return regrant(ctx, tx, c, f.grants(), workspace.OrgID, globalEntry, func(in *resource.Row[I], present map[string]grant) error {
+		return f.grantOne(ctx, tx, c, in, present, workspace.ID, true)
 	})
 }
 
 func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r resource.Row[I]) (any, error) {
-	places, err := f.grants().places(ctx, c, r.ID)
+	workspaces, err := f.grants().listWorkspaces(ctx, c, r.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -172,15 +172,15 @@ func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r r
 	if err != nil {
 		return nil, err
 	}
-	list := make([]grantView, 0, len(places))
-	for _, place := range places {
-		if hasText(text, place.Name, place.ShownSlug()) {
-			v := viewGrant(place)
-			v.ID = place.ID
+	list := make([]grantView, 0, len(workspaces))
+	for _, workspace := range workspaces {
+		if hasText(text, workspace.Name, workspace.ShownSlug()) {
+			v := viewGrant(workspace)
+			v.ID = workspace.ID
 			list = append(list, v)
 		}
 	}
-	out := upstreamGrantsView{Global: globalOf(*f.of(&r.Value).global), Total: len(list)}
+	out := upstreamGrantsView{Global: globalOf(*f.upstreamOf(&r.Value).global), Total: len(list)}
 	if c.Query("version") != "" {
 		out.Data = &list
 	} else {
@@ -190,9 +190,9 @@ func (f *serverKind[I, S]) viewGrants(ctx context.Context, c *resource.Call, r r
 }
 
 // globalOf shows whether every new workspace gets an integration; null when nobody said.
-func globalOf(on *bool) nullable[globalView] {
-	if on == nil {
+func globalOf(enabled *bool) nullable[globalView] {
+	if enabled == nil {
 		return nullable[globalView]{}
 	}
-	return nullable[globalView]{&globalView{*on}}
+	return nullable[globalView]{&globalView{*enabled}}
 }

@@ -23,16 +23,16 @@ type serverKind[I, S any] struct {
 	title       string // of the integrations, for texts: "MCP integration"
 	stem        string // of their scopes: "mcp_integrations"
 	field       string // of a server, that names its integration: "mcp_integration_id"
-	beside      string // set of links that keeps what the upstream said
+	sideDataSet string // set of links that keeps what the upstream said
 
-	of        func(*I) upstream
-	in        func(*S) serverFields
-	found     func(name, integrationID, owner string) S // a server that is made with the access
-	put       func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[S], to resource.Record) error
-	check     func(config map[string]any) error
-	addresses func(config map[string]any) map[string]string
-	hides     func(path []string) bool
-	mappable  func(field string) bool
+	upstreamOf func(*I) upstream
+	fieldsOf   func(*S) serverFields
+	found      func(name, integrationID, owner string) S // a server that is made with the access
+	put        func(ctx context.Context, tx resource.Tx, c *resource.Call, r *resource.Row[S], to resource.Record) error
+	check      func(config map[string]any) error
+	addresses  func(config map[string]any) map[string]string
+	hides      func(path []string) bool
+	mappable   func(field string) bool
 }
 
 // upstream shows, and points at, what the bodies of integrations have in common.
@@ -62,25 +62,25 @@ func (f *serverKind[I, S]) scopes(action string, r *resource.Row[I]) []access.Sc
 func (f *serverKind[I, S]) index(r *resource.Row[I]) []resource.IndexEntry {
 	entries := []resource.IndexEntry{levelEntry(scopeLevel(r.WorkspaceID))}
 	if r.WorkspaceID != "" {
-		return append(entries, resource.IndexEntry{Name: entryPlace, Value: r.WorkspaceID})
+		return append(entries, resource.IndexEntry{Name: entryWorkspace, Value: r.WorkspaceID})
 	}
-	if on := *f.of(&r.Value).global; on != nil && *on {
+	if enabled := *f.upstreamOf(&r.Value).global; enabled != nil && *enabled {
 		entries = append(entries, globalEntry)
 	}
-	for _, place := range grantedTo(r.Index) {
-		entries = append(entries, resource.IndexEntry{Name: entryPlace, Value: place})
+	for _, workspaceID := range grantedTo(r.Index) {
+		entries = append(entries, resource.IndexEntry{Name: entryWorkspace, Value: workspaceID})
 	}
 	return entries
 }
 
 // prepare checks where an integration leads, and seals how it signs in there.
 func (f *serverKind[I, S]) prepare(ctx context.Context, c *resource.Call, ch *resource.Edit[I]) error {
-	up := f.of(&ch.New.Value)
+	up := f.upstreamOf(&ch.New.Value)
 	if ch.Old == nil {
 		*up.owner = c.Principal.Actor()
 	}
 	if ch.Old != nil {
-		if stored := *f.of(&ch.Old.Value).url; *up.url == sealed.Address(stored) {
+		if stored := *f.upstreamOf(&ch.Old.Value).url; *up.url == sealed.Address(stored) {
 			*up.url = stored // as it was shown
 		}
 	}
@@ -105,7 +105,7 @@ func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resourc
 	if ch.New.Status != resource.Archived {
 		return nil
 	}
-	if err := tx.PutLinks(ctx, f.beside, ch.New.ID, nil); err != nil {
+	if err := tx.PutLinks(ctx, f.sideDataSet, ch.New.ID, nil); err != nil {
 		return err
 	}
 	return retireReferring(ctx, tx, f.server, ch.New.Record, "", func(s resource.Record) error {
@@ -122,8 +122,8 @@ func isServerUsable(in resource.Record, workspaceID string) bool {
 	return in.Status == resource.Active && slices.Contains(grantedTo(in.Index), workspaceID)
 }
 
-// standingOf is the status of a server as answers show it.
-func standingOf(in resource.Record, workspaceID string) string {
+// serverStatus is the status of a server as answers show it.
+func serverStatus(in resource.Record, workspaceID string) string {
 	if isServerUsable(in, workspaceID) {
 		return resource.Active
 	}
@@ -132,7 +132,7 @@ func standingOf(in resource.Record, workspaceID string) string {
 
 // findIntegration is the integration of a server, which is there as long as that is.
 func (f *serverKind[I, S]) findIntegration(ctx context.Context, from resource.Reader, s *S) (*resource.Row[I], error) {
-	rec, err := from.Find(ctx, f.integration, *f.in(s).integrationID)
+	rec, err := from.Find(ctx, f.integration, *f.fieldsOf(s).integrationID)
 	if err != nil {
 		return nil, fmt.Errorf("find the %s of a server: %w", f.integration, err)
 	}
@@ -152,7 +152,7 @@ func switchesShown(c *resource.Call, above, here bool) (enabled bool, integratio
 // refer is the reference of a server to its integration.
 func (f *serverKind[I, S]) refer() resource.Ref[S] {
 	return resource.Ref[S]{Kind: f.integration, Cascade: true, Find: func(ctx context.Context, c *resource.Call, r *resource.Row[S]) (*resource.Record, error) {
-		rec, err := c.Reader.Find(ctx, f.integration, *f.in(&r.Value).integrationID)
+		rec, err := c.Reader.Find(ctx, f.integration, *f.fieldsOf(&r.Value).integrationID)
 		return &rec, err
 	}}
 }
@@ -163,7 +163,7 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	if ch.Old != nil {
 		return nil
 	}
-	to := f.in(&ch.New.Value)
+	to := f.fieldsOf(&ch.New.Value)
 	*to.owner = c.Principal.Actor()
 	in, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
 	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*in, ch.New.WorkspaceID) {

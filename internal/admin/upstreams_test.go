@@ -50,7 +50,7 @@ const card = `{"name":"Planner","description":"plans","url":"https://planner.ups
 // upstreams are servers and agents of all sorts, by their names.
 func upstreams() http.Handler {
 	mux := http.NewServeMux()
-	answer := func(pattern string, status int, kind, body string) {
+	handle := func(pattern string, status int, kind, body string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			w.WriteHeader(status)
@@ -82,11 +82,11 @@ func upstreams() http.Handler {
 		w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // every server's writer is one
 		<-r.Context().Done()
 	})
-	answer("endless.upstream.example/line", 200, "text/event-stream", "data: "+strings.Repeat("x", 2<<20)+"\n\n")
-	answer("endless.upstream.example/lines", 200, "text/event-stream", strings.Repeat(": nothing\n\n", 1<<18))
-	answer("endless.upstream.example/nothing", 200, "text/event-stream", "data: {}\n\n")
-	answer("page.upstream.example/", 200, "text/html", "<html>")
-	answer("broken.upstream.example/", 500, "text/plain", "s3cr3t stack trace")
+	handle("endless.upstream.example/line", 200, "text/event-stream", "data: "+strings.Repeat("x", 2<<20)+"\n\n")
+	handle("endless.upstream.example/lines", 200, "text/event-stream", strings.Repeat(": nothing\n\n", 1<<18))
+	handle("endless.upstream.example/nothing", 200, "text/event-stream", "data: {}\n\n")
+	handle("page.upstream.example/", 200, "text/html", "<html>")
+	handle("broken.upstream.example/", 500, "text/plain", "s3cr3t stack trace")
 	mux.HandleFunc("moved.upstream.example/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://tools.upstream.example/mcp", http.StatusTemporaryRedirect)
 	})
@@ -97,11 +97,11 @@ func upstreams() http.Handler {
 		}
 		_, _ = io.WriteString(w, card) // the client may have left
 	})
-	answer("GET older.upstream.example/.well-known/agent.json", 200, "application/json", card)
-	answer("GET huge.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"name":"`+strings.Repeat("x", 1<<20)+`","url":"https://a.example"}`)
-	answer("GET list.upstream.example/.well-known/agent-card.json", 200, "application/json", `[]`)
-	answer("GET noname.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"url":"https://a.example"}`)
-	answer("GET nourl.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"name":"x"}`)
+	handle("GET older.upstream.example/.well-known/agent.json", 200, "application/json", card)
+	handle("GET huge.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"name":"`+strings.Repeat("x", 1<<20)+`","url":"https://a.example"}`)
+	handle("GET list.upstream.example/.well-known/agent-card.json", 200, "application/json", `[]`)
+	handle("GET noname.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"url":"https://a.example"}`)
+	handle("GET nourl.upstream.example/.well-known/agent-card.json", 200, "application/json", `{"name":"x"}`)
 	return mux
 }
 

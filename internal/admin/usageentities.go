@@ -78,7 +78,7 @@ func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 				{Name: "status", Enum: []string{"active", "exhausted"}}, {Name: "search", Doc: "part of the value key"},
 				{Name: "page_size", Type: "integer", Default: "50", Min: 1, Max: 100}, {Name: "current_page", Type: "integer", Default: "0", Max: 1_000_000},
 			},
-			Answer: resource.ListOf[entityView]{}, Read: k.listEntities,
+			Response: resource.ListOf[entityView]{}, Read: k.listEntities,
 		},
 		{
 			Name: "reset", Scope: "update", Method: http.MethodPut, Path: "/entities/{entityId}/reset", ID: "resetUsageLimitEntity",

@@ -18,8 +18,8 @@ func (k deps) usageLimits() resource.Resource {
 		Name: quota.UsageLimitKind, Object: "policy_usage_limits", Title: "usage-limit policy",
 		Tag: "Policies", Audited: "policies", Feature: "POLICY_ENABLED",
 		Path: "/policies/usage-limits", Param: "policyUsageLimitsId", ByID: true,
-		Perm: "policies", Verbs: resource.AllVerbs, Home: resource.InWorkspace, Archived: true, Restorable: true,
-		Create: usageLimitIn{}, Update: usageLimitPatch{}, Own: []string{resetValue},
+		Perm: "policies", Verbs: resource.AllVerbs, Scope: resource.InWorkspace, Archived: true, Restorable: true,
+		Create: usageLimitIn{}, Update: usageLimitPatch{}, PreparedFields: []string{resetValue},
 		Filters: []resource.Filter{{Param: resource.Param{Name: "type", Enum: []string{"cost", "tokens", "requests"}}, Index: "type"}},
 		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "adds value_key_usage_map, of the 1000 most used value keys"}},
 		Prepare: k.prepareUsageLimit,
@@ -92,20 +92,20 @@ func (k deps) prepareUsageLimit(ctx context.Context, c *resource.Call, ch *resou
 // meterPolicy keeps the meters of a policy in step with it.
 func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) error {
 	b := &ch.New.Value.Budget
-	of := quota.Subject{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
+	subject := quota.Subject{Kind: quota.UsageLimitKind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}
 	switch {
 	case ch.New.Status == resource.Archived:
-		return k.Meters.DropMeters(ctx, tx, of.ID, "")
+		return k.Meters.DropMeters(ctx, tx, subject.ID, "")
 	case ch.Old == nil, ch.Old.Status == resource.Archived: // what was used before is forgotten
-		return k.Meters.AddMeter(ctx, tx, newMeter(of, b, c.Now))
+		return k.Meters.AddMeter(ctx, tx, newMeter(subject, b, c.Now))
 	}
-	head, err := k.headOf(ctx, tx, of.ID)
+	head, err := k.headOf(ctx, tx, subject.ID)
 	if err != nil {
 		return err
 	}
 	before := head
-	_, asked := ch.Sent["next_usage_reset_at"]
-	if err := k.retune(ctx, tx, &head, b, &ch.Old.Value.Budget, asked || !b.Same(ch.Old.Value.Period), c.Now); err != nil {
+	_, isSent := ch.Sent["next_usage_reset_at"]
+	if err := k.retune(ctx, tx, &head, b, &ch.Old.Value.Budget, isSent || !b.Same(ch.Old.Value.Period), c.Now); err != nil {
 		return err
 	}
 	if err := k.Meters.SaveMeter(ctx, tx, head); err != nil {
@@ -115,7 +115,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return err
 	}
 	if key := ch.Sent.Text(resetValue); key != "" {
-		return k.resetCounter(ctx, tx, of.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").WithParam(resetValue))
+		return k.resetCounter(ctx, tx, subject.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").WithParam(resetValue))
 	}
 	return nil
 }

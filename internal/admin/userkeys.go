@@ -21,21 +21,21 @@ var joiningScopes = []string{
 
 // keyOnJoining makes a user key for a new member where the workspace wants that.
 // Source: contract/identity-and-governance.md section 4.
-func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string) error {
-	settings, err := settingsOf(ctx, tx, place)
+func (k deps) keyOnJoining(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string) error {
+	settings, err := settingsOf(ctx, tx, workspace)
 	if err != nil || !*settings.KeyAutoCreate {
 		return err
 	}
-	return k.makeUserKey(ctx, tx, c, place, userID, joiningScopes)
+	return k.makeUserKey(ctx, tx, c, workspace, userID, joiningScopes)
 }
 
 // settingsOf are the settings in force in a workspace.
-func settingsOf(ctx context.Context, from resource.Reader, place resource.Record) (tenant.Settings, error) {
-	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, place.OrgID)
+func settingsOf(ctx context.Context, from resource.Reader, workspace resource.Record) (tenant.Settings, error) {
+	org, err := live[tenant.Organisation](ctx, from, tenant.OrganisationKind, workspace.OrgID)
 	if err != nil {
 		return tenant.Settings{}, err
 	}
-	ws, err := resource.Decode[tenant.Workspace](place)
+	ws, err := resource.Decode[tenant.Workspace](workspace)
 	if err != nil {
 		return tenant.Settings{}, err
 	}
@@ -44,8 +44,8 @@ func settingsOf(ctx context.Context, from resource.Reader, place resource.Record
 
 // makeUserKey makes a user key that nobody asked for. Its owner reads the raw value in
 // a session.
-func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record, userID string, scopes []string) error {
-	settings, err := settingsOf(ctx, tx, place)
+func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, userID string, scopes []string) error {
+	settings, err := settingsOf(ctx, tx, workspace)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return err
 	}
 	return tx.Insert(ctx, resource.Record{
-		Kind: keys.Kind, ID: id, OrgID: place.OrgID, WorkspaceID: place.ID, Name: key.Name, Status: resource.Active, Version: 1,
+		Kind: keys.Kind, ID: id, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Name: key.Name, Status: resource.Active, Version: 1,
 		Created: c.Now, Updated: c.Now, Body: encode(key), Index: KeyIndex(&key),
 	})
 }
@@ -70,8 +70,8 @@ func (k deps) makeUserKey(ctx context.Context, tx resource.Tx, c *resource.Call,
 // limitLife applies the life of user keys: the usual one when none was asked for, and
 // the longest one, which refuses what was asked for and caps what was not.
 // Source: contract/identity-and-governance.md section 4.
-func limitLife(key *keys.Key, s tenant.Settings, now time.Time, asked bool) error {
-	if key.ExpiresAt == nil && !asked && *s.KeyTTL > 0 {
+func limitLife(key *keys.Key, s tenant.Settings, now time.Time, isSent bool) error {
+	if key.ExpiresAt == nil && !isSent && *s.KeyTTL > 0 {
 		until := now.Add(time.Duration(*s.KeyTTL) * time.Second)
 		key.ExpiresAt = &until
 	}
@@ -89,12 +89,12 @@ func limitLife(key *keys.Key, s tenant.Settings, now time.Time, asked bool) erro
 }
 
 // withinCount refuses a user key beyond those that a user may have in the workspace.
-func withinCount(ctx context.Context, from resource.Reader, place resource.Record, userID string, s tenant.Settings) error {
+func withinCount(ctx context.Context, from resource.Reader, workspace resource.Record, userID string, s tenant.Settings) error {
 	if *s.KeyCount < 0 {
 		return nil
 	}
 	n, err := from.Count(ctx, resource.Query{
-		Kind: keys.Kind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Active, "exhausted"},
+		Kind: keys.Kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active, "exhausted"},
 		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
 	})
 	if err == nil && n >= *s.KeyCount {
@@ -107,7 +107,7 @@ func withinCount(ctx context.Context, from resource.Reader, place resource.Recor
 // after a rotation that nobody asked for who may change a service key and gains nothing
 // by it, each in a session. Source: contract/identity-and-governance.md section 1.
 func (k deps) rawOf(c *resource.Call, r *resource.Row[keys.Key]) (sealed.String, error) {
-	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 || !ownKey(c, r) && !receives(c, r) {
+	if c.Principal.Kind != access.BySession || len(r.Value.Secret.Sealed) == 0 || !isCallerKey(c, r) && !receives(c, r) {
 		return sealed.String{}, nil
 	}
 	plain, err := k.Box.Open(r.Value.Secret.Sealed, keys.Context(r.ID))

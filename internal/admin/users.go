@@ -22,15 +22,15 @@ func (k deps) users() resource.Resource {
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
-			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Answer: resource.ListOf[userView]{}, Run: k.listUsers,
+			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member", "owner"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")), Response: resource.ListOf[userView]{}, Run: k.listUsers,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/{userId}", ID: "getUser", Summary: "Read one user with their workspaces", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.read"}, Answer: userView{}, Run: k.getUser,
+			Scopes: []access.Scope{"organisation_users.read"}, Response: userView{}, Run: k.getUser,
 		},
 		{
 			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change what a user is in the organisation", Tag: "Users", Params: one,
-			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Answer: userView{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
+			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Response: userView{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
 		},
 		{
 			Method: http.MethodDelete, Path: "/admin/users/{userId}", ID: "removeUser", Summary: "Remove a user with their memberships, keys and sessions", Tag: "Users", Params: one,
@@ -100,25 +100,27 @@ func shortened36(s string) string {
 
 // Email is the form in which addresses are stored and compared: fault.InvalidParameter
 // for what is none.
-func Email(s, at string) (string, error) {
+func Email(s, path string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != strings.TrimSpace(s) || len(s) > 254 {
-		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").WithParam(at)
+		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").WithParam(path)
 	}
 	return strings.ToLower(a.Address), nil
 }
 
 // userOf is a living user of the caller's organisation: fault.NotFound at the field.
-func userOf(ctx context.Context, c *resource.Call, id, at string) (*resource.Row[tenant.User], error) {
+func userOf(ctx context.Context, c *resource.Call, id, path string) (*resource.Row[tenant.User], error) {
 	u, err := live[tenant.User](ctx, c.Reader, tenant.UserKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && u.OrgID != c.OrgID {
-		return nil, noUser(at)
+		return nil, noUser(path)
 	}
 	return u, err
 }
 
 // noUser is the fault.NotFound of a user that a field or placeholder names.
-func noUser(at string) error { return fault.New(fault.NotFound, "there is no such user").WithParam(at) }
+func noUser(path string) error {
+	return fault.New(fault.NotFound, "there is no such user").WithParam(path)
+}
 
 // userByEmail is the living user of an organisation with an address: fault.NotFound.
 func userByEmail(ctx context.Context, from resource.Reader, orgID, email string) (*resource.Row[tenant.User], error) {
@@ -249,7 +251,7 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		if err := tx.Update(ctx, rec); err != nil || role != access.Member {
 			return err
 		}
-		return retireStrayKeys(ctx, tx, c, u.Record)
+		return retireNonMemberKeys(ctx, tx, c, u.Record)
 	})
 	if err != nil {
 		return nil, err
@@ -257,9 +259,9 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 	return viewUser(changed), nil
 }
 
-// retireStrayKeys archives the keys of a user in workspaces of which they are no member:
+// retireNonMemberKeys archives the keys of a user in workspaces of which they are no member:
 // who stops being an owner or admin of the organisation leaves those.
-func retireStrayKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record) error {
+func retireNonMemberKeys(ctx context.Context, tx resource.Tx, c *resource.Call, user resource.Record) error {
 	members, err := memberships(ctx, tx, user.OrgID, user.ID)
 	if err != nil {
 		return err

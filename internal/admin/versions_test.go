@@ -52,11 +52,11 @@ func TestNoChangeIsLost(t *testing.T) {
 // based makes the change of a line, based on a version.
 func (w *accessWorld) based(t *testing.T, l *rightsOf, version string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	caller, place := l.writer(), ""
-	if caller == "admin" && l.inPlace && (l.named || !l.namesRecord()) {
-		place = w.main.ws
+	caller, workspaceID := l.writer(), ""
+	if caller == "admin" && l.inWorkspace && (l.named || !l.namesRecord()) {
+		workspaceID = w.main.ws
 	}
-	r, rec := w.request(t, caller, l, w.main.ids, place), httptest.NewRecorder()
+	r, rec := w.request(t, caller, l, w.main.ids, workspaceID), httptest.NewRecorder()
 	if version != "" {
 		r.Header.Set("If-Match", version)
 	}

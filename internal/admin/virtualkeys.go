@@ -20,9 +20,9 @@ import (
 func (k deps) virtualKeys() resource.Resource {
 	return &resource.Kind[credential.VirtualKey, virtualKeyView]{
 		Name: credential.VirtualKeyKind, Object: "virtual-key", Title: "virtual key", Tag: "Virtual keys", Audited: "virtual_keys",
-		Path: "/virtual-keys", Also: []string{"/virtual_keys"}, Param: "slug", SlugPerPlace: true, Perm: "virtual_keys",
-		Verbs: resource.AllVerbs, Home: resource.InWorkspace,
-		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, Own: ownFields(),
+		Path: "/virtual-keys", Also: []string{"/virtual_keys"}, Param: "slug", SlugPerWorkspace: true, Perm: "virtual_keys",
+		Verbs: resource.AllVerbs, Scope: resource.InWorkspace,
+		Create: virtualKeyIn{}, Update: virtualKeyPatch{}, PreparedFields: preparedFields(),
 		Prepare: k.prepareVirtualKey,
 		Refs:    []resource.Ref[credential.VirtualKey]{referTo(func(vk *credential.VirtualKey) []sealed.Mapping { return vk.Mappings })},
 		After: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[credential.VirtualKey]) error {
@@ -55,12 +55,12 @@ var providerFields = map[string]string{
 	"workersAiAccountId":           "workers_ai_account_id",
 }
 
-func ownFields() []string {
-	own := append([]string{"key", "secret_mappings"}, limitFields...)
+func preparedFields() []string {
+	fields := append([]string{"key", "secret_mappings"}, limitFields...)
 	for name := range providerFields {
-		own = append(own, name)
+		fields = append(fields, name)
 	}
-	return own
+	return fields
 }
 
 // virtualKeyIn is the body of a creation.
@@ -167,7 +167,7 @@ func (k deps) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.R
 		ID: r.ID, Slug: r.Slug, Name: vk.Name, Provider: vk.Provider, OrganisationID: r.OrgID, WorkspaceID: r.WorkspaceID, Note: orNull(vk.Note), Pricing: vk.Pricing,
 		Status: lifeOf(r.Status, vk.ExpiresAt, c.Now), CreatedAt: stamp(r.Created), ExpiresAt: resource.StampOf(vk.ExpiresAt), Object: "virtual-key",
 	}
-	place, err := c.Reader.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
+	workspace, err := c.Reader.Find(ctx, tenant.WorkspaceKind, r.WorkspaceID)
 	if err != nil {
 		return v, err
 	}
@@ -177,7 +177,7 @@ func (k deps) viewVirtualKey(ctx context.Context, c *resource.Call, r resource.R
 	}
 	v.Status = limits.status(v.Status)
 	v.UsageLimits, v.RateLimits, v.LastResetAt = limits.one(vk.ExpiresAt, r.Status), limits.rates, limits.lastReset
-	if v.WorkspaceName = place.Name; !detail {
+	if v.WorkspaceName = workspace.Name; !detail {
 		return v, nil
 	}
 	s, values, err := k.openVirtualKey(&r)
@@ -207,7 +207,7 @@ func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resou
 	if err := checkExpiry(c, ch.Sent, vk.ExpiresAt); err != nil {
 		return err
 	}
-	if err := layLimits(k, c, ch, virtualKeyLimits); err != nil {
+	if err := applyLimits(k, c, ch, virtualKeyLimits); err != nil {
 		return err
 	}
 	if ch.Old == nil {
@@ -238,7 +238,7 @@ func (k deps) prepareVirtualKey(ctx context.Context, c *resource.Call, ch *resou
 			return err
 		}
 	}
-	return s.settle(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, storedSecret{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
+	return s.sealSent(ctx, c, ch.Sent, ch.New.WorkspaceID, "model_config.", before, v, storedSecret{&vk.Key, &vk.Sealed, &vk.MaskedKey, &vk.Mappings})
 }
 
 // virtualKeyFields are the provider's fields of a body under the names that

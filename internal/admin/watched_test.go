@@ -114,16 +114,16 @@ func (w *watch) SaveMeter(ctx context.Context, tx resource.Tx, m quota.Meter) er
 	return w.meter(tx, func(tx resource.Tx) error { return w.st.SaveMeter(ctx, tx, m) })
 }
 
-func (w *watch) DropMeters(ctx context.Context, tx resource.Tx, carrier, place string, entries ...string) error {
-	return w.meter(tx, func(tx resource.Tx) error { return w.st.DropMeters(ctx, tx, carrier, place, entries...) })
+func (w *watch) DropMeters(ctx context.Context, tx resource.Tx, subjectID, workspaceID string, entries ...string) error {
+	return w.meter(tx, func(tx resource.Tx) error { return w.st.DropMeters(ctx, tx, subjectID, workspaceID, entries...) })
 }
 
 func (w *watch) RetuneMeters(ctx context.Context, tx resource.Tx, before, head quota.Meter) error {
 	return w.meter(tx, func(tx resource.Tx) error { return w.st.RetuneMeters(ctx, tx, before, head) })
 }
 
-func (w *watch) ResetMeters(ctx context.Context, tx resource.Tx, carrier string, now time.Time) error {
-	return w.meter(tx, func(tx resource.Tx) error { return w.st.ResetMeters(ctx, tx, carrier, now) })
+func (w *watch) ResetMeters(ctx context.Context, tx resource.Tx, subjectID string, now time.Time) error {
+	return w.meter(tx, func(tx resource.Tx) error { return w.st.ResetMeters(ctx, tx, subjectID, now) })
 }
 
 func (w *watch) meter(tx resource.Tx, f func(resource.Tx) error) error {

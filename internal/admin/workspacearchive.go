@@ -40,9 +40,9 @@ var contents = []content{
 // fixtures go with a workspace in any case.
 var fixtures = []string{keys.Kind, tenant.MemberKind, quota.RateLimitKind, quota.UsageLimitKind, prompt.CollectionKind, prompt.LabelKind, prompt.VersionKind, prompt.PartialVersionKind, mcp.ConnectionKind, record.ExportKind}
 
-// keepWorkspace refuses to archive the default workspace, one that was not named
+// canArchiveWorkspace refuses to archive the default workspace, one that was not named
 // rightly, and one in which something is left.
-func keepWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant.Workspace]) error {
+func canArchiveWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[tenant.Workspace]) error {
 	if r.Value.IsDefault {
 		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
 	}
@@ -79,9 +79,9 @@ func describeContents(ctx context.Context, c *resource.Call, list []content, ins
 
 func forced(c *resource.Call) bool { return string(c.Sent["force_delete"]) == "true" }
 
-func contentsQuery(place resource.Record, kind string) resource.Query {
+func contentsQuery(workspace resource.Record, kind string) resource.Query {
 	return resource.Query{
-		Kind: kind, OrgID: place.OrgID, WorkspaceID: place.ID, Limit: 1000, Statuses: resource.LiveStatuses(),
+		Kind: kind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Limit: 1000, Statuses: resource.LiveStatuses(),
 	}
 }
 
@@ -130,11 +130,11 @@ func (k deps) firstMembers(ctx context.Context, tx resource.Tx, c *resource.Call
 	rec := ch.New.Record
 	rec.Body = encode(ch.New.Value)
 	for i, id := range users {
-		at := "users[" + strconv.Itoa(i) + "]"
-		if _, err := userOf(ctx, c, id, at); err != nil {
+		path := "users[" + strconv.Itoa(i) + "]"
+		if _, err := userOf(ctx, c, id, path); err != nil {
 			return err
 		}
-		if err := k.join(ctx, tx, c, rec, tenant.Member{UserID: id, Role: access.Member}, at); err != nil {
+		if err := k.join(ctx, tx, c, rec, tenant.Member{UserID: id, Role: access.Member}, path); err != nil {
 			return err
 		}
 	}
@@ -149,6 +149,6 @@ func retireAll(ctx context.Context, tx resource.Tx, c *resource.Call, q resource
 
 // retireReferring archives the records of a kind that refer to one that goes, in one
 // workspace or in all.
-func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, place string, retire func(resource.Record) error) error {
-	return drainPages(func() ([]resource.Record, error) { return resource.ListReferrers(ctx, tx, kind, to, place) }, retire)
+func retireReferring(ctx context.Context, tx resource.Tx, kind string, to resource.Record, workspace string, retire func(resource.Record) error) error {
+	return drainPages(func() ([]resource.Record, error) { return resource.ListReferrers(ctx, tx, kind, to, workspace) }, retire)
 }

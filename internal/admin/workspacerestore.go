@@ -25,11 +25,11 @@ func (k deps) restoreContents(ctx context.Context, tx resource.Tx, c *resource.C
 
 // restoreMembers restores the memberships that were archived together with the workspace, of
 // users who are still there.
-func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	q := resource.Query{Kind: tenant.MemberKind, OrgID: place.OrgID, WorkspaceID: place.ID, Statuses: []string{resource.Archived}, Limit: 1000}
+func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Archived}, Limit: 1000}
 	return eachPage(ctx, tx, q, func(rows []*resource.Row[tenant.Member]) error {
 		for _, m := range rows {
-			if !m.Updated.Equal(place.Updated) {
+			if !m.Updated.Equal(workspace.Updated) {
 				continue // left before
 			}
 			u, err := tx.Find(ctx, tenant.UserKind, m.Value.UserID)
@@ -40,7 +40,7 @@ func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, place
 				return err
 			}
 			rec := m.Record
-			rec.Status, rec.Updated, rec.Index = resource.Active, c.Now, memberEntries(place.ID, &m.Value)
+			rec.Status, rec.Updated, rec.Index = resource.Active, c.Now, memberEntries(workspace.ID, &m.Value)
 			if err := tx.Update(ctx, rec); err != nil {
 				return err
 			}
@@ -49,10 +49,10 @@ func restoreMembers(ctx context.Context, tx resource.Tx, c *resource.Call, place
 	})
 }
 
-func restoreDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, place resource.Record) error {
-	rec, err := tx.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(place.ID))
+func restoreDefaultCollection(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record) error {
+	rec, err := tx.Find(ctx, prompt.CollectionKind, prompt.DefaultCollectionID(workspace.ID))
 	if fault.Has(err, fault.NotFound) {
-		return ensureDefaultCollection(ctx, tx, c, place.OrgID, place.ID)
+		return ensureDefaultCollection(ctx, tx, c, workspace.OrgID, workspace.ID)
 	}
 	if err != nil || rec.Status != resource.Archived {
 		return err

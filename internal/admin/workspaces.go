@@ -19,8 +19,8 @@ func (k deps) workspaces() resource.Resource {
 	return &resource.Kind[tenant.Workspace, workspaceView]{
 		Name: tenant.WorkspaceKind, Object: "workspace", Title: "workspace", Tag: "Workspaces", Audited: "workspaces",
 		Path: "/workspaces", Also: []string{"/admin/workspaces"}, Param: "workspaceId", Slug: "ws", SlugFrom: 6,
-		Perm: "workspaces", Verbs: resource.AllVerbs, Home: resource.IsWorkspace, Restorable: true,
-		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, Own: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
+		Perm: "workspaces", Verbs: resource.AllVerbs, Scope: resource.IsWorkspace, Restorable: true,
+		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, PreparedFields: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
 			resource.NameFilter("name"),
@@ -40,9 +40,9 @@ func (k deps) workspaces() resource.Resource {
 				return r.ID, map[string][]string{"defaults.input_guardrails": r.Value.Defaults.InputGuardrails, "defaults.output_guardrails": r.Value.Defaults.OutputGuardrails}
 			}),
 		},
-		Keep:  keepWorkspace,
-		After: k.afterWorkspace,
-		View:  k.viewWorkspace,
+		CanArchive: canArchiveWorkspace,
+		After:      k.afterWorkspace,
+		View:       k.viewWorkspace,
 		Receipt: &resource.WriteResponse[tenant.Workspace]{Shape: workspaceView{}, Make: func(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) (any, error) {
 			return k.viewWorkspace(ctx, c, *ch.New, true)
 		}},
@@ -81,7 +81,7 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 // prepareWorkspace lays the objects that were sent over the present ones, and checks
 // them against the organisation.
 func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resource.Edit[tenant.Workspace]) error {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -96,16 +96,16 @@ func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resour
 	if ch.Old == nil {
 		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
 	}
-	if err := layDefaults(ch, &org.Value, w); err != nil {
+	if err := mergeDefaults(ch, &org.Value, w); err != nil {
 		return err
 	}
-	if err := layLimits(k, c, ch, workspaceLimits); err != nil {
+	if err := applyLimits(k, c, ch, workspaceLimits); err != nil {
 		return err
 	}
-	if err := laySecurity(c, ch, &org.Value, w); err != nil {
+	if err := mergeSecurity(c, ch, &org.Value, w); err != nil {
 		return err
 	}
-	return k.layWorkspaceSettings(ch.Sent, &org.Value, w)
+	return k.mergeWorkspaceSettings(ch.Sent, &org.Value, w)
 }
 
 // sourceOf says by what a thing came to be: "ui" for a person, "api" for a key.
@@ -116,7 +116,7 @@ func sourceOf(c *resource.Call) string {
 	return "api"
 }
 
-func layDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
+func mergeDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
 	if ch.Sent.Cleared("defaults") {
 		w.Defaults = tenant.Defaults{}
 	}
@@ -124,7 +124,7 @@ func layDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, 
 	if err := ch.Sent.Into("defaults", &fields); err != nil {
 		return err
 	}
-	if err := lay(fields, &w.Defaults); err != nil {
+	if err := mergeFields(fields, &w.Defaults); err != nil {
 		return err
 	}
 	if err := checkMetadata(w.Defaults.Metadata, "defaults.metadata"); err != nil {
@@ -135,49 +135,49 @@ func layDefaults(ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, 
 	return err
 }
 
-// laySecurity sets toggles of a workspace. One whose section is not open to workspaces
+// mergeSecurity sets toggles of a workspace. One whose section is not open to workspaces
 // may be sent as it is in force, so that what was read can be sent back, and else is
 // refused.
-func laySecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
+func mergeSecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields map[string]bool
 	if err := ch.Sent.Into("security_settings", &fields); err != nil || len(fields) == 0 {
 		return err
 	}
 	now := org.SecurityOf(w).Map()
 	next := make(map[string]bool)
-	for name, on := range w.Security {
-		next[name] = on
+	for name, enabled := range w.Security {
+		next[name] = enabled
 	}
 	for _, name := range toggleNames() {
-		on, there := fields[name]
+		enabled, there := fields[name]
 		section := access.SectionOf(name)
 		switch {
-		case !there || !org.Open[section] && on == now[name]:
+		case !there || !org.Open[section] && enabled == now[name]:
 		case !org.Open[section]:
 			return notOpen(section, "security_settings."+name)
-		case on != now[name] && c.Principal.RoleAt(ch.New.ID) == access.Manager:
+		case enabled != now[name] && c.Principal.RoleAt(ch.New.ID) == access.Manager:
 			return fault.New(fault.Forbidden, "these settings bind managers, who cannot change them").WithParam("security_settings." + name)
 		default:
-			next[name] = on
+			next[name] = enabled
 		}
 	}
 	w.Security = next
 	return nil
 }
 
-func notOpen(section, at string) error {
-	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).WithParam(at)
+func notOpen(section, path string) error {
+	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).WithParam(path)
 }
 
-// layWorkspaceSettings is laySecurity for settings; null takes a value back.
-func (k deps) layWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
+// mergeWorkspaceSettings is mergeSecurity for settings; null takes a value back.
+func (k deps) mergeWorkspaceSettings(sent resource.Sent, org *tenant.Organisation, w *tenant.Workspace) error {
 	var fields resource.Sent
 	if err := sent.Into("settings", &fields); err != nil || len(fields) == 0 {
 		return err
 	}
 	before := viewSettings(org.SettingsOf(w))
 	next := *w
-	if err := laySettings(fields, &next.Settings); err != nil {
+	if err := mergeSettings(fields, &next.Settings); err != nil {
 		return err
 	}
 	if err := k.checkSettings(&next.Settings); err != nil {

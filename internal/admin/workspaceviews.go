@@ -84,7 +84,7 @@ type workspaceDefaultsView struct {
 }
 
 func (k deps) viewWorkspace(ctx context.Context, c *resource.Call, r resource.Row[tenant.Workspace], detail bool) (workspaceView, error) {
-	org, err := own(ctx, c)
+	org, err := readOrganisation(ctx, c)
 	if err != nil {
 		return workspaceView{}, err
 	}

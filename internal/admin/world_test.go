@@ -53,7 +53,7 @@ var began = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 // world is an administration with two organisations: "acme" with the workspaces
 // ws-main and ws-two, and "other".
 type world struct {
-	said     said // what the program logged
+	logged   logBuffer // what the program logged
 	store    *store.Store
 	admin    *admin.Admin
 	box      *sealed.Sealer
@@ -121,21 +121,21 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 	w.found(t, logs)
 	w.exports = newExports(t, w, st, logs)
 	meters := admin.Meters(st)
-	if own, ok := served.(admin.Meters); ok {
-		meters = own
+	if storeMeters, ok := served.(admin.Meters); ok {
+		meters = storeMeters
 	}
 	models := catalog.New(w.clock, slog.New(slog.DiscardHandler), catalog.Builtin())
 	w.admin = admin.New(admin.Parts{
 		Store: served, Box: box, Hasher: w.hasher, Identify: w.identify, Wake: func() { w.wakes++ }, Clock: w.clock,
-		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.said), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
+		Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.logged), nil)), Version: "test", KeyPrefix: "sk-", Features: map[string]bool{"POLICY_ENABLED": true},
 		Meters: meters, Audit: st, AuditSigner: w.signer, Proxies: wire.Proxies{netip.MustParsePrefix("203.0.113.0/24")},
-		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Pace: identity.NewPace(), Invites: identity.NewPace(),
+		ConsoleURL: "https://gateway.example.com", LocalLogin: true, Passwords: identity.NewPasswords(), Throttle: identity.NewLoginThrottle(), Invites: identity.NewLoginThrottle(),
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Draining: w.draining.Load, Replay: w.replayed,
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportKeep: exportKeep, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: admin.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
-		Breakers: func(place string) []routing.BreakerState {
-			return []routing.BreakerState{{Scope: place + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: admin.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
+		Breakers: func(workspace string) []routing.BreakerState {
+			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},
 	})
 	w.describe = newDescribed(t, w.admin)
@@ -157,7 +157,7 @@ func (w *world) replayed(_ *http.Request, key sealed.String, _ string, call *rep
 	if key.Reveal() != "" {
 		paid = ", paid by " + w.names.hide(key.Reveal())
 	}
-	asked, err := json.Marshal(fmt.Sprintf("%s %s by %q %q%s", call.Path, call.Body, call.Provider, call.Config, paid))
+	content, err := json.Marshal(fmt.Sprintf("%s %s by %q %q%s", call.Path, call.Body, call.Provider, call.Config, paid))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (w *world) replayed(_ *http.Request, key sealed.String, _ string, call *rep
 		Duration: 700 * time.Millisecond, FirstByte: 600 * time.Millisecond, Spend: record.Spend{State: "settled", Cost: 90_000},
 	}
 	a.Usage.InputTokens, a.Usage.OutputTokens = 12, 7
-	body := fmt.Appendf(nil, `{"id":"new","choices":[{"message":{"content":%s}}],"model":"gpt-4o-mini"}`, asked)
+	body := fmt.Appendf(nil, `{"id":"new","choices":[{"message":{"content":%s}}],"model":"gpt-4o-mini"}`, content)
 	return &replay.Outcome{Status: 200, Type: "application/json", Body: body, Record: a}, nil
 }
 
@@ -197,13 +197,13 @@ func (w *world) found(t *testing.T, logs *memoryLogs) {
 			w.put(t, resource.Record{Kind: tenant.WorkspaceKind, ID: w.id(org + ws), OrgID: id, Slug: slug, Name: "Workspace " + ws}, tenant.Workspace{Name: "Workspace " + ws, IsDefault: ws == "main"})
 		}
 		w.addKey(t, org+"admin", access.OrganisationService, id, "", "", nil)
-		w.addKey(t, org+"service", access.WorkspaceService, id, w.names.of[org+"main"], "", nil)
-		w.addKey(t, org+"second-service", access.WorkspaceService, id, w.names.of[org+"second"], "", nil)
-		w.addKey(t, org+"user", access.WorkspaceUser, id, w.names.of[org+"main"], user, nil)
-		w.addKey(t, org+"weak", access.WorkspaceService, id, w.names.of[org+"main"], "", []string{"completions.write"})
+		w.addKey(t, org+"service", access.WorkspaceService, id, w.names.values[org+"main"], "", nil)
+		w.addKey(t, org+"second-service", access.WorkspaceService, id, w.names.values[org+"second"], "", nil)
+		w.addKey(t, org+"user", access.WorkspaceUser, id, w.names.values[org+"main"], user, nil)
+		w.addKey(t, org+"weak", access.WorkspaceService, id, w.names.values[org+"main"], "", []string{"completions.write"})
 		logs.add(w, id, org)
 	}
-	w.org = w.names.of["org"]
+	w.org = w.names.values["org"]
 }
 
 func (w *world) id(name string) string {
@@ -227,14 +227,14 @@ func (w *world) put(t *testing.T, r resource.Record, body any) {
 	}
 }
 
-func (w *world) addKey(t *testing.T, caller string, kind access.KeyType, org, place, user string, scopes []string) {
+func (w *world) addKey(t *testing.T, caller string, kind access.KeyType, org, workspace, user string, scopes []string) {
 	t.Helper()
 	raw := ident.NewKey("sk-")
 	if scopes == nil {
 		scopes = access.Allowed(kind)
 	}
 	k := keys.Key{Name: caller, Type: kind, Scopes: scopes, UserID: user, Secret: keys.Secret{Hash: w.hasher.Sum(raw), Masked: keys.Mask(raw)}, CreationMode: "auto"}
-	w.put(t, resource.Record{Kind: keys.Kind, ID: w.id(caller + "-key"), OrgID: org, WorkspaceID: place, Name: caller, Index: admin.KeyIndex(&k)}, k)
+	w.put(t, resource.Record{Kind: keys.Kind, ID: w.id(caller + "-key"), OrgID: org, WorkspaceID: workspace, Name: caller, Index: admin.KeyIndex(&k)}, k)
 	w.keys[caller] = raw
 	w.names.raw(raw)
 }
@@ -255,10 +255,10 @@ func (w *world) identify(r *http.Request) (*access.Principal, error) {
 	if w.asks != nil {
 		return w.asks(r)
 	}
-	return w.look(r)
+	return w.authenticate(r)
 }
 
-func (w *world) look(r *http.Request) (*access.Principal, error) {
+func (w *world) authenticate(r *http.Request) (*access.Principal, error) {
 	if p, signedIn, err := admin.Session(r.Context(), w.store, w.hasher, w.clock, admin.Browsers{}, r); signedIn {
 		return p, err
 	}
@@ -300,8 +300,8 @@ func (w *world) trail(t *testing.T) []byte {
 		if strings.Contains(string(r.Body), marker) || rawKey.Match(r.Body) {
 			t.Errorf("a secret is in the audit trail: %s", r.Body)
 		}
-		place := cmp.Or(r.WorkspaceID, "-")
-		fmt.Fprintf(&b, "%s %s %d by %s %s in %s from %s: %s %s %s %s\n", r.Action, r.Kind, r.Status, r.ActorKind, r.ActorID, place, r.RemoteIP, r.Method, r.Path, cmp.Or(r.TargetID, "-"), withoutHeaders.ReplaceAll(r.Body, nil))
+		workspace := cmp.Or(r.WorkspaceID, "-")
+		fmt.Fprintf(&b, "%s %s %d by %s %s in %s from %s: %s %s %s %s\n", r.Action, r.Kind, r.Status, r.ActorKind, r.ActorID, workspace, r.RemoteIP, r.Method, r.Path, cmp.Or(r.TargetID, "-"), withoutHeaders.ReplaceAll(r.Body, nil))
 	}
 	return []byte(w.names.hide(b.String()))
 }
@@ -311,10 +311,10 @@ var withoutHeaders = regexp.MustCompile(`(?:,"headers":\{[^}]*\}|"headers":\{[^}
 
 // names stand for what is different in every run.
 type names struct {
-	of    map[string]string // value by name
-	named map[string]string // name by value
-	next  map[string]int
-	twice bool // keys of different names have the same mask
+	values map[string]string // value by name
+	named  map[string]string // name by value
+	next   map[string]int
+	twice  bool // keys of different names have the same mask
 }
 
 var (
@@ -332,11 +332,11 @@ var (
 )
 
 func newNames() *names {
-	return &names{of: map[string]string{}, named: map[string]string{}, next: map[string]int{}}
+	return &names{values: map[string]string{}, named: map[string]string{}, next: map[string]int{}}
 }
 
 func (n *names) learn(name, value string) {
-	n.of[name], n.named[value] = value, name
+	n.values[name], n.named[value] = value, name
 }
 
 // raw learns a raw key, and the mask under which it is shown.
@@ -389,7 +389,7 @@ func (n *names) meet(s string, form *regexp.Regexp, kind string, group int) {
 // reveal puts values in the place of names.
 func (n *names) reveal(s string) string {
 	return someName.ReplaceAllStringFunc(s, func(name string) string {
-		if v, ok := n.of[name[1:len(name)-1]]; ok {
+		if v, ok := n.values[name[1:len(name)-1]]; ok {
 			return v
 		}
 		return name
@@ -410,8 +410,8 @@ type memoryLogs struct {
 func (m *memoryLogs) came(a *record.Attempt) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at, ok := m.late[a.ID]; ok {
-		return at
+	if arrived, ok := m.late[a.ID]; ok {
+		return arrived
 	}
 	return began.Add(-time.Hour)
 }
@@ -427,10 +427,10 @@ func (noAccounts) FindAccount(string, string) *credential.Account        { retur
 func (noAccounts) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
 
 func (m *memoryLogs) add(w *world, org, prefix string) {
-	for i, place := range []string{"main", "main", "second"} {
+	for i, workspace := range []string{"main", "main", "second"} {
 		a := record.Attempt{
 			ID: w.id(fmt.Sprintf("%slog%d", prefix, i+1)), RequestID: fmt.Sprintf("request-%d", i), TraceID: fmt.Sprintf("trace-%d", i), OrgID: org,
-			WorkspaceID: w.names.of[prefix+place], Started: began.Add(time.Duration(i) * time.Minute), Duration: 1500 * time.Millisecond, FirstByte: 200 * time.Millisecond,
+			WorkspaceID: w.names.values[prefix+workspace], Started: began.Add(time.Duration(i) * time.Minute), Duration: 1500 * time.Millisecond, FirstByte: 200 * time.Millisecond,
 			Provider: "openai", Model: "gpt-4o", Endpoint: "chatComplete", Method: "POST", Path: "/v1/chat/completions", Status: 200, Upstream: 200,
 			TargetPath: "config.targets[1]", ConfigID: "pc-main", Outcome: record.OK, Metadata: map[string]string{"team": "search", "_user": "ada"},
 			Request: record.Body{Type: "application/json", Bytes: []byte(`{"model":"gpt-4o"}`), Size: 18}, Response: record.Body{Type: "text/event-stream", Bytes: []byte("data: [DONE]\n\n"), Size: 14},
@@ -443,7 +443,7 @@ func (m *memoryLogs) add(w *world, org, prefix string) {
 		}[i]
 		if i == 1 {
 			a.Status, a.Upstream, a.Outcome, a.Retries, a.Stream = 503, 503, record.Failed, 2, true
-			a.UserID = w.names.of[prefix+"colleague"]
+			a.UserID = w.names.values[prefix+"colleague"]
 		}
 		m.rows = append(m.rows, a)
 	}
@@ -469,11 +469,11 @@ func (m *memoryLogs) List(ctx context.Context, q record.Query) (record.Page, err
 func (m *memoryLogs) Search(ctx context.Context, q record.Query, text string) (out record.Found, err error) {
 	page, err := m.List(ctx, q)
 	for _, a := range page.Rows {
-		whole, err := m.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
+		full, err := m.Find(ctx, a.OrgID, a.WorkspaceID, a.ID)
 		if err != nil {
 			return out, err
 		}
-		if found, _ := record.NewNeedle(text).Search(&whole); found {
+		if found, _ := record.NewNeedle(text).Search(&full); found {
 			out.Rows = append(out.Rows, a)
 		}
 	}
@@ -555,11 +555,11 @@ func (m *memoryLogs) Corrections(_ context.Context, id string) (out []record.Cor
 	return out, nil
 }
 
-func (m *memoryLogs) Find(_ context.Context, org, place, id string) (record.Attempt, error) {
+func (m *memoryLogs) Find(_ context.Context, org, workspace, id string) (record.Attempt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range m.rows {
-		if a.ID == id && a.OrgID == org && (place == "" || place == a.WorkspaceID) {
+		if a.ID == id && a.OrgID == org && (workspace == "" || workspace == a.WorkspaceID) {
 			return a, nil
 		}
 	}

@@ -53,11 +53,11 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 
 // Validate checks the body: fault.InvalidParameter. What is sealed was checked by
 // CheckConfigurations before.
-func (in *Integration) Validate() error {
+func (integration *Integration) Validate() error {
 	switch {
-	case in.AuthType != AuthNone && in.AuthType != AuthHeaders:
+	case integration.AuthType != AuthNone && integration.AuthType != AuthHeaders:
 		return fault.New(fault.InvalidParameter, "the value is none or headers").WithParam("auth_type")
-	case in.URL == "":
+	case integration.URL == "":
 		return fault.New(fault.InvalidParameter, "the address of the agent is required").WithParam("url")
 	}
 	return nil
@@ -116,9 +116,9 @@ const (
 	maxText    = 16 << 10
 )
 
-// ownHeaders are those that belong to the connection: a fixed value would break every
+// reservedHeaders are those that belong to the connection: a fixed value would break every
 // call.
-var ownHeaders = []string{
+var reservedHeaders = []string{
 	"host", "content-length", "content-type", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "accept", "accept-encoding",
 }
 
@@ -127,15 +127,15 @@ var ownHeaders = []string{
 // field, for example "configurations.custom_headers.Host".
 func CheckConfigurations(config map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
-		at := "configurations." + name
+		path := "configurations." + name
 		if name != "custom_headers" {
-			return fault.New(fault.InvalidParameter, "unknown field; there is custom_headers").WithParam(at)
+			return fault.New(fault.InvalidParameter, "unknown field; there is custom_headers").WithParam(path)
 		}
 		sent, ok := config[name].(map[string]any)
 		if !ok && config[name] != nil || len(sent) > maxHeaders {
-			return fault.Newf(fault.InvalidParameter, "the value is an object of at most %d headers", maxHeaders).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "the value is an object of at most %d headers", maxHeaders).WithParam(path)
 		}
-		if err := CheckHeaders(sent, at); err != nil {
+		if err := CheckHeaders(sent, path); err != nil {
 			return err
 		}
 	}
@@ -144,14 +144,14 @@ func CheckConfigurations(config map[string]any) error {
 
 // CheckHeaders holds headers against what the gateway sends: fault.InvalidParameter
 // below at.
-func CheckHeaders(sent map[string]any, at string) error {
+func CheckHeaders(sent map[string]any, path string) error {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		v, ok := sent[name].(string)
 		if why := refuseHeader(name); why != "" {
-			return fault.New(fault.InvalidParameter, why).WithParam(at + "." + name)
+			return fault.New(fault.InvalidParameter, why).WithParam(path + "." + name)
 		}
 		if !ok || len(v) > maxText || !httpguts.ValidHeaderFieldValue(v) {
-			return fault.New(fault.InvalidParameter, fmt.Sprintf("the value is a text of at most %d bytes without control characters", maxText)).WithParam(at + "." + name)
+			return fault.New(fault.InvalidParameter, fmt.Sprintf("the value is a text of at most %d bytes without control characters", maxText)).WithParam(path + "." + name)
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func refuseHeader(name string) string {
 	switch lower := strings.ToLower(name); {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > 255:
 		return "this is not the name of a header"
-	case slices.Contains(ownHeaders, lower) || strings.HasPrefix(lower, "proxy-"):
+	case slices.Contains(reservedHeaders, lower) || strings.HasPrefix(lower, "proxy-"):
 		return "the gateway sets this header itself"
 	}
 	return ""
@@ -173,6 +173,6 @@ func Hides(path []string) bool { return len(path) > 0 }
 // Mappable reports whether a text of the configurations may be read from a secret
 // manager: "custom_headers" (an object), "custom_headers.Authorization".
 func Mappable(field string) bool {
-	section, name, below := strings.Cut(field, ".")
-	return section == "custom_headers" && (!below || refuseHeader(name) == "")
+	section, name, isNested := strings.Cut(field, ".")
+	return section == "custom_headers" && (!isNested || refuseHeader(name) == "")
 }

@@ -77,7 +77,7 @@ func TestCheckConfigurations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		config map[string]any
-		at     string
+		param  string
 	}{
 		"headers":        {map[string]any{"custom_headers": map[string]any{"Authorization": "Bearer x"}}, ""},
 		"cleared":        {map[string]any{"custom_headers": nil}, ""},
@@ -91,8 +91,8 @@ func TestCheckConfigurations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := agent.CheckConfigurations(c.config)
-			if (err == nil) != (c.at == "") || err != nil && fault.From(err).Param != c.at {
-				t.Errorf("got %v, want a refusal at %q", err, c.at)
+			if (err == nil) != (c.param == "") || err != nil && fault.From(err).Param != c.param {
+				t.Errorf("got %v, want a refusal at %q", err, c.param)
 			}
 		})
 	}

@@ -29,8 +29,8 @@ func CardURLs(address string) []string {
 	}
 	urls := make([]string, len(cardPaths))
 	for i, p := range cardPaths {
-		at := url.URL{Scheme: u.Scheme, Host: u.Host, Path: base + p}
-		urls[i] = at.String()
+		location := url.URL{Scheme: u.Scheme, Host: u.Host, Path: base + p}
+		urls[i] = location.String()
 	}
 	return urls
 }
@@ -61,22 +61,22 @@ func ReadCard(raw []byte) (*Card, error) {
 	if json.Unmarshal(raw, &c.Raw) != nil || c.Raw == nil {
 		return nil, unfit("is no JSON object")
 	}
-	var at struct {
+	var location struct {
 		URL        string `json:"url"`
 		Interfaces []struct {
 			URL string `json:"url"`
 		} `json:"supportedInterfaces"`
 	}
 	_ = json.Unmarshal(c.Raw["name"], &c.Name) // what is no text is no name
-	_ = json.Unmarshal(c.Raw["url"], &at.URL)
-	_ = json.Unmarshal(c.Raw["supportedInterfaces"], &at.Interfaces)
-	if at.URL == "" && len(at.Interfaces) > 0 {
-		at.URL = at.Interfaces[0].URL
+	_ = json.Unmarshal(c.Raw["url"], &location.URL)
+	_ = json.Unmarshal(c.Raw["supportedInterfaces"], &location.Interfaces)
+	if location.URL == "" && len(location.Interfaces) > 0 {
+		location.URL = location.Interfaces[0].URL
 	}
 	switch {
 	case c.Name == "":
 		return nil, unfit("has no name")
-	case at.URL == "":
+	case location.URL == "":
 		return nil, unfit("has no url")
 	}
 	_ = json.Unmarshal(c.Raw["skills"], &c.Skills) // skills of another form cannot be switched

@@ -48,12 +48,12 @@ func (a *App) buildAdmin(context.Context) error {
 		Rerate: rerate.New(rerate.Parts{
 			Logs: a.logs, Journal: a.journal, Prices: a.prices, Accounts: func() rerate.Accounts { return a.directory.Current() }, Clock: a.clock,
 		}),
-		Exports:    a.exported,
-		ExportKeep: a.exportRetention(),
-		Breakers:   a.breakersOf,
-		Draining:   a.draining.Load,
-		Replay:     a.replay,
-		Outside:    a.client.HTTPClient(),
+		Exports:         a.exported,
+		ExportRetention: a.exportRetention(),
+		Breakers:        a.breakersOf,
+		Draining:        a.draining.Load,
+		Replay:          a.replay,
+		Outside:         a.client.HTTPClient(),
 		Deployments: map[deployment.Type]int{
 			deployment.Production: a.set.Deployments.MaxProduction, deployment.NonProduction: a.set.Deployments.MaxNonProduction,
 		},
@@ -70,14 +70,14 @@ func (a *App) buildAdmin(context.Context) error {
 		Ingest:      a.ingested,
 
 		StrictRequests: a.set.Server.StrictAdmin,
-		MostRecords:    a.set.Server.RecordsPerKind,
+		MaxRecords:     a.set.Server.RecordsPerKind,
 
 		ConsoleURL: a.consoleURL(),
 		MCPURL:     a.mcpURL(),
 		LocalLogin: a.set.People.AuthMode != "SSO",
 		Passwords:  identity.NewPasswords(),
-		Pace:       identity.NewPace(),
-		Invites:    identity.NewPace(),
+		Throttle:   identity.NewLoginThrottle(),
+		Invites:    identity.NewLoginThrottle(),
 	}
 	a.admin = admin.New(parts)
 	return a.buildWorker(parts)
@@ -104,7 +104,7 @@ func (a *App) authenticate(r *http.Request) (*access.Principal, error) {
 		remote, _, _ := net.SplitHostPort(r.RemoteAddr)
 		path, _, _ := strings.Cut(r.RequestURI, "?")
 		a.tokens.TokenRefused(audit.RefusedToken{
-			At: a.clock.Now(), Remote: a.proxies.Client(remote, r.Header.Values("X-Forwarded-For")...), Method: r.Method,
+			RefusedAt: a.clock.Now(), Remote: a.proxies.Client(remote, r.Header.Values("X-Forwarded-For")...), Method: r.Method,
 			Path: a.admin.ShownPath(r.Method, path), Reason: fault.From(err).Text(),
 		})
 	}

@@ -31,12 +31,12 @@ func (a *App) openAudit(ctx context.Context) error {
 
 // maintainAudit writes checkpoints and deletes expired rows until ctx ends.
 func (a *App) maintainAudit(ctx context.Context) error {
-	return audit.NewKeeper(a.store, a.signer, auditPolicy(a.set), a.clock, a.log).Run(ctx)
+	return audit.NewCheckpointer(a.store, a.signer, auditPolicy(a.set), a.clock, a.log).Run(ctx)
 }
 
 func auditPolicy(s config.Settings) audit.Policy {
 	return audit.Policy{
-		Rows: int64(s.Audit.CheckpointRows), Interval: s.Audit.CheckpointInterval, Keep: time.Duration(s.Audit.RetentionDays) * 24 * time.Hour,
+		Rows: int64(s.Audit.CheckpointRows), Interval: s.Audit.CheckpointInterval, Retention: time.Duration(s.Audit.RetentionDays) * 24 * time.Hour,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // buildWorker makes what does the jobs of the administration, on this node or another
 // one. parts are those of the administration.
 func (a *App) buildWorker(parts admin.Parts) (err error) {
-	if parts.Letters, err = mail.NewTemplateSet(a.set.Mail.Templates, brandOf(a.set.Mail)); err != nil {
+	if parts.Templates, err = mail.NewTemplateSet(a.set.Mail.Templates, brandOf(a.set.Mail)); err != nil {
 		return err
 	}
 	if a.set.Mail.Enabled {

@@ -78,5 +78,5 @@ func (h Header) signedBy(s *Signer) Header {
 	return h
 }
 
-// whole reports whether the export is of all rows that are kept.
-func (h *Header) whole() bool { return h.From == "" && h.To == "" }
+// isComplete reports whether the export is of all rows that are kept.
+func (h *Header) isComplete() bool { return h.From == "" && h.To == "" }

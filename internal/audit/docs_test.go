@@ -38,29 +38,29 @@ func TestPythonOfTheManual(t *testing.T) {
 	write(t, verify, []byte(script))
 	r := sample(t)
 	key := r.signer.Public().Base64()
-	says := func(name string, file []byte) (string, error) {
+	runScript := func(name string, file []byte) (string, error) {
 		path := filepath.Join(dir, name)
 		write(t, path, file)
 		out, err := exec.Command(python, verify, path, key).CombinedOutput()
 		return string(out), err
 	}
-	whole := r.export(t, org, audit.Range{})
+	full := r.export(t, org, audit.Range{})
 	for name, file := range map[string][]byte{
-		"whole": whole, "part": r.export(t, org, audit.Range{From: began.Add(12 * time.Minute), To: began.Add(14 * time.Minute)}),
+		"whole": full, "part": r.export(t, org, audit.Range{From: began.Add(12 * time.Minute), To: began.Add(14 * time.Minute)}),
 	} {
-		if out, err := says(name, file); err != nil || !strings.HasPrefix(out, "rows ") {
+		if out, err := runScript(name, file); err != nil || !strings.HasPrefix(out, "rows ") {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 	}
-	lines := splitLines(whole)
+	lines := splitLines(full)
 	for name, file := range map[string][]byte{
-		"edited":    bytes.Replace(whole, []byte(`"action":"update"`), []byte(`"action":"delete"`), 1),
+		"edited":    bytes.Replace(full, []byte(`"action":"update"`), []byte(`"action":"delete"`), 1),
 		"deleted":   bytes.Join(append(append([][]byte{}, lines[:5]...), lines[6:]...), nil),
 		"truncated": bytes.Join(lines[:20], nil),
-		"signature": bytes.Replace(whole, []byte(`"count":10`), []byte(`"count":11`), 1),
+		"signature": bytes.Replace(full, []byte(`"count":10`), []byte(`"count":11`), 1),
 	} {
 		var ended *exec.ExitError
-		if out, err := says(name, file); !errors.As(err, &ended) {
+		if out, err := runScript(name, file); !errors.As(err, &ended) {
 			t.Errorf("%s was not found: %v: %s", name, err, out)
 		}
 	}

@@ -37,7 +37,7 @@ type Range struct{ From, To time.Time }
 // with the trail itself does not stop it: that is for Verify to find.
 func Export(ctx context.Context, w io.Writer, from Source, s *Signer, orgID string, r Range, now time.Time) error {
 	e := &exporter{w: w, from: from, head: Header{OrgID: orgID, ExportedAt: stamp(now), From: stamp(r.From), To: stamp(r.To)}}
-	if err := e.bounds(ctx, r); err != nil {
+	if err := e.fillHeader(ctx, r); err != nil {
 		return fmt.Errorf("look at the audit trail: %w", err)
 	}
 	if err := e.line(headerLine, e.head.signedBy(s)); err != nil {
@@ -54,14 +54,14 @@ type exporter struct {
 	page []Checkpoint // read but not written
 }
 
-// bounds fills what the header says of the rows and checkpoints to come.
-func (e *exporter) bounds(ctx context.Context, r Range) error {
+// fillHeader fills what the header says of the rows and checkpoints to come.
+func (e *exporter) fillHeader(ctx context.Context, r Range) error {
 	head, err := e.from.Head(ctx, e.head.OrgID)
 	if err != nil {
 		return err
 	}
 	e.head.First, e.head.Last = head.First, head.Seq
-	if !e.head.whole() {
+	if !e.head.isComplete() {
 		if err := e.narrow(ctx, head, r); err != nil {
 			return err
 		}
@@ -108,11 +108,11 @@ func (e *exporter) narrow(ctx context.Context, head Head, r Range) error {
 // signed finds the checkpoints that belong to the rows: from the one just before the
 // first row to the last one that is not behind the last row.
 func (e *exporter) signed(ctx context.Context) error {
-	_, at, err := e.from.Around(ctx, e.head.OrgID, max(e.head.First-1, 1))
-	if err != nil || at == nil || at.Seq > e.head.Last {
+	_, checkpoint, err := e.from.Around(ctx, e.head.OrgID, max(e.head.First-1, 1))
+	if err != nil || checkpoint == nil || checkpoint.Seq > e.head.Last {
 		return err
 	}
-	e.next = at.Number
+	e.next = checkpoint.Number
 	end, _, err := e.from.Around(ctx, e.head.OrgID, e.head.Last+1)
 	if err != nil || end == nil {
 		return err

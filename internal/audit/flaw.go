@@ -26,9 +26,9 @@ type Fault struct {
 
 // Error says where and what, for example "line 7, row 5: edited: …".
 func (f *Fault) Error() string {
-	at := fmt.Sprintf("line %d", f.Line)
+	location := fmt.Sprintf("line %d", f.Line)
 	if f.Seq > 0 {
-		at += fmt.Sprintf(", row %d", f.Seq)
+		location += fmt.Sprintf(", row %d", f.Seq)
 	}
-	return fmt.Sprintf("%s: %s: %s", at, f.FaultKind, f.Text)
+	return fmt.Sprintf("%s: %s: %s", location, f.FaultKind, f.Text)
 }

@@ -31,9 +31,9 @@ type Store interface {
 
 // Policy says when checkpoints are written and how long rows are kept.
 type Policy struct {
-	Rows     int64         // a checkpoint after so many rows, at least 1
-	Interval time.Duration // or after this time, when there is a new row
-	Keep     time.Duration // rows older than this are deleted; 0 keeps all
+	Rows      int64         // a checkpoint after so many rows, at least 1
+	Interval  time.Duration // or after this time, when there is a new row
+	Retention time.Duration // rows older than this are deleted; 0 keeps all
 }
 
 // Checkpointer writes the checkpoints of all trails and deletes what has expired. One node
@@ -49,23 +49,23 @@ type Checkpointer struct {
 	pruned time.Time
 }
 
-// NewKeeper makes a keeper; Run starts it.
-func NewKeeper(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Checkpointer {
+// NewCheckpointer makes a keeper; Run starts it.
+func NewCheckpointer(s Store, signer *Signer, p Policy, clock ident.Clock, log *slog.Logger) *Checkpointer {
 	return &Checkpointer{store: s, signer: signer, policy: p, clock: clock, log: log, holder: ident.NewID(), broken: make(map[string]string)}
 }
 
 const (
-	leaseName = "audit-checkpoints"
-	leaseTTL  = time.Minute
-	lookEvery = 5 * time.Second // how soon a full count of rows is noticed
-	pruneGap  = time.Hour
-	lastLimit = 10 * time.Second // of the checkpoints at shutdown
-	headsPage = 100
+	leaseName    = "audit-checkpoints"
+	leaseTTL     = time.Minute
+	pollInterval = 5 * time.Second // how soon a full count of rows is noticed
+	pruneGap     = time.Hour
+	lastLimit    = 10 * time.Second // of the checkpoints at shutdown
+	headsPage    = 100
 )
 
 // Run keeps the trails until ctx ends, then signs what is not signed yet.
 func (k *Checkpointer) Run(ctx context.Context) error {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -77,7 +77,7 @@ func (k *Checkpointer) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		k.logFailure(k.Sign(ctx, false))
-		if now := k.clock.Now(); k.policy.Keep > 0 && now.Sub(k.pruned) >= pruneGap {
+		if now := k.clock.Now(); k.policy.Retention > 0 && now.Sub(k.pruned) >= pruneGap {
 			k.pruned = now
 			k.logFailure(k.Prune(ctx))
 		}
@@ -114,8 +114,8 @@ func (k *Checkpointer) Sign(ctx context.Context, all bool) error {
 // each calls f for every trail while this node has the lease.
 func (k *Checkpointer) each(ctx context.Context, f func(Head) error) error {
 	for after := ""; ; {
-		mine, err := k.store.TakeLease(ctx, leaseName, k.holder, leaseTTL)
-		if err != nil || !mine {
+		acquired, err := k.store.TakeLease(ctx, leaseName, k.holder, leaseTTL)
+		if err != nil || !acquired {
 			return err
 		}
 		heads, err := k.store.Heads(ctx, after, headsPage)
@@ -138,8 +138,8 @@ func (k *Checkpointer) due(h Head) bool {
 	if h.Seq-h.Signed.Seq >= k.policy.Rows {
 		return true
 	}
-	at, err := time.Parse(stampForm, h.Signed.Timestamp)
-	return err != nil || k.clock.Now().Sub(at) >= k.policy.Interval
+	signedAt, err := time.Parse(stampForm, h.Signed.Timestamp)
+	return err != nil || k.clock.Now().Sub(signedAt) >= k.policy.Interval
 }
 
 // report says once that a trail was tampered with.
@@ -220,7 +220,7 @@ func (k *Checkpointer) put(ctx context.Context, c Checkpoint) error {
 // checkpoint, which stays, so that what remains still verifies; a new checkpoint says
 // from where on rows are kept.
 func (k *Checkpointer) Prune(ctx context.Context) error {
-	until := k.clock.Now().Add(-k.policy.Keep)
+	until := k.clock.Now().Add(-k.policy.Retention)
 	return k.each(ctx, func(h Head) error {
 		c, err := k.store.Expired(ctx, h.OrgID, until)
 		if err != nil {

@@ -19,7 +19,7 @@ func TestKeeperSignsWhenItIsDue(t *testing.T) {
 	r := newRig(t, audit.Policy{Rows: 5, Interval: time.Hour})
 	round := func(want int) {
 		t.Helper()
-		if err := r.keeper.Sign(t.Context(), false); err != nil {
+		if err := r.checkpointer.Sign(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(r.points[org]); got != want {
@@ -108,7 +108,7 @@ func TestKeeperSignsAtShutdown(t *testing.T) {
 	r := sample(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if err := r.keeper.Run(ctx); err != nil {
+	if err := r.checkpointer.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.verify(t, r.export(t, org, audit.Range{})); got.Unsigned != 0 {
@@ -118,20 +118,20 @@ func TestKeeperSignsAtShutdown(t *testing.T) {
 
 func TestPrune(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, audit.Policy{Rows: 10, Interval: time.Hour, Keep: 36 * time.Hour})
+	r := newRig(t, audit.Policy{Rows: 10, Interval: time.Hour, Retention: 36 * time.Hour})
 	r.add(org, 15)
 	r.sign(t)
 	r.clock.now = r.clock.now.Add(24 * time.Hour)
 	r.add(org, 10)
 	r.sign(t)
-	if err := r.keeper.Prune(t.Context()); err != nil {
+	if err := r.checkpointer.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.verify(t, r.export(t, org, audit.Range{})); got.Rows != 25 {
 		t.Errorf("nothing is old enough, but %d rows are left", got.Rows)
 	}
 	r.clock.now = r.clock.now.Add(24 * time.Hour)
-	if err := r.keeper.Prune(t.Context()); err != nil {
+	if err := r.checkpointer.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := r.verify(t, r.export(t, org, audit.Range{}))
@@ -148,31 +148,31 @@ func TestPrune(t *testing.T) {
 func TestPruningKeepsTheChain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		keep := time.Duration(rapid.IntRange(1, 48).Draw(rt, "keep")) * time.Hour
-		r := newRig(t, audit.Policy{Rows: int64(rapid.IntRange(1, 8).Draw(rt, "checkpoint")), Interval: time.Hour, Keep: keep})
-		var at []time.Time // when each row was written
+		retention := time.Duration(rapid.IntRange(1, 48).Draw(rt, "keep")) * time.Hour
+		r := newRig(t, audit.Policy{Rows: int64(rapid.IntRange(1, 8).Draw(rt, "checkpoint")), Interval: time.Hour, Retention: retention})
+		var written []time.Time // when each row was written
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			n := rapid.IntRange(0, 9).Draw(rt, "rows")
 			r.add(org, n)
 			for range n {
-				at = append(at, r.clock.now)
+				written = append(written, r.clock.now)
 			}
 			if rapid.Bool().Draw(rt, "sign") {
 				r.sign(t)
 			}
 			r.clock.now = r.clock.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "hours")) * time.Hour)
-			if err := r.keeper.Prune(t.Context()); err != nil {
+			if err := r.checkpointer.Prune(t.Context()); err != nil {
 				rt.Fatal(err)
 			}
 		}
-		if len(at) == 0 {
+		if len(written) == 0 {
 			return
 		}
 		r.sign(t)
 		got := r.verify(t, r.export(t, org, audit.Range{}))
-		young := slices.IndexFunc(at, func(w time.Time) bool { return r.clock.now.Sub(w) < keep })
-		if first := got.Header.First; young >= 0 && first > int64(young)+1 || got.Rows != int64(len(at))-first+1 {
-			rt.Fatalf("of %d rows, the first young one %d, are left %d from %d on", len(at), young+1, got.Rows, first)
+		young := slices.IndexFunc(written, func(w time.Time) bool { return r.clock.now.Sub(w) < retention })
+		if first := got.Header.First; young >= 0 && first > int64(young)+1 || got.Rows != int64(len(written))-first+1 {
+			rt.Fatalf("of %d rows, the first young one %d, are left %d from %d on", len(written), young+1, got.Rows, first)
 		}
 	})
 }

@@ -26,12 +26,12 @@ func encodeLine(kind string, v any) ([]byte, error) {
 	b.WriteString(`{"type":"` + kind + `",`)
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	at := b.Len()
+	start := b.Len()
 	if err := enc.Encode(v); err != nil { // ends with a newline
 		return nil, err
 	}
 	line := b.Bytes()
-	return append(line[:at], line[at+1:]...), nil // without the second brace
+	return append(line[:start], line[start+1:]...), nil // without the second brace
 }
 
 // decodeLine reads what encodeLine writes, and nothing else: a line that would be
@@ -66,19 +66,19 @@ var (
 
 // lines reads a stream line by line in constant memory.
 type lines struct {
-	in     *bufio.Reader
+	reader *bufio.Reader
 	buf    []byte
 	number int
 }
 
-func newLines(in io.Reader) *lines { return &lines{in: bufio.NewReaderSize(in, 64<<10)} }
+func newLines(in io.Reader) *lines { return &lines{reader: bufio.NewReaderSize(in, 64<<10)} }
 
 // next returns a line with its newline, valid until the next call. io.EOF at the
 // end; errCut when the last line has no newline.
 func (l *lines) next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {
-		part, err := l.in.ReadSlice('\n')
+		part, err := l.reader.ReadSlice('\n')
 		l.buf = append(l.buf, part...)
 		switch {
 		case len(l.buf) > maxLineBytes:

@@ -13,12 +13,12 @@ func (r Report) String() string {
 	switch {
 	case r.Rows == 0:
 		b.WriteString("no rows\n")
-	case h.whole():
+	case h.isComplete():
 		fmt.Fprintf(&b, "rows %d to %d: all %d are there, in order and unchanged since this export\n", h.First, h.Last, r.Rows)
 	default:
 		fmt.Fprintf(&b, "rows %d to %d, around the time from %s to %s: all %d are there, in order and unchanged since this export\n", h.First, h.Last, orOpen(h.From), orOpen(h.To), r.Rows)
 	}
-	if h.whole() && h.First > 1 {
+	if h.isComplete() && h.First > 1 {
 		fmt.Fprintf(&b, "rows 1 to %d had expired; a signed checkpoint stands for them\n", h.First-1)
 	}
 	if c := r.Last; c != nil {
@@ -30,9 +30,9 @@ func (r Report) String() string {
 	return b.String()
 }
 
-func orOpen(at string) string {
-	if at == "" {
+func orOpen(when string) string {
+	if when == "" {
 		return "…"
 	}
-	return at
+	return when
 }

@@ -29,8 +29,8 @@ type Row struct {
 	Details     string `json:"details"` // text of a JSON object: query, headers, request, notes, error
 }
 
-// At is the time of the row; the zero time when Timestamp is none.
-func (r *Row) At() time.Time {
+// Time is the time of the row; the zero time when Timestamp is none.
+func (r *Row) Time() time.Time {
 	t, _ := time.Parse(stampForm, r.Timestamp)
 	return t
 }

@@ -6,7 +6,7 @@ import "time"
 // nobody knows: what stands in it was not verified, so nothing of it is kept.
 // Source: contract/identity-and-governance.md, the audit trail ("plus: JWT failures").
 type RefusedToken struct {
-	At        time.Time
+	RefusedAt time.Time
 	Remote    string // address of the caller without port
 	Method    string // "POST"
 	Path      string // without the query, secrets masked: "/v1/chat/completions"

@@ -69,7 +69,7 @@ func (m *memory) Heads(_ context.Context, after string, limit int) ([]audit.Head
 
 func (m *memory) Span(_ context.Context, org string, from, to time.Time) (first, last int64, err error) {
 	for _, r := range m.rows[org] {
-		if at := r.At(); !at.Before(from) && (to.IsZero() || at.Before(to)) {
+		if rowTime := r.Time(); !rowTime.Before(from) && (to.IsZero() || rowTime.Before(to)) {
 			if first == 0 {
 				first = r.Seq
 			}
@@ -131,8 +131,8 @@ func (m *memory) PruneAudit(_ context.Context, org string) error {
 	m.rows[org] = slices.DeleteFunc(m.rows[org], func(r audit.Row) bool { return r.Seq < first })
 	before, _, _ := m.Around(context.Background(), org, first)
 	if before != nil {
-		least := before.Seq
-		m.points[org] = slices.DeleteFunc(m.points[org], func(c audit.Checkpoint) bool { return c.Seq < least })
+		minSeq := before.Seq
+		m.points[org] = slices.DeleteFunc(m.points[org], func(c audit.Checkpoint) bool { return c.Seq < minSeq })
 	}
 	return nil
 }
@@ -161,23 +161,23 @@ func newSigner(t testing.TB) *audit.Signer {
 // rig is a store with a keeper.
 type rig struct {
 	*memory
-	signer *audit.Signer
-	clock  *clock
-	keeper *audit.Checkpointer
-	log    *bytes.Buffer
+	signer       *audit.Signer
+	clock        *clock
+	checkpointer *audit.Checkpointer
+	log          *bytes.Buffer
 }
 
 func newRig(t testing.TB, p audit.Policy) *rig {
 	t.Helper()
 	r := &rig{memory: newMemory(), signer: newSigner(t), clock: &clock{began.Add(24 * time.Hour)}, log: new(bytes.Buffer)}
-	r.keeper = audit.NewKeeper(r.memory, r.signer, p, r.clock, slog.New(slog.NewJSONHandler(r.log, nil)))
+	r.checkpointer = audit.NewCheckpointer(r.memory, r.signer, p, r.clock, slog.New(slog.NewJSONHandler(r.log, nil)))
 	return r
 }
 
 // sign writes all checkpoints.
 func (r *rig) sign(t testing.TB) {
 	t.Helper()
-	if err := r.keeper.Sign(t.Context(), true); err != nil {
+	if err := r.checkpointer.Sign(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -30,7 +30,7 @@ type Options struct {
 // Verify reads an export to its end, in constant memory, and returns what it holds,
 // or the first *Fault. Other errors are those of reading.
 func Verify(in io.Reader, key PublicKey, o Options) (Report, error) {
-	v := &verifier{in: newLines(in), key: key, known: o.Known}
+	v := &verifier{lines: newLines(in), key: key, known: o.Known}
 	if o.Known != nil && !o.Known.Holds(key) {
 		return Report{}, v.fault(WrongKey, 0, "the published checkpoint was not signed with the key given, or was edited")
 	}
@@ -40,7 +40,7 @@ func Verify(in io.Reader, key PublicKey, o Options) (Report, error) {
 
 // verifier is one reading of one export.
 type verifier struct {
-	in     *lines
+	lines  *lines
 	key    PublicKey
 	known  *Checkpoint
 	report Report
@@ -51,7 +51,7 @@ type verifier struct {
 }
 
 func (v *verifier) fault(flaw FaultKind, seq int64, format string, args ...any) error {
-	return &Fault{FaultKind: flaw, Line: max(v.in.number, 1), Seq: seq, Text: fmt.Sprintf(format, args...)}
+	return &Fault{FaultKind: flaw, Line: max(v.lines.number, 1), Seq: seq, Text: fmt.Sprintf(format, args...)}
 }
 
 func (v *verifier) run() error {
@@ -59,7 +59,7 @@ func (v *verifier) run() error {
 		return err
 	}
 	for {
-		line, err := v.in.next()
+		line, err := v.lines.next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return v.end()
@@ -87,7 +87,7 @@ func (v *verifier) line(line []byte) error {
 }
 
 func (v *verifier) header() error {
-	line, err := v.in.next()
+	line, err := v.lines.next()
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, errCut):
 		return v.fault(Truncated, 0, "there is no whole header")
@@ -155,7 +155,7 @@ func (v *verifier) expect() error {
 func (v *verifier) missing(seq int64) error {
 	f := v.fault(Deleted, seq, "the row is missing")
 	for {
-		line, err := v.in.next()
+		line, err := v.lines.next()
 		if err != nil {
 			return f
 		}
@@ -202,7 +202,7 @@ func (v *verifier) end() error {
 		return v.fault(Edited, v.seq, "the export ended with another row")
 	case h.Checkpoint > 0 && v.last == nil, v.last != nil && v.last.Number < h.Checkpoint:
 		return v.fault(Truncated, 0, "the export goes up to checkpoint %d", h.Checkpoint)
-	case v.last != nil && h.whole() && h.First > v.last.First:
+	case v.last != nil && h.isComplete() && h.First > v.last.First:
 		return v.fault(Deleted, v.last.First, "the last checkpoint says that rows are kept from here on, the export begins with row %d", h.First)
 	}
 	if k := v.known; k != nil && h.To == "" && k.Seq > v.seq {

@@ -54,19 +54,19 @@ not yet signed: the last 3 rows, written after the last checkpoint
 func TestVerifyATime(t *testing.T) {
 	t.Parallel()
 	r := sample(t)
-	at := func(row int) time.Time { return began.Add(time.Duration(row-1) * time.Minute) }
+	rowTime := func(row int) time.Time { return began.Add(time.Duration(row-1) * time.Minute) }
 	for _, c := range []struct {
 		name            string
 		when            audit.Range
 		first, last, cp int64
 		unsigned        int64
 	}{
-		{"in the middle", audit.Range{From: at(12), To: at(15)}, 11, 20, 2, 0},
-		{"from the beginning", audit.Range{To: at(2)}, 1, 10, 1, 0},
-		{"across", audit.Range{From: at(10), To: at(12)}, 1, 20, 2, 0},
-		{"to the end", audit.Range{From: at(21)}, 21, 25, 2, 3},
-		{"only what is not signed", audit.Range{From: at(24)}, 23, 25, 1, 3},
-		{"nothing", audit.Range{From: at(100)}, 26, 25, 0, 0},
+		{"in the middle", audit.Range{From: rowTime(12), To: rowTime(15)}, 11, 20, 2, 0},
+		{"from the beginning", audit.Range{To: rowTime(2)}, 1, 10, 1, 0},
+		{"across", audit.Range{From: rowTime(10), To: rowTime(12)}, 1, 20, 2, 0},
+		{"to the end", audit.Range{From: rowTime(21)}, 21, 25, 2, 3},
+		{"only what is not signed", audit.Range{From: rowTime(24)}, 23, 25, 1, 3},
+		{"nothing", audit.Range{From: rowTime(100)}, 26, 25, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -273,9 +273,9 @@ func TestMutations(t *testing.T) {
 	r := sample(t)
 	r.add("other", 25)
 	r.sign(t)
-	at := func(row int) time.Time { return began.Add(time.Duration(row) * time.Minute) }
+	rowTime := func(row int) time.Time { return began.Add(time.Duration(row) * time.Minute) }
 	files := [][]byte{
-		r.export(t, org, audit.Range{}), r.export(t, org, audit.Range{From: at(11), To: at(14)}), r.export(t, org, audit.Range{From: at(90)}),
+		r.export(t, org, audit.Range{}), r.export(t, org, audit.Range{From: rowTime(11), To: rowTime(14)}), r.export(t, org, audit.Range{From: rowTime(90)}),
 	}
 	foreign := splitLines(r.export(t, "other", audit.Range{}))
 	stranger := newRig(t, audit.Policy{Rows: 10, Interval: time.Hour})
@@ -390,7 +390,7 @@ func FuzzVerify(f *testing.F) {
 		f.Fatal(err)
 	}
 	r := newRig(f, audit.Policy{Rows: 10, Interval: time.Hour})
-	r.signer, r.keeper = s, audit.NewKeeper(r.memory, s, audit.Policy{Rows: 10}, r.clock, slog.New(slog.DiscardHandler))
+	r.signer, r.checkpointer = s, audit.NewCheckpointer(r.memory, s, audit.Policy{Rows: 10}, r.clock, slog.New(slog.DiscardHandler))
 	r.add(org, 12)
 	r.sign(f)
 	file := r.export(f, org, audit.Range{})
@@ -398,8 +398,8 @@ func FuzzVerify(f *testing.F) {
 	f.Add(file[:len(file)/2])
 	f.Add([]byte(`{"type":"header","format":"sluice-audit-export-v1"}` + "\n"))
 	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, in []byte) {
-		report, err := audit.Verify(bytes.NewReader(in), s.Public(), audit.Options{})
+	f.Fuzz(func(t *testing.T, input []byte) {
+		report, err := audit.Verify(bytes.NewReader(input), s.Public(), audit.Options{})
 		if err == nil && report.Header.OrgID == "" {
 			t.Error("something passed that has no header")
 		}

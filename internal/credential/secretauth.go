@@ -74,8 +74,8 @@ func Managers() []string {
 // of other modes, which a change of the mode leaves behind; known are the fields that
 // were just sent, of which none may be superfluous. It returns the URL that is called,
 // "" for none, and the field it stands in. Refusals are fault.InvalidParameter.
-func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at string, err error) {
-	const in = "auth_config."
+func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path string, err error) {
+	const prefix = "auth_config."
 	forms, ok := authForms[m]
 	if !ok {
 		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(Managers(), ", ")).WithParam("manager_type")
@@ -86,7 +86,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at str
 		for i, mode := range forms.modes {
 			names[i] = mode.value
 		}
-		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(names, ", ")).WithParam(in + forms.choose)
+		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(names, ", ")).WithParam(prefix + forms.choose)
 	}
 	mode := forms.modes[i]
 	fits := func(name string) bool {
@@ -94,20 +94,20 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, at str
 	}
 	for _, name := range slices.Sorted(slices.Values(sent)) {
 		if !fits(name) {
-			return "", "", fault.Newf(fault.InvalidParameter, "%s %s has no such field", forms.choose, mode.value).WithParam(in + name)
+			return "", "", fault.Newf(fault.InvalidParameter, "%s %s has no such field", forms.choose, mode.value).WithParam(prefix + name)
 		}
 	}
 	maps.DeleteFunc(auth, func(name, _ string) bool { return !fits(name) })
 	for _, f := range mode.fields {
 		v := auth[f.name]
 		if text := f.wrong(v, forms.choose+" "+mode.value); text != "" {
-			return "", "", fault.New(fault.InvalidParameter, text).WithParam(in + f.name)
+			return "", "", fault.New(fault.InvalidParameter, text).WithParam(prefix + f.name)
 		}
 		if f.url {
-			rawURL, at = v, in+f.name
+			rawURL, path = v, prefix+f.name
 		}
 	}
-	return rawURL, at, nil
+	return rawURL, path, nil
 }
 
 // wrong says what is wrong with a value, "" when nothing is.
@@ -127,10 +127,10 @@ func (f *authField) wrong(v, mode string) string {
 	return ""
 }
 
-// OwnIdentity reports whether the sign-in sends a token of the gateway's own machine
+// UsesGatewayIdentity reports whether the sign-in sends a token of the gateway's own machine
 // to the URL that it names, so that the URL must be one that the operator or the
 // cloud vouches for.
-func OwnIdentity(m Manager, auth map[string]string) bool {
+func UsesGatewayIdentity(m Manager, auth map[string]string) bool {
 	return m == AzureKeyVault && auth["azure_auth_mode"] != "entra" || m == HashiCorpVault && auth["vault_auth_type"] == "kubernetes"
 }
 
@@ -140,7 +140,7 @@ func OwnIdentity(m Manager, auth map[string]string) bool {
 // Source: docs/secrets.md.
 func IdentityAddress(m Manager, auth map[string]string) string {
 	switch {
-	case !OwnIdentity(m, auth):
+	case !UsesGatewayIdentity(m, auth):
 		return ""
 	case m == HashiCorpVault:
 		return auth["vault_addr"]

@@ -13,11 +13,11 @@ import (
 // run; contract/dataplane.md 5 has the five ways in which one is attached.
 func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
 	x, t, place := a.x, a.target, a.x.place
-	if len(t.Before)+len(t.After) == 0 && (place == nil || place.Bound == nil) && x.setAside == nil || g.set.GuardrailsOff {
+	if len(t.Before)+len(t.After) == 0 && (place == nil || place.Mandatory == nil) && x.setAside == nil || g.set.GuardrailsOff {
 		return nil
 	}
-	if place != nil && place.Bound != nil {
-		return a.refuseUnguarded(place.Bound.Slug, place.Bound.By)
+	if place != nil && place.Mandatory != nil {
+		return a.refuseUnguarded(place.Mandatory.Slug, place.Mandatory.By)
 	}
 	if name, by, binds := x.boundBy(t); binds {
 		return a.refuseUnguarded(name, by+" in the config "+x.configID)

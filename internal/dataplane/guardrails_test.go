@@ -84,11 +84,11 @@ func TestBindingGuardrail_SparesExemptWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := tenant.Scope{Denying: map[string]string{"g1": "g1"}}
 	o := &tenant.Organisation{Defaults: tenant.OrgDefaults{InputGuardrails: []string{"g1"}}, Exempt: tenant.Exempt{Input: []string{"w"}}}
-	if s.BindDefaults("w", o); s.Bound != nil {
-		t.Errorf("bound by %+v", s.Bound)
+	if s.BindDefaults("w", o); s.Mandatory != nil {
+		t.Errorf("bound by %+v", s.Mandatory)
 	}
-	if s.BindDefaults("v", o); s.Bound == nil || s.Bound.Slug != "g1" {
-		t.Errorf("bound by %+v", s.Bound)
+	if s.BindDefaults("v", o); s.Mandatory == nil || s.Mandatory.Slug != "g1" {
+		t.Errorf("bound by %+v", s.Mandatory)
 	}
 }
 

@@ -37,7 +37,7 @@ func (g *Gateway) identify(x *exchange) error {
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
 		g.Tokens.TokenRefused(audit.RefusedToken{
-			At: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: x.shown, RequestID: x.id, Reason: fault.From(err).Text(),
+			RefusedAt: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: x.shown, RequestID: x.id, Reason: fault.From(err).Text(),
 		})
 	}
 	if err != nil {

@@ -48,19 +48,19 @@ type Deployment struct {
 // Auth says where a deployment is and who may use it. Empty lists allow everybody.
 // Source: contract/identity-and-governance.yaml, DeploymentAuthSettings.
 type Auth struct {
-	BaseURL     string            `json:"gateway_base_url,omitempty"`
-	MCPBaseURL  string            `json:"mcp_gateway_base_url,omitempty"`
-	DataService bool              `json:"is_dataservice_hosted,omitempty"`
-	Playground  bool              `json:"is_playground_proxy_allowed,omitempty"`
-	Workspaces  []string          `json:"workspaces_allowed,omitempty"` // ids
-	Subjects    []string          `json:"jwt_subs_allowed,omitempty"`
-	SubjectHome map[string]string `json:"jwt_sub_workspace_mapping,omitempty"` // sub to workspace id
+	BaseURL           string            `json:"gateway_base_url,omitempty"`
+	MCPBaseURL        string            `json:"mcp_gateway_base_url,omitempty"`
+	DataService       bool              `json:"is_dataservice_hosted,omitempty"`
+	Playground        bool              `json:"is_playground_proxy_allowed,omitempty"`
+	Workspaces        []string          `json:"workspaces_allowed,omitempty"` // ids
+	Subjects          []string          `json:"jwt_subs_allowed,omitempty"`
+	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty"` // sub to workspace id
 }
 
 // Change is what an update says of the lists. Workspaces are ids.
 type Change struct {
 	Workspaces, Subjects             []string
-	SubjectHome                      map[string]string
+	SubjectWorkspaces                map[string]string
 	RemoveWorkspaces, RemoveSubjects []string
 	All                              bool // no restriction to workspaces any more
 	Replace                          bool // the lists that were sent take the place of the present ones
@@ -81,13 +81,13 @@ func (a *Auth) Apply(c Change) error {
 		a.Workspaces = nil
 	}
 	a.Workspaces, a.Subjects = union(a.Workspaces, c.Workspaces), union(a.Subjects, c.Subjects)
-	for _, sub := range slices.Sorted(maps.Keys(c.SubjectHome)) {
-		if a.SubjectHome == nil {
-			a.SubjectHome = make(map[string]string)
+	for _, sub := range slices.Sorted(maps.Keys(c.SubjectWorkspaces)) {
+		if a.SubjectWorkspaces == nil {
+			a.SubjectWorkspaces = make(map[string]string)
 		}
-		a.SubjectHome[sub] = c.SubjectHome[sub]
+		a.SubjectWorkspaces[sub] = c.SubjectWorkspaces[sub]
 		a.Subjects = union(a.Subjects, []string{sub})
-		a.Workspaces = union(a.Workspaces, []string{c.SubjectHome[sub]})
+		a.Workspaces = union(a.Workspaces, []string{c.SubjectWorkspaces[sub]})
 	}
 	if err := remove(&a.Workspaces, c.RemoveWorkspaces, "remove_workspaces_allowed"); err != nil {
 		return err
@@ -95,10 +95,10 @@ func (a *Auth) Apply(c Change) error {
 	if err := remove(&a.Subjects, c.RemoveSubjects, "remove_subs_allowed"); err != nil {
 		return err
 	}
-	maps.DeleteFunc(a.SubjectHome, func(sub, place string) bool {
-		return slices.Contains(c.RemoveSubjects, sub) || slices.Contains(c.RemoveWorkspaces, place)
+	maps.DeleteFunc(a.SubjectWorkspaces, func(sub, workspaceID string) bool {
+		return slices.Contains(c.RemoveSubjects, sub) || slices.Contains(c.RemoveWorkspaces, workspaceID)
 	})
-	for field, n := range map[string]int{"workspaces_allowed": len(a.Workspaces), "jwt_subs_allowed": len(a.Subjects), "jwt_sub_workspace_mapping": len(a.SubjectHome)} {
+	for field, n := range map[string]int{"workspaces_allowed": len(a.Workspaces), "jwt_subs_allowed": len(a.Subjects), "jwt_sub_workspace_mapping": len(a.SubjectWorkspaces)} {
 		if n > MaxListed {
 			return fault.Newf(fault.InvalidParameter, "there are at most %d", MaxListed).WithParam("auth_settings." + field)
 		}
@@ -113,8 +113,8 @@ func (a *Auth) replace(c Change) {
 	if c.Subjects != nil {
 		a.Subjects = nil
 	}
-	if c.SubjectHome != nil {
-		a.SubjectHome = nil
+	if c.SubjectWorkspaces != nil {
+		a.SubjectWorkspaces = nil
 	}
 }
 

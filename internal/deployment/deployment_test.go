@@ -18,7 +18,7 @@ func TestApply(t *testing.T) {
 		"merged":           {`{"workspaces_allowed":["a"]}`, deployment.Change{Workspaces: []string{"b", "a"}}, `{"workspaces_allowed":["a","b"]}`},
 		"replaced":         {`{"workspaces_allowed":["a"],"jwt_subs_allowed":["s"]}`, deployment.Change{Workspaces: []string{"b"}, Replace: true}, `{"workspaces_allowed":["b"],"jwt_subs_allowed":["s"]}`},
 		"replaced by none": {`{"jwt_subs_allowed":["s"]}`, deployment.Change{Subjects: []string{}, Replace: true}, `{}`},
-		"mapped":           {`{}`, deployment.Change{SubjectHome: map[string]string{"s": "a"}}, `{"workspaces_allowed":["a"],"jwt_subs_allowed":["s"],"jwt_sub_workspace_mapping":{"s":"a"}}`},
+		"mapped":           {`{}`, deployment.Change{SubjectWorkspaces: map[string]string{"s": "a"}}, `{"workspaces_allowed":["a"],"jwt_subs_allowed":["s"],"jwt_sub_workspace_mapping":{"s":"a"}}`},
 		"removed with its mapping": {`{"workspaces_allowed":["a","b"],"jwt_subs_allowed":["s","u"],"jwt_sub_workspace_mapping":{"s":"a","u":"b"}}`,
 			deployment.Change{RemoveWorkspaces: []string{"a"}, RemoveSubjects: []string{"s"}}, `{"workspaces_allowed":["b"],"jwt_subs_allowed":["u"],"jwt_sub_workspace_mapping":{"u":"b"}}`},
 		"opened":           {`{"workspaces_allowed":["a"]}`, deployment.Change{All: true}, `{}`},

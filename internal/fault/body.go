@@ -36,11 +36,11 @@ func (e *Error) Body(s Surface) []byte {
 func (e *Error) body(s Surface) any {
 	switch s {
 	case Messages:
-		said := e.withRetryable(map[string]any{"type": e.anthropicType(), "message": e.Text()})
+		errorBody := e.withRetryable(map[string]any{"type": e.anthropicType(), "message": e.Text()})
 		if e.Wire != "" {
-			said["details"] = map[string]any{"error_code": e.Wire}
+			errorBody["details"] = map[string]any{"error_code": e.Wire}
 		}
-		return map[string]any{"type": "error", "error": said}
+		return map[string]any{"type": "error", "error": errorBody}
 	case Admin:
 		return e.adminBody()
 	case Google:

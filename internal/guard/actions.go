@@ -79,10 +79,10 @@ var actionFields = map[string]reader{
 	"deny":       flag(func(a *Actions) *bool { return &a.Deny }),
 	"async":      flag(func(a *Actions) *bool { return &a.Async }),
 	"sequential": flag(func(a *Actions) *bool { return &a.Sequential }),
-	"on_success": reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, successWord),
-	"onSuccess":  reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, successWord),
-	"on_fail":    reaction(func(a *Actions) *Reaction { return &a.OnFail }, failWord),
-	"onFail":     reaction(func(a *Actions) *Reaction { return &a.OnFail }, failWord),
+	"on_success": reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
+	"onSuccess":  reaction(func(a *Actions) *Reaction { return &a.OnSuccess }, isSuccessKeyword),
+	"on_fail":    reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
+	"onFail":     reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
 	"message": func(a *Actions, raw json.RawMessage) (string, string) {
 		if json.Unmarshal(raw, &a.Message) != nil || len(a.Message) > maxMessage {
 			return "", "the value is a text of at most 1024 characters"
@@ -91,23 +91,23 @@ var actionFields = map[string]reader{
 	},
 }
 
-func flag(of func(*Actions) *bool) reader {
+func flag(field func(*Actions) *bool) reader {
 	return func(a *Actions, raw json.RawMessage) (string, string) {
-		if json.Unmarshal(raw, of(a)) != nil {
+		if json.Unmarshal(raw, field(a)) != nil {
 			return "", "the value is true or false"
 		}
 		return "", ""
 	}
 }
 
-// successWord is an action on success written as one word: there is but one.
-func successWord(_ *Actions, word string) bool {
-	return slices.Contains([]string{"continue", "allow", "log", "pass", "none"}, strings.ToLower(word))
+// isSuccessKeyword is an action on success written as one word: there is but one.
+func isSuccessKeyword(_ *Actions, keyword string) bool {
+	return slices.Contains([]string{"continue", "allow", "log", "pass", "none"}, strings.ToLower(keyword))
 }
 
-// failWord is an action on failure written as one word.
-func failWord(a *Actions, word string) bool {
-	switch strings.ToLower(word) {
+// applyFailKeyword is an action on failure written as one word.
+func applyFailKeyword(a *Actions, keyword string) bool {
+	switch strings.ToLower(keyword) {
 	case "block", "deny":
 		a.Deny = true
 	case "log", "warn", "continue", "allow", "none":
@@ -118,16 +118,16 @@ func failWord(a *Actions, word string) bool {
 }
 
 // reaction reads an object with feedback, or a word.
-func reaction(of func(*Actions) *Reaction, take func(a *Actions, word string) bool) reader {
+func reaction(field func(*Actions) *Reaction, take func(a *Actions, keyword string) bool) reader {
 	return func(a *Actions, raw json.RawMessage) (string, string) {
-		var word string
-		if json.Unmarshal(raw, &word) == nil {
-			if !take(a, word) {
+		var keyword string
+		if json.Unmarshal(raw, &keyword) == nil {
+			if !take(a, keyword) {
 				return "", "the value is deny, block, log, warn or continue, or an object with feedback"
 			}
 			return "", ""
 		}
-		return readFeedback(raw, &of(a).Feedback)
+		return readFeedback(raw, &field(a).Feedback)
 	}
 }
 

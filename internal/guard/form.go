@@ -29,10 +29,10 @@ func wrong(text string) *problem { return &problem{text: text} }
 
 // Limits of the values of parameters.
 const (
-	maxItems   = 1000
-	maxWord    = 1024 // characters of an item or name
-	maxPattern = 4096
-	maxURL     = 2048
+	maxItems     = 1000
+	maxTextChars = 1024 // characters of an item or name
+	maxPattern   = 4096
+	maxURL       = 2048
 )
 
 // judge holds parameters against what the check knows.
@@ -67,10 +67,10 @@ func boolean(v any) *problem {
 }
 
 // text is a string that is not empty.
-func text(most int) paramType {
+func text(maximum int) paramType {
 	return func(v any) *problem {
-		if s, ok := v.(string); !ok || s == "" || len(s) > most {
-			return wrong("the value is a text of 1 to " + strconv.Itoa(most) + " characters")
+		if s, ok := v.(string); !ok || s == "" || len(s) > maximum {
+			return wrong("the value is a text of 1 to " + strconv.Itoa(maximum) + " characters")
 		}
 		return nil
 	}
@@ -83,20 +83,20 @@ func textOrNumber(v any) *problem {
 	return text(255)(v)
 }
 
-func number(least, most float64) paramType {
+func number(minimum, maximum float64) paramType {
 	return func(v any) *problem {
-		if n, ok := v.(float64); !ok || n < least || n > most {
-			return wrong("the value is a number from " + plain(least) + " to " + plain(most))
+		if n, ok := v.(float64); !ok || n < minimum || n > maximum {
+			return wrong("the value is a number from " + plain(minimum) + " to " + plain(maximum))
 		}
 		return nil
 	}
 }
 
 // positiveInteger is a number without a fraction, from 1 on.
-func positiveInteger(most float64) paramType {
+func positiveInteger(maximum float64) paramType {
 	return func(v any) *problem {
-		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > most {
-			return wrong("the value is a whole number from 1 to " + plain(most))
+		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > maximum {
+			return wrong("the value is a whole number from 1 to " + plain(maximum))
 		}
 		return nil
 	}
@@ -114,14 +114,14 @@ func oneOf(values ...string) paramType {
 }
 
 // list is a list that is not empty.
-func list(of paramType) paramType {
+func list(elem paramType) paramType {
 	return func(v any) *problem {
 		items, ok := v.([]any)
 		if !ok || len(items) == 0 || len(items) > maxItems {
 			return wrong("the value is a list of 1 to " + strconv.Itoa(maxItems) + " items")
 		}
 		for i, item := range items {
-			if p := of(item); p != nil {
+			if p := elem(item); p != nil {
 				return &problem{"[" + strconv.Itoa(i) + "]" + p.path, p.text}
 			}
 		}
@@ -131,18 +131,18 @@ func list(of paramType) paramType {
 
 func listOf(values ...string) paramType { return list(oneOf(values...)) }
 
-// words is a list of texts.
-var words = list(text(maxWord))
+// textList is a list of texts.
+var textList = list(text(maxTextChars))
 
-// wordsOrCSV is a list of texts, or one with commas; both may be empty.
-func wordsOrCSV(v any) *problem {
+// textListOrCSV is a list of texts, or one with commas; both may be empty.
+func textListOrCSV(v any) *problem {
 	if s, ok := v.(string); ok && len(s) <= maxPattern {
 		return nil
 	}
 	if items, ok := v.([]any); ok && len(items) == 0 {
 		return nil
 	}
-	return words(v)
+	return textList(v)
 }
 
 func object(v any) *problem {
@@ -153,14 +153,14 @@ func object(v any) *problem {
 }
 
 // mapOf is an object whose every value has a form.
-func mapOf(of paramType) paramType {
+func mapOf(elem paramType) paramType {
 	return func(v any) *problem {
 		if p := object(v); p != nil {
 			return p
 		}
 		m, _ := v.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if p := of(m[name]); p != nil {
+			if p := elem(m[name]); p != nil {
 				return &problem{"." + name + p.path, p.text}
 			}
 		}
@@ -246,14 +246,14 @@ func languageCodes(v any) *problem {
 		v = []any{s}
 	}
 	return list(func(v any) *problem {
-		if s, ok := v.(string); !ok || !tongueForm.MatchString(s) {
+		if s, ok := v.(string); !ok || !languageForm.MatchString(s) {
 			return wrong("the value is a language with its script, such as eng_Latn")
 		}
 		return nil
 	})(v)
 }
 
-var tongueForm = regexp.MustCompile(`^[a-z]{3}_[A-Z][a-z]{3}$`)
+var languageForm = regexp.MustCompile(`^[a-z]{3}_[A-Z][a-z]{3}$`)
 
 // schema is a JSON Schema that compiles on its own: nothing is fetched for it.
 func schema(v any) *problem {

@@ -96,22 +96,22 @@ func Read(list []byte) ([]Check, error) {
 	return checks, nil
 }
 
-func (c *Check) validate(at string) error {
+func (c *Check) validate(path string) error {
 	known, ok := Find(c.ID)
 	switch {
 	case !ok:
-		return fault.New(fault.InvalidParameter, "there is no such check; it is named as source.check, for example default.wordCount").WithParam(at + ".id")
+		return fault.New(fault.InvalidParameter, "there is no such check; it is named as source.check, for example default.wordCount").WithParam(path + ".id")
 	case len(c.Name) > maxCheckName:
-		return fault.Newf(fault.InvalidParameter, "the name has at most %d characters", maxCheckName).WithParam(at + ".name")
+		return fault.Newf(fault.InvalidParameter, "the name has at most %d characters", maxCheckName).WithParam(path + ".name")
 	case len(c.Parameters) > MaxParametersBytes:
-		return fault.Newf(fault.InvalidParameter, "the parameters of a check have at most %d bytes", MaxParametersBytes).WithParam(at + ".parameters")
+		return fault.Newf(fault.InvalidParameter, "the parameters of a check have at most %d bytes", MaxParametersBytes).WithParam(path + ".parameters")
 	}
 	params, err := c.parameters()
 	if err != nil {
-		return fault.New(fault.InvalidParameter, "the value is an object").WithParam(at + ".parameters").WithCause(err)
+		return fault.New(fault.InvalidParameter, "the value is an object").WithParam(path + ".parameters").WithCause(err)
 	}
 	if p := known.judge(params); p != nil {
-		return fault.New(fault.InvalidParameter, p.text).WithParam(at + ".parameters" + p.path)
+		return fault.New(fault.InvalidParameter, p.text).WithParam(path + ".parameters" + p.path)
 	}
 	return nil
 }

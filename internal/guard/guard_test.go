@@ -89,8 +89,8 @@ func TestChecksThatDoNot(t *testing.T) {
 	} {
 		_, err := guard.Read([]byte(list))
 		f := fault.From(err)
-		at, text, _ := strings.Cut(want, ": ")
-		if f == nil || f.Code != fault.InvalidParameter || f.Param != at || !strings.Contains(f.Text(), text) {
+		path, text, _ := strings.Cut(want, ": ")
+		if f == nil || f.Code != fault.InvalidParameter || f.Param != path || !strings.Contains(f.Text(), text) {
 			t.Errorf("%.120s: %v, want %s", list, err, want)
 		}
 	}
@@ -145,8 +145,8 @@ func TestActions(t *testing.T) {
 	} {
 		a, err := guard.ReadActions([]byte(sent))
 		if f := fault.From(err); f != nil {
-			at, text, _ := strings.Cut(want, ": ")
-			if f.Param != at || !strings.Contains(f.Text(), text) {
+			path, text, _ := strings.Cut(want, ": ")
+			if f.Param != path || !strings.Contains(f.Text(), text) {
 				t.Errorf("%.80s: %v, want %s", sent, err, want)
 			}
 			continue

@@ -66,11 +66,11 @@ const builtin = "default."
 var known = slices.Concat(builtins(), hosted(), partners())
 
 var (
-	in      = []Hook{Input}
-	out     = []Hook{Output}
-	both    = []Hook{Input, Output}
-	not     = may("not", boolean)
-	timeout = may("timeout", positiveInteger(300_000)) // ms
+	inputHooks  = []Hook{Input}
+	outputHooks = []Hook{Output}
+	bothHooks   = []Hook{Input, Output}
+	not         = may("not", boolean)
+	timeout     = may("timeout", positiveInteger(300_000)) // ms
 )
 
 // must is a parameter that a check cannot do without, may one that it can.

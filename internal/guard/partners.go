@@ -8,10 +8,10 @@ func hosted() []Known {
 		"sexual", "sexual/minors", "violence", "violence/graphic")
 	personal := listOf("EMAIL_ADDRESS", "PHONE_NUMBER", "LOCATION_ADDRESS", "NAME", "IP_ADDRESS", "CREDIT_CARD", "SSN")
 	return []Known{
-		{ID: "gateway.moderateContent", Hooks: in, Params: []Param{must("categories", moderation), timeout, not}},
-		{ID: "gateway.language", Hooks: in, Params: []Param{may("language", languageCodes), timeout, not}},
-		{ID: "gateway.pii", Hooks: both, Params: []Param{must("categories", personal), may("redact", boolean), timeout, not}},
-		{ID: "gateway.gibberish", Hooks: both, Params: []Param{timeout, not}},
+		{ID: "gateway.moderateContent", Hooks: inputHooks, Params: []Param{must("categories", moderation), timeout, not}},
+		{ID: "gateway.language", Hooks: inputHooks, Params: []Param{may("language", languageCodes), timeout, not}},
+		{ID: "gateway.pii", Hooks: bothHooks, Params: []Param{must("categories", personal), may("redact", boolean), timeout, not}},
+		{ID: "gateway.gibberish", Hooks: bothHooks, Params: []Param{timeout, not}},
 	}
 }
 
@@ -26,33 +26,33 @@ func partners() []Known {
 		mistral = listOf("sexual", "hate_and_discrimination", "violence_and_threats", "dangerous_and_criminal_content", "selfharm", "health", "financial", "law", "pii")
 	)
 	all := []Known{
-		partner("azure.contentSafety", both, append(azure, may("blocklistNames", words), may("severity", number(0, 7)), may("categories", harms))...),
-		partner("azure.pii", both, append(azure, may("domain", oneOf("none", "phi")), may("modelVersion", text(64)), redact, may("language", text(16)))...),
-		partner("azure.shieldPrompt", in, azure...),
-		partner("azure.protectedMaterial", out, azure...),
-		partner("bedrock.guard", both, must("guardrailVersion", text(64)), must("guardrailId", text(2048)), redact),
-		partner("mistral.moderateContent", both, must("categories", mistral), may("model", text(255))),
-		partner("acuvity.scan", both),
-		partner("aporia.validateProject", both, must("projectID", text(255))),
-		partner("crowdstrike-aidr.guardChatCompletions", both),
-		partner("exa.online", in, may("numResults", positiveInteger(100)), may("includeDomains", words), may("excludeDomains", words)),
-		partner("f5-guardrails.scan", both, may("projectId", text(255)), redact),
-		partner("javelin.guardrails", both),
-		partner("lakera.guard", both, may("projectID", text(255))),
-		partner("lasso.classify", both),
-		partner("pangea.textGuard", both),
-		partner("pangea.pii", both, redact),
-		partner("panw-prisma-airs.intercept", both, may("profile_name", text(255)), may("profile_id", text(255))),
-		partner("pillar.scanPrompt", in, must("scanners", listOf("prompt_injection", "pii", "secrets", "toxic_language", "invisible_characters"))),
-		partner("pillar.scanResponse", out, must("scanners", listOf("pii", "secrets", "toxic_language"))),
-		partner("promptfoo.guard", in),
-		partner("promptfoo.pii", both, redact),
-		partner("promptfoo.harm", both),
-		partner("promptsecurity.protectPrompt", in),
-		partner("promptsecurity.protectResponse", out),
-		partner("sydelabs.sydeguard", both),
-		partner("walledai.walledprotect", both),
-		partner("zscaler.*", both, must("policyId", textOrNumber)),
+		partner("azure.contentSafety", bothHooks, append(azure, may("blocklistNames", textList), may("severity", number(0, 7)), may("categories", harms))...),
+		partner("azure.pii", bothHooks, append(azure, may("domain", oneOf("none", "phi")), may("modelVersion", text(64)), redact, may("language", text(16)))...),
+		partner("azure.shieldPrompt", inputHooks, azure...),
+		partner("azure.protectedMaterial", outputHooks, azure...),
+		partner("bedrock.guard", bothHooks, must("guardrailVersion", text(64)), must("guardrailId", text(2048)), redact),
+		partner("mistral.moderateContent", bothHooks, must("categories", mistral), may("model", text(255))),
+		partner("acuvity.scan", bothHooks),
+		partner("aporia.validateProject", bothHooks, must("projectID", text(255))),
+		partner("crowdstrike-aidr.guardChatCompletions", bothHooks),
+		partner("exa.online", inputHooks, may("numResults", positiveInteger(100)), may("includeDomains", textList), may("excludeDomains", textList)),
+		partner("f5-guardrails.scan", bothHooks, may("projectId", text(255)), redact),
+		partner("javelin.guardrails", bothHooks),
+		partner("lakera.guard", bothHooks, may("projectID", text(255))),
+		partner("lasso.classify", bothHooks),
+		partner("pangea.textGuard", bothHooks),
+		partner("pangea.pii", bothHooks, redact),
+		partner("panw-prisma-airs.intercept", bothHooks, may("profile_name", text(255)), may("profile_id", text(255))),
+		partner("pillar.scanPrompt", inputHooks, must("scanners", listOf("prompt_injection", "pii", "secrets", "toxic_language", "invisible_characters"))),
+		partner("pillar.scanResponse", outputHooks, must("scanners", listOf("pii", "secrets", "toxic_language"))),
+		partner("promptfoo.guard", inputHooks),
+		partner("promptfoo.pii", bothHooks, redact),
+		partner("promptfoo.harm", bothHooks),
+		partner("promptsecurity.protectPrompt", inputHooks),
+		partner("promptsecurity.protectResponse", outputHooks),
+		partner("sydelabs.sydeguard", bothHooks),
+		partner("walledai.walledprotect", bothHooks),
+		partner("zscaler.*", bothHooks, must("policyId", textOrNumber)),
 	}
 	return slices.Concat(all, patronus(), qualifire())
 }
@@ -62,12 +62,12 @@ func partner(id string, hooks []Hook, params ...Param) Known {
 }
 
 func patronus() []Known {
-	list := []Known{partner("patronus.custom", out, must("profile", text(255)))}
+	list := []Known{partner("patronus.custom", outputHooks, must("profile", text(255)))}
 	for _, name := range []string{"phi", "pii"} {
-		list = append(list, partner("patronus."+name, out, may("redact", boolean)))
+		list = append(list, partner("patronus."+name, outputHooks, may("redact", boolean)))
 	}
 	for _, name := range []string{"isConcise", "isHelpful", "isPolite", "noApologies", "noGenderBias", "noRacialBias", "retrievalAnswerRelevance", "retrievalHallucination", "toxicity"} {
-		list = append(list, partner("patronus."+name, out))
+		list = append(list, partner("patronus."+name, outputHooks))
 	}
 	return list
 }
@@ -75,11 +75,11 @@ func patronus() []Known {
 func qualifire() []Known {
 	mode := may("mode", oneOf("speed", "balanced", "quality"))
 	list := []Known{
-		partner("qualifire.policy", both, must("policies", words), may("policy_target", oneOf("input", "output", "both")), mode),
-		partner("qualifire.contentModeration", both, mode), partner("qualifire.pii", both, mode), partner("qualifire.promptInjections", in, mode),
+		partner("qualifire.policy", bothHooks, must("policies", textList), may("policy_target", oneOf("input", "output", "both")), mode),
+		partner("qualifire.contentModeration", bothHooks, mode), partner("qualifire.pii", bothHooks, mode), partner("qualifire.promptInjections", inputHooks, mode),
 	}
 	for _, name := range []string{"hallucinations", "grounding", "toolUseQuality"} {
-		list = append(list, partner("qualifire."+name, out, mode))
+		list = append(list, partner("qualifire."+name, outputHooks, mode))
 	}
 	return list
 }

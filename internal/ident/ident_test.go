@@ -36,16 +36,16 @@ func TestMade(t *testing.T) {
 
 func TestNewIDAt(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
-	a, b := ident.NewIDAt(at), ident.NewIDAt(at.Add(time.Microsecond))
+	when := time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.UTC)
+	a, b := ident.NewIDAt(when), ident.NewIDAt(when.Add(time.Microsecond))
 	id, err := uuid.Parse(a)
 	if err != nil || id.Version() != 7 || id.Variant() != uuid.RFC4122 || !ident.ValidID(a) {
 		t.Fatalf("%q is no id: %v", a, err)
 	}
-	if sec, ns := id.Time().UnixTime(); sec != at.Unix() || ns != 123_000_000 {
+	if sec, ns := id.Time().UnixTime(); sec != when.Unix() || ns != 123_000_000 {
 		t.Errorf("it tells %d s and %d ns", sec, ns)
 	}
-	if a >= b || a == ident.NewIDAt(at) {
+	if a >= b || a == ident.NewIDAt(when) {
 		t.Errorf("%s and %s do not sort, or are not fresh", a, b)
 	}
 }
@@ -57,9 +57,9 @@ func BenchmarkNewID(b *testing.B) {
 }
 
 func BenchmarkNewIDAt(b *testing.B) {
-	at := time.Now()
+	when := time.Now()
 	for b.Loop() {
-		ident.NewIDAt(at)
+		ident.NewIDAt(when)
 	}
 }
 

@@ -48,9 +48,9 @@ func TestStoredFormsAreChecked(t *testing.T) {
 		}
 	}
 	// A sum of another length, the empty one too, is nobody's.
-	for _, sum := range []string{"", "AAAA"} {
-		if ok, _ := p.Matches(t.Context(), "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$"+sum, sealed.New("anything at all"), nil); ok {
-			t.Errorf("the sum %q matches", sum)
+	for _, hash := range []string{"", "AAAA"} {
+		if ok, _ := p.Matches(t.Context(), "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$"+hash, sealed.New("anything at all"), nil); ok {
+			t.Errorf("the sum %q matches", hash)
 		}
 	}
 }
@@ -116,14 +116,14 @@ func TestACrowdOfGuesses(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	t.Parallel()
-	now, p := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), identity.NewPace()
+	now, p := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), identity.NewLoginThrottle()
 	mia := identity.AccountOf("mia")
 	for i := range 100 {
-		place := "ip:" + strconv.Itoa(1+i/10)
-		if err := p.Allow(now, mia, place); err != nil {
+		network := "ip:" + strconv.Itoa(1+i/10)
+		if err := p.Allow(now, mia, network); err != nil {
 			t.Fatalf("guess %d: %v", i, err)
 		}
-		p.Failed(now, mia, place)
+		p.Failed(now, mia, network)
 		if err := p.Allow(now, mia, "ip:99"); i == 10 && err != nil {
 			t.Errorf("one place keeps the owner of an account out: %v", err)
 		}

@@ -18,7 +18,7 @@ var laneNow = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // slowPace is one at which each of the networks failed ten times.
 func slowPace(networks ...string) *identity.LoginThrottle {
-	p := identity.NewPace()
+	p := identity.NewLoginThrottle()
 	for range 10 {
 		p.Failed(laneNow, networks...)
 	}

@@ -39,8 +39,8 @@ type failures struct {
 	since time.Time
 }
 
-// NewPace makes one that remembers nothing.
-func NewPace() *LoginThrottle {
+// NewLoginThrottle makes one that remembers nothing.
+func NewLoginThrottle() *LoginThrottle {
 	return &LoginThrottle{seen: make(map[string]failures), lanes: make(map[string]*lane)}
 }
 
@@ -58,21 +58,21 @@ func PairOf(email, remote string) string { return "pair:" + email + " " + Networ
 // called. Names are what the attempt is at: without a failure of one of them it goes before
 // attempts that have some. The error is fault.RateLimited when too many attempts of the
 // place wait, else that of ctx.
-func (p *LoginThrottle) Slowly(ctx context.Context, now time.Time, place string, names ...string) (slow bool, done func(), err error) {
-	if !p.IsSlow(now, place) {
+func (p *LoginThrottle) Slowly(ctx context.Context, now time.Time, network string, names ...string) (slow bool, done func(), err error) {
+	if !p.IsSlow(now, network) {
 		return false, func() {}, nil
 	}
 	prio := highPriority
 	if slices.ContainsFunc(names, func(name string) bool { return p.recent(now, name) > 0 }) {
 		prio = lowPriority
 	}
-	done, err = p.enter(ctx, place, prio)
+	done, err = p.enter(ctx, network, prio)
 	return true, done, err
 }
 
 // IsSlow reports whether a place failed so often that its next attempt must be slow.
-func (p *LoginThrottle) IsSlow(now time.Time, place string) bool {
-	return p.recent(now, place) >= maxFailures
+func (p *LoginThrottle) IsSlow(now time.Time, network string) bool {
+	return p.recent(now, network) >= maxFailures
 }
 
 // recent returns the failures of a name in the window.
@@ -93,9 +93,9 @@ func maxFailuresFor(name string) int {
 	return maxFailures
 }
 
-// placeBits are those of an IPv6 address that say where it is: the rest each machine
+// networkBits are those of an IPv6 address that say where it is: the rest each machine
 // chooses for itself, as often as it likes. Source: RFC 4291 section 2.5.4.
-const placeBits = 64
+const networkBits = 64
 
 // NetworkOf is the name under which guesses from an address of the network count: that of
 // the address, or in IPv6 of the network in which it lies.
@@ -108,7 +108,7 @@ func NetworkOf(remote string) string {
 	case addr.Is4():
 		return kind + addr.String()
 	}
-	return kind + netip.PrefixFrom(addr, placeBits).Masked().String()
+	return kind + netip.PrefixFrom(addr, networkBits).Masked().String()
 }
 
 // Allow refuses with fault.RateLimited when one of the names failed too often.

@@ -46,7 +46,7 @@ var present = cost{19456, 2, 1}
 
 const (
 	saltBytes = 16
-	sumBytes  = 32
+	hashBytes = 32
 )
 
 // Passwords hashes and checks passwords, a few at a time, so that a crowd at the login
@@ -59,13 +59,13 @@ func NewPasswords() *Passwords {
 }
 
 // Check says whether a password may be set: fault.InvalidParameter at the field.
-func Check(password sealed.String, at string) error {
+func Check(password sealed.String, path string) error {
 	p := password.Reveal()
 	switch {
 	case !utf8.ValidString(p) || len(p) > MaxPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at most %d bytes of text", MaxPassword).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "a password has at most %d bytes of text", MaxPassword).WithParam(path)
 	case utf8.RuneCountInString(p) < MinPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at least %d characters", MinPassword).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "a password has at least %d characters", MinPassword).WithParam(path)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func Check(password sealed.String, at string) error {
 func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
-	sum, err := p.sum(ctx, password, salt, present, nil)
+	sum, err := p.deriveKey(ctx, password, salt, present, nil)
 	if err != nil {
 		return "", err
 	}
@@ -88,19 +88,19 @@ func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, e
 // nobody is hashed for once there were too many wrong guesses.
 func (p *Passwords) Matches(ctx context.Context, encoded string, password sealed.String, allowed func() error) (bool, error) {
 	if encoded == "" {
-		_, err := p.sum(ctx, password, make([]byte, saltBytes), present, allowed)
+		_, err := p.deriveKey(ctx, password, make([]byte, saltBytes), present, allowed)
 		return false, err
 	}
-	c, salt, want, err := parse(encoded)
+	c, salt, expected, err := parse(encoded)
 	if err != nil {
 		return false, err
 	}
-	got, err := p.sum(ctx, password, salt, c, allowed)
-	return subtle.ConstantTimeCompare(got, want) == 1 && len(want) == sumBytes, err
+	got, err := p.deriveKey(ctx, password, salt, c, allowed)
+	return subtle.ConstantTimeCompare(got, expected) == 1 && len(expected) == hashBytes, err
 }
 
-// sum hashes when it is its turn, unless allowed fails by then; nil asks nobody.
-func (p *Passwords) sum(ctx context.Context, password sealed.String, salt []byte, c cost, allowed func() error) ([]byte, error) {
+// deriveKey hashes when it is its turn, unless allowed fails by then; nil asks nobody.
+func (p *Passwords) deriveKey(ctx context.Context, password sealed.String, salt []byte, c cost, allowed func() error) ([]byte, error) {
 	select {
 	case p.turns <- struct{}{}:
 	case <-ctx.Done():
@@ -112,7 +112,7 @@ func (p *Passwords) sum(ctx context.Context, password sealed.String, salt []byte
 			return nil, err
 		}
 	}
-	return argon2.IDKey([]byte(password.Reveal()), salt, c.passes, c.memoryKiB, c.lanes, sumBytes), nil
+	return argon2.IDKey([]byte(password.Reveal()), salt, c.passes, c.memoryKiB, c.lanes, hashBytes), nil
 }
 
 // parse reads an encoded form. What it asks for is bounded, so that a bad row of the

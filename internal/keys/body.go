@@ -96,7 +96,7 @@ func (b *bodyReader) member(name []byte) bool {
 	case "creation_mode":
 		return b.text(&k.CreationMode, usualModes)
 	}
-	return b.keep(name)
+	return b.deferMember(name)
 }
 
 // text reads a text; one of the usual ones without making it anew.
@@ -156,9 +156,9 @@ func (b *bodyReader) secret() bool {
 	return true
 }
 
-// keep leaves a member to the decoder. To that one "Name" means name too, so a name that
+// deferMember leaves a member to the decoder. To that one "Name" means name too, so a name that
 // is not written as ours are ends the reading.
-func (b *bodyReader) keep(name []byte) bool {
+func (b *bodyReader) deferMember(name []byte) bool {
 	for _, c := range name {
 		if (c < 'a' || c > 'z') && c != '_' {
 			return false

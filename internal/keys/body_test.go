@@ -52,7 +52,7 @@ func FuzzReadBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		type plain keys.Key // without ReadBody
 		var want plain
-		wanted := json.Unmarshal([]byte(body), &want)
+		wantErr := json.Unmarshal([]byte(body), &want)
 		same := func(got keys.Key) {
 			t.Helper()
 			if d := cmp.Diff(keys.Key(want), got); d != "" {
@@ -60,10 +60,10 @@ func FuzzReadBody(f *testing.F) {
 			}
 		}
 		var got keys.Key
-		if err := got.ReadBody([]byte(body)); (err == nil) != (wanted == nil) {
-			t.Errorf("%q: %v, want %v", body, err, wanted)
+		if err := got.ReadBody([]byte(body)); (err == nil) != (wantErr == nil) {
+			t.Errorf("%q: %v, want %v", body, err, wantErr)
 		}
-		if wanted != nil {
+		if wantErr != nil {
 			return
 		}
 		same(got)

@@ -11,15 +11,15 @@ type Step string
 // The steps, in the order in which they are done.
 // Source: contract/identity-and-governance.md section 5, key secret versions.
 const (
-	EndPrevious  Step = "end_previous"  // the value before a rotation is over
-	Expire       Step = "expire"        // the key has expired
-	Rotate       Step = "rotate"        // its rotation is due
-	WarnEnding   Step = "warn_ending"   // the value before a rotation is soon over
-	WarnRotation Step = "warn_rotation" // a rotation is soon due
+	EndPrevious       Step = "end_previous"  // the value before a rotation is over
+	Expire            Step = "expire"        // the key has expired
+	Rotate            Step = "rotate"        // its rotation is due
+	WarnTransitionEnd Step = "warn_ending"   // the value before a rotation is soon over
+	WarnRotation      Step = "warn_rotation" // a rotation is soon due
 )
 
-// warnAhead is how long before it people are told of what comes.
-const warnAhead = day
+// warningLead is how long before it people are told of what comes.
+const warningLead = day
 
 // Due are the steps that are due for a key with a stored status, in order. A key is not
 // rotated while its last rotation is in transition, nor once it has expired.
@@ -36,10 +36,10 @@ func (k *Key) Due(status string, now time.Time) []Step {
 	case live && reached(next, now) && (k.Previous == nil || len(steps) > 0):
 		return append(steps, Rotate)
 	}
-	if k.Previous != nil && len(steps) == 0 && !k.Previous.Warned && reached(k.Previous.Until, now.Add(warnAhead)) {
-		steps = append(steps, WarnEnding)
+	if k.Previous != nil && len(steps) == 0 && !k.Previous.Warned && reached(k.Previous.Until, now.Add(warningLead)) {
+		steps = append(steps, WarnTransitionEnd)
 	}
-	if live && reached(next, now.Add(warnAhead)) && !reached(next, now) && (k.WarnedOf == nil || !k.WarnedOf.Equal(*next)) {
+	if live && reached(next, now.Add(warningLead)) && !reached(next, now) && (k.WarnedOf == nil || !k.WarnedOf.Equal(*next)) {
 		steps = append(steps, WarnRotation)
 	}
 	return slices.Clip(steps)

@@ -54,7 +54,7 @@ type hashing struct {
 	sum Hash
 }
 
-var lent = sync.Pool{New: func() any { return &hashing{sha: sha256.New()} }}
+var hashPool = sync.Pool{New: func() any { return &hashing{sha: sha256.New()} }}
 
 // Sum returns the hash of a raw key of at most MaxRaw bytes; of a longer one the
 // zero Hash, which no key has.
@@ -62,17 +62,17 @@ func (h *Hasher) Sum(raw string) Hash {
 	if len(raw) > MaxRaw {
 		return Hash{}
 	}
-	w := lent.Get().(*hashing)
-	defer lent.Put(w)
+	w := hashPool.Get().(*hashing)
+	defer hashPool.Put(w)
 	n := copy(w.raw[:], raw)
-	w.of(h.inner[:], w.raw[:n])
+	w.digest(h.inner[:], w.raw[:n])
 	clear(w.raw[:n])
-	w.of(h.outer[:], w.sum[:])
+	w.digest(h.outer[:], w.sum[:])
 	return w.sum
 }
 
-// of hashes a block of the pepper and what follows it.
-func (w *hashing) of(pepper, text []byte) {
+// digest hashes a block of the pepper and what follows it.
+func (w *hashing) digest(pepper, text []byte) {
 	w.sha.Reset()
 	w.sha.Write(pepper) // a hash never fails
 	w.sha.Write(text)

@@ -36,12 +36,12 @@ func TestHasherIsHMAC(t *testing.T) {
 func TestHashText(t *testing.T) {
 	t.Parallel()
 	h := keys.NewHasher([]byte("0123456789abcdef")).Sum("sk-1")
-	var back keys.Hash
+	var decoded keys.Hash
 	b, _ := h.MarshalText()
-	if err := back.UnmarshalText(b); err != nil || !back.Equal(h) {
+	if err := decoded.UnmarshalText(b); err != nil || !decoded.Equal(h) {
 		t.Errorf("round trip: %v", err)
 	}
-	if back.UnmarshalText([]byte("zz")) == nil {
+	if decoded.UnmarshalText([]byte("zz")) == nil {
 		t.Error("a bad hash was read")
 	}
 }

@@ -15,8 +15,8 @@ const (
 // The limits of the time for which both values of a rotated key are valid. The least
 // is also the usual one. Source: spec, Limits; the longest is ours.
 const (
-	LeastTransition   = 30 * time.Minute
-	LongestTransition = 365 * 24 * time.Hour
+	MinTransition = 30 * time.Minute
+	MaxTransition = 365 * 24 * time.Hour
 )
 
 // maxRotationDays is the longest period in days.
@@ -38,29 +38,29 @@ type RotationPolicy struct {
 // Validate checks what a policy says: fault.InvalidParameter at its field. Settle
 // fills it before.
 func (p *RotationPolicy) Validate() error {
-	const at = "rotation_policy"
+	const path = "rotation_policy"
 	switch {
 	case p.Period != "" && p.Period != Weekly && p.Period != Monthly:
-		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").WithParam(at + ".rotation_period")
+		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").WithParam(path + ".rotation_period")
 	case p.Period != "" && p.Days != 0:
-		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").WithParam(at + ".rotation_period_days")
+		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").WithParam(path + ".rotation_period_days")
 	case p.Days < 0 || p.Days > maxRotationDays:
-		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).WithParam(at + ".rotation_period_days")
+		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).WithParam(path + ".rotation_period_days")
 	case p.Period == "" && p.Days == 0 && p.Next == nil:
-		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").WithParam(at)
+		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").WithParam(path)
 	}
-	return p.CheckTransition(p.Transition(), at+".key_transition_period_ms")
+	return p.CheckTransition(p.Transition(), path+".key_transition_period_ms")
 }
 
 // CheckTransition refuses a transition that is too short, too long, or not over
 // before the next rotation: fault.InvalidParameter at the named field. A nil policy
 // has no next rotation.
-func (p *RotationPolicy) CheckTransition(d time.Duration, at string) error {
+func (p *RotationPolicy) CheckTransition(d time.Duration, path string) error {
 	switch {
-	case d < LeastTransition || d > LongestTransition:
-		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", LeastTransition.Milliseconds(), LongestTransition.Milliseconds()).WithParam(at)
+	case d < MinTransition || d > MaxTransition:
+		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", MinTransition.Milliseconds(), MaxTransition.Milliseconds()).WithParam(path)
 	case p != nil && p.length() > 0 && d >= p.length():
-		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).WithParam(path)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (p *RotationPolicy) CheckTransition(d time.Duration, at string) error {
 // policy the usual one.
 func (p *RotationPolicy) Transition() time.Duration {
 	if p == nil || p.TransitionMS == 0 {
-		return LeastTransition
+		return MinTransition
 	}
 	return time.Duration(p.TransitionMS) * time.Millisecond
 }

@@ -10,7 +10,7 @@ import (
 	"sluice/internal/keys"
 )
 
-func at(text string) time.Time {
+func parseTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		panic(err)
@@ -18,7 +18,7 @@ func at(text string) time.Time {
 	return t
 }
 
-func on(text string) *time.Time { t := at(text); return &t }
+func timePtr(text string) *time.Time { t := parseTime(text); return &t }
 
 func TestNextRotation(t *testing.T) {
 	t.Parallel()
@@ -34,15 +34,15 @@ func TestNextRotation(t *testing.T) {
 		{"monthly, over the year", "2026-12-31T10:00:00Z", "2027-01-01T00:00:00Z", keys.RotationPolicy{Period: keys.Monthly}},
 		{"monthly, from the last of a long month", "2027-01-31T10:00:00Z", "2027-02-01T00:00:00Z", keys.RotationPolicy{Period: keys.Monthly}},
 		{"days", "2026-11-20T10:00:00Z", "2026-11-23T00:00:00Z", keys.RotationPolicy{Days: 3}},
-		{"the time that was asked for", "2026-11-20T10:00:00Z", "2026-11-25T00:00:00Z", keys.RotationPolicy{Period: keys.Weekly, Next: on("2026-11-25T17:30:00Z")}},
-		{"later today is the midnight after", "2026-11-20T10:00:00Z", "2026-11-21T00:00:00Z", keys.RotationPolicy{Next: on("2026-11-20T17:30:00Z")}},
+		{"the time that was asked for", "2026-11-20T10:00:00Z", "2026-11-25T00:00:00Z", keys.RotationPolicy{Period: keys.Weekly, Next: timePtr("2026-11-25T17:30:00Z")}},
+		{"later today is the midnight after", "2026-11-20T10:00:00Z", "2026-11-21T00:00:00Z", keys.RotationPolicy{Next: timePtr("2026-11-20T17:30:00Z")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if err := c.policy.SetNextRun(at(c.now)); err != nil {
+			if err := c.policy.SetNextRun(parseTime(c.now)); err != nil {
 				t.Fatal(err)
 			}
-			if !c.policy.Next.Equal(at(c.want)) || c.policy.Next.Location() != time.UTC {
+			if !c.policy.Next.Equal(parseTime(c.want)) || c.policy.Next.Location() != time.UTC {
 				t.Errorf("next %v, want %s", c.policy.Next, c.want)
 			}
 		})
@@ -51,7 +51,7 @@ func TestNextRotation(t *testing.T) {
 
 func TestRotationPolicyRefuses(t *testing.T) {
 	t.Parallel()
-	now := at("2026-11-20T10:00:00Z")
+	now := parseTime("2026-11-20T10:00:00Z")
 	for _, c := range []struct {
 		name, field string
 		policy      keys.RotationPolicy
@@ -65,7 +65,7 @@ func TestRotationPolicyRefuses(t *testing.T) {
 		{"a short transition", "rotation_policy.key_transition_period_ms", keys.RotationPolicy{Period: keys.Weekly, TransitionMS: 1_799_999}},
 		{"a transition of a day within a day", "rotation_policy.key_transition_period_ms", keys.RotationPolicy{Days: 1, TransitionMS: 86_400_000}},
 		{"a transition of the shortest month", "rotation_policy.key_transition_period_ms", keys.RotationPolicy{Period: keys.Monthly, TransitionMS: 28 * 86_400_000}},
-		{"a transition without end", "rotation_policy.key_transition_period_ms", keys.RotationPolicy{Next: on("2027-11-20T10:00:00Z"), TransitionMS: 366 * 86_400_000}},
+		{"a transition without end", "rotation_policy.key_transition_period_ms", keys.RotationPolicy{Next: timePtr("2027-11-20T10:00:00Z"), TransitionMS: 366 * 86_400_000}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,11 +112,11 @@ func TestRotationsDoNotOverlap(t *testing.T) {
 
 func TestASingleRunIsTheLast(t *testing.T) {
 	t.Parallel()
-	p := &keys.RotationPolicy{Next: on("2026-11-25T00:00:00Z")}
-	if p.AfterRotation(at("2026-11-25T00:00:10Z")) != nil {
+	p := &keys.RotationPolicy{Next: timePtr("2026-11-25T00:00:00Z")}
+	if p.AfterRotation(parseTime("2026-11-25T00:00:10Z")) != nil {
 		t.Error("a policy without a period goes on")
 	}
-	if (*keys.RotationPolicy)(nil).AfterRotation(time.Now()) != nil || (*keys.RotationPolicy)(nil).Transition() != keys.LeastTransition {
+	if (*keys.RotationPolicy)(nil).AfterRotation(time.Now()) != nil || (*keys.RotationPolicy)(nil).Transition() != keys.MinTransition {
 		t.Error("no policy has the usual transition and no next run")
 	}
 }

@@ -28,14 +28,14 @@ func TestGuardrailsThatStopCalls(t *testing.T) {
 	if s.Guardrails["pg-own"] != "pg-own" || s.Guardrails["pg-soft"] != "pg-soft" || s.Guardrails["pg-elsewhere"] != "" {
 		t.Errorf("guardrails %+v", s.Guardrails)
 	}
-	if s.Denying["pg-own"] != "pg-own" || s.Denying["pg-soft"] != "" || s.Denying["pg-elsewhere"] != "" || s.Bound != nil {
-		t.Errorf("%+v, bound by %+v", s.Denying, s.Bound)
+	if s.Denying["pg-own"] != "pg-own" || s.Denying["pg-soft"] != "" || s.Denying["pg-elsewhere"] != "" || s.Mandatory != nil {
+		t.Errorf("%+v, bound by %+v", s.Denying, s.Mandatory)
 	}
 	add("pg-org", "", true)
 	if err := p.dir.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s = p.dir.Current().FindWorkspace(place); s.Bound == nil || s.Bound.Slug != "pg-org" {
-		t.Errorf("bound by %+v", s.Bound)
+	if s = p.dir.Current().FindWorkspace(place); s.Mandatory == nil || s.Mandatory.Slug != "pg-org" {
+		t.Errorf("bound by %+v", s.Mandatory)
 	}
 }

@@ -45,7 +45,7 @@ func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.
 		}
 	}
 	own := *e
-	org.Standing(&own.Principal, user, places)
+	org.ApplyUserRights(&own.Principal, user, places)
 	return &own
 }
 

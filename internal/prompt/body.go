@@ -76,8 +76,8 @@ var alternatives = map[string]string{"max_tokens": "max_completion_tokens", "max
 // Source: contract/content-and-observability.md 1.5.
 func (c *Compiled) Body(call *Call, source Source) (*Body, error) {
 	f := slices.Clone(c.parameters)
-	for _, own := range c.own {
-		f.set(own.name, own.raw)
+	for _, member := range c.modelFields {
+		f.set(member.name, member.raw)
 	}
 	out := &Body{Chat: c.Chat || call.fields.has("messages")}
 	switch {

@@ -10,7 +10,7 @@ import (
 
 func TestCircle(t *testing.T) {
 	t.Parallel()
-	source := shelf{"plain": "x", "one": "{{>plain}}{{>plain}}", "back": "{{#a}}{{>me}}{{/a}}", "far": "{{>one}}{{>back}}", "old": "{{>me@1}}", "me@1": "x", "left": "{{>right}}", "right": "{{>left}}"}
+	source := partialMap{"plain": "x", "one": "{{>plain}}{{>plain}}", "back": "{{#a}}{{>me}}{{/a}}", "far": "{{>one}}{{>back}}", "old": "{{>me@1}}", "me@1": "x", "left": "{{>right}}", "right": "{{>left}}"}
 	for i := range 9 {
 		source[fmt.Sprint("p", i)] = fmt.Sprintf("{{>p%d}}", i+1)
 	}

@@ -10,12 +10,12 @@ import (
 // document is JSON whose string values are templates. What comes of it is JSON again,
 // whatever the variables hold: each filled text is written as a string.
 type document struct {
-	pieces   []piece
+	parts    []documentPart
 	partials []PartialRef
 }
 
-// piece is JSON as it stands, or the template of one string.
-type piece struct {
+// documentPart is JSON as it stands, or the template of one string.
+type documentPart struct {
 	json string
 	text *Template
 }
@@ -35,13 +35,13 @@ func parseDocument(raw []byte) (*document, error) {
 			if err != nil {
 				return nil, err
 			}
-			d.pieces = append(d.pieces, piece{json: string(raw[from:i])}, piece{text: t})
+			d.parts = append(d.parts, documentPart{json: string(raw[from:i])}, documentPart{text: t})
 			d.partials = append(d.partials, t.partials...)
 			from = end
 		}
 		i = end - 1
 	}
-	d.pieces = append(d.pieces, piece{json: string(raw[from:])})
+	d.parts = append(d.parts, documentPart{json: string(raw[from:])})
 	return d, nil
 }
 
@@ -60,7 +60,7 @@ func isName(rest []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(rest, " \t
 
 func (d *document) render(r *renderer) ([]byte, error) {
 	var out []byte
-	for _, p := range d.pieces {
+	for _, p := range d.parts {
 		if p.text == nil {
 			out = append(out, p.json...)
 			continue

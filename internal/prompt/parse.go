@@ -65,7 +65,7 @@ func (p *parser) block(open string, from, depth int) ([]node, error) {
 		case '!':
 		case '/':
 			if t.body != open {
-				return nil, p.strayEnd(t, open)
+				return nil, p.unexpectedEnd(t, open)
 			}
 			return nodes, nil
 		case '#', '^':
@@ -97,7 +97,7 @@ func (p *parser) upTo(t tag, nodes []node) []node {
 	return nodes
 }
 
-func (p *parser) strayEnd(t tag, open string) error {
+func (p *parser) unexpectedEnd(t tag, open string) error {
 	if open == "" {
 		return p.wrong(t.start, "{{/%s}} ends a section that was not begun", clip(t.body))
 	}
@@ -163,14 +163,14 @@ func (p *parser) name(t tag, s string) (name, error) {
 	case len(s) > MaxNameBytes:
 		return name{}, p.wrong(t.start, "a name is longer than %d bytes", MaxNameBytes)
 	case s == "." || !strings.Contains(s, "."):
-		return name{whole: s}, nil
+		return name{full: s}, nil
 	}
 	return name{s, strings.Split(s, ".")}, nil
 }
 
 // wrong is an error of the template at an offset. Lines are counted for it alone.
-func (p *parser) wrong(at int, format string, args ...any) error {
-	return invalid("line %d: %s", strings.Count(p.src[:at], "\n")+1, fmt.Sprintf(format, args...))
+func (p *parser) wrong(offset int, format string, args ...any) error {
+	return invalid("line %d: %s", strings.Count(p.src[:offset], "\n")+1, fmt.Sprintf(format, args...))
 }
 
 // clip shortens what is shown of a name.

@@ -51,9 +51,9 @@ func TestPartialsInUse(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string][2]string{"pp-a": {"pp-a", ""}, "pp-a@12": {"pp-a", "12"}, "pp-a@": {"pp-a", ""}} {
-		if slug, suffix := prompt.Split(in); slug != want[0] || suffix != want[1] {
-			t.Errorf("%s: %q, %q", in, slug, suffix)
+	for input, want := range map[string][2]string{"pp-a": {"pp-a", ""}, "pp-a@12": {"pp-a", "12"}, "pp-a@": {"pp-a", ""}} {
+		if slug, suffix := prompt.Split(input); slug != want[0] || suffix != want[1] {
+			t.Errorf("%s: %q, %q", input, slug, suffix)
 		}
 	}
 }

@@ -27,9 +27,9 @@ type renderer struct {
 	scopes []*value // the outermost first
 	steps  int
 
-	open  []any                    // what is being rendered: saved partials as *Template, private ones as *value
-	saved map[PartialRef]*Template // found by now
-	own   map[*value]*Template     // long private ones, by the variables that they are
+	open             []any                    // what is being rendered: saved partials as *Template, private ones as *value
+	saved            map[PartialRef]*Template // found by now
+	privateTemplates map[*value]*Template     // long private ones, by the variables that they are
 }
 
 func newRenderer(vars *value, source Source) *renderer {
@@ -98,20 +98,20 @@ func (r *renderer) section(n *node) error {
 		return nil
 	}
 	if !v.is('[') {
-		return r.within(v, n.inner)
+		return r.renderIn(v, n.inner)
 	}
 	for _, e := range v.list() {
 		if err := r.step(); err != nil {
 			return err
 		}
-		if err := r.within(e, n.inner); err != nil {
+		if err := r.renderIn(e, n.inner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *renderer) within(v *value, inner []node) error {
+func (r *renderer) renderIn(v *value, inner []node) error {
 	r.scopes = append(r.scopes, v)
 	err := r.nodes(inner)
 	r.scopes = r.scopes[:len(r.scopes)-1]
@@ -125,12 +125,12 @@ const scopesOfStep = 8
 // find looks a name up, from the innermost scope outward; nil when there is none. A
 // field whose own name has dots comes before a path.
 func (r *renderer) find(n *name) *value {
-	if n.whole == "." {
+	if n.full == "." {
 		return r.scopes[len(r.scopes)-1]
 	}
 	r.steps += len(r.scopes) / scopesOfStep
 	for _, scope := range slices.Backward(r.scopes) {
-		if v := scope.member(n.whole); v != nil {
+		if v := scope.member(n.full); v != nil {
 			return v
 		}
 		if n.parts == nil {
@@ -180,48 +180,48 @@ func (r *renderer) private(n *node) error {
 	}
 	t, err := r.templateOf(v)
 	if err != nil {
-		return fault.From(err).WithParam("variables." + n.name.whole)
+		return fault.From(err).WithParam("variables." + n.name.full)
 	}
 	if len(t.nodes) == 0 {
 		return nil
 	}
-	return r.include(">"+n.name.whole, v, t)
+	return r.include(">"+n.name.full, v, t)
 }
 
-// ownKept is from how many bytes on a private partial is kept once it is parsed: to keep the
+// minCachedBytes is from how many bytes on a private partial is kept once it is parsed: to keep the
 // short ones of a long list takes many times the list.
-const ownKept = 256
+const minCachedBytes = 256
 
 // templateOf is the text of a variable as a template. It is looked for by the variable,
 // because the text may be long and the section around it that of a long list.
 func (r *renderer) templateOf(v *value) (*Template, error) {
-	if t := r.own[v]; t != nil {
+	if t := r.privateTemplates[v]; t != nil {
 		return t, nil
 	}
 	t, err := Parse(v.text())
-	if err != nil || len(v.raw) < ownKept {
+	if err != nil || len(v.raw) < minCachedBytes {
 		return t, err
 	}
-	if r.own == nil {
-		r.own = make(map[*value]*Template)
+	if r.privateTemplates == nil {
+		r.privateTemplates = make(map[*value]*Template)
 	}
-	r.own[v] = t
+	r.privateTemplates[v] = t
 	return t, nil
 }
 
 // include inserts a template, which has the name in its tag. What it is of may not be
 // around it already.
-func (r *renderer) include(name string, of any, t *Template) error {
-	if slices.Contains(r.open, of) {
+func (r *renderer) include(name string, key any, t *Template) error {
+	if slices.Contains(r.open, key) {
 		return invalid("the partial {{>%s}} includes itself", clip(name))
 	}
 	if len(r.open) == MaxPartialDepth {
 		return invalid("partials are nested deeper than %d levels, at {{>%s}}", MaxPartialDepth, clip(name))
 	}
-	r.open = append(r.open, of)
-	was := r.out.enter()
+	r.open = append(r.open, key)
+	was := r.out.beginPartial()
 	err := r.nodes(t.nodes)
-	r.out.leave(was)
+	r.out.endPartial(was)
 	r.open = r.open[:len(r.open)-1]
 	return err
 }

@@ -49,6 +49,6 @@ type node struct {
 
 // name is what a tag looks up.
 type name struct {
-	whole string   // "customer.city", or "." for the current element
+	full  string   // "customer.city", or "." for the current element
 	parts []string // "customer", "city"; nil without dots
 }

@@ -10,10 +10,10 @@ import (
 	"sluice/internal/prompt"
 )
 
-// shelf is a source of partials by reference.
-type shelf map[string]string
+// partialMap is a source of partials by reference.
+type partialMap map[string]string
 
-func (s shelf) Partial(ref prompt.PartialRef) (*prompt.Template, error) {
+func (s partialMap) Partial(ref prompt.PartialRef) (*prompt.Template, error) {
 	text, ok := s[ref.String()]
 	if !ok {
 		return nil, fault.New(fault.InvalidParameter, "no partial "+ref.String())
@@ -21,7 +21,7 @@ func (s shelf) Partial(ref prompt.PartialRef) (*prompt.Template, error) {
 	return prompt.Parse(text)
 }
 
-var partials = shelf{
+var partials = partialMap{
 	"tone": "Be {{mood}}.", "tone@1": "Be kind.", "tone@latest": "Be brief.", "outer": "[{{>tone}}]", "self": "a{{>self}}",
 	"left": "{{>right}}", "right": "{{>left}}", "lines": "one\n\"two\"",
 }
@@ -151,11 +151,11 @@ func TestVariablesAreReadOnce(t *testing.T) {
 
 func TestRenderRefuses(t *testing.T) {
 	t.Parallel()
-	chain := shelf{}
+	chain := partialMap{}
 	for i := range prompt.MaxPartialDepth + 1 {
 		chain[fmt.Sprint("p", i)] = fmt.Sprintf("{{>p%d}}", i+1)
 	}
-	wide := shelf{}
+	wide := partialMap{}
 	for i := range prompt.MaxPartialDepth - 1 {
 		wide[fmt.Sprint("p", i)] = strings.Repeat(fmt.Sprintf("{{>p%d}}", i+1), 20)
 	}
@@ -166,9 +166,9 @@ func TestRenderRefuses(t *testing.T) {
 		deep[fmt.Sprint("p", i)] = strings.Repeat("{{#o}}", 30) + fmt.Sprintf("{{>>p%d}}", i+1) + strings.Repeat("{{/o}}", 30)
 	}
 	deep["p5"] = "{{#list}}{{missing}}{{missing}}{{/list}}"
-	below := fmt.Sprintf(`{"o":{"x":1},"list":[%s1]`, strings.Repeat("1,", 50_000))
+	nested := fmt.Sprintf(`{"o":{"x":1},"list":[%s1]`, strings.Repeat("1,", 50_000))
 	for name, text := range deep {
-		below += fmt.Sprintf(`,%q:%q`, name, text)
+		nested += fmt.Sprintf(`,%q:%q`, name, text)
 	}
 	numbers := `{"l":[` + strings.Repeat("1,", 2000) + `1]}`
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestRenderRefuses(t *testing.T) {
 		"a wide tree":               {"{{>p0}}", `{}`, wide, "steps"},
 		"lists in lists":            {"{{#l}}{{#l}}{{#l}}x{{/l}}{{/l}}{{/l}}", numbers, nil, "steps"},
 		"a long answer":             {"{{#l}}{{{x}}}{{/l}}", numbers[:len(numbers)-1] + `,"x":"` + strings.Repeat("x", 10_000) + `"}`, nil, "longer than"},
-		"names that lie deep":       {"{{>>p0}}", below + "}", nil, "steps"},
+		"names that lie deep":       {"{{>>p0}}", nested + "}", nil, "steps"},
 		"variables in a list":       {"x", `[1]`, nil, "variables is an object"},
 		"a private one with a slip": {"{{>>a}}", `{"a":"{{#x}}"}`, nil, "has no end"},
 	} {

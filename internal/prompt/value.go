@@ -83,7 +83,7 @@ func (v *value) holds() bool {
 	case '[':
 		return len(v.list()) > 0
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		v.look()
+		v.decode()
 		return !v.zero
 	}
 	return true
@@ -95,12 +95,12 @@ func (v *value) text() string {
 	if v == nil {
 		return ""
 	}
-	v.look()
+	v.decode()
 	return v.shown
 }
 
-// look reads the value.
-func (v *value) look() {
+// decode reads the value.
+func (v *value) decode() {
 	if v.read {
 		return
 	}

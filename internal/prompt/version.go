@@ -44,13 +44,13 @@ func (v *Version) Same(o *Version) bool {
 // Compiled is a version ready to be run, any number of times and by several goroutines
 // at once.
 type Compiled struct {
-	Chat       bool // its template is a conversation
-	VirtualKey string
-	document   *document // of a chat that is not raw
-	text       *Template // of all others
-	parameters fields    // without stream
-	own        fields    // model, functions, tools, tool_choice
-	partials   []PartialRef
+	Chat        bool // its template is a conversation
+	VirtualKey  string
+	document    *document // of a chat that is not raw
+	text        *Template // of all others
+	parameters  fields    // without stream
+	modelFields fields    // model, functions, tools, tool_choice
+	partials    []PartialRef
 }
 
 // Partials lists the saved partials that the template names.
@@ -69,10 +69,10 @@ func (v *Version) Compile() (*Compiled, error) {
 			}
 		}
 	}
-	c.own.keep("model", quoted(v.Model))
-	c.own.keep("functions", v.Functions)
-	c.own.keep("tools", v.Tools)
-	c.own.keep("tool_choice", v.ToolChoice)
+	c.modelFields.setNonEmpty("model", quoted(v.Model))
+	c.modelFields.setNonEmpty("functions", v.Functions)
+	c.modelFields.setNonEmpty("tools", v.Tools)
+	c.modelFields.setNonEmpty("tool_choice", v.ToolChoice)
 	if len(v.String) > MaxTemplateBytes {
 		return nil, invalid("the template is longer than %d bytes", MaxTemplateBytes).WithParam("string")
 	}
@@ -96,8 +96,8 @@ func (v *Version) Compile() (*Compiled, error) {
 	return c, nil
 }
 
-// keep adds a member that has a value.
-func (f *fields) keep(name string, raw []byte) {
+// setNonEmpty adds a member that has a value.
+func (f *fields) setNonEmpty(name string, raw []byte) {
 	if len(raw) > 0 {
 		f.set(name, raw)
 	}

@@ -58,14 +58,14 @@ func (w *writer) follow(s string) {
 	}
 }
 
-// enter begins a partial, and returns what leave needs to end it.
-func (w *writer) enter() (was bool) {
+// beginPartial begins a partial, and returns what leave needs to end it.
+func (w *writer) beginPartial() (was bool) {
 	was = w.shield
 	w.shield = w.shield || w.raw && w.quoted
 	return was
 }
 
-func (w *writer) leave(was bool) { w.shield = was }
+func (w *writer) endPartial(was bool) { w.shield = was }
 
 // flush gives the text out and begins another one with what is left of the budget.
 func (w *writer) flush() string {

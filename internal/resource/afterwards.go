@@ -7,9 +7,9 @@ import (
 	"sluice/internal/fault"
 )
 
-// mostAfterwards is how many refusals may be written to the trail at once after they were
+// maxLateAudits is how many refusals may be written to the trail at once after they were
 // answered. One more is written by the call itself, which lasts until that is done.
-const mostAfterwards = 64
+const maxLateAudits = 64
 
 // auditAfterwards adds the row of a refused public operation once its answer is on the
 // way. Only what is somebody's leaves a row, so that the time of an answer in which it was
@@ -30,9 +30,9 @@ func (e *Engine) auditAfterwards(ctx context.Context, w http.ResponseWriter, c *
 // Await waits until the trail has what was answered before it was written: for the end of
 // the program, once it takes no more calls. The error is that of ctx.
 func (e *Engine) Await(ctx context.Context) error {
-	if err := e.after.Acquire(ctx, mostAfterwards); err != nil {
+	if err := e.after.Acquire(ctx, maxLateAudits); err != nil {
 		return err
 	}
-	e.after.Release(mostAfterwards)
+	e.after.Release(maxLateAudits)
 	return nil
 }

@@ -17,12 +17,12 @@ import (
 // held is a store that takes no transaction until it is released.
 type held struct {
 	resource.Store
-	asked    chan struct{} // gets one for each transaction that waits
+	waiting  chan struct{} // gets one for each transaction that waits
 	released chan struct{}
 }
 
 func (s held) InTx(ctx context.Context, f func(resource.Tx) error) error {
-	s.asked <- struct{}{}
+	s.waiting <- struct{}{}
 	select {
 	case <-s.released:
 		return s.Store.InTx(ctx, f)
@@ -31,8 +31,8 @@ func (s held) InTx(ctx context.Context, f func(resource.Tx) error) error {
 	}
 }
 
-// door is a public operation that turns everybody away whom it knows.
-func door() resource.Operations {
+// rejectedLogin is a public operation that turns everybody away whom it knows.
+func rejectedLogin() resource.Operations {
 	return resource.Operations{{
 		Method: "POST", Path: "/door", ID: "knock", Public: true, Audited: "auth", Action: "login",
 		Run: func(_ context.Context, c *resource.Call) (any, error) {
@@ -47,23 +47,23 @@ func door() resource.Operations {
 func TestStrangersDoNotWaitForTheTrail(t *testing.T) {
 	t.Parallel()
 	const knocks = 3
-	h := held{asked: make(chan struct{}, knocks), released: make(chan struct{})}
-	r := newRig(t, func(s resource.Store) resource.Store { h.Store = s; return h }, door())
+	h := held{waiting: make(chan struct{}, knocks), released: make(chan struct{})}
+	r := newRig(t, func(s resource.Store) resource.Store { h.Store = s; return h }, rejectedLogin())
 	s := httptest.NewServer(r.engine.Handler())
 	t.Cleanup(s.Close)
 	client := s.Client()
 	client.Timeout = time.Minute
 	for range knocks { // over one connection
-		answer, err := client.Post(s.URL+"/v1/door", "", nil)
+		response, err := client.Post(s.URL+"/v1/door", "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusUnauthorized || !strings.Contains(string(body), "not today") {
-			t.Fatalf("%d %s, %v", answer.StatusCode, body, err)
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != http.StatusUnauthorized || !strings.Contains(string(body), "not today") {
+			t.Fatalf("%d %s, %v", response.StatusCode, body, err)
 		}
-		<-h.asked
+		<-h.waiting
 	}
 	if n := len(r.trail()); n != 0 {
 		t.Errorf("%d rows of a store that takes none", n)
@@ -86,19 +86,19 @@ func TestStrangersDoNotWaitForTheTrail(t *testing.T) {
 // row is written, and none is lost.
 func TestManyStrangersAtOnce(t *testing.T) {
 	t.Parallel()
-	const knocks = resource.MostAfterwards + 1
-	h := held{asked: make(chan struct{}, knocks), released: make(chan struct{})}
-	r := newRig(t, func(s resource.Store) resource.Store { h.Store = s; return h }, door())
-	for range resource.MostAfterwards {
-		r.want(t, http.StatusUnauthorized, "not today", "POST", "/door", "")
-		<-h.asked
+	const knocks = resource.MaxLateAudits + 1
+	h := held{waiting: make(chan struct{}, knocks), released: make(chan struct{})}
+	r := newRig(t, func(s resource.Store) resource.Store { h.Store = s; return h }, rejectedLogin())
+	for range resource.MaxLateAudits {
+		r.expect(t, http.StatusUnauthorized, "not today", "POST", "/door", "")
+		<-h.waiting
 	}
 	last := make(chan struct{})
 	go func() {
 		defer close(last)
-		r.want(t, http.StatusUnauthorized, "not today", "POST", "/door", "")
+		r.expect(t, http.StatusUnauthorized, "not today", "POST", "/door", "")
 	}()
-	<-h.asked
+	<-h.waiting
 	select {
 	case <-last:
 		t.Error("one too many was taken")

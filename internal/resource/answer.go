@@ -60,34 +60,34 @@ const HeaderRequestID = "X-Gateway-Request-Id"
 // which a room made anew for it would come to by doubling.
 var bufferPool = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// mostRoom is the size from which a room is not kept.
-const mostRoom = 1 << 20
+// maxPooledBytes is the size from which a room is not kept.
+const maxPooledBytes = 1 << 20
 
-func leave(room *bytes.Buffer) {
-	if room.Cap() <= mostRoom {
-		room.Reset()
-		bufferPool.Put(room)
+func putBuffer(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooledBytes {
+		buf.Reset()
+		bufferPool.Put(buf)
 	}
 }
 
-// reply writes the answer of a call, or its refusal.
-func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answer any, err error) {
+// respond writes the answer of a call, or its refusal.
+func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, response any, err error) {
 	c.outcome(ctx, err)
 	c.warningHeader(w.Header())
-	if s, ok := answer.(Stream); ok && err == nil {
+	if s, ok := response.(Stream); ok && err == nil {
 		e.stream(ctx, w, c, s)
 		return
 	}
-	if f, ok := answer.(*File); ok && err == nil {
+	if f, ok := response.(*File); ok && err == nil {
 		e.file(w, c, f)
 		return
 	}
 	status := http.StatusOK
 	if err != nil {
 		f := fault.From(err)
-		status, answer = f.HTTPStatus(), any(failureOf(f))
+		status, response = f.HTTPStatus(), any(failureOf(f))
 		if c.op.Refuse != nil {
-			answer = c.op.Refuse(f)
+			response = c.op.Refuse(f)
 		}
 		if f.Retry > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(seconds(f.Retry)))
@@ -96,14 +96,14 @@ func (e *Engine) reply(ctx context.Context, w http.ResponseWriter, c *Call, answ
 			e.Log.LogAttrs(ctx, slog.LevelError, "an administrative request failed",
 				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		}
-	} else if answer == nil {
-		answer = Empty{}
+	} else if response == nil {
+		response = Empty{}
 	}
 	body := bufferPool.Get().(*bytes.Buffer)
-	defer leave(body)
+	defer putBuffer(body)
 	enc := json.NewEncoder(body)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(answer); err != nil {
+	if err := enc.Encode(response); err != nil {
 		e.Log.LogAttrs(ctx, slog.LevelError, "an answer could not be encoded", slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		status = http.StatusInternalServerError
 	}

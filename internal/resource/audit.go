@@ -49,10 +49,10 @@ func (e *Engine) auditFailure(ctx context.Context, c *Call, f *fault.Error) {
 // auditRow is nil for what leaves no row: reads, and everything when the trail is
 // switched off.
 func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error) {
-	if on, set := e.Features[featureAudit]; c.op.Audited == "" || set && !on {
+	if enabled, set := e.Features[featureAudit]; c.op.Audited == "" || set && !enabled {
 		return nil, nil
 	}
-	details := AuditDetails{Query: c.asked(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: sealed.Prose(refusal)}
+	details := AuditDetails{Query: c.auditQuery(), Headers: auditHeaders(c.r.Header), Notes: c.trail.notes, Error: sealed.Prose(refusal)}
 	if body := c.maskedBody(); body != nil {
 		request, err := json.Marshal(body)
 		if err != nil {
@@ -68,11 +68,11 @@ func (e *Engine) auditRow(c *Call, status int, refusal string) (*AuditRow, error
 	if c.Principal.Kind != access.ByKey {
 		kind = ActorUser
 	}
-	place := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
+	workspaceID := cmp.Or(c.trail.workspaceID, c.WorkspaceID, c.Principal.WorkspaceID)
 	path, _, _ := strings.Cut(c.r.RequestURI, "?")
 	return &AuditRow{
-		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: place, ActorID: c.Principal.Actor(), ActorKind: kind,
-		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, At: c.Now, RemoteIP: e.client(c.r),
+		ID: ident.NewID(), OrgID: c.OrgID, WorkspaceID: workspaceID, ActorID: c.Principal.Actor(), ActorKind: kind,
+		Action: c.op.Action, Kind: c.op.Audited, TargetID: c.trail.targetID, CreatedAt: c.Now, RemoteIP: e.client(c.r),
 		Method: c.r.Method, Path: e.ShownPath(c.r.Method, path), RequestID: c.RequestID, Status: status, Body: body,
 	}, nil
 }

@@ -10,13 +10,13 @@ import (
 
 // Limits of what an audit row keeps of headers and of the query.
 const (
-	maxAsked      = 50  // parameters
-	maxAskedBytes = 512 // of one value
+	maxAuditItems      = 50  // parameters
+	maxAuditValueBytes = 512 // of one value
 )
 
-// keptHeaders are the request headers whose values an audit row keeps: they say with
+// auditedHeaderNames are the request headers whose values an audit row keeps: they say with
 // what and from where somebody came, and what the call belongs to.
-var keptHeaders = []string{
+var auditedHeaderNames = []string{
 	"accept", "content-length", "content-type", "if-match", "origin", "user-agent", "x-forwarded-for", "x-forwarded-host",
 	"x-forwarded-proto", "x-real-ip", "traceparent", "tracestate", "x-request-id", "x-correlation-id", "x-gateway-trace-id",
 	"b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-amzn-trace-id", "x-cloud-trace-context",
@@ -31,21 +31,21 @@ func auditHeaders(h http.Header) map[string]string {
 		name = strings.ToLower(name)
 		switch {
 		case strings.Contains(name, "cookie"):
-		case slices.Contains(keptHeaders, name):
+		case slices.Contains(auditedHeaderNames, name):
 			m[name] = cut(strings.Join(values, ", "))
-		case SecretField(name, "") && len(m) < maxAsked && len(name) <= maxAskedBytes:
+		case SecretField(name, "") && len(m) < maxAuditItems && len(name) <= maxAuditValueBytes:
 			m[sealed.Name(name)] = sealed.Mask
 		}
 	}
 	return m
 }
 
-// asked are the query parameters that were sent, with secrets masked, and the values of
+// auditQuery are the query parameters that were sent, with secrets masked, and the values of
 // those that the operation does not know: a mistyped name may hold a secret.
-func (c *Call) asked() map[string]string {
+func (c *Call) auditQuery() map[string]string {
 	m := make(map[string]string)
 	for name, values := range c.r.URL.Query() {
-		if len(m) == maxAsked {
+		if len(m) == maxAuditItems {
 			break
 		}
 		v := strings.Join(values, ",")
@@ -70,8 +70,8 @@ func (o *Operation) knowsParam(name string) bool {
 
 // cut shortens a value to what is kept of it.
 func cut(v string) string {
-	if len(v) <= maxAskedBytes {
+	if len(v) <= maxAuditValueBytes {
 		return v
 	}
-	return strings.ToValidUTF8(v[:maxAskedBytes], "") + "…"
+	return strings.ToValidUTF8(v[:maxAuditValueBytes], "") + "…"
 }

@@ -18,7 +18,7 @@ type plainRefusal struct {
 // own.
 func pages() resource.Operations {
 	return resource.Operations{{
-		Method: "GET", Path: "/pages/{book}/{page...}", ID: "getPage", Public: true, Unversioned: true, Answer: plainRefusal{}, Refusal: plainRefusal{},
+		Method: "GET", Path: "/pages/{book}/{page...}", ID: "getPage", Public: true, Unversioned: true, Response: plainRefusal{}, Refusal: plainRefusal{},
 		Params: []resource.Param{{Name: "book"}, {Name: "page"}},
 		Refuse: func(f *fault.Error) any { return plainRefusal{f.Text()} },
 		Run: func(_ context.Context, c *resource.Call) (any, error) {
@@ -32,7 +32,7 @@ func pages() resource.Operations {
 
 func TestPathsWithoutVersion(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, pages(), shelves(nil))
+	r := newRig(t, nil, pages(), widgets(nil))
 	for path, want := range map[string]string{
 		"/v1/pages/a/b/c:1@2":  `{"error":"a: b/c:1@2"}`,
 		"/pages/a/b%2Fc":       `{"error":"a: b/c"}`,

@@ -25,16 +25,16 @@ const (
 	maxProblems = 20      // named in one refusal
 
 	// Taken apart, a body takes some 20 times its bytes. Small ones wait for nobody; of the
-	// others no more are taken apart at a time than are mostBodies together. Where callers
+	// others no more are taken apart at a time than are maxParsingBytes together. Where callers
 	// send many, they wait for one another instead of taking the memory of all.
-	smallBody  = 64 << 10
-	mostBodies = 32 << 20
+	smallBody       = 64 << 10
+	maxParsingBytes = 32 << 20
 )
 
 // schema is what the body of an operation must fit.
 type schema struct {
 	registry huma.Registry
-	of       *huma.Schema
+	root     *huma.Schema
 	shown    *huma.Schema // what a read shows at the path of an update; nil for nothing
 }
 
@@ -44,13 +44,13 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	if s == nil {
 		return nil
 	}
-	most := cmp.Or(c.op.MaxBytes, maxBody)
-	raw, err := io.ReadAll(io.LimitReader(c.r.Body, int64(most)+1))
+	maxBytes := cmp.Or(c.op.MaxBytes, maxBody)
+	raw, err := io.ReadAll(io.LimitReader(c.r.Body, int64(maxBytes)+1))
 	if err != nil {
 		return fault.New(fault.InvalidRequest, "the body was cut off").WithCause(err)
 	}
-	if len(raw) > most {
-		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", most)
+	if len(raw) > maxBytes {
+		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", maxBytes)
 	}
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -167,7 +167,7 @@ func (s *schema) check(sent Sent) []Problem {
 	var problems []Problem
 	fields := make(map[string]any, len(sent))
 	for name, raw := range sent {
-		field, known := s.of.Properties[name]
+		field, known := s.root.Properties[name]
 		if !known {
 			continue
 		}
@@ -180,7 +180,7 @@ func (s *schema) check(sent Sent) []Problem {
 		}
 	}
 	var found huma.ValidateResult
-	huma.Validate(s.registry, s.of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, fields, &found)
+	huma.Validate(s.registry, s.root, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, fields, &found)
 	for _, err := range found.Errors {
 		problems = append(problems, problemOf(err))
 	}
@@ -195,7 +195,7 @@ func (s *schema) fits(of *huma.Schema, v any) bool {
 }
 
 // open reports whether fields that are not described are taken as they are.
-func (s *schema) open() bool { return s.of.AdditionalProperties == true }
+func (s *schema) open() bool { return s.root.AdditionalProperties == true }
 
 const unknownField = "unknown field"
 

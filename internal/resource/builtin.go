@@ -41,8 +41,8 @@ func (k *Kind[T, V]) ofBuiltin(c *Call, id string) *Row[T] {
 // rejectBuiltinChange refuses what would change a built-in record. It counts where the call is
 // about: every workspace has it.
 func (k *Kind[T, V]) rejectBuiltinChange(c *Call, action string, r *Row[T]) error {
-	place := access.Target{OrgID: c.OrgID, WorkspaceID: cmp.Or(c.WorkspaceID, c.Principal.WorkspaceID)}
-	if err := c.May(k.scopes(action, r), place); err != nil {
+	target := access.Target{OrgID: c.OrgID, WorkspaceID: cmp.Or(c.WorkspaceID, c.Principal.WorkspaceID)}
+	if err := c.May(k.scopes(action, r), target); err != nil {
 		return err
 	}
 	if c.op.Method != http.MethodGet {

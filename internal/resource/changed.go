@@ -76,10 +76,10 @@ type described interface {
 	describe(reg huma.Registry) *huma.Schema
 }
 
-// answerSchema describes the answer of an operation.
-func answerSchema(reg huma.Registry, answer any) *huma.Schema {
-	if d, ok := answer.(described); ok {
+// responseSchema describes the answer of an operation.
+func responseSchema(reg huma.Registry, response any) *huma.Schema {
+	if d, ok := response.(described); ok {
 		return d.describe(reg)
 	}
-	return reg.Schema(reflect.TypeOf(answer), true, "")
+	return reg.Schema(reflect.TypeOf(response), true, "")
 }

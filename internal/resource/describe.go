@@ -60,26 +60,26 @@ func (e *Engine) describe(op Operation) *schema {
 	var body *schema
 	if op.Body != nil {
 		t := reflect.TypeOf(op.Body)
-		of := reg.Schema(t, true, "")
+		bodySchema := reg.Schema(t, true, "")
 		if op.Many > 0 {
-			of = oneOrMany(of, op.Many)
+			bodySchema = oneOrMany(bodySchema, op.Many)
 		}
-		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(of)}
-		body = &schema{registry: reg, of: reg.Schema(t, false, "")}
+		d.RequestBody = &huma.RequestBody{Required: !op.Optional, Content: jsonContent(bodySchema)}
+		body = &schema{registry: reg, root: reg.Schema(t, false, "")}
 	}
 	if op.Takes != "" {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: rawContent(op.Takes)}
 	}
-	answer := op.Answer
-	if answer == nil {
-		answer = Empty{}
+	response := op.Response
+	if response == nil {
+		response = Empty{}
 	}
 	refusal := reflect.TypeFor[Failure]()
 	if op.Refusal != nil {
 		refusal = reflect.TypeOf(op.Refusal)
 	}
 	d.Responses = map[string]*huma.Response{
-		"200":     {Description: "done", Content: jsonContent(answerSchema(reg, answer))},
+		"200":     {Description: "done", Content: jsonContent(responseSchema(reg, response))},
 		"default": {Description: "refused", Content: jsonContent(reg.Schema(refusal, true, ""))},
 	}
 	if op.Stream != "" {

@@ -33,11 +33,11 @@ func (e *Engine) learnAnswers(answers, bodies map[string]*schema) {
 		if answer == nil {
 			continue
 		}
-		body.shown = body.within(answer.of, []byte("{"))
+		body.shown = body.within(answer.root, []byte("{"))
 		if body.shown == nil {
 			continue
 		}
-		if data := body.shown.Properties["data"]; data != nil && body.of.Properties["data"] == nil { // an envelope
+		if data := body.shown.Properties["data"]; data != nil && body.root.Properties["data"] == nil { // an envelope
 			body.shown = body.within(data, []byte("{"))
 		}
 	}
@@ -45,11 +45,11 @@ func (e *Engine) learnAnswers(answers, bodies map[string]*schema) {
 
 // answerOf is the schema of what an operation answers; nil for {}.
 func (e *Engine) answerOf(op Operation) *schema {
-	if op.Answer == nil || op.Stream != "" {
+	if op.Response == nil || op.Stream != "" {
 		return nil
 	}
 	reg := e.doc.Components.Schemas
-	return &schema{registry: reg, of: answerSchema(reg, op.Answer)}
+	return &schema{registry: reg, root: responseSchema(reg, op.Response)}
 }
 
 // read is what a read shows of a field; nil for nothing.

@@ -19,12 +19,12 @@ import (
 type Parts struct {
 	Store    Store
 	Identify func(r *http.Request) (*access.Principal, error) // who calls: fault.Unauthenticated, fault.KeyExpired
-	// Place finds a workspace of an organisation by id or slug; fault.NotFound when
+	// FindWorkspace finds a workspace of an organisation by id or slug; fault.NotFound when
 	// there is none, or it is archived: that one comes together with the error.
-	Place    func(ctx context.Context, from Reader, orgID, name string) (Record, error)
-	Wake     func()          // called after each commit, so that copies refresh at once; may be nil
-	Features map[string]bool // deployment flags by name; a flag that is absent is on
-	Proxies  wire.Proxies    // who is believed about the addresses of callers; nil for nobody
+	FindWorkspace func(ctx context.Context, from Reader, orgID, name string) (Record, error)
+	Wake          func()          // called after each commit, so that copies refresh at once; may be nil
+	Features      map[string]bool // deployment flags by name; a flag that is absent is on
+	Proxies       wire.Proxies    // who is believed about the addresses of callers; nil for nobody
 	// PerMinute is how many administrative calls each key or user may make in a minute at
 	// this node; 0 for no limit.
 	PerMinute int
@@ -64,8 +64,8 @@ type Engine struct {
 	users    map[string][]usage  // by kind: who refers to records of it
 	secret   map[string]string   // by route: the placeholder of its path that holds a secret
 	calls    *Rate               // of the administration
-	after    *semaphore.Weighted // one of mostAfterwards for each refusal that is written after its answer
-	bodies   *semaphore.Weighted // mostBodies bytes, for bodies that are taken apart
+	after    *semaphore.Weighted // one of maxLateAudits for each refusal that is written after its answer
+	bodies   *semaphore.Weighted // maxParsingBytes bytes, for bodies that are taken apart
 }
 
 // usage is a kind whose records refer to those of another one.
@@ -99,8 +99,8 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 		segments: make(map[string]bool),
 		secret:   make(map[string]string),
 		calls:    NewRate(p.PerMinute, "administrative requests"),
-		after:    semaphore.NewWeighted(mostAfterwards),
-		bodies:   semaphore.NewWeighted(mostBodies),
+		after:    semaphore.NewWeighted(maxLateAudits),
+		bodies:   semaphore.NewWeighted(maxParsingBytes),
 	}
 	answers, bodies := make(map[string]*schema), make(map[string]*schema)
 	for _, r := range resources {

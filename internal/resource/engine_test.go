@@ -18,30 +18,30 @@ import (
 	"sluice/internal/store/storetest"
 )
 
-// shelf is a kind as small as one can be.
-type shelf struct {
+// widget is a kind as small as one can be.
+type widget struct {
 	Name  string `json:"name"`
 	Width int    `json:"width,omitempty"`
 }
 
-type shelfIn struct {
+type widgetIn struct {
 	Name        string `json:"name" minLength:"1"`
 	Width       int    `json:"width,omitempty" minimum:"1"`
 	WorkspaceID string `json:"workspace_id,omitempty"`
 }
 
-func (s *shelf) Validate() error {
+func (s *widget) Validate() error {
 	if s.Width > 100 {
 		return fault.New(fault.InvalidParameter, "too wide").WithParam("width")
 	}
 	return nil
 }
 
-func shelves(change func(*resource.Kind[shelf, shelf])) *resource.Kind[shelf, shelf] {
-	k := &resource.Kind[shelf, shelf]{
+func widgets(change func(*resource.Kind[widget, widget])) *resource.Kind[widget, widget] {
+	k := &resource.Kind[widget, widget]{
 		Name: "shelf", Object: "shelf", Title: "shelf", Tag: "Shelves", Audited: "shelves", Path: "/shelves", Param: "slug", Slug: "sh",
-		Perm: "configs", Verbs: resource.AllVerbs, Feature: "SHELVES_ENABLED", Create: shelfIn{}, Update: shelfIn{},
-		View: func(_ context.Context, _ *resource.Call, r resource.Row[shelf], _ bool) (shelf, error) {
+		Perm: "configs", Verbs: resource.AllVerbs, Feature: "SHELVES_ENABLED", Create: widgetIn{}, Update: widgetIn{},
+		View: func(_ context.Context, _ *resource.Call, r resource.Row[widget], _ bool) (widget, error) {
 			return r.Value, nil
 		},
 	}
@@ -84,7 +84,7 @@ func newRig(t *testing.T, wrap func(resource.Store) resource.Store, kinds ...res
 			return &access.Principal{Kind: access.ByKey, ID: "key", KeyType: access.WorkspaceService, OrgID: "org", WorkspaceID: "ws",
 				Scopes: access.NewScopes(access.Allowed(access.WorkspaceService)...)}, nil
 		},
-		Place: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
+		FindWorkspace: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
 			return resource.Record{}, fault.New(fault.NotFound, "")
 		},
 	}, huma.Info{Title: "test", Version: "1"}, kinds...)
@@ -98,7 +98,7 @@ func (r *rig) call(t *testing.T, method, path, body string) *httptest.ResponseRe
 	return rec
 }
 
-func (r *rig) want(t *testing.T, status int, text, method, path, body string) {
+func (r *rig) expect(t *testing.T, status int, text, method, path, body string) {
 	t.Helper()
 	rec := r.call(t, method, path, body)
 	if rec.Code != status || !strings.Contains(rec.Body.String(), text) {
@@ -108,22 +108,22 @@ func (r *rig) want(t *testing.T, status int, text, method, path, body string) {
 
 func TestFlagsSwitchRoutesOff(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	for _, flag := range []string{"SHELVES_ENABLED", "API_ACCESS_ENABLED"} {
 		r.features[flag] = false
-		r.want(t, 403, flag, "GET", "/shelves", "")
-		r.want(t, 403, "AB03", "POST", "/shelves", `{"name": "a"}`)
+		r.expect(t, 403, flag, "GET", "/shelves", "")
+		r.expect(t, 403, "AB03", "POST", "/shelves", `{"name": "a"}`)
 		r.features[flag] = true
 	}
-	r.want(t, 200, `"total":0`, "GET", "/shelves", "")
+	r.expect(t, 200, `"total":0`, "GET", "/shelves", "")
 }
 
 func TestTheTrailCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	r.features["AUDIT_LOGS_ENABLED"] = false
-	r.want(t, 200, "id", "POST", "/shelves", `{"name": "a"}`)
-	r.want(t, 400, "AB01", "POST", "/shelves", `{"name": ""}`)
+	r.expect(t, 200, "id", "POST", "/shelves", `{"name": "a"}`)
+	r.expect(t, 400, "AB01", "POST", "/shelves", `{"name": ""}`)
 	if n := len(r.trail()); n != 0 {
 		t.Errorf("%d rows", n)
 	}
@@ -132,13 +132,13 @@ func TestTheTrailCanBeSwitchedOff(t *testing.T) {
 // The copies are woken after a change that was committed, and after no other.
 func TestWake(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
-	r.want(t, 400, "too wide", "POST", "/shelves", `{"name": "a", "width": 101}`)
-	r.want(t, 200, "data", "GET", "/shelves", "")
+	r := newRig(t, nil, widgets(nil))
+	r.expect(t, 400, "too wide", "POST", "/shelves", `{"name": "a", "width": 101}`)
+	r.expect(t, 200, "data", "GET", "/shelves", "")
 	if r.wakes != 0 {
 		t.Errorf("woken %d times by nothing", r.wakes)
 	}
-	r.want(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 100}`)
+	r.expect(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 100}`)
 	if r.wakes != 1 {
 		t.Errorf("woken %d times by one change", r.wakes)
 	}
@@ -164,33 +164,33 @@ func (s twice) InTx(ctx context.Context, f func(resource.Tx) error) error {
 
 func TestATransactionMayRunTwice(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(s resource.Store) resource.Store { return twice{s} }, shelves(func(k *resource.Kind[shelf, shelf]) {
-		k.Prepare = func(_ context.Context, c *resource.Call, ch *resource.Edit[shelf]) error {
+	r := newRig(t, func(s resource.Store) resource.Store { return twice{s} }, widgets(func(k *resource.Kind[widget, widget]) {
+		k.Prepare = func(_ context.Context, c *resource.Call, ch *resource.Edit[widget]) error {
 			c.Note("prepared", ch.New.Value.Width)
 			ch.New.Value.Width++
 			return nil
 		}
 	}))
-	r.want(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 5}`)
-	r.want(t, 200, `"total":1,"data":[{"name":"a","width":6}]`, "GET", "/shelves", "")
+	r.expect(t, 200, "slug", "POST", "/shelves", `{"name": "a", "width": 5}`)
+	r.expect(t, 200, `"total":1,"data":[{"name":"a","width":6}]`, "GET", "/shelves", "")
 	rows := r.trail()
 	if len(rows) != 1 || !strings.Contains(string(rows[0].Body), `"prepared":5`) {
 		t.Errorf("trail: %+v", rows)
 	}
 }
 
-// away is a store whose writer is gone.
-type away struct{ resource.Store }
+// failingStore is a store whose writer is gone.
+type failingStore struct{ resource.Store }
 
-func (away) InTx(context.Context, func(resource.Tx) error) error {
+func (failingStore) InTx(context.Context, func(resource.Tx) error) error {
 	return fault.New(fault.ReadOnly, "")
 }
 
 func TestReadsGoOnWithoutTheWriter(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(s resource.Store) resource.Store { return away{s} }, shelves(nil))
-	r.want(t, 200, "data", "GET", "/shelves", "")
-	r.want(t, 503, "takes no writes", "POST", "/shelves", `{"name": "a"}`)
+	r := newRig(t, func(s resource.Store) resource.Store { return failingStore{s} }, widgets(nil))
+	r.expect(t, 200, "data", "GET", "/shelves", "")
+	r.expect(t, 503, "takes no writes", "POST", "/shelves", `{"name": "a"}`)
 }
 
 // broken is a store that fails in a way nobody foresaw.
@@ -202,7 +202,7 @@ func (broken) List(context.Context, resource.Query) ([]resource.Record, error) {
 
 func TestFailuresTellClientsNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, func(s resource.Store) resource.Store { return broken{s} }, shelves(nil))
+	r := newRig(t, func(s resource.Store) resource.Store { return broken{s} }, widgets(nil))
 	rec := r.call(t, "GET", "/shelves", "")
 	if rec.Code != 500 || strings.Contains(rec.Body.String(), "10.1.2.3") || rec.Header().Get("x-gateway-request-id") == "" {
 		t.Errorf("%d %s", rec.Code, rec.Body)
@@ -212,7 +212,7 @@ func TestFailuresTellClientsNothing(t *testing.T) {
 // No browser guesses what an answer is, and nothing keeps it: it may hold a key.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	for _, rec := range []*httptest.ResponseRecorder{
 		r.call(t, "POST", "/shelves", `{"name": "a"}`), r.call(t, "GET", "/shelves", ""), r.call(t, "POST", "/shelves", `{}`), r.call(t, "GET", "/shelves/none", ""),
 	} {
@@ -224,9 +224,9 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 
 func TestLimitsOfABody(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
-	r.want(t, 413, "larger", "POST", "/shelves", `{"name": "`+strings.Repeat("x", 1<<20)+`"}`)
-	r.want(t, 400, "deeper", "POST", "/shelves", strings.Repeat(`{"name":`, 70))
+	r := newRig(t, nil, widgets(nil))
+	r.expect(t, 413, "larger", "POST", "/shelves", `{"name": "`+strings.Repeat("x", 1<<20)+`"}`)
+	r.expect(t, 400, "deeper", "POST", "/shelves", strings.Repeat(`{"name":`, 70))
 }
 
 // Routes of one path and method that two kinds claim are a mistake at start-up.
@@ -237,24 +237,24 @@ func TestTwoKindsOnOneRoute(t *testing.T) {
 			t.Error("two kinds were mounted on one route")
 		}
 	}()
-	newRig(t, nil, shelves(nil), shelves(nil))
+	newRig(t, nil, widgets(nil), widgets(nil))
 }
 
 // A slug as long as may be is unique in its workspace, and free when its record is gone.
 func TestSlugsOfAWorkspace(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(func(k *resource.Kind[shelf, shelf]) {
-		k.SlugPerPlace, k.Create = true, slugIn{}
+	r := newRig(t, nil, widgets(func(k *resource.Kind[widget, widget]) {
+		k.SlugPerWorkspace, k.Create = true, slugIn{}
 	}))
 	long := strings.Repeat("s", 255)
-	r.want(t, 200, long, "POST", "/shelves", `{"name": "a", "slug": "`+long+`"}`)
-	r.want(t, 409, "AB07", "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
-	r.want(t, 200, `"name":"a"`, "GET", "/shelves/"+long, "")
-	r.want(t, 200, "{}", "DELETE", "/shelves/"+long, "")
-	r.want(t, 404, "AB08", "GET", "/shelves/"+long, "")
-	r.want(t, 200, long, "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
-	r.want(t, 200, "v1.2_a-b", "POST", "/shelves", `{"name": "c", "slug": "v1.2_a-b"}`)
-	r.want(t, 400, "letters, digits, dots, - and _", "POST", "/shelves", `{"name": "d", "slug": "-a"}`)
+	r.expect(t, 200, long, "POST", "/shelves", `{"name": "a", "slug": "`+long+`"}`)
+	r.expect(t, 409, "AB07", "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
+	r.expect(t, 200, `"name":"a"`, "GET", "/shelves/"+long, "")
+	r.expect(t, 200, "{}", "DELETE", "/shelves/"+long, "")
+	r.expect(t, 404, "AB08", "GET", "/shelves/"+long, "")
+	r.expect(t, 200, long, "POST", "/shelves", `{"name": "b", "slug": "`+long+`"}`)
+	r.expect(t, 200, "v1.2_a-b", "POST", "/shelves", `{"name": "c", "slug": "v1.2_a-b"}`)
+	r.expect(t, 400, "letters, digits, dots, - and _", "POST", "/shelves", `{"name": "d", "slug": "-a"}`)
 }
 
 type slugIn struct {
@@ -266,10 +266,10 @@ type slugIn struct {
 // something else.
 func TestQueryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	for _, query := range []string{"workspace_id=%zz", "workspace_id=other;x", "%=1", "page_size=1;current_page=2"} {
-		r.want(t, 400, "cannot be read", "GET", "/shelves?"+query, "")
-		r.want(t, 400, "cannot be read", "DELETE", "/shelves/none?"+query, "")
+		r.expect(t, 400, "cannot be read", "GET", "/shelves?"+query, "")
+		r.expect(t, 400, "cannot be read", "DELETE", "/shelves/none?"+query, "")
 	}
-	r.want(t, 200, `"total":0`, "GET", "/shelves?page_size=1&of=%3B%25", "")
+	r.expect(t, 200, `"total":0`, "GET", "/shelves?page_size=1&of=%3B%25", "")
 }

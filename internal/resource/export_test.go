@@ -10,12 +10,12 @@ var (
 
 // MaskOpen masks a body that takes any field; known says whether each of them is known.
 func MaskOpen(sent Sent, known bool) any {
-	c := &Call{op: &Operation{}, engine: &Engine{Parts: Parts{KnownField: func(string) bool { return known }}}, schema: &schema{of: anything}}
+	c := &Call{op: &Operation{}, engine: &Engine{Parts: Parts{KnownField: func(string) bool { return known }}}, schema: &schema{root: anything}}
 	return c.mask(sent)
 }
 
-// MostAfterwards is how many rows of the trail are written at once after the answer.
-const MostAfterwards = mostAfterwards
+// MaxLateAudits is how many rows of the trail are written at once after the answer.
+const MaxLateAudits = maxLateAudits
 
 // MaxCallers is how many callers a window counts.
 const MaxCallers = maxCallers

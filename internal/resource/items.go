@@ -49,10 +49,10 @@ func (c *Call) ItemField(i int, field string) string {
 func (c *Call) problems(s *schema) []Problem {
 	if c.op.Many == 0 {
 		left, problems := c.recognise(s, c.Sent, func(name string) string { return name })
-		c.whole, c.Sent = []Sent{c.Sent}, left
+		c.original, c.Sent = []Sent{c.Sent}, left
 		return append(problems, s.check(left)...)
 	}
-	c.whole = slices.Clone(c.Items)
+	c.original = slices.Clone(c.Items)
 	var all []Problem
 	for i, item := range c.Items {
 		left, problems := c.recognise(s, item, func(name string) string { return c.ItemField(i, name) })
@@ -71,8 +71,8 @@ func (c *Call) problems(s *schema) []Problem {
 // ignored included.
 func (c *Call) sentObjects() []Sent {
 	switch {
-	case c.whole != nil:
-		return c.whole
+	case c.original != nil:
+		return c.original
 	case c.Sent != nil:
 		return []Sent{c.Sent}
 	}
@@ -96,8 +96,8 @@ func (c *Call) maskedBody() any {
 }
 
 // oneOrMany describes a body that is an object or a list of them.
-func oneOrMany(object *huma.Schema, most int) *huma.Schema {
-	least := 1
-	list := &huma.Schema{Type: huma.TypeArray, Items: object, MinItems: &least, MaxItems: &most}
+func oneOrMany(object *huma.Schema, maxItems int) *huma.Schema {
+	minItems := 1
+	list := &huma.Schema{Type: huma.TypeArray, Items: object, MinItems: &minItems, MaxItems: &maxItems}
 	return &huma.Schema{OneOf: []*huma.Schema{object, list}}
 }

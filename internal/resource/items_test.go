@@ -13,7 +13,7 @@ import (
 func boxes() resource.Operations {
 	return resource.Operations{{
 		Method: "POST", Path: "/boxes", ID: "addBoxes", Audited: "boxes", Action: "create", Scopes: []access.Scope{"configs.create"},
-		Body: shelfIn{}, Many: 3, MaxBytes: 200, Answer: boxesAdded{},
+		Body: widgetIn{}, Many: 3, MaxBytes: 200, Response: boxesAdded{},
 		Run: func(ctx context.Context, c *resource.Call) (any, error) {
 			out := boxesAdded{Names: []string{}}
 			for i, item := range c.Items {
@@ -50,13 +50,13 @@ func TestBodiesOfOneOrMany(t *testing.T) {
 		{400, "there twice", `[{"name": "a", "name": "b"}]`},
 		{400, "missing", ``},
 	} {
-		r.want(t, c.status, c.want, "POST", "/boxes", c.body)
+		r.expect(t, c.status, c.want, "POST", "/boxes", c.body)
 	}
-	kept := false
+	found := false
 	for _, row := range r.trail() {
-		kept = kept || strings.Contains(string(row.Body), `"request":[{"name":"a"},{"name":"b","width":2}]`)
+		found = found || strings.Contains(string(row.Body), `"request":[{"name":"a"},{"name":"b","width":2}]`)
 	}
-	if !kept {
+	if !found {
 		t.Error("the trail does not hold the list that was sent")
 	}
 }

@@ -24,7 +24,7 @@ type Kind[T, V any] struct {
 	Param   string   // placeholder of one record: "rateLimitsPolicyId"
 	Feature string   // deployment flag whose OFF disables the routes
 	Verbs   Verb
-	Home    Scope
+	Scope   Scope
 
 	// Perm is the stem of the scopes: "policies" for policies.create and so on.
 	// Scopes replaces it where the scope depends on the record; with a nil record it
@@ -36,12 +36,12 @@ type Kind[T, V any] struct {
 	Suffix   string // "@": on reads the name in the path may go on behind it, for View to see
 	Slug     string // prefix of a generated slug: "pc"; empty with ByID
 	SlugFrom int    // how many characters of the name go into it
-	// SlugPerPlace makes a slug unique in its workspace instead of in the organisation.
-	SlugPerPlace bool
+	// SlugPerWorkspace makes a slug unique in its workspace instead of in the organisation.
+	SlugPerWorkspace bool
 
 	Create, Update any      // zero values of the types that describe the bodies
 	Delete         any      // the same of the body of a deletion; nil for none
-	Own            []string // fields of the bodies that Prepare takes over
+	PreparedFields []string // fields of the bodies that Prepare takes over
 	Creation       Creation
 	Hides          func(path []string) bool // of the bodies of creation and update: as in Operation
 
@@ -64,16 +64,16 @@ type Kind[T, V any] struct {
 	// slug fits; nil takes ids and slugs alone.
 	Called func(name string, q *Query) (names func(*T) []string)
 	// Bare says that nothing of a record which lists show stands in its index entries, so
-	// that lists leave them out. Not together with SlugPerPlace.
+	// that lists leave them out. Not together with SlugPerWorkspace.
 	Bare bool
 	// Select narrows a list beyond its filters, by what the caller may see.
 	Select func(ctx context.Context, c *Call, q *Query) error
 
-	// Guard refuses what roles and scopes allow but the record does not. It runs before
+	// Authorize refuses what roles and scopes allow but the record does not. It runs before
 	// anything is done with a record, and returns fault.NotFound for one that the caller
 	// cannot read, such as a key of another user: the client then gets the answer to an id
 	// that does not exist.
-	Guard func(ctx context.Context, c *Call, r *Row[T]) error
+	Authorize func(ctx context.Context, c *Call, r *Row[T]) error
 	// Locate says where a new record lives when Home does not: it sets WorkspaceID.
 	Locate func(ctx context.Context, c *Call, r *Row[T]) error
 	// Prepare fills defaults and does what laying fields over cannot, old being nil
@@ -81,9 +81,9 @@ type Kind[T, V any] struct {
 	// for a body on its own belong into T's Validate, which is called after it.
 	Prepare func(ctx context.Context, c *Call, ch *Edit[T]) error
 	Refs    []Ref[T]
-	// Keep says why a record may not be archived; nil keeps none.
-	Keep  func(ctx context.Context, c *Call, r *Row[T]) error
-	Index func(r *Row[T]) []IndexEntry // look-ups and filters
+	// CanArchive says why a record may not be archived; nil keeps none.
+	CanArchive func(ctx context.Context, c *Call, r *Row[T]) error
+	Index      func(r *Row[T]) []IndexEntry // look-ups and filters
 	// After does what else belongs to a change of whatever sort, actions included, in
 	// the same transaction. At archiving ch.New has the status archived.
 	After func(ctx context.Context, tx Tx, c *Call, ch *Edit[T]) error

@@ -93,7 +93,7 @@ type Action[T any] struct {
 	Query    []Param
 	Body     any // as in Operation
 	Optional bool
-	Answer   any
+	Response any
 	// Scope is the action word whose scope is asked for, when it is not Name, or a whole
 	// scope that is not the kind's: "agent_server_skills.read".
 	Scope string
@@ -119,7 +119,7 @@ func (k *Kind[T, V]) scopes(action string, r *Row[T]) []access.Scope {
 // target is where a record counts when access is decided.
 func (k *Kind[T, V]) target(r *Row[T]) access.Target {
 	t := access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
-	if k.Home == IsWorkspace {
+	if k.Scope == IsWorkspace {
 		t.WorkspaceID = r.ID
 	}
 	return t

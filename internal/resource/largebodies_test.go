@@ -23,12 +23,12 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 	t.Parallel()
 	const large, calls = 8 << 20, 12 // of 32 MiB in all
 	var mu sync.Mutex                // guards what follows
-	inside, most := 0, 0
+	inside, maxInside := 0, 0
 	count := func(n int) {
 		mu.Lock()
 		defer mu.Unlock()
 		inside += n
-		most = max(most, inside)
+		maxInside = max(maxInside, inside)
 	}
 	entered, gate := make(chan struct{}, calls), make(chan struct{})
 	op := resource.Operation{
@@ -55,21 +55,21 @@ func TestLargeBodiesTakeTurns(t *testing.T) {
 			defer func() { _ = recover() }() // the mistake
 			r.call(t, "POST", "/notes", `[{"text":"panic"},`+body(large)+`]`)
 		}()
-		gone, leave := context.WithCancel(t.Context())
-		leave()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
 		r.engine.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, "POST", "/v1/notes", strings.NewReader(`[{"text":"x"},`+body(large)+`]`)))
 	}
 	var all sync.WaitGroup
 	for range calls {
-		all.Go(func() { r.want(t, 200, "{}", "POST", "/notes", body(large)) })
+		all.Go(func() { r.expect(t, 200, "{}", "POST", "/notes", body(large)) })
 	}
 	for range 4 {
 		<-entered
 	}
-	r.want(t, 200, "{}", "POST", "/notes", `{"text":"small"}`)
+	r.expect(t, 200, "{}", "POST", "/notes", `{"text":"small"}`)
 	close(gate)
 	all.Wait()
-	if most != 4 {
-		t.Errorf("%d large bodies were taken apart at a time, want 4", most)
+	if maxInside != 4 {
+		t.Errorf("%d large bodies were taken apart at a time, want 4", maxInside)
 	}
 }

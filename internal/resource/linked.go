@@ -51,8 +51,8 @@ type bodyReader interface{ ReadBody(body []byte) error }
 func Decode[T any](rec Record) (*Row[T], error) {
 	r := &Row[T]{Record: rec}
 	var err error
-	if own, ok := any(&r.Value).(bodyReader); ok {
-		err = own.ReadBody(rec.Body)
+	if reader, ok := any(&r.Value).(bodyReader); ok {
+		err = reader.ReadBody(rec.Body)
 	} else {
 		err = json.Unmarshal(rec.Body, &r.Value)
 	}

@@ -83,11 +83,11 @@ func (c *Call) mask(sent Sent) any {
 		fields[name] = v
 	}
 	m := masker{known: c.engine.KnownField}
-	var of *huma.Schema
+	var root *huma.Schema
 	if c.schema != nil {
-		m.registry, of = c.schema.registry, c.schema.of
+		m.registry, root = c.schema.registry, c.schema.root
 	}
-	return maskHidden(m.object(of, "", "", fields), nil, c.op.MaskedFields)
+	return maskHidden(m.object(root, "", "", fields), nil, c.op.MaskedFields)
 }
 
 // maskHidden is a value with the texts masked that an operation hides besides those whose
@@ -96,7 +96,7 @@ func maskHidden(v any, path []string, hides func(path []string) bool) any {
 	if hides == nil {
 		return v
 	}
-	at := func(name string) []string { return append(slices.Clone(path), name) }
+	childPath := func(name string) []string { return append(slices.Clone(path), name) }
 	switch v := v.(type) {
 	case string:
 		if v != "" && hides(path) {
@@ -104,11 +104,11 @@ func maskHidden(v any, path []string, hides func(path []string) bool) any {
 		}
 	case map[string]any:
 		for name, inner := range v {
-			v[name] = maskHidden(inner, at(name), hides)
+			v[name] = maskHidden(inner, childPath(name), hides)
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = maskHidden(inner, at(strconv.Itoa(i)), hides)
+			v[i] = maskHidden(inner, childPath(strconv.Itoa(i)), hides)
 		}
 	}
 	return v

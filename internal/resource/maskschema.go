@@ -28,43 +28,43 @@ var userNamed = map[string]bool{"properties": true, "$defs": true, "definitions"
 
 // object masks the members of an object. List is as in SecretField, and in the name of
 // the field that holds the object.
-func (m *masker) object(s *huma.Schema, in, list string, fields map[string]any) map[string]any {
+func (m *masker) object(s *huma.Schema, parent, list string, fields map[string]any) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, v := range fields {
-		of := m.member(s, in, name)
-		if of == nil {
+		field := m.member(s, parent, name)
+		if field == nil {
 			out[sealed.Name(name)] = blank(v)
 			continue
 		}
 		member := name
-		if _, object := v.(map[string]any); object && in == prices {
+		if _, object := v.(map[string]any); object && parent == prices {
 			member = "" // "request_token" is a price there
 		}
-		out[sealed.Name(name)] = m.value(of, member, list, v)
+		out[sealed.Name(name)] = m.value(field, member, list, v)
 	}
 	return out
 }
 
 // member is the schema of a member, nil for one that is not known.
-func (m *masker) member(s *huma.Schema, in, name string) *huma.Schema {
+func (m *masker) member(s *huma.Schema, parent, name string) *huma.Schema {
 	s = m.resolve(s)
 	if s == nil {
 		return nil
 	}
-	if of, ok := s.Properties[name]; ok {
-		return of
+	if field, ok := s.Properties[name]; ok {
+		return field
 	}
 	for _, alternatives := range [][]*huma.Schema{s.OneOf, s.AnyOf, s.AllOf} {
 		for _, alternative := range alternatives {
-			if of := m.member(alternative, in, name); of != nil {
-				return of
+			if field := m.member(alternative, parent, name); field != nil {
+				return field
 			}
 		}
 	}
 	if rest, ok := s.AdditionalProperties.(*huma.Schema); ok && !m.isOpen(m.resolve(rest)) {
 		return rest // users choose the names: tags
 	}
-	if m.isOpen(s) && (userNamed[in] || m.known != nil && m.known(name)) {
+	if m.isOpen(s) && (userNamed[parent] || m.known != nil && m.known(name)) {
 		return anything
 	}
 	return nil
@@ -123,22 +123,22 @@ func (m *masker) value(s *huma.Schema, name, list string, v any) any {
 
 // element masks an element of the list in a field.
 func (m *masker) element(s *huma.Schema, name, list string, secret bool, v any) any {
-	of := s.Items
+	field := s.Items
 	for _, alternative := range append(append([]*huma.Schema{}, s.OneOf...), s.AnyOf...) {
-		if a := m.resolve(alternative); of == nil && a != nil {
-			of = a.Items
+		if a := m.resolve(alternative); field == nil && a != nil {
+			field = a.Items
 		}
 	}
-	if of == nil && m.isOpen(s) {
-		of = anything
+	if field == nil && m.isOpen(s) {
+		field = anything
 	}
-	if object, ok := v.(map[string]any); ok && !secret && of != nil {
-		return m.object(of, "", name, object)
+	if object, ok := v.(map[string]any); ok && !secret && field != nil {
+		return m.object(field, "", name, object)
 	}
-	if of == nil {
+	if field == nil {
 		return blank(v)
 	}
-	return m.value(of, name, list, v)
+	return m.value(field, name, list, v)
 }
 
 // text masks what a text holds: the members of JSON, and the credentials of a URL.
@@ -164,11 +164,11 @@ func (m *masker) text(s *huma.Schema, text string) any {
 		return sealed.Mask // was well-formed
 	}
 	before := encoded(v)
-	of := s
+	field := s
 	if !takesObject {
-		of = anything
+		field = anything
 	}
-	after := encoded(m.value(of, "", "", v))
+	after := encoded(m.value(field, "", "", v))
 	if bytes.Equal(before, after) {
 		return text
 	}

@@ -17,12 +17,12 @@ var methods = [...]string{http.MethodGet, http.MethodHead, http.MethodPost, http
 // end of a path makes no difference.
 func (e *Engine) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in := stripVersion(r)
-		if h := e.handler(in); h != nil {
-			h.ServeHTTP(w, in)
+		stripped := stripVersion(r)
+		if h := e.handler(stripped); h != nil {
+			h.ServeHTTP(w, stripped)
 			return
 		}
-		e.mux.ServeHTTP(w, in)
+		e.mux.ServeHTTP(w, stripped)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // other spellings are other paths.
 func TestPathsOfOperations(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, pages(), shelves(nil))
+	r := newRig(t, nil, pages(), widgets(nil))
 	for request, want := range map[string]bool{
 		"GET /v1/shelves":           true,
 		"GET /v1/shelves/":          true,

@@ -17,7 +17,7 @@ import (
 
 // unset reports whether a field was sent as null although it cannot be null.
 func (s *schema) unset(name string, raw []byte) bool {
-	return string(raw) == "null" && !s.fits(s.of.Properties[name], nil)
+	return string(raw) == "null" && !s.fits(s.root.Properties[name], nil)
 }
 
 // withoutNulls takes such nulls out of the objects within a value. The value is returned as it
@@ -115,4 +115,4 @@ func (c *Call) ChangesNothing() bool {
 }
 
 // isContent reports whether a field is one of the record, and does not name where it belongs.
-func isContent(name string) bool { return !slices.Contains(places, name) }
+func isContent(name string) bool { return !slices.Contains(scopeFields, name) }

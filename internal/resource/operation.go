@@ -49,7 +49,7 @@ type Operation struct {
 	// Anywhere lets a user who belongs to some workspaces call it without naming one,
 	// because it decides by itself about each record that it reads or writes, with May.
 	Anywhere bool
-	Answer   any // zero value of the type of the answer; nil means {}
+	Response any // zero value of the type of the answer; nil means {}
 	// Stream is the content type of an answer that is no JSON object, such as
 	// "application/x-ndjson": Run then returns a Stream, or a *File of one
 	// of the types that are listed here with ", " between them.
@@ -119,9 +119,9 @@ type Call struct {
 	idle     bool        // a field was sent that changes nothing: a null, or one that is ignored
 	strict   bool        // unknown fields and parameters are refused
 	header   http.Header // further fields of the answer
-	// whole are the objects of the body as they were sent, once Sent and Items have lost
+	// original are the objects of the body as they were sent, once Sent and Items have lost
 	// what is ignored of them; warnings name that.
-	whole    []Sent
+	original []Sent
 	warnings []string
 	shared   map[string]any
 }

@@ -12,12 +12,12 @@ import (
 // measured is a store that knows how many rows were read at once.
 type measured struct {
 	resource.Store
-	most *int
+	maxRows *int
 }
 
 func (m measured) List(ctx context.Context, q resource.Query) ([]resource.Record, error) {
 	rows, err := m.Store.List(ctx, q)
-	*m.most = max(*m.most, len(rows))
+	*m.maxRows = max(*m.maxRows, len(rows))
 	return rows, err
 }
 
@@ -26,9 +26,9 @@ func TestLongPages(t *testing.T) {
 	t.Parallel()
 	const all = 137
 	most := 0
-	r := newRig(t, func(s resource.Store) resource.Store { return measured{s, &most} }, shelves(nil))
+	r := newRig(t, func(s resource.Store) resource.Store { return measured{s, &most} }, widgets(nil))
 	for n := range all {
-		r.want(t, 200, "id", "POST", "/shelves", fmt.Sprintf(`{"name":"n%d"}`, n))
+		r.expect(t, 200, "id", "POST", "/shelves", fmt.Sprintf(`{"name":"n%d"}`, n))
 	}
 	for _, c := range []struct{ size, page, rows int }{
 		{1000, 0, 137}, {137, 0, 137}, {100, 0, 100}, {100, 1, 37}, {50, 1, 50}, {50, 2, 37}, {120, 1, 17}, {137, 1, 0}, {150, 1, 0},
@@ -36,7 +36,7 @@ func TestLongPages(t *testing.T) {
 		rec := r.call(t, "GET", fmt.Sprintf("/shelves?page_size=%d&current_page=%d", c.size, c.page), "")
 		var list struct {
 			Total int
-			Data  []shelf
+			Data  []widget
 		}
 		if err := json.Unmarshal(rec.Body.Bytes(), &list); err != nil || list.Total != all || len(list.Data) != c.rows {
 			t.Errorf("%+v: %d of %d rows, %v", c, len(list.Data), list.Total, err)

@@ -21,13 +21,13 @@ const maxQueryValue = 4 << 10
 // Paging are the parameters of every list: how many rows a page has when none are named,
 // and how many at most; 0 means 1000.
 // Source: contract/identity-and-governance.yaml, conventions.pagination.
-func Paging(pageSize, most int) []Param {
-	if most == 0 {
-		most = maxPageSize
+func Paging(pageSize, maxSize int) []Param {
+	if maxSize == 0 {
+		maxSize = maxPageSize
 	}
 	return []Param{
 		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: most},
+		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: maxSize},
 	}
 }
 
@@ -131,7 +131,7 @@ func (p Param) checkNumber(v string) string {
 func isTime(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil }
 
 // describe is the parameter in the published description.
-func (p Param) describe(in string) *huma.Param {
+func (p Param) describe(location string) *huma.Param {
 	s := &huma.Schema{Type: "string", Format: p.Format}
 	if p.Type != "" {
 		s.Type = p.Type
@@ -158,5 +158,5 @@ func (p Param) describe(in string) *huma.Param {
 			s.Maximum = &high
 		}
 	}
-	return &huma.Param{Name: p.Name, In: in, Description: p.Doc, Required: in == "path" || p.Required, Schema: s}
+	return &huma.Param{Name: p.Name, In: location, Description: p.Doc, Required: location == "path" || p.Required, Schema: s}
 }

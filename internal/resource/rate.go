@@ -26,7 +26,7 @@ const (
 // limit. Safe for concurrent use.
 // Source: contract/identity-and-governance.md section 7, the last point.
 type Rate struct {
-	of           string        // what is counted, for the refusal: "administrative requests"
+	counted      string        // what is counted, for the refusal: "administrative requests"
 	limit, burst int           // in a minute, 0 for no limit, and at once
 	every        time.Duration // between two behind a burst
 
@@ -39,7 +39,7 @@ type Rate struct {
 // refusals call it: "administrative requests".
 func NewRate(limit int, of string) *Rate {
 	burst := max(1, limit/rateBurst)
-	return &Rate{of: of, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
+	return &Rate{counted: of, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
 }
 
 // Take counts one: fault.RateLimited, with the time until the next may come, when the
@@ -59,7 +59,7 @@ func (r *Rate) Take(caller string, now time.Time) error {
 	switch {
 	case wait > 0:
 		return fault.Newf(fault.RateLimited, "more than %d %s a minute, or %d at once; try again in %d seconds",
-			r.limit, r.of, r.burst, seconds(wait)).WithRetry(wait)
+			r.limit, r.counted, r.burst, seconds(wait)).WithRetry(wait)
 	case known || len(r.idle) < maxCallers:
 		r.idle[caller] = idle.Add(r.every)
 	}

@@ -53,7 +53,7 @@ func TestRate(t *testing.T) {
 			}
 			return p, nil
 		},
-	}, huma.Info{Title: "test", Version: "1"}, shelves(nil), traffic)
+	}, huma.Info{Title: "test", Version: "1"}, widgets(nil), traffic)
 	call := func(by access.PrincipalKind, method, path string) *httptest.ResponseRecorder {
 		r, rec := httptest.NewRequest(method, path, strings.NewReader(`{"name": "a"}`)), httptest.NewRecorder()
 		r.Header.Set("by", string(by))
@@ -107,8 +107,8 @@ func TestTrafficIsRatedByWorkspace(t *testing.T) {
 		},
 	}, huma.Info{Title: "test", Version: "1"}, traffic)
 	for i, c := range []struct {
-		key, at, body string
-		want          int
+		key, workspace, body string
+		want                 int
 	}{
 		{"one", "ws", `[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}]`, 200}, // 20 of 15 at once
 		{"two", "ws", `{}`, 429},
@@ -116,7 +116,7 @@ func TestTrafficIsRatedByWorkspace(t *testing.T) {
 	} {
 		r, rec := httptest.NewRequest("POST", "/v1/many", strings.NewReader(c.body)), httptest.NewRecorder()
 		r.Header.Set("key", c.key)
-		r.Header.Set("at", c.at)
+		r.Header.Set("at", c.workspace)
 		engine.Handler().ServeHTTP(rec, r)
 		if rec.Code != c.want || (c.want == 429) != (rec.Header().Get("Retry-After") == "6") {
 			t.Errorf("call %d: %d %s after %s", i, rec.Code, rec.Body, rec.Header().Get("Retry-After"))

@@ -28,11 +28,11 @@ func LiveStatuses() []string { return slices.Clone(living) }
 // list answers a page of a kind, the newest first.
 func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	q := Query{Kind: k.Name, OrgID: c.OrgID, WorkspaceID: c.WorkspaceID, Newest: true}
-	if k.Home == IsWorkspace || k.Home == InOrganisation {
+	if k.Scope == IsWorkspace || k.Scope == InOrganisation {
 		q.WorkspaceID = ""
 	}
-	if k.Home == IsWorkspace && !c.Principal.IsOrgWide() {
-		q.IDs = c.ownPlaces()
+	if k.Scope == IsWorkspace && !c.Principal.IsOrgWide() {
+		q.IDs = c.callerWorkspaceIDs()
 	}
 	if err := k.applyFilters(ctx, c, &q); err != nil {
 		return nil, err
@@ -67,16 +67,16 @@ func (k *Kind[T, V]) list(ctx context.Context, c *Call) (any, error) {
 	return out, nil
 }
 
-// ownPlaces are the workspaces that a caller sees who may not roam: that of a key,
+// callerWorkspaceIDs are the workspaces that a caller sees who may not roam: that of a key,
 // or those to which a user belongs.
-func (c *Call) ownPlaces() []string {
+func (c *Call) callerWorkspaceIDs() []string {
 	if id := c.Principal.WorkspaceID; id != "" {
 		if !c.Principal.BelongsTo(id) { // its user left
 			return []string{}
 		}
 		return []string{id}
 	}
-	return slices.AppendSeq(make([]string, 0, len(c.Principal.Places)), maps.Keys(c.Principal.Places))
+	return slices.AppendSeq(make([]string, 0, len(c.Principal.Memberships)), maps.Keys(c.Principal.Memberships))
 }
 
 // rowsAtOnce is how many rows of a page are held at a time: a body may have a megabyte,
@@ -150,13 +150,13 @@ func (k *Kind[T, V]) reader(a *Action[T]) func(context.Context, *Call) (any, err
 		if !a.Watched {
 			return a.Read(ctx, c, *r)
 		}
-		var answer any
+		var response any
 		err = c.engine.change(ctx, c, func(Tx) (err error) {
 			c.Target(r.Record) // a transaction begins with an empty trail
-			answer, err = a.Read(ctx, c, *r)
+			response, err = a.Read(ctx, c, *r)
 			return err
 		})
-		return answer, err
+		return response, err
 	}
 }
 
@@ -183,7 +183,7 @@ func (k *Kind[T, V]) findByPath(ctx context.Context, c *Call, action string) (*R
 	rec, err := k.find(ctx, c, name)
 	missing := fault.Has(err, fault.NotFound) || err == nil && rec.OrgID != c.OrgID
 	switch {
-	case missing, k.Home == IsWorkspace && err == nil && !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(rec.ID):
+	case missing, k.Scope == IsWorkspace && err == nil && !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(rec.ID):
 		return nil, k.missing()
 	}
 	if err != nil {
@@ -203,8 +203,8 @@ func (k *Kind[T, V]) findByPath(ctx context.Context, c *Call, action string) (*R
 		}
 		return nil, err
 	}
-	if k.Guard != nil {
-		switch err := k.Guard(ctx, c, r); {
+	if k.Authorize != nil {
+		switch err := k.Authorize(ctx, c, r); {
 		case fault.Has(err, fault.NotFound):
 			return nil, k.missing()
 		case err != nil:
@@ -239,8 +239,8 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 // any record by its name: fault.InvalidParameter where several have it.
 func (k *Kind[T, V]) findCalled(ctx context.Context, c *Call, name string) (Record, error) {
 	all := Query{Kind: k.Name, OrgID: c.OrgID, Statuses: k.visible(c), Limit: maxCalled}
-	if k.Home == IsWorkspace && !c.Principal.IsOrgWide() {
-		all.IDs = c.ownPlaces()
+	if k.Scope == IsWorkspace && !c.Principal.IsOrgWide() {
+		all.IDs = c.callerWorkspaceIDs()
 	}
 	if k.Restorable && slices.Contains(all.Statuses, Archived) {
 		q := all

@@ -15,13 +15,13 @@ func newRecall(from Reader) *readCache { return &readCache{from, make(map[[2]str
 
 // Find answers from memory what it found before.
 func (r *readCache) Find(ctx context.Context, kind, id string) (Record, error) {
-	at := [2]string{kind, id}
-	if rec, known := r.found[at]; known {
+	key := [2]string{kind, id}
+	if rec, known := r.found[key]; known {
 		return rec, nil
 	}
 	rec, err := r.Reader.Find(ctx, kind, id)
 	if err == nil {
-		r.found[at] = rec
+		r.found[key] = rec
 	}
 	return rec, err
 }

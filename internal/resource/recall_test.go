@@ -11,11 +11,11 @@ import (
 // counting counts what is asked for, and has one record.
 type counting struct {
 	resource.Reader
-	asked int
+	lookups int
 }
 
 func (c *counting) Find(_ context.Context, kind, id string) (resource.Record, error) {
-	if c.asked++; id != "here" {
+	if c.lookups++; id != "here" {
 		return resource.Record{}, fault.New(fault.NotFound, "")
 	}
 	return resource.Record{Kind: kind, ID: id}, nil
@@ -37,8 +37,8 @@ func TestRecall(t *testing.T) {
 			t.Errorf("%+v, %v", rec, err)
 		}
 	}
-	if from.asked != 2+3 {
-		t.Errorf("asked %d times, want 5", from.asked)
+	if from.lookups != 2+3 {
+		t.Errorf("asked %d times, want 5", from.lookups)
 	}
 }
 

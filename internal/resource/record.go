@@ -107,7 +107,7 @@ type AuditRow struct {
 	ID, OrgID, WorkspaceID string
 	ActorID, ActorKind     string // user or key, and which
 	Action, Kind, TargetID string
-	At                     time.Time
+	CreatedAt              time.Time
 	RemoteIP, Method, Path string
 	RequestID              string
 	Status                 int

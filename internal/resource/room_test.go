@@ -30,15 +30,15 @@ func TestAWorkspaceHasSoManyRecords(t *testing.T) {
 				Scopes: access.NewScopes(access.Allowed(access.WorkspaceService)...),
 			}, nil
 		},
-		Place: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
+		FindWorkspace: func(context.Context, resource.Reader, string, string) (resource.Record, error) {
 			return resource.Record{}, nil
 		},
-	}, huma.Info{Title: "test", Version: "1"}, shelves(nil))
+	}, huma.Info{Title: "test", Version: "1"}, widgets(nil))
 	last := "" // id of what was made last
-	call := func(at, method, path string) int {
+	call := func(workspace, method, path string) int {
 		t.Helper()
 		r, rec := httptest.NewRequest(method, path, strings.NewReader(`{"name": "a"}`)), httptest.NewRecorder()
-		r.Header.Set("at", at)
+		r.Header.Set("at", workspace)
 		engine.Handler().ServeHTTP(rec, r)
 		if rec.Code == 400 && !strings.Contains(rec.Body.String(), "RECORDS_PER_KIND") {
 			t.Error(rec.Body)

@@ -35,7 +35,7 @@ func (k *Kind[T, V]) operations() []Operation {
 	for _, path := range k.Also {
 		for _, op := range plain {
 			op.Path = path + strings.TrimPrefix(op.Path, k.Path)
-			op.ID += "At" + word(path)
+			op.ID += "At" + toIDPart(path)
 			ops = append(ops, op)
 		}
 	}
@@ -52,24 +52,24 @@ func (k *Kind[T, V]) routes() []Operation {
 	}
 	add(Create, k.createRoute())
 	add(List, Operation{
-		Method: http.MethodGet, Path: k.Path, ID: "list" + word(plural(k.Title)), Summary: "List " + plural(k.Title),
-		Scopes: k.scopes("list", nil), Query: k.listParams(), Answer: k.listShape(), Run: k.list,
-		Anywhere: k.Home == IsWorkspace || k.Home == InOrganisation,
+		Method: http.MethodGet, Path: k.Path, ID: "list" + toIDPart(plural(k.Title)), Summary: "List " + plural(k.Title),
+		Scopes: k.scopes("list", nil), Query: k.listParams(), Response: k.listShape(), Run: k.list,
+		Anywhere: k.Scope == IsWorkspace || k.Scope == InOrganisation,
 	})
 	var view V
 	add(Get, Operation{
-		Method: http.MethodGet, Path: k.onePath(), ID: "get" + k.word(), Summary: "Read one " + k.Title, Params: k.oneParams(),
-		Scopes: k.scopes("read", nil), Query: k.getParams(), Answer: view, Run: k.get,
+		Method: http.MethodGet, Path: k.onePath(), ID: "get" + k.idPart(), Summary: "Read one " + k.Title, Params: k.oneParams(),
+		Scopes: k.scopes("read", nil), Query: k.getParams(), Response: view, Run: k.get,
 		Anywhere: true,
 	})
 	add(Update, Operation{
-		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.word(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("update", nil), Query: k.placeParams(), Body: k.Update, MaskedFields: k.Hides, Answer: Changed[V]{shape: k.Done.shape(Empty{})},
+		Method: http.MethodPut, Path: k.onePath(), ID: "update" + k.idPart(), Summary: "Change " + article(k.Title), Params: k.oneParams(),
+		Scopes: k.scopes("update", nil), Query: k.workspaceParams(), Body: k.Update, MaskedFields: k.Hides, Response: Changed[V]{shape: k.Done.shape(Empty{})},
 		Audited: k.Audited, Action: "update", Anywhere: true, Run: k.update,
 	})
 	add(Delete, Operation{
-		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.word(), Summary: "Delete " + article(k.Title), Params: k.oneParams(),
-		Scopes: k.scopes("delete", nil), Query: k.placeParams(), Body: k.Delete,
+		Method: http.MethodDelete, Path: k.onePath(), ID: "delete" + k.idPart(), Summary: "Delete " + article(k.Title), Params: k.oneParams(),
+		Scopes: k.scopes("delete", nil), Query: k.workspaceParams(), Body: k.Delete,
 		Audited: k.Audited, Action: "delete", Anywhere: true, Run: k.archive,
 	})
 	for i := range k.Actions {
@@ -89,9 +89,9 @@ func (k *Kind[T, V]) listShape() any {
 
 func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
-		Method: http.MethodPost, Path: k.Path, ID: "create" + k.word(), Summary: "Make " + article(k.Title),
-		Scopes: k.scopes("create", nil), Body: k.Create, MaskedFields: k.Hides, Answer: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
-		Anywhere: k.Home != InWorkspace,
+		Method: http.MethodPost, Path: k.Path, ID: "create" + k.idPart(), Summary: "Make " + article(k.Title),
+		Scopes: k.scopes("create", nil), Body: k.Create, MaskedFields: k.Hides, Response: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
+		Anywhere: k.Scope != InWorkspace,
 	}
 	if k.Creation.Path != "" {
 		op.Path, op.Params = k.Creation.Path, k.Creation.Params
@@ -102,7 +102,7 @@ func (k *Kind[T, V]) createRoute() Operation {
 func (k *Kind[T, V]) actionRoute(a *Action[T]) Operation {
 	op := Operation{
 		Method: a.Method, Path: k.onePath() + a.Path, ID: a.ID, Summary: a.Summary, Params: append(k.oneParams(), a.Params...),
-		Query: append(k.placeParams(), a.Query...), Body: a.Body, Optional: a.Optional, Answer: a.Answer, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
+		Query: append(k.workspaceParams(), a.Query...), Body: a.Body, Optional: a.Optional, Response: a.Response, Scopes: k.scopes(a.scope(), nil), Anywhere: true,
 	}
 	if a.Read != nil {
 		if op.Run = k.reader(a); a.Watched {
@@ -138,7 +138,7 @@ func (k *Kind[T, V]) oneParams() []Param {
 	return []Param{{Name: k.Param, Doc: "slug or id of the " + k.Title}}
 }
 
-func (k *Kind[T, V]) word() string { return word(k.Title) }
+func (k *Kind[T, V]) idPart() string { return toIDPart(k.Title) }
 
 // plural is a title of which there are several: "rate-limit policies".
 func plural(title string) string {
@@ -157,8 +157,8 @@ func article(title string) string {
 	return "a " + title
 }
 
-// word makes a title or path a part of an operation's id: "RateLimitPolicy".
-func word(title string) string {
+// toIDPart makes a title or path a part of an operation's id: "RateLimitPolicy".
+func toIDPart(title string) string {
 	var b strings.Builder
 	for w := range strings.FieldsFuncSeq(title, func(r rune) bool { return strings.ContainsRune(" -_/", r) }) {
 		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
@@ -166,8 +166,8 @@ func word(title string) string {
 	return b.String()
 }
 
-func (k *Kind[T, V]) placeParams() []Param {
-	if k.Home == InOrganisation || k.Home == IsWorkspace {
+func (k *Kind[T, V]) workspaceParams() []Param {
+	if k.Scope == InOrganisation || k.Scope == IsWorkspace {
 		return nil
 	}
 	return []Param{WorkspaceParam}
@@ -181,11 +181,11 @@ func (k *Kind[T, V]) statusParams() []Param {
 }
 
 func (k *Kind[T, V]) getParams() []Param {
-	return slices.Concat(k.placeParams(), k.statusParams(), k.Views)
+	return slices.Concat(k.workspaceParams(), k.statusParams(), k.Views)
 }
 
 func (k *Kind[T, V]) listParams() []Param {
-	params := slices.Concat(k.placeParams(), k.statusParams(), Paging(k.pageSize(), k.PageMax))
+	params := slices.Concat(k.workspaceParams(), k.statusParams(), Paging(k.pageSize(), k.PageMax))
 	for _, f := range k.filters() {
 		params = append(params, f.Param)
 	}

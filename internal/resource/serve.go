@@ -17,11 +17,11 @@ import (
 func (e *Engine) serve(w http.ResponseWriter, r *http.Request, op *Operation, body *schema) {
 	ctx := r.Context()
 	c := &Call{engine: e, op: op, r: r, RequestID: ident.NewID(), Now: e.Clock.Now(), Reader: newRecall(e.Store), schema: body}
-	answer, err := e.run(ctx, c, body)
+	response, err := e.run(ctx, c, body)
 	if err != nil && !op.Public {
 		e.auditFailure(ctx, c, fault.From(err))
 	}
-	e.reply(ctx, w, c, answer, err)
+	e.respond(ctx, w, c, response, err)
 	if err != nil && op.Public {
 		e.auditAfterwards(ctx, w, c, fault.From(err))
 	}
@@ -35,7 +35,7 @@ func (e *Engine) run(ctx context.Context, c *Call, body *schema) (any, error) {
 		c.readHeaders,
 		c.readQuery,
 		func() error { return c.readBody(ctx, body) },
-		func() error { return c.renameTwins(body) },
+		func() error { return c.renameCaseVariants(body) },
 		func() error { return e.resolveWorkspace(ctx, c) },
 		c.recheckPermissions,
 		func() error { return c.checkBody(body) },
@@ -101,7 +101,7 @@ func (c *Call) Reauthorize(ctx context.Context) error {
 // operation. Where the thing lies is checked when it is known.
 func (e *Engine) allowed(c *Call) error {
 	for _, f := range []string{featureAPI, c.op.Feature} {
-		if on, set := e.Features[f]; set && !on {
+		if enabled, set := e.Features[f]; set && !enabled {
 			return fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", f)
 		}
 	}
@@ -125,7 +125,7 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 		return nil
 	}
 	if org := c.Sent.Text("organisation_id"); org != "" {
-		if err := c.OwnOrganisation(org, "organisation_id"); err != nil {
+		if err := c.RequireOrganisation(org, "organisation_id"); err != nil {
 			return err
 		}
 	}
@@ -134,12 +134,12 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 		return nil
 	}
 	name := cmp.Or(c.query["workspace_id"], c.oneSlug(), c.Sent.Text("workspace_id"))
-	own := c.Principal.WorkspaceID
-	if name == "" || name == own {
-		c.WorkspaceID = own
+	callerWorkspace := c.Principal.WorkspaceID
+	if name == "" || name == callerWorkspace {
+		c.WorkspaceID = callerWorkspace
 		return nil
 	}
-	r, err := e.Place(ctx, e.Store, c.OrgID, name)
+	r, err := e.FindWorkspace(ctx, e.Store, c.OrgID, name)
 	missing := fault.Has(err, fault.NotFound)
 	if missing && r.Status == Archived && c.op.Archived && c.Principal.IsOrgWide() {
 		err, missing = nil, false
@@ -147,7 +147,7 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 	switch {
 	case err != nil && !missing:
 		return err
-	case missing, own != "" && r.ID != own, !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(r.ID):
+	case missing, callerWorkspace != "" && r.ID != callerWorkspace, !c.Principal.IsOrgWide() && !c.Principal.BelongsTo(r.ID):
 		return ErrForeignWorkspace("workspace_id")
 	}
 	c.WorkspaceID = r.ID
@@ -157,15 +157,15 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 // ErrForeignWorkspace is the fault.NotFound of a workspace that does not exist and of one that the
 // caller cannot see, so that the response does not reveal which of the two it is. At is the
 // field or placeholder that names it, such as "workspace_id".
-func ErrForeignWorkspace(at string) error {
-	return fault.New(fault.NotFound, "there is no such workspace").WithParam(at)
+func ErrForeignWorkspace(path string) error {
+	return fault.New(fault.NotFound, "there is no such workspace").WithParam(path)
 }
 
-// OwnOrganisation is fault.NotFound for an id that is not that of the caller's
+// RequireOrganisation is fault.NotFound for an id that is not that of the caller's
 // organisation, whether or not another one has it. At is the field that holds the id.
-func (c *Call) OwnOrganisation(id, at string) error {
+func (c *Call) RequireOrganisation(id, path string) error {
 	if id != c.OrgID {
-		return fault.New(fault.NotFound, "there is no such organisation").WithParam(at)
+		return fault.New(fault.NotFound, "there is no such organisation").WithParam(path)
 	}
 	return nil
 }

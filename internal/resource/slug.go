@@ -13,10 +13,10 @@ import (
 
 // A slug that is unique in the organisation stands in Record.Slug. One that is
 // unique in its workspace only, or whose record is archived, stands in the index:
-// slugEntry has it as it is, placeEntry makes sure that there is one.
+// slugEntry has it as it is, workspaceSlugEntry makes sure that there is one.
 const (
-	slugEntry  = "slug"
-	placeEntry = "slug_in_workspace"
+	slugEntry          = "slug"
+	workspaceSlugEntry = "slug_in_workspace"
 )
 
 // ShownSlug is the slug by which clients know the record.
@@ -32,13 +32,13 @@ func (r Record) ShownSlug() string {
 	return ""
 }
 
-// placeSlugs are the entries of a slug that is unique in its workspace.
-func placeSlugs(workspaceID, slug string) []IndexEntry {
-	return []IndexEntry{{Name: slugEntry, Value: slug}, {Name: placeEntry, Value: placeKey(workspaceID, slug), Unique: true}}
+// workspaceSlugEntries are the entries of a slug that is unique in its workspace.
+func workspaceSlugEntries(workspaceID, slug string) []IndexEntry {
+	return []IndexEntry{{Name: slugEntry, Value: slug}, {Name: workspaceSlugEntry, Value: workspaceSlugKey(workspaceID, slug), Unique: true}}
 }
 
-// placeKey is hashed because a slug may be as long as an index value.
-func placeKey(workspaceID, slug string) string {
+// workspaceSlugKey is hashed because a slug may be as long as an index value.
+func workspaceSlugKey(workspaceID, slug string) string {
 	sum := sha256.Sum256([]byte(workspaceID + "/" + slug))
 	return hex.EncodeToString(sum[:])
 }
@@ -46,22 +46,22 @@ func placeKey(workspaceID, slug string) string {
 // FindByName finds a record by id or slug: fault.NotFound when there is none in the
 // organisation or, when a workspace is named, in that workspace. Without a workspace
 // a slug that several workspaces use is fault.InvalidParameter.
-func FindByName(ctx context.Context, from Reader, kind string, in access.Target, name string) (Record, error) {
+func FindByName(ctx context.Context, from Reader, kind string, target access.Target, name string) (Record, error) {
 	if ident.ValidID(name) {
 		if r, err := from.Find(ctx, kind, name); !fault.Has(err, fault.NotFound) {
-			return within(r, in, err)
+			return requireOrg(r, target, err)
 		}
 	}
-	r, err := from.FindSlug(ctx, kind, in.OrgID, name)
-	if err == nil && (in.WorkspaceID == "" || r.WorkspaceID == in.WorkspaceID || r.WorkspaceID == "") {
+	r, err := from.FindSlug(ctx, kind, target.OrgID, name)
+	if err == nil && (target.WorkspaceID == "" || r.WorkspaceID == target.WorkspaceID || r.WorkspaceID == "") {
 		return r, nil
 	}
 	if err != nil && !fault.Has(err, fault.NotFound) {
 		return Record{}, err
 	}
 	foreign := r
-	q := Query{Kind: kind, OrgID: in.OrgID, WorkspaceID: in.WorkspaceID, Index: []IndexEntry{{Name: placeEntry, Value: placeKey(in.WorkspaceID, name)}}, Limit: 2}
-	if in.WorkspaceID == "" {
+	q := Query{Kind: kind, OrgID: target.OrgID, WorkspaceID: target.WorkspaceID, Index: []IndexEntry{{Name: workspaceSlugEntry, Value: workspaceSlugKey(target.WorkspaceID, name)}}, Limit: 2}
+	if target.WorkspaceID == "" {
 		q.Index = []IndexEntry{{Name: slugEntry, Value: name}}
 		q.Statuses = living
 	}
@@ -79,8 +79,8 @@ func FindByName(ctx context.Context, from Reader, kind string, in access.Target,
 	return Record{}, fault.New(fault.NotFound, "")
 }
 
-func within(r Record, in access.Target, err error) (Record, error) {
-	if err == nil && r.OrgID != in.OrgID {
+func requireOrg(r Record, target access.Target, err error) (Record, error) {
+	if err == nil && r.OrgID != target.OrgID {
 		return Record{}, fault.New(fault.NotFound, "")
 	}
 	return r, err

@@ -10,38 +10,38 @@ import (
 // wrongCaseFields lists the fields within a value of a body that are known in other capitals.
 // The validating library takes "Role" for "role", and so do decoders; but of a field that
 // is there in both spellings one would be held against the schema and the other one used.
-func (s *schema) wrongCaseFields(of *huma.Schema, v any, path string) (problems []Problem) {
-	for of != nil && of.Ref != "" {
-		of = s.registry.SchemaFromRef(of.Ref)
+func (s *schema) wrongCaseFields(object *huma.Schema, v any, path string) (problems []Problem) {
+	for object != nil && object.Ref != "" {
+		object = s.registry.SchemaFromRef(object.Ref)
 	}
-	if of == nil {
+	if object == nil {
 		return nil
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, inner := range v {
-			at := path + "." + name
-			field, known := of.Properties[name]
+			fieldPath := path + "." + name
+			field, known := object.Properties[name]
 			switch {
 			case known:
-				problems = append(problems, s.wrongCaseFields(field, inner, at)...)
-			case inOtherCapitals(of, name):
-				problems = append(problems, Problem{at, unknownField})
+				problems = append(problems, s.wrongCaseFields(field, inner, fieldPath)...)
+			case inOtherCapitals(object, name):
+				problems = append(problems, Problem{fieldPath, unknownField})
 			default:
-				rest, _ := of.AdditionalProperties.(*huma.Schema)
-				problems = append(problems, s.wrongCaseFields(rest, inner, at)...)
+				rest, _ := object.AdditionalProperties.(*huma.Schema)
+				problems = append(problems, s.wrongCaseFields(rest, inner, fieldPath)...)
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			problems = append(problems, s.wrongCaseFields(of.Items, inner, path+"["+strconv.Itoa(i)+"]")...)
+			problems = append(problems, s.wrongCaseFields(object.Items, inner, path+"["+strconv.Itoa(i)+"]")...)
 		}
 	}
 	return problems
 }
 
-func inOtherCapitals(of *huma.Schema, name string) bool {
-	for known := range of.Properties {
+func inOtherCapitals(object *huma.Schema, name string) bool {
+	for known := range object.Properties {
 		if strings.EqualFold(known, name) {
 			return true
 		}

@@ -37,8 +37,8 @@ func (k *Kind[T, V]) encoded(r *Row[T]) (Record, error) {
 	switch {
 	case r.Status == Archived:
 		releaseSlug(&rec, r.Slug)
-	case k.SlugPerPlace:
-		rec.Slug, rec.Index = "", append(rec.Index, placeSlugs(r.WorkspaceID, r.Slug)...)
+	case k.SlugPerWorkspace:
+		rec.Slug, rec.Index = "", append(rec.Index, workspaceSlugEntries(r.WorkspaceID, r.Slug)...)
 	}
 	return rec, nil
 }

@@ -47,7 +47,7 @@ func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s S
 	switch {
 	case err == nil:
 	case sent.n == 0:
-		e.reply(ctx, w, c, nil, err)
+		e.respond(ctx, w, c, nil, err)
 	default:
 		c.outcome(ctx, err)
 		e.Log.LogAttrs(ctx, slog.LevelWarn, "an answer was cut off",

@@ -67,8 +67,8 @@ func (t Trail) Audit(ctx context.Context, tx Tx, row AuditRow) error {
 	row.ID = cmp.Or(row.ID, ident.NewID())
 	row.ActorKind = cmp.Or(row.ActorKind, ActorSystem)
 	row.Status = cmp.Or(row.Status, 200)
-	if row.At.IsZero() {
-		row.At = t.Clock.Now()
+	if row.CreatedAt.IsZero() {
+		row.CreatedAt = t.Clock.Now()
 	}
 	if len(row.Body) == 0 {
 		row.Body = []byte("{}")

@@ -19,18 +19,18 @@ import (
 // What happens outside a call gets onto the trail with the least that is needed.
 func TestTrail(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	body, err := resource.AuditDetails{Notes: map[string]any{"rotation_mode": "auto"}}.Body()
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
+	created := time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		trail resource.Trail
 		row   resource.AuditRow
 	}{
 		{resource.Trail{Clock: fixed{}}, resource.AuditRow{OrgID: "org", Kind: "api_keys", Action: "rotate", TargetID: "key", Body: body}},
-		{resource.Trail{Clock: fixed{}}, resource.AuditRow{OrgID: "org", Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, ActorID: "ada", At: at, Status: 401, ID: "own", RequestID: "request"}},
+		{resource.Trail{Clock: fixed{}}, resource.AuditRow{OrgID: "org", Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, ActorID: "ada", CreatedAt: created, Status: 401, ID: "own", RequestID: "request"}},
 		{resource.Trail{Clock: fixed{}, Off: true}, resource.AuditRow{OrgID: "org", Kind: "auth", Action: "login"}},
 	} {
 		if err := r.InTx(t.Context(), func(tx resource.Tx) error { return c.trail.Audit(t.Context(), tx, c.row) }); err != nil {
@@ -47,10 +47,10 @@ func TestTrail(t *testing.T) {
 		t.Errorf("id %q", made.ID)
 	}
 	made.ID = ""
-	if diff := cmp.Diff(resource.AuditRow{OrgID: "org", Kind: "api_keys", Action: "rotate", TargetID: "key", ActorKind: resource.ActorSystem, Status: 200, At: fixed{}.Now(), Body: body}, made); diff != "" {
+	if diff := cmp.Diff(resource.AuditRow{OrgID: "org", Kind: "api_keys", Action: "rotate", TargetID: "key", ActorKind: resource.ActorSystem, Status: 200, CreatedAt: fixed{}.Now(), Body: body}, made); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(resource.AuditRow{ID: "own", OrgID: "org", Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, ActorID: "ada", Status: 401, At: at, RequestID: "request", Body: []byte("{}")}, byAction["auth_failure"]); diff != "" {
+	if diff := cmp.Diff(resource.AuditRow{ID: "own", OrgID: "org", Kind: "auth", Action: "auth_failure", ActorKind: resource.ActorUser, ActorID: "ada", Status: 401, CreatedAt: created, RequestID: "request", Body: []byte("{}")}, byAction["auth_failure"]); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -58,7 +58,7 @@ func TestTrail(t *testing.T) {
 // Whatever a caller sends, a row keeps a little of it and no secret.
 func TestWhatARowKeepsOfARequest(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
+	r := newRig(t, nil, widgets(nil))
 	query := "?X-API-Key=s3cr3t&accessToken=s3cr3t&url=https://u:s3cr3t@h/%3Fkey%3Ds3cr3t&plain=" + strings.Repeat("ü", 600)
 	for i := range 100 {
 		query += "&p" + strconv.Itoa(i) + "=1"
@@ -79,9 +79,9 @@ func TestWhatARowKeepsOfARequest(t *testing.T) {
 	if rec.Code != 200 || len(rows) != 1 {
 		t.Fatalf("%d %s, %d rows", rec.Code, rec.Body, len(rows))
 	}
-	kept := string(rows[0].Body)
-	if strings.Contains(kept, "s3cr3t") || strings.Contains(kept, "ookie") || len(kept) > 8<<10 {
-		t.Errorf("%d bytes: %s", len(kept), kept)
+	body := string(rows[0].Body)
+	if strings.Contains(body, "s3cr3t") || strings.Contains(body, "ookie") || len(body) > 8<<10 {
+		t.Errorf("%d bytes: %s", len(body), body)
 	}
 	var d resource.AuditDetails
 	if err := json.Unmarshal(rows[0].Body, &d); err != nil {
@@ -95,9 +95,9 @@ func TestWhatARowKeepsOfARequest(t *testing.T) {
 // Who hangs up before the refusal is on the trail all the same.
 func TestRefusalOfSomebodyWhoLeft(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, shelves(nil))
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
+	r := newRig(t, nil, widgets(nil))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 	req := httptest.NewRequestWithContext(ctx, "POST", "/v1/shelves", strings.NewReader(`{"colour": "red"}`))
 	rec := httptest.NewRecorder()
 	r.engine.Handler().ServeHTTP(rec, req)

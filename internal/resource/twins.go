@@ -45,32 +45,32 @@ func twinOf(name string, known []string) string {
 	return ""
 }
 
-// renameTwins gives the fields of the body that are twins of known ones the known name. It
+// renameCaseVariants gives the fields of the body that are twins of known ones the known name. It
 // runs before the workspace of the call is looked up, because its field may be among them.
-func (c *Call) renameTwins(s *schema) error {
+func (c *Call) renameCaseVariants(s *schema) error {
 	if s == nil || s.open() {
 		return nil
 	}
 	if c.Sent != nil {
-		return s.renameTwins(c.Sent, func(name string) string { return name })
+		return s.renameCaseVariants(c.Sent, func(name string) string { return name })
 	}
 	for i, item := range c.Items {
-		if err := s.renameTwins(item, func(name string) string { return c.ItemField(i, name) }); err != nil {
+		if err := s.renameCaseVariants(item, func(name string) string { return c.ItemField(i, name) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// renameTwins does that in an object of the body and in the objects within it.
-func (s *schema) renameTwins(sent Sent, path func(string) string) error {
-	known := append(slices.Sorted(maps.Keys(s.of.Properties)), places...)
-	if err := renameTwins(sent, known, path); err != nil {
+// renameCaseVariants does that in an object of the body and in the objects within it.
+func (s *schema) renameCaseVariants(sent Sent, path func(string) string) error {
+	known := append(slices.Sorted(maps.Keys(s.root.Properties)), scopeFields...)
+	if err := renameCaseVariants(sent, known, path); err != nil {
 		return err
 	}
 	for name, raw := range sent {
-		inner, err := s.objects(s.of.Properties[name], raw, path(name), func(of *huma.Schema, object Sent, path string) error {
-			return renameTwins(object, slices.Sorted(maps.Keys(of.Properties)), func(name string) string { return path + "." + name })
+		inner, err := s.objects(s.root.Properties[name], raw, path(name), func(of *huma.Schema, object Sent, path string) error {
+			return renameCaseVariants(object, slices.Sorted(maps.Keys(of.Properties)), func(name string) string { return path + "." + name })
 		})
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (s *schema) renameTwins(sent Sent, path func(string) string) error {
 	return nil
 }
 
-func renameTwins(sent Sent, known []string, path func(string) string) error {
+func renameCaseVariants(sent Sent, known []string, path func(string) string) error {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		twin := twinOf(name, known)
 		if twin == "" {

@@ -110,11 +110,11 @@ func (c *Call) unknownParameters(values url.Values) error {
 // Source: contract/identity-and-governance.yaml, conventions; that unknown fields are ignored
 // is ours, for clients that send more than we know.
 func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, []Problem) {
-	known := slices.Sorted(maps.Keys(s.of.Properties))
+	known := slices.Sorted(maps.Keys(s.root.Properties))
 	left := make(Sent, len(sent))
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if of, ok := s.of.Properties[name]; ok {
+		if of, ok := s.root.Properties[name]; ok {
 			if s.unset(name, sent[name]) {
 				c.idle = true
 				continue
@@ -136,7 +136,7 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 // unknownField decides about a field that the schema does not have. It returns why the field
 // is refused, "" when it is ignored.
 func (c *Call) unknownField(name string, raw []byte, known []string) string {
-	if slices.Contains(places, name) { // has settled the workspace
+	if slices.Contains(scopeFields, name) { // has settled the workspace
 		return ""
 	}
 	if problem, repeated := c.repeatsPath(name, raw); repeated {

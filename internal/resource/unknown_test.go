@@ -52,7 +52,7 @@ type drawerPatch struct {
 func drawers() *resource.Kind[drawer, drawer] {
 	return &resource.Kind[drawer, drawer]{
 		Name: "drawer", Object: "drawer", Title: "drawer", Tag: "Drawers", Audited: "drawers", Path: "/drawers", Param: "drawerId", Slug: "dr",
-		Perm: "configs", Verbs: resource.AllVerbs, Create: drawerIn{}, Update: drawerPatch{}, Own: []string{"oldName"},
+		Perm: "configs", Verbs: resource.AllVerbs, Create: drawerIn{}, Update: drawerPatch{}, PreparedFields: []string{"oldName"},
 		View: func(_ context.Context, _ *resource.Call, r resource.Row[drawer], _ bool) (drawer, error) {
 			return r.Value, nil
 		},
@@ -65,7 +65,7 @@ func TestUnknownFieldsAndParametersAreIgnoredAndNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		method, path, body string
 		status             int
-		warns, says        string
+		warns, message     string
 	}{
 		"a field":                           {"POST", "/drawers", `{"name":"a","flavour":"sour"}`, 200, `unknown field "flavour" ignored`, "slug"},
 		"several":                           {"POST", "/drawers?sort=x", `{"name":"a","flavour":1,"taste":{"a":[1]}}`, 200, `unknown parameter "sort" ignored, unknown field "flavour" ignored, unknown field "taste" ignored`, ""},
@@ -84,7 +84,7 @@ func TestUnknownFieldsAndParametersAreIgnoredAndNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := r.call(t, c.method, c.path, c.body)
-			if got := rec.Header().Get(resource.HeaderWarnings); rec.Code != c.status || !strings.Contains(got, c.warns) || c.warns == "" && got != "" || !strings.Contains(rec.Body.String(), c.says) {
+			if got := rec.Header().Get(resource.HeaderWarnings); rec.Code != c.status || !strings.Contains(got, c.warns) || c.warns == "" && got != "" || !strings.Contains(rec.Body.String(), c.message) {
 				t.Errorf("%d %s, warnings %q", rec.Code, rec.Body, got)
 			}
 		})
@@ -114,13 +114,13 @@ func TestStrictCallsRefuseWhatIsUnknown(t *testing.T) {
 		}
 	}
 	r.engine.Strict = true
-	r.want(t, 400, `"message":"unknown field"`, "POST", "/drawers", `{"name":"a","flavour":1}`)
+	r.expect(t, 400, `"message":"unknown field"`, "POST", "/drawers", `{"name":"a","flavour":1}`)
 }
 
 func TestUpdateOfOnlyUnknownFieldsChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
-	r.want(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one","depth":4}`)
+	r.expect(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one","depth":4}`)
 	version := r.call(t, "GET", "/drawers/one", "").Header().Get("ETag")
 	for _, body := range []string{`{"flavour":1}`, `{"drawerId":"one","flavour":1}`} {
 		rec := r.call(t, "PUT", "/drawers/one", body)
@@ -131,23 +131,23 @@ func TestUpdateOfOnlyUnknownFieldsChangesNothing(t *testing.T) {
 			t.Errorf("%s in a strict call: %d %s", body, rec.Code, rec.Body)
 		}
 	}
-	r.want(t, 200, `{"name":"a","depth":4}`, "GET", "/drawers/one", "")
-	r.want(t, 400, "no field to change", "PUT", "/drawers/one", `{}`)
+	r.expect(t, 200, `{"name":"a","depth":4}`, "GET", "/drawers/one", "")
+	r.expect(t, 400, "no field to change", "PUT", "/drawers/one", `{}`)
 }
 
 func TestStrictHeaderTakesWordsForOnAndOff(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
 	for value, c := range map[string]struct {
-		status int
-		says   string
+		status  int
+		message string
 	}{
 		"true": {400, "unknown field"}, "TRUE": {400, "unknown field"}, "1": {400, "unknown field"}, "on": {400, "unknown field"}, "Yes": {400, "unknown field"},
 		"false": {200, "slug"}, "0": {200, "slug"}, "Off": {200, "slug"}, "no": {200, "slug"}, "": {200, "slug"},
 		"strict": {400, `"path":"x-gateway-strict"`}, "2": {400, `"path":"x-gateway-strict"`}, "true, false": {400, `"path":"x-gateway-strict"`},
 	} {
 		rec := r.called("POST", "/drawers", `{"name":"a","flavour":1}`, value)
-		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.says) {
+		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.message) {
 			t.Errorf("%q: %d %s", value, rec.Code, rec.Body)
 		}
 	}
@@ -168,8 +168,8 @@ func TestTwinsOfKnownFieldsCount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
 	for name, c := range map[string]struct {
-		status     int
-		body, says string
+		status        int
+		body, message string
 	}{
 		"camel case of a snake-case field": {200, `{"name":"a","slug":"one","apiVersion":"v1"}`, "one"},
 		"snake case of a camel-case field": {200, `{"name":"a","slug":"two","old_name":"b"}`, "two"},
@@ -179,43 +179,43 @@ func TestTwinsOfKnownFieldsCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := r.strictly("POST", "/drawers", c.body)
-			if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.says) || rec.Header().Get(resource.HeaderWarnings) != "" {
+			if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.message) || rec.Header().Get(resource.HeaderWarnings) != "" {
 				t.Errorf("%d %s", rec.Code, rec.Body)
 			}
 		})
 	}
-	r.want(t, 200, `"api_version":"v1"`, "GET", "/drawers/one", "")
-	r.want(t, 200, `"total":3,"data":[{`, "GET", "/drawers?pageSize=1", "")
-	r.want(t, 400, "there twice", "GET", "/drawers?pageSize=1&page_size=2", "")
+	r.expect(t, 200, `"api_version":"v1"`, "GET", "/drawers/one", "")
+	r.expect(t, 200, `"total":3,"data":[{`, "GET", "/drawers?pageSize=1", "")
+	r.expect(t, 400, "there twice", "GET", "/drawers?pageSize=1&page_size=2", "")
 }
 
 func TestThePathRepeatedInTheBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
-	r.want(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one"}`)
+	r.expect(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one"}`)
 	for _, body := range []string{`{"drawerId":"one","name":"b"}`, `{"drawer_id":"one","name":"b"}`, `{"slug":"one","name":"b"}`, `{"id":"one","name":"b"}`} {
 		if rec := r.strictly("PUT", "/drawers/one", body); rec.Code != 200 {
 			t.Errorf("%s: %d %s", body, rec.Code, rec.Body)
 		}
 	}
-	r.want(t, 400, "differs from that of the path", "PUT", "/drawers/one", `{"drawerId":"two","name":"b"}`)
-	r.want(t, 400, "no field to change", "PUT", "/drawers/one", `{"drawerId":"one"}`)
+	r.expect(t, 400, "differs from that of the path", "PUT", "/drawers/one", `{"drawerId":"two","name":"b"}`)
+	r.expect(t, 400, "no field to change", "PUT", "/drawers/one", `{"drawerId":"one"}`)
 }
 
 func TestNullClearsOrLeavesUnchanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers())
-	r.want(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one","api_version":"v1","depth":4,"insides":null}`)
-	r.want(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null,"api_version":null,"depth":null}`)
-	r.want(t, 200, `{"name":"a","api_version":"v1"}`, "GET", "/drawers/one", "")
-	r.want(t, 400, `"path":"name","message":"required"`, "POST", "/drawers", `{"name":null}`)
-	r.want(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null}`)
+	r.expect(t, 200, "one", "POST", "/drawers", `{"name":"a","slug":"one","api_version":"v1","depth":4,"insides":null}`)
+	r.expect(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null,"api_version":null,"depth":null}`)
+	r.expect(t, 200, `{"name":"a","api_version":"v1"}`, "GET", "/drawers/one", "")
+	r.expect(t, 400, `"path":"name","message":"required"`, "POST", "/drawers", `{"name":null}`)
+	r.expect(t, 200, `"name":"a"`, "PUT", "/drawers/one", `{"name":null}`)
 }
 
 func TestTextsThatAreNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, drawers(), boxes())
-	for name, c := range map[string]struct{ path, body, says string }{
+	for name, c := range map[string]struct{ path, body, message string }{
 		"invalid UTF-8":                     {"/drawers", "{\"name\":\"a\xff\"}", "not valid UTF-8"},
 		"invalid UTF-8 in a list":           {"/boxes", "[{\"name\":\"a\xff\"}]", "not valid UTF-8"},
 		"half of a surrogate pair":          {"/drawers", `{"name":"a\ud83d"}`, "surrogate"},
@@ -230,8 +230,8 @@ func TestTextsThatAreNoneAreRefused(t *testing.T) {
 		"a name with NUL":                   {"/drawers", `{"name":"a\u0000"}`, "control characters"},
 		"a slug that means the caller":      {"/drawers", `{"name":"a","slug":"self"}`, `"path":"slug"`},
 	} {
-		t.Run(name, func(t *testing.T) { r.want(t, 400, c.says, "POST", c.path, c.body) })
+		t.Run(name, func(t *testing.T) { r.expect(t, 400, c.message, "POST", c.path, c.body) })
 	}
-	r.want(t, 200, "id", "POST", "/drawers", `{"name":"\ud83d\ude00 \\ud83d é"}`)
-	r.want(t, 400, "UTF-8", "GET", "/drawers/%FF", "")
+	r.expect(t, 200, "id", "POST", "/drawers", `{"name":"\ud83d\ude00 \\ud83d é"}`)
+	r.expect(t, 400, "UTF-8", "GET", "/drawers/%FF", "")
 }

@@ -32,9 +32,9 @@ func stripVersion(r *http.Request) *http.Request {
 	if rest == r.URL.Path {
 		return r
 	}
-	in := r.Clone(r.Context())
-	in.URL.Path, in.URL.RawPath = rest, raw
-	return in
+	stripped := r.Clone(r.Context())
+	stripped.URL.Path, stripped.URL.RawPath = rest, raw
+	return stripped
 }
 
 // withoutSlash takes one slash off the end of a path: "/configs/" is "/configs".

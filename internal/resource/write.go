@@ -89,12 +89,12 @@ func (k *Kind[T, V]) create(ctx context.Context, c *Call) (any, error) {
 // are made by its administrators alone, and have no limit. Of calls at once some may come to
 // lie beyond it.
 func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call, r *Row[T]) error {
-	most := c.engine.MaxRecords
-	if most == 0 || k.Home == Located && r.WorkspaceID == "" {
+	limit := c.engine.MaxRecords
+	if limit == 0 || k.Scope == Located && r.WorkspaceID == "" {
 		return nil
 	}
 	n, err := from.Count(ctx, Query{Kind: k.Name, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: living})
-	if err == nil && n >= most {
+	if err == nil && n >= limit {
 		err = fault.Newf(fault.InvalidRequest, "there are %d %s, the most that there may be (RECORDS_PER_KIND); delete one first", n, plural(k.Title))
 	}
 	return err
@@ -103,7 +103,7 @@ func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call,
 // locate says where a new record lives. In a workspace none may be made without
 // the call naming one.
 func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
-	switch k.Home {
+	switch k.Scope {
 	case InWorkspace:
 		r.WorkspaceID = c.WorkspaceID
 		return c.RequireWorkspace()
@@ -167,21 +167,21 @@ func (k *Kind[T, V]) leave(ctx context.Context, c *Call) (any, error) {
 func (k *Kind[T, V]) archive(ctx context.Context, c *Call) (any, error) {
 	_, err := k.rewrite(ctx, c, "delete", func(_ Tx, ch *Edit[T]) error {
 		ch.New.Status = Archived
-		if k.Keep == nil {
+		if k.CanArchive == nil {
 			return nil
 		}
-		return k.Keep(ctx, c, ch.Old)
+		return k.CanArchive(ctx, c, ch.Old)
 	})
 	return Empty{}, err
 }
 
 func (k *Kind[T, V]) actor(a *Action[T]) func(context.Context, *Call) (any, error) {
-	return func(ctx context.Context, c *Call) (answer any, err error) {
+	return func(ctx context.Context, c *Call) (response any, err error) {
 		_, err = k.rewrite(ctx, c, a.scope(), func(tx Tx, ch *Edit[T]) (err error) {
-			answer, err = a.Run(ctx, tx, c, ch)
+			response, err = a.Run(ctx, tx, c, ch)
 			return err
 		})
-		return answer, err
+		return response, err
 	}
 }
 
@@ -230,7 +230,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 // Unchanged fails with fault.Conflict when the caller read another version of a record
 // than the one that is about to be changed, and said so with If-Match.
 func (c *Call) Unchanged(r Record) error {
-	if want := c.r.Header.Get("If-Match"); want != "" && want != "*" && want != etag(r) {
+	if expected := c.r.Header.Get("If-Match"); expected != "" && expected != "*" && expected != etag(r) {
 		return fault.New(fault.Conflict, "it was changed by someone else since it was read").WithParam("If-Match")
 	}
 	return nil
@@ -239,9 +239,9 @@ func (c *Call) Unchanged(r Record) error {
 // Version makes the version of a record the ETag of the answer.
 func (c *Call) Version(r Record) { c.etag = etag(r) }
 
-// places are the fields by which a body names where it belongs. They are read
+// scopeFields are the fields by which a body names where it belongs. They are read
 // before, and are no part of a record.
-var places = []string{"workspace_id", "organisation_id"}
+var scopeFields = []string{"workspace_id", "organisation_id"}
 
 // changes reports whether a field of the record was sent, be it one that changes nothing: a
 // null, or an unknown field that is ignored.
@@ -280,7 +280,7 @@ func (k *Kind[T, V]) buildBody(ctx context.Context, c *Call, ch *Edit[T]) error 
 func (k *Kind[T, V]) mergeSent(ch *Edit[T]) error {
 	fields := make(Sent, len(ch.Sent))
 	for name, v := range ch.Sent {
-		if !slices.Contains(k.Own, name) && !slices.Contains(places, name) && name != "slug" && name != "status" {
+		if !slices.Contains(k.PreparedFields, name) && !slices.Contains(scopeFields, name) && name != "slug" && name != "status" {
 			fields[name] = v
 		}
 	}

@@ -58,7 +58,7 @@ func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 		t.audits = append(t.audits, auditRow{
 			ID: clip(a.ID, 36), OrgID: clip(a.OrgID, 36), WorkspaceID: clip(a.WorkspaceID, 36),
 			ActorID: clip(a.ActorID, 255), ActorKind: clip(a.ActorKind, 64), Action: clip(a.Action, 64),
-			Kind: clip(a.Kind, 64), TargetID: clip(a.TargetID, 255), AtMS: stamp(a.At),
+			Kind: clip(a.Kind, 64), TargetID: clip(a.TargetID, 255), AtMS: stamp(a.CreatedAt),
 			RemoteIP: clip(a.RemoteIP, 64), Method: clip(a.Method, 64), Path: clip(a.Path, 4096),
 			RequestID: clip(a.RequestID, 255), Status: a.Status, Body: clip(string(a.Body), MaxBodyBytes),
 		})
@@ -95,7 +95,7 @@ func (s *Store) AuditTrail(ctx context.Context, orgID, before string, limit int)
 func (r *auditRow) row() resource.AuditRow {
 	return resource.AuditRow{
 		ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, ActorID: r.ActorID, ActorKind: r.ActorKind,
-		Action: r.Action, Kind: r.Kind, TargetID: r.TargetID, At: time.UnixMilli(r.AtMS).UTC(),
+		Action: r.Action, Kind: r.Kind, TargetID: r.TargetID, CreatedAt: time.UnixMilli(r.AtMS).UTC(),
 		RemoteIP: r.RemoteIP, Method: r.Method, Path: r.Path, RequestID: r.RequestID, Status: r.Status, Body: []byte(r.Body),
 	}
 }

@@ -85,8 +85,8 @@ const minSession = 900
 
 // Validate checks what belongs together: fault.InvalidParameter at the field.
 func (a *Auth) Validate() error {
-	bad := func(at, text string) error {
-		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings." + at)
+	bad := func(path, text string) error {
+		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings." + path)
 	}
 	switch {
 	case a.Session.MaxTTL != 0 && a.Session.MaxTTL < minSession:

@@ -25,7 +25,7 @@ func (s *Scope) BindDefaults(workspaceID string, o *Organisation) {
 		}
 		for _, name := range list.names {
 			if slug, ok := s.Denying[name]; ok {
-				s.Bound = &Binding{slug, list.by}
+				s.Mandatory = &Binding{slug, list.by}
 				return
 			}
 		}

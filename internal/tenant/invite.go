@@ -21,17 +21,17 @@ const InviteLife = 7 * 24 * time.Hour
 // record is found, and sealed, so that the link can be shown again.
 // Source: contract/identity-and-governance.yaml, Invite and CreateInvite.
 type Invite struct {
-	Email      string         `json:"email"`
-	Role       access.Role    `json:"role"` // admin or member of the organisation
-	Workspaces []InvitedPlace `json:"workspaces,omitempty"`
-	Scopes     []string       `json:"scopes,omitempty"` // of the user keys that are made on acceptance
-	InvitedBy  string         `json:"invited_by"`
-	ExpiresAt  time.Time      `json:"expires_at"`
-	AcceptedAt *time.Time     `json:"accepted_at,omitempty"`
+	Email      string             `json:"email"`
+	Role       access.Role        `json:"role"` // admin or member of the organisation
+	Workspaces []InvitedWorkspace `json:"workspaces,omitempty"`
+	Scopes     []string           `json:"scopes,omitempty"` // of the user keys that are made on acceptance
+	InvitedBy  string             `json:"invited_by"`
+	ExpiresAt  time.Time          `json:"expires_at"`
+	AcceptedAt *time.Time         `json:"accepted_at,omitempty"`
 }
 
-// InvitedPlace is a workspace that somebody will belong to.
-type InvitedPlace struct {
+// InvitedWorkspace is a workspace that somebody will belong to.
+type InvitedWorkspace struct {
 	ID   string      `json:"id"`
 	Role access.Role `json:"role"`
 }

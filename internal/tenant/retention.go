@@ -21,19 +21,19 @@ func (r *Retention) all() [3]struct {
 	}{{"bodies_days", &r.Bodies}, {"rows_days", &r.Rows}, {"metrics_days", &r.Metrics}}
 }
 
-// over fills what r leaves open from below.
-func (r Retention) over(below Retention) Retention {
-	from := below.all()
+// withDefaults fills what r leaves open from below.
+func (r Retention) withDefaults(defaults Retention) Retention {
+	from := defaults.all()
 	for i, d := range r.all() {
 		fill(d.days, *from[i].days)
 	}
 	return r
 }
 
-// Within refuses what is longer than the deployment keeps anything:
+// CheckLimit refuses what is longer than the deployment keeps anything:
 // fault.InvalidParameter at the field. A most of nil has no limit.
-func (r Retention) Within(most Retention) error {
-	limits := most.all()
+func (r Retention) CheckLimit(maxRetention Retention) error {
+	limits := maxRetention.all()
 	for i, d := range r.all() {
 		if limit := *limits[i].days; *d.days != nil && limit != nil && **d.days > *limit {
 			return fault.Newf(fault.InvalidParameter, "this deployment keeps it for %d days at most", *limit).WithParam("settings.log_retention." + d.name)
@@ -45,18 +45,18 @@ func (r Retention) Within(most Retention) error {
 // Capped is r with no kind kept longer than most keeps it, nor longer than what it hangs
 // on: bodies than their rows, rows than their figures. Nothing in it is nil where most
 // has a limit.
-func (r Retention) Capped(most Retention) Retention {
-	limits := most.all()
+func (r Retention) Capped(maxRetention Retention) Retention {
+	limits := maxRetention.all()
 	for i, d := range r.all() {
-		*d.days = least(*d.days, *limits[i].days)
+		*d.days = minDays(*d.days, *limits[i].days)
 	}
-	r.Rows = least(r.Rows, r.Metrics)
-	r.Bodies = least(r.Bodies, r.Rows)
+	r.Rows = minDays(r.Rows, r.Metrics)
+	r.Bodies = minDays(r.Bodies, r.Rows)
 	return r
 }
 
-// least is the smaller of two; nil is more than any number.
-func least(a, b *int) *int {
+// minDays is the smaller of two; nil is more than any number.
+func minDays(a, b *int) *int {
 	if a == nil || b != nil && *b < *a {
 		return b
 	}

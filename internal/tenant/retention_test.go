@@ -11,13 +11,13 @@ import (
 )
 
 func days(bodies, rows, metrics int) tenant.Retention {
-	at := func(n int) *int {
+	optional := func(n int) *int {
 		if n == 0 {
 			return nil
 		}
 		return &n
 	}
-	return tenant.Retention{Bodies: at(bodies), Rows: at(rows), Metrics: at(metrics)}
+	return tenant.Retention{Bodies: optional(bodies), Rows: optional(rows), Metrics: optional(metrics)}
 }
 
 func TestRetentionInForce(t *testing.T) {
@@ -46,18 +46,18 @@ func TestRetentionInForce(t *testing.T) {
 
 func TestRetentionBeyondTheDeploymentIsRefused(t *testing.T) {
 	t.Parallel()
-	most := days(90, 200, 365)
+	maxRetention := days(90, 200, 365)
 	for name, c := range map[string]struct {
 		set tenant.Retention
 		ok  bool
 	}{
-		"all of it": {most, true}, "none": {days(0, 0, 0), true}, "bodies": {days(91, 0, 0), false}, "rows": {days(0, 201, 0), false}, "metrics": {days(0, 0, 366), false},
+		"all of it": {maxRetention, true}, "none": {days(0, 0, 0), true}, "bodies": {days(91, 0, 0), false}, "rows": {days(0, 201, 0), false}, "metrics": {days(0, 0, 366), false},
 	} {
-		if err := c.set.Within(most); (err == nil) != c.ok || !c.ok && !fault.Has(err, fault.InvalidParameter) {
+		if err := c.set.CheckLimit(maxRetention); (err == nil) != c.ok || !c.ok && !fault.Has(err, fault.InvalidParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := most.Within(tenant.Retention{}); err != nil {
+	if err := maxRetention.CheckLimit(tenant.Retention{}); err != nil {
 		t.Error(err)
 	}
 }

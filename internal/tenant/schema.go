@@ -26,14 +26,14 @@ const maxSchemaBytes = 64 << 10
 // Validate checks that both can be used: fault.InvalidParameter at the property.
 func (s Schemas) Validate() error {
 	for _, one := range []struct {
-		raw json.RawMessage
-		at  string
+		raw  json.RawMessage
+		path string
 	}{{s.APIKey, "properties.api_key_metadata_schema"}, {s.Workspace, "properties.workspace_metadata_schema"}} {
 		if len(one.raw) == 0 {
 			continue
 		}
 		if _, err := compile(one.raw); err != nil {
-			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).WithParam(one.at)
+			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).WithParam(one.path)
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 		return nil, err
 	}
 	s, err := c.Compile(here)
-	if err == nil && (counting{}).of(s, false) > maxSteps {
+	if err == nil && (counting{}).count(s, false) > maxSteps {
 		return nil, fmt.Errorf("its parts refer to one another in a circle, or to more than %d parts in all", maxSteps)
 	}
 	return s, err

@@ -10,35 +10,35 @@ const maxSteps = 10_000
 
 // counting adds up the steps of schemas. What it knows of one is kept, so that it takes no
 // longer than reading the schema.
-type counting map[looked]int
+type counting map[stepKey]int
 
-// looked is a schema that is held against an object, or against a text in one.
-type looked struct {
+// stepKey is a schema that is held against an object, or against a text in one.
+type stepKey struct {
 	schema *jsonschema.Schema
 	text   bool
 }
 
-// of is the number of steps, at most one more than maxSteps; that of a schema that leads
+// count is the number of steps, at most one more than maxSteps; that of a schema that leads
 // back to itself.
-func (c counting) of(s *jsonschema.Schema, text bool) int {
+func (c counting) count(s *jsonschema.Schema, text bool) int {
 	if s == nil {
 		return 0
 	}
-	at := looked{s, text}
-	if n, known := c[at]; known {
+	key := stepKey{s, text}
+	if n, known := c[key]; known {
 		return n
 	}
-	c[at] = maxSteps + 1 // while it is being counted
+	c[key] = maxSteps + 1 // while it is being counted
 	n := 1
 	for _, part := range same(s) {
-		n = min(n+c.of(part, text), maxSteps+1)
+		n = min(n+c.count(part, text), maxSteps+1)
 	}
 	if !text {
 		for _, part := range members(s) {
-			n = min(n+c.of(part, true), maxSteps+1)
+			n = min(n+c.count(part, true), maxSteps+1)
 		}
 	}
-	c[at] = n
+	c[key] = n
 	return n
 }
 

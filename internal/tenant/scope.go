@@ -16,7 +16,7 @@ type Scope struct {
 	// Guardrails are those that configs of the workspace can name: their slugs by slug and id.
 	// Denying are the ones among them whose failure stops a call. Nil when there are none.
 	Guardrails, Denying map[string]string
-	Bound               *Binding // one of them that runs on every call of the workspace; nil for none
+	Mandatory           *Binding // one of them that runs on every call of the workspace; nil for none
 }
 
 // ScopeOf works out a workspace of the organisation.

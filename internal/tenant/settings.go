@@ -53,46 +53,46 @@ func Sections() []string {
 
 // usual are the values that nobody has to set.
 var usual = Settings{
-	DebugLog: at(1), KeyCount: at(-1), KeyTTL: at(0), KeyMaxTTL: at(0), KeyRotationDays: at(0), KeyAutoCreate: at(false),
-	KeyMetadata: at(1), KeyMetadataOverride: at(1), DefaultKeyAutoCreate: at(false), CacheTTL: at(0), DebugLogEnforced: at(0),
+	DebugLog: pointer(1), KeyCount: pointer(-1), KeyTTL: pointer(0), KeyMaxTTL: pointer(0), KeyRotationDays: pointer(0), KeyAutoCreate: pointer(false),
+	KeyMetadata: pointer(1), KeyMetadataOverride: pointer(1), DefaultKeyAutoCreate: pointer(false), CacheTTL: pointer(0), DebugLogEnforced: pointer(0),
 }
 
-func at[T any](v T) *T { return &v }
+func pointer[T any](v T) *T { return &v }
 
 // InForce are the settings of the organisation with nothing nil.
-func (o *Organisation) InForce() Settings { return over(o.Settings, usual) }
+func (o *Organisation) InForce() Settings { return applyDefaults(o.Settings, usual) }
 
 // SettingsOf are the settings in force in a workspace of the organisation. Nothing in
 // them is nil.
 func (o *Organisation) SettingsOf(w *Workspace) Settings {
-	own := w.Settings
+	settings := w.Settings
 	if !o.Open[SectionLogging] {
-		own.DebugLog, own.LogRetention = nil, Retention{}
+		settings.DebugLog, settings.LogRetention = nil, Retention{}
 	}
 	if !o.Open[SectionUserKeys] {
-		own.KeyCount, own.KeyTTL, own.KeyMaxTTL, own.KeyRotationDays = nil, nil, nil, nil
+		settings.KeyCount, settings.KeyTTL, settings.KeyMaxTTL, settings.KeyRotationDays = nil, nil, nil, nil
 	}
-	s := over(own, o.InForce())
+	s := applyDefaults(settings, o.InForce())
 	if w.IsDefault && *s.DefaultKeyAutoCreate {
 		s.KeyAutoCreate = s.DefaultKeyAutoCreate
 	}
 	return s
 }
 
-// over fills what s leaves open from below.
-func over(s, below Settings) Settings {
-	fill(&s.DebugLog, below.DebugLog)
-	s.LogRetention = s.LogRetention.over(below.LogRetention)
-	fill(&s.KeyCount, below.KeyCount)
-	fill(&s.KeyTTL, below.KeyTTL)
-	fill(&s.KeyMaxTTL, below.KeyMaxTTL)
-	fill(&s.KeyRotationDays, below.KeyRotationDays)
-	fill(&s.KeyAutoCreate, below.KeyAutoCreate)
-	fill(&s.KeyMetadata, below.KeyMetadata)
-	fill(&s.KeyMetadataOverride, below.KeyMetadataOverride)
-	fill(&s.DefaultKeyAutoCreate, below.DefaultKeyAutoCreate)
-	fill(&s.CacheTTL, below.CacheTTL)
-	fill(&s.DebugLogEnforced, below.DebugLogEnforced)
+// applyDefaults fills what s leaves open from below.
+func applyDefaults(s, defaults Settings) Settings {
+	fill(&s.DebugLog, defaults.DebugLog)
+	s.LogRetention = s.LogRetention.withDefaults(defaults.LogRetention)
+	fill(&s.KeyCount, defaults.KeyCount)
+	fill(&s.KeyTTL, defaults.KeyTTL)
+	fill(&s.KeyMaxTTL, defaults.KeyMaxTTL)
+	fill(&s.KeyRotationDays, defaults.KeyRotationDays)
+	fill(&s.KeyAutoCreate, defaults.KeyAutoCreate)
+	fill(&s.KeyMetadata, defaults.KeyMetadata)
+	fill(&s.KeyMetadataOverride, defaults.KeyMetadataOverride)
+	fill(&s.DefaultKeyAutoCreate, defaults.DefaultKeyAutoCreate)
+	fill(&s.CacheTTL, defaults.CacheTTL)
+	fill(&s.DebugLogEnforced, defaults.DebugLogEnforced)
 	return s
 }
 
@@ -131,13 +131,13 @@ func (o *Organisation) SecurityOf(w *Workspace) access.Switches {
 	return access.Effective(o.Security, o.Open, w.Security)
 }
 
-// Standing puts into a principal what the rights of its user follow from: the role in
+// ApplyUserRights puts into a principal what the rights of its user follow from: the role in
 // the organisation, and the places, which are the memberships with their workspaces.
-func (o *Organisation) Standing(p *access.Principal, u *User, places map[string]Membership) {
-	p.OrgRole, p.On = u.Role, o.SecurityOf(nil)
-	p.Places = make(map[string]access.Membership, len(places))
-	for id, m := range places {
-		p.Places[id] = access.Membership{Role: m.Role, On: o.SecurityOf(m.Workspace)}
+func (o *Organisation) ApplyUserRights(p *access.Principal, u *User, memberships map[string]Membership) {
+	p.OrgRole, p.Switches = u.Role, o.SecurityOf(nil)
+	p.Memberships = make(map[string]access.Membership, len(memberships))
+	for id, m := range memberships {
+		p.Memberships[id] = access.Membership{Role: m.Role, Switches: o.SecurityOf(m.Workspace)}
 	}
 }
 

@@ -54,9 +54,9 @@ func TestFill(t *testing.T) {
 	if err != nil || got["stage"] != "test" || got["more"] != "x" {
 		t.Errorf("%v %v", got, err)
 	}
-	if given := map[string]string{"team": "a"}; true {
-		if _, err := tenant.Fill(json.RawMessage(team), given, ""); err != nil || len(given) != 1 {
-			t.Errorf("the map of the caller was changed: %v %v", given, err)
+	if metadata := map[string]string{"team": "a"}; true {
+		if _, err := tenant.Fill(json.RawMessage(team), metadata, ""); err != nil || len(metadata) != 1 {
+			t.Errorf("the map of the caller was changed: %v %v", metadata, err)
 		}
 	}
 	for _, bad := range []map[string]string{nil, {"team": "c"}, {"stage": "x"}} {

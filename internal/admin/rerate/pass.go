@@ -9,9 +9,9 @@ import (
 	"sluice/internal/record"
 )
 
-// settleEvery is how many corrections are written until the log has to have them, so that
+// maxWaiting is how many corrections are written until the log has to have them, so that
 // those that wait in the journal are bounded.
-const settleEvery = 5000
+const maxWaiting = 5000
 
 // pass is one way through the attempts of an order.
 type pass struct {
@@ -53,7 +53,7 @@ func (e *Engine) pass(ctx context.Context, o Order, operation string, correct bo
 // take re-rates one attempt.
 func (p *pass) take(ctx context.Context, b *record.Billed) error {
 	account, known := p.biller.account(b)
-	if want := p.order.IntegrationID; want != "" && (account == nil || account.IntegrationID != want) {
+	if integrationID := p.order.IntegrationID; integrationID != "" && (account == nil || account.IntegrationID != integrationID) {
 		return nil
 	}
 	basis, charges, ok := again(b)
@@ -109,7 +109,7 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 	if err := p.Journal.AppendCorrection(&c); err != nil {
 		return fault.New(fault.Overloaded, "the ledger takes no corrections right now; what was corrected stays, so send the same call again shortly").WithCause(err)
 	}
-	if p.waiting++; p.waiting < settleEvery {
+	if p.waiting++; p.waiting < maxWaiting {
 		return nil
 	}
 	p.waiting = 0

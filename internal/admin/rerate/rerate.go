@@ -120,10 +120,10 @@ func (e *Engine) plan(ctx context.Context, o Order, operation string) (Outcome, 
 // fault.Overloaded when the journal takes no more; what was corrected until an error stays,
 // and the same order corrects the rest.
 func (e *Engine) Run(ctx context.Context, o Order, approve func(Outcome) error) (Outcome, error) {
-	if err := e.enter(ctx, o.OrgID); err != nil {
+	if err := e.acquire(ctx, o.OrgID); err != nil {
 		return Outcome{}, err
 	}
-	defer e.leave(o.OrgID)
+	defer e.release(o.OrgID)
 	operation := ident.NewID()
 	plan, err := e.plan(ctx, o, operation)
 	if err != nil {
@@ -139,8 +139,8 @@ func (e *Engine) Run(ctx context.Context, o Order, approve func(Outcome) error) 
 	return out, late(e.Logs.WaitIngested(ctx))
 }
 
-// enter waits until nobody else re-rates an organisation, or ctx ends.
-func (e *Engine) enter(ctx context.Context, org string) error {
+// acquire waits until nobody else re-rates an organisation, or ctx ends.
+func (e *Engine) acquire(ctx context.Context, org string) error {
 	for {
 		e.mu.Lock()
 		ended := e.busy[org]
@@ -159,7 +159,7 @@ func (e *Engine) enter(ctx context.Context, org string) error {
 	}
 }
 
-func (e *Engine) leave(org string) {
+func (e *Engine) release(org string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	close(e.busy[org])

@@ -43,7 +43,7 @@ func TestPricesAreCorrected(t *testing.T) {
 	w, before, after := wrong(t)
 	defer w.stop()
 	tokens := w.used(quota.CounterID{Carrier: "key", Entry: "tokens"})
-	times := len(w.meters.at)
+	times := len(w.meters.times)
 	o := order()
 	plan, err := w.engine.Try(t.Context(), o)
 	if err != nil || plan.Attempts != calls || plan.Changed != calls || plan.Before-plan.After <= 0 || len(plan.Changes) != calls {
@@ -64,8 +64,8 @@ func TestPricesAreCorrected(t *testing.T) {
 	if got := w.used(quota.CounterID{Carrier: "key", Entry: "tokens"}); got != tokens {
 		t.Errorf("the budget of tokens has %d, want %d as before", got, tokens)
 	}
-	if len(w.meters.at) != times {
-		t.Errorf("corrections count at %d other times than the calls", len(w.meters.at)-times)
+	if len(w.meters.times) != times {
+		t.Errorf("corrections count at %d other times than the calls", len(w.meters.times)-times)
 	}
 	for _, id := range sorted(before) {
 		list, err := w.logs.Corrections(t.Context(), id)
@@ -100,10 +100,10 @@ func kills() (out []failpoint) {
 func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 	t.Parallel()
 	died := 0
-	for _, at := range kills() {
+	for _, point := range kills() {
 		w, before, after := wrong(t)
 		w.stop()
-		w.start(at)
+		w.start(point)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
@@ -112,7 +112,7 @@ func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 		}()
 		err := w.outlive(ended, cancel)
 		if err != nil && !w.isDead() {
-			t.Fatalf("%+v: %v", at, err)
+			t.Fatalf("%+v: %v", point, err)
 		}
 		for limit := time.Now().Add(time.Minute); !w.isDead() && !w.done(after) && time.Now().Before(limit); time.Sleep(time.Millisecond) {
 		}
@@ -124,16 +124,16 @@ func TestKillsLeaveEachAttemptWhole(t *testing.T) {
 		w.agree()
 		for id, cost := range w.costs() {
 			if cost != before[id] && cost != after[id] {
-				t.Errorf("%+v: %s costs %d, neither %d nor %d", at, id, cost, before[id], after[id])
+				t.Errorf("%+v: %s costs %d, neither %d nor %d", point, id, cost, before[id], after[id])
 			}
 		}
 		w.run(order())
 		w.agree()
 		if got := w.costs(); !cmp.Equal(got, after) {
-			t.Errorf("%+v: in the end (-want +got):\n%s", at, cmp.Diff(after, got))
+			t.Errorf("%+v: in the end (-want +got):\n%s", point, cmp.Diff(after, got))
 		}
 		if again := w.run(order()); again.Changed != 0 {
-			t.Errorf("%+v: again: %+v", at, again)
+			t.Errorf("%+v: again: %+v", point, again)
 		}
 		w.stop()
 	}

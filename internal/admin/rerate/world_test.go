@@ -37,17 +37,17 @@ var errDead = errors.New("the process is dead")
 
 // failpoint kills the process at a write, before or behind it.
 type failpoint struct {
-	write  string // "journal", "log" or "meters"; empty for none
-	nth    int    // from 1
-	behind bool
+	write string // "journal", "log" or "meters"; empty for none
+	nth   int    // from 1
+	after bool
 }
 
 // mortal is what the writes of a process ask whether they may.
 type mortal struct {
-	mu   sync.Mutex // guards what follows
-	at   failpoint
-	done map[string]int
-	dead bool
+	mu        sync.Mutex // guards what follows
+	failpoint failpoint
+	done      map[string]int
+	dead      bool
 }
 
 // write does one write, unless the process is dead or dies of it.
@@ -55,8 +55,8 @@ func (m *mortal) write(name string, do func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.done[name]++
-	hit := m.at.write == name && m.at.nth == m.done[name]
-	if m.dead || hit && !m.at.behind {
+	hit := m.failpoint.write == name && m.failpoint.nth == m.done[name]
+	if m.dead || hit && !m.failpoint.after {
 		m.dead = true
 		return errDead
 	}
@@ -73,7 +73,7 @@ type meters struct {
 	mu       sync.Mutex // guards what follows
 	position uint64
 	used     map[quota.CounterID]int64
-	at       map[int64]bool // milliseconds in which something was used; how lines fell into batches does not tell in them
+	times    map[int64]bool // milliseconds in which something was used; how lines fell into batches does not tell in them
 }
 
 func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
@@ -88,9 +88,9 @@ func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
 	}
 	for _, d := range deltas {
 		m.used[d.CounterID()] += d.Units
-		m.at[d.At.UnixMilli()] = true
+		m.times[d.At.UnixMilli()] = true
 		for _, r := range d.Runs {
-			m.at[r.At] = true
+			m.times[r.At] = true
 		}
 	}
 	m.position = to
@@ -104,7 +104,7 @@ type process struct {
 	journal *journal.Journal
 	logs    *logstore.Store
 	engine  *rerate.Engine
-	bank    *quota.Limiter
+	limiter *quota.Limiter
 	end     func() error
 }
 
@@ -127,11 +127,11 @@ func (p *process) AppendCorrection(c *record.Correction) error {
 // rows are the log's, which outlive processes. What dies behind a write has written.
 type rows struct {
 	*logstoretest.Memory
-	of *process
+	process *process
 }
 
 func (r rows) Write(ctx context.Context, fill func(logstore.Sink) (logstore.Progress, error)) error {
-	return r.of.mortal.write("log", func() error { return r.Memory.Write(ctx, fill) })
+	return r.process.mortal.write("log", func() error { return r.Memory.Write(ctx, fill) })
 }
 
 // world is a node over several processes, with an integration whose price changes.
@@ -140,7 +140,7 @@ type world struct {
 	dir       string
 	memory    *logstoretest.Memory
 	meters    *meters
-	book      *catalog.PriceList
+	prices    *catalog.PriceList
 	agreement *catalog.PriceOverrides
 	accounts  map[string]*credential.Account
 	*process
@@ -148,8 +148,8 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	w := &world{
-		TB: t, dir: t.TempDir(), memory: new(logstoretest.Memory), meters: &meters{used: map[quota.CounterID]int64{}, at: map[int64]bool{}},
-		book:     catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		TB: t, dir: t.TempDir(), memory: new(logstoretest.Memory), meters: &meters{used: map[quota.CounterID]int64{}, times: map[int64]bool{}},
+		prices:   catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		accounts: map[string]*credential.Account{"openai-main": {Slug: "openai-main", IntegrationID: "integration", Spec: "openai"}},
 	}
 	w.price("100")
@@ -179,7 +179,7 @@ func (w *world) Agreement(a *credential.Account) *catalog.PriceOverrides {
 // start begins a process that dies at a failpoint.
 func (w *world) start(at failpoint) {
 	w.Helper()
-	p := &process{meters: w.meters, bank: quota.NewBank(), mortal: mortal{at: at, done: map[string]int{}}}
+	p := &process{meters: w.meters, limiter: quota.NewBank(), mortal: mortal{failpoint: at, done: map[string]int{}}}
 	var err error
 	if p.journal, err = journal.Open(journal.Options{Dir: filepath.Join(w.dir, "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10}); err != nil {
 		w.Fatal(err)
@@ -190,8 +190,8 @@ func (w *world) start(at failpoint) {
 	}
 	records, lines := p.journal.Records(), p.journal.Lines()
 	p.logs = logstore.New(records, rows{w.memory, p}, files, logstore.Options{Interval: time.Millisecond, BatchSize: 5})
-	follower := spend.New(spend.Options{Node: p.journal.ID(), Lines: lines, Journal: p.journal, Store: p, Bank: p.bank, Interval: time.Millisecond, Batch: 4})
-	p.engine = rerate.New(rerate.Parts{Logs: p.logs, Journal: p, Prices: w.book, Accounts: func() rerate.Accounts { return w }, Clock: ident.System{}})
+	follower := spend.New(spend.Options{Node: p.journal.ID(), Lines: lines, Journal: p.journal, Store: p, Bank: p.limiter, Interval: time.Millisecond, Batch: 4})
+	p.engine = rerate.New(rerate.Parts{Logs: p.logs, Journal: p, Prices: w.prices, Accounts: func() rerate.Accounts { return w }, Clock: ident.System{}})
 	ctx, cancel := context.WithCancel(w.Context())
 	var group sync.WaitGroup
 	group.Go(func() { _ = p.logs.Run(ctx) }) // fails when the process dies
@@ -223,7 +223,7 @@ func (w *world) call(n int) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Usage = llm.Usage{InputTokens: int64(100 + n), OutputTokens: 10, Reported: true}
 	units := catalog.Count(a.Usage)
-	bill := w.book.Find(a.Provider, a.Model, w.agreement).Cost(&units, nil)
+	bill := w.prices.Find(a.Provider, a.Model, w.agreement).Cost(&units, nil)
 	a.Spend = record.Spend{State: "settled", Cost: bill.Cost, Version: bill.Version}
 	w.append(a)
 	return a

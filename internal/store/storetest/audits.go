@@ -53,7 +53,7 @@ type hands struct{ now time.Time }
 func (h *hands) Now() time.Time { return h.now }
 
 func (a *audits) checkpointer(node int, p audit.Policy) *audit.Checkpointer {
-	return audit.NewKeeper(a.nodes[node], a.signer, p, a.clock, slog.New(slog.DiscardHandler))
+	return audit.NewCheckpointer(a.nodes[node], a.signer, p, a.clock, slog.New(slog.DiscardHandler))
 }
 
 var usual = audit.Policy{Rows: 10, Interval: time.Hour}
@@ -78,7 +78,7 @@ func (a *audits) verify(t *testing.T, org string, rows int64) audit.Report {
 // action is a row that the administration might write.
 func (a *audits) action(org string) resource.AuditRow {
 	return resource.AuditRow{
-		ID: ident.NewID(), OrgID: org, ActorID: "ключ \U0001F511 ", ActorKind: "api_key", Action: "update", Kind: "configs", TargetID: "x", At: a.clock.now,
+		ID: ident.NewID(), OrgID: org, ActorID: "ключ \U0001F511 ", ActorKind: "api_key", Action: "update", Kind: "configs", TargetID: "x", CreatedAt: a.clock.now,
 		Method: "PUT", Path: "/v1/configs/pc-1", RequestID: ident.NewID(), Status: 200, Body: []byte("{\"request\":{\"name\":\"\u2028 \\\\ ' \xff \"}}"),
 	}
 }
@@ -206,7 +206,7 @@ func (a *audits) tampered(t *testing.T) {
 func (a *audits) retention(t *testing.T) {
 	org := ident.NewID()
 	p := usual
-	p.Keep = 24 * time.Hour
+	p.Retention = 24 * time.Hour
 	k := a.checkpointer(0, p)
 	for range 3 { // days
 		for range 25 {

@@ -283,7 +283,7 @@ func auditRows(t *testing.T, s *store.Store) {
 	for i := range 5 {
 		row := resource.AuditRow{
 			ID: ident.NewID(), OrgID: org, WorkspaceID: ident.NewID(), ActorID: ident.NewID(), ActorKind: "user",
-			Action: "config.update", Kind: "config", TargetID: ident.NewID(), At: time.Date(2026, 11, 20, 10, i, 0, 5e6, time.UTC),
+			Action: "config.update", Kind: "config", TargetID: ident.NewID(), CreatedAt: time.Date(2026, 11, 20, 10, i, 0, 5e6, time.UTC),
 			RemoteIP: "2001:db8::1", Method: "PUT", Path: "/v1/configs/pc-1?a='b'", RequestID: ident.NewID(), Status: 200,
 			Body: []byte(`{"api_key":"***"}`),
 		}
@@ -300,7 +300,7 @@ func auditRows(t *testing.T, s *store.Store) {
 	must(t, s.InTx(t.Context(), func(tx resource.Tx) error { return tx.Audit(t.Context(), wild) }))
 	got, err = s.AuditTrail(t.Context(), org, "", 1)
 	must(t, err)
-	if n := len([]rune(got[0].RequestID)); n != 255 || got[0].At.IsZero() {
-		t.Errorf("a request id of %d characters, at %v", n, got[0].At)
+	if n := len([]rune(got[0].RequestID)); n != 255 || got[0].CreatedAt.IsZero() {
+		t.Errorf("a request id of %d characters, at %v", n, got[0].CreatedAt)
 	}
 }

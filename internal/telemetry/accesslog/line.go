@@ -40,7 +40,7 @@ type Line struct {
 
 // encoder appends the members of one line in a format.
 type encoder interface {
-	begin(b []byte, at time.Time) []byte
+	begin(b []byte, when time.Time) []byte
 	text(b []byte, key, value string) []byte
 	number(b []byte, key string) []byte // followed by the digits
 	end(b []byte) []byte
@@ -95,8 +95,8 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 // jsonEncoder writes one JSON object a line, with the keys that log/slog uses.
 type jsonEncoder struct{}
 
-func (jsonEncoder) begin(b []byte, at time.Time) []byte {
-	b = at.AppendFormat(append(b, `{"time":"`...), timeFormat)
+func (jsonEncoder) begin(b []byte, when time.Time) []byte {
+	b = when.AppendFormat(append(b, `{"time":"`...), timeFormat)
 	return append(b, `","level":"INFO","msg":"request"`...)
 }
 
@@ -118,8 +118,8 @@ func (jsonEncoder) end(b []byte) []byte { return append(b, "}\n"...) }
 // textEncoder writes key=value, as log/slog does for people.
 type textEncoder struct{}
 
-func (textEncoder) begin(b []byte, at time.Time) []byte {
-	b = at.AppendFormat(append(b, "time="...), timeFormat)
+func (textEncoder) begin(b []byte, when time.Time) []byte {
+	b = when.AppendFormat(append(b, "time="...), timeFormat)
 	return append(b, " level=INFO msg=request"...)
 }
 
