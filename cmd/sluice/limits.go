@@ -56,7 +56,7 @@ func (c forgetNode) Run(ctx context.Context, s *settings) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "OF\tBUDGET\tHELD\tUSED")
 	for _, p := range shares {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", p.Counter.Carrier, p.Counter.Entry+p.Counter.ValueKey, p.Held, p.Used)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\n", p.Counter.Subject, p.Counter.Entry+p.Counter.ValueKey, p.Held, p.Used)
 	}
 	return w.Flush()
 }

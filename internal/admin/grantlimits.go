@@ -35,7 +35,7 @@ func (g *grantEditor) mergeLimits(hold credential.WorkspaceLimits, s sentLimits)
 	if err != nil {
 		return hold, err
 	}
-	rules := quota.Rules{At: s.path + "usage_limits", Most: 1, LeastToken: quota.LeastTokens()}
+	rules := quota.Rules{Field: s.path + "usage_limits", MaxItems: 1, MinTokens: quota.MinTokens()}
 	list, err := g.k.readBudgets(g.c, s.budgets, rules, before)
 	hold.UsageLimits = storedBudgets(list, true)
 	return hold, err

@@ -72,7 +72,7 @@ func (k deps) changeMeter(ctx context.Context, m quota.Meter, f func(tx resource
 		if subject == nil {
 			return false, k.Meters.DropMeters(ctx, tx, m.ID, m.WorkspaceID, m.BudgetKey)
 		}
-		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: m.ID, Entries: []string{m.BudgetKey}})
+		list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{SubjectID: m.ID, Entries: []string{m.BudgetKey}})
 		if err != nil || len(list) == 0 {
 			return false, err
 		}

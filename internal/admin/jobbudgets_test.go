@@ -176,7 +176,7 @@ func TestIntegrationBudgets(t *testing.T) {
 // checkMeterCount holds the number of meters of a carrier against what is wanted.
 func (w *ageing) checkMeterCount(t *testing.T, subjectID string, want int) {
 	t.Helper()
-	n, err := w.store.CountMeters(t.Context(), w.store, quota.MeterQuery{CarrierID: subjectID})
+	n, err := w.store.CountMeters(t.Context(), w.store, quota.MeterQuery{SubjectID: subjectID})
 	if err != nil || n != want {
 		t.Errorf("there are %d meters of the carrier, want %d (%v)", n, want, err)
 	}

@@ -101,7 +101,7 @@ const maxMeters = 1000
 // metersOf are the meters of a carrier by the ids of its budgets; of an integration
 // those in one workspace or, without one, in all.
 func (k deps) metersOf(ctx context.Context, from resource.Reader, subject quota.Subject) (map[string]quota.Meter, error) {
-	q := quota.MeterQuery{CarrierID: subject.ID, Counters: true, Limit: maxMeters}
+	q := quota.MeterQuery{SubjectID: subject.ID, Counters: true, Limit: maxMeters}
 	if subject.Kind == quota.IntegrationWorkspace {
 		q.WorkspaceID = subject.WorkspaceID
 	}

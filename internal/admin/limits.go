@@ -124,9 +124,9 @@ func applyLimits[T any](k deps, c *resource.Call, ch *resource.Edit[T], form lim
 		}
 		return nil
 	}
-	rules := quota.Rules{At: "usage_limits"}
+	rules := quota.Rules{Field: "usage_limits"}
 	if form.many {
-		rules.Most = maxBudgets
+		rules.MaxItems = maxBudgets
 	}
 	list, err := k.readBudgets(c, ch.Sent["usage_limits"], rules, before)
 	if err != nil {
@@ -146,12 +146,12 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 		return nil, err
 	}
 	if enabled, set := k.Features[featureBudgets]; set && !enabled && len(list) > 0 {
-		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).WithParam(rules.At)
+		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).WithParam(rules.Field)
 	}
 	for i, b := range list {
-		path := rules.At + "."
-		if rules.Most > 1 || len(raw) > 0 && raw[0] == '[' {
-			path = fmt.Sprintf("%s[%d].", rules.At, i)
+		path := rules.Field + "."
+		if rules.MaxItems > 1 || len(raw) > 0 && raw[0] == '[' {
+			path = fmt.Sprintf("%s[%d].", rules.Field, i)
 		}
 		if resent(before, &b) {
 			continue

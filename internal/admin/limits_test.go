@@ -18,7 +18,7 @@ func (w *world) use(t *testing.T, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deltas := []quota.Delta{{CarrierID: parts[0], Units: units}}
+	deltas := []quota.Delta{{SubjectID: parts[0], Units: units}}
 	if len(parts) == 3 {
 		deltas[0].ValueKey = parts[2]
 	} else if deltas, err = w.ofAll(t, parts[0], units); err != nil {
@@ -31,10 +31,10 @@ func (w *world) use(t *testing.T, text string) {
 
 func (w *world) ofAll(t *testing.T, subjectID string, units int64) ([]quota.Delta, error) {
 	subjectID, workspaceID, _ := strings.Cut(subjectID, "/")
-	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{CarrierID: subjectID, WorkspaceID: workspaceID, Counters: true})
+	meters, err := w.store.Meters(t.Context(), w.store, quota.MeterQuery{SubjectID: subjectID, WorkspaceID: workspaceID, Counters: true})
 	var deltas []quota.Delta
 	for _, m := range meters {
-		deltas = append(deltas, quota.Delta{CarrierID: subjectID, BudgetKey: m.BudgetKey, Units: units})
+		deltas = append(deltas, quota.Delta{SubjectID: subjectID, BudgetKey: m.BudgetKey, Units: units})
 	}
 	return deltas, err
 }

@@ -56,7 +56,7 @@ func (d *dryRun) try(a *record.Attempt) {
 	}
 	d.out.Attempts++
 	nano, priced := a.Cost()
-	v := d.rehearsal.Try(d.call(a), quota.PastCall{At: a.Started, Nano: nano, Tokens: a.Tokens()})
+	v := d.rehearsal.Try(d.call(a), quota.PastCall{CalledAt: a.Started, Nano: nano, Tokens: a.Tokens()})
 	if !v.Applies {
 		return
 	}
@@ -97,7 +97,7 @@ func viewRefusal(a *record.Attempt, v quota.Verdict) dryRunCallView {
 	}
 	return dryRunCallView{
 		LogID: a.ID, RequestID: a.RequestID, CreatedAt: stamp(a.Started), KeyID: a.KeyID, Provider: a.Provider, Model: a.Model,
-		ValueKey: v.ValueKey, Used: number(used), Units: number(units), Limit: number(limit), RetryAt: resource.StampOf(&v.Anew), Reason: reason,
+		ValueKey: v.ValueKey, Used: number(used), Units: number(units), Limit: number(limit), RetryAt: resource.StampOf(&v.ResetAt), Reason: reason,
 	}
 }
 

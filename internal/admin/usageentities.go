@@ -61,7 +61,7 @@ func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.R
 	if !detail || c.Query("include_usage") != "true" {
 		return v, nil
 	}
-	list, err := k.Meters.Meters(ctx, c.Reader, quota.MeterQuery{CarrierID: r.ID, Counters: true, MostUsed: true, Limit: maxUsageMap})
+	list, err := k.Meters.Meters(ctx, c.Reader, quota.MeterQuery{SubjectID: r.ID, Counters: true, SortByUsage: true, Limit: maxUsageMap})
 	v.Usage = make(map[string]valueUsedView, len(list))
 	for _, m := range list {
 		v.Usage[m.ValueKey] = valueUsedView{number(p.Measure.Text(m.Used)), statusOf(m), m.ThresholdAlert, m.ExhaustedAlert}
@@ -93,7 +93,7 @@ func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 }
 
 func (k deps) listEntities(ctx context.Context, c *resource.Call, r resource.Row[quota.UsageLimit]) (any, error) {
-	q := quota.MeterQuery{CarrierID: r.ID, Counters: true, MostUsed: true, Search: c.Query("search"), Limit: c.Int("page_size")}
+	q := quota.MeterQuery{SubjectID: r.ID, Counters: true, SortByUsage: true, Search: c.Query("search"), Limit: c.Int("page_size")}
 	q.Offset = c.Int("current_page") * q.Limit
 	if s := c.Query("status"); s != "" {
 		is := s == exhausted

@@ -122,7 +122,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 
 // headOf is the meter that has the limit and the schedule of a policy.
 func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quota.Meter, error) {
-	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{CarrierID: id, Limit: 1}) // its entry is the first in order
+	list, err := k.Meters.Meters(ctx, from, quota.MeterQuery{SubjectID: id, Limit: 1}) // its entry is the first in order
 	if err != nil {
 		return quota.Meter{}, err
 	}
@@ -135,7 +135,7 @@ func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quot
 // resetCounter lets one counter of a policy begin anew; missing is the error when there
 // is none.
 func (k deps) resetCounter(ctx context.Context, tx resource.Tx, id, entry string, now time.Time, missing error) error {
-	list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{CarrierID: id, Entries: []string{entry}, Counters: true})
+	list, err := k.Meters.Meters(ctx, tx, quota.MeterQuery{SubjectID: id, Entries: []string{entry}, Counters: true})
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func newWorldOn(t *testing.T, st *store.Store, served resource.Store) *world {
 		Deployments: map[deployment.Type]int{deployment.Production: 1}, Outside: &http.Client{Transport: newOutside(t)},
 		Draining: w.draining.Load, Replay: w.replayed,
 		Secrets: managers{}, MCPURL: "https://mcp.example.com",
-		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewBook(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: admin.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
+		Specs: specs, Guard: netguard.New([]string{"llm.corp"}).WithKeyHosts([]string{"llm.corp:443", "llm.corp:8200"}), Limits: routing.DefaultLimits(), Logs: logs, Exports: w.exports, ExportRetention: exportRetention, Journal: logs, Models: models, Rerate: rerate.New(rerate.Parts{Logs: logs, Journal: logs, Prices: catalog.NewPriceList(models), Accounts: func() rerate.Accounts { return noAccounts{} }, Clock: w.clock}), BodyLogBytes: 4 << 10, RetentionShown: admin.RetentionShown{Bodies: 60, Metrics: 300}, LogRetention: tenant.Retention{Bodies: new(90), Rows: new(200), Metrics: new(365)},
 		Breakers: func(workspace string) []routing.BreakerState {
 			return []routing.BreakerState{{Scope: workspace + "/pc-main", Config: "9f86d081884c7d65", Path: "config.targets[0]", State: routing.StateOpen, Failures: 4, OpenedAt: began, ClosesAt: began.Add(time.Minute)}}
 		},

@@ -67,8 +67,8 @@ type App struct {
 	proxies   wire.Proxies
 	directory *live.Directory
 	limits    limiter
-	shared    *redis.Bank // limits, when nodes share them; else nil
-	rates     *rateStore  // of limits that are this node's own; else nil
+	shared    *redis.Limiter // limits, when nodes share them; else nil
+	rates     *rateStore     // of limits that are this node's own; else nil
 	journal   *journal.Journal
 	records   *journal.Records
 	lines     *journal.Lines
@@ -259,7 +259,7 @@ func recordBytes(bodyMax int) int {
 func (a *App) openDirectory(ctx context.Context) error {
 	a.directory = live.New(a.store, a.box, configLimits(a.set), a.log)
 	f := a.set.Features
-	a.directory.Count(live.LimitOptions{Bank: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
+	a.directory.Count(live.LimitOptions{Limiter: a.limits, Meters: a.store, NoBudgets: !f.UsageLimits, NoPolicies: !f.Policy})
 	return retryUntil(ctx, a.directory.Load)
 }
 
@@ -276,7 +276,7 @@ func (a *App) openProviders(context.Context) (err error) {
 
 func (a *App) buildGateway(context.Context) error {
 	a.engine = routing.NewEngine(a.clock, rand.Float64)
-	a.states = dataplane.NewStateKeeper(a.store, a.clock, a.log)
+	a.states = dataplane.NewResponseStore(a.store, a.clock, a.log)
 	metrics := dataplane.NewMetrics()
 	a.metrics.Register(metrics.Collectors()...)
 	if a.access != nil {
@@ -302,7 +302,7 @@ func (a *App) buildGateway(context.Context) error {
 		Sockets:   front.Dialer{HTTP: a.client.HTTPClient()},
 		Guard:     a.guard,
 		Journal:   a.journal,
-		Bank:      a.limits,
+		Limiter:   a.limits,
 		Prices:    a.prices,
 		Tokens:    a.tokens,
 		Metrics:   metrics,
@@ -409,7 +409,7 @@ func (a *App) awaitDrainDelay(failed <-chan error) error {
 		return nil
 	}
 	a.leaving.Store(true)
-	a.server.Leave()
+	a.server.DrainConnections()
 	a.log.Info("told to stop; calls are taken until DRAIN_DELAY is over", "delay", delay, "open_requests", a.gateway.Open())
 	select {
 	case err := <-failed:

@@ -108,8 +108,8 @@ func (a *App) newServer(r *router) (*h1.Server, error) {
 		rest.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	s := &h1.Server{
-		Gateway: a.gateway, Mine: r.isModelRoute, Rest: rest, Patience: front.Usual(), Log: a.log,
-		Most: maxConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
+		Gateway: a.gateway, IsModelRoute: r.isModelRoute, Rest: rest, Patience: front.Usual(), Log: a.log,
+		MaxConns: maxConnections(), MaxSilentPerClient: a.set.Server.UnusedPerClient,
 	}
 	a.connectionMetrics(s)
 	return s, nil

@@ -49,7 +49,7 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 	list := make([]quota.Delta, len(deltas))
 	for i := range deltas {
 		d := &deltas[i]
-		list[i] = quota.Delta{CarrierID: d.Subject, BudgetKey: d.Entry, ValueKey: d.ValueKey, Units: d.Units, At: d.ChargedAt}
+		list[i] = quota.Delta{SubjectID: d.Subject, BudgetKey: d.Entry, ValueKey: d.ValueKey, Units: d.Units, UsedAt: d.ChargedAt}
 	}
 	return list
 }

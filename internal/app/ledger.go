@@ -13,7 +13,7 @@ import (
 // taken again.
 func (a *App) openLedger(ctx context.Context) error {
 	o := spend.Options{
-		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Bank: a.limits, Clock: a.clock, Logger: a.log,
+		Node: a.journal.ID(), Lines: a.lines, Journal: a.journal, Store: a.store, Limiter: a.limits, Clock: a.clock, Logger: a.log,
 	}
 	if a.shared != nil {
 		o.Corrected = a.shared.Corrected
@@ -36,5 +36,5 @@ func (a *App) ledgerMetrics() {
 	m.Total("sluice_ledger_failures_total", "Times that sums could not be stored; they were stored later.", func() float64 { return float64(stats().Failures) })
 	m.Total("sluice_ledger_abandoned_total", "Calls cut off by a crash, which count with the bound of their cost.", func() float64 { return float64(stats().Abandoned) })
 	m.Total("sluice_ledger_corrected_total", "Calls whose charges were corrected because their price was wrong.", func() float64 { return float64(stats().Corrected) })
-	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(stats().Stray) })
+	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(stats().Unreserved) })
 }

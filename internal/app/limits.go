@@ -29,7 +29,7 @@ type limiter interface {
 
 // openLimits makes the counters of limits: this node's own or, with Redis, those of all.
 func (a *App) openLimits(context.Context) (err error) {
-	local := quota.NewBank()
+	local := quota.NewLimiter()
 	a.limits = local
 	if !a.set.Redis.Enabled() {
 		a.rates = newRateStore(local, a.set.Data.Dir, a.clock, a.log)
@@ -60,7 +60,7 @@ func redisServer(r config.Redis) redis.Server {
 // meter reads what was used of a budget from the writer: a replica may be behind. With the
 // writer away nothing is stored, so what a reader has is all there is.
 func (a *App) meter(ctx context.Context, id quota.CounterID) (m quota.Meter, found bool, err error) {
-	q := quota.MeterQuery{CarrierID: id.Carrier, Entries: []string{id.Entry}, Limit: 1}
+	q := quota.MeterQuery{SubjectID: id.Subject, Entries: []string{id.Entry}, Limit: 1}
 	if id.ValueKey != "" {
 		q.Entries[0] = quota.EntryOf(id.ValueKey)
 	}

@@ -34,7 +34,7 @@ func (a *App) openCatalog(context.Context) error {
 	a.warnOfMissing("MODEL_CONFIGS_PRICING_LOCAL_PATH", set.PricingDir)
 	a.warnOfMissing("MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH", set.CapabilitiesDir)
 	a.catalog = catalog.New(a.clock, a.log, sources...)
-	a.prices = catalog.NewBook(a.catalog, a.specs.Free()...)
+	a.prices = catalog.NewPriceList(a.catalog, a.specs.Free()...)
 	return nil
 }
 
@@ -51,7 +51,7 @@ const (
 func (a *App) preloadPrices(ctx context.Context) error {
 	if set := a.set.Models; set.ProxyURL != "" || set.PricingDir != "" || set.PricingLogStore != "" {
 		timeout := startPricesWait
-		a.directory.Ahead(ctx, func(ctx context.Context, kinds []string) {
+		a.directory.OnNewProviders(ctx, func(ctx context.Context, kinds []string) {
 			a.readPrices(ctx, kinds, timeout)
 			timeout = changePricesWait
 		})

@@ -15,7 +15,7 @@ import (
 	"sluice/internal/quota"
 )
 
-var aRate = quota.Hold{Counter: quota.CounterID{Carrier: "key", Entry: "requests/rpd"}, Unit: quota.PerDay, Amount: 1, Limit: 100, Spent: true}
+var aRate = quota.Hold{Counter: quota.CounterID{Subject: "key", Entry: "requests/rpd"}, Unit: quota.PerDay, Amount: 1, Limit: 100, Spent: true}
 
 // ask takes a request from a rate, and returns what is left of it.
 func ask(b *quota.Limiter, now time.Time) int64 {
@@ -30,7 +30,7 @@ func ask(b *quota.Limiter, now time.Time) int64 {
 func TestRatesOutliveTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	begin := func() (*rateStore, func()) {
-		k := newRateStore(quota.NewBank(), dir, ident.System{}, slog.New(slog.DiscardHandler))
+		k := newRateStore(quota.NewLimiter(), dir, ident.System{}, slog.New(slog.DiscardHandler))
 		k.restore()
 		ctx, stop := context.WithCancel(context.Background())
 		ended := make(chan error)
@@ -88,7 +88,7 @@ func TestRatesOutliveTheProcess(t *testing.T) {
 func TestSpoiledRates(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	k := newRateStore(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.NewTextHandler(&log, nil)))
+	k := newRateStore(quota.NewLimiter(), t.TempDir(), ident.System{}, slog.New(slog.NewTextHandler(&log, nil)))
 	k.restore()
 	if log.Len() > 0 {
 		t.Errorf("the first start says %s", &log)
@@ -104,14 +104,14 @@ func TestSpoiledRates(t *testing.T) {
 
 // Few rates are kept within a second, and many less often, but within ten.
 func TestManyRatesAreKeptLessOften(t *testing.T) {
-	k := newRateStore(quota.NewBank(), t.TempDir(), ident.System{}, slog.New(slog.DiscardHandler))
+	k := newRateStore(quota.NewLimiter(), t.TempDir(), ident.System{}, slog.New(slog.DiscardHandler))
 	for _, c := range []struct {
 		rates int
 		want  time.Duration
 	}{{1, ratesInterval}, {20_000, 2 * ratesInterval}, {200_000, ratesSeldom * ratesInterval}} {
 		for i := range c.rates {
 			h := aRate
-			h.Counter.Carrier = "0191f3a0-0000-7000-8000-00000000000a" + strconv.Itoa(i)
+			h.Counter.Subject = "0191f3a0-0000-7000-8000-00000000000a" + strconv.Itoa(i)
 			holds := []quota.Hold{h}
 			k.limits.Take(time.Now(), holds)
 		}

@@ -81,13 +81,13 @@ func (a *App) withoutGateways(ctx context.Context, work func(context.Context) er
 		holder, err := a.store.LeaseHolder(ctx, worker.Lease)
 		return errors.Join(gatewayRuns(holder), err)
 	}
-	held, stop := lease.Keep(ctx, a.store, worker.Lease, me, rotateTTL)
+	held, stop := lease.Hold(ctx, a.store, worker.Lease, me, rotateTTL)
 	defer func() {
 		stop()
 		err = errors.Join(err, a.store.ReleaseLease(context.WithoutCancel(ctx), worker.Lease, me))
 	}()
 	if err := work(held); err != nil {
-		if cause := context.Cause(held); errors.Is(cause, lease.ErrLost) {
+		if cause := context.Cause(held); errors.Is(cause, lease.ErrNotHolder) {
 			return cause
 		}
 		return err

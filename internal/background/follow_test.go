@@ -19,7 +19,7 @@ func TestFollowPausesLongerEachTime(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var done uint64
 		var runs []time.Duration // since the beginning
-		var told []time.Duration
+		var pauses []time.Duration
 		began := time.Now()
 		background.RunWithBackoff(ctx, func(ctx context.Context) error {
 			runs = append(runs, time.Since(began)/time.Second)
@@ -35,13 +35,13 @@ func TestFollowPausesLongerEachTime(t *testing.T) {
 			if !errors.Is(err, errBroken) {
 				t.Errorf("told of %v", err)
 			}
-			told = append(told, pause/time.Second)
+			pauses = append(pauses, pause/time.Second)
 		})
 		if want := []time.Duration{0, 1, 3, 7, 15, 31, 61, 91, 121, 122, 124}; !slices.Equal(runs, want) {
 			t.Errorf("runs at %d, want %d", runs, want)
 		}
-		if want := []time.Duration{1, 2, 4, 8, 16, 30, 30, 30, 1, 2}; !slices.Equal(told, want) {
-			t.Errorf("told of pauses of %d, want %d", told, want)
+		if want := []time.Duration{1, 2, 4, 8, 16, 30, 30, 30, 1, 2}; !slices.Equal(pauses, want) {
+			t.Errorf("told of pauses of %d, want %d", pauses, want)
 		}
 	})
 }

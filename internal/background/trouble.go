@@ -13,31 +13,31 @@ const reminder = 10 * time.Minute
 // minutes while it lasts, and when it is over; each try between at level debug. It is safe
 // for concurrent use.
 type OutageLog struct {
-	log      *slog.Logger
-	is, over string
+	log            *slog.Logger
+	is, endMessage string
 
-	mu    sync.Mutex
-	since time.Time // zero: there is none
-	told  time.Time
+	mu         sync.Mutex
+	since      time.Time // zero: there is none
+	lastLogged time.Time
 }
 
-// NewTrouble makes one of which the log says is, and over at its end.
-func NewTrouble(log *slog.Logger, is, over string) *OutageLog {
-	return &OutageLog{log: log, is: is, over: over}
+// NewOutageLog makes one of which the log says is, and over at its end.
+func NewOutageLog(log *slog.Logger, is, over string) *OutageLog {
+	return &OutageLog{log: log, is: is, endMessage: over}
 }
 
 // Failed notes that a try failed, with attributes for the log.
 func (t *OutageLog) Failed(err error, attrs ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tell, now := t.log.Debug, time.Now()
+	logAt, now := t.log.Debug, time.Now()
 	if t.since.IsZero() {
 		t.since = now
 	}
-	if now.Sub(t.told) >= reminder {
-		tell, t.told = t.log.Error, now
+	if now.Sub(t.lastLogged) >= reminder {
+		logAt, t.lastLogged = t.log.Error, now
 	}
-	tell(t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
+	logAt(t.is, append([]any{"error", err.Error(), "since", t.since.UTC()}, attrs...)...)
 }
 
 // Recovered notes that the work goes on.
@@ -47,6 +47,6 @@ func (t *OutageLog) Recovered() {
 	if t.since.IsZero() {
 		return
 	}
-	t.log.Info(t.over, "after", time.Since(t.since).Round(time.Millisecond))
-	t.since, t.told = time.Time{}, time.Time{}
+	t.log.Info(t.endMessage, "after", time.Since(t.since).Round(time.Millisecond))
+	t.since, t.lastLogged = time.Time{}, time.Time{}
 }

@@ -17,26 +17,26 @@ func TestTroubleIsToldOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		told := func() (errors, ends int) {
+		countLogs := func() (errors, ends int) {
 			text := log.String()
 			return strings.Count(text, "level=ERROR"), strings.Count(text, "level=INFO")
 		}
-		trouble := background.NewTrouble(slog.New(slog.NewTextHandler(&log, nil)), "it does not go on", "it goes on")
-		trouble.Recovered()
+		outage := background.NewOutageLog(slog.New(slog.NewTextHandler(&log, nil)), "it does not go on", "it goes on")
+		outage.Recovered()
 		for range time.Hour / time.Second {
-			trouble.Failed(errors.New("the disk is full"), "retry", time.Second)
+			outage.Failed(errors.New("the disk is full"), "retry", time.Second)
 			time.Sleep(time.Second)
 		}
-		trouble.Recovered()
-		trouble.Recovered()
-		if errors, ends := told(); errors != 6 || ends != 1 {
+		outage.Recovered()
+		outage.Recovered()
+		if errors, ends := countLogs(); errors != 6 || ends != 1 {
 			t.Errorf("it was told %d times, its end %d times", errors, ends)
 		}
 		if text := log.String(); !strings.Contains(text, `msg="it goes on" after=1h0m0s`) || !strings.Contains(text, `error="the disk is full" since=`) || !strings.Contains(text, "retry=1s") {
 			t.Error(text)
 		}
-		trouble.Failed(errors.New("again"))
-		if errors, _ := told(); errors != 7 {
+		outage.Failed(errors.New("again"))
+		if errors, _ := countLogs(); errors != 7 {
 			t.Errorf("what came again was told %d times", errors-6)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 // The zero value changes nothing.
 // Source: contract/identity-and-governance.yaml, PricingAdjustments.
 type Adjustments struct {
-	of map[string]int64 // millionths by the key of a rate
+	multipliers map[string]int64 // millionths by the key of a rate
 }
 
 // A multiplier has up to six decimals, and is no more than maxMultiplier.
@@ -30,7 +30,7 @@ var adjustable = func() map[string]bool {
 		"cache_write_text_input_token": true, "cache_write_image_input_token": true,
 	}
 	for _, k := range rateKeys {
-		names[k.name] = twins[k.name] == ""
+		names[k.name] = legacyRateNames[k.name] == ""
 	}
 	return names
 }()
@@ -43,7 +43,7 @@ var adjustable = func() map[string]bool {
 // left out. fault.InvalidParameter names a member that is unknown, negative, larger than 1000 or
 // finer than a millionth.
 func ReadAdjustments(raw []byte) (Adjustments, error) {
-	out := Adjustments{of: map[string]int64{}}
+	out := Adjustments{multipliers: map[string]int64{}}
 	members, err := object(raw, "pricing_adjustments")
 	if err != nil {
 		return Adjustments{}, err
@@ -102,24 +102,24 @@ func (a Adjustments) put(key, path string, raw json.RawMessage) error {
 	if err != nil {
 		return invalid(path, path+": a multiplier is a number from 0 to 1000: "+strings.TrimSpace(err.Error()))
 	}
-	a.of[key] = v / fine
+	a.multipliers[key] = v / fine
 	return nil
 }
 
 // multiplier is what the price of a key is multiplied with, in millionths.
 func (a Adjustments) multiplier(key string) int64 {
-	if twin := twins[key]; twin != "" {
+	if twin := legacyRateNames[key]; twin != "" {
 		key = twin
 	}
-	if m, ok := a.of[key]; ok {
+	if m, ok := a.multipliers[key]; ok {
 		return m
 	}
 	if strings.HasPrefix(key, "image.") {
-		if m, ok := a.of["image."+defaultModel]; ok {
+		if m, ok := a.multipliers["image."+defaultModel]; ok {
 			return m
 		}
 	}
-	if m, ok := a.of[defaultModel]; ok {
+	if m, ok := a.multipliers[defaultModel]; ok {
 		return m
 	}
 	return multiplierOne

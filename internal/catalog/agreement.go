@@ -59,8 +59,8 @@ func (a *PriceOverrides) prices(model string) bool {
 	return a != nil && (a.free || a.models[model] != nil && a.models[model].Rates != nil)
 }
 
-// of is the Tariff of a model whose price in the list is known.
-func (a *PriceOverrides) of(model string, list *RateCard) *RateCard {
+// rateCardFor is the Tariff of a model whose price in the list is known.
+func (a *PriceOverrides) rateCardFor(model string, list *RateCard) *RateCard {
 	if a == nil {
 		return list
 	}
@@ -68,12 +68,12 @@ func (a *PriceOverrides) of(model string, list *RateCard) *RateCard {
 		return free
 	}
 	if o := a.models[model]; o != nil && o.Rates != nil {
-		return o.overrideCache.of(list, func() *RateCard { return list.replaced(o.Rates, a.by) })
+		return o.overrideCache.getOrDerive(list, func() *RateCard { return list.replaced(o.Rates, a.by) })
 	}
-	if len(a.by.of) == 0 {
+	if len(a.by.multipliers) == 0 {
 		return list
 	}
-	return a.overrideCache.of(list, func() *RateCard { return list.Adjust(a.by) })
+	return a.overrideCache.getOrDerive(list, func() *RateCard { return list.Adjust(a.by) })
 }
 
 // replaced is the Tariff with other rates in place of its own. The prices of regions,
@@ -89,8 +89,8 @@ func (t *RateCard) replaced(rates *Rates, a Adjustments) *RateCard {
 		full = *base.PayAsYouGo
 	}
 	for i := range rateKeys {
-		if p := *rateKeys[i].of(rates); p != nil {
-			*rateKeys[i].of(&full) = p
+		if p := *rateKeys[i].field(rates); p != nil {
+			*rateKeys[i].field(&full) = p
 		}
 	}
 	full.dropShadowedRates(rates)
@@ -104,13 +104,13 @@ func (r *Rates) dropShadowedRates(agreed *Rates) {
 	for i := range dimensions {
 		covers := false
 		for _, name := range slices.Backward(dimensions[i].keys) {
-			at := r.rateField(name)
+			field := r.rateField(name)
 			switch {
-			case at == nil: // an additional unit, which nobody agrees on
+			case field == nil: // an additional unit, which nobody agrees on
 			case agreed.token(name) != nil:
 				covers = true
 			case covers:
-				*at = nil
+				*field = nil
 			}
 		}
 	}
@@ -126,7 +126,7 @@ type overrideCache struct {
 	size atomic.Int64
 }
 
-func (m *overrideCache) of(list *RateCard, derive func() *RateCard) *RateCard {
+func (m *overrideCache) getOrDerive(list *RateCard, derive func() *RateCard) *RateCard {
 	if got, ok := m.made.Load(list); ok {
 		return got.(*RateCard)
 	}
@@ -192,7 +192,7 @@ func (r *Rates) read(name string, raw json.RawMessage) error {
 		if err != nil {
 			return invalid(path, fmt.Sprintf("%s: a price is in dollars for a million tokens, from 0 to 5000: %v", path, err))
 		}
-		*rateKeys[i].of(r) = p
+		*rateKeys[i].field(r) = p
 		return nil
 	}
 	return unknownMember(path)

@@ -19,7 +19,7 @@ func TestAliasesHaveThePriceOfTheirModel(t *testing.T) {
 		"ft:tuned":{"pricing_config":{"pay_as_you_go":{"request_token":{"price":0.0006}}}},
 		"ft:tuned:acme::own":{"pricing_config":{"pay_as_you_go":{"request_token":{"price":0.0007}}}},
 		"own-latest":{"pricing_config":{"pay_as_you_go":{"request_token":{"price":0.0004}}}}}`
-	b := catalog.NewBook(newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": list}}))
+	b := catalog.NewPriceList(newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": list}}))
 	b.Find("acme", "base", nil)
 	b.Renew(t.Context())
 	for model, want := range map[string]int64{
@@ -47,7 +47,7 @@ func TestAliasesHaveThePriceOfTheirModel(t *testing.T) {
 // Source: https://openai.com/api/pricing, fine-tuning, read 2026-11.
 func TestTunedModelsOfOpenAIHavePricesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
+	b := catalog.NewPriceList(newCatalog(&clock{}, catalog.Builtin()))
 	for base, want := range map[string][3]int64{ // nano-dollars for a thousand tokens of input, from the cache, of output
 		"gpt-4.1": {3_000_000, 750_000, 12_000_000}, "gpt-4.1-mini": {800_000, 200_000, 3_200_000}, "gpt-4.1-nano": {200_000, 50_000, 800_000},
 		"gpt-4o": {3_750_000, 1_875_000, 15_000_000}, "gpt-4o-mini": {300_000, 150_000, 1_200_000}, "o4-mini": {4_000_000, 1_000_000, 16_000_000},
@@ -78,7 +78,7 @@ func TestTunedModelsOfOpenAIHavePricesOfTheirOwn(t *testing.T) {
 func TestFreeProviders(t *testing.T) {
 	t.Parallel()
 	list := `{"priced":{"pricing_config":{"pay_as_you_go":{"request_token":{"price":0.0001}}}}}`
-	b := catalog.NewBook(newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": list}}), "acme", "bare")
+	b := catalog.NewPriceList(newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": list}}), "acme", "bare")
 	b.Find("acme", "priced", nil)
 	b.Renew(t.Context())
 	units := &catalog.Units{Input: 1000, Output: 10, Searches: 3}
@@ -89,7 +89,7 @@ func TestFreeProviders(t *testing.T) {
 	}{{"acme", "priced", nil, 1_000_000}, {"acme", "other", nil, 0}, {"bare", "other", nil, 0}, {"acme", "priced", catalog.Free(), 0}, {"paid", "other", catalog.Free(), 0}} {
 		tariff := b.Find(c.provider, c.model, c.a)
 		got := tariff.Cost(units, nil)
-		if got.Cost != c.cost || tariff.Reason() != "" || c.cost == 0 && (!got.Priced() || !tariff.Free() || tariff.Bound(&catalog.Limits{Input: 9}) != 0) {
+		if got.Cost != c.cost || tariff.Reason() != "" || c.cost == 0 && (!got.Priced() || !tariff.Free() || tariff.MaxCost(&catalog.Limits{Input: 9}) != 0) {
 			t.Errorf("%s of %s: %+v", c.model, c.provider, got)
 		}
 	}

@@ -56,12 +56,12 @@ func fixed(text string, scale, limit int64) (int64, error) {
 // decimal writes v/scale without an exponent and without zeros at the end: "0.0000025".
 // The scale is a power of ten, and v not negative.
 func decimal(v, scale int64) string {
-	whole, rest := strconv.FormatInt(v/scale, 10), v%scale
+	integer, rest := strconv.FormatInt(v/scale, 10), v%scale
 	if rest == 0 {
-		return whole
+		return integer
 	}
 	fraction := strconv.FormatInt(scale+rest, 10)[1:] // the scale's one stands before the zeros
-	return whole + "." + strings.TrimRight(fraction, "0")
+	return integer + "." + strings.TrimRight(fraction, "0")
 }
 
 // product is a price times a factor, in units of 10^-22 dollars.

@@ -28,23 +28,23 @@ type Basis struct {
 
 // NewBasis is that of a call of an endpoint with its limits and what it used. Model is as
 // price lists name it, asked the one that was asked for.
-func NewBasis(ep llm.Endpoint, model, asked string, most *Limits, used *llm.Usage) Basis {
+func NewBasis(ep llm.Endpoint, model, requested string, limits *Limits, used *llm.Usage) Basis {
 	b := Basis{
-		Region: cmp.Or(used.Region, most.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens,
+		Region: cmp.Or(used.Region, limits.Region), CachedAudio: used.CachedAudioTokens, CachedImages: used.CachedImageTokens,
 		FreeInput: used.FreeInputTokens, FreeOutput: used.FreeOutputTokens, CodeMemory: used.CodeMemory, Other: others(used),
 	}
-	if model != asked {
+	if model != requested {
 		b.Model = model
 	}
-	if most.Execution != Standard && used.Tier != llm.UsualTier {
-		b.Execution = most.Execution
+	if limits.Execution != Standard && used.Tier != llm.UsualTier {
+		b.Execution = limits.Execution
 	}
 	switch {
 	case used.Reported:
 	case ep == llm.ImageGenerate || ep == llm.ImageEdit:
-		b.Images = most.Images
+		b.Images = limits.Images
 	case ep == llm.CreateSpeech:
-		b.Characters = most.Characters
+		b.Characters = limits.Characters
 	}
 	return b
 }

@@ -31,7 +31,7 @@ func TestBasisComesBack(t *testing.T) {
 
 func TestUnitsOfABasis(t *testing.T) {
 	t.Parallel()
-	most := catalog.Limits{Region: "eu", Execution: catalog.Flex, Characters: 40, Images: []catalog.Images{{Size: "1024x1024", Count: 2}}}
+	limits := catalog.Limits{Region: "eu", Execution: catalog.Flex, Characters: 40, Images: []catalog.Images{{Size: "1024x1024", Count: 2}}}
 	for _, tt := range []struct {
 		name string
 		ep   llm.Endpoint
@@ -60,14 +60,14 @@ func TestUnitsOfABasis(t *testing.T) {
 			catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 1, Other: []catalog.Other{{Name: "file_search", Count: 1}, {Name: "code_execution_4g", Count: 2}}},
 		},
 		{"images that were counted", llm.ImageGenerate, llm.Usage{InputTokens: 5, OutputTokens: 900, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 5, ImageOutput: 900}},
-		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: most.Images}},
+		{"images that were not", llm.ImageEdit, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Images: limits.Images}},
 		{"speech that was not", llm.CreateSpeech, llm.Usage{}, catalog.Units{Region: "eu", Execution: catalog.Flex, Characters: 40}},
 		{"speech that was counted", llm.CreateSpeech, llm.Usage{InputTokens: 9, OutputTokens: 101, Reported: true}, catalog.Units{Region: "eu", Execution: catalog.Flex, Input: 9, AudioOutput: 101}},
 	} {
-		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &most, &tt.used)
-		kept, err := catalog.ReadBasis(b.Text())
+		b := catalog.NewBasis(tt.ep, "gpt", "gpt", &limits, &tt.used)
+		stored, err := catalog.ReadBasis(b.Text())
 		tt.want.Requests = 1
-		if got := kept.Units(tt.ep, &tt.used); err != nil || !cmp.Equal(tt.want, got) {
+		if got := stored.Units(tt.ep, &tt.used); err != nil || !cmp.Equal(tt.want, got) {
 			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, cmp.Diff(tt.want, got))
 		}
 	}

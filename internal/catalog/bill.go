@@ -69,25 +69,25 @@ func (t *RateCard) Cost(u *Units, reuse []Term) Cost {
 
 // tokens adds a term for each rate, and says whether there were any tokens.
 func (b *Cost) tokens(p *plan, u *Units) (counted bool) {
-	var sums [dimCount]int64
+	var totals [dimCount]int64
 	for d, n := range u.tokens() {
 		if n <= 0 {
 			continue
 		}
 		counted = true
-		at := p.at[d]
-		if at < 0 {
+		index := p.rateDimension[d]
+		if index < 0 {
 			if dimensions[d].side != sideFree {
 				b.Unpriced = append(b.Unpriced, dimensions[d].name)
 			}
 			continue
 		}
 		var fits bool
-		if sums[at], fits = plus(sums[at], n); !fits {
+		if totals[index], fits = plus(totals[index], n); !fits {
 			b.Overflow = true
 		}
 	}
-	for d, n := range sums {
+	for d, n := range totals {
 		if n > 0 {
 			b.add(dimensions[d].name, p.tokens[d], n)
 		}
@@ -134,7 +134,7 @@ func (b *Cost) add(dimension string, r *rate, n int64) {
 		return
 	}
 	nano, fits := r.times(n, r.per)
-	sum, all := plus(b.Cost, nano)
-	b.Cost, b.Overflow = sum, b.Overflow || !fits || !all
+	total, all := plus(b.Cost, nano)
+	b.Cost, b.Overflow = total, b.Overflow || !fits || !all
 	b.Terms = append(b.Terms, Term{dimension, r.key, n, r.per, r.list, r.factor, nano})
 }

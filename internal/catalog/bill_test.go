@@ -57,15 +57,15 @@ func TestTermsAddUp(t *testing.T) {
 		u := drawUnits(t)
 		for name, tariff := range all {
 			b := tariff.Cost(&u, nil)
-			sum := int64(0)
+			added := int64(0)
 			for _, x := range b.Terms {
 				if want := byHand(x); want.Cmp(big.NewInt(x.Nano)) != 0 && !b.Overflow {
 					t.Fatalf("%s: %+v should be %v", name, x, want)
 				}
-				sum += x.Nano
+				added += x.Nano
 			}
-			if !b.Overflow && sum != b.Cost || b.Cost < 0 {
-				t.Fatalf("%s: terms of %d, cost %d, overflow %t", name, sum, b.Cost, b.Overflow)
+			if !b.Overflow && added != b.Cost || b.Cost < 0 {
+				t.Fatalf("%s: terms of %d, cost %d, overflow %t", name, added, b.Cost, b.Overflow)
 			}
 		}
 	})
@@ -116,8 +116,8 @@ func TestBoundHolds(t *testing.T) {
 			l.Images[0].Size = u.Images[0].Size
 		}
 		for name, tariff := range all {
-			if b, bound := tariff.Cost(&u, nil), tariff.Bound(&l); b.Cost > bound {
-				t.Fatalf("%s: costs %d, at most %d was expected\n%+v", name, b.Cost, bound, b.Terms)
+			if b, maxCost := tariff.Cost(&u, nil), tariff.MaxCost(&l); b.Cost > maxCost {
+				t.Fatalf("%s: costs %d, at most %d was expected\n%+v", name, b.Cost, maxCost, b.Terms)
 			}
 		}
 	})
@@ -125,23 +125,23 @@ func TestBoundHolds(t *testing.T) {
 
 // total adds counts up; what is negative is nothing, and too much is the most there is.
 func total(counts ...int64) int64 {
-	sum := int64(0)
+	added := int64(0)
 	for _, n := range counts {
-		if n = max(0, n); sum > math.MaxInt64-n {
+		if n = max(0, n); added > math.MaxInt64-n {
 			return math.MaxInt64
 		}
-		sum += n
+		added += n
 	}
-	return sum
+	return added
 }
 
 func TestBoundIsNear(t *testing.T) {
 	t.Parallel()
 	all := tariffs(t)
 	for name, c := range map[string]struct {
-		of   string
-		l    catalog.Limits
-		want int64
+		input string
+		l     catalog.Limits
+		want  int64
 	}{
 		"plain chat":                    {"tokens plain", catalog.Limits{Input: 1000, Output: 500}, 7_500_000},
 		"a mode that nobody knows":      {"modes four", catalog.Limits{Input: 1000}, 2_500_000},
@@ -154,7 +154,7 @@ func TestBoundIsNear(t *testing.T) {
 		"no price":                      {"tokens null", catalog.Limits{Input: 1000}, 0},
 	} {
 		const slack = 26 // a nano-dollar for each dimension, on both sides
-		if got := all[c.of].Bound(&c.l); got < c.want || got > c.want+slack {
+		if got := all[c.input].MaxCost(&c.l); got < c.want || got > c.want+slack {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -167,7 +167,7 @@ func TestBillingDoesNotAllocate(t *testing.T) {
 		tariff := all[of]
 		if n := testing.AllocsPerRun(100, func() {
 			u := catalog.Count(llm.Usage{InputTokens: 1200, CachedTokens: 200, OutputTokens: 500, ReasoningTokens: 90, Reported: true})
-			if b := tariff.Cost(&u, terms); b.Cost == 0 || tariff.Bound(&catalog.Limits{Input: 1200, Output: 4096}) < b.Cost {
+			if b := tariff.Cost(&u, terms); b.Cost == 0 || tariff.MaxCost(&catalog.Limits{Input: 1200, Output: 4096}) < b.Cost {
 				t.Error("no cost")
 			}
 		}); n != 0 {
@@ -179,8 +179,8 @@ func TestBillingDoesNotAllocate(t *testing.T) {
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		of   llm.Usage
-		want catalog.Units
+		input llm.Usage
+		want  catalog.Units
 	}{
 		"parts are taken out": {llm.Usage{InputTokens: 100, CachedTokens: 60, CacheWriteTokens: 10, InputAudioTokens: 5, OutputTokens: 50, ReasoningTokens: 20, OutputAudioTokens: 30},
 			catalog.Units{Requests: 1, Input: 25, CacheRead: 60, CacheWrite5m: 10, AudioInput: 5, Reasoning: 20, AudioOutput: 30}},
@@ -202,7 +202,7 @@ func TestCount(t *testing.T) {
 		"no number":              {llm.Usage{AudioSeconds: math.NaN(), InputTokens: -5, OutputTokens: -7, CachedTokens: -1}, catalog.Units{Requests: 1}},
 		"an endless time":        {llm.Usage{AudioSeconds: math.Inf(1)}, catalog.Units{Requests: 1, AudioMilli: 1e12}},
 	} {
-		if diff := cmp.Diff(c.want, catalog.Count(c.of)); diff != "" {
+		if diff := cmp.Diff(c.want, catalog.Count(c.input)); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type PriceList struct {
 	catalog *Catalog
 	free    map[string]bool // providers whose models cost nothing, unless a list has them
-	asked   chan struct{}   // has an element when a provider is new
+	refresh chan struct{}   // has an element when a provider is new
 
 	mu    sync.Mutex // held to change lists
 	lists atomic.Pointer[map[string]*list]
@@ -25,9 +25,9 @@ type PriceList struct {
 
 // list are the Tariffs of a provider. It never changes.
 type list struct {
-	sum     sum  // of the file that it is made of
-	can     sum  // of the file of capabilities
-	loaded  bool // the sources were read
+	digest  digest // of the file that it is made of
+	can     digest // of the file of capabilities
+	loaded  bool   // the sources were read
 	reach   map[string]ContextLimits
 	retires map[string]time.Time
 	models  map[string]*RateCard
@@ -35,10 +35,10 @@ type list struct {
 	missing *RateCard            // of a model that is not there
 }
 
-// NewBook makes a Book over the sources of a Catalog. The models of free providers cost
+// NewPriceList makes a Book over the sources of a Catalog. The models of free providers cost
 // nothing where no source has a price of them.
-func NewBook(c *Catalog, freeProviders ...string) *PriceList {
-	b := &PriceList{catalog: c, free: make(map[string]bool, len(freeProviders)), asked: make(chan struct{}, 1)}
+func NewPriceList(c *Catalog, freeProviders ...string) *PriceList {
+	b := &PriceList{catalog: c, free: make(map[string]bool, len(freeProviders)), refresh: make(chan struct{}, 1)}
 	for _, provider := range freeProviders {
 		b.free[provider] = true
 	}
@@ -58,7 +58,7 @@ func (b *PriceList) Find(provider, model string, a *PriceOverrides) *RateCard {
 	default:
 		t = l.missing
 	}
-	t = a.of(model, t)
+	t = a.rateCardFor(model, t)
 	if t.reason != "" {
 		b.misses[slices.Index(reasons[:], t.reason)].Add(1)
 	}
@@ -124,7 +124,7 @@ func (b *PriceList) open(provider string) *list {
 	}
 	b.put(provider, l)
 	select {
-	case b.asked <- struct{}{}:
+	case b.refresh <- struct{}{}:
 	default: // Run was told already
 	}
 	return l
@@ -143,10 +143,10 @@ func (b *PriceList) put(provider string, l *list) {
 
 // newList makes the Tariffs of a file; none is there for the reason that is given.
 func newList(c content, none Reason) *list {
-	l := &list{sum: c.sum, models: make(map[string]*RateCard, len(c.prices)), missing: unpriced(none)}
+	l := &list{digest: c.digest, models: make(map[string]*RateCard, len(c.prices)), missing: unpriced(none)}
 	for model := range c.prices {
 		if model != defaultModel {
-			e, _ := c.prices.of("", model)
+			e, _ := c.prices.entryFor("", model)
 			l.models[model] = newTariff(c.source, e, Adjustments{})
 		}
 	}
@@ -180,15 +180,15 @@ func (b *PriceList) renew(ctx context.Context, provider string, old *list) {
 		none = UnknownProvider
 	}
 	can, _ := b.catalog.load(ctx, file{GeneralFiles, provider}) // without a file nothing is known
-	same := got.sum == old.sum && old.missing.reason == none
-	if ctx.Err() != nil || same && can.sum == old.can && old.loaded {
+	same := got.digest == old.digest && old.missing.reason == none
+	if ctx.Err() != nil || same && can.digest == old.can && old.loaded {
 		return
 	}
 	l := new(*old)
 	if !same {
 		l = newList(got, none)
 	}
-	if !same || can.sum != old.can {
+	if !same || can.digest != old.can {
 		l.listedModels(provider, can) //nolint:contextcheck // what it reads is in memory
 	}
 	l.loaded = true
@@ -209,7 +209,7 @@ func (b *PriceList) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-b.asked:
+		case <-b.refresh:
 		case <-tick.C:
 		}
 		b.Renew(ctx)

@@ -18,8 +18,8 @@ func cost(t *catalog.RateCard) int64 { return t.Cost(&catalog.Units{Input: 1000}
 func TestBook(t *testing.T) {
 	t.Parallel()
 	now := &clock{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	src := &files{of: map[string]string{"pricing/acme": acme}}
-	b := catalog.NewBook(newCatalog(now, src, catalog.Builtin()))
+	src := &files{texts: map[string]string{"pricing/acme": acme}}
+	b := catalog.NewPriceList(newCatalog(now, src, catalog.Builtin()))
 	reason := func(provider, model string, want catalog.Reason) {
 		t.Helper()
 		if got := b.Find(provider, model, nil).Reason(); got != want {
@@ -34,8 +34,8 @@ func TestBook(t *testing.T) {
 	if b.Misses(catalog.NotLoaded) != 2 || b.Misses(catalog.UnknownModel) != 1 || b.Misses("") != 0 {
 		t.Error("what had no price was not counted")
 	}
-	if src.asked != 0 {
-		t.Errorf("the path of a request asked a source %d times", src.asked)
+	if src.reads != 0 {
+		t.Errorf("the path of a request asked a source %d times", src.reads)
 	}
 
 	for _, provider := range []string{"acme", "openai", "nobody"} {
@@ -59,18 +59,18 @@ func TestBook(t *testing.T) {
 	reason("nobody", "large", catalog.UnknownProvider)
 	first := b.Find("acme", "large", nil)
 	b.Renew(t.Context())
-	if src.asked != 6 || b.Find("acme", "large", nil) != first {
-		t.Errorf("asked %d times for six files that are fresh", src.asked)
+	if src.reads != 6 || b.Find("acme", "large", nil) != first {
+		t.Errorf("asked %d times for six files that are fresh", src.reads)
 	}
 
 	now.now = now.now.Add(time.Hour)
-	src.of["pricing/acme"] = strings.ReplaceAll(acme, "0.0002", "0.0004")
+	src.texts["pricing/acme"] = strings.ReplaceAll(acme, "0.0002", "0.0004")
 	b.Renew(t.Context())
 	if got := cost(b.Find("acme", "large", nil)); got != 2*cost(first) {
 		t.Errorf("the new price is not there: %d, was %d", got, cost(first))
 	}
 	now.now = now.now.Add(time.Hour)
-	delete(src.of, "pricing/acme")
+	delete(src.texts, "pricing/acme")
 	b.Renew(t.Context())
 	reason("acme", "large", catalog.UnknownProvider)
 }
@@ -78,7 +78,7 @@ func TestBook(t *testing.T) {
 // What is built in counts until the sources were read, and where they are away.
 func TestBookWithoutSources(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(newCatalog(&clock{}, &files{err: errors.New("away")}, catalog.Builtin()))
+	b := catalog.NewPriceList(newCatalog(&clock{}, &files{err: errors.New("away")}, catalog.Builtin()))
 	before := b.Find("openai", "gpt-4o", nil)
 	b.Renew(t.Context())
 	if after := b.Find("openai", "gpt-4o", nil); after.Version() != before.Version() || after.Version() == "" {
@@ -89,7 +89,7 @@ func TestBookWithoutSources(t *testing.T) {
 func TestBookReadsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	read := make(chan string)
-	b := catalog.NewBook(newCatalog(&clock{}, told{read}))
+	b := catalog.NewPriceList(newCatalog(&clock{}, recordingSource{read}))
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- b.Run(ctx) }()
@@ -107,12 +107,12 @@ func TestBookReadsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// told is a source that says what it was asked for.
-type told struct{ read chan<- string }
+// recordingSource is a source that says what it was asked for.
+type recordingSource struct{ read chan<- string }
 
-func (told) Name() string { return "told" }
+func (recordingSource) Name() string { return "told" }
 
-func (s told) Read(ctx context.Context, _ catalog.Folder, provider string) ([]byte, error) {
+func (s recordingSource) Read(ctx context.Context, _ catalog.Folder, provider string) ([]byte, error) {
 	select {
 	case s.read <- provider:
 	case <-ctx.Done():
@@ -123,7 +123,7 @@ func (s told) Read(ctx context.Context, _ catalog.Folder, provider string) ([]by
 // Many ask while lists are renewed.
 func TestBookIsShared(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": acme}}, catalog.Builtin()))
+	b := catalog.NewPriceList(newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": acme}}, catalog.Builtin()))
 	a := agreement(t, `{"multiplier": {"default": 2}}`, nil)
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -141,7 +141,7 @@ func TestBookIsShared(t *testing.T) {
 }
 
 func TestFindingDoesNotAllocate(t *testing.T) {
-	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
+	b := catalog.NewPriceList(newCatalog(&clock{}, catalog.Builtin()))
 	a := agreement(t, `{"multiplier": {"default": 2}}`, map[string]string{"gpt-4o-mini": `{"pay_as_you_go": {"request_token": {"price": 1}}}`})
 	if n := testing.AllocsPerRun(100, func() {
 		if b.Find("openai", "gpt-4o", nil).Reason()+b.Find("openai", "gpt-4o", a).Reason()+b.Find("openai", "gpt-4o-mini", a).Reason() != "" {
@@ -172,7 +172,7 @@ func agreement(t *testing.T, adjustments string, models map[string]string) *cata
 func TestAgreements(t *testing.T) {
 	t.Parallel()
 	v := readVectors(t)
-	b := catalog.NewBook(v.catalog())
+	b := catalog.NewPriceList(v.catalog())
 	b.Find("tokens", "plain", nil)
 	b.Find("modes", "four", nil)
 	b.Renew(t.Context())
@@ -238,12 +238,12 @@ func TestOverridesThatAreNone(t *testing.T) {
 // miss.
 func TestBookHas(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
-	own := catalog.NewAgreement(catalog.Adjustments{}, map[string]catalog.Override{"tuned": {Base: "gpt-4o"}, "mine": {Rates: &catalog.Rates{}}, "blank": {}})
+	b := catalog.NewPriceList(newCatalog(&clock{}, catalog.Builtin()))
+	overrides := catalog.NewAgreement(catalog.Adjustments{}, map[string]catalog.Override{"tuned": {Base: "gpt-4o"}, "mine": {Rates: &catalog.Rates{}}, "blank": {}})
 	for name, c := range map[string]struct{ list, agreed bool }{
 		"gpt-4o": {true, true}, "tuned": {false, true}, "mine": {false, true}, "blank": {false, false}, "default": {false, false}, "models": {false, false}, "": {false, false},
 	} {
-		if got, agreed := b.Has("openai", name, nil), b.Has("openai", name, own); got != c.list || agreed != c.agreed {
+		if got, agreed := b.Has("openai", name, nil), b.Has("openai", name, overrides); got != c.list || agreed != c.agreed {
 			t.Errorf("%q: %v, agreed %v", name, got, agreed)
 		}
 	}

@@ -18,51 +18,51 @@ type Limits struct {
 	Other         []Other
 }
 
-// Bound is the most that a call within its limits can cost, in nano-dollars: no Bill of
+// MaxCost is the most that a call within its limits can cost, in nano-dollars: no Bill of
 // units within them is dearer, however its tokens are split. What has no price counts
 // nothing, as on the bill; more than an int64 holds is the largest that there is.
 // It is what a budget reserves before a call is sent.
-func (t *RateCard) Bound(l *Limits) int64 {
+func (t *RateCard) MaxCost(l *Limits) int64 {
 	if !t.listed() {
 		return 0
 	}
-	if own := t.own(l.Region); own != nil {
-		return own.bound(l)
+	if regional := t.regionModes(l.Region); regional != nil {
+		return regional.maxCost(l)
 	}
-	most := t.regionPrices(l.Region).bound(l)
+	highest := t.regionPrices(l.Region).maxCost(l)
 	if t.offPeak != nil {
-		most = max(most, t.offPeak.modes.bound(l))
+		highest = max(highest, t.offPeak.modes.maxCost(l))
 	}
 	for i := range t.regions {
-		most = max(most, t.regions[i].modes.bound(l))
+		highest = max(highest, t.regions[i].modes.maxCost(l))
 	}
-	return most
+	return highest
 }
 
-// bound is the most over the modes in which a call may be executed.
-func (m *modes) bound(l *Limits) int64 {
-	most := int64(0)
+// maxCost is the most over the modes in which a call may be executed.
+func (m *modes) maxCost(l *Limits) int64 {
+	highest := int64(0)
 	if l.Alternative != "" {
-		most = m.of(l.Alternative).bound(l)
+		highest = m.tiersFor(l.Alternative).maxCost(l)
 	}
 	if l.Execution != "" {
-		return max(most, m.of(l.Execution).bound(l))
+		return max(highest, m.tiersFor(l.Execution).maxCost(l))
 	}
 	for i := range m {
-		most = max(most, m[i].bound(l))
+		highest = max(highest, m[i].maxCost(l))
 	}
-	return most
+	return highest
 }
 
-// bound is the most over the tiers that an input of that size or less reaches.
-func (t tiers) bound(l *Limits) int64 {
-	most := int64(0)
+// maxCost is the most over the tiers that an input of that size or less reaches.
+func (t tiers) maxCost(l *Limits) int64 {
+	highest := int64(0)
 	for _, tier := range t {
-		if l.largest() > tier.over {
-			most = max(most, tier.plan.bound(l))
+		if l.largest() > tier.aboveTokens {
+			highest = max(highest, tier.plan.maxCost(l))
 		}
 	}
-	return most
+	return highest
 }
 
 // largest is the size of input that chooses the tier.
@@ -73,7 +73,7 @@ func (l *Limits) largest() int64 {
 	return max(0, l.Input)
 }
 
-func (p *plan) bound(l *Limits) int64 {
+func (p *plan) maxCost(l *Limits) int64 {
 	b := ceiling{bills: 1}
 	if l.Largest > 0 { // each request is a bill, and rounds for itself
 		b.bills = max(1, l.Requests)
@@ -106,8 +106,8 @@ type ceiling struct {
 func (c *ceiling) tokens(p *plan, s side, n int64) {
 	var dearest *rate
 	for d, r := range p.tokens {
-		at := dimensions[d].side
-		if r != nil && (at == s || s == sideOutput && at == sideFree) && (dearest == nil || dearest.less(r.product)) {
+		dimSide := dimensions[d].side
+		if r != nil && (dimSide == s || s == sideOutput && dimSide == sideFree) && (dearest == nil || dearest.less(r.product)) {
 			dearest = r
 		}
 	}

@@ -116,16 +116,16 @@ func (s subject) rates(r *catalog.Rates) {
 		case !slices.Contains(known, name):
 			s.breaks("unit", "nobody counts %s", name)
 		case name == "cache_write_1h" || name == "citation_tokens":
-			s.within("unit", cents*perMillion, 0.1, 200, "dollars for a million "+name)
+			s.checkRange("unit", cents*perMillion, 0.1, 200, "dollars for a million "+name)
 		case strings.HasPrefix(name, catalog.CodeExecution):
-			s.within("unit", cents, 0.05, 200, "cents for "+name)
+			s.checkRange("unit", cents, 0.05, 200, "cents for "+name)
 		default:
-			s.within("unit", cents, 0.005, 100, "cents for "+name)
+			s.checkRange("unit", cents, 0.005, 100, "cents for "+name)
 		}
 	}
 	for quality, sizes := range r.Image {
 		for size, p := range sizes {
-			s.within("image", p.Price, 0.01, 200, "cents for an image of "+quality+" "+size)
+			s.checkRange("image", p.Price, 0.01, 200, "cents for an image of "+quality+" "+size)
 		}
 		if _, ok := sizes["default"]; !ok {
 			s.breaks("image", "%s has no price where the size is another", quality)
@@ -139,22 +139,22 @@ func (s subject) rates(r *catalog.Rates) {
 // unit is the range of a rate by what its model is billed by.
 func (s subject) unit(r *catalog.Rates, name string, cents float64) {
 	s.t.Helper()
-	speaks := func(what string) bool { return s.kind.Primary == "audio" && slices.Contains(s.kind.Supported, what) }
+	supports := func(what string) bool { return s.kind.Primary == "audio" && slices.Contains(s.kind.Supported, what) }
 	switch {
-	case name == "request audio" && speaks("transcription") && r.RequestToken == nil:
-		s.within("minute", cents, 0.015, 10, "cents for a minute")
-	case name == "request" && speaks("speech") && r.ResponseAudioToken == nil:
-		s.within("character", cents, 0.0001, 0.05, "cents for a character")
+	case name == "request audio" && supports("transcription") && r.RequestToken == nil:
+		s.checkRange("minute", cents, 0.015, 10, "cents for a minute")
+	case name == "request" && supports("speech") && r.ResponseAudioToken == nil:
+		s.checkRange("character", cents, 0.0001, 0.05, "cents for a character")
 	case s.kind.Primary == "embedding", s.kind.Primary == "rerank":
-		s.within("embedding", cents*perMillion, 0.001, 10, "dollars for a million")
+		s.checkRange("embedding", cents*perMillion, 0.001, 10, "dollars for a million")
 	case name == "request":
-		s.within("input", cents*perMillion, 0.001, 200, "dollars for a million")
+		s.checkRange("input", cents*perMillion, 0.001, 200, "dollars for a million")
 	default:
-		s.within("output", cents*perMillion, 0.0001, 600, "dollars for a million of "+name)
+		s.checkRange("output", cents*perMillion, 0.0001, 600, "dollars for a million of "+name)
 	}
 }
 
-func (s subject) within(rule string, v, low, high float64, what string) {
+func (s subject) checkRange(rule string, v, low, high float64, what string) {
 	s.t.Helper()
 	if v < low || v > high {
 		s.breaks(rule, "%v %s", v, what)
@@ -204,14 +204,14 @@ func (s subject) custom(e catalog.Entry) {
 	for _, region := range sortedKeys(e.Custom.Regions) {
 		modes := e.Custom.Regions[region].Modes
 		for _, mode := range sortedKeys(modes) {
-			at := s
-			at.where = region + " " + mode
+			scoped := s
+			scoped.where = region + " " + mode
 			m := modes[mode]
 			if m.Pricing != nil {
-				at.rates(m.Pricing.PayAsYouGo)
-				at.departs(mode, e.Pricing.PayAsYouGo, m.Pricing.PayAsYouGo)
+				scoped.rates(m.Pricing.PayAsYouGo)
+				scoped.departs(mode, e.Pricing.PayAsYouGo, m.Pricing.PayAsYouGo)
 			}
-			at.tiers(e, mode, m)
+			scoped.tiers(e, mode, m)
 		}
 	}
 }
@@ -231,13 +231,13 @@ func (s subject) tiers(e catalog.Entry, mode string, m catalog.Mode) {
 			s.breaks("tier", "%s has no price", name)
 			continue
 		}
-		at := s
-		at.where += " " + name
-		at.rates(tier.Pricing.PayAsYouGo)
+		scoped := s
+		scoped.where += " " + name
+		scoped.rates(tier.Pricing.PayAsYouGo)
 		if threshold == "0" {
-			at.departs(mode, e.Pricing.PayAsYouGo, tier.Pricing.PayAsYouGo)
+			scoped.departs(mode, e.Pricing.PayAsYouGo, tier.Pricing.PayAsYouGo)
 		} else {
-			at.departs("long", first.PayAsYouGo, tier.Pricing.PayAsYouGo)
+			scoped.departs("long", first.PayAsYouGo, tier.Pricing.PayAsYouGo)
 		}
 	}
 }

@@ -73,13 +73,13 @@ type cachedFile struct {
 type content struct {
 	found    bool
 	source   string // the name of the source
-	sum      sum    // of source and file
+	digest   digest // of source and file
 	prices   Prices
 	generals ModelInfo
 }
 
-// sum tells contents apart.
-type sum [sha256.Size]byte
+// digest tells contents apart.
+type digest [sha256.Size]byte
 
 // New builds a Catalog over sources, which are asked in order: the first that has a file
 // is the one that counts.
@@ -116,7 +116,7 @@ func (c *Catalog) Pricing(ctx context.Context, provider, model string) (Pricing,
 	if err != nil {
 		return Pricing{}, err
 	}
-	e, _ := prices.of(provider, model)
+	e, _ := prices.entryFor(provider, model)
 	if e.Pricing == nil {
 		return Pricing{}, unknownModel(provider)
 	}
@@ -130,7 +130,7 @@ func (c *Catalog) Tariff(ctx context.Context, provider, model string) *RateCard 
 	if err != nil {
 		return unpriced(UnknownProvider)
 	}
-	e, ok := got.prices.of(provider, model)
+	e, ok := got.prices.entryFor(provider, model)
 	if !ok {
 		return unpriced(UnknownModel)
 	}
@@ -143,7 +143,7 @@ func (c *Catalog) General(ctx context.Context, provider, model string) (General,
 	if err != nil {
 		return General{}, err
 	}
-	g, ok, err := all.of(match(all, provider, model))
+	g, ok, err := all.entryFor(match(all, provider, model))
 	switch {
 	case err != nil:
 		return g, fmt.Errorf("read the capabilities of %s: %w", provider, err)

@@ -27,16 +27,16 @@ func (c *clock) Now() time.Time { return c.now }
 
 // files is a source that counts how often it is asked.
 type files struct {
-	of    map[string]string // by folder/provider
+	texts map[string]string // by folder/provider
 	err   error
-	asked int
+	reads int
 }
 
 func (f *files) Name() string { return "test" }
 
 func (f *files) Read(_ context.Context, folder catalog.Folder, provider string) ([]byte, error) {
-	f.asked++
-	if text, ok := f.of[string(folder)+"/"+provider]; ok && f.err == nil {
+	f.reads++
+	if text, ok := f.texts[string(folder)+"/"+provider]; ok && f.err == nil {
 		return []byte(text), nil
 	}
 	if f.err != nil {
@@ -60,7 +60,7 @@ const acme = `{
 
 func TestPricingInherits(t *testing.T) {
 	t.Parallel()
-	c := newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": acme}})
+	c := newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": acme}})
 	price := func(v float64) *catalog.Price { return &catalog.Price{Price: v} }
 	formula := func(v string) *catalog.Node { return &catalog.Node{Value: v} }
 	for model, want := range map[string]catalog.Pricing{
@@ -89,7 +89,7 @@ func TestPricingInherits(t *testing.T) {
 
 func TestGeneralInherits(t *testing.T) {
 	t.Parallel()
-	c := newCatalog(&clock{}, &files{of: map[string]string{"general/acme": `{
+	c := newCatalog(&clock{}, &files{texts: map[string]string{"general/acme": `{
 		"name": "Acme", "default": {"params": [{"key": "temperature", "maxValue": 2}], "type": {"primary": "chat"}},
 		"large": {"type": {"primary": "chat", "supported": ["tools"]}}, "still": {"params": []}}`}})
 	two := 2.0
@@ -111,7 +111,7 @@ func TestGeneralInherits(t *testing.T) {
 func TestNamesOnBedrock(t *testing.T) {
 	t.Parallel()
 	one := `{"pricing_config": {"currency": "USD"}}`
-	src := &files{of: map[string]string{
+	src := &files{texts: map[string]string{
 		"pricing/bedrock": `{"anthropic.claude-v2:1": ` + one + `, "eu.own": ` + one + `, "own": ` + one + `}`,
 		"pricing/other":   `{"anthropic.claude-v2:1": ` + one + `}`,
 	}}
@@ -136,7 +136,7 @@ func TestNamesOnBedrock(t *testing.T) {
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	now := &clock{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	src := &files{of: map[string]string{"pricing/acme": acme}}
+	src := &files{texts: map[string]string{"pricing/acme": acme}}
 	c := newCatalog(now, src)
 	ask := func(provider string) bool {
 		_, err := c.Prices(t.Context(), provider)
@@ -147,8 +147,8 @@ func TestMemory(t *testing.T) {
 			t.Fatal("the wrong files")
 		}
 	}
-	if src.asked != 2 {
-		t.Errorf("asked %d times for two files", src.asked)
+	if src.reads != 2 {
+		t.Errorf("asked %d times for two files", src.reads)
 	}
 	now.now = now.now.Add(time.Hour)
 	src.err = errors.New("away")
@@ -157,27 +157,27 @@ func TestMemory(t *testing.T) {
 	}
 	now.now = now.now.Add(30 * time.Second)
 	ask("acme")
-	if src.asked != 3 {
-		t.Errorf("a source that is away was asked again at once (%d)", src.asked)
+	if src.reads != 3 {
+		t.Errorf("a source that is away was asked again at once (%d)", src.reads)
 	}
 	now.now = now.now.Add(time.Minute)
-	src.err, src.of = nil, nil
-	if ask("acme") || src.asked != 4 {
-		t.Errorf("a file that is gone is still there (asked %d times)", src.asked)
+	src.err, src.texts = nil, nil
+	if ask("acme") || src.reads != 4 {
+		t.Errorf("a file that is gone is still there (asked %d times)", src.reads)
 	}
 }
 
 func TestOrderOfSources(t *testing.T) {
 	t.Parallel()
 	first := &files{err: errors.New("away")}
-	second := &files{of: map[string]string{"pricing/acme": "no JSON"}}
-	third := &files{of: map[string]string{"pricing/acme": acme}}
+	second := &files{texts: map[string]string{"pricing/acme": "no JSON"}}
+	third := &files{texts: map[string]string{"pricing/acme": acme}}
 	fourth := &files{}
 	if _, err := newCatalog(&clock{}, first, second, third, fourth).Pricing(t.Context(), "acme", "large"); err != nil {
 		t.Error(err)
 	}
-	if first.asked+second.asked+third.asked != 3 || fourth.asked != 0 {
-		t.Errorf("asked %d %d %d %d", first.asked, second.asked, third.asked, fourth.asked)
+	if first.reads+second.reads+third.reads != 3 || fourth.reads != 0 {
+		t.Errorf("asked %d %d %d %d", first.reads, second.reads, third.reads, fourth.reads)
 	}
 }
 
@@ -192,8 +192,8 @@ func TestManyNames(t *testing.T) {
 		}
 	}
 	_, _ = c.Prices(t.Context(), "p0") // was forgotten
-	if src.asked != 3001 {
-		t.Errorf("asked %d times", src.asked)
+	if src.reads != 3001 {
+		t.Errorf("asked %d times", src.reads)
 	}
 }
 

@@ -82,7 +82,7 @@ func (r *Rates) check() error {
 		if k.timed {
 			limit = maxCents
 		}
-		if err := (*k.of(r)).check(k.name, limit); err != nil {
+		if err := (*k.field(r)).check(k.name, limit); err != nil {
 			return err
 		}
 	}
@@ -115,8 +115,8 @@ func (p *Price) check(name string, limit float64) error {
 
 // threshold is where a context tier begins: with more input tokens than over.
 type threshold struct {
-	over int64
-	tier string
+	aboveTokens int64
+	tier        string
 }
 
 // thresholds are the entries of a context_tier_map, the highest first. The one at 0 holds
@@ -133,6 +133,6 @@ func thresholds(tiers map[string]string) ([]threshold, error) {
 		}
 		out = append(out, threshold{n, tier})
 	}
-	slices.SortFunc(out, func(a, b threshold) int { return int(min(max(b.over-a.over, -1), 1)) })
+	slices.SortFunc(out, func(a, b threshold) int { return int(min(max(b.aboveTokens-a.aboveTokens, -1), 1)) })
 	return out, nil
 }

@@ -19,10 +19,10 @@ func (c *compiler) region(name string, r Region) (out modes) {
 }
 
 func (c *compiler) mode(region string, mode Execution, r Region) tiers {
-	for _, own := range [...]Execution{mode, Standard} {
-		if m, ok := r.Modes[string(own)]; ok && (m.Pricing != nil || len(m.Tiers) > 0) {
-			halve := mode == Batch && own == Standard
-			return c.tiers(region+"/"+string(own), m, halve)
+	for _, execution := range [...]Execution{mode, Standard} {
+		if m, ok := r.Modes[string(execution)]; ok && (m.Pricing != nil || len(m.Tiers) > 0) {
+			halve := mode == Batch && execution == Standard
+			return c.tiers(region+"/"+string(execution), m, halve)
 		}
 	}
 	return tiers{{-1, c.plain(mode == Batch)}}
@@ -33,12 +33,12 @@ func (c *compiler) mode(region string, mode Execution, r Region) tiers {
 func (c *compiler) tiers(name string, m Mode, halve bool) (out tiers) {
 	for _, s := range c.steps {
 		if p := m.Tiers[s.tier].Pricing; p != nil {
-			out = append(out, tier{s.over, c.custom(name+"/"+s.tier, p, halve)})
+			out = append(out, tier{s.aboveTokens, c.custom(name+"/"+s.tier, p, halve)})
 		} else {
-			out = append(out, tier{s.over, c.rest(name, m, halve)})
+			out = append(out, tier{s.aboveTokens, c.rest(name, m, halve)})
 		}
 	}
-	if len(out) == 0 || out[len(out)-1].over >= 0 {
+	if len(out) == 0 || out[len(out)-1].aboveTokens >= 0 {
 		out = append(out, tier{-1, c.rest(name, m, halve)})
 	}
 	return out
@@ -69,9 +69,9 @@ func (c *compiler) custom(name string, p *Pricing, halve bool) *plan {
 }
 
 func (c *compiler) plan(name string, p Pricing, batch *Rates, halve bool) *plan {
-	s := &rateSource{own: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate, tuned: p.Finetune}
+	s := &rateSource{direct: p.PayAsYouGo, shared: c.base.PayAsYouGo, fixed: p.Fixed, tree: p.Calculate, tuned: p.Finetune}
 	if halve {
-		s.own, s.half = batch, p.PayAsYouGo
+		s.direct, s.halved = batch, p.PayAsYouGo
 		name += ", batch"
 	}
 	return newPlan(name, s, c.by)

@@ -65,11 +65,11 @@ func (u *Units) tokens() [dimCount]int64 {
 
 // size is the number of tokens of the input, which chooses a context tier.
 func (u *Units) size() int64 {
-	sum := int64(0)
+	total := int64(0)
 	for d, n := range u.tokens() {
 		if dimensions[d].side == sideInput {
-			sum, _ = plus(sum, max(0, n))
+			total, _ = plus(total, max(0, n))
 		}
 	}
-	return sum
+	return total
 }

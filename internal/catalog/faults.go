@@ -18,16 +18,16 @@ type LoadError struct {
 
 // faults remember what went wrong with files. The zero value is ready to use.
 type faults struct {
-	of    map[file]LoadError
-	total uint64
+	byFile map[file]LoadError
+	total  uint64
 }
 
 // Faults are the files that are bad now, by folder and provider.
 func (c *Catalog) Faults() []LoadError {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]LoadError, 0, len(c.faults.of))
-	for _, f := range c.faults.of {
+	out := make([]LoadError, 0, len(c.faults.byFile))
+	for _, f := range c.faults.byFile {
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b LoadError) int {
@@ -48,10 +48,10 @@ func (c *Catalog) Failures() uint64 {
 func (c *Catalog) failed(f file, source string, err error, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.faults.of == nil || len(c.faults.of) >= maxFiles {
-		c.faults.of = make(map[file]LoadError)
+	if c.faults.byFile == nil || len(c.faults.byFile) >= maxFiles {
+		c.faults.byFile = make(map[file]LoadError)
 	}
-	c.faults.of[f] = LoadError{f.folder, f.provider, source, err.Error(), now}
+	c.faults.byFile[f] = LoadError{f.folder, f.provider, source, err.Error(), now}
 	c.faults.total++
 }
 
@@ -59,5 +59,5 @@ func (c *Catalog) failed(f file, source string, err error, now time.Time) {
 func (c *Catalog) clearErrors(f file) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.faults.of, f)
+	delete(c.faults.byFile, f)
 }

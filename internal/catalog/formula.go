@@ -95,15 +95,15 @@ func (n *Node) expand(depth int) ([]factors, bool) {
 	case depth > maxDepth || len(n.Operands) > maxProducts:
 		return nil, false
 	case n.Operation == "sum":
-		var sum []factors
+		var terms []factors
 		for i := range n.Operands {
 			products, ok := n.Operands[i].expand(depth + 1)
-			if !ok || len(sum)+len(products) > maxProducts {
+			if !ok || len(terms)+len(products) > maxProducts {
 				return nil, false
 			}
-			sum = append(sum, products...)
+			terms = append(terms, products...)
 		}
-		return sum, true
+		return terms, true
 	case n.Operation == "multiply":
 		return n.multiply(depth)
 	case n.Operation != "":

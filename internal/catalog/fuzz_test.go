@@ -21,7 +21,7 @@ func FuzzPrices(f *testing.F) {
 		Region: "us", Input: 250_012, Output: 1010, Requests: 1, Searches: 1, Images: units.Images, Other: units.Other,
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		c := newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": text}})
+		c := newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": text}})
 		prices, err := c.Prices(t.Context(), "acme")
 		if err != nil {
 			return
@@ -29,8 +29,8 @@ func FuzzPrices(f *testing.F) {
 		for model := range prices {
 			tariff := c.Tariff(t.Context(), "acme", model)
 			b := tariff.Cost(&units, nil)
-			if bound := tariff.Bound(&limits); b.Cost < 0 || b.Cost > bound {
-				t.Errorf("%s costs %d, at most %d was expected", model, b.Cost, bound)
+			if maxCost := tariff.MaxCost(&limits); b.Cost < 0 || b.Cost > maxCost {
+				t.Errorf("%s costs %d, at most %d was expected", model, b.Cost, maxCost)
 			}
 		}
 	})

@@ -57,8 +57,8 @@ func readGenerals(raw []byte) (ModelInfo, error) {
 	return ModelInfo(g), err
 }
 
-// of is the entry of a model with what it inherits.
-func (g ModelInfo) of(model string) (out General, ok bool, err error) {
+// entryFor is the entry of a model with what it inherits.
+func (g ModelInfo) entryFor(model string) (out General, ok bool, err error) {
 	entry, ok := g[model]
 	if !ok {
 		return out, false, nil

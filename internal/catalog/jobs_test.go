@@ -35,9 +35,9 @@ func TestTrainingAndVideoHaveUnitsOfTheirOwn(t *testing.T) {
 	} {
 		units := catalog.Units{Other: []catalog.Other{{Name: c.unit, Count: c.n}}}
 		bill := tariff.Cost(&units, nil)
-		bound := tariff.Bound(&catalog.Limits{Other: units.Other})
-		if bill.Cost != c.want || !bill.Priced() || bound != c.want || !tariff.HasPrice(c.unit) {
-			t.Errorf("%d %s cost %d (%s), at most %d, want %d", c.n, c.unit, bill.Cost, bill.MissingPrice(), bound, c.want)
+		maxCost := tariff.MaxCost(&catalog.Limits{Other: units.Other})
+		if bill.Cost != c.want || !bill.Priced() || maxCost != c.want || !tariff.HasPrice(c.unit) {
+			t.Errorf("%d %s cost %d (%s), at most %d, want %d", c.n, c.unit, bill.Cost, bill.MissingPrice(), maxCost, c.want)
 		}
 	}
 	if _, err := catalog.NewTariff("test", catalog.Entry{Pricing: &catalog.Pricing{Finetune: &catalog.Finetune{PerToken: priceOf(-1)}}}, catalog.Adjustments{}); err == nil {
@@ -56,21 +56,21 @@ func TestBoundOfSeveralRequests(t *testing.T) {
 			"standard": {Tiers: map[string]catalog.Tier{"long": {Pricing: &long}}},
 		}}}},
 	})
-	short := tariff.Bound(&catalog.Limits{Execution: catalog.Batch, Requests: 1000, Input: 1_000_000, Largest: 1000, Output: 10_000})
+	short := tariff.MaxCost(&catalog.Limits{Execution: catalog.Batch, Requests: 1000, Input: 1_000_000, Largest: 1000, Output: 10_000})
 	if want := int64(1_000_000*625 + 10_000*5_000); short < want || short > want+1000*100 {
 		t.Errorf("short requests are bounded by %d, want %d", short, want)
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		l := catalog.Limits{Execution: catalog.Batch}
-		sum := int64(0)
+		added := int64(0)
 		for range rapid.IntRange(1, 20).Draw(r, "requests") {
-			in, out := rapid.Int64Range(0, 400_000).Draw(r, "input"), rapid.Int64Range(0, 400_000).Draw(r, "output")
-			bill := tariff.Cost(&catalog.Units{Execution: catalog.Batch, Requests: 1, Input: in, Output: out}, nil)
-			sum += bill.Cost
-			l.Requests, l.Input, l.Output, l.Largest = l.Requests+1, l.Input+in, l.Output+out, max(l.Largest, in, 1)
+			input, out := rapid.Int64Range(0, 400_000).Draw(r, "input"), rapid.Int64Range(0, 400_000).Draw(r, "output")
+			bill := tariff.Cost(&catalog.Units{Execution: catalog.Batch, Requests: 1, Input: input, Output: out}, nil)
+			added += bill.Cost
+			l.Requests, l.Input, l.Output, l.Largest = l.Requests+1, l.Input+input, l.Output+out, max(l.Largest, input, 1)
 		}
-		if bound := tariff.Bound(&l); bound < sum {
-			r.Fatalf("%d requests cost %d, and are bounded by %d", l.Requests, sum, bound)
+		if maxCost := tariff.MaxCost(&l); maxCost < added {
+			r.Fatalf("%d requests cost %d, and are bounded by %d", l.Requests, added, maxCost)
 		}
 	})
 }

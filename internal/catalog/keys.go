@@ -3,7 +3,7 @@ package catalog
 // rateKey is a member of pay_as_you_go that prices tokens, as the files call it.
 type rateKey struct {
 	name  string
-	of    func(*Rates) **Price // where it stands
+	field func(*Rates) **Price // where it stands
 	timed bool                 // of transcriptions it is the price of a minute
 }
 
@@ -26,9 +26,9 @@ var rateKeys = [...]rateKey{
 	{"reasoning_token", func(r *Rates) **Price { return &r.ReasoningToken }, false},
 }
 
-// twins are the older names of two rates. A multiplier goes by the newer.
+// legacyRateNames are the older names of two rates. A multiplier goes by the newer.
 // Source: contract/content-and-observability.md 6.3.
-var twins = map[string]string{
+var legacyRateNames = map[string]string{
 	"cached_text_input_token":  "cache_read_text_input_token",
 	"cached_image_input_token": "cache_read_image_input_token",
 }

@@ -4,15 +4,15 @@ import "strings"
 
 // plan are the prices of one region, mode and context tier.
 type plan struct {
-	name      string // "default/batch/gt-200k"
-	tokens    [dimCount]*rate
-	at        [dimCount]int // the dimension whose rate tokens have; -1: none
-	minute    *rate         // of transcriptions; nil: none
-	character *rate         // of speech
-	fixed     [2]*rate      // of a request and of its answer
-	searches  [len(contexts)]*rate
-	units     map[string]*rate
-	images    map[string]map[string]*rate
+	name          string // "default/batch/gt-200k"
+	tokens        [dimCount]*rate
+	rateDimension [dimCount]int // the dimension whose rate tokens have; -1: none
+	minute        *rate         // of transcriptions; nil: none
+	character     *rate         // of speech
+	fixed         [2]*rate      // of a request and of its answer
+	searches      [len(contexts)]*rate
+	units         map[string]*rate
+	images        map[string]map[string]*rate
 }
 
 // fixedNames are the dimensions of fixed costs, in the order of plan.fixed.
@@ -90,10 +90,10 @@ func (p *plan) timed() {
 // fold finds for every dimension the one whose rate it has.
 func (p *plan) fold() {
 	for d := range dimensions {
-		p.at[d] = -1
+		p.rateDimension[d] = -1
 		for _, e := range append([]int{d}, dimensions[d].orElse...) {
 			if p.tokens[e] != nil {
-				p.at[d] = e
+				p.rateDimension[d] = e
 				break
 			}
 		}

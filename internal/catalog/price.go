@@ -107,15 +107,15 @@ type Tier struct {
 }
 
 // withOverrides is base with what is set in over put in its place, key by key.
-func (base Pricing) withOverrides(over *Pricing) Pricing {
-	if over != nil {
-		put(&base.PayAsYouGo, over.PayAsYouGo)
-		put(&base.Batch, over.Batch)
-		put(&base.Calculate, over.Calculate)
-		put(&base.Finetune, over.Finetune)
-		put(&base.Fixed, over.Fixed)
-		if over.Currency != "" {
-			base.Currency = over.Currency
+func (base Pricing) withOverrides(changes *Pricing) Pricing {
+	if changes != nil {
+		put(&base.PayAsYouGo, changes.PayAsYouGo)
+		put(&base.Batch, changes.Batch)
+		put(&base.Calculate, changes.Calculate)
+		put(&base.Finetune, changes.Finetune)
+		put(&base.Fixed, changes.Fixed)
+		if changes.Currency != "" {
+			base.Currency = changes.Currency
 		}
 	}
 	if base.Currency == "" {

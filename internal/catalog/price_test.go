@@ -45,7 +45,7 @@ func TestPricesThatAreNone(t *testing.T) {
 		`0.` + strings.Repeat("1", 80): "64 digits",
 	} {
 		text := `{"m": {"pricing_config": {"pay_as_you_go": {"request_token": {"price": ` + price + `}}}}}`
-		c := newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": text}})
+		c := newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": text}})
 		_, err := c.Prices(t.Context(), "acme")
 		faults := c.Faults()
 		if !fault.Has(err, fault.NotFound) || len(faults) != 1 || !strings.Contains(faults[0].Error, why) || !strings.Contains(faults[0].Error, "model m") {
@@ -73,7 +73,7 @@ func TestBadPricesAreFoundEverywhere(t *testing.T) {
 		"pay_as_you_go.cached_text":     `{"pricing_config": {"pay_as_you_go": {"cached_text_input_token": ` + bad + `}}}`,
 		"price 1e6 is more than 100000": `{"pricing_config": {"fixed_cost": {"request": {"price": 1e6}}}}`,
 	} {
-		c := newCatalog(&clock{}, &files{of: map[string]string{"pricing/acme": `{"m": ` + entry + `}`}})
+		c := newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": `{"m": ` + entry + `}`}})
 		if _, err := c.Prices(t.Context(), "acme"); err == nil || len(c.Faults()) != 1 || !strings.Contains(c.Faults()[0].Error, where) {
 			t.Errorf("%s: %v %+v", where, err, c.Faults())
 		}
@@ -91,11 +91,11 @@ func TestBadPricesAreFoundEverywhere(t *testing.T) {
 func TestLastGoodFileStays(t *testing.T) {
 	t.Parallel()
 	now := &clock{time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)}
-	src := &files{of: map[string]string{"pricing/acme": acme}}
+	src := &files{texts: map[string]string{"pricing/acme": acme}}
 	c := catalog.New(now, slog.New(slog.DiscardHandler), src)
 	u := catalog.Units{Input: 1000}
 	before := c.Tariff(t.Context(), "acme", "large").Cost(&u, nil)
-	src.of["pricing/acme"] = `{"large": {"pricing_config": {"pay_as_you_go": {"request_token": {"price": -1}}}}}`
+	src.texts["pricing/acme"] = `{"large": {"pricing_config": {"pay_as_you_go": {"request_token": {"price": -1}}}}}`
 	now.now = now.now.Add(time.Hour)
 	if b := c.Tariff(t.Context(), "acme", "large").Cost(&u, nil); b.Cost != before.Cost || b.Cost == 0 || b.Version != before.Version {
 		t.Errorf("%+v, then %+v", before, b)
@@ -106,7 +106,7 @@ func TestLastGoodFileStays(t *testing.T) {
 	} else if f[0].Error = ""; f[0] != want {
 		t.Errorf("%+v, want %+v", f[0], want)
 	}
-	src.of["pricing/acme"] = acme
+	src.texts["pricing/acme"] = acme
 	now.now = now.now.Add(time.Minute)
 	if _, err := c.Prices(t.Context(), "acme"); err != nil || len(c.Faults()) != 0 || c.Failures() != 1 {
 		t.Errorf("%v %+v", err, c.Faults())
@@ -156,12 +156,12 @@ func TestVersions(t *testing.T) {
 func TestRerating(t *testing.T) {
 	t.Parallel()
 	all := tariffs(t)
-	kept, err := json.Marshal(catalog.Units{Input: 1000, Output: 500, Searches: 2, Images: []catalog.Images{{Count: 1}}, Execution: catalog.Batch, Region: "us"})
+	stored, err := json.Marshal(catalog.Units{Input: 1000, Output: 500, Searches: 2, Images: []catalog.Images{{Count: 1}}, Execution: catalog.Batch, Region: "us"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var u catalog.Units
-	if err := json.Unmarshal(kept, &u); err != nil {
+	if err := json.Unmarshal(stored, &u); err != nil {
 		t.Fatal(err)
 	}
 	wrong, right := all["tokens plain"].Cost(&u, nil), all["modes batch-plain"].Cost(&u, nil)

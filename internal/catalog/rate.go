@@ -21,8 +21,8 @@ const minuteMilli = 60_000
 // rateSource is where a plan takes its prices from: what it says itself, and for what is no
 // token what holds for all modes.
 type rateSource struct {
-	own    *Rates
-	half   *Rates // half the price of these for what own leaves out: a batch without prices
+	direct *Rates
+	halved *Rates // halved the price of these for what own leaves out: a batch without prices
 	shared *Rates // for what is no token
 	fixed  *Fixed
 	tree   *Formulas
@@ -33,7 +33,7 @@ type rateSource struct {
 // an hour is tokens, although it stands among the additional units.
 func (s *rateSource) find(key string) (price *Price, tenths int64) {
 	unit, isUnit := strings.CutPrefix(key, unitKey)
-	of := func(r *Rates) *Price {
+	lookup := func(r *Rates) *Price {
 		switch {
 		case r == nil:
 			return nil
@@ -45,7 +45,7 @@ func (s *rateSource) find(key string) (price *Price, tenths int64) {
 		}
 		return nil
 	}
-	switch own, half, shared := of(s.own), of(s.half), of(s.shared); {
+	switch own, half, shared := lookup(s.direct), lookup(s.halved), lookup(s.shared); {
 	case own != nil:
 		return own, 10
 	case half != nil && (!isUnit || key == longWrite):
@@ -60,8 +60,8 @@ func (s *rateSource) find(key string) (price *Price, tenths int64) {
 
 // token is the rate of a name; nil when there is none.
 func (r *Rates) token(name string) *Price {
-	if at := r.rateField(name); at != nil {
-		return *at
+	if field := r.rateField(name); field != nil {
+		return *field
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (r *Rates) token(name string) *Price {
 func (r *Rates) rateField(name string) **Price {
 	for i := range rateKeys {
 		if rateKeys[i].name == name {
-			return rateKeys[i].of(r)
+			return rateKeys[i].field(r)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (b *builder) make(key string, p *Price, tenths, with int64) *rate {
 // "default_steps" are not.
 func (b *builder) units() map[string]*rate {
 	out := map[string]*rate{}
-	for _, r := range [...]*Rates{b.own, b.half, b.shared} {
+	for _, r := range [...]*Rates{b.direct, b.halved, b.shared} {
 		if r == nil {
 			continue
 		}
@@ -129,10 +129,10 @@ func (b *builder) units() map[string]*rate {
 func (b *builder) images(with int64) map[string]map[string]*rate {
 	from, tenths := b.shared, int64(10)
 	switch {
-	case b.own != nil && len(b.own.Image) > 0:
-		from = b.own
-	case b.half != nil && len(b.half.Image) > 0:
-		from, tenths = b.half, 5
+	case b.direct != nil && len(b.direct.Image) > 0:
+		from = b.direct
+	case b.halved != nil && len(b.halved.Image) > 0:
+		from, tenths = b.halved, 5
 	}
 	out := map[string]map[string]*rate{}
 	if from == nil {

@@ -58,12 +58,12 @@ func (g ModelInfo) reach(provider string, builtin ModelInfo) map[string]ContextL
 		r := ContextLimits{Input: tokens(f.Window), Output: tokens(f.Output)}
 		if slices.Contains(is.Supported, "reasoning") {
 			entry, _ := find(builtin, provider, model)
-			own := readFeatures(entry)
+			listed := readFeatures(entry)
 			if f.Use == "" {
-				f.Use = own.Use
+				f.Use = listed.Use
 			}
 			if f.Shown == "" {
-				f.Shown = own.Shown
+				f.Shown = listed.Shown
 			}
 			r.Reasoning = ReasonsByDefault
 			if use, known := reasoningUses[f.Use]; known {

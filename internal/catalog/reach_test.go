@@ -12,7 +12,7 @@ import (
 
 func TestReach(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+	b := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
 	for _, c := range []struct {
 		provider, model string
 		want            catalog.ContextLimits
@@ -51,7 +51,7 @@ func TestReasoningOfASource(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(general, "openai.json"), []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Dirs(pricing, general), catalog.Builtin()))
+	b := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Dirs(pricing, general), catalog.Builtin()))
 	if err := b.Ready(t.Context(), "openai"); err != nil {
 		t.Fatal(err)
 	}

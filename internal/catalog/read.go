@@ -27,10 +27,10 @@ func readPrices(raw []byte) (Prices, error) {
 	return p, nil
 }
 
-// of is the entry of a model with what it inherits from the default, key by key; ok is
+// entryFor is the entry of a model with what it inherits from the default, key by key; ok is
 // false when it is unknown.
 // Source: contract/content-and-observability.md 6.2.
-func (p Prices) of(provider, model string) (e Entry, ok bool) {
+func (p Prices) entryFor(provider, model string) (e Entry, ok bool) {
 	e, ok = find(p, provider, model)
 	if e.Pricing != nil {
 		var base Pricing
@@ -80,7 +80,7 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 	if p.Price, err = strconv.ParseFloat(string(v.Price), 64); err != nil {
 		return err
 	}
-	if kept := p.femtoDollars(); kept != written {
+	if rounded := p.femtoDollars(); rounded != written {
 		return fmt.Errorf("price %s has more than 15 digits", v.Price)
 	}
 	return nil

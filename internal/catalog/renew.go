@@ -49,7 +49,7 @@ func ask(ctx context.Context, s Source, f file) (got content, err error) {
 	if err != nil {
 		return got, err
 	}
-	got.found, got.source, got.sum = true, s.Name(), sha256.Sum256(append([]byte(s.Name()+"\x00"), raw...))
+	got.found, got.source, got.digest = true, s.Name(), sha256.Sum256(append([]byte(s.Name()+"\x00"), raw...))
 	if f.folder == PricingFiles {
 		got.prices, err = readPrices(raw)
 	} else {

@@ -26,8 +26,8 @@ func (g ModelInfo) deprecations() map[string]time.Time {
 
 // listedModels takes what a file of capabilities of the provider says.
 func (l *list) listedModels(provider string, can content) {
-	own, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // is in memory; without one it says nothing
-	l.can, l.reach, l.retires = can.sum, can.generals.reach(provider, own.generals), can.generals.deprecations()
+	bundled, _ := ask(context.Background(), Builtin(), file{GeneralFiles, provider}) // is in memory; without one it says nothing
+	l.can, l.reach, l.retires = can.digest, can.generals.reach(provider, bundled.generals), can.generals.deprecations()
 }
 
 // availableModels reports whether a name is that of a model that is still to be had.

@@ -13,7 +13,7 @@ import (
 // A model is among the names until the day on which it retires, and has its price for ever.
 func TestNamesOfRetiredModels(t *testing.T) {
 	t.Parallel()
-	b := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+	b := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
 	for _, c := range []struct {
 		provider, model string
 		last            time.Time // zero: none is known

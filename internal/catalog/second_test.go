@@ -68,23 +68,23 @@ func (m *publishedModel) UnmarshalJSON(raw []byte) error {
 }
 
 // rateUnits are n tokens of a kind; output beside as much input as it takes to pass a threshold.
-var rateUnits = map[string]func(n, beside int64) catalog.Units{
+var rateUnits = map[string]func(n, inputTokens int64) catalog.Units{
 	"input":        func(n, _ int64) catalog.Units { return catalog.Units{Input: n} },
 	"read":         func(n, _ int64) catalog.Units { return catalog.Units{CacheRead: n} },
 	"write":        func(n, _ int64) catalog.Units { return catalog.Units{CacheWrite5m: n} },
 	"write_1h":     func(n, _ int64) catalog.Units { return catalog.Units{CacheWrite1h: n} },
-	"output":       func(n, beside int64) catalog.Units { return catalog.Units{Output: n, Input: beside} },
-	"audio_output": func(n, beside int64) catalog.Units { return catalog.Units{AudioOutput: n, Input: beside} },
-	"image_output": func(n, beside int64) catalog.Units { return catalog.Units{ImageOutput: n, Input: beside} },
+	"output":       func(n, inputTokens int64) catalog.Units { return catalog.Units{Output: n, Input: inputTokens} },
+	"audio_output": func(n, inputTokens int64) catalog.Units { return catalog.Units{AudioOutput: n, Input: inputTokens} },
+	"image_output": func(n, inputTokens int64) catalog.Units { return catalog.Units{ImageOutput: n, Input: inputTokens} },
 }
 
 // unequal are the fields in which a Tariff differs from what is published.
 func (m *publishedModel) unequal(tariff *catalog.RateCard) (fields []string) {
 	const few = 10_000
-	check := func(prefix string, mode catalog.Execution, n, beside int64, rates publishedRates) {
-		input := tariff.Cost(&catalog.Units{Execution: mode, Input: beside}, nil).Cost
+	check := func(prefix string, mode catalog.Execution, n, inputTokens int64, rates publishedRates) {
+		input := tariff.Cost(&catalog.Units{Execution: mode, Input: inputTokens}, nil).Cost
 		for name, price := range rates {
-			u, less := rateUnits[name](n, beside), int64(0)
+			u, less := rateUnits[name](n, inputTokens), int64(0)
 			u.Execution = mode
 			if strings.HasSuffix(name, "output") {
 				less = input
@@ -99,10 +99,10 @@ func (m *publishedModel) unequal(tariff *catalog.RateCard) (fields []string) {
 	check("priority ", catalog.Priority, few, 0, m.Priority)
 	check("fast ", catalog.Fast, few, 0, m.Fast)
 	lower := m.publishedRates
-	for _, over := range slices.SortedFunc(maps.Keys(m.Above), func(a, b string) int { return int(tokens(a) - tokens(b)) }) {
-		check("up to "+over+" ", catalog.Standard, tokens(over), tokens(over), publishedRates{"input": lower["input"]})
-		lower = m.Above[over]
-		check("above "+over+" ", catalog.Standard, tokens(over)+1, tokens(over)+1, lower)
+	for _, above := range slices.SortedFunc(maps.Keys(m.Above), func(a, b string) int { return int(tokens(a) - tokens(b)) }) {
+		check("up to "+above+" ", catalog.Standard, tokens(above), tokens(above), publishedRates{"input": lower["input"]})
+		lower = m.Above[above]
+		check("above "+above+" ", catalog.Standard, tokens(above)+1, tokens(above)+1, lower)
 	}
 	slices.Sort(fields)
 	return fields
@@ -147,9 +147,9 @@ func TestBuiltinPricesAgreeWithPublishedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed, compared := p.listed(t), make(map[string]bool)
-	b := catalog.NewBook(newCatalog(&clock{}, catalog.Builtin()))
-	for table, of := range p.Tables {
-		for provider, models := range of.Prices {
+	b := catalog.NewPriceList(newCatalog(&clock{}, catalog.Builtin()))
+	for table, tableData := range p.Tables {
+		for provider, models := range tableData.Prices {
 			for model, prices := range models {
 				compared[provider+" "+model] = true
 				name := table + " " + provider + " " + model
@@ -163,7 +163,7 @@ func TestBuiltinPricesAgreeWithPublishedTables(t *testing.T) {
 	for name := range listed {
 		t.Errorf("%s is listed, and no table has it", name)
 	}
-	if least := 1200; len(compared) < least {
-		t.Errorf("%d models were compared, fewer than %d", len(compared), least)
+	if minModels := 1200; len(compared) < minModels {
+		t.Errorf("%d models were compared, fewer than %d", len(compared), minModels)
 	}
 }

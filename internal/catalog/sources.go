@@ -39,8 +39,8 @@ func Dirs(pricing, general string) Source {
 
 // tree reads files of file systems.
 type tree struct {
-	name string
-	of   func(Folder) (fs.FS, error)
+	name       string
+	openFolder func(Folder) (fs.FS, error)
 }
 
 // Name implements Source.
@@ -48,7 +48,7 @@ func (t tree) Name() string { return t.name }
 
 // Read implements Source.
 func (t tree) Read(_ context.Context, f Folder, provider string) ([]byte, error) {
-	files, err := t.of(f)
+	files, err := t.openFolder(f)
 	if err != nil {
 		return nil, err
 	}

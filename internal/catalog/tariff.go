@@ -58,8 +58,8 @@ var executions = [...]Execution{Standard, Batch, Flex, Priority, Fast}
 type tiers []tier
 
 type tier struct {
-	over int64
-	plan *plan
+	aboveTokens int64
+	plan        *plan
 }
 
 // NewTariff makes a Tariff of an entry whose Pricing has all that it inherits. The
@@ -140,15 +140,15 @@ func (t *RateCard) Adjust(a Adjustments) *RateCard {
 }
 
 func version(source string, e Entry, a Adjustments) string {
-	if len(a.of) == 0 {
-		a.of = nil // nothing is adjusted, however that was said
+	if len(a.multipliers) == 0 {
+		a.multipliers = nil // nothing is adjusted, however that was said
 	}
-	text, err := json.Marshal([]any{source, e, a.of})
+	text, err := json.Marshal([]any{source, e, a.multipliers})
 	if err != nil {
 		panic(fmt.Sprintf("catalog: prices that were read cannot be written: %v", err))
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
+	hash := sha256.Sum256(text)
+	return hex.EncodeToString(hash[:8])
 }
 
 // plan chooses the prices of a call, at peak hours where these differ.
@@ -158,7 +158,7 @@ func (t *RateCard) plan(region string, mode Execution, size int64) *plan {
 
 // billed chooses the prices of a call that was made, by its time, too.
 func (t *RateCard) billed(u *Units) *plan {
-	if t.offPeak.applies(u.At) && t.own(u.Region) == nil {
+	if t.offPeak.applies(u.StartedAt) && t.regionModes(u.Region) == nil {
 		return t.offPeak.modes.plan(u.Execution, u.size())
 	}
 	return t.plan(u.Region, u.Execution, u.size())
@@ -166,31 +166,31 @@ func (t *RateCard) billed(u *Units) *plan {
 
 // plan chooses by mode and size.
 func (m *modes) plan(mode Execution, size int64) *plan {
-	at := m.of(mode)
-	for i := range at {
-		if size > at[i].over {
-			return at[i].plan
+	candidates := m.tiersFor(mode)
+	for i := range candidates {
+		if size > candidates[i].aboveTokens {
+			return candidates[i].plan
 		}
 	}
-	return at[len(at)-1].plan
+	return candidates[len(candidates)-1].plan
 }
 
-// of are the prices of a mode; one that is not known is Standard.
-func (m *modes) of(mode Execution) tiers { return m[max(0, slices.Index(executions[:], mode))] }
+// tiersFor are the prices of a mode; one that is not known is Standard.
+func (m *modes) tiersFor(mode Execution) tiers { return m[max(0, slices.Index(executions[:], mode))] }
 
 // regionPrices are the prices of a region: its own, else those of the default region, else the plain
 // ones.
 func (t *RateCard) regionPrices(name string) *modes {
-	for _, want := range [...]string{name, defaultModel} {
-		if own := t.own(want); own != nil {
+	for _, regionName := range [...]string{name, defaultModel} {
+		if own := t.regionModes(regionName); own != nil {
 			return own
 		}
 	}
 	return &t.plain
 }
 
-// own are the prices that a region has of its own; nil for none.
-func (t *RateCard) own(name string) *modes {
+// regionModes are the prices that a region has of its own; nil for none.
+func (t *RateCard) regionModes(name string) *modes {
 	for i := range t.regions {
 		if slices.Contains(t.regions[i].names, name) {
 			return &t.regions[i].modes

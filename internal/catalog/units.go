@@ -14,7 +14,7 @@ import (
 // How tokens are told apart follows what a tariff has prices for: see docs/pricing.md.
 // Source: contract/content-and-observability.md 6.4.
 type Units struct {
-	At        time.Time `json:"at,omitzero"`              // when the call began, for prices by the hour; zero: unknown, which is a peak hour
+	StartedAt time.Time `json:"at,omitzero"`              // when the call began, for prices by the hour; zero: unknown, which is a peak hour
 	Region    string    `json:"region,omitempty"`         // "eu"; empty: the default
 	Execution Execution `json:"execution_mode,omitempty"` // empty: Standard
 
@@ -80,21 +80,21 @@ type Other struct {
 // never larger than what is left of its whole.
 // The time, region, characters, images and further units are the caller's to add.
 func Count(u llm.Usage) Units {
-	in, out := max(0, u.InputTokens), max(0, u.OutputTokens)
-	part(&in, u.FreeInputTokens)
+	input, out := max(0, u.InputTokens), max(0, u.OutputTokens)
+	part(&input, u.FreeInputTokens)
 	part(&out, u.FreeOutputTokens)
 	units := Units{
 		Execution: Execution(u.Tier), Requests: 1, Searches: u.SearchUnits, SearchContext: u.SearchContext, Citation: u.CitationTokens,
-		CacheRead: part(&in, u.CachedTokens), CacheWrite5m: part(&in, u.CacheWriteTokens),
+		CacheRead: part(&input, u.CachedTokens), CacheWrite5m: part(&input, u.CacheWriteTokens),
 		Reasoning: part(&out, u.ReasoningTokens), AudioOutput: part(&out, u.OutputAudioTokens), ImageOutput: part(&out, u.OutputImageTokens),
 	}
 	units.AudioCacheRead = part(&units.CacheRead, min(u.CachedAudioTokens, u.InputAudioTokens))
 	units.ImageCacheRead = part(&units.CacheRead, min(u.CachedImageTokens, u.InputImageTokens))
-	units.AudioInput = part(&in, u.InputAudioTokens-units.AudioCacheRead)
-	units.ImageInput = part(&in, u.InputImageTokens-units.ImageCacheRead)
+	units.AudioInput = part(&input, u.InputAudioTokens-units.AudioCacheRead)
+	units.ImageInput = part(&input, u.InputImageTokens-units.ImageCacheRead)
 	units.Other = tools(&u)
 	units.CacheWrite1h = part(&units.CacheWrite5m, u.CacheHourTokens)
-	units.Input, units.Output = in, out
+	units.Input, units.Output = input, out
 	if max(0, u.InputTokens)+max(0, u.OutputTokens) == 0 {
 		units.AudioMilli = milli(u.AudioSeconds)
 	}
@@ -129,9 +129,9 @@ func tools(u *llm.Usage) (list []Other) {
 }
 
 // part takes n off a whole, or what there is.
-func part(whole *int64, n int64) int64 {
-	n = min(max(0, n), *whole)
-	*whole -= n
+func part(remaining *int64, n int64) int64 {
+	n = min(max(0, n), *remaining)
+	*remaining -= n
 	return n
 }
 

@@ -48,9 +48,9 @@ func readFile(t testing.TB, name string) []byte {
 
 // catalog is one of the price lists of the vectors.
 func (v vectors) catalog() *catalog.Catalog {
-	src := &files{of: map[string]string{}}
+	src := &files{texts: map[string]string{}}
 	for name, text := range v.Pricing {
-		src.of["pricing/"+name] = string(text)
+		src.texts["pricing/"+name] = string(text)
 	}
 	return newCatalog(&clock{}, src)
 }

@@ -17,7 +17,7 @@ func TestAccessTokensReachAnthropicAsBearerTokens(t *testing.T) {
 	} {
 		for _, stored := range []bool{false, true} {
 			r := newRig(t)
-			r.up.Handle("/v1/messages", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
+			r.up.Handle("/v1/messages", upstream.Always(upstream.JSON(200, []byte(claudeResponse))))
 			account := r.saved("claude-main", "anthropic", "/v1")
 			account.Values["key"] = c.key
 			headers := []string{"x-gateway-provider: @claude-main"}

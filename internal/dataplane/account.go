@@ -20,24 +20,24 @@ import (
 func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 	x, t := a.x, a.target
 	a.model = x.model
-	slug, at := x.account, credentialField{field: "model"}
-	if own, ok := modelOf(t.Override); ok {
-		slug, a.model = x.splitModel(own)
-		at = credentialField{t.Path, "override_params.model"}
+	slug, credField := x.account, credentialField{field: "model"}
+	if configured, ok := modelOf(t.Override); ok {
+		slug, a.model = x.splitModel(configured)
+		credField = credentialField{t.Path, "override_params.model"}
 	} else if slug != "" && x.locked && (t.Provider != "" || t.VirtualKey != "") {
 		return lockedConfig("the provider in the model field", "model")
 	}
-	if own, ok := modelOf(t.Default); ok && a.model == "" {
-		named, model := x.splitModel(own)
+	if configured, ok := modelOf(t.Default); ok && a.model == "" {
+		named, model := x.splitModel(configured)
 		if a.model = model; named != "" {
-			slug, at = named, credentialField{t.Path, "default_params.model"}
+			slug, credField = named, credentialField{t.Path, "default_params.model"}
 		}
 	}
 	switch {
 	case t.Passthrough && (x.ctl.provider != "" || x.ctl.virtualKey != ""):
 		return g.fromRequest(ctx, a) // here the headers come before the body's model
 	case slug != "":
-		return g.saved(ctx, a, slug, at)
+		return g.saved(ctx, a, slug, credField)
 	case strings.HasPrefix(t.Provider, "@"):
 		return g.saved(ctx, a, t.Provider[1:], credentialField{t.Path, "provider"})
 	case t.VirtualKey != "":
@@ -50,14 +50,14 @@ func (g *Gateway) resolve(ctx context.Context, a *attempt) error {
 
 // credentialField is where a provider was named: in a target of the config, or in a field of the
 // request when within is empty.
-type credentialField struct{ within, field string }
+type credentialField struct{ targetPath, field string }
 
 // String is the place as refusals name it: "config.targets[1].provider".
 func (p credentialField) String() string {
-	if p.within == "" {
+	if p.targetPath == "" {
 		return p.field
 	}
-	return p.within + "." + p.field
+	return p.targetPath + "." + p.field
 }
 
 // modelOf is the model that parameters of a target set.
@@ -85,12 +85,12 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 
 // saved takes the credentials of a provider or virtual key of the workspace, which is named
 // at a field.
-func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at credentialField) error {
+func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField credentialField) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
-		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).WithParam(at.String())
+		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).WithParam(credField.String())
 	}
-	if err := usableNow(acct, a, at); err != nil {
+	if err := usableNow(acct, a, credField); err != nil {
 		return err
 	}
 	spec, ok := g.Specs.Find(acct.Spec)
@@ -109,24 +109,24 @@ func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, at credent
 		acct = filled
 	}
 	a.account, a.spec, a.values = acct, spec, acct.Values
-	own := acct.Overrides[a.model]
-	if len(a.target.Fields) > 0 || hasOwnFields(spec, a) || own != nil {
-		a.values, a.cacheable = a.x.room.fresh(), false
+	configured := acct.Overrides[a.model]
+	if len(a.target.Fields) > 0 || hasExtraFields(spec, a) || configured != nil {
+		a.values, a.cacheable = a.x.scratch.fresh(), false
 		maps.Copy(a.values, acct.Values)
-		maps.Copy(a.values, own)
+		maps.Copy(a.values, configured)
 		spec.FromTarget(a.target.Fields, a.values)
-		spec.ReadHeaders(a.x.in.Header, a.values)
+		spec.ReadHeaders(a.x.req.Header, a.values)
 	}
 	return g.checkStoredCredentials(a)
 }
 
-// hasOwnFields reports whether the provider has credential fields beside the key
+// hasExtraFields reports whether the provider has credential fields beside the key
 // that a request may still have to fill in.
-func hasOwnFields(s *provider.Spec, a *attempt) bool {
+func hasExtraFields(s *provider.Spec, a *attempt) bool {
 	for i := range s.Fields {
 		if f := &s.Fields[i]; f.Name != provider.Key && a.values[f.Name] == "" {
 			for _, h := range f.Headers {
-				if a.x.in.Header.Has(h) {
+				if a.x.req.Header.Has(h) {
 					return true
 				}
 			}
@@ -139,12 +139,12 @@ func hasOwnFields(s *provider.Spec, a *attempt) bool {
 // for the model. Whether it is used up is asked of the bank, when the call is reserved:
 // its status, exhausted, is for people and comes and goes with the worker's rounds.
 // Source: contract/identity-and-governance.md section 6.
-func usableNow(acct *credential.Account, a *attempt, at credentialField) error {
+func usableNow(acct *credential.Account, a *attempt, credField credentialField) error {
 	if acct.ExpiresAt != nil && !a.started.Before(*acct.ExpiresAt) || acct.Status == "expired" {
 		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
 	}
 	if acct.Status == "archived" {
-		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).WithParam(at.String())
+		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).WithParam(credField.String())
 	}
 	if a.model != "" && !acct.Allows(a.model) {
 		return notAllowed(acct, a.model, "model")
@@ -160,12 +160,12 @@ func target(code fault.Code, wireCode, typ, text string) error {
 }
 
 // inline takes a provider by name, as a field has it, with the credentials of the target or headers.
-func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at credentialField) error {
+func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField credentialField) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).WithParam(at.String())
+		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).WithParam(credField.String())
 	}
-	a.spec, a.values = spec, a.x.room.fresh()
+	a.spec, a.values = spec, a.x.scratch.fresh()
 	if k := t.APIKey.Reveal(); k != "" {
 		a.values[provider.Key] = k
 	}
@@ -184,17 +184,17 @@ func (g *Gateway) inline(a *attempt, name string, t *routing.Target, at credenti
 func (g *Gateway) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
 	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {
-		if g.ours(a.x.dir, k) {
+		if g.isGatewayKey(a.x.dir, k) {
 			return fault.New(fault.InvalidRequest, "Authorization holds an API key of this gateway, which never goes to a provider; put the provider's key there").WithParam("authorization")
 		}
 		a.values[provider.Key] = k
 	}
-	a.spec.ReadHeaders(a.x.in.Header, a.values)
+	a.spec.ReadHeaders(a.x.req.Header, a.values)
 	return nil
 }
 
-// ours reports whether a credential is an API key of this gateway.
-func (g *Gateway) ours(dir Directory, raw string) bool {
+// isGatewayKey reports whether a credential is an API key of this gateway.
+func (g *Gateway) isGatewayKey(dir Directory, raw string) bool {
 	return len(raw) <= keys.MaxRaw && dir.FindKey(g.Hasher.Sum(raw)) != nil
 }
 

@@ -28,18 +28,18 @@ func TestToolsOfAgents(t *testing.T) {
 	event := func(data string) string {
 		return "event: " + strings.Split(data, `"`)[3] + "\ndata: " + data + "\n\n"
 	}
-	tool := func(at, name string, pieces ...string) (list []string) {
-		list = append(list, event(`{"type":"content_block_start","index":`+at+`,"content_block":{"type":"tool_use","id":"toolu_`+at+`","name":"`+name+`","input":{}}}`))
-		for _, p := range pieces {
-			list = append(list, event(`{"type":"content_block_delta","index":`+at+`,"delta":{"type":"input_json_delta","partial_json":"`+p+`"}}`))
+	tool := func(index, name string, fragments ...string) (list []string) {
+		list = append(list, event(`{"type":"content_block_start","index":`+index+`,"content_block":{"type":"tool_use","id":"toolu_`+index+`","name":"`+name+`","input":{}}}`))
+		for _, p := range fragments {
+			list = append(list, event(`{"type":"content_block_delta","index":`+index+`,"delta":{"type":"input_json_delta","partial_json":"`+p+`"}}`))
 		}
-		return append(list, event(`{"type":"content_block_stop","index":`+at+`}`))
+		return append(list, event(`{"type":"content_block_stop","index":`+index+`}`))
 	}
-	said := []string{event(`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":4,"output_tokens":1}}}`)}
-	said = append(said, tool("0", "agents__wait", `{\"id\":`, `2}`)...)
-	said = append(said, tool("1", "patch", `{\"input\": \"*** Be`, `gin\\`, `n\\u00e9\"`, `}`)...)
-	said = append(said, event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}`), event(`{"type":"message_stop"}`))
-	r.up.Handle("/messages", upstream.Always(events(said...)))
+	responseEvents := []string{event(`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":4,"output_tokens":1}}}`)}
+	responseEvents = append(responseEvents, tool("0", "agents__wait", `{\"id\":`, `2}`)...)
+	responseEvents = append(responseEvents, tool("1", "patch", `{\"input\": \"*** Be`, `gin\\`, `n\\u00e9\"`, `}`)...)
+	responseEvents = append(responseEvents, event(`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}`), event(`{"type":"message_stop"}`))
+	r.up.Handle("/messages", upstream.Always(events(responseEvents...)))
 
 	anthropic := []string{"x-gateway-provider: anthropic", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()}
 	a := r.call("POST", "/v1/responses", agentCall, anthropic...)

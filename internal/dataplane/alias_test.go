@@ -43,7 +43,7 @@ func TestAzurePaths(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			path, _, _ := strings.Cut(c.target, "?")
-			r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(speakers[0].reply))))
+			r.up.Handle(path, upstream.Always(upstream.JSON(200, []byte(speakers[0].response))))
 			a := r.call("POST", c.path, c.body, c.to(r)...)
 			if a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -76,7 +76,7 @@ func TestAzurePathsInOtherWords(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
 		p := speakers[1]
-		r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+		r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.response))))
 		a := r.call("POST", "/openai/deployments/m-1/chat/completions?api-version=2024-10-21", overAzure, r.as(p)...)
 		if sent := string(r.up.Seen()[0].Body); a.StatusCode != 200 || !strings.Contains(sent, `"model":"m-1"`) || strings.Contains(sent, "gpt-3.5") {
 			t.Errorf("%d %s; sent %s", a.StatusCode, a.Text, sent)

@@ -27,7 +27,7 @@ func TestChatAllocations(t *testing.T) {
 func TestTranslatedAllocations(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, c := range tellings {
-		if n := testing.AllocsPerRun(500, benchTold(t, c.config)); n > translatedAllocs[c.provider] && !raceEnabled {
+		if n := testing.AllocsPerRun(500, benchConversation(t, c.config)); n > translatedAllocs[c.provider] && !raceEnabled {
 			t.Errorf("a call told to %s allocates %.0f times; the baseline is %.0f", c.provider, n, translatedAllocs[c.provider])
 		}
 	}

@@ -20,10 +20,10 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 		return nil
 	case x.bodyNotParsed:
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json, a JSON object", acct.Slug).WithParam("model")
-	case x.match.Endpoint == llm.Proxy && x.in.Method != "GET" && spec.ModelsInPaths():
+	case x.match.Endpoint == llm.Proxy && x.req.Method != "GET" && spec.ModelsInPaths():
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and takes them from paths, which this call passes through; call one of the gateway's own endpoints, such as /v1/chat/completions", acct.Slug).WithParam("model")
 	}
-	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.in.RawQuery, "deployment") {
+	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.req.RawQuery, "deployment") {
 		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).WithParam("model")
 	}
 	for _, name := range modelLists {
@@ -130,6 +130,6 @@ func firstDisallowedModel(acct *credential.Account, object []byte) (model string
 	return "", true
 }
 
-func notAllowed(acct *credential.Account, model, at string) error {
-	return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(model)).WithParam(at)
+func notAllowed(acct *credential.Account, model, param string) error {
+	return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(model)).WithParam(param)
 }

@@ -13,9 +13,9 @@ import (
 	"sluice/internal/wire"
 )
 
-// reply gives the client what the walk ended with: a refusal, the fault of the
+// respond gives the client what the walk ended with: a refusal, the fault of the
 // last attempt, or the answer in hand.
-func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
+func (g *Gateway) respond(ctx context.Context, x *exchange, err error) error {
 	switch {
 	case x.headSent && x.streamError != nil:
 		g.discard(x.last) // what came instead of the rest of the stream is not given
@@ -23,17 +23,17 @@ func (g *Gateway) reply(ctx context.Context, x *exchange, err error) error {
 	case x.headSent:
 		return nil // a stream was relayed to its end, or to a client that left
 	case err != nil:
-		return g.answerFault(x, err)
+		return g.respondError(x, err)
 	case x.last == nil:
 		return nil
 	case x.last.fault != nil:
-		return g.answerFault(x, x.last.fault)
+		return g.respondError(x, x.last.fault)
 	}
-	return g.answer(ctx, x.last)
+	return g.sendResponse(ctx, x.last)
 }
 
-// answerFault answers with an error of the gateway in the body of the surface.
-func (g *Gateway) answerFault(x *exchange, err error) error {
+// respondError answers with an error of the gateway in the body of the surface.
+func (g *Gateway) respondError(x *exchange, err error) error {
 	f := fault.From(err)
 	if f.Code == fault.ClientGone && g.stopped.Load() { // the client is still there
 		f = stopping().WithCause(f)
@@ -43,13 +43,13 @@ func (g *Gateway) answerFault(x *exchange, err error) error {
 		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())
 	}
 	g.recordRefusal(x)
-	h := g.ownHeader(x.room.given[:0], x)
+	h := g.addGatewayHeaders(x.scratch.clientHeader[:0], x)
 	h = append(h, wire.Field{Name: "content-type", Value: "application/json"})
 	if f.Retry > 0 {
 		h = append(h, wire.Field{Name: "retry-after", Value: strconv.Itoa(int((f.Retry + time.Second - 1) / time.Second))})
 	}
 	h = x.vendorHeader(h, f)
-	x.room.given = h
+	x.scratch.clientHeader = h
 	body := x.legible(x.errorBody(f))
 	x.headSent = true
 	if err := x.out.Head(x.status, h, int64(len(body))); err != nil {
@@ -74,18 +74,18 @@ func (x *exchange) errorBody(f *fault.Error) []byte {
 	return w.B
 }
 
-// answer gives the answer in hand. It is on record before its last byte leaves.
-func (g *Gateway) answer(ctx context.Context, a *attempt) error {
+// sendResponse gives the answer in hand. It is on record before its last byte leaves.
+func (g *Gateway) sendResponse(ctx context.Context, a *attempt) error {
 	x := a.x
 	x.status = a.status
 	switch {
-	case a.reply.live:
+	case a.response.live:
 		a.hideKey()
 	case a.failing != 0: // an error in an answer of success
-		a.reply.body = a.withoutKey(a.reply.body)
+		a.response.body = a.withoutKey(a.response.body)
 	}
-	h := g.replyHeader(x, a.reply.header)
-	if a.reply.live {
+	h := g.responseHeader(x, a.response.header)
+	if a.response.live {
 		return g.relay(ctx, a, h)
 	}
 	if a.outlives.isDetached() { // nobody waits for the answer, of which all is known now
@@ -95,21 +95,21 @@ func (g *Gateway) answer(ctx context.Context, a *attempt) error {
 	g.captureClientResponse(a)
 	g.record(a, a.recordedOutcome())
 	x.headSent = true
-	body := x.legible(a.reply.body)
+	body := x.legible(a.response.body)
 	if err := x.out.Head(a.status, h, int64(len(body))); err != nil {
 		return err
 	}
 	return x.hand(body)
 }
 
-// pieceMost is the most that a client is given at once, in bytes. The fronts give it a time
+// maxWriteBytes is the most that a client is given at once, in bytes. The fronts give it a time
 // for each piece, and who takes a large answer slowly shall have more than that.
-const pieceMost = 256 << 10
+const maxWriteBytes = 256 << 10
 
 // hand gives the client a body that is in memory.
 func (x *exchange) hand(body []byte) error {
-	for piece := range slices.Chunk(body, pieceMost) {
-		if _, err := x.out.Write(piece); err != nil {
+	for chunk := range slices.Chunk(body, maxWriteBytes) {
+		if _, err := x.out.Write(chunk); err != nil {
 			return err
 		}
 	}

@@ -8,13 +8,13 @@ import (
 	"sluice/test/upstream"
 )
 
-// pieces keeps what it is answered and how long the longest piece of it was.
-type pieces struct {
+// chunkRecorder keeps what it is answered and how long the longest piece of it was.
+type chunkRecorder struct {
 	listener
 	longest int
 }
 
-func (p *pieces) Write(b []byte) (int, error) {
+func (p *chunkRecorder) Write(b []byte) (int, error) {
 	p.longest = max(p.longest, len(b))
 	return p.listener.Write(b)
 }
@@ -24,13 +24,13 @@ func (p *pieces) Write(b []byte) (int, error) {
 func TestLargeAnswersGoOutInPieces(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	said := strings.Repeat("0123456789abcdef", 100_000)
-	r.up.Script(upstream.Always(upstream.Text(200, "application/json", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"`+said+`"},"finish_reason":"stop"}]}`)))
-	var out pieces
+	content := strings.Repeat("0123456789abcdef", 100_000)
+	r.up.Script(upstream.Always(upstream.Text(200, "application/json", `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"`+content+`"},"finish_reason":"stop"}]}`)))
+	var out chunkRecorder
 	if err := r.gateway.Serve(t.Context(), chatRequest(r.up.URL()+"/v1", hello), &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.text.Bytes(); out.status != 200 || !bytes.Contains(got, []byte(said)) || !bytes.HasSuffix(got, []byte(`"finish_reason":"stop"}]}`)) {
+	if got := out.text.Bytes(); out.status != 200 || !bytes.Contains(got, []byte(content)) || !bytes.HasSuffix(got, []byte(`"finish_reason":"stop"}]}`)) {
 		t.Errorf("answered %d with %d bytes", out.status, len(got))
 	}
 	if out.longest > 256<<10 {

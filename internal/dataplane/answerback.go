@@ -23,24 +23,24 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 			return nil
 		}
 	}
-	b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+	b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
 	if err != nil {
 		return err
 	}
 	if a.isPage(b) {
 		return a.sentPage()
 	}
-	in := &dialect.Incoming{Status: a.status, Header: a.reply.header, Body: b, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
-	if in.More, err = g.askMore(ctx, a); err != nil {
+	incoming := &dialect.Incoming{Status: a.status, Header: a.response.header, Body: b, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+	if incoming.More, err = g.askMore(ctx, a); err != nil {
 		return err
 	}
 	if a.speech.unified != nil {
-		if given, err := g.fetchFollowUps(ctx, a, in); given || err != nil {
+		if responded, err := g.fetchFollowUps(ctx, a, incoming); responded || err != nil {
 			return err
 		}
-		return a.restated(in)
+		return a.restated(incoming)
 	}
-	r, err := a.speech.upstream.DecodeResponse(in)
+	r, err := a.speech.upstream.DecodeResponse(incoming)
 	if err != nil {
 		a.log().Usage = a.errorUsage(b)
 		return a.reported(b, fault.From(err))
@@ -53,27 +53,27 @@ func (g *Gateway) translated(ctx context.Context, a *attempt) error {
 		a.replayed(r)
 		return nil
 	}
-	a.answerJSON(a.kept.keep(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+replyRoom), r, a.answering())), "")
+	a.setJSONResponse(a.conversation.saveResponse(a.speech.client.EncodeResponse(make([]byte, 0, len(b)+responseOverheadBytes), r, a.answering())), "")
 	return nil
 }
 
 // relayFile gives the answer as it comes.
 func (a *attempt) relayFile(contentType string) {
-	a.reply.live = true
-	if a.reply.header.Get("content-type") == "" {
-		a.reply.header = a.reply.header.Clone(1)
-		a.reply.header.Set("content-type", contentType)
+	a.response.live = true
+	if a.response.header.Get("content-type") == "" {
+		a.response.header = a.response.header.Clone(1)
+		a.response.header.Set("content-type", contentType)
 	}
 }
 
-// replyRoom is what an answer may take more in the caller's words than in the provider's.
-const replyRoom = 1 << 10
+// responseOverheadBytes is what an answer may take more in the caller's words than in the provider's.
+const responseOverheadBytes = 1 << 10
 
-func (a *attempt) restated(in *dialect.Incoming) error {
-	out, err := a.speech.unified.TranslateResponse(in)
+func (a *attempt) restated(incoming *dialect.Incoming) error {
+	out, err := a.speech.unified.TranslateResponse(incoming)
 	if err != nil {
-		a.log().Usage = a.errorUsage(in.Body)
-		return a.reported(in.Body, fault.From(err))
+		a.log().Usage = a.errorUsage(incoming.Body)
+		return a.reported(incoming.Body, fault.From(err))
 	}
 	a.log().Usage, a.log().ResponseModel = out.Usage, out.Model
 	if counts[a.x.match.Endpoint] != "" {
@@ -83,27 +83,27 @@ func (a *attempt) restated(in *dialect.Incoming) error {
 	if !a.spec.OmitProvider && out.ContentType == "" {
 		body = named(body, a.spec.ID)
 	}
-	a.answerJSON(body, out.ContentType)
+	a.setJSONResponse(body, out.ContentType)
 	return nil
 }
 
-func (a *attempt) answerJSON(body []byte, contentType string) {
-	a.reply.body = body
-	a.reply.header = a.reply.header.Clone(1)
-	a.reply.header.Set("content-type", cmp.Or(contentType, "application/json"))
-	a.reply.header.Del("content-encoding")
+func (a *attempt) setJSONResponse(body []byte, contentType string) {
+	a.response.body = body
+	a.response.header = a.response.header.Clone(1)
+	a.response.header.Set("content-type", cmp.Or(contentType, "application/json"))
+	a.response.header.Del("content-encoding")
 }
 
 // answering is what the answer repeats of the call.
 func (a *attempt) answering() *dialect.ResponseContext {
-	told := a.spec.ID
+	providerID := a.spec.ID
 	if a.spec.OmitProvider {
-		told = ""
+		providerID = ""
 	}
 	as := &dialect.ResponseContext{
-		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: told, Strict: a.strict,
+		Call: a.call, ID: strings.ReplaceAll(a.x.id, "-", "")[:26], Created: a.x.started.Unix(), Provider: providerID, Strict: a.strict,
 	}
-	a.kept.answering(as)
+	a.conversation.answering(as)
 	return as
 }
 
@@ -112,8 +112,8 @@ func (a *attempt) replayed(r *llm.Response) {
 	enc := a.speech.client.NewEncoder(a.answering())
 	var out []byte
 	dialect.Replay(r, func(ev *llm.Event) { out = enc.Append(out, ev) })
-	a.kept.keepStream(enc)
-	a.answerJSON(out, "text/event-stream")
+	a.conversation.saveStream(enc)
+	a.setJSONResponse(out, "text/event-stream")
 }
 
 // moreMax bounds the further calls of one request: one for each of the inputs that OpenAI
@@ -133,14 +133,14 @@ func checkMore(a *attempt, more [][]byte) error {
 // answers together may be as large as one answer.
 func (g *Gateway) askMore(ctx context.Context, a *attempt) ([][]byte, error) {
 	var all [][]byte
-	left := g.set.MaxReplyBytes
+	left := g.set.MaxResponseBytes
 	for _, body := range a.more {
 		a.body = wire.Bytes(body)
 		resp, err := g.call(ctx, a, nil)
 		if err != nil {
 			return nil, clientGone(ctx, err)
 		}
-		b, err := wholePart(a, resp, left, "a part of the request")
+		b, err := readFollowUpBody(a, resp, left, "a part of the request")
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func (a *attempt) answersWithoutUsage() bool {
 		return a.hasAsyncField()
 	}
 	segments := pathSegments(a.x.path)
-	return usageElsewhere(segments) || a.hasAsyncField() || a.hasAsyncHeader() || hasAsyncQuery(a.x.in.RawQuery) || a.runsAgent(segments)
+	return usageElsewhere(segments) || a.hasAsyncField() || a.hasAsyncHeader() || hasAsyncQuery(a.x.req.RawQuery) || a.runsAgent(segments)
 }
 
 // hasAsyncField reports whether the body requests asynchronous work. A name that comes more
@@ -76,7 +76,7 @@ func requestsAsync(v gjson.Result) bool {
 // standard. Source: https://help.aliyun.com/zh/model-studio/text-to-image-v2-api-reference,
 // read 2026-11, and RFC 7240 section 4.1.
 func (a *attempt) hasAsyncHeader() bool {
-	h := a.x.in.Header
+	h := a.x.req.Header
 	return slices.ContainsFunc(h.Values("x-dashscope-async"), func(v string) bool { return !strings.EqualFold(strings.TrimSpace(v), "disable") }) ||
 		slices.ContainsFunc(h.Values("prefer"), func(v string) bool { return strings.Contains(strings.ToLower(v), "respond-async") })
 }

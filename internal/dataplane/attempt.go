@@ -25,37 +25,37 @@ type attempt struct {
 	called     time.Time // when its first call was sent; zero before
 	bodyReadAt time.Time // when an answer was in hand to its last byte; zero where it is relayed as it comes
 
-	spec        *provider.Spec
-	account     *credential.Account // the saved provider, nil for inline credentials
-	values      provider.Values
-	cacheable   bool // they are those of the target or the account alone, nothing came with the request
-	model       string
-	strict      bool          // finish reasons are brought into the shape of the surface
-	askedUsage  bool          // stream_options.include_usage was added by us
-	addedParams dialect.Added // parameters of the body that the gateway added
-	leftOut     dialect.Added // those that it does not add, because the host refuses them
-	resent      bool          // the request was made again without one of them
+	spec              *provider.Spec
+	account           *credential.Account // the saved provider, nil for inline credentials
+	values            provider.Values
+	cacheable         bool // they are those of the target or the account alone, nothing came with the request
+	model             string
+	strict            bool          // finish reasons are brought into the shape of the surface
+	addedUsageRequest bool          // stream_options.include_usage was added by us
+	addedParams       dialect.Added // parameters of the body that the gateway added
+	leftOut           dialect.Added // those that it does not add, because the host refuses them
+	resent            bool          // the request was made again without one of them
 
-	plan        *provider.Plan
-	speech      translation            // how the call is translated; zero when both sides speak one shape
-	shaped      []byte                 // of a translated call that is kept: the client's body with the changes of the config
-	unsupported []string               // fields of the caller that the target cannot carry
-	call        *llm.Call              // a translated conversation
-	names       *dialect.Names         // of its tools, where the provider gets others
-	texts       *dialect.FreeTextTools // its tools that take free text, where the provider has functions only
-	sent        *dialect.Request       // or another request
-	to          *dialect.Target        // of either
-	more        [][]byte               // bodies of further calls that the request takes
-	extra       wire.Header            // lines that the translation needs
-	kept        *conversation          // of a response that the gateway keeps
-	restored    []byte                 // what is sent, where what was said before was put into it that the gateway keeps
-	talk        *streamTranslator      // the stream of a translated conversation
-	header      wire.Header            // to send, without the credential
-	body        wire.Payload           // to send
-	stream      bool
+	plan         *provider.Plan
+	speech       translation            // how the call is translated; zero when both sides speak one shape
+	shaped       []byte                 // of a translated call that is kept: the client's body with the changes of the config
+	unsupported  []string               // fields of the caller that the target cannot carry
+	call         *llm.Call              // a translated conversation
+	names        *dialect.Names         // of its tools, where the provider gets others
+	texts        *dialect.FreeTextTools // its tools that take free text, where the provider has functions only
+	sent         *dialect.Request       // or another request
+	to           *dialect.Target        // of either
+	more         [][]byte               // bodies of further calls that the request takes
+	extra        wire.Header            // lines that the translation needs
+	conversation *conversation          // of a response that the gateway keeps
+	restored     []byte                 // what is sent, where what was said before was put into it that the gateway keeps
+	translator   *streamTranslator      // the stream of a translated conversation
+	header       wire.Header            // to send, without the credential
+	body         wire.Payload           // to send
+	stream       bool
 
 	job          *jobPlan      // of a call that begins a job at its provider; nil for all others
-	stake        *reservation  // nil where the call is not metered
+	reservation  *reservation  // nil where the call is not metered
 	sentUpstream bool          // the call may have reached the provider
 	answers      uint64        // id of the response that answers, as contexts know it; 0 where there is none
 	backgroundID string        // id of the response that the provider goes on working on; empty for none
@@ -78,7 +78,7 @@ type attempt struct {
 	first        []byte                  // the first bytes of a stream
 	got          wire.Header             // of resp, as the upstream sent it
 	raw          capture                 // a stream as the upstream sent it, where it is put in other words and bodies are kept
-	reply        reply
+	response     upstreamResponse
 	status       int
 	fault        *fault.Error
 	id           string // of its record; see recordID
@@ -91,12 +91,12 @@ type attempt struct {
 	written      *record.Attempt // see log
 	recorded     bool
 	committed    bool // bytes of it reached the client
-	carried      bool // another target can go on with it
+	canContinue  bool // another target can go on with it
 }
 
-// reply is the answer in hand: its head, and its body in memory or still to be
+// upstreamResponse is the answer in hand: its head, and its body in memory or still to be
 // read from resp.
-type reply struct {
+type upstreamResponse struct {
 	header wire.Header
 	body   []byte
 	live   bool // the body is still at the upstream

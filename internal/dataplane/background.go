@@ -67,7 +67,7 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 	}
 	response, _ := splice.Find(dialect.FirstData(first), "response")
 	a.answers = g.contexts.key(a, response)
-	if in, _ := splice.Find(response, "background"); string(in) == "true" {
+	if current, _ := splice.Find(response, "background"); string(current) == "true" {
 		a.works(response)
 	}
 }
@@ -79,7 +79,7 @@ var errFollowed = errors.New("as many are followed as may be (BACKGROUND_RESPONS
 // the provider works on. Nil where there is none, or where nobody can follow it: then the
 // attempt counts with its bound.
 func (g *Gateway) handToBackground(a *attempt) *backgrounded {
-	if a.backgroundID == "" || !a.stake.reserved() {
+	if a.backgroundID == "" || !a.reservation.reserved() {
 		return nil
 	}
 	b, err := g.backgroundAttempt(a)
@@ -88,7 +88,7 @@ func (g *Gateway) handToBackground(a *attempt) *backgrounded {
 		g.Log.Warn("a response in the background cannot be followed, and counts with the bound of its cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
-	a.outcome, a.stake.holds, a.stake.rates = handedToBackground, nil, 0
+	a.outcome, a.reservation.holds, a.reservation.rates = inBackground, nil, 0
 	return b
 }
 
@@ -112,17 +112,17 @@ func (g *Gateway) backgroundAttempt(a *attempt) (*backgrounded, error) {
 // backgrounded is the attempt that follows the response of another, with nothing of the
 // request but what outlasts it. Its room is not lent: it may be kept for hours.
 func (g *Gateway) backgrounded(a *attempt) *backgrounded {
-	whole := a.x
-	x := whole.detach()
+	source := a.x
+	x := source.detach()
 	x.match = llm.Match{Endpoint: llm.CreateModelResponse, Body: llm.NoBody}
 	b := &backgrounded{id: a.backgroundID, soon: make(chan pollDone, 1), ended: make(chan struct{})}
 	b.attempt = &attempt{
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, spec: a.spec, account: a.account, values: maps.Clone(a.values), model: a.model, auxiliary: true, answers: a.answers,
 	}
-	*b.newReservation() = *a.stake
-	b.stake.holds, b.stake.open = slices.Clone(a.stake.holds), false
-	if whole.doc != nil {
-		b.input = g.counter.Request(llm.CreateModelResponse, whole.doc.Source(), a.priceName()).Tokens
+	*b.newReservation() = *a.reservation
+	b.reservation.holds, b.reservation.open = slices.Clone(a.reservation.holds), false
+	if source.doc != nil {
+		b.input = g.counter.Request(llm.CreateModelResponse, source.doc.Source(), a.priceName()).Tokens
 	}
 	return b
 }
@@ -134,9 +134,9 @@ func (x *exchange) detach() *exchange {
 	x.attempts++
 	r.exchange = *x
 	d := &r.exchange
-	in := *x.in
-	in.Header, in.Body, in.Length = x.in.Header.Clone(0), nil, 0
-	d.room, d.in, d.out, d.last = r, &in, nil, nil
+	current := *x.req
+	current.Header, current.Body, current.Length = x.req.Header.Clone(0), nil, 0
+	d.scratch, d.req, d.out, d.last = r, &current, nil, nil
 	d.spool, d.doc, d.form, d.made, d.direct, d.passes = nil, nil, nil, nil, nil, nil
 	d.match.Body, d.holds = llm.NoBody, nil
 	d.replay = x.replay.forDetached()
@@ -151,8 +151,8 @@ func cancelsWork(path string) bool {
 		return false
 	}
 	id, ok = strings.CutSuffix(id, "/cancel")
-	return ok && id != "" && strings.Trim(id, idLetters) == ""
+	return ok && id != "" && strings.Trim(id, idAlphabet) == ""
 }
 
-// idLetters are what ids of responses are made of.
-const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+// idAlphabet are what ids of responses are made of.
+const idAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

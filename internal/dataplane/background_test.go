@@ -31,16 +31,16 @@ type worker struct {
 	mu    sync.Mutex // guards what follows
 	state string     // the members of the response behind its id
 	code  int        // of answers to GET; 0 is 200
-	looks int
+	polls int
 	first string // the answer to POST is encoded or a stream, if it says so
 }
 
 const (
-	queued    = `"status":"queued","model":"gpt-4o-mini","output":[],"usage":null`
-	completed = `"status":"completed","model":"gpt-4o-mini","output":[{"type":"message","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":9,"output_tokens":333,"total_tokens":342}`
-	cancelled = `"status":"cancelled","model":"gpt-4o-mini","output":[{"type":"message","content":[{"type":"output_text","text":"one two three"}]}],"usage":null`
-	broken    = `"status":"failed","model":"gpt-4o-mini","output":[],"usage":null,"error":{"code":"server_error","message":"no luck"}`
-	asked     = `{"model":"gpt-4o-mini","background":true,"max_output_tokens":400,"input":"Hello there"}`
+	queued         = `"status":"queued","model":"gpt-4o-mini","output":[],"usage":null`
+	completed      = `"status":"completed","model":"gpt-4o-mini","output":[{"type":"message","content":[{"type":"output_text","text":"Hi."}]}],"usage":{"input_tokens":9,"output_tokens":333,"total_tokens":342}`
+	cancelled      = `"status":"cancelled","model":"gpt-4o-mini","output":[{"type":"message","content":[{"type":"output_text","text":"one two three"}]}],"usage":null`
+	broken         = `"status":"failed","model":"gpt-4o-mini","output":[],"usage":null,"error":{"code":"server_error","message":"no luck"}`
+	backgroundBody = `{"model":"gpt-4o-mini","background":true,"max_output_tokens":400,"input":"Hello there"}`
 )
 
 func newWorker(t *testing.T) *worker {
@@ -64,7 +64,7 @@ func (w *worker) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.code = 404
 		body = `{"id":"resp_a","object":"response","deleted":true}`
 	case r.Method == "GET":
-		w.looks++
+		w.polls++
 		if w.code != 0 {
 			out.WriteHeader(w.code)
 		}
@@ -87,10 +87,10 @@ func (w *worker) becomes(state string, code int) {
 	w.state, w.code = state, code
 }
 
-func (w *worker) looked() int {
+func (w *worker) pollCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.looks
+	return w.polls
 }
 
 // follows has looks made often.
@@ -117,7 +117,7 @@ func (r *rig) following(t *testing.T) (stop func()) {
 	return stop
 }
 
-func at(host string) []string {
+func hostHeaders(host string) []string {
 	return []string{"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + host + "/v1"}
 }
 
@@ -135,7 +135,7 @@ func TestBackgroundResponse(t *testing.T) {
 		{"told", func(_ *rig, w *worker, _ func()) { w.becomes(completed, 0) }, record.OK, ledger.Settled, counted},
 		{"after a failure of the provider", func(_ *rig, w *worker, _ func()) {
 			w.becomes(queued, 503)
-			for n := w.looked(); w.looked() < n+10; {
+			for n := w.pollCount(); w.pollCount() < n+10; {
 				time.Sleep(time.Millisecond)
 			}
 			w.becomes(completed, 0)
@@ -155,15 +155,15 @@ func TestBackgroundResponse(t *testing.T) {
 				stop := r.following(t)
 				plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
 				w.first = first
-				body := asked
+				body := backgroundBody
 				if first == "stream" {
-					body = strings.Replace(asked, "{", `{"stream":true,`, 1)
+					body = strings.Replace(backgroundBody, "{", `{"stream":true,`, 1)
 				}
-				if a := r.call("POST", "/v1/responses", body, at(w.URL)...); a.StatusCode != 200 {
+				if a := r.call("POST", "/v1/responses", body, hostHeaders(w.URL)...); a.StatusCode != 200 {
 					t.Fatalf("%d %s", a.StatusCode, a.Text)
 				}
-				until(t, "a look", func() bool { return w.looked() > 2 })
-				s, lines := r.bank.State(time.Now(), &plan.Budgets[0]), r.journal.ledger()
+				until(t, "a look", func() bool { return w.pollCount() > 2 })
+				s, lines := r.limiter.State(time.Now(), &plan.Budgets[0]), r.journal.ledger()
 				if s.Held == 0 || s.Used != 0 || r.gateway.Background() != 1 {
 					t.Errorf("meanwhile: %+v, %d are followed", s, r.gateway.Background())
 				}
@@ -187,10 +187,10 @@ func TestBackgroundResponse(t *testing.T) {
 				if work.RequestID != call.RequestID || work.ID == call.ID || work.Number != 1 || work.Endpoint != llm.CreateModelResponse || work.Model != "gpt-4o-mini" {
 					t.Errorf("the work: %s of %s, number %d, %s of %s", work.ID, work.RequestID, work.Number, work.Endpoint, work.Model)
 				}
-				if told := c.state == ledger.Settled; told != (work.Usage.OutputTokens == 333) || told != strings.Contains(string(work.Response.Bytes), `"Hi."`) {
+				if isDone := c.state == ledger.Settled; isDone != (work.Usage.OutputTokens == 333) || isDone != strings.Contains(string(work.Response.Bytes), `"Hi."`) {
 					t.Errorf("usage %+v, body %s", work.Usage, work.Response.Bytes)
 				}
-				if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != cost {
+				if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != cost {
 					t.Errorf("afterwards: %+v", s)
 				}
 				if lines := r.journal.ledger(); len(lines) != 4 || lines[3].Amount != cost || lines[3].ID != work.ID {
@@ -206,7 +206,7 @@ func TestCancelledBackgroundResponse(t *testing.T) {
 	t.Parallel()
 	r, w := newRig(t, follows), newWorker(t)
 	r.following(t)
-	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 	w.becomes(cancelled, 0)
 	until(t, "the end", func() bool { return len(r.journal.all()) == 2 })
 	if s := r.journal.all()[1].Spend; s.State != "estimated" || s.Cost < 2*miniInput+3*miniOutput || s.Cost > 20*miniInput+6*miniOutput {
@@ -219,12 +219,12 @@ func TestCancellingIsFree(t *testing.T) {
 	t.Parallel()
 	r, w := newRig(t), newWorker(t)
 	w.becomes(completed, 0)
-	r.call("POST", "/v1/responses/resp_a/cancel", "", at(w.URL)...)
+	r.call("POST", "/v1/responses/resp_a/cancel", "", hostHeaders(w.URL)...)
 	if row := r.journal.one(t); row.Status != 200 || row.Spend.State != "" || len(r.journal.ledger()) != 0 {
 		t.Errorf("%d %+v", row.Status, row.Spend)
 	}
 	r = newRig(t)
-	r.call("POST", "/v1/responses/resp_a;x/cancel", `{"model":"gpt-4o-mini"}`, at(w.URL)...)
+	r.call("POST", "/v1/responses/resp_a;x/cancel", `{"model":"gpt-4o-mini"}`, hostHeaders(w.URL)...)
 	if row := r.journal.one(t); row.Spend.State == "" {
 		t.Errorf("another path is free: %+v", row.Spend)
 	}
@@ -238,12 +238,12 @@ func TestBackgroundResponseIsReadByItsCaller(t *testing.T) {
 			t.Parallel()
 			r, w := newRig(t, patient), newWorker(t)
 			r.following(t)
-			r.call("POST", "/v1/responses", asked, at(w.URL)...)
-			if r.call("GET", "/v1/responses/resp_a", "", at(w.URL)...); r.gateway.Background() != 1 {
+			r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
+			if r.call("GET", "/v1/responses/resp_a", "", hostHeaders(w.URL)...); r.gateway.Background() != 1 {
 				t.Fatal("it is not followed")
 			}
 			w.becomes(completed, 0)
-			r.call(method, "/v1/responses/resp_a", "", at(w.URL)...)
+			r.call(method, "/v1/responses/resp_a", "", hostHeaders(w.URL)...)
 			until(t, "the end", func() bool { return r.gateway.Background() == 0 })
 			for _, row := range r.journal.all() {
 				if row.Number == 1 && (row.Spend.State != "settled" || row.Spend.Cost != counted) {
@@ -265,7 +265,7 @@ func TestBackgroundResponseThatIsNotFollowed(t *testing.T) {
 			t.Parallel()
 			r, w := newRig(t, change), newWorker(t)
 			r.following(t)
-			r.call("POST", "/v1/responses", asked, at(w.URL)...)
+			r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 			until(t, "the end", func() bool { return r.gateway.Background() == 0 })
 			rows := r.journal.all()
 			last := rows[len(rows)-1]
@@ -281,7 +281,7 @@ func TestBackgroundResponseAtTheEnd(t *testing.T) {
 	t.Parallel()
 	r, w := newRig(t, follows), newWorker(t)
 	r.following(t)()
-	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 	if rows := r.journal.all(); len(rows) != 1 || rows[0].Spend.State != "unknown" {
 		t.Errorf("%d records", len(rows))
 	}
@@ -300,12 +300,12 @@ func TestBackgroundResponseThatTheLedgerRefuses(t *testing.T) {
 	}))
 	t.Cleanup(up.Close)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
-	r.call("POST", "/v1/responses", asked, at(up.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(up.URL)...)
 	row := r.journal.one(t)
 	if s := row.Spend; s.State != "unknown" || s.Cost == 0 || s.Cost != s.MaxCost {
 		t.Errorf("%+v", s)
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != row.Spend.MaxCost {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != row.Spend.MaxCost {
 		t.Errorf("%+v", s)
 	}
 }
@@ -316,7 +316,7 @@ func TestBackgroundResponseOfAProviderThatIsGone(t *testing.T) {
 	t.Parallel()
 	r, w := newRig(t, patient), newWorker(t)
 	stop := r.following(t)
-	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 	w.Close()
 	stop()
 	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Spend.Cost != rows[1].Spend.MaxCost {
@@ -340,7 +340,7 @@ func TestBackgroundResponseOfAProviderThatHangs(t *testing.T) {
 	t.Cleanup(up.Close)
 	r := newRig(t, follows)
 	stop := r.following(t)
-	r.call("POST", "/v1/responses", asked, at(up.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(up.URL)...)
 	<-hangs
 	stop()
 	if rows := r.journal.all(); len(rows) != 2 || rows[1].Spend.State != "unknown" || rows[1].Outcome != record.Interrupted {
@@ -353,18 +353,18 @@ func TestBackgroundResponseInFigures(t *testing.T) {
 	t.Parallel()
 	r, w := newRig(t, follows), newWorker(t)
 	r.following(t)
-	r.call("POST", "/v1/responses", asked, at(w.URL)...)
+	r.call("POST", "/v1/responses", backgroundBody, hostHeaders(w.URL)...)
 	w.becomes(completed, 0)
 	until(t, "the end", func() bool { return len(r.journal.all()) == 2 && r.gateway.Background() == 0 })
 	if work := r.journal.all()[1]; work.FirstByte != 0 || work.Duration == 0 {
 		t.Errorf("first byte after %s of %s", work.FirstByte, work.Duration)
 	}
-	figures := prometheus.NewRegistry()
-	figures.MustRegister(r.metrics.Collectors()...)
-	if n, err := testutil.GatherAndCount(figures, "sluice_fallbacks_total"); n != 0 || err != nil {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(r.metrics.Collectors()...)
+	if n, err := testutil.GatherAndCount(registry, "sluice_fallbacks_total"); n != 0 || err != nil {
 		t.Errorf("%d fallbacks, %v", n, err)
 	}
-	if n, err := testutil.GatherAndCount(figures, "sluice_first_byte_seconds"); n != 1 || err != nil {
+	if n, err := testutil.GatherAndCount(registry, "sluice_first_byte_seconds"); n != 1 || err != nil {
 		t.Errorf("first bytes of %d providers, %v", n, err)
 	}
 }
@@ -397,11 +397,11 @@ func TestManyBackgroundResponses(t *testing.T) {
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1000)}})
 	var all sync.WaitGroup
 	for range calls {
-		all.Go(func() { r.call("POST", "/v1/responses", asked, at(up.URL)...) })
+		all.Go(func() { r.call("POST", "/v1/responses", backgroundBody, hostHeaders(up.URL)...) })
 	}
 	all.Wait()
 	until(t, "all ends", func() bool { return len(r.journal.all()) == 2*calls && r.gateway.Background() == 0 })
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != calls*counted {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != calls*counted {
 		t.Errorf("%+v", s)
 	}
 }

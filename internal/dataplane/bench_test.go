@@ -56,9 +56,9 @@ func bench(tb testing.TB) (host string, serve func(*wire.Request)) {
 	})
 	g := newRig(tb).gateway
 	g.Journal = nowhere{}
-	return "http://" + ln.Addr().String(), func(in *wire.Request) {
+	return "http://" + ln.Addr().String(), func(req *wire.Request) {
 		var out sink
-		if err := g.Serve(ctx, in, &out); err != nil || out.status != 200 {
+		if err := g.Serve(ctx, req, &out); err != nil || out.status != 200 {
 			tb.Fatal(out.status, err)
 		}
 	}
@@ -88,8 +88,8 @@ var tooled = `{"model":"claude-sonnet-4-5","max_tokens":512,"temperature":0.2,"t
 	`{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"find","arguments":"{\"q\":\"x\"}"}}]},` +
 	`{"role":"tool","tool_call_id":"c1","content":"` + strings.Repeat("found ", 20) + `"},{"role":"user","content":"So what is it?"}]}`
 
-// benchTold sends that conversation to a provider, whose config is made of the host.
-func benchTold(tb testing.TB, config string) func() {
+// benchConversation sends that conversation to a provider, whose config is made of the host.
+func benchConversation(tb testing.TB, config string) func() {
 	tb.Helper()
 	host, serve := bench(tb)
 	config = strings.ReplaceAll(config, "HOST", host)
@@ -114,7 +114,7 @@ var tellings = []struct{ provider, config string }{
 func BenchmarkTold(b *testing.B) {
 	for _, c := range tellings {
 		b.Run(c.provider, func(b *testing.B) {
-			call := benchTold(b, c.config)
+			call := benchConversation(b, c.config)
 			b.ReportAllocs()
 			for b.Loop() {
 				call()

@@ -14,10 +14,10 @@ func TestBodiesOfAllMethods(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.up.Script(func(upstream.Seen) *upstream.Response {
-		reply := upstream.JSON(200, map[string]any{"ok": true})
-		reply.Header = append(reply.Header, upstream.Field{Name: "Set-Cookie", Value: "session=theirs"}, upstream.Field{Name: "Alt-Svc", Value: `h3=":443"; ma=86400`},
+		response := upstream.JSON(200, map[string]any{"ok": true})
+		response.Header = append(response.Header, upstream.Field{Name: "Set-Cookie", Value: "session=theirs"}, upstream.Field{Name: "Alt-Svc", Value: `h3=":443"; ma=86400`},
 			upstream.Field{Name: "Strict-Transport-Security", Value: "max-age=31536000; includeSubDomains; preload"}, upstream.Field{Name: "Openai-Version", Value: "2020-10-01"})
-		return &reply
+		return &response
 	})
 	slow := httptest.NewServer(front.New(r.gateway))
 	t.Cleanup(slow.Close)

@@ -59,7 +59,7 @@ func (g *Gateway) readJSON(x *exchange) error {
 
 // orCoded is what is wrong with a body that cannot be read: err, unless it is compressed.
 func (x *exchange) orCoded(err error) error {
-	coding := x.in.Header.Get("content-encoding")
+	coding := x.req.Header.Get("content-encoding")
 	if coding != "" && !strings.EqualFold(coding, "identity") && fault.From(err).Param == "" {
 		return fault.Newf(fault.UnsupportedMedia, "the body has the content-encoding %q, which is not undone here; send it as it is", clip(coding)).WithParam("content-encoding").WithCause(err)
 	}
@@ -86,16 +86,16 @@ func (x *exchange) nameModel(sent string, ok bool) {
 	}
 }
 
-// ownAt are the beginnings of model names that providers themselves write with an @:
+// atModelPrefixes are the beginnings of model names that providers themselves write with an @:
 // "@cf/meta/llama-3.1-8b-instruct" of Workers AI.
 // Source: https://developers.cloudflare.com/workers-ai/models, read 2026-11.
-var ownAt = map[string]bool{"cf": true, "hf": true}
+var atModelPrefixes = map[string]bool{"cf": true, "hf": true}
 
 // splitModel is splitModel for a name that may be a provider's own, unless there is a
 // saved provider of that slug.
 func (x *exchange) splitModel(m string) (account, model string) {
 	account, model = splitModel(m)
-	if ownAt[account] && x.dir.FindAccount(x.key.Principal.WorkspaceID, account) == nil {
+	if atModelPrefixes[account] && x.dir.FindAccount(x.key.Principal.WorkspaceID, account) == nil {
 		return "", m
 	}
 	return account, model
@@ -116,14 +116,14 @@ func (g *Gateway) readForm(x *exchange) error {
 	if t := mediaType(x.ctl.contentType); t != "multipart/form-data" {
 		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).WithParam("content-type")
 	}
-	if x.in.Length > g.set.MaxUploadBytes {
+	if x.req.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
-	if x.in.Body == nil {
+	if x.req.Body == nil {
 		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").WithParam("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
-	f, err := splice.ReadForm(x.in.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
+	f, err := splice.ReadForm(x.req.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
 	if err != nil {
 		return unheld(err, g.set.MaxUploadBytes)
 	}
@@ -138,15 +138,15 @@ func (g *Gateway) readForm(x *exchange) error {
 // model field and is what rules of the config are about, and leaves anything else to be
 // sent as it comes.
 func (g *Gateway) readOpaque(x *exchange) error {
-	if x.in.Body == nil || x.in.Length == 0 {
+	if x.req.Body == nil || x.req.Length == 0 {
 		return nil
 	}
-	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.in.Method, x.path) == jobs.Video {
+	if mediaType(x.ctl.contentType) == "multipart/form-data" && jobs.KindOf(x.match.Endpoint, x.req.Method, x.path) == jobs.Video {
 		return g.readForm(x) // its fields say what it costs
 	}
 	x.bodyNotParsed = true
 	if t := mediaType(x.ctl.contentType); t != "application/json" && !strings.HasSuffix(t, "+json") {
-		return g.leave(x)
+		return g.passBodyThrough(x)
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
 		return err
@@ -169,13 +169,13 @@ func (g *Gateway) readOpaque(x *exchange) error {
 	return g.readFields(x)
 }
 
-// leave has a body sent as it comes.
-func (g *Gateway) leave(x *exchange) error {
-	if x.in.Length > g.set.MaxUploadBytes {
+// passBodyThrough has a body sent as it comes.
+func (g *Gateway) passBodyThrough(x *exchange) error {
+	if x.req.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
-	x.passes = &limitedBody{r: x.in.Body, left: g.set.MaxUploadBytes}
-	p := wire.Stream(x.passes, x.in.Length)
+	x.passes = &limitedBody{r: x.req.Body, left: g.set.MaxUploadBytes}
+	p := wire.Stream(x.passes, x.req.Length)
 	x.direct = &p
 	return nil
 }
@@ -191,12 +191,12 @@ func (g *Gateway) holdDirect(x *exchange) error {
 }
 
 func (g *Gateway) hold(x *exchange, limit int64) error {
-	x.spool = &x.room.body
+	x.spool = &x.scratch.body
 	x.spool.Open(g.set.SpoolDir)
-	if x.in.Body == nil {
+	if x.req.Body == nil {
 		return nil
 	}
-	return unheld(x.spool.Fill(x.in.Body, x.in.Length, limit), limit)
+	return unheld(x.spool.Fill(x.req.Body, x.req.Length, limit), limit)
 }
 
 // unheld is what becomes of a failure to take a body in: a refusal where the client can be
@@ -234,8 +234,8 @@ func (g *Gateway) unsent(err error) *fault.Error {
 
 // ofBody reports whether a failure is that of a body that could not be sent on.
 func ofBody(err error) bool {
-	var own *transport.BodyError
-	return errors.As(err, &own)
+	var bodyErr *transport.BodyError
+	return errors.As(err, &bodyErr)
 }
 
 // diskFailed reports whether an error is that of the spool's file, not the client's.

@@ -156,9 +156,9 @@ func (a *attempt) runsItself(tool []byte) bool {
 	return gemini.IsBuiltin(splice.Text(tool, "name")) || gemini.IsBuiltin(splice.Text(tool, "function", "name"))
 }
 
-// speaksOfSearching reports whether what stands beside the conversation speaks of searching,
+// mentionsSearch reports whether what stands beside the conversation speaks of searching,
 // but for tools that the caller runs.
-func (a *attempt) speaksOfSearching() bool {
+func (a *attempt) mentionsSearch() bool {
 	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
 		for i := range params {
 			if a.searchesBy([]byte(params[i].Key), params[i].Raw) {
@@ -177,7 +177,7 @@ func (a *attempt) speaksOfSearching() bool {
 	return false
 }
 
-// searchesBy is speaksOfSearching of a parameter.
+// searchesBy is mentionsSearch of a parameter.
 func (a *attempt) searchesBy(name, val []byte) bool {
 	var key [longestName]byte
 	if string(plainName(key[:0], name)) != "tools" {

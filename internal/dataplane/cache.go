@@ -6,14 +6,14 @@ import "sync"
 // every request. When it is full it forgets all: that is rare, and cheaper than keeping an
 // order. Safe for concurrent use.
 type cache[K comparable, V any] struct {
-	most int // entries
+	maxEntries int // entries
 
 	mu    sync.RWMutex // guards known
 	known map[K]V
 }
 
 func newCache[K comparable, V any](most int) *cache[K, V] {
-	return &cache[K, V]{most: most, known: make(map[K]V)}
+	return &cache[K, V]{maxEntries: most, known: make(map[K]V)}
 }
 
 func (c *cache[K, V]) get(k K) (v V, ok bool) {
@@ -34,7 +34,7 @@ func (c *cache[K, V]) drop(k K) {
 func (c *cache[K, V]) put(k K, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.known) >= c.most {
+	if len(c.known) >= c.maxEntries {
 		clear(c.known)
 	}
 	c.known[k] = v

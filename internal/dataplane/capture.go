@@ -55,22 +55,22 @@ func (c *capture) bytes() []byte {
 // join moves what was kept to one room for at least n bytes.
 func (c *capture) join(n int) {
 	whole := wire.GetBuffer(n)
-	kept := (*whole)[:0]
-	for _, room := range c.full {
-		kept = append(kept, *room...)
+	data := (*whole)[:0]
+	for _, buf := range c.full {
+		data = append(data, *buf...)
 	}
-	kept = append(kept, (*c.last)[:c.used]...)
+	data = append(data, (*c.last)[:c.used]...)
 	c.free()
-	c.last, c.used, c.held = whole, len(kept), len(kept)
+	c.last, c.used, c.held = whole, len(data), len(data)
 }
 
-// whole reports whether all that passed by was kept.
-func (c *capture) whole() bool { return c.size == int64(c.held) }
+// isComplete reports whether all that passed by was kept.
+func (c *capture) isComplete() bool { return c.size == int64(c.held) }
 
 // free gives the rooms back.
 func (c *capture) free() {
-	for _, room := range c.full {
-		wire.PutBuffer(room)
+	for _, buf := range c.full {
+		wire.PutBuffer(buf)
 	}
 	if c.last != nil {
 		wire.PutBuffer(c.last)

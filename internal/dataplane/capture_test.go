@@ -16,15 +16,15 @@ func TestCapture(t *testing.T) {
 		defer c.free()
 		var all []byte
 		for i, n := range rapid.SliceOf(rapid.IntRange(0, 5<<10)).Draw(t, "pieces") {
-			piece := bytes.Repeat([]byte{byte(i)}, n)
-			all = append(all, piece...)
-			c.take(piece)
+			chunk := bytes.Repeat([]byte{byte(i)}, n)
+			all = append(all, chunk...)
+			c.take(chunk)
 			if rapid.IntRange(0, 9).Draw(t, "asked") == 0 {
 				c.bytes()
 			}
 		}
-		if want := all[:min(len(all), c.max)]; !bytes.Equal(c.bytes(), want) || c.size != int64(len(all)) || c.whole() != (len(want) == len(all)) {
-			t.Fatalf("kept %d bytes of %d, whole: %t; want %d", len(c.bytes()), c.size, c.whole(), len(want))
+		if want := all[:min(len(all), c.max)]; !bytes.Equal(c.bytes(), want) || c.size != int64(len(all)) || c.isComplete() != (len(want) == len(all)) {
+			t.Fatalf("kept %d bytes of %d, whole: %t; want %d", len(c.bytes()), c.size, c.isComplete(), len(want))
 		}
 	})
 }

@@ -17,15 +17,15 @@ import (
 // Source: https://platform.openai.com/docs/guides/conversation-state, read 2026-11.
 
 const (
-	carriedUnknown = 131_072 // tokens that a model reads at most, unless the catalog knows better
-	contextsMost   = 1 << 15 // responses of which the length is remembered, twice
+	defaultContextTokens = 131_072 // tokens that a model reads at most, unless the catalog knows better
+	maxContexts          = 1 << 15 // responses of which the length is remembered, twice
 )
 
-// asked is what the caller asks for, with what was said before as far as the gateway keeps it.
-func (a *attempt) asked() []byte {
+// fullRequestBody is what the caller asks for, with what was said before as far as the gateway keeps it.
+func (a *attempt) fullRequestBody() []byte {
 	switch {
-	case a.kept != nil:
-		return a.kept.body
+	case a.conversation != nil:
+		return a.conversation.body
 	case a.restored != nil:
 		return a.restored
 	}
@@ -35,11 +35,11 @@ func (a *attempt) asked() []byte {
 // maxContextTokens bounds the tokens that the provider reads beside the call: what the response
 // before came to, where this gateway remembers it, else as much as the model reads.
 func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int64 {
-	unknown := cmp.Or(reach.Input, carriedUnknown)
+	unknown := cmp.Or(reach.Input, defaultContextTokens)
 	if a.brings() {
 		return unknown
 	}
-	if ep := a.x.match.Endpoint; ep != llm.CreateModelResponse && ep != llm.Proxy || a.kept != nil {
+	if ep := a.x.match.Endpoint; ep != llm.CreateModelResponse && ep != llm.Proxy || a.conversation != nil {
 		return 0
 	}
 	for _, name := range [...]string{"conversation", "prompt"} {
@@ -92,11 +92,11 @@ type origin struct{ workspace, provider, host, id string }
 // key is that of a response that answers an attempt; 0 for one without an id.
 func (c *contexts) key(a *attempt, response []byte) uint64 {
 	id, _ := splice.Find(response, "id")
-	return c.of(a, id)
+	return c.contextKey(a, id)
 }
 
-// of is the key of a raw id where an attempt goes to.
-func (c *contexts) of(a *attempt, id []byte) uint64 {
+// contextKey is the key of a raw id where an attempt goes to.
+func (c *contexts) contextKey(a *attempt, id []byte) uint64 {
 	if len(id) <= len(`""`) || id[0] != '"' {
 		return 0
 	}
@@ -111,7 +111,7 @@ func (c *contexts) note(key uint64, u *llm.Usage) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.now) >= contextsMost {
+	if len(c.now) >= maxContexts {
 		c.now, c.before = make(map[uint64]int64), c.now
 	}
 	c.now[key] = u.InputTokens + u.OutputTokens
@@ -120,7 +120,7 @@ func (c *contexts) note(key uint64, u *llm.Usage) {
 // find is what the response of a raw id came to where an attempt goes to; 0 where nobody
 // remembers it.
 func (c *contexts) find(a *attempt, id []byte) int64 {
-	key := c.of(a, id)
+	key := c.contextKey(a, id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n, ok := c.now[key]; ok {

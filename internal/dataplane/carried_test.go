@@ -19,7 +19,7 @@ import (
 func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 	t.Parallel()
 	const usage = `"usage":{"input_tokens":5000,"output_tokens":700,"total_tokens":5700}`
-	whole := upstream.JSON(200, json.RawMessage(`{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}`))
+	response := upstream.JSON(200, json.RawMessage(`{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}`))
 	streamed := upstream.Stream(
 		"event: response.created\ndata: "+`{"type":"response.created","response":{"id":"resp_A1","object":"response","status":"in_progress","output":[]}}`+"\n\n",
 		"event: response.completed\ndata: "+`{"type":"response.completed","response":{"id":"resp_A1","object":"response","status":"completed","output":[],`+usage+`}}`+"\n\n",
@@ -31,32 +31,32 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 	}
 	const all = -1
 	for _, c := range []struct {
-		name   string
-		first  upstream.Response
-		member string
-		most   int64 // beside the call itself
+		name          string
+		first         upstream.Response
+		member        string
+		contextTokens int64 // beside the call itself
 	}{
-		{"known", whole, `"previous_response_id":"resp_A1"`, 5700},
+		{"known", response, `"previous_response_id":"resp_A1"`, 5700},
 		{"known of a stream", streamed, `"previous_response_id":"resp_A1"`, 5700},
-		{"of an own host", whole, `"previous_response_id":"resp_A1"`, all},
-		{"of another", whole, `"previous_response_id":"resp_B2"`, all},
+		{"of an own host", response, `"previous_response_id":"resp_A1"`, all},
+		{"of another", response, `"previous_response_id":"resp_B2"`, all},
 		{"not counted", uncounted, `"previous_response_id":"resp_A1"`, all},
-		{"a conversation", whole, `"conversation":{"id":"conv_1"}`, all},
-		{"items", whole, `"input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"x"}]`, all},
-		{"none", whole, `"previous_response_id":null`, 0},
-		{"no conversation", whole, `"conversation":null`, 0},
+		{"a conversation", response, `"conversation":{"id":"conv_1"}`, all},
+		{"items", response, `"input":[{"type":"item_reference","id":"msg_1"},{"role":"user","content":"x"}]`, all},
+		{"none", response, `"previous_response_id":null`, 0},
+		{"no conversation", response, `"conversation":null`, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 10_000_000)}})
-			own := c.name == "of an own host"
+			customHost := c.name == "of an own host"
 			r.up.Handle("/own/responses", upstream.Always(c.first))
-			r.up.Handle("/v1/responses", upstream.InTurn(c.first, whole))
-			held := func(members string, own bool) int64 {
+			r.up.Handle("/v1/responses", upstream.InTurn(c.first, response))
+			held := func(members string, customHost bool) int64 {
 				t.Helper()
 				before := len(r.journal.ledger())
-				if a := r.call("POST", "/v1/responses", strings.Replace(`{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16`+members+`}`, `"input":"x",`, map[bool]string{false: `"input":"x",`}[strings.Contains(members, `"input"`)], 1), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+map[bool]string{false: "/v1", true: "/own"}[own]); a.StatusCode != 200 {
+				if a := r.call("POST", "/v1/responses", strings.Replace(`{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16`+members+`}`, `"input":"x",`, map[bool]string{false: `"input":"x",`}[strings.Contains(members, `"input"`)], 1), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+map[bool]string{false: "/v1", true: "/own"}[customHost]); a.StatusCode != 200 {
 					t.Fatal(a.Text)
 				}
 				line := r.journal.ledger()[before]
@@ -65,10 +65,10 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 				}
 				return line.Charges[0].Units
 			}
-			first := held(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream")), own)
+			first := held(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream")), customHost)
 			first -= int64(len(fmt.Sprintf(`,"stream":%v`, strings.Contains(c.name, "stream"))))
-			want := first + int64(len(c.member)) + 1 + c.most
-			if c.most == all {
+			want := first + int64(len(c.member)) + 1 + c.contextTokens
+			if c.contextTokens == all {
 				want = window + 16
 			}
 			if got := held(","+c.member, false); got != want {
@@ -83,8 +83,8 @@ func TestWhatProvidersKeepIsHeldFor(t *testing.T) {
 func TestWhatTheGatewayPutsBackIsPaid(t *testing.T) {
 	t.Parallel()
 	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
-	const words = 4000
-	id := idOf(t, r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"`+strings.Repeat("word ", words)+`"}`, r.gemini()...).Text)
+	const repeats = 4000
+	id := idOf(t, r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"`+strings.Repeat("word ", repeats)+`"}`, r.gemini()...).Text)
 	r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(`{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}`))))
 	if a := r.call("POST", "/v1/responses", `{"model":"gpt-4o-mini","input":"Second","max_output_tokens":16,"previous_response_id":"`+id+`"}`, r.custom()...); a.StatusCode != 200 {
 		t.Fatal(a.Text)
@@ -92,7 +92,7 @@ func TestWhatTheGatewayPutsBackIsPaid(t *testing.T) {
 	r.journal.mu.Lock()
 	defer r.journal.mu.Unlock()
 	last := r.journal.rows[len(r.journal.rows)-1]
-	if s := last.Spend; s.State != "estimated" || s.Cost < words*miniInput || s.MaxCost < words*int64(len("word "))*miniInput || last.Usage.InputTokens < words {
-		t.Errorf("%+v of %+v; want %d words and more", s, last.Usage, words)
+	if s := last.Spend; s.State != "estimated" || s.Cost < repeats*miniInput || s.MaxCost < repeats*int64(len("word "))*miniInput || last.Usage.InputTokens < repeats {
+		t.Errorf("%+v of %+v; want %d words and more", s, last.Usage, repeats)
 	}
 }

@@ -20,9 +20,9 @@ type chargeCache [chargesSeen]atomic.Pointer[chargeSet]
 // chargeSet is a list of budgets by their places. Of one that was met once only the hash
 // is known: most of those never come again.
 type chargeSet struct {
-	hash   uint64
-	places []quota.CounterKey
-	set    *ledger.Set
+	hash     uint64
+	counters []quota.CounterKey
+	set      *ledger.Set
 }
 
 // lookup is the set of a list of budgets; nil when the line is to name them itself.
@@ -39,15 +39,15 @@ func (b *chargeCache) lookup(budgets []quota.Hold) *ledger.Set {
 		hash = (hash ^ p.Hash()) * 0x9e3779b97f4a7c15
 		hash ^= hash >> 29
 	}
-	at := &b[hash%chargesSeen]
-	s := at.Load()
+	slot := &b[hash%chargesSeen]
+	s := slot.Load()
 	switch {
 	case s == nil || s.hash != hash:
-		at.Store(&chargeSet{hash: hash})
+		slot.Store(&chargeSet{hash: hash})
 		return nil
 	case s.set == nil:
 		s = newChargeSet(hash, budgets)
-		at.Store(s)
+		slot.Store(s)
 	case !s.is(budgets):
 		return nil
 	}
@@ -55,11 +55,11 @@ func (b *chargeCache) lookup(budgets []quota.Hold) *ledger.Set {
 }
 
 func (s *chargeSet) is(budgets []quota.Hold) bool {
-	if len(s.places) != len(budgets) {
+	if len(s.counters) != len(budgets) {
 		return false
 	}
 	for i := range budgets {
-		if s.places[i] != budgets[i].CounterKey() {
+		if s.counters[i] != budgets[i].CounterKey() {
 			return false
 		}
 	}
@@ -71,8 +71,8 @@ func newChargeSet(hash uint64, budgets []quota.Hold) *chargeSet {
 	var counters []ledger.Counter
 	for i := range budgets {
 		h := &budgets[i]
-		s.places = append(s.places, h.CounterKey())
-		counters = append(counters, ledger.Counter{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Counts: countsOf(h.Measure)})
+		s.counters = append(s.counters, h.CounterKey())
+		counters = append(counters, ledger.Counter{Subject: h.Counter.Subject, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Counts: countsOf(h.Measure)})
 	}
 	s.set = ledger.NewSet(counters)
 	return s
@@ -96,7 +96,7 @@ func (s *reservation) charge(r *scratch, o *charge) {
 		s.line.Charges = r.charged(s.holds[:s.rates], o)
 		return
 	}
-	s.line.Amounts = ledger.Amounts{ledger.Nanos: s.bound, ledger.Tokens: s.most.Input + s.most.Output, ledger.Calls: 1}
+	s.line.Amounts = ledger.Amounts{ledger.Nanos: s.maxCostNano, ledger.Tokens: s.maxUsage.Input + s.maxUsage.Output, ledger.Calls: 1}
 	if o != nil {
 		s.line.Amounts = ledger.Amounts{ledger.Nanos: o.amount(quota.Cost), ledger.Tokens: o.amount(quota.TokenCount), ledger.Calls: o.amount(quota.Calls)}
 	}

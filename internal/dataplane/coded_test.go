@@ -34,11 +34,11 @@ var encodings = map[string]func(io.Writer) io.WriteCloser{
 func encoded(encoding string, r upstream.Response) upstream.Response {
 	var b bytes.Buffer
 	w := encodings[encoding](&b)
-	pieces := r.Chunks
+	chunks := r.Chunks
 	r.Header, r.Chunks = append(r.Header, upstream.Field{Name: "Content-Encoding", Value: encoding}), nil
-	for i, p := range pieces {
+	for i, p := range chunks {
 		_, _ = w.Write(p.Bytes) // memory takes everything
-		if i == len(pieces)-1 {
+		if i == len(chunks)-1 {
 			_ = w.Close()
 		} else {
 			_ = w.(interface{ Flush() error }).Flush()
@@ -60,16 +60,16 @@ func TestEncodedAnswersAreRead(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
 				r.up.Script(upstream.InTurn(
-					encoded(encoding, upstream.JSON(200, []byte(p.reply))),
+					encoded(encoding, upstream.JSON(200, []byte(p.response))),
 					encoded(encoding, events(p.events...)),
 					encoded(encoding, upstream.JSON(429, []byte(`{"error":{"message":"too fast","type":"t"}}`))),
 				))
-				whole := r.call("POST", s.path, s.body, r.as(p)...)
+				buffered := r.call("POST", s.path, s.body, r.as(p)...)
 				stream := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
 				failed := r.call("POST", s.path, s.body, r.as(p)...)
-				for _, want := range s.whole {
-					if whole.StatusCode != 200 || !strings.Contains(whole.Text, want) {
-						t.Errorf("%d without %s: %q", whole.StatusCode, want, whole.Text)
+				for _, want := range s.buffered {
+					if buffered.StatusCode != 200 || !strings.Contains(buffered.Text, want) {
+						t.Errorf("%d without %s: %q", buffered.StatusCode, want, buffered.Text)
 					}
 				}
 				if stream.StatusCode != 200 || !strings.HasSuffix(stream.Text, s.end) || !strings.Contains(stream.Text, `"lo"`) {
@@ -79,7 +79,7 @@ func TestEncodedAnswersAreRead(t *testing.T) {
 					t.Errorf("failed %d %q", failed.StatusCode, failed.Text)
 				}
 				rows := r.journal.some(t, 3)
-				for i, a := range []answer{whole, stream, failed} {
+				for i, a := range []callResult{buffered, stream, failed} {
 					if got := a.Header.Get("content-encoding"); got != "" {
 						t.Errorf("answer %d says %q", i, got)
 					}
@@ -95,14 +95,14 @@ func TestEncodedAnswersAreRead(t *testing.T) {
 // What is only passed through keeps its encoding, and is billed all the same.
 func TestEncodedPassThroughIsBilled(t *testing.T) {
 	t.Parallel()
-	const say = `{"id":"x","model":"gpt-4o-mini","usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}`
+	const responseBody = `{"id":"x","model":"gpt-4o-mini","usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}`
 	for encoding := range encodings {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			whole, stream := encoded(encoding, upstream.Text(200, "application/json", say)), encoded(encoding, upstream.Stream("data: {}\n\n", "data: "+say+"\n\n", "data: [DONE]\n\n"))
-			r.up.Script(upstream.InTurn(whole, stream))
-			for i, sent := range []upstream.Response{whole, stream} {
+			buffered, stream := encoded(encoding, upstream.Text(200, "application/json", responseBody)), encoded(encoding, upstream.Stream("data: {}\n\n", "data: "+responseBody+"\n\n", "data: [DONE]\n\n"))
+			r.up.Script(upstream.InTurn(buffered, stream))
+			for i, sent := range []upstream.Response{buffered, stream} {
 				a := r.call("POST", "/v1/threads/runs", hello, r.custom("accept-encoding: "+encoding)...)
 				var want []byte
 				for _, p := range sent.Chunks {
@@ -124,8 +124,8 @@ func TestEncodedPassThroughIsBilled(t *testing.T) {
 func TestAnswersInOddEncodings(t *testing.T) {
 	t.Parallel()
 	ok := `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`
-	whole := encoded("gzip", upstream.Text(200, "application/json", ok)).Chunks[0].Bytes
-	damaged := bytes.Clone(whole)
+	buffered := encoded("gzip", upstream.Text(200, "application/json", ok)).Chunks[0].Bytes
+	damaged := bytes.Clone(buffered)
 	damaged[len(damaged)-6] ^= 1
 	for name, c := range map[string]struct {
 		encoding string
@@ -134,21 +134,21 @@ func TestAnswersInOddEncodings(t *testing.T) {
 		want     int
 		outcome  record.Outcome
 	}{
-		"unknown":             {"compress", 200, whole, 502, record.Invalid},
-		"unknown, of a fault": {"compress", 429, whole, 429, record.Failed},
-		"two":                 {"gzip, br", 200, whole, 502, record.Invalid},
+		"unknown":             {"compress", 200, buffered, 502, record.Invalid},
+		"unknown, of a fault": {"compress", 429, buffered, 429, record.Failed},
+		"two":                 {"gzip, br", 200, buffered, 502, record.Invalid},
 		"not what it says":    {"gzip", 200, []byte(ok), 502, record.Invalid},
 		"damaged":             {"gzip", 200, damaged, 502, record.Invalid},
-		"cut short":           {"gzip", 200, whole[:len(whole)/2], 502, record.Unreachable},
+		"cut short":           {"gzip", 200, buffered[:len(buffered)/2], 502, record.Unreachable},
 		"identity":            {"identity", 200, []byte(ok), 200, record.OK},
 		"nothing":             {"gzip", 200, nil, 502, record.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			reply := upstream.Text(c.status, "application/json", string(c.body))
-			reply.Header = append(reply.Header, upstream.Field{Name: "Content-Encoding", Value: c.encoding})
-			r.up.Script(upstream.Always(reply))
+			response := upstream.Text(c.status, "application/json", string(c.body))
+			response.Header = append(response.Header, upstream.Field{Name: "Content-Encoding", Value: c.encoding})
+			r.up.Script(upstream.Always(response))
 			a := r.call("POST", "/v1/chat/completions", hello, r.custom()...)
 			if a.StatusCode != c.want || a.Header.Get("content-encoding") != "" && c.encoding != "identity" || !strings.HasPrefix(a.Text, "{") {
 				t.Errorf("answered %d %v %q", a.StatusCode, a.Header, a.Text)
@@ -167,23 +167,23 @@ func TestUncodedStreamsDoNotWait(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
 			from, to := io.Pipe()
-			w, r, heard := enc(to), record.Uncode(from, encoding), make(chan struct{})
+			w, r, received := enc(to), record.Uncode(from, encoding), make(chan struct{})
 			defer r.Close()
 			go func() {
-				for _, word := range []string{"one", "two"} {
-					_, _ = w.Write([]byte(word)) // a failure is the reader's, too
+				for _, part := range []string{"one", "two"} {
+					_, _ = w.Write([]byte(part)) // a failure is the reader's, too
 					_ = w.(interface{ Flush() error }).Flush()
-					<-heard
+					<-received
 				}
 				_ = w.Close()
 				_ = to.Close()
 			}()
-			for _, word := range []string{"one", "two"} {
-				got := make([]byte, len(word))
-				if _, err := io.ReadFull(r, got); err != nil || string(got) != word {
+			for _, part := range []string{"one", "two"} {
+				got := make([]byte, len(part))
+				if _, err := io.ReadFull(r, got); err != nil || string(got) != part {
 					t.Fatalf("%q %v", got, err)
 				}
-				heard <- struct{}{}
+				received <- struct{}{}
 			}
 			if rest, err := io.ReadAll(r); len(rest) > 0 || err != nil {
 				t.Errorf("behind the end: %q %v", rest, err)

@@ -69,13 +69,13 @@ func (g *Gateway) defaultConfig(x *exchange) string {
 	if name := x.key.Key.Defaults.ConfigID; name != "" {
 		return name
 	}
-	if x.place == nil {
+	if x.scope == nil {
 		return ""
 	}
-	if x.key.Principal.UserID != "" && x.place.Defaults.UserAPIKeyConfig != "" {
-		return x.place.Defaults.UserAPIKeyConfig
+	if x.key.Principal.UserID != "" && x.scope.Defaults.UserAPIKeyConfig != "" {
+		return x.scope.Defaults.UserAPIKeyConfig
 	}
-	return x.place.Defaults.ConfigID
+	return x.scope.Defaults.ConfigID
 }
 
 // namedConfig takes a config that stands in the text itself, beginning with a
@@ -100,7 +100,7 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 // blockInline refuses configuration in headers where the deployment or the
 // organisation allows only saved one. Source: contract/dataplane.md 7.1, saved-only mode.
 func (g *Gateway) blockInline(x *exchange) error {
-	if !g.set.BlockInline && (x.place == nil || !x.place.SavedOnly) {
+	if !g.set.BlockInline && (x.scope == nil || !x.scope.SavedOnly) {
 		return nil
 	}
 	blocked := func(code, field string) error {

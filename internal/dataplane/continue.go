@@ -20,12 +20,12 @@ func (x *exchange) continueStream(a *attempt, end dialect.StreamEnd) {
 	if x.match.Endpoint != llm.ChatComplete || !end.TextOnly {
 		return
 	}
-	said := end.Text
-	if x.carry != nil {
-		said = x.carry.text + said
+	partialText := end.Text
+	if x.partial != nil {
+		partialText = x.partial.text + partialText
 	}
-	a.carried = true
-	x.carry = &partialResponse{text: said, id: end.ID, from: a.target.Path}
+	a.canContinue = true
+	x.partial = &partialResponse{text: partialText, id: end.ID, from: a.target.Path}
 }
 
 // goOn is what the next target is told after the words that it shall continue.

@@ -61,7 +61,7 @@ func (c *controls) read(h wire.Header, aliases []string) {
 
 func (c *controls) field(name string) *string {
 	if rest, ok := strings.CutPrefix(name, prefix); ok {
-		return c.own(rest)
+		return c.gatewayField(rest)
 	}
 	switch name {
 	case "authorization":
@@ -84,7 +84,7 @@ func (c *controls) field(name string) *string {
 	return nil
 }
 
-func (c *controls) own(name string) *string {
+func (c *controls) gatewayField(name string) *string {
 	switch name {
 	case "api-key":
 		return &c.apiKey
@@ -154,7 +154,7 @@ func (g *Gateway) garbledHeader(x *exchange) string {
 		}
 	}
 	for _, from := range g.set.MetadataFrom {
-		if !utf8.ValidString(x.in.Header.Get(from.Header)) {
+		if !utf8.ValidString(x.req.Header.Get(from.Header)) {
 			return from.Header
 		}
 	}

@@ -23,7 +23,7 @@ func tokenRates(rates []quota.Hold, p *quota.Plan) []quota.Hold {
 // not known from the call, as the length of an answer without max_tokens, does not keep a
 // rate of tokens from letting it through: it then reserves what is left.
 func (a *attempt) demand(h *quota.Hold) {
-	s := a.stake
+	s := a.reservation
 	switch {
 	case h.Measure == quota.Calls:
 		h.Amount = 1
@@ -32,9 +32,9 @@ func (a *attempt) demand(h *quota.Hold) {
 	case h.Unit != "":
 		h.Amount, h.Rest = a.tokenDemand()
 	case h.Measure == quota.TokenCount:
-		h.Amount = s.most.Input + s.most.Output
+		h.Amount = s.maxUsage.Input + s.maxUsage.Output
 	default:
-		h.Amount = s.bound
+		h.Amount = s.maxCostNano
 	}
 }
 
@@ -43,7 +43,7 @@ func (a *attempt) demand(h *quota.Hold) {
 // several times what usual texts come to; what was used counts when the call ends. Unknown
 // says that the call does not say how long its answer may become.
 func (a *attempt) tokenDemand() (n int64, unknown bool) {
-	l, x := &a.stake.most, a.x
+	l, x := &a.reservation.maxUsage, a.x
 	input := l.Input
 	switch {
 	case x.match.Endpoint == llm.Realtime, a.segment != nil, x.form != nil:
@@ -51,18 +51,18 @@ func (a *attempt) tokenDemand() (n int64, unknown bool) {
 	case x.doc == nil:
 		return max(input/unreadBytes+l.Output, 1), true
 	}
-	input = min(input, (int64(len(a.asked()))+unreadBytes-1)/unreadBytes)
-	return max(input+l.Output, 1), a.stake.cap == 0 && l.Output > 0
+	input = min(input, (int64(len(a.fullRequestBody()))+unreadBytes-1)/unreadBytes)
+	return max(input+l.Output, 1), a.reservation.cap == 0 && l.Output > 0
 }
 
 // takeAgain gives what a try held of budgets and rates of tokens back, less what it used,
 // and takes the same for the next one. Its request was counted.
 func (g *Gateway) takeAgain(ctx context.Context, now time.Time, a *attempt) error {
-	s, r := a.stake, a.x.room
+	s, r := a.reservation, a.x.scratch
 	again := withoutSpent(r.both[:0], s.holds)
 	r.both = again
 	if !s.moved {
-		g.Bank.Settle(now, again, r.usedUnits(again, &s.owed))
+		g.Limiter.Settle(now, again, r.usedUnits(again, &s.finalCharge))
 	}
 	s.moved, a.outcome = false, answered
 	for i := range again {

@@ -11,9 +11,9 @@ import (
 func TestMistralGetsDocumentsInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	const (
-		answer = `{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
-		data   = `"type":"document_url","document_url":"data:application/pdf;base64,JVBERg=="`
-		url    = `{"type":"document_url","document_url":"https://example.com/a.pdf"}`
+		responseBody = `{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
+		data         = `"type":"document_url","document_url":"data:application/pdf;base64,JVBERg=="`
+		url          = `{"type":"document_url","document_url":"https://example.com/a.pdf"}`
 	)
 	for _, c := range []struct{ path, body, want string }{
 		{"/v1/chat/completions", `{"model":"M","messages":[{"role":"user","content":[{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERg=="}}]}]}`, data},
@@ -27,7 +27,7 @@ func TestMistralGetsDocumentsInItsOwnWords(t *testing.T) {
 			{"mistralai.mistral-large-2411", "x-gateway-provider: vertex-ai", "x-gateway-vertex-region: global", "x-gateway-vertex-project-id: p"},
 		} {
 			r := newRig(t)
-			r.up.Script(upstream.Always(upstream.JSON(200, []byte(answer))))
+			r.up.Script(upstream.Always(upstream.JSON(200, []byte(responseBody))))
 			a := r.call("POST", c.path, strings.Replace(c.body, `"M"`, `"`+to[0]+`"`, 1), append(to[1:], "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL())...)
 			seen := r.up.Seen()
 			if len(seen) != 1 {

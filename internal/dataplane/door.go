@@ -11,8 +11,8 @@ import (
 	"sluice/internal/tenant"
 )
 
-// ownLimits are the limits of a caller.
-type ownLimits struct{ key, place *quota.Plan }
+// callerLimits are the limits of a caller.
+type callerLimits struct{ key, workspace *quota.Plan }
 
 // limitStage is how far the limits of a caller were asked.
 type limitStage uint8
@@ -29,22 +29,22 @@ const (
 // once.
 // Source: contract/identity-and-governance.md section 7, the order of checks.
 func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
-	if x.metered = gated && metered(x.match, x.in.Method, x.path); !x.metered {
+	if x.metered = gated && metered(x.match, x.req.Method, x.path); !x.metered {
 		return nil
 	}
 	p := &x.key.Principal
 	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
-	x.limits = ownLimits{key, place}
-	h := append(x.room.caller[:0], key.Budgets...) // of amount 0: whether anything is left, as of rates of tokens; each attempt takes from both
+	x.limits = callerLimits{key, place}
+	h := append(x.scratch.caller[:0], key.Budgets...) // of amount 0: whether anything is left, as of rates of tokens; each attempt takes from both
 	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
 	for i := range h {
 		h[i].Org = p.OrgID
 	}
-	x.room.caller = h
+	x.scratch.caller = h
 	switch {
 	case len(h) == 0:
 		return nil
-	case x.match.Endpoint != llm.Realtime && g.Bank.Defers(x.started, h): // a conversation may never have a response
+	case x.match.Endpoint != llm.Realtime && g.Limiter.Defers(x.started, h): // a conversation may never have a response
 		x.entry = waiting
 		return nil
 	}
@@ -54,10 +54,10 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 // checkCallerOnly asks the limits of a caller and no others.
 func (g *Gateway) checkCallerOnly(ctx context.Context, x *exchange, now time.Time) error {
 	x.entry = entered
-	if err := g.take(ctx, now, x.room.caller, atDoor); err != nil {
+	if err := g.take(ctx, now, x.scratch.caller, atCaller); err != nil {
 		return err
 	}
-	x.holds = x.room.caller
+	x.holds = x.scratch.caller
 	return nil
 }
 
@@ -84,28 +84,28 @@ func (g *Gateway) checkWithTarget(ctx context.Context, x *exchange, now time.Tim
 	if x.entry == entered {
 		return g.take(ctx, now, holds, atTarget)
 	}
-	both := x.room.both[:0]
-	for i := range x.room.caller {
-		if h := &x.room.caller[i]; x.entry == waiting || !h.Spent {
+	both := x.scratch.both[:0]
+	for i := range x.scratch.caller {
+		if h := &x.scratch.caller[i]; x.entry == waiting || !h.Spent {
 			both = append(both, *h)
 		}
 	}
-	own := len(both)
+	callerCount := len(both)
 	both = append(both, holds...)
-	x.room.both = both
-	i, left, retry, err := g.Bank.Reserve(ctx, now, both)
+	x.scratch.both = both
+	i, left, retry, err := g.Limiter.Reserve(ctx, now, both)
 	switch {
 	case err != nil:
 		return err
-	case i >= own:
+	case i >= callerCount:
 		x.entry = counted
 		return g.refused(&both[i], left, retry, now, atTarget)
 	case i >= 0:
 		x.entry = entered
-		return g.refused(&both[i], left, retry, now, atDoor)
+		return g.refused(&both[i], left, retry, now, atCaller)
 	}
-	x.entry, x.holds = entered, both[:own]
-	copy(holds, both[own:])
+	x.entry, x.holds = entered, both[:callerCount]
+	copy(holds, both[callerCount:])
 	return nil
 }
 
@@ -115,11 +115,11 @@ func ofCaller(f *fault.Error) bool {
 	return f.Code == fault.KeyBudgetExhausted || f.Code == fault.KeyRateLimited
 }
 
-// settleCaller gives the holds of the caller back. What was used is charged by each attempt.
-func (g *Gateway) settleCaller(x *exchange) {
+// releaseCallerHolds gives the holds of the caller back. What was used is charged by each attempt.
+func (g *Gateway) releaseCallerHolds(x *exchange) {
 	if len(x.holds) == 0 {
 		return
 	}
-	g.Bank.Settle(g.Clock.Now(), x.holds, nil)
+	g.Limiter.Settle(g.Clock.Now(), x.holds, nil)
 	x.holds = nil
 }

@@ -21,15 +21,15 @@ import (
 
 // shared are the limits of a rig that it has in common with other nodes.
 type shared struct {
-	*redis.Bank
-	figures *prometheus.Registry
+	*redis.Limiter
+	registry *prometheus.Registry
 }
 
 // share has the rig's limits hold over all nodes of a Redis.
 func (r *rig) share(s *redistest.Server) *shared {
 	r.t.Helper()
 	n := startNode(r.t, s)
-	r.gateway.Bank = n
+	r.gateway.Limiter = n
 	return n
 }
 
@@ -37,11 +37,11 @@ func (r *rig) share(s *redistest.Server) *shared {
 func startNode(t testing.TB, s *redistest.Server) *shared {
 	t.Helper()
 	figures := redis.NewMetrics()
-	n := &shared{figures: prometheus.NewRegistry()}
-	n.figures.MustRegister(figures.Collectors()...)
+	n := &shared{registry: prometheus.NewRegistry()}
+	n.registry.MustRegister(figures.Collectors()...)
 	var err error
-	n.Bank, err = redis.New(redis.Options{
-		Node: ident.NewID(), Server: redis.Server{Addresses: []string{s.Address}, Timeout: 2 * time.Second}, Local: quota.NewBank(), Grace: -1, Metrics: figures,
+	n.Limiter, err = redis.New(redis.Options{
+		Node: ident.NewID(), Server: redis.Server{Addresses: []string{s.Address}, Timeout: 2 * time.Second}, Local: quota.NewLimiter(), Grace: -1, Metrics: figures,
 		Meters: func(context.Context, quota.CounterID) (quota.Meter, bool, error) { return quota.Meter{}, false, nil },
 	})
 	if err != nil {
@@ -56,14 +56,14 @@ func startNode(t testing.TB, s *redistest.Server) *shared {
 			t.Error(err)
 		}
 	})
-	n.Reserve(t.Context(), time.Now(), []quota.Hold{{Counter: quota.CounterID{Carrier: ident.NewID()}, Org: org, Amount: 1, Limit: 1, Unit: quota.PerMinute}})
+	n.Reserve(t.Context(), time.Now(), []quota.Hold{{Counter: quota.CounterID{Subject: ident.NewID()}, Org: org, Amount: 1, Limit: 1, Unit: quota.PerMinute}})
 	return n
 }
 
-// asked is how often calls waited for Redis.
-func (n *shared) asked(t testing.TB) (times uint64) {
+// redisWaits is how often calls waited for Redis.
+func (n *shared) redisWaits(t testing.TB) (times uint64) {
 	t.Helper()
-	families, err := n.figures.Gather()
+	families, err := n.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestOneQuestion(t *testing.T) {
 	r := newRig(t)
 	n, other := r.share(s), startNode(t, s)
 	near := []quota.Rate{{Type: quota.Requests, Unit: quota.PerWeek, Value: 60}, {Type: quota.Tokens, Unit: quota.PerWeek, Value: 1 << 30}}
-	own := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1000)}, Rates: near})
+	keyPlan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1000)}, Rates: near})
 	r.limited(tenant.WorkspaceKind, workspace, quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1e9)}, Rates: near})
 	r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(20, 48)))
 	chat := func() {
@@ -96,15 +96,15 @@ func TestOneQuestion(t *testing.T) {
 		}
 	}
 	chat() // budgets are read from the store
-	before := n.asked(t)
+	before := n.redisWaits(t)
 	for range calls {
 		chat()
 	}
-	if asked := n.asked(t) - before; asked != calls {
+	if asked := n.redisWaits(t) - before; asked != calls {
 		t.Errorf("%d calls asked %d times", calls, asked)
 	}
 	for i, want := range []int64{1 + calls, (1 + calls) * 68} {
-		h := own.Rates[i]
+		h := keyPlan.Rates[i]
 		h.Org, h.Amount = org, 1<<50 // never fits, so nothing is taken
 		until(t, "all nodes know what was used", func() bool {
 			_, left, _, err := other.Reserve(t.Context(), time.Now(), []quota.Hold{h})
@@ -161,8 +161,8 @@ func TestCallersRefusalIsFinal(t *testing.T) {
 	r := newRig(t)
 	r.share(s)
 	other := startNode(t, s)
-	own := r.limited(keys.Kind, r.keyID(), quota.Limits{Rates: []quota.Rate{{Type: quota.Tokens, Unit: quota.PerWeek, Value: 100}}})
-	h := own.Rates[0]
+	keyPlan := r.limited(keys.Kind, r.keyID(), quota.Limits{Rates: []quota.Rate{{Type: quota.Tokens, Unit: quota.PerWeek, Value: 100}}})
+	h := keyPlan.Rates[0]
 	h.Org, h.Amount = org, 100
 	if i, _, _, err := other.Reserve(t.Context(), time.Now(), []quota.Hold{h}); i >= 0 || err != nil {
 		t.Fatal(i, err)

@@ -22,7 +22,7 @@ import (
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	body := strings.Replace(faulty("stall@2"), "{", `{"stream":true,`, 1)
 	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
@@ -40,7 +40,7 @@ func TestClientLeaves(t *testing.T) {
 	if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	leave()
+	cancel()
 	r.up.Await(t, "the upstream to see it", func(s []upstream.Seen) bool { return len(s) == 1 && !s[0].Cancelled.IsZero() })
 	if row := r.journal.one(t); row.Outcome != record.ClientGone {
 		t.Errorf("on record as %s", row.Outcome)
@@ -110,15 +110,15 @@ func TestMetricsOnlyWorkspace(t *testing.T) {
 	for _, c := range []struct {
 		header            string
 		metrics, enforced bool
-		kept              bool
+		stored            bool
 	}{
 		{"", true, false, false}, {"x-gateway-debug: true", true, false, true}, {"x-gateway-debug: false", true, false, false},
 		{"", true, true, false}, {"x-gateway-debug: true", true, true, false}, {"x-gateway-debug: false", false, true, true},
 	} {
 		r := newRig(t)
-		r.dir.place.MetricsOnly, r.dir.place.Enforced = c.metrics, c.enforced
+		r.dir.scope.MetricsOnly, r.dir.scope.Enforced = c.metrics, c.enforced
 		r.call("POST", "/v1/chat/completions", hello, r.custom(c.header)...)
-		if row := r.journal.one(t); (len(row.Request.Bytes)+len(row.Response.Bytes) > 0) != c.kept || row.Usage.TotalTokens == 0 {
+		if row := r.journal.one(t); (len(row.Request.Bytes)+len(row.Response.Bytes) > 0) != c.stored || row.Usage.TotalTokens == 0 {
 			t.Errorf("%+v: kept %q and %q, usage %+v", c, row.Request.Bytes, row.Response.Bytes, row.Usage)
 		}
 	}
@@ -133,7 +133,7 @@ func TestRequestsOfUserKeysComeFromTheirUser(t *testing.T) {
 		{true, true, "", "u-1"}, {true, true, "alice", "alice"}, {true, false, "alice", "u-1"}, {false, true, "", ""}, {false, false, "alice", "alice"},
 	} {
 		r := newRig(t)
-		r.dir.place.Attributed, r.dir.place.Attributes = c.attributed, c.may
+		r.dir.scope.Attributed, r.dir.scope.Attributes = c.attributed, c.may
 		for _, e := range r.dir.keys {
 			e.Principal.UserID = "u-1"
 		}
@@ -147,7 +147,7 @@ func TestRequestsOfUserKeysComeFromTheirUser(t *testing.T) {
 func TestOrganisationBlocksInline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.dir.place.SavedOnly = true
+	r.dir.scope.SavedOnly = true
 	if a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-provider: openai"); a.StatusCode != 400 || !strings.Contains(a.Text, "inline_provider_blocked") {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
@@ -208,7 +208,7 @@ func TestWhatStaysRefusedIsNotTriedAgain(t *testing.T) {
 func TestUnreadableBodies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for _, c := range []struct{ body, coding, says string }{
+	for _, c := range []struct{ body, coding, message string }{
 		{"", "", "the body is empty; send a JSON object"},
 		{"\x1f\x8b\x08packed", "gzip", `the body has the content-encoding \"gzip\", which is not undone here; send it as it is`},
 		{"\x1f\x8b\x08packed", "", "byte 0 begins something else"},
@@ -219,7 +219,7 @@ func TestUnreadableBodies(t *testing.T) {
 		if c.coding != "" {
 			headers = r.custom("content-encoding: " + c.coding)
 		}
-		if a := r.call("POST", "/v1/chat/completions", c.body, headers...); a.StatusCode != 400 || !strings.Contains(a.Text, c.says) {
+		if a := r.call("POST", "/v1/chat/completions", c.body, headers...); a.StatusCode != 400 || !strings.Contains(a.Text, c.message) {
 			t.Errorf("%q %s: %d %s", c.body, c.coding, a.StatusCode, a.Text)
 		}
 	}
@@ -327,7 +327,7 @@ func TestOneModel(t *testing.T) {
 		path    string
 		headers []string
 		status  int
-		says    string
+		message string
 	}{
 		"a row":                        {"@main/meta/llama%203", nil, 200, row},
 		"a row, escaped":               {"%40main%2Fmeta%2Fllama%203", nil, 200, row},
@@ -346,7 +346,7 @@ func TestOneModel(t *testing.T) {
 		"Anthropic's, as it is":        {"claude-1", append(claude, "anthropic-version: 2023-06-01"), 200, `{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`},
 		"no model":                     {"claude-2", claude, 502, `the provider's answer is no model`},
 	} {
-		if a := r.call("GET", "/v1/models/"+c.path, "", c.headers...); a.StatusCode != c.status || !strings.Contains(a.Text, c.says) {
+		if a := r.call("GET", "/v1/models/"+c.path, "", c.headers...); a.StatusCode != c.status || !strings.Contains(a.Text, c.message) {
 			t.Errorf("%s: %d %s", name, a.StatusCode, a.Text)
 		}
 	}

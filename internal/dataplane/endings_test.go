@@ -20,19 +20,19 @@ import (
 // counting is a provider that counts what it generated, whoever waits for it.
 type counting struct {
 	*httptest.Server
-	asked chan struct{} // one for each call
-	begun chan struct{} // one for each answer of which half is out
-	gate  chan struct{} // closed: answers go on
-	gone  chan struct{} // one for each call that was cancelled
+	called chan struct{} // one for each call
+	begun  chan struct{} // one for each answer of which half is out
+	gate   chan struct{} // closed: answers go on
+	gone   chan struct{} // one for each call that was cancelled
 }
 
 // newCounting answers with body: its head and first half after the gate where late, else before.
 func newCounting(t *testing.T, body string, late bool) *counting {
 	t.Helper()
-	s := &counting{asked: make(chan struct{}, 16), begun: make(chan struct{}, 16), gate: make(chan struct{}), gone: make(chan struct{}, 16)}
+	s := &counting{called: make(chan struct{}, 16), begun: make(chan struct{}, 16), gate: make(chan struct{}), gone: make(chan struct{}, 16)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		s.asked <- struct{}{}
+		s.called <- struct{}{}
 		if late && !s.passes(r) {
 			return
 		}
@@ -62,8 +62,8 @@ func (s *counting) passes(r *http.Request) bool {
 // leaver calls and leaves when when says so.
 func (r *rig) leaver(t *testing.T, path, body string, headers []string, when <-chan struct{}) {
 	t.Helper()
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func (r *rig) leaver(t *testing.T, path, body string, headers []string, when <-c
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	go func() { <-when; leave() }()
+	go func() { <-when; cancel() }()
 	tr := &http.Transport{}
 	defer tr.CloseIdleConnections()
 	if resp, err := tr.RoundTrip(req); err == nil {
@@ -81,25 +81,25 @@ func (r *rig) leaver(t *testing.T, path, body string, headers []string, when <-c
 	}
 }
 
-// wholeCall is a call for a whole answer, and what its provider answers.
-type wholeCall struct {
-	name, path, body, answer string
-	p                        speaker
-	input, output            int64
+// bufferedCall is a call for a whole answer, and what its provider answers.
+type bufferedCall struct {
+	name, path, body, response string
+	p                          speaker
+	input, output              int64
 }
 
-var wholeCalls = func() (list []wholeCall) {
+var bufferedCalls = func() (list []bufferedCall) {
 	for name, s := range surfaces {
 		for _, p := range append([]speaker{responseSpeaker}, speakers...) {
 			if p.id != "openai" || name == "responses" {
-				list = append(list, wholeCall{name + " to " + p.id, s.path, s.body, p.reply, p, 4, 2})
+				list = append(list, bufferedCall{name + " to " + p.id, s.path, s.body, p.response, p, 4, 2})
 			}
 		}
 	}
 	openai := speaker{id: "openai", base: "/v1"}
 	return append(list,
-		wholeCall{"completions", "/v1/completions", `{"model":"m-1","max_tokens":64,"prompt":"Hello there"}`, `{"id":"c","object":"text_completion","model":"m-1","choices":[{"index":0,"text":"Hello","finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`, openai, 4, 2},
-		wholeCall{"embeddings", "/v1/embeddings", `{"model":"m-1","input":"Hello there"}`, `{"object":"list","model":"m-1","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"usage":{"prompt_tokens":4,"total_tokens":4}}`, openai, 4, 0},
+		bufferedCall{"completions", "/v1/completions", `{"model":"m-1","max_tokens":64,"prompt":"Hello there"}`, `{"id":"c","object":"text_completion","model":"m-1","choices":[{"index":0,"text":"Hello","finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`, openai, 4, 2},
+		bufferedCall{"embeddings", "/v1/embeddings", `{"model":"m-1","input":"Hello there"}`, `{"object":"list","model":"m-1","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"usage":{"prompt_tokens":4,"total_tokens":4}}`, openai, 4, 0},
 	)
 }()
 
@@ -115,30 +115,30 @@ func (r *rig) tokenBudget() *quota.Plan {
 // closedAt waits until nothing is held any more and returns what the budget counts.
 func (r *rig) closedAt(t *testing.T, plan *quota.Plan, records int) int64 {
 	t.Helper()
-	if missing := r.settled(plan, records); missing != "" {
+	if missing := r.missingRecords(plan, records); missing != "" {
 		t.Fatal(missing)
 	}
 	until(t, "all to end", func() bool { return r.gateway.AbandonedAnswers() == 0 && r.gateway.Open() == 0 })
-	return r.bank.State(time.Now(), &plan.Budgets[0]).Used
+	return r.limiter.State(time.Now(), &plan.Budgets[0]).Used
 }
 
 // A whole answer whose caller leaves, before its head or in its middle, is read to its end, and
 // counts what its provider generated.
 func TestWholeAnswerOfACallerWhoLeaves(t *testing.T) {
 	t.Parallel()
-	for _, c := range wholeCalls {
+	for _, c := range bufferedCalls {
 		for _, late := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, before the head %t", c.name, late), func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute })
-				up, plan := newCounting(t, c.answer, late), r.tokenBudget()
+				up, plan := newCounting(t, c.response, late), r.tokenBudget()
 				when := up.begun
 				if late {
-					when = up.asked
+					when = up.called
 				}
 				r.leaver(t, c.path, c.body, up.headers(c.p), when)
 				until(t, "the answer to be read on", func() bool { return r.gateway.AbandonedAnswers() == 1 })
-				if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held == 0 {
+				if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held == 0 {
 					t.Error("nothing is held while the answer is read on")
 				}
 				close(up.gate)
@@ -157,15 +157,15 @@ func TestWholeAnswerOfACallerWhoLeaves(t *testing.T) {
 // counts once beside what a further try or target comes to.
 func TestWholeAnswerAfterItsTime(t *testing.T) {
 	t.Parallel()
-	for _, c := range wholeCalls {
+	for _, c := range bufferedCalls {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute })
-			up, plan := newCounting(t, c.answer, true), r.tokenBudget()
+			up, plan := newCounting(t, c.response, true), r.tokenBudget()
 			if a := r.call("POST", c.path, c.body, up.headers(c.p, "x-gateway-request-timeout: 50")...); a.StatusCode != 408 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held == 0 {
+			if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held == 0 {
 				t.Error("nothing is held while the answer is read on")
 			}
 			close(up.gate)
@@ -189,7 +189,7 @@ func TestWholeAnswerAfterItsTime(t *testing.T) {
 // Each try and each target that is given up for its time counts what it came to.
 func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 	t.Parallel()
-	c := wholeCalls[len(wholeCalls)-2] // completions
+	c := bufferedCalls[len(bufferedCalls)-2] // completions
 	target := func(up *counting) string {
 		return fmt.Sprintf(`{"provider":"openai","api_key":"k","custom_host":"%s/v1","request_timeout":50}`, up.URL)
 	}
@@ -204,7 +204,7 @@ func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute })
-			up, plan := newCounting(t, c.answer, true), r.tokenBudget()
+			up, plan := newCounting(t, c.response, true), r.tokenBudget()
 			if a := r.call("POST", c.path, c.body, "x-gateway-config: "+config(up)); a.StatusCode != 408 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
@@ -234,7 +234,7 @@ func TestRetriesAndFallbacksAfterATimeout(t *testing.T) {
 // that was held.
 func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 	t.Parallel()
-	c := wholeCalls[len(wholeCalls)-2]
+	c := bufferedCalls[len(bufferedCalls)-2]
 	none := func(s *dataplane.Settings) { s.AbandonedAnswers = dataplane.AbandonedAnswers{} }
 	short := func(s *dataplane.Settings) { s.AbandonedAnswers.Time = time.Millisecond }
 	small := func(s *dataplane.Settings) { s.AbandonedAnswers.Bytes = 10 }
@@ -259,7 +259,7 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute }, k.set)
-			answer := c.answer
+			answer := c.response
 			if k.name == "too much is read on" {
 				answer = strings.Repeat(" ", 1<<20) + answer
 			}
@@ -273,7 +273,7 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 			} else {
 				when := up.begun
 				if k.late {
-					when = up.asked
+					when = up.called
 				}
 				r.leaver(t, c.path, c.body, up.headers(c.p), when)
 				if k.name == "the gateway stops" || k.name == "the provider breaks off" || k.name == "too much is read on" {
@@ -303,19 +303,19 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 // more; where the model reasons without showing it, it counts at its maximum.
 func TestCutStreamCounts(t *testing.T) {
 	t.Parallel()
-	told := strings.Replace(firstWords, `"choices"`, `"usage":{"prompt_tokens":9,"completion_tokens":50,"total_tokens":59},"choices"`, 1)
-	thought := strings.Replace(firstWords, `"content"`, `"reasoning_content":"hm","content"`, 1)
+	reported := strings.Replace(firstChunk, `"choices"`, `"usage":{"prompt_tokens":9,"completion_tokens":50,"total_tokens":59},"choices"`, 1)
+	reasoning := strings.Replace(firstChunk, `"content"`, `"reasoning_content":"hm","content"`, 1)
 	for _, c := range []struct {
 		name, model, more, before string
-		least, most               int64 // tokens; 0: the maximum
+		minTokens, maxTokens      int64 // tokens; 0: the maximum
 	}{
-		{"what came through", "gpt-4o-mini", "", firstWords, 11, 40},
-		{"what the provider reported", "gpt-4o-mini", "", told, 59, 59},
-		{"a model that hides its reasoning", "gpt-5", "", firstWords, 0, 0},
-		{"another one", "o3", "", firstWords, 0, 0},
-		{"one that hides it, told not to reason", "gpt-5.1", `"reasoning_effort":"none",`, firstWords, 11, 40},
-		{"one that shows a summary", "gpt-5", "", thought, 0, 0},
-		{"one that cannot be switched off", "o3", `"reasoning_effort":"none",`, firstWords, 0, 0},
+		{"what came through", "gpt-4o-mini", "", firstChunk, 11, 40},
+		{"what the provider reported", "gpt-4o-mini", "", reported, 59, 59},
+		{"a model that hides its reasoning", "gpt-5", "", firstChunk, 0, 0},
+		{"another one", "o3", "", firstChunk, 0, 0},
+		{"one that hides it, told not to reason", "gpt-5.1", `"reasoning_effort":"none",`, firstChunk, 11, 40},
+		{"one that shows a summary", "gpt-5", "", reasoning, 0, 0},
+		{"one that cannot be switched off", "o3", `"reasoning_effort":"none",`, firstChunk, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -327,10 +327,10 @@ func TestCutStreamCounts(t *testing.T) {
 			lines := r.journal.ledger()
 			held := lines[0].Charges[0].Units
 			switch {
-			case c.most == 0 && (used != held || lines[1].State != ledger.Unknown):
+			case c.maxTokens == 0 && (used != held || lines[1].State != ledger.Unknown):
 				t.Errorf("counted %d of %d, %s", used, held, lines[1].State)
-			case c.most > 0 && (used < c.least || used > c.most || used > held):
-				t.Errorf("counted %d, want %d to %d of %d", used, c.least, c.most, held)
+			case c.maxTokens > 0 && (used < c.minTokens || used > c.maxTokens || used > held):
+				t.Errorf("counted %d, want %d to %d of %d", used, c.minTokens, c.maxTokens, held)
 			}
 		})
 	}
@@ -340,26 +340,26 @@ func TestCutStreamCounts(t *testing.T) {
 // one that may have reasoned out of sight counts at its maximum.
 func TestCutStreamsByWhatModelsShow(t *testing.T) {
 	t.Parallel()
-	thought := strings.Replace(firstWords, `"content"`, `"reasoning_content":"hm","content"`, 1)
+	reasoning := strings.Replace(firstChunk, `"content"`, `"reasoning_content":"hm","content"`, 1)
 	asks := `"thinking":{"type":"enabled","budget_tokens":1024},`
 	for _, c := range []struct {
 		provider, model, more, before string
 		unknown                       bool
 	}{
-		{"deepseek", "deepseek-reasoner", "", thought, false},
-		{"deepseek", "deepseek-reasoner", "", firstWords, true}, // it may have reasoned before it was cut
-		{"deepseek", "deepseek-chat", "", firstWords, false},
-		{"openrouter", "anthropic/claude-sonnet-4.5", "", firstWords, false},
-		{"openrouter", "anthropic/claude-sonnet-4.5", asks, firstWords, true},
-		{"openrouter", "anthropic/claude-sonnet-4.5", asks, thought, true},
-		{"openrouter", "anthropic/claude-sonnet-4.5", `"reasoning":{"max_tokens":1024},`, thought, true},
-		{"openrouter", "anthropic/claude-opus-5", "", firstWords, true}, // which reasons unless it is switched off
-		{"openrouter", "anthropic/claude-opus-5", `"thinking":{"type":"disabled"},`, firstWords, false},
-		{"openrouter", "anthropic/claude-opus-5.5", `"thinking":{"type":"disabled"},`, firstWords, true}, // which cannot be
-		{"openrouter", "google/gemini-3-pro-preview", `"reasoning_effort":"none",`, firstWords, true},
-		{"openrouter", "amazon/nova-2-lite-v1", `"reasoning_effort":"low",`, thought, true},
-		{"openrouter", "openai/gpt-oss-20b", "", thought, false},
-		{"openrouter", "x-ai/grok-4", "", thought, true},
+		{"deepseek", "deepseek-reasoner", "", reasoning, false},
+		{"deepseek", "deepseek-reasoner", "", firstChunk, true}, // it may have reasoned before it was cut
+		{"deepseek", "deepseek-chat", "", firstChunk, false},
+		{"openrouter", "anthropic/claude-sonnet-4.5", "", firstChunk, false},
+		{"openrouter", "anthropic/claude-sonnet-4.5", asks, firstChunk, true},
+		{"openrouter", "anthropic/claude-sonnet-4.5", asks, reasoning, true},
+		{"openrouter", "anthropic/claude-sonnet-4.5", `"reasoning":{"max_tokens":1024},`, reasoning, true},
+		{"openrouter", "anthropic/claude-opus-5", "", firstChunk, true}, // which reasons unless it is switched off
+		{"openrouter", "anthropic/claude-opus-5", `"thinking":{"type":"disabled"},`, firstChunk, false},
+		{"openrouter", "anthropic/claude-opus-5.5", `"thinking":{"type":"disabled"},`, firstChunk, true}, // which cannot be
+		{"openrouter", "google/gemini-3-pro-preview", `"reasoning_effort":"none",`, firstChunk, true},
+		{"openrouter", "amazon/nova-2-lite-v1", `"reasoning_effort":"low",`, reasoning, true},
+		{"openrouter", "openai/gpt-oss-20b", "", reasoning, false},
+		{"openrouter", "x-ai/grok-4", "", reasoning, true},
 	} {
 		t.Run(c.model+" "+c.more+fmt.Sprint(len(c.before)), func(t *testing.T) {
 			t.Parallel()

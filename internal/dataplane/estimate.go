@@ -50,7 +50,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	call, err := g.tongues.clients[counts[a.x.match.Endpoint]].DecodeCall(body)
+	call, err := g.dialects.clients[counts[a.x.match.Endpoint]].DecodeCall(body)
 	if err != nil {
 		return err
 	}
@@ -59,10 +59,10 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
 	}
 	a.body, a.status = wire.Bytes(body), 200
-	a.reply.body = g.countAnswer(a, g.counter.Call(call, model).Tokens)
-	a.reply.header = wire.Header{{Name: "content-type", Value: "application/json"}}
-	a.log().BytesOut = int64(len(a.reply.body))
-	a.log().Response = g.truncateBody("application/json", a.reply.body, a.log().BytesOut)
+	a.response.body = g.countResponse(a, g.counter.Call(call, model).Tokens)
+	a.response.header = wire.Header{{Name: "content-type", Value: "application/json"}}
+	a.log().BytesOut = int64(len(a.response.body))
+	a.log().Response = g.truncateBody("application/json", a.response.body, a.log().BytesOut)
 	return nil
 }
 
@@ -87,8 +87,8 @@ func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	return c.body, nil
 }
 
-// countAnswer is the answer in the words of the endpoint.
-func (g *Gateway) countAnswer(a *attempt, n int64) []byte {
+// countResponse is the answer in the words of the endpoint.
+func (g *Gateway) countResponse(a *attempt, n int64) []byte {
 	b := []byte(`{`)
 	if a.x.match.Endpoint == llm.CountResponseInputTokens {
 		b = append(b, `"object":"response.input_tokens",`...)

@@ -45,7 +45,7 @@ func TestEstimatesInALoop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first     string
-		reply     upstream.Response
+		response  upstream.Response
 		want      string
 		estimated string
 	}{
@@ -55,7 +55,7 @@ func TestEstimatesInALoop(t *testing.T) {
 		"the first is the one to be": {"cerebras", upstream.JSON(500, nil), `{"input_tokens":9,"provider":"cerebras"}`, "true"},
 	} {
 		r := newRig(t)
-		r.up.Handle("/v1/messages/count_tokens", upstream.Always(c.reply))
+		r.up.Handle("/v1/messages/count_tokens", upstream.Always(c.response))
 		var targets []string
 		for _, id := range []string{c.first, "cerebras"} {
 			targets = append(targets, `{"provider":"`+id+`","api_key":"k","custom_host":"`+r.up.URL()+`/v1","override_params":{"model":"gpt-4o"}}`)

@@ -22,26 +22,26 @@ import (
 // exchange is one request of a client and everything found out about it. It and
 // its attempts belong to the goroutine that serves the request, until that is served.
 type exchange struct {
-	g        *Gateway
-	room     *scratch
-	in       *wire.Request
-	out      wire.Responder
-	dir      Directory
-	id       string
-	started  time.Time
-	walked   time.Time // when its first attempt began; zero before
-	match    llm.Match
-	path     string     // escaped, below /v1
-	alias    *llm.Alias // how its path begins, nil for none of the prefixes there are
-	deployed string     // the deployment that stands in its path, which is the model
-	shown    string     // the whole path, as logs may show it
-	unknown  bool       // nothing is at its path, and its caller is one of the administration
-	own      bool       // a client of Anthropic's, on a path where others call too
-	ctl      controls
-	trace    trace
-	key      *keys.Entry
-	place    *tenant.Scope
-	metadata map[string]string
+	g            *Gateway
+	scratch      *scratch
+	req          *wire.Request
+	out          wire.Responder
+	dir          Directory
+	id           string
+	started      time.Time
+	walked       time.Time // when its first attempt began; zero before
+	match        llm.Match
+	path         string     // escaped, below /v1
+	alias        *llm.Alias // how its path begins, nil for none of the prefixes there are
+	deployed     string     // the deployment that stands in its path, which is the model
+	shown        string     // the whole path, as logs may show it
+	unknown      bool       // nothing is at its path, and its caller is one of the administration
+	nativeClient bool       // a client of Anthropic's, on a path where others call too
+	ctl          controls
+	trace        trace
+	key          *keys.Entry
+	scope        *tenant.Scope
+	metadata     map[string]string
 
 	spool         *wire.Spool   // the whole body, when it was held
 	doc           *splice.Doc   // its top level, when it is a JSON object
@@ -50,7 +50,7 @@ type exchange struct {
 	direct        *wire.Payload // the body as it comes, when it is not held
 	passes        *limitedBody  // what direct reads
 	bodyNotParsed bool          // there is a body, and nobody knows what model it names
-	asked         bool          // the model stands in the query
+	modelInQuery  bool          // the model stands in the query
 
 	replay *replayContext // what it repeats, nil for a caller's own request
 	prompt *invocation    // the saved prompt that is run, nil for other requests
@@ -66,12 +66,12 @@ type exchange struct {
 	stream   bool
 
 	metered bool         // held against limits, and put on the ledger
-	limits  ownLimits    // those of its caller
+	limits  callerLimits // those of its caller
 	entry   limitStage   // how far these were asked
 	holds   []quota.Hold // taken from the limits of the caller
 
 	attempts       int
-	carry          *partialResponse  // what an earlier target's stream said before it died
+	partial        *partialResponse  // what an earlier target's stream said before it died
 	streamError    *fault.Error      // why a stream that the client has a part of is not whole
 	cutInsideEvent bool              // that part ends inside an event
 	sequence       int64             // number of the next event of that part, where events are numbered
@@ -89,17 +89,17 @@ func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
 	}
 	r, now := acquireScratch(), g.Clock.Now()
 	x := &r.exchange
-	x.g, x.room, x.in, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
-	at := llm.Locate(in.Method, in.Path)
-	x.alias, x.deployed = at.Alias, at.Deployment
-	x.match, x.path = lookup(in.Method, at.Rest)
+	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
+	addr := llm.Locate(in.Method, in.Path)
+	x.alias, x.deployed = addr.Alias, addr.Deployment
+	x.match, x.path = lookup(in.Method, addr.Rest)
 	if x.match.Endpoint == llm.Proxy {
-		if m, ok := lookupOwn(in.Method, x.path); ok {
-			x.match, x.own = m, true
+		if m, ok := lookupAnthropicBatch(in.Method, x.path); ok {
+			x.match, x.nativeClient = m, true
 		}
 	}
 	x.ctl.read(in.Header, g.set.HeaderAliases)
-	x.own = x.own || x.isNativeClient()
+	x.nativeClient = x.nativeClient || x.isNativeClient()
 	x.shown = sealed.Path(in.Path)
 	x.trace = readTrace(&x.ctl, in.Method, x.shown, x.id)
 	return x
@@ -123,7 +123,7 @@ func (x *exchange) surface() fault.Surface {
 	if x.unknown {
 		return fault.Admin
 	}
-	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens || x.own {
+	if x.match.Endpoint == llm.Messages || x.match.Endpoint == llm.MessagesCountTokens || x.nativeClient {
 		return fault.Messages
 	}
 	if s, ok := x.vendorSurface(); ok {
@@ -157,8 +157,8 @@ func (g *Gateway) accessLine(x *exchange, took time.Duration) {
 		return
 	}
 	line := accesslog.Line{
-		Time: x.started.Add(took), RequestID: x.id, TraceID: x.trace.id, Method: x.in.Method, Path: x.shown, Endpoint: string(x.match.Endpoint),
-		Status: x.status, Duration: took, Attempts: x.attempts, Remote: x.in.Remote,
+		Time: x.started.Add(took), RequestID: x.id, TraceID: x.trace.id, Method: x.req.Method, Path: x.shown, Endpoint: string(x.match.Endpoint),
+		Status: x.status, Duration: took, Attempts: x.attempts, Remote: x.req.Remote,
 	}
 	if x.key != nil {
 		line.KeyID, line.Workspace = x.key.Principal.ID, x.key.Principal.WorkspaceID

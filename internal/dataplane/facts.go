@@ -27,5 +27,5 @@ func (f conditionInputs) Path() string {
 	if f.x.alias.Foreign() {
 		return "/v1" + f.x.path
 	}
-	return f.x.in.Path
+	return f.x.req.Path
 }

@@ -27,13 +27,13 @@ type fallback struct {
 	tariff *catalog.RateCard
 }
 
-// fallbacksMost is how many models a call may name for that. Providers take three.
-const fallbacksMost = 100
+// maxFallbacks is how many models a call may name for that. Providers take three.
+const maxFallbacks = 100
 
 // fallbacks finds them in what is sent: names, or objects with a name.
 func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 	add := func(raw []byte) {
-		if model, named := splice.Unquote(raw); named && len(f.list) <= fallbacksMost {
+		if model, named := splice.Unquote(raw); named && len(f.list) <= maxFallbacks {
 			f.list = append(f.list, fallback{model, g.priceOf(a, model)})
 		}
 	}
@@ -50,8 +50,8 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 					f.cap = max(f.cap, tokensOf(gjson.ParseBytes(val)))
 				}
 			}
-			if len(f.list) > fallbacksMost {
-				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", fallbacksMost).WithParam(list)
+			if len(f.list) > maxFallbacks {
+				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", maxFallbacks).WithParam(list)
 			}
 		}
 	}
@@ -60,9 +60,9 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 
 // models are all by which the attempt may be answered, until it is asked again.
 func (a *attempt) models() []string {
-	list := append(a.stake.own[:0], a.priceName())
-	for i := range a.stake.falls.list {
-		list = append(list, a.stake.falls.list[i].model)
+	list := append(a.reservation.modelBuf[:0], a.priceName())
+	for i := range a.reservation.falls.list {
+		list = append(list, a.reservation.falls.list[i].model)
 	}
 	return list
 }
@@ -71,11 +71,11 @@ func (a *attempt) models() []string {
 // answered.
 func (g *Gateway) reach(a *attempt) catalog.ContextLimits {
 	r := g.Prices.ContextLimits(a.spec.ID, a.priceName())
-	for i := range a.stake.falls.list {
-		of := g.Prices.ContextLimits(a.spec.ID, a.stake.falls.list[i].model)
+	for i := range a.reservation.falls.list {
+		fallbackLimits := g.Prices.ContextLimits(a.spec.ID, a.reservation.falls.list[i].model)
 		r = catalog.ContextLimits{
-			Input: wider(r.Input, of.Input), Output: wider(r.Output, of.Output),
-			Reasoning: max(r.Reasoning, of.Reasoning), HidesReasoning: r.HidesReasoning || of.HidesReasoning,
+			Input: wider(r.Input, fallbackLimits.Input), Output: wider(r.Output, fallbackLimits.Output),
+			Reasoning: max(r.Reasoning, fallbackLimits.Reasoning), HidesReasoning: r.HidesReasoning || fallbackLimits.HidesReasoning,
 		}
 	}
 	return r
@@ -92,23 +92,23 @@ func wider(a, b int64) int64 {
 // dearest is what the most of an attempt costs with the dearest model by which it may be
 // answered.
 func (s *reservation) dearest() int64 {
-	most := s.tariff.Bound(&s.most)
+	maxCost := s.tariff.MaxCost(&s.maxUsage)
 	for i := range s.falls.list {
-		most = max(most, s.falls.list[i].tariff.Bound(&s.most))
+		maxCost = max(maxCost, s.falls.list[i].tariff.MaxCost(&s.maxUsage))
 	}
-	return most
+	return maxCost
 }
 
 // billed is the model that the attempt is billed for, as price lists name it, and its
 // prices: of one that may fall back, or whose model stands in a path that is passed through or
 // in a body that is not read, the model that the answer names, if that has a price.
 func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
-	s, own, answered := a.stake, a.priceName(), a.log().ResponseModel
-	unread := own == "" && a.x.bodyNotParsed
+	s, requested, answered := a.reservation, a.priceName(), a.log().ResponseModel
+	unread := requested == "" && a.x.bodyNotParsed
 	if !s.falls.may && !a.modelInPath && !unread || answered == "" {
-		return own, s.tariff
+		return requested, s.tariff
 	}
-	like, best := fallback{own, s.tariff}, likeness(own, answered)
+	like, best := fallback{requested, s.tariff}, likeness(requested, answered)
 	for _, f := range s.falls.list {
 		if n := likeness(f.model, answered); n > best {
 			like, best = f, n
@@ -118,7 +118,7 @@ func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
 		like = fallback{answered, g.priceOf(a, answered)}
 	}
 	if like.tariff.Reason() != "" {
-		return own, s.tariff
+		return requested, s.tariff
 	}
 	return like.model, like.tariff
 }
@@ -126,9 +126,9 @@ func (g *Gateway) billed(a *attempt) (string, *catalog.RateCard) {
 // likeness is how much of the name of a model that answered is that of one that was asked
 // for; 0 for another one. Answers name versions ("gpt-4o-2024-11-20"), and leave out how a
 // model was to be routed ("gpt-4o:nitro").
-func likeness(asked, answered string) int {
-	if strings.HasPrefix(answered, asked) || strings.HasPrefix(asked, answered+":") {
-		return min(len(asked), len(answered))
+func likeness(requested, answered string) int {
+	if strings.HasPrefix(answered, requested) || strings.HasPrefix(requested, answered+":") {
+		return min(len(requested), len(answered))
 	}
 	return 0
 }

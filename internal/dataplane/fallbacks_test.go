@@ -24,13 +24,13 @@ func TestDearerTargetIsHeldFor(t *testing.T) {
 	if a.StatusCode != 412 || len(r.up.Seen()) != 1 {
 		t.Errorf("%d after %d calls: %s", a.StatusCode, len(r.up.Seen()), a.Text)
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Used != 0 || s.Held != 0 {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Used != 0 || s.Held != 0 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// fallingBack is a call that names models to fall back to.
-func fallingBack(model, list string) string {
+// fallbackBody is a call that names models to fall back to.
+func fallbackBody(model, list string) string {
 	return fmt.Sprintf(`{"model":%q,"max_tokens":100,%s,"messages":[{"role":"user","content":"Hello there"}]}`, model, list)
 }
 
@@ -48,7 +48,7 @@ func TestDearestModelIsHeld(t *testing.T) {
 		`"fallbacks":[{"model":"gpt-4o-mini","max_tokens":9000}]`:  412,
 		`"fallbacks":"default"`:                                    200,
 	} {
-		if a := r.call("POST", "/v1/chat/completions", fallingBack("gpt-4o-mini", list), r.custom()...); a.StatusCode != status {
+		if a := r.call("POST", "/v1/chat/completions", fallbackBody("gpt-4o-mini", list), r.custom()...); a.StatusCode != status {
 			t.Errorf("%s: %d %s", list, a.StatusCode, a.Text)
 		}
 	}
@@ -64,9 +64,9 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 	const dear = 20*2500 + 48*10000 // gpt-4o
 	const plain = 20*miniInput + 48*miniOutput
 	for _, c := range []struct {
-		asked, list, answered string
-		cost                  int64
-		basis                 string
+		requested, list, answered string
+		cost                      int64
+		basis                     string
 	}{
 		{"gpt-4o-mini", `"models":["gpt-4o"]`, "gpt-4o-2024-11-20", dear, "gpt-4o"},
 		{"gpt-4o-mini", `"models":["gpt-4o"]`, "gpt-4o-mini-2024-07-18", plain, ""},
@@ -76,9 +76,9 @@ func TestAnsweringModelIsBilled(t *testing.T) {
 		{"gpt-4o-mini", `"temperature":1`, "gpt-4o", plain, ""}, // which nobody left to the provider
 	} {
 		r := newRig(t)
-		said := strings.Replace(`{"id":"c","object":"chat.completion","model":"M","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":48,"total_tokens":68}}`, "M", c.answered, 1)
-		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(said))))
-		if a := r.call("POST", "/v1/chat/completions", fallingBack(c.asked, c.list), r.custom()...); a.StatusCode != 200 {
+		responseBody := strings.Replace(`{"id":"c","object":"chat.completion","model":"M","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":48,"total_tokens":68}}`, "M", c.answered, 1)
+		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(responseBody))))
+		if a := r.call("POST", "/v1/chat/completions", fallbackBody(c.requested, c.list), r.custom()...); a.StatusCode != 200 {
 			t.Fatal(a.Text)
 		}
 		row := r.journal.one(t)
@@ -121,7 +121,7 @@ func TestEndlessFallbacksAreRefused(t *testing.T) {
 		`"models":["m"],"fallbacks":[{` + strings.Repeat(`"model":"m",`, 100) + `"max_tokens":1}]`: 400,
 	} {
 		r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
-		if a := r.call("POST", "/v1/chat/completions", fallingBack("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 models") {
+		if a := r.call("POST", "/v1/chat/completions", fallbackBody("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 models") {
 			t.Errorf("%.60s: %d %s", list, a.StatusCode, a.Text)
 		}
 	}

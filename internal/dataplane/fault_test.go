@@ -36,7 +36,7 @@ func TestUpstreamFaults(t *testing.T) {
 	cases := []struct {
 		fault   string
 		status  int
-		says    string
+		message string
 		outcome record.Outcome
 	}{
 		{"cut-before", 502, "upstream_error", record.Unreachable},
@@ -76,7 +76,7 @@ func TestUpstreamFaults(t *testing.T) {
 			r := newRig(t, impatient(c.outcome))
 			a := r.call("POST", "/v1/chat/completions", faulty(c.fault), r.custom()...)
 			row := r.journal.one(t)
-			if a.StatusCode != c.status || !strings.Contains(a.Text, c.says) || row.Outcome != c.outcome || a.Err != nil {
+			if a.StatusCode != c.status || !strings.Contains(a.Text, c.message) || row.Outcome != c.outcome || a.Err != nil {
 				t.Errorf("%d %s (%v), on record as %s: %s", a.StatusCode, a.Text, a.Err, row.Outcome, row.Error)
 			}
 			if a.StatusCode >= 400 && !json.Valid([]byte(a.Text)) {
@@ -150,14 +150,14 @@ func TestStreamFaults(t *testing.T) {
 // that it names, on each surface, for fallback too.
 func TestErrorsOfSuccess(t *testing.T) {
 	t.Parallel()
-	const said = `{"error":{"message":"Rate limited upstream","code":429,"metadata":{}},"user_id":"u"}`
+	const errorBody = `{"error":{"message":"Rate limited upstream","code":429,"metadata":{}},"user_id":"u"}`
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"model":"m","messages":[{"role":"user","content":"x"}]}`,
 		"/v1/messages":         `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`,
 		"/v1/responses":        `{"model":"m","stream":true,"input":"x"}`,
 	} {
 		r := newRig(t)
-		r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(said)), upstream.JSON(200, []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))))
+		r.up.Handle("/v1/chat/completions", upstream.InTurn(upstream.JSON(200, []byte(errorBody)), upstream.JSON(200, []byte(errorBody)), upstream.JSON(200, []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`))))
 		to := []string{"x-gateway-provider: together-ai", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL()}
 		if a := r.call("POST", path, body, to...); a.StatusCode != 429 || !strings.Contains(a.Text, "Rate limited upstream") {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)

@@ -10,24 +10,24 @@ import (
 // A short call that names many files does not make the gateway hold them all.
 func TestFetchedFilesAreBounded(t *testing.T) {
 	t.Parallel()
-	picture := upstream.JSON(200, []byte("\x89PNG"))
-	picture.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
-	large := picture
+	image := upstream.JSON(200, []byte("\x89PNG"))
+	image.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
+	large := image
 	large.Chunks = []upstream.Chunk{{Bytes: make([]byte, 18<<20)}}
 	for name, c := range map[string]struct {
-		reply         upstream.Response
+		response      upstream.Response
 		names, status int
 		fetched       int
 	}{
-		"as many as may be": {picture, 32, 200, 32}, "one more": {picture, 33, 400, 32}, "large ones": {large, 5, 400, 4},
+		"as many as may be": {image, 32, 200, 32}, "one more": {image, 33, 400, 32}, "large ones": {large, 5, 400, 4},
 	} {
 		r := newRig(t)
-		r.up.Handle("/a.png", upstream.Always(c.reply))
-		r.up.Handle("/model/anthropic.claude-sonnet-4/converse", upstream.Always(upstream.JSON(200, []byte(converseSays))))
+		r.up.Handle("/a.png", upstream.Always(c.response))
+		r.up.Handle("/model/anthropic.claude-sonnet-4/converse", upstream.Always(upstream.JSON(200, []byte(converseResponse))))
 		part := `{"type":"image_url","image_url":{"url":"` + r.up.URL() + `/a.png"}},`
 		body := `{"model":"anthropic.claude-sonnet-4","messages":[{"role":"user","content":[` + strings.Repeat(part, c.names) + `{"type":"text","text":"Hello"}]}]}`
 		a := r.call("POST", "/v1/chat/completions", body, r.bedrock()...)
-		if fetched := strings.Count(r.asked(), "/a.png"); a.StatusCode != c.status || fetched != c.fetched {
+		if fetched := strings.Count(r.requestedPaths(), "/a.png"); a.StatusCode != c.status || fetched != c.fetched {
 			t.Errorf("%s: %d after %d files: %.200s", name, a.StatusCode, fetched, a.Text)
 		}
 	}
@@ -38,8 +38,8 @@ func TestFetchedFilesAreBounded(t *testing.T) {
 func TestClaudeElsewhereGetsPicturesWithTheirBytes(t *testing.T) {
 	t.Parallel()
 	const data = `{"type":"base64","media_type":"image/png","data":"iVBORw=="}`
-	picture := upstream.JSON(200, []byte("\x89PNG"))
-	picture.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
+	image := upstream.JSON(200, []byte("\x89PNG"))
+	image.Header = []upstream.Field{{Name: "Content-Type", Value: "image/png"}}
 	for _, c := range []struct{ name, path, model, target, part, want string }{
 		{"messages at Google", "/v1/messages", "anthropic.claude-sonnet-4-5", "vertex", `{"type":"image","source":{"type":"url","url":"U"}}`, data},
 		{"counted at Google", "/v1/messages/count_tokens", "anthropic.claude-sonnet-4-5", "vertex", `{"type":"image","source":{"type":"url","url":"U"}}`, data},
@@ -49,7 +49,7 @@ func TestClaudeElsewhereGetsPicturesWithTheirBytes(t *testing.T) {
 		{"chat at Anthropic", "/v1/chat/completions", "claude-sonnet-4-5", "anthropic", `{"type":"image_url","image_url":{"url":"U"}}`, `{"type":"url","url":"U"}`},
 	} {
 		r := newRig(t)
-		r.up.Handle("/a.png", upstream.Always(picture))
+		r.up.Handle("/a.png", upstream.Always(image))
 		url := r.up.URL() + "/a.png"
 		headers := map[string][]string{
 			"vertex":    {"x-gateway-provider: vertex-ai", "x-gateway-vertex-region: global", "x-gateway-vertex-project-id: p", "authorization: Bearer upstream", "x-gateway-custom-host: " + r.up.URL()},

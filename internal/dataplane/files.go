@@ -37,8 +37,8 @@ func (e *endToEnd) Read(p []byte) (int, error) {
 // reworded is a provider's file in the caller's words.
 type reworded struct {
 	transport.Body           // of the provider
-	words          io.Reader // made of it
+	translated     io.Reader // made of it
 }
 
 // Read returns what the next bytes are to the caller.
-func (r *reworded) Read(p []byte) (int, error) { return r.words.Read(p) }
+func (r *reworded) Read(p []byte) (int, error) { return r.translated.Read(p) }

@@ -27,16 +27,16 @@ func TestFirstCallIsBilledByTheListOfItsProvider(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "openai.json"), []byte(list), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			book := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Dirs(dir, ""), catalog.Builtin()))
+			prices := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Dirs(dir, ""), catalog.Builtin()))
 			r := newRig(t)
-			r.gateway.Prices, r.journal.prices = book, book
+			r.gateway.Prices, r.journal.prices = prices, prices
 			late := name == "a late source"
 			r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
-				if book.Loaded("openai") {
+				if prices.Loaded("openai") {
 					t.Error("the list was there when the call was sent")
 				}
 				if !late {
-					book.Renew(t.Context())
+					prices.Renew(t.Context())
 				}
 				a := chatOf(20, 10)
 				return &a

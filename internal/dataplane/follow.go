@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	looksAtOnce  = 64               // that are made at providers
-	lookTime     = 10 * time.Second // that one may take
-	lastLookTime = 2 * time.Second  // that all may take together when the gateway stops
-	refusedLooks = 5                // one after the other, until nobody will hear of a response any more
+	maxConcurrentPolls = 64               // that are made at providers
+	pollTimeout        = 10 * time.Second // that one may take
+	finalPollTimeout   = 2 * time.Second  // that all may take together when the gateway stops
+	maxRefusedPolls    = 5                // one after the other, until nobody will hear of a response any more
 )
 
 // FollowBackground follows responses until ctx ends. Then it looks at each once more; those
 // that have not ended by then are on record as interrupted, with the bound of their cost.
 // It is called once.
 func (g *Gateway) FollowBackground(ctx context.Context) error {
-	looks, end := context.WithCancel(context.WithoutCancel(ctx))
+	pollCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -33,11 +33,11 @@ func (g *Gateway) FollowBackground(ctx context.Context) error {
 		case <-ctx.Done():
 			stopping = true
 			g.followers.close()
-			time.AfterFunc(lastLookTime, end)
+			time.AfterFunc(finalPollTimeout, end)
 		case <-g.followers.bell:
 		}
 		for _, b := range g.followers.begun() {
-			all.Go(func() { g.follow(ctx, looks, b) })
+			all.Go(func() { g.follow(ctx, pollCtx, b) })
 		}
 	}
 	return nil
@@ -45,22 +45,22 @@ func (g *Gateway) FollowBackground(ctx context.Context) error {
 
 // enqueue has a response followed by whoever does that.
 func (g *Gateway) enqueue(b *backgrounded) {
-	if b != nil && !g.followers.enter(b) {
+	if b != nil && !g.followers.add(b) {
 		g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 	}
 }
 
 // follow looks at a response until it has ended, or nobody will hear of its end. When ctx
 // ends it looks once more, as long as looks goes on.
-func (g *Gateway) follow(ctx, looks context.Context, b *backgrounded) {
-	defer g.followers.leave(b)
+func (g *Gateway) follow(ctx, pollCtx context.Context, b *backgrounded) {
+	defer g.followers.remove(b)
 	defer g.failJob(b)
 	for pause := g.set.Background.Pause; ; pause = min(pause+pause/2, g.set.Background.MaxPause) {
-		over := b.await(ctx, pause)
+		finished := b.await(ctx, pause)
 		last := ctx.Err() != nil
-		end := g.pollOnce(looks, b)
-		if over != nil {
-			close(over)
+		end := g.pollOnce(pollCtx, b)
+		if finished != nil {
+			close(finished)
 		}
 		switch {
 		case end:
@@ -68,7 +68,7 @@ func (g *Gateway) follow(ctx, looks context.Context, b *backgrounded) {
 		case last:
 			g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 			return
-		case b.refused >= refusedLooks:
+		case b.refused >= maxRefusedPolls:
 			g.abandonJob(b, record.Unreachable, "the provider does not tell of the response any more")
 			return
 		case g.Clock.Now().Sub(b.started) >= g.set.Background.Time:
@@ -85,8 +85,8 @@ func (b *backgrounded) await(ctx context.Context, pause time.Duration) pollDone 
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case over := <-b.soon:
-		return over
+	case finished := <-b.soon:
+		return finished
 	}
 	return nil
 }
@@ -94,19 +94,19 @@ func (b *backgrounded) await(ctx context.Context, pause time.Duration) pollDone 
 // pollOnce asks the provider for the response, and puts it on record when it has ended.
 func (g *Gateway) pollOnce(ctx context.Context, b *backgrounded) (end bool) {
 	select {
-	case g.followers.looks <- struct{}{}:
-		defer func() { <-g.followers.looks }()
+	case g.followers.polls <- struct{}{}:
+		defer func() { <-g.followers.polls }()
 	case <-ctx.Done():
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	resp, err := g.call(ctx, b.attempt, nil)
 	b.firstByte = 0 // of this look alone
 	if err != nil {
 		return false // it is asked again
 	}
-	body, err := readAll(resp, g.set.MaxReplyBytes)
+	body, err := readAll(resp, g.set.MaxResponseBytes)
 	status := splice.Text(body, "status")
 	switch {
 	case err != nil || resp.Status >= 500 || resp.Status == 408 || resp.Status == 429:
@@ -133,7 +133,7 @@ func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Res
 		return
 	}
 	if r.BytesOut = size; !r.Usage.Reported { // it was cancelled
-		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, g.counter.Answer(llm.CreateModelResponse, body, b.priceName()).Tokens
+		r.Usage.InputTokens, r.Usage.OutputTokens = b.input, g.counter.ResponseBody(llm.CreateModelResponse, body, b.priceName()).Tokens
 	}
 	g.record(b.attempt, record.OK)
 }

@@ -14,20 +14,20 @@ import (
 	"sluice/internal/splice"
 )
 
-// followMost bounds the calls that one answer may take: a batch of Bedrock has a job, a
+// maxFollowUps bounds the calls that one answer may take: a batch of Bedrock has a job, a
 // list of files and the files.
-const followMost = 32
+const maxFollowUps = 32
 
 // fetchFollowUps makes the further calls of an answer that stands in several places. Their
 // answers are gathered in in; given says that the last of them, in the caller's words, is
 // the answer in hand already.
-func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, in *dialect.Incoming) (given bool, err error) {
+func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dialect.Incoming) (responded bool, err error) {
 	f, ok := a.speech.unified.(dialect.MultiStep)
 	if !ok {
 		return false, nil
 	}
-	for range followMost {
-		next, more, err := f.Follow(in)
+	for range maxFollowUps {
+		next, more, err := f.Follow(incoming)
 		switch {
 		case err != nil:
 			return false, fault.From(err)
@@ -40,9 +40,9 @@ func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, in *dialect.In
 		if err != nil {
 			return false, err
 		}
-		in.More = append(in.More, b)
+		incoming.More = append(incoming.More, b)
 	}
-	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, followMost)
+	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, maxFollowUps)
 }
 
 // followedLive makes the one further call whose answer is the caller's, relayed as it comes
@@ -54,8 +54,8 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 	}
 	a.close()
 	a.bodyReadAt = time.Time{}
-	a.resp, a.status, a.reply = resp, resp.Status, reply{header: resp.Header, live: resp.Status < 400}
-	if a.reply.live {
+	a.resp, a.status, a.response = resp, resp.Status, upstreamResponse{header: resp.Header, live: resp.Status < 400}
+	if a.response.live {
 		return nil
 	}
 	return g.normalise(ctx, a)
@@ -64,8 +64,8 @@ func (g *Gateway) followedLive(ctx context.Context, a *attempt, n *dialect.Next)
 // followedFile is followedLive of a file, or of several, put in the caller's words as they
 // come. The head is that of the answer before them: the file's tells of other bytes.
 func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next) error {
-	head := a.reply.header.Clone(1)
-	if err := g.followedLive(ctx, a, n); err != nil || !a.reply.live {
+	head := a.response.header.Clone(1)
+	if err := g.followedLive(ctx, a, n); err != nil || !a.response.live {
 		return err
 	}
 	files := &endToEnd{Body: a.resp.Body, further: n.Further, open: func(url string) (transport.Body, error) {
@@ -79,10 +79,10 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 		}
 		return resp.Body, nil
 	}}
-	a.resp.Body, a.resp.Length = &reworded{Body: files, words: n.File(files)}, -1
-	a.reply.header = head
-	a.reply.header.Set("content-type", n.ContentType)
-	a.reply.header.Del("content-encoding")
+	a.resp.Body, a.resp.Length = &reworded{Body: files, translated: n.File(files)}, -1
+	a.response.header = head
+	a.response.header.Set("content-type", n.ContentType)
+	a.response.header.Del("content-encoding")
 	return nil
 }
 
@@ -94,9 +94,9 @@ func (g *Gateway) resolveFollowUp(ctx context.Context, a *attempt, body []byte) 
 	if id := firstText(body, f.Fields); id != "" {
 		return g.followedLive(ctx, a, &dialect.Next{Endpoint: f.Endpoint, ID: id})
 	}
-	a.reply.body = body
+	a.response.body = body
 	if raw, ok := splice.Find(body, f.Else); ok {
-		a.reply.body = raw
+		a.response.body = raw
 	}
 	return nil
 }
@@ -118,11 +118,11 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 	if err != nil {
 		return nil, clientGone(ctx, err)
 	}
-	return wholePart(a, resp, g.set.MaxReplyBytes, "a further call of this request")
+	return readFollowUpBody(a, resp, g.set.MaxResponseBytes, "a further call of this request")
 }
 
-// wholePart reads what a provider answered to a part of a request.
-func wholePart(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
+// readFollowUpBody reads what a provider answered to a part of a request.
+func readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what string) ([]byte, error) {
 	b, err := readAll(resp, limit)
 	a.bodyReadAt = a.x.g.Clock.Now()
 	if err != nil {

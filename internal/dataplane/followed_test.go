@@ -79,16 +79,16 @@ func TestBatchOutputIsNotHeld(t *testing.T) {
 	t.Parallel()
 	const rows = 2000
 	file := strings.Repeat(`{"recordId":"1","modelOutput":{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}}`+"\n", rows)
-	for name, reply := range map[string]upstream.Response{
+	for name, response := range map[string]upstream.Response{
 		"whole": upstream.Text(200, "binary/octet-stream", file),
 		"cut":   {Chunks: []upstream.Chunk{{Bytes: []byte(file)}}, Claim: int64(len(file)) + 1},
 		"gone":  upstream.Text(404, "application/xml", "<Error><Code>NoSuchKey</Code><Message>It is gone.</Message></Error>"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+			r := newRig(t, func(s *dataplane.Settings) { s.MaxResponseBytes = 4 << 10 })
 			r.up.Handle("/model-invocation-job/b1", upstream.Always(upstream.JSON(200, []byte(batchJob))))
-			r.up.Handle("/acme/out/b1/rows.jsonl.out", upstream.Always(reply))
+			r.up.Handle("/acme/out/b1/rows.jsonl.out", upstream.Always(response))
 			a := r.call("GET", "/v1/batches/b1/output", "", r.bedrock()...)
 			switch {
 			case name == "gone":
@@ -109,16 +109,16 @@ func TestFilesAreNotHeld(t *testing.T) {
 	t.Parallel()
 	file := strings.Repeat(`{"custom_id":"1","result":{"type":"succeeded"}}`+"\n", 2000)
 	for name, c := range map[string]struct {
-		speaker      speaker
-		at, path     string
-		contentType  string
-		expectedType string
+		speaker            speaker
+		upstreamPath, path string
+		contentType        string
+		expectedType       string
 	}{
 		"results of Anthropic": {speaker{id: "anthropic", base: "/v1"}, "/v1/messages/batches/b1/results", "/v1/batches/b1/output", "application/x-jsonl", "application/x-jsonl"},
 		"a file of Anthropic":  {speaker{id: "anthropic", base: "/v1"}, "/v1/files/f1/content", "/v1/files/f1/content", "", "application/octet-stream"},
 	} {
-		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
-		r.up.Handle(c.at, upstream.Always(upstream.Text(200, c.contentType, file)))
+		r := newRig(t, func(s *dataplane.Settings) { s.MaxResponseBytes = 4 << 10 })
+		r.up.Handle(c.upstreamPath, upstream.Always(upstream.Text(200, c.contentType, file)))
 		if a := r.call("GET", c.path, "", r.as(c.speaker)...); a.StatusCode != 200 || a.Text != file || a.Header.Get("content-type") != c.expectedType {
 			t.Errorf("%s: %d %v %.200s", name, a.StatusCode, a.Header, a.Text)
 		}
@@ -148,7 +148,7 @@ func TestOutputInSeveralFiles(t *testing.T) {
 		"garbage": {upstream.Text(200, "", "what"), fmt.Sprintf(line+line, "a", "b"), true},
 		"cut":     {upstream.Text(200, "", avroFile("c")[:len(avroFile("c"))-20]), fmt.Sprintf(line+line, "a", "b"), true},
 	} {
-		r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+		r := newRig(t, func(s *dataplane.Settings) { s.MaxResponseBytes = 4 << 10 })
 		r.up.Handle("/v1/embed-jobs/j1", upstream.Always(upstream.JSON(200, []byte(`{"job_id":"j1","status":"complete","output_dataset_id":"d1"}`))))
 		r.up.Handle("/v1/datasets/d1", upstream.Always(upstream.JSON(200, fmt.Appendf(nil, `{"dataset":{"dataset_parts":[{"url":"%[1]s/a"},{"url":"%[1]s/b"},{"url":"%[1]s/c"}]}}`, r.up.URL()))))
 		r.up.Handle("/a", upstream.Always(upstream.Text(200, "", avroFile("a"))))

@@ -12,36 +12,36 @@ type pollDone chan struct{}
 
 // backgroundPoller are the responses that are followed, by workspace and id. Safe for concurrent use.
 type backgroundPoller struct {
-	looks chan struct{} // a place for each look
+	polls chan struct{} // a place for each look
 	bell  chan struct{}
 
 	mu     sync.Mutex // guards what follows
 	number int
-	of     map[string]*backgrounded // of providers that repeat an id the newest
+	byID   map[string]*backgrounded // byID providers that repeat an id the newest
 	fresh  []*backgrounded          // that nobody follows yet
 	closed bool
 }
 
 func newFollowers() *backgroundPoller {
-	return &backgroundPoller{looks: make(chan struct{}, looksAtOnce), bell: make(chan struct{}, 1), of: map[string]*backgrounded{}}
+	return &backgroundPoller{polls: make(chan struct{}, maxConcurrentPolls), bell: make(chan struct{}, 1), byID: map[string]*backgrounded{}}
 }
 
 // hasCapacity reports whether one of most has a place.
-func (f *backgroundPoller) hasCapacity(most int) bool {
+func (f *backgroundPoller) hasCapacity(maxJobs int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.closed && f.number < most
+	return !f.closed && f.number < maxJobs
 }
 
-// enter has b followed; false when nobody will do that any more.
-func (f *backgroundPoller) enter(b *backgrounded) bool {
+// add has b followed; false when nobody will do that any more.
+func (f *backgroundPoller) add(b *backgrounded) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return false
 	}
 	f.number++
-	f.of[b.place()], f.fresh = b, append(f.fresh, b)
+	f.byID[b.key()], f.fresh = b, append(f.fresh, b)
 	select {
 	case f.bell <- struct{}{}:
 	default:
@@ -58,11 +58,11 @@ func (f *backgroundPoller) begun() []*backgrounded {
 	return fresh
 }
 
-func (f *backgroundPoller) leave(b *backgrounded) {
+func (f *backgroundPoller) remove(b *backgrounded) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.number--; f.of[b.place()] == b {
-		delete(f.of, b.place())
+	if f.number--; f.byID[b.key()] == b {
+		delete(f.byID, b.key())
 	}
 	close(b.ended)
 }
@@ -77,10 +77,10 @@ func (f *backgroundPoller) close() {
 func (f *backgroundPoller) find(workspace, id string) *backgrounded {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.of[workspace+"/"+id]
+	return f.byID[workspace+"/"+id]
 }
 
-func (b *backgrounded) place() string { return b.x.key.Principal.WorkspaceID + "/" + b.id }
+func (b *backgrounded) key() string { return b.x.key.Principal.WorkspaceID + "/" + b.id }
 
 // Background is the number of responses that are followed although their callers have been
 // answered.
@@ -110,18 +110,18 @@ func (g *Gateway) pollBefore(ctx context.Context, x *exchange) {
 	if b == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, lastLookTime)
+	ctx, cancel := context.WithTimeout(ctx, finalPollTimeout)
 	defer cancel()
-	over := make(pollDone)
+	finished := make(pollDone)
 	select {
-	case b.soon <- over:
+	case b.soon <- finished:
 	case <-b.ended:
 		return
 	case <-ctx.Done():
 		return
 	}
 	select {
-	case <-over:
+	case <-finished:
 	case <-b.ended:
 	case <-ctx.Done():
 	}

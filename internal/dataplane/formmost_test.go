@@ -36,7 +36,7 @@ func TestFilesTakeNoTokens(t *testing.T) {
 	if a := r.call("POST", "/v1/files", body, r.custom("content-type: "+kind)...); a.StatusCode != 200 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != 0 {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -9,9 +9,9 @@ import (
 
 // framed takes events that are passed through out of the frames of Amazon's streams.
 type framed struct {
-	in    dialect.FrameReader
-	event []byte
-	bad   bool // it is no such stream
+	frames dialect.FrameReader
+	event  []byte
+	bad    bool // it is no such stream
 }
 
 // framedBy is nil for a stream of another kind.
@@ -28,7 +28,7 @@ func (f *framed) events(b []byte, watch *dialect.Stream) {
 	if f.bad {
 		return
 	}
-	err := f.in.Feed(b, func(fr *dialect.Frame) error {
+	err := f.frames.Feed(b, func(fr *dialect.Frame) error {
 		f.event = append(f.event[:0], "data: "...)
 		event, err := fr.Inner(f.event)
 		if err != nil || len(event) == len(f.event) {

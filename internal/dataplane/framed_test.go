@@ -25,12 +25,12 @@ func TestFramedStreamsAreBilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newRig(t)
-			var reply upstream.Response
-			reply.Header = []upstream.Field{{Name: "Content-Type", Value: "application/vnd.amazon.eventstream"}}
+			var response upstream.Response
+			response.Header = []upstream.Field{{Name: "Content-Type", Value: "application/vnd.amazon.eventstream"}}
 			for ; len(stream) > 0; stream = stream[min(len(stream), 100):] {
-				reply.Chunks = append(reply.Chunks, upstream.Chunk{Bytes: stream[:min(len(stream), 100)]})
+				response.Chunks = append(response.Chunks, upstream.Chunk{Bytes: stream[:min(len(stream), 100)]})
 			}
-			r.up.Handle(path, upstream.Always(reply))
+			r.up.Handle(path, upstream.Always(response))
 			a := r.call("POST", "/v1"+path, `{"messages":[]}`, "x-gateway-provider: bedrock", "x-gateway-aws-region: eu-central-1", "x-gateway-aws-access-key-id: AKIDEXAMPLE", "x-gateway-aws-secret-access-key: secret", "x-gateway-custom-host: "+r.up.URL())
 			row := r.journal.one(t)
 			if row.Usage != c.want || row.Spend.State != "settled" || row.Spend.Cost <= 0 {
@@ -44,9 +44,9 @@ func TestFramedStreamsAreBilled(t *testing.T) {
 func TestNoFrames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	reply := upstream.Text(200, "application/vnd.amazon.eventstream", "")
-	reply.Chunks = []upstream.Chunk{{Bytes: []byte("data: {\"usage\":{\"inputTokens\":1}}\n\n"), Times: 1000}}
-	r.up.Handle("/model/m/invoke", upstream.Always(reply))
+	response := upstream.Text(200, "application/vnd.amazon.eventstream", "")
+	response.Chunks = []upstream.Chunk{{Bytes: []byte("data: {\"usage\":{\"inputTokens\":1}}\n\n"), Times: 1000}}
+	r.up.Handle("/model/m/invoke", upstream.Always(response))
 	a := r.call("POST", "/v1/model/m/invoke", `{}`, "x-gateway-provider: bedrock", "x-gateway-aws-region: eu-central-1", "x-gateway-aws-access-key-id: AKIDEXAMPLE", "x-gateway-aws-secret-access-key: secret", "x-gateway-custom-host: "+r.up.URL())
 	if row := r.journal.one(t); a.StatusCode != 200 || len(a.Text) != 35_000 || row.Usage.Reported {
 		t.Errorf("%d of %d bytes, %+v", a.StatusCode, len(a.Text), row.Usage)

@@ -71,7 +71,7 @@ type Parts struct {
 	Sockets   Dialer             // for realtime calls
 	Guard     *netguard.Guard
 	Journal   journal
-	Bank      limiter
+	Limiter   limiter
 	Prices    prices
 	Tokens    refusals // of JWTs; nil where refused JWTs are of no interest
 	Metrics   *Metrics
@@ -83,22 +83,22 @@ type Parts struct {
 // Settings are the limits and switches of the request path. Zero values are not
 // usable; take DefaultSettings.
 type Settings struct {
-	SpoolDir       string        // where bodies over 1 MiB are spooled
-	MaxJSONBytes   int64         // a larger JSON body is 413
-	MaxUploadBytes int64         // a larger upload is 413
-	MaxReplyBytes  int64         // a larger JSON reply that must be held is 502
-	BodyLogBytes   int           // of a body kept in the record
-	HeadTimeout    time.Duration // until the upstream's response head; 0 means none
-	IdleTimeout    time.Duration // between two reads of an upstream body
-	HeaderAliases  []string      // further prefixes read like x-gateway-, lower case, with the dash
-	IgnoreHeaders  []string      // client headers that pass-through does not relay
-	MetadataFrom   []MetadataHeader
-	TraceContext   bool // providers are told of the trace
-	AllowUnpriced  bool // calls whose cost is unknown are let through where a cost budget applies
-	BlockInline    bool // refuse configuration in headers
-	ConfigLimits   routing.Limits
-	UserAgent      string    // sent upstream on typed routes
-	Abandoned      Abandoned // streams whose callers leave
+	SpoolDir         string        // where bodies over 1 MiB are spooled
+	MaxJSONBytes     int64         // a larger JSON body is 413
+	MaxUploadBytes   int64         // a larger upload is 413
+	MaxResponseBytes int64         // a larger JSON reply that must be held is 502
+	BodyLogBytes     int           // of a body kept in the record
+	HeadTimeout      time.Duration // until the upstream's response head; 0 means none
+	IdleTimeout      time.Duration // between two reads of an upstream body
+	HeaderAliases    []string      // further prefixes read like x-gateway-, lower case, with the dash
+	IgnoreHeaders    []string      // client headers that pass-through does not relay
+	MetadataFrom     []MetadataHeader
+	TraceContext     bool // providers are told of the trace
+	AllowUnpriced    bool // calls whose cost is unknown are let through where a cost budget applies
+	BlockInline      bool // refuse configuration in headers
+	ConfigLimits     routing.Limits
+	UserAgent        string    // sent upstream on typed routes
+	Abandoned        Abandoned // streams whose callers leave
 	// AbandonedAnswers are whole answers whose callers leave or whose time is over.
 	AbandonedAnswers AbandonedAnswers
 	Background       Background   // responses that providers work on after they answered
@@ -110,7 +110,7 @@ type Settings struct {
 // DefaultSettings are good for a laptop; SpoolDir is the system's.
 func DefaultSettings() Settings {
 	return Settings{
-		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxReplyBytes: 256 << 20, BodyLogBytes: 256 << 10,
+		MaxJSONBytes: 64 << 20, MaxUploadBytes: 512 << 20, MaxResponseBytes: 256 << 20, BodyLogBytes: 256 << 10,
 		IdleTimeout: 5 * time.Minute, UserAgent: "sluice",
 		AbandonedAnswers: AbandonedAnswers{Max: 256, Bytes: 64 << 20, Time: 10 * time.Minute},
 		Background:       Background{Responses: 10_000, Time: 24 * time.Hour, Pause: 2 * time.Second, MaxPause: 15 * time.Second},
@@ -123,12 +123,12 @@ type Gateway struct {
 	Parts
 	set      Settings
 	configs  *cache[string, *routing.Config] // inline ones, by their text
-	rules    ruleBook
+	rules    ruleCache
 	urls     *cache[string, struct{}] // that the guard has let pass
 	plans    plans
 	charges  chargeCache
 	profiles *cache[profileKey, profiled]
-	tongues  dialectSet
+	dialects dialectSet
 	lines    *dialect.FileLines
 	counter  *tokens.Counter
 	// secretHeaders are the names of headers in which providers take credentials.
@@ -142,7 +142,7 @@ type Gateway struct {
 	jobAccess     *cache[string, *jobAccess]                                              // of private jobs, by jobs.Key
 	inside        func(context.Context, *keys.Entry, *jobAccess, string) (*inside, error) // callInside; a field, since rooms are made by what calls it
 	modelLists    *providerModels
-	lost          droppedRecords
+	recordDrops   droppedRecords
 	refusedParams refusedParams
 	unguarded     sync.Once   // the log was told that guardrails are not run
 	stopped       atomic.Bool // calls that end now are cut by the gateway itself
@@ -150,14 +150,14 @@ type Gateway struct {
 
 // New makes a gateway of its parts.
 func New(p Parts, s Settings) *Gateway {
-	t := newTongues(p.Dialects)
+	t := newDialectSet(p.Dialects)
 	g := &Gateway{
 		Parts:         p,
 		set:           s,
 		configs:       newCache[string, *routing.Config](inlineConfigs),
 		urls:          newCache[string, struct{}](passedURLs),
-		profiles:      newCache[profileKey, profiled](profilesKept),
-		tongues:       t,
+		profiles:      newCache[profileKey, profiled](maxProfiles),
+		dialects:      t,
 		lines:         t.lines(),
 		counter:       tokens.New(),
 		followers:     newFollowers(),

@@ -35,12 +35,12 @@ func (g *Gateway) collectHolds(a *attempt) (holds []quota.Hold, rates int) {
 		integration = x.dir.IntegrationLimits(a.account.IntegrationID, p.WorkspaceID)
 		account = x.dir.Limits(a.account.Kind, a.account.RecordID)
 	}
-	call, policies := &x.room.call, x.dir.Policies(p.WorkspaceID)
+	call, policies := &x.scratch.call, x.dir.Policies(p.WorkspaceID)
 	*call = a.policyCall()
-	h := append(append(x.room.holds[:0], integration.Budgets...), account.Budgets...)
-	h = append(append(h, x.limits.place.Budgets...), x.limits.key.Budgets...)
-	paces := append(append(x.room.rateHolds[:0], integration.Rates...), account.Rates...)
-	paces = tokenRates(tokenRates(paces, x.limits.place), x.limits.key)
+	h := append(append(x.scratch.holds[:0], integration.Budgets...), account.Budgets...)
+	h = append(append(h, x.limits.workspace.Budgets...), x.limits.key.Budgets...)
+	paces := append(append(x.scratch.rateHolds[:0], integration.Rates...), account.Rates...)
+	paces = tokenRates(tokenRates(paces, x.limits.workspace), x.limits.key)
 	h, paces = policies.Match(call, h, paces)
 	rates = len(h)
 	h = append(h, paces...)
@@ -48,7 +48,7 @@ func (g *Gateway) collectHolds(a *attempt) (holds []quota.Hold, rates int) {
 		h[i].Org = p.OrgID
 		a.demand(&h[i])
 	}
-	x.room.holds, x.room.rateHolds = h, paces
+	x.scratch.holds, x.scratch.rateHolds = h, paces
 	return h, rates
 }
 
@@ -62,8 +62,8 @@ func (a *attempt) policyCall() quota.Call {
 	if x.prompt != nil && x.prompt.saved != nil {
 		c.Prompt = quota.Named{Slug: x.prompt.saved.Slug, ID: x.prompt.saved.ID}
 	}
-	if x.place != nil {
-		c.Workspace.Slug = x.place.Slug
+	if x.scope != nil {
+		c.Workspace.Slug = x.scope.Slug
 	}
 	if a.account != nil {
 		c.Account = quota.Named{Slug: a.account.Slug, ID: a.account.RecordID}

@@ -24,10 +24,10 @@ func (r *rig) continued(models ...string) string {
 	return "x-gateway-config: " + strings.Replace(r.targets("", models...), `{"strategy"`, `{"continue_stream":true,"strategy"`, 1)
 }
 
-// settled says what is missing of n records with nothing held for them any more.
-func (r *rig) settled(plan *quota.Plan, n int) (missing string) {
+// missingRecords says what is missing of n records with nothing held for them any more.
+func (r *rig) missingRecords(plan *quota.Plan, n int) (missing string) {
 	for limit := time.Now().Add(30 * time.Second); time.Now().Before(limit); { // an answer that has no end is here before its record
-		records, held := len(r.journal.all()), r.bank.State(time.Now(), &plan.Budgets[0]).Held
+		records, held := len(r.journal.all()), r.limiter.State(time.Now(), &plan.Budgets[0]).Held
 		if missing = ""; records == n && held == 0 {
 			break
 		}
@@ -41,13 +41,13 @@ func (r *rig) settled(plan *quota.Plan, n int) (missing string) {
 // what was reserved for it is free again.
 func TestContinuedWithAnError(t *testing.T) {
 	t.Parallel()
-	whole := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"whole"},"finish_reason":"stop"}]}`))
-	for name, second := range map[string]upstream.Response{"an error": upstream.OpenAIError(500, "server_error", "", "no"), "no stream": whole} {
+	response := upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"whole"},"finish_reason":"stop"}]}`))
+	for name, second := range map[string]upstream.Response{"an error": upstream.OpenAIError(500, "server_error", "", "no"), "no stream": response} {
 		r := newRig(t)
 		plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
 		r.up.Handle("/v1/chat/completions", upstream.InTurn(events(chunk(`{"role":"assistant","content":"You "}`)), second))
 		r.call("POST", "/v1/chat/completions", streamedChat, r.continued("gpt-4o", "gpt-4o"))
-		if missing := r.settled(plan, 2); missing != "" {
+		if missing := r.missingRecords(plan, 2); missing != "" {
 			t.Errorf("%s: %s", name, missing)
 		}
 	}
@@ -56,7 +56,7 @@ func TestContinuedWithAnError(t *testing.T) {
 // What cannot be continued is not begun again, and nobody pays for that.
 func TestContinuedOnlyWhereItCan(t *testing.T) {
 	t.Parallel()
-	once := func(t *testing.T, r *rig, a answer, beginning string) {
+	once := func(t *testing.T, r *rig, a callResult, beginning string) {
 		t.Helper()
 		if n := strings.Count(a.Text, beginning); n != 1 || len(r.up.Seen()) != 1 {
 			t.Errorf("%d beginnings, %d calls:\n%s", n, len(r.up.Seen()), a.Text)
@@ -136,7 +136,7 @@ func TestPanicIsSettled(t *testing.T) {
 	if a := r.call("POST", "/v1/chat/completions", hello, r.custom()...); a.StatusCode != 500 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
-	if missing := r.settled(plan, 1); missing != "" {
+	if missing := r.missingRecords(plan, 1); missing != "" {
 		t.Error(missing)
 	}
 }

@@ -12,12 +12,12 @@ import (
 // in silence. Others are ignored, and the log says so once. Source: ours, until guardrails
 // run; contract/dataplane.md 5 has the five ways in which one is attached.
 func (g *Gateway) checkGuardrails(_ context.Context, a *attempt) error {
-	x, t, place := a.x, a.target, a.x.place
-	if len(t.Before)+len(t.After) == 0 && (place == nil || place.Mandatory == nil) && x.setAside == nil || g.set.GuardrailsOff {
+	x, t, scope := a.x, a.target, a.x.scope
+	if len(t.Before)+len(t.After) == 0 && (scope == nil || scope.Mandatory == nil) && x.setAside == nil || g.set.GuardrailsOff {
 		return nil
 	}
-	if place != nil && place.Mandatory != nil {
-		return a.refuseUnguarded(place.Mandatory.Slug, place.Mandatory.By)
+	if scope != nil && scope.Mandatory != nil {
+		return a.refuseUnguarded(scope.Mandatory.Slug, scope.Mandatory.By)
 	}
 	if name, by, binds := x.boundBy(t); binds {
 		return a.refuseUnguarded(name, by+" in the config "+x.configID)
@@ -64,7 +64,7 @@ func (g *Gateway) checkNamedGuardrails(x *exchange) error {
 		for _, hooks := range [...][]routing.Hook{t.Before, t.After} {
 			for i := range hooks {
 				h := &hooks[i]
-				if h.Saved() && (x.place == nil || x.place.Guardrails[h.ID] == "") {
+				if h.Saved() && (x.scope == nil || x.scope.Guardrails[h.ID] == "") {
 					return fault.Newf(fault.InvalidConfig, "there is no guardrail %q in the workspace or the organisation", clip(h.ID)).WithParam(t.Path)
 				}
 			}
@@ -90,8 +90,8 @@ func (x *exchange) boundBy(t *routing.Target) (name, by string, binds bool) {
 
 // binds reports whether a failure of a hook would stop the call, and what the hook is called.
 func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
-	if x.place != nil {
-		if slug, saved := x.place.Denying[h.ID]; saved && h.Saved() {
+	if x.scope != nil {
+		if slug, saved := x.scope.Denying[h.ID]; saved && h.Saved() {
 			return slug, true
 		}
 	}

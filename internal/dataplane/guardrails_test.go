@@ -31,18 +31,18 @@ func TestBindingGuardrail_RefusesTheCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.dir.place.Denying = map[string]string{"g1": "g1", "0191f3a0-0000-7000-8000-00000000000a": "g1"}
-			r.dir.place.Guardrails = r.dir.place.Denying
+			r.dir.scope.Denying = map[string]string{"g1": "g1", "0191f3a0-0000-7000-8000-00000000000a": "g1"}
+			r.dir.scope.Guardrails = r.dir.scope.Denying
 			by := name
 			switch name {
 			case "a saved guardrail":
 				by = "input_guardrails"
 			case "workspace defaults":
-				r.dir.place.Defaults.InputGuardrails = []string{"0191f3a0-0000-7000-8000-00000000000a"}
-				r.dir.place.BindDefaults("w", &tenant.Organisation{})
+				r.dir.scope.Defaults.InputGuardrails = []string{"0191f3a0-0000-7000-8000-00000000000a"}
+				r.dir.scope.BindDefaults("w", &tenant.Organisation{})
 				by = "defaults.input_guardrails of the workspace"
 			case "organisation defaults":
-				r.dir.place.BindDefaults("w", &tenant.Organisation{Defaults: tenant.OrgDefaults{OutputGuardrails: []string{"g1"}}})
+				r.dir.scope.BindDefaults("w", &tenant.Organisation{Defaults: tenant.OrgDefaults{OutputGuardrails: []string{"g1"}}})
 				by = "output_guardrails of the organisation defaults"
 			}
 			config := `{"strategy":{"mode":"fallback"},"targets":[{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"},{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"}]`
@@ -98,7 +98,7 @@ func TestInlineConfig_NamesNoUnknownGuardrail(t *testing.T) {
 	t.Parallel()
 	for _, off := range []bool{false, true} {
 		r := newRig(t, func(s *dataplane.Settings) { s.GuardrailsOff = off })
-		r.dir.place.Guardrails = map[string]string{"pg-known": "pg-known", "0191f3a0-0000-7000-8000-00000000000a": "pg-known"}
+		r.dir.scope.Guardrails = map[string]string{"pg-known": "pg-known", "0191f3a0-0000-7000-8000-00000000000a": "pg-known"}
 		target := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"`
 		for _, c := range []struct {
 			config string
@@ -140,7 +140,7 @@ func TestBindingGuardrail_OfADefaultConfigIsNotSteppedAround(t *testing.T) {
 			if of == "key" {
 				r.dir.FindKey(keys.NewHasher([]byte("pepper of the tests")).Sum(key)).Key.Defaults.ConfigID = "pc-default"
 			} else {
-				r.dir.place.Defaults.ConfigID = "pc-default"
+				r.dir.scope.Defaults.ConfigID = "pc-default"
 			}
 			for _, headers := range [][]string{
 				{}, {"x-gateway-provider: openai", "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}, {"x-gateway-provider: @saved"},

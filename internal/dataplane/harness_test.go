@@ -54,7 +54,7 @@ type rig struct {
 	gateway *dataplane.Gateway
 	server  *listen.Server
 	set     dataplane.Settings
-	bank    *quota.Limiter
+	limiter *quota.Limiter
 	metrics *dataplane.Metrics
 	log     warnings
 }
@@ -80,7 +80,7 @@ func (w *warnings) String() string {
 func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	t.Helper()
 	hasher := keys.NewHasher([]byte("pepper of the tests"))
-	r := &rig{t: t, up: upstream.Start(t), journal: &list{t: t}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), bank: quota.NewBank(), metrics: dataplane.NewMetrics()}
+	r := &rig{t: t, up: upstream.Start(t), journal: &list{t: t}, dir: newDirectory(hasher), set: dataplane.DefaultSettings(), limiter: quota.NewLimiter(), metrics: dataplane.NewMetrics()}
 	r.set.SpoolDir = t.TempDir()
 	r.set.IdleTimeout = 2 * time.Second
 	r.set.ModelLists.Wait = time.Millisecond // only listRig reads lists
@@ -91,21 +91,21 @@ func newRig(t testing.TB, change ...func(*dataplane.Settings)) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := netguard.New([]string{"127.0.0.1"})
-	client := transport.New(transport.Options{Guard: guard, ConnectTimeout: 2 * time.Second})
+	filter := netguard.New([]string{"127.0.0.1"})
+	client := transport.New(transport.Options{Guard: filter, ConnectTimeout: 2 * time.Second})
 	t.Cleanup(client.Close)
 	r.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return r.dir }, Hasher: hasher, Specs: specs,
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client, Signers: sign.New(sign.Options{}),
-		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard, Journal: r.journal, Bank: r.bank, Prices: builtinPrices,
+		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: filter, Journal: r.journal, Limiter: r.limiter, Prices: builtinPrices,
 		Metrics: r.metrics, Clock: ident.System{}, Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, r.set)
 	r.server = listen.Start(t, r.gateway)
 	return r
 }
 
-// answer is what a call came to.
-type answer struct {
+// callResult is what a call came to.
+type callResult struct {
 	*http.Response
 	Text string
 	Err  error // of reading the body
@@ -113,13 +113,13 @@ type answer struct {
 
 // call sends a request with the workspace key. Headers are "name: value" lines; one
 // without a value takes the name away.
-func (r *rig) call(method, path, body string, headers ...string) answer {
+func (r *rig) call(method, path, body string, headers ...string) callResult {
 	r.t.Helper()
 	return r.callAt(r.server.URL, method, path, body, headers...)
 }
 
 // callAt is call for a gateway that another front serves, too.
-func (r *rig) callAt(base, method, path, body string, headers ...string) answer {
+func (r *rig) callAt(base, method, path, body string, headers ...string) callResult {
 	r.t.Helper()
 	req, err := http.NewRequest(method, base+path, strings.NewReader(body))
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *rig) callAt(base, method, path, body string, headers ...string) answer 
 	return r.do(req)
 }
 
-func (r *rig) do(req *http.Request) answer {
+func (r *rig) do(req *http.Request) callResult {
 	r.t.Helper()
 	tr := &http.Transport{DisableCompression: true}
 	r.t.Cleanup(tr.CloseIdleConnections)
@@ -154,7 +154,7 @@ func (r *rig) do(req *http.Request) answer {
 	defer resp.Body.Close()
 	var b bytes.Buffer
 	_, err = io.Copy(&b, resp.Body)
-	return answer{resp, b.String(), err}
+	return callResult{resp, b.String(), err}
 }
 
 // custom are the headers that send a call to the rig's upstream.
@@ -165,18 +165,18 @@ func (r *rig) custom(more ...string) []string {
 const hello = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello there"}]}`
 
 // builtinPrices are those of the program itself.
-var builtinPrices = catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()), "ollama")
+var builtinPrices = catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()), "ollama")
 
 // list is a journal in memory.
 type list struct {
 	t      testing.TB
 	prices *catalog.PriceList // nil: builtinPrices
 
-	mu    sync.Mutex // guards what follows
-	rows  []record.Attempt
-	lines []ledger.Entry
-	full  error // that lines are refused with
-	lost  error // that records are refused with
+	mu        sync.Mutex // guards what follows
+	rows      []record.Attempt
+	lines     []ledger.Entry
+	full      error // that lines are refused with
+	appendErr error // that records are refused with
 }
 
 // AppendLine takes a line of the ledger.
@@ -244,8 +244,8 @@ func (l *list) addUp(a *record.Attempt) {
 func (l *list) Append(a *record.Attempt) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost != nil {
-		return l.lost
+	if l.appendErr != nil {
+		return l.appendErr
 	}
 	c := *a
 	for _, b := range []*record.Body{&c.Request, &c.Response, &c.ClientRequest, &c.ClientResponse} {
@@ -292,7 +292,7 @@ func (l *list) some(t testing.TB, n int) []record.Attempt {
 // directory is a control plane written down.
 type directory struct {
 	keys     map[keys.Hash]*keys.Entry
-	place    tenant.Scope
+	scope    tenant.Scope
 	configs  map[string]*routing.Config
 	accounts map[string]*credential.Account
 	prompts  map[string]*prompt.Saved
@@ -314,7 +314,7 @@ func (d *directory) Policies(string) *quota.Policies                       { ret
 func (d *directory) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
 
 func newDirectory(h *keys.Hasher) *directory {
-	d := &directory{place: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}, limits: map[[2]string]*quota.Plan{}}
+	d := &directory{scope: tenant.Scope{Attributed: true, Attributes: true}, keys: map[keys.Hash]*keys.Entry{}, configs: map[string]*routing.Config{}, accounts: map[string]*credential.Account{}, limits: map[[2]string]*quota.Plan{}}
 	d.add(h, key, access.WorkspaceService, workspace, access.Allowed(access.WorkspaceService)...)
 	d.add(h, adminKey, access.OrganisationService, "", access.Allowed(access.OrganisationService)...)
 	d.add(h, narrowKey, access.WorkspaceService, workspace, "logs.view")
@@ -330,7 +330,7 @@ func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, place stri
 }
 
 func (d *directory) FindKey(h keys.Hash) *keys.Entry       { return d.keys[h] }
-func (d *directory) FindWorkspace(id string) *tenant.Scope { return &d.place }
+func (d *directory) FindWorkspace(id string) *tenant.Scope { return &d.scope }
 func (d *directory) FindConfig(_, name string) (doc *routing.Config, id, slug string, ok bool) {
 	c, ok := d.configs[name]
 	return c, "id of " + name, name, ok

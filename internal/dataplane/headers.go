@@ -20,14 +20,14 @@ import (
 // Source: contract/dataplane.md 1.4.
 func (g *Gateway) upstreamHeader(a *attempt) error {
 	x := a.x
-	h := x.room.sent[:0]
+	h := x.scratch.sent[:0]
 	if a.unified() {
 		h = append(h, wire.Field{Name: "user-agent", Value: g.set.UserAgent})
 		if a.body.Len() != 0 || x.match.Body != llm.NoBody {
 			h = append(h, wire.Field{Name: "content-type", Value: cmp.Or(x.ctl.contentType, "application/json")})
 		}
 		if a.plan.Endpoint.Dialect == anthropic {
-			h = g.anthropicWords(h, a)
+			h = g.forwardAnthropicHeaders(h, a)
 		}
 	} else {
 		h = g.relayed(h, x)
@@ -41,7 +41,7 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	for _, n := range names {
 		if name := g.ourName(n); name != passthroughHeader {
-			forwardLines(&h, n, x.in.Header, name)
+			forwardLines(&h, n, x.req.Header, name)
 		}
 	}
 	a.plan.Apply(&h)
@@ -50,9 +50,9 @@ func (g *Gateway) upstreamHeader(a *attempt) error {
 	}
 	g.traceContext(&h, a)
 	if a.customHost() != "" {
-		h.Set(loopHeader, joined(x.in.Header.Get(loopHeader), loopName))
+		h.Set(loopHeader, joined(x.req.Header.Get(loopHeader), loopName))
 	}
-	a.header, x.room.sent = h, h
+	a.header, x.scratch.sent = h, h
 	return nil
 }
 
@@ -86,13 +86,13 @@ func (g *Gateway) ourName(name string) string {
 // anthropic is the dialect whose providers read the headers of Anthropic's clients.
 const anthropic provider.Dialect = "anthropic"
 
-// anthropicWords copies the lines of a caller that begin with anthropic-, such as
+// forwardAnthropicHeaders copies the lines of a caller that begin with anthropic-, such as
 // anthropic-workspace-id, for a provider that understands them. Those that the provider's
 // spec has fields for, such as anthropic-beta, are sent by the spec; what is named like a
 // credential is not copied.
 // Source: https://platform.claude.com/docs/en/api/overview, read 2026-11.
-func (g *Gateway) anthropicWords(h wire.Header, a *attempt) wire.Header {
-	for _, f := range a.x.in.Header {
+func (g *Gateway) forwardAnthropicHeaders(h wire.Header, a *attempt) wire.Header {
+	for _, f := range a.x.req.Header {
 		rest, ok := strings.CutPrefix(f.Name, "anthropic-")
 		if ok && !wire.IsCredentialName(rest) && !a.spec.Reads(f.Name) && !slices.Contains(g.set.IgnoreHeaders, f.Name) {
 			h = append(h, f)
@@ -149,9 +149,9 @@ func joined(list, item string) string {
 // relayed copies the client's lines that are not about this connection, this
 // gateway, or a credential: a credential travels only through a signer.
 func (g *Gateway) relayed(h wire.Header, x *exchange) wire.Header {
-	for _, f := range x.in.Header {
+	for _, f := range x.req.Header {
 		switch {
-		case wire.HopByHop(f.Name), ofConnection(x.in.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
+		case wire.HopByHop(f.Name), ofConnection(x.req.Header, f.Name), strings.HasPrefix(f.Name, prefix), slices.Contains(g.set.IgnoreHeaders, f.Name):
 		case f.Name == "content-length", f.Name == "expect", f.Name == "host", wire.CredentialHeader(f.Name):
 		default:
 			h = append(h, f)
@@ -171,10 +171,10 @@ func ofConnection(h wire.Header, name string) bool {
 	return false
 }
 
-// replyHeader builds the header of the answer: the upstream's lines, less those
+// responseHeader builds the header of the answer: the upstream's lines, less those
 // about its connection and its host, and ours. Source: contract/dataplane.md part 2.
-func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
-	h := x.room.given[:0]
+func (g *Gateway) responseHeader(x *exchange, from wire.Header) wire.Header {
+	h := x.scratch.clientHeader[:0]
 	for _, f := range from {
 		switch {
 		case wire.HopByHop(f.Name), ofConnection(from, f.Name), strings.HasPrefix(f.Name, prefix):
@@ -183,8 +183,8 @@ func (g *Gateway) replyHeader(x *exchange, from wire.Header) wire.Header {
 			h = append(h, f)
 		}
 	}
-	h = g.ownHeader(h, x)
-	x.room.given = h
+	h = g.addGatewayHeaders(h, x)
+	x.scratch.clientHeader = h
 	return h
 }
 
@@ -201,9 +201,9 @@ func ofHost(name string) bool {
 	return strings.HasPrefix(name, "access-control-")
 }
 
-// ownHeader adds the lines that every answer has, once under our prefix and once
+// addGatewayHeaders adds the lines that every answer has, once under our prefix and once
 // under each alias.
-func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
+func (g *Gateway) addGatewayHeaders(h wire.Header, x *exchange) wire.Header {
 	start := len(h)
 	h = append(h, wire.Field{Name: prefix + "trace-id", Value: x.trace.id}, wire.Field{Name: prefix + "request-id", Value: x.id})
 	h = g.limitHeader(h, x)
@@ -215,8 +215,8 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 			wire.Field{Name: prefix + "last-used-option-index", Value: a.target.Path},
 			wire.Field{Name: prefix + "retry-attempt-count", Value: small(a.retried)},
 			wire.Field{Name: prefix + "cache-status", Value: "DISABLED"})
-		h = a.kept.header(h)
-		if a.estimated && a.reply.body != nil {
+		h = a.conversation.header(h)
+		if a.estimated && a.response.body != nil {
 			h = append(h, wire.Field{Name: prefix + "estimated", Value: "true"})
 		}
 		if len(a.unsupported) > 0 {
@@ -240,11 +240,11 @@ func (g *Gateway) ownHeader(h wire.Header, x *exchange) wire.Header {
 // has members, with names as long as it is.
 const droppedMax = 4 << 10
 
-// lostNames is a list of lost fields as it is shown and recorded; one that is too long
+// joinDropped is a list of lost fields as it is shown and recorded; one that is too long
 // ends with "...".
-func lostNames(lost []string) string {
+func joinDropped(dropped []string) string {
 	var b strings.Builder
-	for i, name := range lost {
+	for i, name := range dropped {
 		if i > 0 {
 			b.WriteString(", ")
 		}
@@ -258,8 +258,8 @@ func lostNames(lost []string) string {
 }
 
 // droppedParams is such a list for a header.
-func droppedParams(lost []string) string {
-	s := lostNames(lost)
+func droppedParams(dropped []string) string {
+	s := joinDropped(dropped)
 	if !wire.ValidValue(s) { // names are the caller's own words
 		return "..."
 	}

@@ -11,8 +11,8 @@ import (
 
 // What of header lines is put on record, in bytes. Both are ours.
 const (
-	headMost = 16 << 10 // of one side
-	lineMost = 2 << 10  // of a value
+	maxHeadBytes        = 16 << 10 // of one side
+	maxHeaderValueBytes = 2 << 10  // of a value
 )
 
 // describeHeads puts the header lines of all sides on record. Secrets are masked before
@@ -21,13 +21,13 @@ const (
 func (g *Gateway) describeHeads(a *attempt, r *record.Attempt) {
 	x := a.x
 	m := masking{secret: g.secretHeaders, sensitive: x.ctl.sensitive, aliases: g.set.HeaderAliases}
-	b := x.room.heads[:0]
+	b := x.scratch.heads[:0]
 	var ends [4]int
-	for i, h := range [...]wire.Header{x.in.Header, a.header, a.got, x.room.given} {
+	for i, h := range [...]wire.Header{x.req.Header, a.header, a.got, x.scratch.clientHeader} {
 		b = m.lines(b, h)
 		ends[i] = len(b)
 	}
-	x.room.heads = b
+	x.scratch.heads = b
 	r.ClientRequest.Head, r.Request.Head, r.Response.Head, r.ClientResponse.Head = b[:ends[0]], b[ends[0]:ends[1]], b[ends[1]:ends[2]], b[ends[2]:]
 }
 
@@ -40,17 +40,17 @@ type masking struct {
 
 // lines appends a header's lines, each "name: value" and a line feed.
 func (m *masking) lines(b []byte, h wire.Header) []byte {
-	most := len(b) + headMost
+	limit := len(b) + maxHeadBytes
 	for i := range h {
 		name, value := h[i].Name, h[i].Value
-		if len(name) > lineMost {
+		if len(name) > maxHeaderValueBytes {
 			continue
 		}
 		if m.hides(name, value) {
 			value = sealed.Mask
 		}
-		value = value[:min(len(value), lineMost)]
-		if len(b)+len(name)+len(value)+3 > most {
+		value = value[:min(len(value), maxHeaderValueBytes)]
+		if len(b)+len(name)+len(value)+3 > limit {
 			break
 		}
 		b = append(append(append(append(b, name...), ": "...), value...), '\n')

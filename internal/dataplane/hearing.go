@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	stretchesMost = 64     // that are transcribed at once; the oldest is given up for another one
-	pcmRate       = 48_000 // bytes of a second of speech: 24,000 samples of two
-	phoneRate     = 8_000  // G.711, the least there is
-	slackMilli    = 1_000  // of speech that may come on top of what was sent: audio and events pass each other
+	maxSegments = 64     // that are transcribed at once; the oldest is given up for another one
+	pcmRate     = 48_000 // bytes of a second of speech: 24,000 samples of two
+	phoneRate   = 8_000  // G.711, the least there is
+	slackMilli  = 1_000  // of speech that may come on top of what was sent: audio and events pass each other
 )
 
 // transcription begins the types of events that tell of one.
@@ -38,7 +38,7 @@ type transcriptionMeter struct {
 type audioSegment struct {
 	item  string // of the conversation: "item_AbC"
 	milli int64
-	words []byte // that came of it
+	text  []byte // that came of it
 }
 
 // send notes speech that the caller sends.
@@ -58,11 +58,11 @@ func (h *transcriptionMeter) note(ctx context.Context, kind string, data []byte)
 	case "input_audio_buffer.committed":
 		return h.begin(ctx, splice.Text(data, "item_id"))
 	case transcription + "delta":
-		if a := h.of(data); a != nil && len(a.segment.words) < maxEventBytes {
-			a.segment.words = append(a.segment.words, splice.Text(data, "delta")...)
+		if a := h.findAttempt(data); a != nil && len(a.segment.text) < maxEventBytes {
+			a.segment.text = append(a.segment.text, splice.Text(data, "delta")...)
 		}
 	case transcription + "completed", transcription + "failed":
-		if a := h.of(data); a != nil {
+		if a := h.findAttempt(data); a != nil {
 			h.done(a, kind == transcription+"failed", data)
 		}
 	}
@@ -87,12 +87,12 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 	if h.model == "" {
 		return nil
 	}
-	if len(h.under) == stretchesMost {
+	if len(h.under) == maxSegments {
 		h.drop(h.under[0])
 	}
 	a := h.attempt(&audioSegment{item: item, milli: milli})
 	if err := h.s.g.reserve(ctx, a); err != nil {
-		a.x.room.leave()
+		a.x.scratch.release()
 		return err
 	}
 	a.sentUpstream = true
@@ -103,19 +103,19 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 // attempt is one for a stretch of speech. It has a room of its own, since the holds of the
 // conversation stay taken meanwhile.
 func (h *transcriptionMeter) attempt(of *audioSegment) *attempt {
-	whole, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
-	whole.x.attempts++
-	r.exchange = *whole.x
+	parent, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
+	parent.x.attempts++
+	r.exchange = *parent.x
 	x := &r.exchange
-	x.room, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
+	x.scratch, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
 	return &attempt{
-		x: x, target: whole.target, number: x.attempts - 1, started: now, called: now, stream: true,
-		spec: whole.spec, account: whole.account, values: whole.values, model: h.model, segment: of, auxiliary: true,
+		x: x, target: parent.target, number: x.attempts - 1, started: now, called: now, stream: true,
+		spec: parent.spec, account: parent.account, values: parent.values, model: h.model, segment: of, auxiliary: true,
 	}
 }
 
-// of is the attempt that an event tells of; nil for none that is under way.
-func (h *transcriptionMeter) of(data []byte) *attempt {
+// findAttempt is the attempt that an event tells of; nil for none that is under way.
+func (h *transcriptionMeter) findAttempt(data []byte) *attempt {
 	item := splice.Text(data, "item_id")
 	i := slices.IndexFunc(h.under, func(a *attempt) bool { return a.segment.item == item })
 	if i < 0 {
@@ -134,7 +134,7 @@ func (h *transcriptionMeter) done(a *attempt, failed bool, event []byte) {
 		return
 	}
 	a.status, a.upstream, a.log().BytesOut = 200, 200, size
-	a.segment.words = append(a.segment.words[:0], splice.Text(event, "transcript")...)
+	a.segment.text = append(a.segment.text[:0], splice.Text(event, "transcript")...)
 	a.log().Usage, _ = dialect.Usage(llm.CreateTranscription, event, "")
 	h.close(a, record.OK)
 }
@@ -147,7 +147,7 @@ func (h *transcriptionMeter) drop(a *attempt) {
 
 func (h *transcriptionMeter) close(a *attempt, o record.Outcome) {
 	h.s.g.record(a, o)
-	a.x.room.leave()
+	a.x.scratch.release()
 	h.under = slices.DeleteFunc(h.under, func(b *attempt) bool { return a == b })
 }
 

@@ -91,7 +91,7 @@ func falling(to string) string {
 func TestAllowedFallbacks(t *testing.T) {
 	r := newRig(t)
 	r.saved("some", "anthropic", "", "allowed", "too")
-	r.up.Handle("/messages", upstream.Always(upstream.JSON(200, []byte(claudeSays))))
+	r.up.Handle("/messages", upstream.Always(upstream.JSON(200, []byte(claudeResponse))))
 	for _, list := range []string{`[{"model":"allowed"},{"model":"too","max_tokens":9}]`, `[]`, `null`} {
 		if got := r.call("POST", "/v1/messages", falling(list), "x-gateway-provider: @some"); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", list, got.StatusCode, got.Text)

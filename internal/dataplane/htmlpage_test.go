@@ -11,7 +11,7 @@ import (
 )
 
 // isPageRefusal reports whether an answer says that the provider sent an HTML page.
-func isPageRefusal(a answer) bool {
+func isPageRefusal(a callResult) bool {
 	return a.StatusCode == 502 && strings.Contains(a.Text, "an HTML page instead of JSON")
 }
 

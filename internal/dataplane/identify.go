@@ -31,20 +31,20 @@ func (g *Gateway) identify(x *exchange) error {
 	if raw != "" {
 		x.forget(raw)
 	}
-	if x.in.RawQuery != "" && raw != "" && inQuery(x.in.RawQuery, raw) {
+	if x.req.RawQuery != "" && raw != "" && inQuery(x.req.RawQuery, raw) {
 		return fault.New(fault.InvalidRequest, "the query holds the API key of this gateway, and would take it to the provider; send it in a header alone").WithParam("query")
 	}
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
 		g.Tokens.TokenRefused(audit.RefusedToken{
-			RefusedAt: x.started, Remote: x.in.Remote, Method: x.in.Method, Path: x.shown, RequestID: x.id, Reason: fault.From(err).Text(),
+			RefusedAt: x.started, Remote: x.req.Remote, Method: x.req.Method, Path: x.shown, RequestID: x.id, Reason: fault.From(err).Text(),
 		})
 	}
 	if err != nil {
 		return err
 	}
 	x.key = e
-	x.place = x.dir.FindWorkspace(e.Principal.WorkspaceID)
+	x.scope = x.dir.FindWorkspace(e.Principal.WorkspaceID)
 	g.describeCall(x)
 	return nil
 }
@@ -101,13 +101,13 @@ func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entr
 // forget takes the caller's key out of the request, whichever header it stands in
 // and whatever stands beside it there.
 func (x *exchange) forget(raw string) {
-	keep := x.in.Header[:0]
-	for _, f := range x.in.Header {
+	remaining := x.req.Header[:0]
+	for _, f := range x.req.Header {
 		if len(f.Value) < len(raw) || !strings.Contains(f.Value, raw) {
-			keep = append(keep, f)
+			remaining = append(remaining, f)
 		}
 	}
-	x.in.Header = keep
+	x.req.Header = remaining
 	if strings.Contains(x.ctl.authorization, raw) {
 		x.ctl.authorization = ""
 	}
@@ -128,22 +128,22 @@ func inQuery(query, text string) bool {
 
 // describeCall merges the metadata of the call.
 func (g *Gateway) describeCall(x *exchange) {
-	var own map[string]string
-	if x.place != nil {
-		own = x.place.Defaults.Metadata
+	var workspaceDefaults map[string]string
+	if x.scope != nil {
+		workspaceDefaults = x.scope.Defaults.Metadata
 	}
-	m := readMetadata(&x.ctl, own, x.key.Key.Defaults.Metadata)
-	x.metadata = g.headersToMetadata(m, &x.in.Header)
+	m := readMetadata(&x.ctl, workspaceDefaults, x.key.Key.Defaults.Metadata)
+	x.metadata = g.headersToMetadata(m, &x.req.Header)
 	x.attribute(x.key.Principal.UserID)
 }
 
 // attribute says from which user a request of a user key comes, as the workspace wants
 // it. Source: contract/identity-and-governance.yaml, WorkspaceSettings.
 func (x *exchange) attribute(user string) {
-	if user == "" || x.place != nil && !x.place.Attributed {
+	if user == "" || x.scope != nil && !x.scope.Attributed {
 		return
 	}
-	if x.place != nil && !x.place.Attributes {
+	if x.scope != nil && !x.scope.Attributes {
 		delete(x.metadata, "_user")
 	}
 	x.describeUser(user)

@@ -15,7 +15,7 @@ const drawnMost = 6240 + 3*100
 // drawn is the most that one picture of the model takes; 0 where nobody says it.
 func (a *attempt) drawn() int64 {
 	ep, model := a.x.match.Endpoint, a.priceName()
-	if ep != llm.ImageGenerate && ep != llm.ImageEdit || a.spec.Platform != provider.PlatformOpenAI || len(a.stake.falls.list) > 0 {
+	if ep != llm.ImageGenerate && ep != llm.ImageEdit || a.spec.Platform != provider.PlatformOpenAI || len(a.reservation.falls.list) > 0 {
 		return 0
 	}
 	if model != "gpt-image-1" && model != "gpt-image-1-mini" && !strings.HasPrefix(model, "gpt-image-1-20") {

@@ -27,25 +27,25 @@ func (g *Gateway) maxOfBatch(ctx context.Context, a *attempt, fetch bool) error 
 	if err != nil || in == nil {
 		return err
 	}
-	s := a.stake
+	s := a.reservation
 	a.job.input = in
 	named := a.model != ""
 	if !named && len(in.Groups) > 0 {
 		a.model = in.Groups[0].Model
 		s.tariff = g.priceOf(a, a.priceName())
 	}
-	s.most, s.bound = catalog.Limits{Execution: catalog.Batch, Region: a.region(), Requests: in.Requests()}, 0
+	s.maxUsage, s.maxCostNano = catalog.Limits{Execution: catalog.Batch, Region: a.region(), Requests: in.Requests()}, 0
 	for i := range in.Groups {
 		l, bound, unpriced := g.mostOfGroup(a, &in.Groups[i], named)
 		if unpriced != nil {
 			err = unpriced
 		}
-		s.most.Images = append(s.most.Images, l.Images...)
-		s.bound += bound
-		s.most.Input += l.Input
-		s.most.Output += l.Output
+		s.maxUsage.Images = append(s.maxUsage.Images, l.Images...)
+		s.maxCostNano += bound
+		s.maxUsage.Input += l.Input
+		s.maxUsage.Output += l.Output
 	}
-	s.bound = min(s.bound, quota.MostUsed)
+	s.maxCostNano = min(s.maxCostNano, quota.MaxCallUnits)
 	return err
 }
 
@@ -56,7 +56,7 @@ func (g *Gateway) nameJob(a *attempt, models []string) error {
 		switch {
 		case a.model == "":
 			a.model = name
-			a.stake.tariff = g.priceOf(a, a.priceName())
+			a.reservation.tariff = g.priceOf(a, a.priceName())
 		case name != jobs.LastPart(a.model) && name != a.priceName():
 			return errJob("the call names the models " + quoted(a.model) + " and " + quoted(name) + "; name one")
 		}
@@ -81,17 +81,17 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most c
 		}
 		most.Images = l.Images
 		most.Input, most.Output = max(most.Input, l.Input), max(most.Output, l.Output)
-		bound = max(bound, min(tariff.Bound(&l), quota.MostUsed))
+		bound = max(bound, min(tariff.MaxCost(&l), quota.MaxCallUnits))
 	}
 	return most, bound, err
 }
 
 // limitsOf is what some requests of one model can use at most.
 func limitsOf(group *jobs.Group, reach catalog.ContextLimits) catalog.Limits {
-	context, longest := cmp.Or(reach.Input, outputMost), cmp.Or(reach.Output, outputMost)
+	context, longest := cmp.Or(reach.Input, defaultMaxOutputTokens), cmp.Or(reach.Output, defaultMaxOutputTokens)
 	l := catalog.Limits{
 		Execution: catalog.Batch, Requests: group.Requests, Input: group.Input + jobs.Times(group.Context, context), Largest: max(group.Largest, 1),
-		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, searchesMost),
+		Output: group.Output + jobs.Times(group.Open, longest), Searches: jobs.Times(group.Searches, maxSearches),
 	}
 	if group.Images > 0 {
 		l.Images = []catalog.Images{{Count: group.Images}}

@@ -24,22 +24,22 @@ type jobBill struct {
 	tariff  *catalog.RateCard // of the job's model
 	tariffs map[string]*catalog.RateCard
 
-	state  ledger.State
-	status string // in the provider's spelling
-	failed bool
-	reason string // why its end is not known
-	doc    []byte // the provider's description
-	model  string // that answered; of several the last
-	usage  llm.Usage
-	cost   int64
-	lacks  string
-	other  []catalog.Other // beside usage
-	lines  []catalog.Term  // one for each dimension, rate and factor
-	room   []catalog.Term
+	state    ledger.State
+	status   string // in the provider's spelling
+	failed   bool
+	reason   string // why its end is not known
+	doc      []byte // the provider's description
+	model    string // that answered; of several the last
+	usage    llm.Usage
+	cost     int64
+	lacks    string
+	other    []catalog.Other // beside usage
+	lines    []catalog.Term  // one for each dimension, rate and factor
+	termsBuf []catalog.Term
 }
 
-// termsMost bounds the terms of the bill of a job: more are added up in the cost alone.
-const termsMost = 256
+// maxTerms bounds the terms of the bill of a job: more are added up in the cost alone.
+const maxTerms = 256
 
 func (g *Gateway) newJobBill(j *jobs.Job) *jobBill {
 	dir := g.Directory()
@@ -55,7 +55,7 @@ func (b *jobBill) priceOf(model string) *catalog.RateCard {
 	t := b.tariffs[model]
 	if t == nil {
 		t = b.g.Prices.Find(b.job.Provider, model, b.terms)
-		if len(b.tariffs) < termsMost {
+		if len(b.tariffs) < maxTerms {
 			b.tariffs[model] = t
 		}
 	}
@@ -88,14 +88,14 @@ func (b *jobBill) line(line []byte) {
 	u.Tier = ""
 	basis := catalog.Basis{Region: cmp.Or(u.Region, b.job.Region), Execution: catalog.Batch, CachedAudio: u.CachedAudioTokens, CachedImages: u.CachedImageTokens, FreeInput: u.FreeInputTokens, FreeOutput: u.FreeOutputTokens}
 	units := basis.Units(ep, &u)
-	b.add(tariff.Cost(&units, b.room))
+	b.add(tariff.Cost(&units, b.termsBuf))
 	b.usage = b.usage.Add(u)
 }
 
 // endpoint is that of the requests of a batch.
 func (b *jobBill) endpoint() llm.Endpoint {
-	if in := b.job.Input; in != nil && len(in.Groups) > 0 {
-		return in.Groups[0].Endpoint
+	if source := b.job.Input; source != nil && len(source.Groups) > 0 {
+		return source.Groups[0].Endpoint
 	}
 	return llm.ChatComplete
 }
@@ -104,12 +104,12 @@ func (b *jobBill) endpoint() llm.Endpoint {
 // as many of input as the requests of the batch have on average at most.
 func (b *jobBill) estimated(ep llm.Endpoint, body []byte) llm.Usage {
 	b.state = ledger.Estimated
-	u := llm.Usage{OutputTokens: b.g.counter.Answer(ep, body, b.job.Model).Tokens}
-	if in := b.job.Input; in != nil && in.Lines > 0 {
-		for i := range in.Groups {
-			u.InputTokens += in.Groups[i].Input
+	u := llm.Usage{OutputTokens: b.g.counter.ResponseBody(ep, body, b.job.Model).Tokens}
+	if source := b.job.Input; source != nil && source.Lines > 0 {
+		for i := range source.Groups {
+			u.InputTokens += source.Groups[i].Input
 		}
-		u.InputTokens /= in.Lines
+		u.InputTokens /= source.Lines
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -127,13 +127,13 @@ func (b *jobBill) training(st *jobs.State) {
 		b.state = ledger.Released
 		return
 	default:
-		b.whole()
+		b.billMaximum()
 		b.reason = "the provider reports no trained tokens"
 		return
 	}
 	b.usage = llm.Usage{TotalTokens: st.Trained, Reported: true}
 	units.Other = b.other
-	b.add(b.tariff.Cost(&units, b.room))
+	b.add(b.tariff.Cost(&units, b.termsBuf))
 }
 
 // video bills the seconds and the size that the provider reports, or else those that were
@@ -158,18 +158,18 @@ func (b *jobBill) video(st *jobs.State) {
 		b.other = append(b.other, catalog.Other{Name: u.Name, Count: u.Count})
 	}
 	units.Other = b.other
-	b.add(b.tariff.Cost(&units, b.room))
+	b.add(b.tariff.Cost(&units, b.termsBuf))
 }
 
-// whole bills the maximum, where the end of the job cannot be known.
-func (b *jobBill) whole() {
+// billMaximum bills the maximum, where the end of the job cannot be known.
+func (b *jobBill) billMaximum() {
 	b.state, b.cost, b.lines = ledger.Unknown, b.job.MaxCostNano, nil
 	b.usage = llm.Usage{TotalTokens: b.job.Tokens}
 }
 
 // add adds a bill.
 func (b *jobBill) add(bill catalog.Cost) {
-	b.room = bill.Terms
+	b.termsBuf = bill.Terms
 	if b.cost += bill.Cost; b.cost < 0 {
 		b.cost = math.MaxInt64
 	}
@@ -189,7 +189,7 @@ func (b *jobBill) term(t *catalog.Term) {
 			return
 		}
 	}
-	if len(b.lines) < termsMost {
+	if len(b.lines) < maxTerms {
 		b.lines = append(b.lines, *t)
 	}
 }
@@ -230,8 +230,8 @@ func (b *jobBill) tokens() int64 {
 // usageIn is the usage that a response reports, in the format of its endpoint or of any
 // other provider.
 func usageIn(ep llm.Endpoint, body []byte) (u llm.Usage, model string) {
-	for _, in := range [...]llm.Endpoint{ep, llm.Messages, llm.CreateModelResponse, llm.Proxy} {
-		if u, model = dialect.Usage(in, body, ""); u.Reported {
+	for _, source := range [...]llm.Endpoint{ep, llm.Messages, llm.CreateModelResponse, llm.Proxy} {
+		if u, model = dialect.Usage(source, body, ""); u.Reported {
 			return u, model
 		}
 	}
@@ -271,7 +271,7 @@ func (g *Gateway) countLate(j *jobs.Job, n int64) {
 		return
 	}
 	now := g.Clock.Now()
-	if i, _, _, err := g.Bank.Reserve(context.Background(), now, holds); err == nil && i < 0 {
-		g.Bank.Settle(now, holds, used)
+	if i, _, _, err := g.Limiter.Reserve(context.Background(), now, holds); err == nil && i < 0 {
+		g.Limiter.Settle(now, holds, used)
 	}
 }

@@ -22,7 +22,7 @@ type jobAccess struct {
 
 // accessOf is that of an attempt.
 func accessOf(a *attempt) *jobAccess {
-	h := a.x.in.Header.Clone(0)
+	h := a.x.req.Header.Clone(0)
 	for _, name := range [...]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "expect", "accept-encoding"} {
 		h.Del(name)
 	}
@@ -63,17 +63,17 @@ type inside struct {
 // callInside reads a path below /v1 at a provider, along the steps that a caller's request
 // takes: so the response is in the caller's format, whichever that of the provider is.
 func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess, path string) (*inside, error) {
-	in := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.header.Clone(1)}
-	x := g.newExchange(in, &collected{})
+	req := &wire.Request{Method: "GET", Path: "/v1" + path, Header: by.header.Clone(1)}
+	x := g.newExchange(req, &collected{})
 	g.open.Add(-1) // nobody waits for it when the gateway drains
 	c := &inside{close: func() {
 		x.close()
-		x.room.leave()
+		x.scratch.release()
 	}}
 	x.ctl.timeout = 0 // that was for the caller's own request
 	x.key, x.account, x.config = key, by.account, fromHeaders
-	x.place = x.dir.FindWorkspace(key.Principal.WorkspaceID)
-	a := &x.room.attempt
+	x.scope = x.dir.FindWorkspace(key.Principal.WorkspaceID)
+	a := &x.scratch.attempt
 	a.reset()
 	a.x, a.target, a.started, x.last, x.attempts = x, by.target, g.Clock.Now(), a, 1
 	for _, step := range [...]func(context.Context, *attempt) error{g.resolve, g.shape, g.send, g.receive} {
@@ -83,7 +83,7 @@ func (g *Gateway) callInside(ctx context.Context, key *keys.Entry, by *jobAccess
 		}
 	}
 	c.status = a.status
-	if c.body = bytes.NewReader(a.reply.body); a.reply.live {
+	if c.body = bytes.NewReader(a.response.body); a.response.live {
 		c.body = a.resp.Body
 	}
 	return c, nil

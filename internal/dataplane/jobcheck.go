@@ -60,7 +60,7 @@ func (g *Gateway) CheckJob(ctx context.Context, j *jobs.Job) (*jobs.Result, erro
 // AbandonJob implements jobs.Checker.
 func (g *Gateway) AbandonJob(j *jobs.Job, reason string) *jobs.Result {
 	b := g.newJobBill(j)
-	b.whole()
+	b.billMaximum()
 	b.reason = reason
 	return g.resultOf(b)
 }
@@ -168,8 +168,8 @@ func (g *Gateway) resultOf(b *jobBill) *jobs.Result {
 			r.Error = "the job ended with the status " + clip(b.status)
 		}
 	}
-	place := g.Directory().FindWorkspace(j.WorkspaceID)
-	if len(b.doc) > 0 && (place == nil || !place.MetricsOnly) {
+	scope := g.Directory().FindWorkspace(j.WorkspaceID)
+	if len(b.doc) > 0 && (scope == nil || !scope.MetricsOnly) {
 		r.Response = g.truncateBody("application/json", b.doc, int64(len(b.doc)))
 	}
 	n := b.tokens()

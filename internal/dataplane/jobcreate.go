@@ -32,11 +32,11 @@ const maxEpochs = 25
 // reserveJob works out the maximum cost of a call that begins a job, whose cost is known
 // only when the job has ended. Under a budget of cost, a call without a maximum is refused.
 func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) error {
-	s := a.stake
+	s := a.reservation
 	a.job, s.later = &jobPlan{kind: kind}, true
 	costs := slices.ContainsFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 	if s.tariff.Free() {
-		s.bound = 0
+		s.maxCostNano = 0
 		s.holds, s.rates = g.collectHolds(a)
 		return nil
 	}
@@ -95,7 +95,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	if err := g.nameJob(a, from.Models); err != nil {
 		return err
 	}
-	s := a.stake
+	s := a.reservation
 	switch {
 	case s.tariff.HasPrice(catalog.TrainingTokens):
 	case s.tariff.HasPrice(catalog.TrainingSeconds):
@@ -112,8 +112,8 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 		return err
 	}
 	n := jobs.Times(*once, epochs)
-	s.bound = min(s.tariff.Bound(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}}), quota.MostUsed)
-	s.most = catalog.Limits{Input: n}
+	s.maxCostNano = min(s.tariff.MaxCost(&catalog.Limits{Other: []catalog.Other{{Name: catalog.TrainingTokens, Count: n}}}), quota.MaxCallUnits)
+	s.maxUsage = catalog.Limits{Input: n}
 	return nil
 }
 
@@ -125,17 +125,17 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	}
 	if a.model == "" {
 		a.model = splice.Text(body, "model")
-		a.stake.tariff = g.priceOf(a, a.priceName())
+		a.reservation.tariff = g.priceOf(a, a.priceName())
 	}
 	v := jobs.ReadVideo(body)
 	a.job.videos = v.Videos
 	for _, size := range v.Sizes { // the dearest counts
 		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
 		most := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
-		if bound := a.stake.tariff.Bound(&most); a.job.units == nil || bound > a.stake.bound {
-			a.job.units, a.stake.most, a.stake.bound = []jobs.Unit{unit}, most, bound
+		if bound := a.reservation.tariff.MaxCost(&most); a.job.units == nil || bound > a.reservation.maxCostNano {
+			a.job.units, a.reservation.maxUsage, a.reservation.maxCostNano = []jobs.Unit{unit}, most, bound
 		}
-		if !a.stake.tariff.HasPrice(unit.Name) {
+		if !a.reservation.tariff.HasPrice(unit.Name) {
 			return unpricedJob(a.priceName(), "video")
 		}
 	}
@@ -144,12 +144,12 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 
 // maxOfUnit is one unit of a name, where that has a price.
 func (g *Gateway) maxOfUnit(a *attempt, name, why string) error {
-	if !a.stake.tariff.HasPrice(name) {
+	if !a.reservation.tariff.HasPrice(name) {
 		return errJob(why)
 	}
 	a.job.units = []jobs.Unit{{Name: name, Count: 1}}
-	a.stake.most = catalog.Limits{Other: []catalog.Other{{Name: name, Count: 1}}}
-	a.stake.bound = a.stake.tariff.Bound(&a.stake.most)
+	a.reservation.maxUsage = catalog.Limits{Other: []catalog.Other{{Name: name, Count: 1}}}
+	a.reservation.maxCostNano = a.reservation.tariff.MaxCost(&a.reservation.maxUsage)
 	return nil
 }
 
@@ -178,5 +178,5 @@ func (a *attempt) beginsJob() jobs.Kind {
 	if a.x.match.Endpoint == llm.ChatComplete { // by far the most
 		return ""
 	}
-	return jobs.KindOf(a.x.match.Endpoint, a.x.in.Method, a.x.path)
+	return jobs.KindOf(a.x.match.Endpoint, a.x.req.Method, a.x.path)
 }

@@ -24,13 +24,13 @@ const filesCounted = 10_000
 // takes. It is sent to the endpoint of the batch. Nil, without an error, where a file is not
 // known and is not to be fetched.
 func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source, fetch bool) (*jobs.Input, error) {
-	in := new(jobs.Input)
+	input := new(jobs.Input)
 	for _, list := range from.Lists {
-		if err := addList(in, list); err != nil {
+		if err := addList(input, list); err != nil {
 			return nil, err
 		}
 	}
-	if len(from.Files) == 0 && in.Lines == 0 {
+	if len(from.Files) == 0 && input.Lines == 0 {
 		return nil, errNoInput
 	}
 	for _, f := range from.Files {
@@ -38,16 +38,16 @@ func (g *Gateway) batchInput(ctx context.Context, a *attempt, from *jobs.Source,
 		if err != nil || one == nil {
 			return nil, err
 		}
-		if err := in.Merge(one); err != nil {
+		if err := input.Merge(one); err != nil {
 			return nil, errJob("the input files cannot be counted: " + err.Error())
 		}
 	}
 	if from.Endpoint != "" {
-		if err := in.SendTo(from.Endpoint); err != nil {
+		if err := input.SendTo(from.Endpoint); err != nil {
 			return nil, errJob(err.Error())
 		}
 	}
-	return in, nil
+	return input, nil
 }
 
 // trainingTokens are those of all training files, for one epoch; nil as of batchInput.
@@ -57,11 +57,11 @@ func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Sou
 	}
 	n := int64(0)
 	for _, f := range from.Files {
-		in, err := g.fileInput(ctx, a, f.ID, fetch)
-		if err != nil || in == nil {
+		input, err := g.fileInput(ctx, a, f.ID, fetch)
+		if err != nil || input == nil {
 			return nil, err
 		}
-		n = min(n+jobs.Times(in.Training, f.Weight), quota.MostUsed)
+		n = min(n+jobs.Times(input.Training, f.Weight), quota.MaxCallUnits)
 	}
 	return &n, nil
 }
@@ -69,42 +69,42 @@ func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Sou
 const errNoInput = errJob("the call names no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and name it")
 
 // addList counts a list of requests.
-func addList(in *jobs.Input, list []byte) error {
+func addList(input *jobs.Input, list []byte) error {
 	for one := range splice.Elements(list) {
-		if err := in.Add(one, "", boundOf); err != nil {
+		if err := input.Add(one, "", maxRequestTokens); err != nil {
 			return errJob("the list of requests cannot be counted: " + err.Error())
 		}
 	}
 	return nil
 }
 
-// boundOf counts a request at most.
-func boundOf(ep llm.Endpoint, body []byte, model string) int64 {
-	return tokens.BoundRequest(ep, body, model)
+// maxRequestTokens counts a request at most.
+func maxRequestTokens(ep llm.Endpoint, body []byte, model string) int64 {
+	return tokens.MaxRequestTokens(ep, body, model)
 }
 
 // fileInput is what an input file can use: as it was counted when it was uploaded through
 // this node, else as it is fetched from the provider, within the size of an upload.
 func (g *Gateway) fileInput(ctx context.Context, a *attempt, id string, fetch bool) (*jobs.Input, error) {
 	key := fileKey(a, id)
-	in, ok := g.jobFiles.get(key)
+	input, ok := g.jobFiles.get(key)
 	switch {
 	case ok:
 	case !fetch:
 		return nil, nil //nolint:nilnil // the file is not known, which is no error without a budget
 	default:
 		var err error
-		if in, err = g.fetchInput(ctx, a, id); err != nil {
+		if input, err = g.fetchInput(ctx, a, id); err != nil {
 			return nil, errJob("the input file " + quoted(id) + " cannot be read (" + fault.From(err).Text() + "); upload it through this gateway (POST /v1/files) and create the job again")
 		}
 		if !strings.Contains(plainID(id), "://") { // a place, where another file may be put at any time
-			g.jobFiles.put(key, in)
+			g.jobFiles.put(key, input)
 		}
 	}
-	if in.Lines == 0 {
+	if input.Lines == 0 {
 		return nil, errJob("the input file " + quoted(id) + " has no lines")
 	}
-	return in, nil
+	return input, nil
 }
 
 // fileKey names a file of a provider within a workspace.
@@ -147,26 +147,26 @@ func inPath(id string) string {
 // countFile counts a file of requests, or of training examples, line by line. The model of a
 // line that names none is that of the job, which may be another for each job of a file.
 func countFile(file io.Reader) (*jobs.Input, error) {
-	in := new(jobs.Input)
+	input := new(jobs.Input)
 	err := dialect.EachLine(file, func(_ int, line []byte) error {
-		if err := in.Add(line, "", boundOf); err != nil {
+		if err := input.Add(line, "", maxRequestTokens); err != nil {
 			return fault.New(fault.InvalidParameter, err.Error()).WithParam("file")
 		}
 		return nil
 	})
-	return in, err
+	return input, err
 }
 
 // noteFile counts a file that was uploaded for a job, where a budget of cost applies to
 // the call: what the job can use is then known when it is created. What was counted under the
 // same id before counts no longer: an id may be a place in a bucket.
 func (g *Gateway) noteFile(a *attempt) {
-	id := jobs.ID(a.clientReply())
+	id := jobs.ID(a.clientResponse())
 	if id == "" {
 		return
 	}
-	if in := uploaded(a); in != nil {
-		g.jobFiles.put(fileKey(a, id), in)
+	if input := uploaded(a); input != nil {
+		g.jobFiles.put(fileKey(a, id), input)
 	} else {
 		g.jobFiles.drop(fileKey(a, id))
 	}
@@ -188,19 +188,19 @@ func uploaded(a *attempt) *jobs.Input {
 			files++
 		}
 	}
-	in, err := countFile(u.Content().Open())
+	input, err := countFile(u.Content().Open())
 	if err != nil || files > 1 { // the job says what is wrong
 		return nil
 	}
-	return in
+	return input
 }
 
-// clientReply is the response as the caller gets it, or as far as it is kept.
-func (a *attempt) clientReply() []byte {
-	if len(a.reply.body) > 0 {
-		return a.reply.body
+// clientResponse is the response as the caller gets it, or as far as it is kept.
+func (a *attempt) clientResponse() []byte {
+	if len(a.response.body) > 0 {
+		return a.response.body
 	}
-	return bytes.TrimSpace(a.log().Response.Plain(usageMost))
+	return bytes.TrimSpace(a.log().Response.Plain(maxUsageBodyBytes))
 }
 
 // limitedReader fails where more is read than it has.

@@ -28,7 +28,7 @@ func (w *works) bound(t *testing.T, path, body string) int64 {
 // takesJobs has the factory take jobs of every kind, each under an id of its own.
 func (w *works) takesJobs() {
 	for path, id := range map[string]string{"/v1/batches": "batch_a", "/v1/batch/jobs": "job-1", "/v1/fine_tuning/jobs": "ftjob-1"} {
-		w.up.on("POST "+path, `{"id":"`+id+`","status":"queued"}`)
+		w.up.handle("POST "+path, `{"id":"`+id+`","status":"queued"}`)
 	}
 }
 
@@ -56,8 +56,8 @@ func TestEveryInputOfABatchCounts(t *testing.T) {
 			w := newWorks(t, "openai")
 			w.budget(10)
 			w.takesJobs()
-			w.up.on("GET /v1/files/file-small/content", fmt.Sprintf(requestLine, 1))
-			w.up.on("GET /v1/files/file-big/content", strings.Repeat(fmt.Sprintf(requestLine, 1), 100))
+			w.up.handle("GET /v1/files/file-small/content", fmt.Sprintf(requestLine, 1))
+			w.up.handle("GET /v1/files/file-big/content", strings.Repeat(fmt.Sprintf(requestLine, 1), 100))
 			if got := w.bound(t, c.path, c.body); got < 100*100*300 {
 				t.Errorf("holds %d, less than the 100 requests of the large file", got)
 			}
@@ -95,10 +95,10 @@ func TestInputThatCannotBeCountedIsRefused(t *testing.T) {
 			w := newWorks(t, "openai")
 			w.budget(10)
 			w.takesJobs()
-			w.up.on("POST /v1/batches/batch_a/requests", `{}`)
-			w.up.on("GET /v1/files/file-in/content", twoLines(requestLine))
-			w.up.on("GET /v1/files/file-empty/content", "\n")
-			w.up.on("GET /v1/files/file-cheap/content", strings.ReplaceAll(twoLines(requestLine), "/v1/chat/completions", "/v1/moderations"))
+			w.up.handle("POST /v1/batches/batch_a/requests", `{}`)
+			w.up.handle("GET /v1/files/file-in/content", twoLines(requestLine))
+			w.up.handle("GET /v1/files/file-empty/content", "\n")
+			w.up.handle("GET /v1/files/file-cheap/content", strings.ReplaceAll(twoLines(requestLine), "/v1/chat/completions", "/v1/moderations"))
 			a := w.call("POST", c.path, c.body, savedWorks)
 			if c.why = strings.TrimPrefix(c.why, "412"); a.StatusCode != 412 || !strings.Contains(a.Text, c.why) || w.up.calls("POST "+c.path) != 0 {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
@@ -113,13 +113,13 @@ func TestFileCountsAtTheModelOfItsJob(t *testing.T) {
 	w := newWorks(t, "openai")
 	w.budget(10)
 	w.takesJobs()
-	w.up.on("GET /v1/files/file-in/content", strings.ReplaceAll(twoLines(requestLine), `"model":"gpt-4o-mini",`, ""))
-	w.up.on("GET /v1/files/file-mini/content", twoLines(requestLine))
+	w.up.handle("GET /v1/files/file-in/content", strings.ReplaceAll(twoLines(requestLine), `"model":"gpt-4o-mini",`, ""))
+	w.up.handle("GET /v1/files/file-mini/content", twoLines(requestLine))
 	cheap := w.bound(t, "/v1/batch/jobs", `{"input_files":["file-in"],"model":"gpt-4o-mini"}`)
 	if dear := w.bound(t, "/v1/batches", `{"input_file_id":"file-in","model":"gpt-4o"}`); dear < 10*cheap {
 		t.Errorf("holds %d at gpt-4o and %d at gpt-4o-mini", dear, cheap)
 	}
-	w.up.on("POST /v1/batch/jobs", `{"id":"job-2","status":"QUEUED"}`)
+	w.up.handle("POST /v1/batch/jobs", `{"id":"job-2","status":"QUEUED"}`)
 	if dear := w.bound(t, "/v1/batch/jobs", `{"input_files":["file-mini"],"model":"gpt-4o"}`); dear < 10*cheap {
 		t.Errorf("holds %d at gpt-4o with lines of gpt-4o-mini, and %d at gpt-4o-mini", dear, cheap)
 	}
@@ -166,7 +166,7 @@ func TestUploadReplacesWhatWasCounted(t *testing.T) {
 			w.budget(10)
 			w.takeBatch()
 			w.upload(t, "batch", small, savedWorks)
-			w.up.on("GET /v1/files/file-in/content", big)
+			w.up.handle("GET /v1/files/file-in/content", big)
 			if a := w.call("POST", "/v1/files", second+"--x--\r\n", savedWorks, form); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
@@ -183,11 +183,11 @@ func TestTrainingHoldsAllFilesAndEpochs(t *testing.T) {
 	w := newWorks(t, "openai")
 	w.budget(100)
 	example := `{"messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}` + "\n"
-	w.up.on("GET /v1/files/file-one/content", example)
-	w.up.on("GET /v1/files/file-ten/content", strings.Repeat(example, 10))
+	w.up.handle("GET /v1/files/file-one/content", example)
+	w.up.handle("GET /v1/files/file-ten/content", strings.Repeat(example, 10))
 	tune := func(rest string) int64 {
 		t.Helper()
-		w.up.on("POST /v1/fine_tuning/jobs", fmt.Sprintf(`{"id":"ftjob-%d","status":"queued"}`, len(w.store.Jobs())))
+		w.up.handle("POST /v1/fine_tuning/jobs", fmt.Sprintf(`{"id":"ftjob-%d","status":"queued"}`, len(w.store.Jobs())))
 		return w.bound(t, "/v1/fine_tuning/jobs", `{"model":"gpt-4o-mini-2024-07-18",`+rest+`}`)
 	}
 	once := tune(`"training_file":"file-one","hyperparameters":{"n_epochs":1}`)

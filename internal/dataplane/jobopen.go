@@ -18,7 +18,7 @@ import (
 // its maximum, as the call does: its id is not known, there are too many, or the database
 // is unreachable.
 func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
-	if a.job == nil || !a.stake.reserved() {
+	if a.job == nil || !a.reservation.reserved() {
 		return
 	}
 	switch a.outcomeFor(o) {
@@ -45,7 +45,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 
 // newJob is the job that the response describes; nil where it cannot be followed.
 func (g *Gateway) newJob(a *attempt) *jobs.Job {
-	id, x, p := jobs.ID(a.clientReply()), a.x, &a.x.key.Principal
+	id, x, p := jobs.ID(a.clientResponse()), a.x, &a.x.key.Principal
 	if id == "" || a.job.kind == jobs.Unknown || g.Jobs.Full() {
 		return nil
 	}
@@ -53,8 +53,8 @@ func (g *Gateway) newJob(a *attempt) *jobs.Job {
 		ID: ident.NewIDAt(g.Clock.Now()), Kind: a.job.kind, UpstreamID: plainID(id), Path: readPath(x, id), Proxied: x.match.Endpoint == llm.Proxy, Private: isPrivate(a),
 		OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID, KeyName: p.Name, UserID: p.UserID,
 		RequestID: x.id, TraceID: x.trace.id, ConfigID: x.configID, TargetPath: a.target.Path, Metadata: maps.Clone(x.metadata),
-		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.in.Method, Shown: strings.Clone(x.shown), Region: a.region(),
-		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.stake.bound, Tokens: a.stake.most.Input + a.stake.most.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
+		Provider: a.spec.ID, Model: strings.Clone(a.priceName()), Endpoint: x.match.Endpoint, Method: x.req.Method, Shown: strings.Clone(x.shown), Region: a.region(),
+		Created: a.started, Charged: g.Clock.Now(), MaxCostNano: a.reservation.maxCostNano, Tokens: a.reservation.maxUsage.Input + a.reservation.maxUsage.Output, Input: a.job.input, Units: a.job.units, Videos: a.job.videos,
 		Extends: a.job.kind == jobs.Video && jobs.Extends(x.path),
 	}
 	if a.account != nil {
@@ -79,7 +79,7 @@ func readPath(x *exchange, id string) string {
 func (s *reservation) charges() (list []jobs.Charge) {
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
-		list = append(list, jobs.Charge{Subject: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
+		list = append(list, jobs.Charge{Subject: h.Counter.Subject, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Measure: measures[h.Measure], Units: max(h.Amount, 0)})
 	}
 	return list
 }
@@ -90,7 +90,7 @@ var measures = map[quota.Measure]jobs.Measure{quota.Cost: jobs.Cost, quota.Token
 //
 //nolint:contextcheck // the job outlives the request
 func (g *Gateway) openJob(a *attempt, j *jobs.Job) error {
-	j.Charges = a.stake.charges()
+	j.Charges = a.reservation.charges()
 	if j.Private {
 		g.jobAccess.put(j.Key(), accessOf(a))
 	}
@@ -111,7 +111,7 @@ func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 		g.noteFile(a)
 		return
 	}
-	if !slices.Contains(followsJobs, ep) || ep != llm.GetBatchOutput && !jobs.ReadState(a.clientReply()).Ended {
+	if !slices.Contains(followsJobs, ep) || ep != llm.GetBatchOutput && !jobs.ReadState(a.clientResponse()).Ended {
 		return
 	}
 	key := jobs.Key(a.x.key.Principal.WorkspaceID, plainID(a.x.match.ID))
@@ -123,5 +123,5 @@ func (g *Gateway) noteJob(a *attempt, o record.Outcome) {
 
 // underCost reports whether a budget of cost binds the attempt.
 func (a *attempt) underCost() bool {
-	return a.stake != nil && slices.ContainsFunc(a.stake.holds[:a.stake.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
+	return a.reservation != nil && slices.ContainsFunc(a.reservation.holds[:a.reservation.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 }

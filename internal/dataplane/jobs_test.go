@@ -61,7 +61,7 @@ func (f *factory) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(out, body)
 }
 
-func (f *factory) on(at, body string) {
+func (f *factory) handle(at, body string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answers[at] = body
@@ -73,20 +73,20 @@ func (f *factory) calls(at string) int {
 	return f.seen[at]
 }
 
-// ahead is a clock that is set forward.
-type ahead struct {
+// advancedClock is a clock that is set forward.
+type advancedClock struct {
 	mu sync.Mutex // guards by
 	by time.Duration
 }
 
 // Now implements ident.Clock.
-func (a *ahead) Now() time.Time {
+func (a *advancedClock) Now() time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return time.Now().Add(a.by)
 }
 
-func (a *ahead) move(by time.Duration) {
+func (a *advancedClock) move(by time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.by += by
@@ -97,12 +97,12 @@ type works struct {
 	*rig
 	up      *factory
 	store   *jobstest.Memory
-	clock   *ahead
+	clock   *advancedClock
 	tracker *jobs.Tracker
 }
 
 func newWorks(t *testing.T, spec string) *works {
-	w := &works{rig: newRig(t), up: newFactory(t), store: new(jobstest.Memory), clock: new(ahead)}
+	w := &works{rig: newRig(t), up: newFactory(t), store: new(jobstest.Memory), clock: new(advancedClock)}
 	w.rig.dir.accounts["works"] = &credential.Account{
 		Slug: "works", Spec: spec, Status: "active", AllModels: true, Values: map[string]string{"key": "sk-saved", "custom_host": w.up.URL + "/v1"},
 	}
@@ -128,7 +128,7 @@ func (w *works) turn() {
 // jobTracker follows jobs of a rig.
 type jobTracker struct {
 	jobstest.Memory
-	clock   ahead
+	clock   advancedClock
 	tracker *jobs.Tracker
 }
 
@@ -167,7 +167,7 @@ func (w *works) budget(dollars float64) *quota.Plan {
 }
 
 func (w *works) used(p *quota.Plan) int64 {
-	return w.bank.State(w.clock.Now(), &p.Budgets[0]).Used + w.store.Used(w.keyID()+"/cost")
+	return w.limiter.State(w.clock.Now(), &p.Budgets[0]).Used + w.store.Used(w.keyID()+"/cost")
 }
 
 func (w *works) upload(t *testing.T, purpose, file string, headers ...string) {
@@ -190,9 +190,9 @@ const (
 
 // batchOf has the factory take a file and a batch of it.
 func (w *works) takeBatch() {
-	w.up.on("POST /v1/files", `{"id":"file-in","object":"file","purpose":"batch"}`)
-	w.up.on("POST /v1/batches", strings.Replace(batchRunning, "in_progress", "validating", 1))
-	w.up.on("GET /v1/batches/batch_a", batchRunning)
+	w.up.handle("POST /v1/files", `{"id":"file-in","object":"file","purpose":"batch"}`)
+	w.up.handle("POST /v1/batches", strings.Replace(batchRunning, "in_progress", "validating", 1))
+	w.up.handle("GET /v1/batches/batch_a", batchRunning)
 }
 
 func twoLines(format string) string { return fmt.Sprintf(format, 1) + fmt.Sprintf(format, 2) }
@@ -234,8 +234,8 @@ func TestBatchIsHeldAndSettled(t *testing.T) {
 			if w.store.Settled() != 0 || len(w.journal.all()) != 2 {
 				t.Error("the batch was settled while it ran")
 			}
-			w.up.on("GET /v1/batches/batch_a", c.done)
-			w.up.on("GET /v1/files/file-out/content", c.output)
+			w.up.handle("GET /v1/batches/batch_a", c.done)
+			w.up.handle("GET /v1/files/file-out/content", c.output)
 			w.turn()
 			w.turn()
 			last := w.journal.some(t, 3)[2]
@@ -255,7 +255,7 @@ func TestBatchIsHeldAndSettled(t *testing.T) {
 // With a tenth of a cent left nothing that cannot be paid reaches the provider.
 func TestJobsBeyondTheBudgetAreRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ path, body, at string }{
+	for name, c := range map[string]struct{ path, body, route string }{
 		"a batch":                    {"/v1/batches", createBatch, "POST /v1/batches"},
 		"fine-tuning":                {"/v1/fine_tuning/jobs", `{"model":"gpt-4o-mini","training_file":"file-in"}`, "POST /v1/fine_tuning/jobs"},
 		"a video":                    {"/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"8"}`, "POST /v1/videos"},
@@ -270,14 +270,14 @@ func TestJobsBeyondTheBudgetAreRefused(t *testing.T) {
 			w := newWorks(t, "openai")
 			w.budget(0.001)
 			w.takeBatch()
-			w.up.on(c.at, `{"id":"job_1","status":"queued"}`)
-			w.up.on("GET /v1/files/file-in/content", strings.Repeat(twoLines(requestLine), 50))
+			w.up.handle(c.route, `{"id":"job_1","status":"queued"}`)
+			w.up.handle("GET /v1/files/file-in/content", strings.Repeat(twoLines(requestLine), 50))
 			for range 4 {
 				if a := w.call("POST", c.path, c.body, savedWorks); a.StatusCode != 412 || !strings.Contains(a.Text, "budget") {
 					t.Errorf("%d %s", a.StatusCode, a.Text)
 				}
 			}
-			if n := w.up.calls(c.at); n != 0 {
+			if n := w.up.calls(c.route); n != 0 {
 				t.Errorf("%d calls reached the provider", n)
 			}
 		})
@@ -293,8 +293,8 @@ func TestBatchWithoutABudgetIsBilled(t *testing.T) {
 	if a := w.call("POST", "/v1/batches", createBatch, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	w.up.on("GET /v1/batches/batch_a", batchDone)
-	w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+	w.up.handle("GET /v1/batches/batch_a", batchDone)
+	w.up.handle("GET /v1/files/file-out/content", twoLines(resultLine))
 	w.turn()
 	last := w.journal.some(t, 2)[1]
 	if last.Spend.Cost != 2*lineCost || last.Usage.InputTokens != 2000 || last.Usage.OutputTokens != 80 || !strings.Contains(last.Spend.Terms, `"units":2000`) {
@@ -316,7 +316,7 @@ func TestBatchFileIsFetched(t *testing.T) {
 	if a.StatusCode != 412 || !strings.Contains(a.Text, "cannot be read") || !strings.Contains(a.Text, "upload it through this gateway") || w.up.calls("POST /v1/batches") != 0 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
-	w.up.on("GET /v1/files/file-in/content", twoLines(requestLine))
+	w.up.handle("GET /v1/files/file-in/content", twoLines(requestLine))
 	for range 2 {
 		if a := w.call("POST", "/v1/batches", createBatch, savedWorks); a.StatusCode != 200 {
 			t.Errorf("%d %s", a.StatusCode, a.Text)
@@ -325,9 +325,9 @@ func TestBatchFileIsFetched(t *testing.T) {
 	if n := w.up.calls("GET /v1/files/file-in/content"); n != 2 { // the first was answered with 404
 		t.Errorf("fetched %d times", n)
 	}
-	w.up.on("GET /v1/files/file-in/content", "{not JSON}\n")
+	w.up.handle("GET /v1/files/file-in/content", "{not JSON}\n")
 	other := strings.Replace(createBatch, "file-in", "file-bad", 1)
-	w.up.on("GET /v1/files/file-bad/content", "{not JSON}\n")
+	w.up.handle("GET /v1/files/file-bad/content", "{not JSON}\n")
 	if a := w.call("POST", "/v1/batches", other, savedWorks); a.StatusCode != 412 || !strings.Contains(a.Text, "line 1 is not a JSON object") {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
@@ -351,8 +351,8 @@ func TestJobSurvivesARestart(t *testing.T) {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
 			w.restart()
-			w.up.on("GET /v1/batches/batch_a", batchDone)
-			w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+			w.up.handle("GET /v1/batches/batch_a", batchDone)
+			w.up.handle("GET /v1/files/file-out/content", twoLines(resultLine))
 			w.turn()
 			if name == "private" {
 				if w.store.Settled() != 0 {
@@ -400,9 +400,9 @@ func TestMessageBatch(t *testing.T) {
 			w := newWorks(t, "anthropic")
 			plan := w.budget(1)
 			const state = `{"id":"msgbatch_1","type":"message_batch","processing_status":"%s","request_counts":{"processing":0,"succeeded":1,"errored":1,"canceled":0,"expired":0},"results_url":"https://api.example/x"}`
-			w.up.on("POST /v1/messages/batches", fmt.Sprintf(state, "in_progress"))
-			w.up.on("GET /v1/messages/batches/msgbatch_1", fmt.Sprintf(state, "ended"))
-			w.up.on("GET /v1/messages/batches/msgbatch_1/results", `{"custom_id":"1","result":{"type":"succeeded","message":{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":1000,"output_tokens":40}}}}`+"\n"+`{"custom_id":"2","result":{"type":"errored","error":{"type":"error","error":{"type":"invalid_request_error","message":"no"}}}}`+"\n")
+			w.up.handle("POST /v1/messages/batches", fmt.Sprintf(state, "in_progress"))
+			w.up.handle("GET /v1/messages/batches/msgbatch_1", fmt.Sprintf(state, "ended"))
+			w.up.handle("GET /v1/messages/batches/msgbatch_1/results", `{"custom_id":"1","result":{"type":"succeeded","message":{"id":"m","type":"message","role":"assistant","model":"claude-haiku-4-5","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":1000,"output_tokens":40}}}}`+"\n"+`{"custom_id":"2","result":{"type":"errored","error":{"type":"error","error":{"type":"invalid_request_error","message":"no"}}}}`+"\n")
 			body := `{"requests":[{"custom_id":"1","params":{"model":"claude-haiku-4-5","max_tokens":200,"messages":[{"role":"user","content":"Hello"}]}},{"custom_id":"2","params":{"model":"claude-haiku-4-5","max_tokens":200,"messages":[{"role":"user","content":"Hello"}]}}]}`
 			if a := w.call("POST", path, body, savedWorks, "anthropic-version: 2023-06-01"); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -425,7 +425,7 @@ func TestVideoIsBilledBySeconds(t *testing.T) {
 	form := "--x\r\ncontent-disposition: form-data; name=\"model\"\r\n\r\nsora-2-pro\r\n--x\r\ncontent-disposition: form-data; name=\"seconds\"\r\n\r\n8\r\n--x\r\ncontent-disposition: form-data; name=\"size\"\r\n\r\n1792x1024\r\n--x--\r\n"
 	for name, c := range map[string]struct {
 		body, typ, end string
-		bound, cost    int64
+		maxCost, cost  int64
 	}{
 		"completed":       {`{"model":"sora-2","prompt":"a cat","seconds":"8","size":"1280x720"}`, "application/json", "completed", 8 * 100_000_000, 8 * 100_000_000},
 		"by default":      {`{"model":"sora-2","prompt":"a cat"}`, "application/json", "completed", 4 * 100_000_000, 4 * 100_000_000},
@@ -437,16 +437,16 @@ func TestVideoIsBilledBySeconds(t *testing.T) {
 			t.Parallel()
 			w := newWorks(t, "openai")
 			plan := w.budget(10)
-			w.up.on("POST /v1/videos", `{"id":"video_1","object":"video","status":"queued","progress":0}`)
-			w.up.on("GET /v1/videos/video_1", `{"id":"video_1","object":"video","status":"in_progress","progress":50}`)
+			w.up.handle("POST /v1/videos", `{"id":"video_1","object":"video","status":"queued","progress":0}`)
+			w.up.handle("GET /v1/videos/video_1", `{"id":"video_1","object":"video","status":"in_progress","progress":50}`)
 			if a := w.call("POST", "/v1/videos", c.body, savedWorks, "content-type: "+c.typ); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			if got := w.used(plan); got != c.bound {
-				t.Errorf("holds %d, want %d", got, c.bound)
+			if got := w.used(plan); got != c.maxCost {
+				t.Errorf("holds %d, want %d", got, c.maxCost)
 			}
 			w.turn()
-			w.up.on("GET /v1/videos/video_1", `{"id":"video_1","object":"video","status":"`+c.end+`","progress":100}`)
+			w.up.handle("GET /v1/videos/video_1", `{"id":"video_1","object":"video","status":"`+c.end+`","progress":100}`)
 			w.turn()
 			if last := w.journal.some(t, 2)[1]; last.Spend.Cost != c.cost {
 				t.Errorf("%+v %s", last.Spend, last.Error)
@@ -464,10 +464,10 @@ func TestFinetuningIsBilledByTrainedTokens(t *testing.T) {
 	w := newWorks(t, "openai")
 	plan := w.budget(10)
 	example := `{"messages":[{"role":"user","content":"Hello there"},{"role":"assistant","content":"Hi."}]}` + "\n"
-	w.up.on("POST /v1/files", `{"id":"file-train","object":"file"}`)
+	w.up.handle("POST /v1/files", `{"id":"file-train","object":"file"}`)
 	w.upload(t, "fine-tune", strings.Repeat(example, 10), savedWorks)
-	w.up.on("POST /v1/fine_tuning/jobs", `{"id":"ftjob-1","object":"fine_tuning.job","status":"queued"}`)
-	w.up.on("GET /v1/fine_tuning/jobs/ftjob-1", `{"id":"ftjob-1","object":"fine_tuning.job","status":"succeeded","trained_tokens":400,"fine_tuned_model":"ft:gpt-4o-mini:x"}`)
+	w.up.handle("POST /v1/fine_tuning/jobs", `{"id":"ftjob-1","object":"fine_tuning.job","status":"queued"}`)
+	w.up.handle("GET /v1/fine_tuning/jobs/ftjob-1", `{"id":"ftjob-1","object":"fine_tuning.job","status":"succeeded","trained_tokens":400,"fine_tuned_model":"ft:gpt-4o-mini:x"}`)
 	body := `{"model":"gpt-4o-mini-2024-07-18","training_file":"file-train","method":{"type":"supervised","supervised":{"hyperparameters":{"n_epochs":3}}}}`
 	if a := w.call("POST", "/v1/fine_tuning/jobs", body, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -492,13 +492,13 @@ func TestTokensOfABatchCountWhenItIsSettled(t *testing.T) {
 	if a := w.call("POST", "/v1/batches", createBatch, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	if got := w.bank.State(w.clock.Now(), &plan.Rates[0]).Used; got != 0 {
+	if got := w.limiter.State(w.clock.Now(), &plan.Rates[0]).Used; got != 0 {
 		t.Errorf("%d tokens count before the end", got)
 	}
-	w.up.on("GET /v1/batches/batch_a", batchDone)
-	w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+	w.up.handle("GET /v1/batches/batch_a", batchDone)
+	w.up.handle("GET /v1/files/file-out/content", twoLines(resultLine))
 	w.turn()
-	if got := w.bank.State(w.clock.Now(), &plan.Rates[0]).Used; got != 2080 {
+	if got := w.limiter.State(w.clock.Now(), &plan.Rates[0]).Used; got != 2080 {
 		t.Errorf("%d tokens count, want 2080", got)
 	}
 }

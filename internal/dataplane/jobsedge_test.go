@@ -26,7 +26,7 @@ func TestJobWithoutADatabaseCountsWithItsMaximum(t *testing.T) {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
 	row := r.journal.one(t)
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 8*100_000_000 || s.Held != 0 || row.Spend.Cost != s.Used || row.Spend.State != "unknown" {
+	if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != 8*100_000_000 || s.Held != 0 || row.Spend.Cost != s.Used || row.Spend.State != "unknown" {
 		t.Errorf("%+v, on record as %+v", s, row.Spend)
 	}
 }
@@ -35,10 +35,10 @@ func TestJobWithoutADatabaseCountsWithItsMaximum(t *testing.T) {
 func TestJobWithoutANameCountsWithItsMaximum(t *testing.T) {
 	t.Parallel()
 	const video = `{"model":"sora-2","prompt":"a cat","seconds":"8"}`
-	const bound = 8 * 100_000_000
+	const maxCost = 8 * 100_000_000
 	broken := upstream.JSON(200, []byte(`{"id":"video_1"`))
 	broken.Claim = 500
-	for name, reply := range map[string]upstream.Response{
+	for name, response := range map[string]upstream.Response{
 		"no id":           upstream.JSON(200, []byte(`{"status":"queued"}`)),
 		"a broken answer": broken,
 	} {
@@ -48,13 +48,13 @@ func TestJobWithoutANameCountsWithItsMaximum(t *testing.T) {
 			store := new(jobTracker)
 			store.follow(r)
 			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
-			r.up.Handle("/v1/videos", upstream.Always(reply))
+			r.up.Handle("/v1/videos", upstream.Always(response))
 			r.tryCall("/v1/videos", video, r.custom()...)
 			row := r.journal.one(t)
-			if row.Spend.Cost != bound || row.Spend.State != "unknown" || len(store.Jobs()) != 0 {
+			if row.Spend.Cost != maxCost || row.Spend.State != "unknown" || len(store.Jobs()) != 0 {
 				t.Errorf("%s %+v, %d jobs", row.Outcome, row.Spend, len(store.Jobs()))
 			}
-			if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != bound || s.Held != 0 {
+			if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used != maxCost || s.Held != 0 {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -70,22 +70,22 @@ func TestJobThatIsRefusedCostsNothing(t *testing.T) {
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 10)}})
 	tries := 0
 	r.up.Handle("/v1/videos", func(upstream.Seen) *upstream.Response {
-		reply := upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))
+		response := upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))
 		if tries++; tries == 2 {
-			reply = upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))
+			response = upstream.JSON(200, []byte(`{"id":"video_1","status":"queued"}`))
 		}
-		return &reply
+		return &response
 	})
 	config := `x-gateway-config: {"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1","retry":{"attempts":2,"on_status_codes":[500]}}`
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, config); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
+	if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
 		t.Errorf("%+v, %d jobs", s, len(store.Jobs()))
 	}
 	tries = 5
 	r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, r.custom()...)
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
+	if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != 4*100_000_000 || s.Held != 0 || len(store.Jobs()) != 1 {
 		t.Errorf("after an error: %+v, %d jobs", s, len(store.Jobs()))
 	}
 }
@@ -102,7 +102,7 @@ func TestJobIsHeldAsItIsSent(t *testing.T) {
 	if a := r.call("POST", "/v1/videos", `{"model":"sora-2","prompt":"a cat","seconds":"4"}`, config); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+s.Held != 0 || store.Used(r.keyID()+"/cost") != 12*100_000_000 {
+	if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+s.Held != 0 || store.Used(r.keyID()+"/cost") != 12*100_000_000 {
 		t.Errorf("%+v", s)
 	}
 	before := r.up.Total()
@@ -153,7 +153,7 @@ func TestBatchOfBedrock(t *testing.T) {
 	if len(open) != 1 || open[0].UpstreamID != arn || open[0].MaxCostNano < 2*100*120 || open[0].Kind != jobs.Batch {
 		t.Fatalf("%+v", open)
 	}
-	if s := r.bank.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != open[0].MaxCostNano {
+	if s := r.limiter.State(r.gateway.Clock.Now(), &plan.Budgets[0]); s.Used+store.Used(r.keyID()+"/cost") != open[0].MaxCostNano {
 		t.Errorf("%+v", s)
 	}
 	job := `{"jobArn":"` + arn + `","modelId":"amazon.nova-lite-v1:0","status":"Stopped","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/rows.jsonl"}},"outputDataConfig":{"s3OutputDataConfig":{"s3Uri":"s3://b/out/"}},"totalRecordCount":2,"successRecordCount":1}`
@@ -174,10 +174,10 @@ func TestBatchThatIsPassedThrough(t *testing.T) {
 	t.Parallel()
 	w := newWorks(t, "openai")
 	plan := w.budget(1)
-	w.up.on("GET /v1/files/file-in/content", twoLines(requestLine))
-	w.up.on("POST /v1/batch/jobs", `{"id":"job-1","object":"batch","status":"QUEUED"}`)
-	w.up.on("GET /v1/batch/jobs/job-1", `{"id":"job-1","object":"batch","status":"SUCCESS","output_file":"file-out"}`)
-	w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+	w.up.handle("GET /v1/files/file-in/content", twoLines(requestLine))
+	w.up.handle("POST /v1/batch/jobs", `{"id":"job-1","object":"batch","status":"QUEUED"}`)
+	w.up.handle("GET /v1/batch/jobs/job-1", `{"id":"job-1","object":"batch","status":"SUCCESS","output_file":"file-out"}`)
+	w.up.handle("GET /v1/files/file-out/content", twoLines(resultLine))
 	if a := w.call("POST", "/v1/batch/jobs", `{"input_files":["file-in"],"model":"gpt-4o-mini","endpoint":"/v1/chat/completions"}`, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}

@@ -24,8 +24,8 @@ func TestVideoCostsWhatWasMade(t *testing.T) {
 			t.Parallel()
 			w := newWorks(t, "openai")
 			plan := w.budget(10)
-			w.up.on("POST "+c.path, `{"id":"video_1","object":"video","status":"queued"}`)
-			w.up.on("GET "+c.read, `{"id":"video_1","object":"video","status":"completed",`+c.end+`}`)
+			w.up.handle("POST "+c.path, `{"id":"video_1","object":"video","status":"queued"}`)
+			w.up.handle("GET "+c.read, `{"id":"video_1","object":"video","status":"completed",`+c.end+`}`)
 			if got := w.bound(t, c.path, c.body); got != c.bound {
 				t.Errorf("holds %d, want %d", got, c.bound)
 			}

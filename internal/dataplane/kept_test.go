@@ -16,20 +16,20 @@ import (
 	"log/slog"
 )
 
-// shelf keeps responses in memory.
-type shelf struct {
+// memoryResponses keeps responses in memory.
+type memoryResponses struct {
 	mu   sync.Mutex // guards rows
 	rows map[string][2][]byte
 }
 
-func (s *shelf) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
+func (s *memoryResponses) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows[workspace+"/"+id] = [2][]byte{input, response}
 	return nil
 }
 
-func (s *shelf) FindResponse(_ context.Context, workspace, id string, _ time.Time) (input, response []byte, err error) {
+func (s *memoryResponses) FindResponse(_ context.Context, workspace, id string, _ time.Time) (input, response []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.rows[workspace+"/"+id]
@@ -39,7 +39,7 @@ func (s *shelf) FindResponse(_ context.Context, workspace, id string, _ time.Tim
 	return r[0], r[1], nil
 }
 
-func (s *shelf) DeleteResponse(_ context.Context, workspace, id string) error {
+func (s *memoryResponses) DeleteResponse(_ context.Context, workspace, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.rows[workspace+"/"+id]; !ok {
@@ -49,21 +49,21 @@ func (s *shelf) DeleteResponse(_ context.Context, workspace, id string) error {
 	return nil
 }
 
-func (s *shelf) SweepResponses(context.Context, time.Time) error { return nil }
+func (s *memoryResponses) SweepResponses(context.Context, time.Time) error { return nil }
 
 // A conversation over three calls to a provider that keeps nothing: whole, streamed,
 // and whole again; then what is kept of it is read and deleted.
 func TestResponsesAreKept(t *testing.T) {
 	t.Parallel()
-	keeper := dataplane.NewStateKeeper(&shelf{rows: map[string][2][]byte{}}, ident.System{}, slog.New(slog.DiscardHandler))
+	responseStore := dataplane.NewResponseStore(&memoryResponses{rows: map[string][2][]byte{}}, ident.System{}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- keeper.Run(ctx) }()
+	go func() { done <- responseStore.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-done })
 	r := newRig(t)
-	r.gateway.States = keeper
+	r.gateway.States = responseStore
 	p := speakers[1] // Anthropic
-	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.response))))
 	first := r.call("POST", "/v1/responses", `{"model":"m-1","instructions":"Be brief","input":"One"}`, r.as(p)...)
 	id := idOf(t, first.Text)
 
@@ -76,7 +76,7 @@ func TestResponsesAreKept(t *testing.T) {
 	}
 	id2 := idOf(t, string(done2.Response))
 
-	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.response))))
 	third := r.call("POST", "/v1/responses", `{"model":"m-1","input":"Three","previous_response_id":"`+id2+`"}`, r.as(p)...)
 	if third.StatusCode != 200 {
 		t.Fatalf("%d %s", third.StatusCode, third.Text)

@@ -21,12 +21,12 @@ func trusting(t *testing.T) (r *rig, other *upstream.Server) {
 	t.Helper()
 	r = newRig(t, func(s *dataplane.Settings) { s.HeaderAliases = []string{"x-acme-"} })
 	r.gateway.Secrets = vault{"key": stolen}
-	own := r.up.URL() + "/v1"
+	upstreamURL := r.up.URL() + "/v1"
 	for slug, a := range map[string]credential.Account{
-		"hosted":  {Spec: "openai", Values: map[string]string{"key": stolen, "custom_host": own}},
+		"hosted":  {Spec: "openai", Values: map[string]string{"key": stolen, "custom_host": upstreamURL}},
 		"bare":    {Spec: "openai", Values: map[string]string{"key": stolen}},
-		"mapped":  {Spec: "openai", Values: map[string]string{"custom_host": own}, Secrets: []credential.SecretUse{{Field: "key"}}},
-		"headers": {Spec: "openai", Values: map[string]string{"key": "x", "custom_headers": `{"x-team-key":"` + stolen + `"}`, "custom_host": own}},
+		"mapped":  {Spec: "openai", Values: map[string]string{"custom_host": upstreamURL}, Secrets: []credential.SecretUse{{Field: "key"}}},
+		"headers": {Spec: "openai", Values: map[string]string{"key": "x", "custom_headers": `{"x-team-key":"` + stolen + `"}`, "custom_host": upstreamURL}},
 		"claude":  {Spec: "anthropic", Values: map[string]string{"key": stolen}},
 		"google":  {Spec: "google", Values: map[string]string{"key": stolen}},
 		"azure":   {Spec: "azure-openai", Values: map[string]string{"key": stolen, "azure_resource_name": "r", "azure_deployment_id": "d", "azure_api_version": "v1"}},
@@ -46,17 +46,17 @@ func hostWays(t *testing.T, r *rig, slug, host string) map[string][2]string {
 		return "x-gateway-config: " + name + "-" + slug
 	}
 	inline := func(doc string) string { return "x-gateway-config: " + doc }
-	const at = "x-gateway-custom-host: "
+	const hostHeader = "x-gateway-custom-host: "
 	fallback := func(inner string) string {
 		return `{"strategy":{"mode":"fallback"},"custom_host":"` + host + `","targets":[` + inner + `]}`
 	}
 	return map[string][2]string{
-		"header, provider":             {"m", at + host + "\nx-gateway-provider: @" + slug},
-		"header, virtual key":          {"m", at + host + "\nx-gateway-virtual-key: " + slug},
-		"header, model":                {"@" + slug + "/m", at + host},
+		"header, provider":             {"m", hostHeader + host + "\nx-gateway-provider: @" + slug},
+		"header, virtual key":          {"m", hostHeader + host + "\nx-gateway-virtual-key: " + slug},
+		"header, model":                {"@" + slug + "/m", hostHeader + host},
 		"header under an alias":        {"m", "x-acme-custom-host: " + host + "\nx-acme-provider: @" + slug},
-		"header, inline config":        {"m", at + host + "\n" + inline(`{"provider":"@`+slug+`"}`)},
-		"header, saved config":         {"m", at + host + "\n" + saved("pc-plain", `{"provider":"@`+slug+`"}`)},
+		"header, inline config":        {"m", hostHeader + host + "\n" + inline(`{"provider":"@`+slug+`"}`)},
+		"header, saved config":         {"m", hostHeader + host + "\n" + saved("pc-plain", `{"provider":"@`+slug+`"}`)},
 		"inline config":                {"m", inline(`{"provider":"@` + slug + `","custom_host":"` + host + `"}`)},
 		"inline config, virtual key":   {"m", inline(`{"virtual_key":"` + slug + `","customHost":"` + host + `"}`)},
 		"inline config, inherited":     {"m", inline(fallback(`{"provider":"@` + slug + `"}`))},
@@ -70,7 +70,7 @@ func hostWays(t *testing.T, r *rig, slug, host string) map[string][2]string {
 }
 
 // chatWith calls with a model and header lines.
-func (r *rig) chatWith(model, lines string) answer {
+func (r *rig) chatWith(model, lines string) callResult {
 	body := strings.Replace(hello, "gpt-4o-mini", model, 1)
 	if model == "" {
 		body = `{"messages":[{"role":"user","content":"Hello there"}]}`
@@ -101,7 +101,7 @@ func TestTrustedHostsGetNoStoredCredentialOnAnyRoute(t *testing.T) {
 	r, other := trusting(t)
 	r.dir.prompt("pp-key", prompt.Version{String: `[{"role":"user","content":"Greet {{name}}"}]`, Model: "m", VirtualKey: "bare"})
 	const form = "--b\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.jsonl\"\r\n\r\n{}\r\n--b--\r\n"
-	at := "x-gateway-custom-host: " + other.URL() + "/v1"
+	hostHeader := "x-gateway-custom-host: " + other.URL() + "/v1"
 	for name, c := range map[string]struct{ method, path, body, header string }{
 		"embeddings":           {"POST", "/v1/embeddings", `{"model":"@bare/m","input":"a"}`, ""},
 		"responses":            {"POST", "/v1/responses", `{"model":"@bare/m","input":"a","background":true}`, ""},
@@ -120,7 +120,7 @@ func TestTrustedHostsGetNoStoredCredentialOnAnyRoute(t *testing.T) {
 		"Azure's path":         {"POST", "/openai/deployments/@azure/m/chat/completions", hello, ""},
 		"a saved prompt":       {"POST", "/v1/prompts/pp-key/completions", `{"variables":{"name":"Ada"}}`, ""},
 	} {
-		lines := append(strings.Split(c.header, "\n"), at)
+		lines := append(strings.Split(c.header, "\n"), hostHeader)
 		if a := r.call(c.method, c.path, c.body, lines...); a.StatusCode != 400 || !strings.Contains(a.Text, "STORED_KEY_HOSTS") {
 			t.Errorf("%s: %d %s", name, a.StatusCode, a.Text)
 		}
@@ -141,24 +141,24 @@ func TestTrustedHostsGetNoStoredCredentialOnAnyRoute(t *testing.T) {
 func TestSavedConfigKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	r, other := trusting(t)
-	own := r.up.URL() + "/v1"
-	r.dir.config(t, "pc-key", `{"provider":"openai","api_key":"`+stolen+`","custom_host":"`+own+`"}`)
+	upstreamURL := r.up.URL() + "/v1"
+	r.dir.config(t, "pc-key", `{"provider":"openai","api_key":"`+stolen+`","custom_host":"`+upstreamURL+`"}`)
 	r.dir.config(t, "pc-any", `{"api_key":"`+stolen+`","retry":{"attempts":0}}`)
-	r.dir.config(t, "pc-any-hosted", `{"api_key":"`+stolen+`","custom_host":"`+own+`","retry":{"attempts":0}}`)
-	at := "\nx-gateway-custom-host: " + other.URL() + "/v1"
+	r.dir.config(t, "pc-any-hosted", `{"api_key":"`+stolen+`","custom_host":"`+upstreamURL+`","retry":{"attempts":0}}`)
+	hostHeader := "\nx-gateway-custom-host: " + other.URL() + "/v1"
 	for name, c := range map[string]struct {
 		lines  string
 		status int
 		text   string
 	}{
-		"another host for a key":            {"x-gateway-config: pc-key" + at, 400, "STORED_KEY_HOSTS"},
-		"another host, no provider saved":   {"x-gateway-config: pc-any\nx-gateway-provider: openai" + at, 400, "STORED_KEY_HOSTS"},
+		"another host for a key":            {"x-gateway-config: pc-key" + hostHeader, 400, "STORED_KEY_HOSTS"},
+		"another host, no provider saved":   {"x-gateway-config: pc-any\nx-gateway-provider: openai" + hostHeader, 400, "STORED_KEY_HOSTS"},
 		"a provider of the request's":       {"x-gateway-config: pc-any\nx-gateway-provider: groq", 400, "save provider beside it"},
-		"another host beside a saved one":   {"x-gateway-config: pc-any-hosted\nx-gateway-provider: openai" + at, 400, "STORED_KEY_HOSTS"},
+		"another host beside a saved one":   {"x-gateway-config: pc-any-hosted\nx-gateway-provider: openai" + hostHeader, 400, "STORED_KEY_HOSTS"},
 		"the saved host, any provider":      {"x-gateway-config: pc-any-hosted\nx-gateway-provider: openai", 200, ""},
 		"as it is saved":                    {"x-gateway-config: pc-key", 200, ""},
-		"the saved host, repeated":          {"x-gateway-config: pc-key\nx-gateway-custom-host: " + own, 200, ""},
-		"the caller's own key, any trusted": {"x-gateway-provider: openai\nauthorization: Bearer sk-mine" + at, 200, ""},
+		"the saved host, repeated":          {"x-gateway-config: pc-key\nx-gateway-custom-host: " + upstreamURL, 200, ""},
+		"the caller's own key, any trusted": {"x-gateway-provider: openai\nauthorization: Bearer sk-mine" + hostHeader, 200, ""},
 		"the caller's own key, in a config": {`x-gateway-config: {"provider":"openai","api_key":"sk-mine","custom_host":"` + other.URL() + `/v1"}`, 200, ""},
 	} {
 		if a := r.chatWith("m", c.lines); a.StatusCode != c.status || !strings.Contains(a.Text, c.text) {

@@ -36,7 +36,7 @@ func (a *attempt) judge(resp *transport.Response, scratch bool) {
 		return
 	}
 	var body *opened
-	if body = &a.x.room.opened; !scratch {
+	if body = &a.x.scratch.opened; !scratch {
 		body = new(opened)
 	}
 	kind := body.open(resp)
@@ -44,7 +44,7 @@ func (a *attempt) judge(resp *transport.Response, scratch bool) {
 	if a.stream || a.x.bodyNotParsed || a.asksSpeechEvents() {
 		right = a.streamLabel(kind, label)
 	} else {
-		right = a.wholeLabel(kind, label, body.head)
+		right = a.bufferedLabel(kind, label, body.head)
 	}
 	if right != label {
 		resp.Header = resp.Header.Clone(1)
@@ -103,15 +103,15 @@ func (a *attempt) streamLabel(kind dialect.BodyKind, label string) string {
 		if a.speech.translates() && a.spec.Stream.Framing == "text" && media != "text/plain" {
 			return labelText
 		}
-		if a.answersSound() {
-			return a.wholeLabel(kind, label, nil)
+		if a.hasAudioResponse() {
+			return a.bufferedLabel(kind, label, nil)
 		}
 	}
 	return label
 }
 
-// wholeLabel is the label of an answer that comes whole.
-func (a *attempt) wholeLabel(kind dialect.BodyKind, label string, head []byte) string {
+// bufferedLabel is the label of an answer that comes whole.
+func (a *attempt) bufferedLabel(kind dialect.BodyKind, label string, head []byte) string {
 	switch {
 	case kind == dialect.PageBody:
 		return labelPage
@@ -123,24 +123,24 @@ func (a *attempt) wholeLabel(kind dialect.BodyKind, label string, head []byte) s
 		return labelJSON
 	case a.asksText():
 		return textLabel(label)
-	case a.answersSound():
-		return soundLabel(label, head)
+	case a.hasAudioResponse():
+		return audioLabel(label, head)
 	}
 	return label
 }
 
-func (a *attempt) answersSound() bool { return a.x.match.Endpoint == llm.CreateSpeech }
+func (a *attempt) hasAudioResponse() bool { return a.x.match.Endpoint == llm.CreateSpeech }
 
 // asksSpeechEvents reports whether speech shall come as events.
 // Source: https://platform.openai.com/docs/api-reference/audio/createSpeech, read 2026-11.
 func (a *attempt) asksSpeechEvents() bool {
-	return a.answersSound() && a.text("stream_format") == "sse"
+	return a.hasAudioResponse() && a.text("stream_format") == "sse"
 }
 
 // asksText reports whether a recording shall be written down as a text or as subtitles.
 // Source: https://platform.openai.com/docs/api-reference/audio/createTranscription, read 2026-11.
 func (a *attempt) asksText() bool {
-	if !heard[a.x.match.Endpoint] || a.x.form == nil {
+	if !transcriptionEndpoints[a.x.match.Endpoint] || a.x.form == nil {
 		return false
 	}
 	format, _ := a.x.form.Value("response_format")
@@ -164,8 +164,8 @@ var sounds = [...]struct{ begins, label string }{
 	{"\xff\xf1", "audio/aac"}, {"\xff\xf9", "audio/aac"}, {"\xff\xfb", "audio/mpeg"}, {"\xff\xfa", "audio/mpeg"}, {"\xff\xf3", "audio/mpeg"}, {"\xff\xf2", "audio/mpeg"},
 }
 
-// soundLabel is the label of sound: its own, where that is one of sound.
-func soundLabel(label string, head []byte) string {
+// audioLabel is the label of sound: its own, where that is one of sound.
+func audioLabel(label string, head []byte) string {
 	if strings.HasPrefix(mediaType(label), "audio/") {
 		return label
 	}
@@ -183,7 +183,7 @@ func (a *attempt) plainText(b []byte, no error) error {
 	if !a.asksText() || len(b) == 0 {
 		return no
 	}
-	a.answerJSON(b, labelText)
+	a.setJSONResponse(b, labelText)
 	return nil
 }
 
@@ -191,17 +191,17 @@ func (a *attempt) plainText(b []byte, no error) error {
 // is read. It belongs to one goroutine.
 type opened struct {
 	transport.Body
-	lent *[]byte
-	head []byte // of lent, not yet read again
-	err  error  // after head
+	pooled *[]byte
+	head   []byte // of lent, not yet read again
+	err    error  // after head
 }
 
 // open reads the beginning of the answer's body, until it shows what the body is, and stands in
 // for the body from then on.
 func (o *opened) open(resp *transport.Response) dialect.BodyKind {
-	*o = opened{Body: resp.Body, lent: wire.GetBuffer(slowBytes)}
+	*o = opened{Body: resp.Body, pooled: wire.GetBuffer(slowBytes)}
 	resp.Body = o
-	buf, n := *o.lent, 0
+	buf, n := *o.pooled, 0
 	for {
 		var m int
 		m, o.err = o.Body.Read(buf[n:])
@@ -240,8 +240,8 @@ func (o *opened) Close() error {
 }
 
 func (o *opened) free() {
-	if o.lent != nil {
-		wire.PutBuffer(o.lent)
-		o.lent, o.head = nil, nil
+	if o.pooled != nil {
+		wire.PutBuffer(o.pooled)
+		o.pooled, o.head = nil, nil
 	}
 }

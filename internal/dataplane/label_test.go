@@ -25,48 +25,48 @@ func labelled(label, body string) upstream.Response {
 
 // unifiedCall is a call of one unified route and a correct answer to it.
 type unifiedCall struct {
-	provider, method, path, body, reply string
-	form                                []string
+	provider, method, path, body, response string
+	form                                   []string
 }
 
 var unifiedCalls = map[string]unifiedCall{
-	"chat":              {method: "POST", path: "/chat/completions", body: hello, reply: `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`},
-	"completions":       {method: "POST", path: "/completions", body: `{"model":"m","prompt":"x"}`, reply: `{"id":"c","object":"text_completion","choices":[{"index":0,"text":"Hi","finish_reason":"stop"}]}`},
-	"embeddings":        {method: "POST", path: "/embeddings", body: `{"model":"m","input":"x"}`, reply: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}]}`},
-	"messages":          {provider: "anthropic", method: "POST", path: "/messages", body: `{"model":"claude-sonnet-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, reply: claudeSays},
-	"messages as chat":  {method: "POST", path: "/messages", body: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, reply: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}`},
-	"count":             {provider: "anthropic", method: "POST", path: "/messages/count_tokens", body: `{"model":"claude-sonnet-5","messages":[{"role":"user","content":"x"}]}`, reply: `{"input_tokens":4}`},
-	"responses":         {method: "POST", path: "/responses", body: `{"model":"m","input":"x"}`, reply: responded},
-	"get response":      {method: "GET", path: "/responses/resp_1", reply: responded},
-	"delete response":   {method: "DELETE", path: "/responses/resp_1", reply: `{"id":"resp_1","object":"response.deleted","deleted":true}`},
-	"input items":       {method: "GET", path: "/responses/resp_1/input_items", reply: `{"object":"list","data":[]}`},
-	"response tokens":   {method: "POST", path: "/responses/input_tokens", body: `{"model":"m","input":"x"}`, reply: `{"object":"response.input_tokens","input_tokens":4}`},
-	"images":            {method: "POST", path: "/images/generations", body: `{"model":"gpt-image-1","prompt":"x"}`, reply: `{"created":1,"data":[{"b64_json":"aGk="}]}`},
-	"image edits":       {method: "POST", path: "/images/edits", form: []string{"model", "gpt-image-1", "prompt", "x", "@image", "a.png:png"}, reply: `{"created":1,"data":[{"b64_json":"aGk="}]}`},
-	"transcriptions":    {method: "POST", path: "/audio/transcriptions", form: []string{"model", "whisper-1", "@file", "a.mp3:sound"}, reply: `{"text":"Hi"}`},
-	"translations":      {method: "POST", path: "/audio/translations", form: []string{"model", "whisper-1", "@file", "a.mp3:sound"}, reply: `{"text":"Hi"}`},
-	"rerank":            {provider: "jina", method: "POST", path: "/rerank", body: `{"model":"jina-reranker-v2-base-multilingual","query":"x","documents":["a"]}`, reply: `{"model":"jina-reranker-v2-base-multilingual","results":[{"index":0,"relevance_score":0.5}],"usage":{"total_tokens":3}}`},
-	"moderations":       {method: "POST", path: "/moderations", body: `{"model":"omni-moderation-latest","input":"x"}`, reply: `{"id":"m","model":"omni-moderation-latest","results":[{"flagged":false}]}`},
-	"ocr":               {provider: "mistral-ai", method: "POST", path: "/ocr", body: `{"model":"mistral-ocr-latest","document":{"type":"document_url","document_url":"https://example.com/a.pdf"}}`, reply: `{"pages":[],"model":"mistral-ocr-latest","usage_info":{"pages_processed":1}}`},
-	"upload":            {method: "POST", path: "/files", form: []string{"purpose", "batch", "@file", "a.jsonl:{}"}, reply: `{"id":"file-1","object":"file"}`},
-	"files":             {method: "GET", path: "/files", reply: `{"object":"list","data":[]}`},
-	"file":              {method: "GET", path: "/files/file-1", reply: `{"id":"file-1","object":"file"}`},
-	"delete file":       {method: "DELETE", path: "/files/file-1", reply: `{"id":"file-1","object":"file","deleted":true}`},
-	"create batch":      {method: "POST", path: "/batches", body: `{"input_file_id":"file-1","endpoint":"/v1/chat/completions","completion_window":"24h"}`, reply: `{"id":"b","object":"batch"}`},
-	"batches":           {method: "GET", path: "/batches", reply: `{"object":"list","data":[]}`},
-	"batch":             {method: "GET", path: "/batches/b", reply: `{"id":"b","object":"batch"}`},
-	"cancel batch":      {method: "POST", path: "/batches/b/cancel", body: `{}`, reply: `{"id":"b","object":"batch"}`},
-	"create fine-tune":  {method: "POST", path: "/fine_tuning/jobs", body: `{"model":"gpt-4o-mini","training_file":"file-1"}`, reply: `{"id":"f","object":"fine_tuning.job"}`},
-	"fine-tunes":        {method: "GET", path: "/fine_tuning/jobs", reply: `{"object":"list","data":[]}`},
-	"fine-tune":         {method: "GET", path: "/fine_tuning/jobs/f", reply: `{"id":"f","object":"fine_tuning.job"}`},
-	"cancel fine-tune":  {method: "POST", path: "/fine_tuning/jobs/f/cancel", body: `{}`, reply: `{"id":"f","object":"fine_tuning.job"}`},
-	"models":            {method: "GET", path: "/models", reply: `{"object":"list","data":[{"id":"m","object":"model"}]}`},
-	"model":             {method: "GET", path: "/models/m", reply: `{"id":"m","object":"model"}`},
-	"Anthropic's files": {provider: "anthropic", method: "GET", path: "/files", reply: `{"data":[],"has_more":false}`},
+	"chat":              {method: "POST", path: "/chat/completions", body: hello, response: `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`},
+	"completions":       {method: "POST", path: "/completions", body: `{"model":"m","prompt":"x"}`, response: `{"id":"c","object":"text_completion","choices":[{"index":0,"text":"Hi","finish_reason":"stop"}]}`},
+	"embeddings":        {method: "POST", path: "/embeddings", body: `{"model":"m","input":"x"}`, response: `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}]}`},
+	"messages":          {provider: "anthropic", method: "POST", path: "/messages", body: `{"model":"claude-sonnet-5","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, response: claudeResponse},
+	"messages as chat":  {method: "POST", path: "/messages", body: `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}]}`, response: `{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}]}`},
+	"count":             {provider: "anthropic", method: "POST", path: "/messages/count_tokens", body: `{"model":"claude-sonnet-5","messages":[{"role":"user","content":"x"}]}`, response: `{"input_tokens":4}`},
+	"responses":         {method: "POST", path: "/responses", body: `{"model":"m","input":"x"}`, response: responded},
+	"get response":      {method: "GET", path: "/responses/resp_1", response: responded},
+	"delete response":   {method: "DELETE", path: "/responses/resp_1", response: `{"id":"resp_1","object":"response.deleted","deleted":true}`},
+	"input items":       {method: "GET", path: "/responses/resp_1/input_items", response: `{"object":"list","data":[]}`},
+	"response tokens":   {method: "POST", path: "/responses/input_tokens", body: `{"model":"m","input":"x"}`, response: `{"object":"response.input_tokens","input_tokens":4}`},
+	"images":            {method: "POST", path: "/images/generations", body: `{"model":"gpt-image-1","prompt":"x"}`, response: `{"created":1,"data":[{"b64_json":"aGk="}]}`},
+	"image edits":       {method: "POST", path: "/images/edits", form: []string{"model", "gpt-image-1", "prompt", "x", "@image", "a.png:png"}, response: `{"created":1,"data":[{"b64_json":"aGk="}]}`},
+	"transcriptions":    {method: "POST", path: "/audio/transcriptions", form: []string{"model", "whisper-1", "@file", "a.mp3:sound"}, response: `{"text":"Hi"}`},
+	"translations":      {method: "POST", path: "/audio/translations", form: []string{"model", "whisper-1", "@file", "a.mp3:sound"}, response: `{"text":"Hi"}`},
+	"rerank":            {provider: "jina", method: "POST", path: "/rerank", body: `{"model":"jina-reranker-v2-base-multilingual","query":"x","documents":["a"]}`, response: `{"model":"jina-reranker-v2-base-multilingual","results":[{"index":0,"relevance_score":0.5}],"usage":{"total_tokens":3}}`},
+	"moderations":       {method: "POST", path: "/moderations", body: `{"model":"omni-moderation-latest","input":"x"}`, response: `{"id":"m","model":"omni-moderation-latest","results":[{"flagged":false}]}`},
+	"ocr":               {provider: "mistral-ai", method: "POST", path: "/ocr", body: `{"model":"mistral-ocr-latest","document":{"type":"document_url","document_url":"https://example.com/a.pdf"}}`, response: `{"pages":[],"model":"mistral-ocr-latest","usage_info":{"pages_processed":1}}`},
+	"upload":            {method: "POST", path: "/files", form: []string{"purpose", "batch", "@file", "a.jsonl:{}"}, response: `{"id":"file-1","object":"file"}`},
+	"files":             {method: "GET", path: "/files", response: `{"object":"list","data":[]}`},
+	"file":              {method: "GET", path: "/files/file-1", response: `{"id":"file-1","object":"file"}`},
+	"delete file":       {method: "DELETE", path: "/files/file-1", response: `{"id":"file-1","object":"file","deleted":true}`},
+	"create batch":      {method: "POST", path: "/batches", body: `{"input_file_id":"file-1","endpoint":"/v1/chat/completions","completion_window":"24h"}`, response: `{"id":"b","object":"batch"}`},
+	"batches":           {method: "GET", path: "/batches", response: `{"object":"list","data":[]}`},
+	"batch":             {method: "GET", path: "/batches/b", response: `{"id":"b","object":"batch"}`},
+	"cancel batch":      {method: "POST", path: "/batches/b/cancel", body: `{}`, response: `{"id":"b","object":"batch"}`},
+	"create fine-tune":  {method: "POST", path: "/fine_tuning/jobs", body: `{"model":"gpt-4o-mini","training_file":"file-1"}`, response: `{"id":"f","object":"fine_tuning.job"}`},
+	"fine-tunes":        {method: "GET", path: "/fine_tuning/jobs", response: `{"object":"list","data":[]}`},
+	"fine-tune":         {method: "GET", path: "/fine_tuning/jobs/f", response: `{"id":"f","object":"fine_tuning.job"}`},
+	"cancel fine-tune":  {method: "POST", path: "/fine_tuning/jobs/f/cancel", body: `{}`, response: `{"id":"f","object":"fine_tuning.job"}`},
+	"models":            {method: "GET", path: "/models", response: `{"object":"list","data":[{"id":"m","object":"model"}]}`},
+	"model":             {method: "GET", path: "/models/m", response: `{"id":"m","object":"model"}`},
+	"Anthropic's files": {provider: "anthropic", method: "GET", path: "/files", response: `{"data":[],"has_more":false}`},
 }
 
 // ask makes the call of a case; change is what is added to a JSON body in front.
-func (r *rig) ask(c unifiedCall, change string) answer {
+func (r *rig) ask(c unifiedCall, change string) callResult {
 	r.t.Helper()
 	id := c.provider
 	if id == "" {
@@ -96,16 +96,16 @@ func TestAnswersAreJudgedByTheirBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			right := r.judged(c, "application/json", c.reply)
+			right := r.judged(c, "application/json", c.response)
 			if right.StatusCode != 200 {
 				t.Fatalf("with the right label: %d %s", right.StatusCode, right.Text)
 			}
-			if a := r.judged(c, "application/json", "\ufeff"+c.reply); unstamped(a.Text) != unstamped(right.Text) {
+			if a := r.judged(c, "application/json", "\ufeff"+c.response); unstamped(a.Text) != unstamped(right.Text) {
 				t.Errorf("behind a byte order mark: %d %s", a.StatusCode, a.Text)
 			}
 			for _, label := range wrongLabels {
 				for _, lead := range []string{"", "\r\n ", "\ufeff"} {
-					a := r.judged(c, label, lead+c.reply)
+					a := r.judged(c, label, lead+c.response)
 					if a.StatusCode != 200 || a.Header.Get("content-type") != "application/json" || unstamped(a.Text) != unstamped(right.Text) {
 						t.Errorf("labelled %q behind %q: %d %q %s", label, lead, a.StatusCode, a.Header.Get("content-type"), a.Text)
 					}
@@ -119,7 +119,7 @@ func TestAnswersAreJudgedByTheirBytes(t *testing.T) {
 }
 
 // judged is the answer to a call whose upstream says reply under a label.
-func (r *rig) judged(c unifiedCall, label, reply string) answer {
+func (r *rig) judged(c unifiedCall, label, reply string) callResult {
 	r.up.Script(upstream.Always(labelled(label, reply)))
 	return r.ask(c, "")
 }
@@ -210,7 +210,7 @@ func TestNoStreamUnderItsLabel(t *testing.T) {
 	} {
 		r := newRig(t)
 		for _, label := range wrongLabels {
-			r.up.Script(upstream.Always(labelled(label, c.reply)))
+			r.up.Script(upstream.Always(labelled(label, c.response)))
 			a := r.ask(c, `"stream":true`)
 			kind := a.Header.Get("content-type")
 			if a.StatusCode != 200 || json.Valid([]byte(a.Text)) != (kind == "application/json") || strings.HasPrefix(a.Text, "event: ") != (kind == "text/event-stream") {
@@ -336,24 +336,24 @@ func TestDialectsAreJudgedByTheirBytes(t *testing.T) {
 			t.Parallel()
 			r, calls := newRig(t), 0
 			for _, label := range []string{"", "text/plain", "text/html", "application/json", "application/octet-stream"} {
-				whole, stream := labelled(label, p.reply), events(p.events...)
-				if stream.Header = whole.Header; label == "" {
+				buffered, stream := labelled(label, p.response), events(p.events...)
+				if stream.Header = buffered.Header; label == "" {
 					stream.Header = nil
 				}
-				r.up.Script(upstream.InTurn(whole, whole, stream))
+				r.up.Script(upstream.InTurn(buffered, buffered, stream))
 				first := r.call("POST", s.path, s.body, r.as(p)...)
-				asked := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
-				told := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
-				for _, want := range s.whole {
+				bufferedResult := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
+				streamResult := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
+				for _, want := range s.buffered {
 					if first.StatusCode != 200 || !strings.Contains(first.Text, want) {
 						t.Errorf("labelled %q: %d without %s: %q", label, first.StatusCode, want, first.Text)
 					}
 				}
-				if asked.StatusCode != 200 || !strings.Contains(asked.Text, "Hello") {
-					t.Errorf("labelled %q and asked for a stream: %d %q", label, asked.StatusCode, asked.Text)
+				if bufferedResult.StatusCode != 200 || !strings.Contains(bufferedResult.Text, "Hello") {
+					t.Errorf("labelled %q and asked for a stream: %d %q", label, bufferedResult.StatusCode, bufferedResult.Text)
 				}
-				if told.StatusCode != 200 || !strings.HasSuffix(told.Text, s.end) || !strings.Contains(told.Text, `"lo"`) {
-					t.Errorf("a stream labelled %q: %d %q", label, told.StatusCode, told.Text)
+				if streamResult.StatusCode != 200 || !strings.HasSuffix(streamResult.Text, s.end) || !strings.Contains(streamResult.Text, `"lo"`) {
+					t.Errorf("a stream labelled %q: %d %q", label, streamResult.StatusCode, streamResult.Text)
 				}
 				calls += 3
 				for i, row := range r.journal.some(t, calls)[calls-3:] {

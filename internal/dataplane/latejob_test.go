@@ -29,7 +29,7 @@ func TestJobThatIsCreatedLateIsFollowed(t *testing.T) {
 	w.rig.dir.accounts["works"].Values["custom_host"] = front.URL + "/v1"
 	plan := w.budget(1)
 	w.takeBatch()
-	w.up.on("POST /v1/batches", strings.Replace(batchRunning, "{", `{"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0},`, 1))
+	w.up.handle("POST /v1/batches", strings.Replace(batchRunning, "{", `{"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0},`, 1))
 	w.upload(t, "batch", twoLines(requestLine), savedWorks)
 	if a := w.call("POST", "/v1/batches", createBatch, savedWorks, "x-gateway-request-timeout: 50"); a.StatusCode != 408 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -40,8 +40,8 @@ func TestJobThatIsCreatedLateIsFollowed(t *testing.T) {
 	if len(jobs) != 1 || w.used(plan) != jobs[0].MaxCostNano || jobs[0].MaxCostNano <= 2*100*300 {
 		t.Fatalf("open %+v, used %d; %s", jobs, w.used(plan), w.log.String())
 	}
-	w.up.on("GET /v1/batches/batch_a", batchDone)
-	w.up.on("GET /v1/files/file-out/content", twoLines(resultLine))
+	w.up.handle("GET /v1/batches/batch_a", batchDone)
+	w.up.handle("GET /v1/files/file-out/content", twoLines(resultLine))
 	w.turn()
 	if got := w.used(plan); got != 2*lineCost || w.store.Settled() != 1 {
 		t.Errorf("settled %d times, used %d, want %d", w.store.Settled(), got, 2*lineCost)

@@ -17,14 +17,14 @@ const toolSecret = "SECRET-of-a-tool-server"
 // carrying are calls of each surface with a credential in the request, and answers that
 // repeat it.
 var carrying = []struct {
-	name, path, body, reply, want string // want is in what is kept of the request
-	events                        []string
+	name, path, body, response, want string // want is in what is kept of the request
+	events                           []string
 }{
 	{
 		name: "responses", path: "/v1/responses",
-		body:  `{"model":"gpt-4o-mini","input":"Hi","tools":[{"type":"mcp","server_label":"s","server_url":"https://u:` + toolSecret + `@t.example/mcp","headers":{"x-api-key":"` + toolSecret + `"},"authorization":"` + toolSecret + `"}]}`,
-		reply: `{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o-mini","output":[],"tools":[{"type":"mcp","headers":{"x-api-key":"` + toolSecret + `"},"authorization":"` + toolSecret + `"}],"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`,
-		want:  `"server_url":"https://***@t.example/mcp","headers":{"x-api-key":"***"},"authorization":"***"`,
+		body:     `{"model":"gpt-4o-mini","input":"Hi","tools":[{"type":"mcp","server_label":"s","server_url":"https://u:` + toolSecret + `@t.example/mcp","headers":{"x-api-key":"` + toolSecret + `"},"authorization":"` + toolSecret + `"}]}`,
+		response: `{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o-mini","output":[],"tools":[{"type":"mcp","headers":{"x-api-key":"` + toolSecret + `"},"authorization":"` + toolSecret + `"}],"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`,
+		want:     `"server_url":"https://***@t.example/mcp","headers":{"x-api-key":"***"},"authorization":"***"`,
 		events: []string{
 			"event: response.created\ndata: " + `{"type":"response.created","response":{"id":"resp_1","status":"in_progress","model":"gpt-4o-mini","tools":[{"authorization":"` + toolSecret[:9],
 			toolSecret[9:] + `"}]}}` + "\n\n",
@@ -33,17 +33,17 @@ var carrying = []struct {
 	},
 	{
 		name: "chat with a data source", path: "/v1/chat/completions",
-		body:   `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"data_sources":[{"type":"azure_search","parameters":{"endpoint":"https://s.example","authentication":{"type":"api_key","key":"` + toolSecret + `"}}}],"extra_headers":{"a":"` + toolSecret + `"}}`,
-		reply:  `{"id":"c1","object":"chat.completion","created":1,"model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"data_sources":[{"parameters":{"key":"` + toolSecret + `"}}],"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`,
-		want:   `"authentication":{"type":"api_key","key":"***"}`,
-		events: []string{`data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}],"extra_headers":{"a":"` + toolSecret + `"}}` + "\n\n", "data: [DONE]\n\n"},
+		body:     `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hi"}],"data_sources":[{"type":"azure_search","parameters":{"endpoint":"https://s.example","authentication":{"type":"api_key","key":"` + toolSecret + `"}}}],"extra_headers":{"a":"` + toolSecret + `"}}`,
+		response: `{"id":"c1","object":"chat.completion","created":1,"model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}],"data_sources":[{"parameters":{"key":"` + toolSecret + `"}}],"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`,
+		want:     `"authentication":{"type":"api_key","key":"***"}`,
+		events:   []string{`data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":"stop"}],"extra_headers":{"a":"` + toolSecret + `"}}` + "\n\n", "data: [DONE]\n\n"},
 	},
 	{
 		name: "pass-through", path: "/v1/unknown/things",
-		body:   `{"mcp_servers":[{"type":"url","url":"https://m.example/?token=` + toolSecret + `","authorization_token":"` + toolSecret + `"}]}`,
-		reply:  `{"session":{"tools":[{"type":"mcp","authorization":"` + toolSecret + `"}]},"value":"ek_` + toolSecret + `"}`,
-		want:   `"url":"https://m.example/?token=***","authorization_token":"***"`,
-		events: []string{`data: {"client_secret":{"value":"` + toolSecret + `"}}` + "\n\n"},
+		body:     `{"mcp_servers":[{"type":"url","url":"https://m.example/?token=` + toolSecret + `","authorization_token":"` + toolSecret + `"}]}`,
+		response: `{"session":{"tools":[{"type":"mcp","authorization":"` + toolSecret + `"}]},"value":"ek_` + toolSecret + `"}`,
+		want:     `"url":"https://m.example/?token=***","authorization_token":"***"`,
+		events:   []string{`data: {"client_secret":{"value":"` + toolSecret + `"}}` + "\n\n"},
 	},
 }
 
@@ -71,13 +71,13 @@ func TestCredentialsInBodiesAreNotOnRecord(t *testing.T) {
 						s.BodyLogBytes = strings.LastIndex(c.body, toolSecret) + 4
 					}
 				})
-				script := upstream.JSON(200, []byte(c.reply))
+				script := upstream.JSON(200, []byte(c.response))
 				body := c.body
 				switch way {
 				case "streamed":
 					script, body = events(c.events...), strings.Replace(body, "{", `{"stream":true,`, 1)
 				case "encoded":
-					script = upstream.JSON(200, zip(t, c.reply))
+					script = upstream.JSON(200, zip(t, c.response))
 					script.Header = append(script.Header, upstream.Field{Name: "Content-Encoding", Value: "gzip"})
 				}
 				r.up.Handle(c.path, upstream.Always(script))
@@ -119,9 +119,9 @@ func zip(t *testing.T, text string) []byte {
 func TestCredentialsInBothSidesAreNotOnRecord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, []byte(carrying[0].reply))))
+	r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, []byte(carrying[0].response))))
 	r.call("POST", "/v1/responses", carrying[0].body, "x-gateway-config: "+`{"provider":"openai","api_key":"sk-upstream","custom_host":"`+r.up.URL()+`/v1","override_params":{"temperature":0}}`)
-	r.up.Handle("/v1/messages", upstream.Always(upstream.JSON(200, []byte(speakers[1].reply))))
+	r.up.Handle("/v1/messages", upstream.Always(upstream.JSON(200, []byte(speakers[1].response))))
 	r.call("POST", "/v1/responses", carrying[0].body, r.as(speakers[1])...)
 	for i, row := range r.journal.all() {
 		shown(t, row.Provider, &row)

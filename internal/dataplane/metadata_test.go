@@ -12,7 +12,7 @@ import (
 func TestMetadataPrecedence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.dir.place.Defaults.Metadata = map[string]string{"team": "workspace", "a": "workspace"}
+	r.dir.scope.Defaults.Metadata = map[string]string{"team": "workspace", "a": "workspace"}
 	for _, e := range r.dir.keys {
 		e.Key.Defaults.Metadata = map[string]string{"team": "key", "a": "key", "b": "key"}
 	}
@@ -85,7 +85,7 @@ func TestHeadersBecomeMetadata(t *testing.T) {
 				{Header: "x-openwebui-chat-id", Key: "chat", Private: true}, {Header: "x-team", Key: "x-team"},
 			}
 		})
-		r.dir.place.Defaults.Metadata = map[string]string{"chat": "of the workspace"}
+		r.dir.scope.Defaults.Metadata = map[string]string{"chat": "of the workspace"}
 		a := r.call("POST", c.path, c.body, r.custom(append(c.more, "x-openwebui-user-email: ann@example.com", "x-librechat-user-email: bob@example.com", "x-openwebui-chat-id: 7", "x-team: search")...)...)
 		row := r.journal.one(t)
 		if m := row.Metadata; m["_user"] != "ann@example.com" || m["x-team"] != "search" || m["chat"] != "of the workspace" || len(m) != 3 {

@@ -15,19 +15,19 @@ import (
 // Metrics are the figures of the request path. Labels come from closed sets:
 // endpoints, provider ids, status classes, outcomes.
 type Metrics struct {
-	requests *series[prometheus.Counter]
-	seconds  *series[prometheus.Observer]
-	attempts *series[prometheus.Counter]
-	tokens   *series[prometheus.Counter]
-	first    *series[prometheus.Observer]
-	retries  *prometheus.CounterVec
-	fallback *prometheus.CounterVec
-	refusals *prometheus.CounterVec
-	lost     prometheus.Counter
-	cost     *series[prometheus.Counter]
-	unpriced *series[prometheus.Counter]
-	recalled *prometheus.CounterVec
-	all      []prometheus.Collector
+	requests       *series[prometheus.Counter]
+	seconds        *series[prometheus.Observer]
+	attempts       *series[prometheus.Counter]
+	tokens         *series[prometheus.Counter]
+	first          *series[prometheus.Observer]
+	retries        *prometheus.CounterVec
+	fallback       *prometheus.CounterVec
+	refusals       *prometheus.CounterVec
+	droppedRecords prometheus.Counter
+	cost           *series[prometheus.Counter]
+	unpriced       *series[prometheus.Counter]
+	recalled       *prometheus.CounterVec
+	all            []prometheus.Collector
 }
 
 // NewMetrics makes the figures; register its Collectors.
@@ -55,7 +55,7 @@ func NewMetrics() *Metrics {
 		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
 		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
-		retries:  retries, fallback: fallback, refusals: refusals, lost: lost, recalled: recalled,
+		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: lost, recalled: recalled,
 		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, lost, cost, unpriced, recalled, checks},
 	}
 }
@@ -67,8 +67,8 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 
 func (m *Metrics) done(x *exchange, seconds float64) {
 	ep := string(x.match.Endpoint)
-	m.requests.of(ep, class(x.status)).Inc()
-	m.seconds.of(ep, "").Observe(seconds)
+	m.requests.withLabels(ep, class(x.status)).Inc()
+	m.seconds.withLabels(ep, "").Observe(seconds)
 	if x.refusal != nil {
 		m.refusals.WithLabelValues(string(x.refusal.Code)).Inc()
 	}
@@ -76,9 +76,9 @@ func (m *Metrics) done(x *exchange, seconds float64) {
 
 func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
 	p := cmp.Or(r.Provider, "none")
-	m.attempts.of(p, string(r.Outcome)).Inc()
+	m.attempts.withLabels(p, string(r.Outcome)).Inc()
 	if r.FirstByte > 0 {
-		m.first.of(p, "").Observe(r.FirstByte.Seconds())
+		m.first.withLabels(p, "").Observe(r.FirstByte.Seconds())
 	}
 	if s := r.CacheStatus; s != "" && s != "DISABLED" {
 		m.recalled.WithLabelValues(s).Inc()
@@ -87,8 +87,8 @@ func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
 		m.fallback.WithLabelValues(p).Inc()
 	}
 	if r.Usage.Reported {
-		m.tokens.of(p, "input").Add(float64(r.Usage.InputTokens))
-		m.tokens.of(p, "output").Add(float64(r.Usage.OutputTokens))
+		m.tokens.withLabels(p, "input").Add(float64(r.Usage.InputTokens))
+		m.tokens.withLabels(p, "output").Add(float64(r.Usage.OutputTokens))
 	}
 }
 
@@ -96,16 +96,16 @@ func (m *Metrics) attempt(r *record.Attempt, fallback bool) {
 func (m *Metrics) spent(provider string, s *record.Spend) {
 	if s.Unpriced != "" {
 		reason, _, _ := strings.Cut(s.Unpriced, ":")
-		m.unpriced.of(provider, reason).Inc()
+		m.unpriced.withLabels(provider, reason).Inc()
 	}
 	if s.Cost > 0 {
-		m.cost.of(provider, s.State).Add(float64(s.Cost) / 1e9)
+		m.cost.withLabels(provider, s.State).Add(float64(s.Cost) / 1e9)
 	}
 }
 
 func (m *Metrics) retry(a *attempt) { m.retries.WithLabelValues(a.spec.ID).Inc() }
 
-func (m *Metrics) unrecorded(*record.Attempt) { m.lost.Inc() }
+func (m *Metrics) unrecorded(*record.Attempt) { m.droppedRecords.Inc() }
 
 // series keeps the figures of a vector that were asked for, by its one or two labels:
 // the vector itself hashes them anew each time. As the labels, they are few, so that a
@@ -122,7 +122,7 @@ func newSeries[F any](find func(first, second string) F) *series[F] {
 	return s
 }
 
-func (s *series[F]) of(first, second string) F {
+func (s *series[F]) withLabels(first, second string) F {
 	key := [2]string{first, second}
 	if f, ok := (*s.known.Load())[key]; ok {
 		return f

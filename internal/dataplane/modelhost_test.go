@@ -18,9 +18,9 @@ func TestModelsOfAnAccountHaveHostsOfTheirOwn(t *testing.T) {
 		Values:    map[string]string{"key": "sk-saved", "custom_host": r.up.URL() + "/v1"},
 		Overrides: map[string]map[string]string{"own": {"custom_host": r.up.URL() + "/own", "custom_headers": `{"x-team":"search"}`}},
 	}
-	answer := upstream.Always(upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)))
-	r.up.Handle("/v1/chat/completions", answer)
-	r.up.Handle("/own/chat/completions", answer)
+	script := upstream.Always(upstream.JSON(200, []byte(`{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)))
+	r.up.Handle("/v1/chat/completions", script)
+	r.up.Handle("/own/chat/completions", script)
 	for model, want := range map[string][2]string{"own": {"/own/chat/completions", "search"}, "other": {"/v1/chat/completions", ""}} {
 		a := r.call("POST", "/v1/chat/completions", `{"model":"@local/`+model+`","messages":[{"role":"user","content":"hi"}]}`)
 		seen := r.up.Seen()

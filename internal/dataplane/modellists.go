@@ -62,9 +62,9 @@ func (g *Gateway) listsModels(a *credential.Account, now time.Time) bool {
 	return a.Values["custom_host"] != "" || len(g.Prices.Names(spec.ID, now)) == 0
 }
 
-// ownModels returns the models that the providers of accounts list themselves, by the slug of
+// providerModels returns the models that the providers of accounts list themselves, by the slug of
 // the account. It waits once for providers that were never asked; see modellist.Lists.
-func (g *Gateway) ownModels(ctx context.Context, x *exchange, accounts []*credential.Account) map[string][]string {
+func (g *Gateway) providerModels(ctx context.Context, x *exchange, accounts []*credential.Account) map[string][]string {
 	workspace := x.key.Principal.WorkspaceID
 	var sources []modellist.Source
 	for _, a := range accounts {
@@ -136,20 +136,20 @@ var errOtherProvider = fault.New(fault.Conflict, "the provider was changed or de
 // takes, so that the credential goes where a call would take it and nowhere else. The call is
 // on no record and counts on no limit.
 func (g *Gateway) readModelList(ctx context.Context, s modellist.Source) ([]string, error) {
-	in := &wire.Request{Method: "GET", Path: "/v1/models"}
-	x := g.newExchange(in, &collected{})
+	req := &wire.Request{Method: "GET", Path: "/v1/models"}
+	x := g.newExchange(req, &collected{})
 	g.open.Add(-1) // nobody waits for it when the gateway drains
 	defer func() {
 		x.close()
-		x.room.leave()
+		x.scratch.release()
 	}()
 	saved := x.dir.FindAccount(s.Workspace, s.Provider)
 	if saved == nil || modelSource(s.Workspace, saved) != s {
 		return nil, errOtherProvider
 	}
 	x.key = &keys.Entry{Principal: access.Principal{WorkspaceID: s.Workspace}}
-	x.place, x.config = x.dir.FindWorkspace(s.Workspace), fromHeaders
-	a := &x.room.attempt
+	x.scope, x.config = x.dir.FindWorkspace(s.Workspace), fromHeaders
+	a := &x.scratch.attempt
 	a.reset()
 	a.x, a.started, x.last, x.attempts = x, x.started, a, 1
 	a.target = &routing.Target{Provider: "@" + s.Provider, Path: "model list"}

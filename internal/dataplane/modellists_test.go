@@ -157,9 +157,9 @@ func TestModelList_StoredKeyGoesToItsOwnHostAlone(t *testing.T) {
 func TestModelList_FaultsOfOneProviderLeaveTheOthers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		host  string // empty: the rig's upstream
-		reply upstream.Response
-		log   string
+		host     string // empty: the rig's upstream
+		response upstream.Response
+		log      string
 	}{
 		"a refusal":             {"", upstream.JSON(401, []byte(`{"error":{"message":"who are you"}}`)), "status 401"},
 		"a web page":            {"", upstream.JSON(200, []byte(`<html>welcome</html>`)), "not a list of models"},
@@ -176,7 +176,7 @@ func TestModelList_FaultsOfOneProviderLeaveTheOthers(t *testing.T) {
 			if c.host != "" {
 				bad.Values["custom_host"] = c.host
 			}
-			r.up.Handle("/bad/models", upstream.Always(c.reply))
+			r.up.Handle("/bad/models", upstream.Always(c.response))
 			a := r.call("GET", "/v1/models", "")
 			if a.StatusCode != 200 || !strings.Contains(a.Text, "@good/m") || strings.Contains(a.Text, "@bad/") {
 				t.Errorf("%d %s", a.StatusCode, a.Text)

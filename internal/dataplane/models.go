@@ -37,9 +37,9 @@ func wantsCatalogue(x *exchange) bool {
 	return slices.ContainsFunc(x.config.Leaves(), func(t *routing.Target) bool { return t.FetchIntegratedModels })
 }
 
-// answerCatalogue answers GET /models and GET /models/{id} without a provider.
+// respondModelList answers GET /models and GET /models/{id} without a provider.
 // Source: contract/dataplane.md 6.1.
-func (g *Gateway) answerCatalogue(ctx context.Context, x *exchange) error {
+func (g *Gateway) respondModelList(ctx context.Context, x *exchange) error {
 	body, err := g.modelList(ctx, x)
 	if err != nil {
 		return err
@@ -56,13 +56,13 @@ func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x.own {
-			return json.Marshal(row.own())
+		if x.nativeClient {
+			return json.Marshal(row.toAnthropic())
 		}
 		return json.Marshal(row)
 	}
-	if x.own {
-		return ownCatalogue(rows)
+	if x.nativeClient {
+		return anthropicModelList(rows)
 	}
 	return json.Marshal(map[string]any{"object": "list", "data": rows})
 }
@@ -75,8 +75,8 @@ func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
 	}
-	if at := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id }); at >= 0 {
-		return &rows[at], nil
+	if index := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id }); index >= 0 {
+		return &rows[index], nil
 	}
 	if row := x.unlistedRow(id); row != nil {
 		return row, nil
@@ -145,9 +145,9 @@ func (x *exchange) namedAccounts() (named []string) {
 func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 	rows := []modelRow{}
 	accounts := slices.DeleteFunc(slices.Clone(x.dir.Accounts(x.key.Principal.WorkspaceID)), func(a *credential.Account) bool { return !x.canUse(a) })
-	var own map[string][]string
+	var provided map[string][]string
 	if x.match.Endpoint == llm.ListModels {
-		own = g.ownModels(ctx, x, accounts)
+		provided = g.providerModels(ctx, x, accounts)
 	}
 	for _, a := range accounts {
 		add := func(model string) { rows = append(rows, *newModelRow(a, "@"+a.Slug, model)) }
@@ -156,7 +156,7 @@ func (g *Gateway) modelRows(ctx context.Context, x *exchange) []modelRow {
 				add(m.Slug)
 			}
 		}
-		for _, list := range [...][]string{g.pricedModels(a, x.started), g.deployed(a), own[a.Slug]} {
+		for _, list := range [...][]string{g.pricedModels(a, x.started), g.deployed(a), provided[a.Slug]} {
 			for _, name := range list {
 				if !slices.ContainsFunc(a.Models, func(m credential.Model) bool { return m.Slug == name }) {
 					add(name)
@@ -180,7 +180,7 @@ func (g *Gateway) deployed(a *credential.Account) []string {
 // pricedModels are the models that the price list of a saved provider has now, where all may be asked
 // for.
 // What stands at a host of its own, or was deployed for it, the list does not tell; see
-// ownModels and deployed.
+// providerModels and deployed.
 // Source: contract/identity-and-governance.md section 12.
 func (g *Gateway) pricedModels(a *credential.Account, now time.Time) []string {
 	spec, ok := g.Specs.Find(a.Spec)

@@ -29,8 +29,8 @@ const (
 )
 
 // chatOf is an answer with a usage.
-func chatOf(in, out int) upstream.Response {
-	return upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, in, out, in+out)))
+func chatOf(input, out int) upstream.Response {
+	return upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`, input, out, input+out)))
 }
 
 const capped = `{"model":"gpt-4o-mini","max_tokens":100,"messages":[{"role":"user","content":"Hello there"}]}`
@@ -103,10 +103,10 @@ func TestEveryEndHasItsRule(t *testing.T) {
 	silent := upstream.JSON(200, json.RawMessage(`{"id":"c","object":"chat.completion","model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"one two three"},"finish_reason":"stop"}]}`))
 	for _, c := range []struct {
 		name, body string
-		reply      upstream.Response
+		response   upstream.Response
 		state      string
-		least      int64
-		most       int64
+		minCost    int64
+		maxCost    int64
 	}{
 		{"counted", capped, chatOf(9, 3), "settled", 9*miniInput + 3*miniOutput, 9*miniInput + 3*miniOutput},
 		{"a stream, counted", stream, upstream.Stream(chunk("Hi"), usage, done), "settled", 9*miniInput + 3*miniOutput, 9*miniInput + 3*miniOutput},
@@ -122,11 +122,11 @@ func TestEveryEndHasItsRule(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle("/v1/chat/completions", upstream.Always(c.reply))
+			r.up.Handle("/v1/chat/completions", upstream.Always(c.response))
 			r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
 			row := r.journal.one(t)
-			if s := row.Spend; s.State != c.state || s.Cost < c.least || s.Cost > c.most {
-				t.Errorf("%s: %s %d, want %s from %d to %d; usage %+v", row.Outcome, s.State, s.Cost, c.state, c.least, c.most, row.Usage)
+			if s := row.Spend; s.State != c.state || s.Cost < c.minCost || s.Cost > c.maxCost {
+				t.Errorf("%s: %s %d, want %s from %d to %d; usage %+v", row.Outcome, s.State, s.Cost, c.state, c.minCost, c.maxCost, row.Usage)
 			}
 			if lines := r.journal.ledger(); len(lines) != 2 || lines[1].Amount != row.Spend.Cost {
 				t.Errorf("ledger: %+v", lines)
@@ -243,7 +243,7 @@ func TestBudgetHolds(t *testing.T) {
 	}
 	wg.Wait()
 	const each = 12*miniInput + 100*miniOutput
-	s := r.bank.State(time.Now(), &plan.Budgets[0])
+	s := r.limiter.State(time.Now(), &plan.Budgets[0])
 	if s.Used != passed.Load()*each || s.Held != 0 || s.Used > plan.Budgets[0].Limit {
 		t.Errorf("%d passed at %d each: %+v", passed.Load(), each, s)
 	}
@@ -289,10 +289,10 @@ func TestLimitsRefuse(t *testing.T) {
 		{"a policy on a saved config, by its slug", func(r *rig) {
 			r.dir.config(t, "pc-a", `{"provider":"openai","api_key":"k"}`)
 			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"config","value":"pc-a"}]`, `"group_by":[{"key":"config"}],"type":"tokens","credit_limit":20`)}}
-			r.dir.place.Defaults.ConfigID = "pc-a"
+			r.dir.scope.Defaults.ConfigID = "pc-a"
 		}, 412, []string{`"code":"06"`, "config:id of pc-a"}, "", "false", false},
 		{"a policy on the workspace, by its slug", func(r *rig) {
-			r.dir.place.Slug = "ws-a"
+			r.dir.scope.Slug = "ws-a"
 			r.dir.policies = &quota.Policies{Usage: []*quota.Policy{policy(`[{"key":"workspace_id","value":"ws-a"}]`, `"type":"tokens","credit_limit":20`)}}
 		}, 412, []string{`"code":"06"`}, "", "false", false},
 	} {
@@ -302,7 +302,7 @@ func TestLimitsRefuse(t *testing.T) {
 			c.limit(r)
 			before := len(r.up.Seen())
 			headers := r.custom()
-			if r.dir.place.Defaults.ConfigID != "" {
+			if r.dir.scope.Defaults.ConfigID != "" {
 				headers = nil
 			}
 			a := r.call("POST", "/v1/chat/completions", capped, headers...)
@@ -345,7 +345,7 @@ func TestNoCallWithoutALine(t *testing.T) {
 	if a.StatusCode != http.StatusServiceUnavailable || len(r.up.Seen()) != 0 {
 		t.Errorf("%d %s", a.StatusCode, a.Text)
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != 0 {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -357,7 +357,7 @@ func TestReadingBackIsFree(t *testing.T) {
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}, Rates: []quota.Rate{{Type: quota.Requests, Unit: quota.PerDay, Value: 1}}})
 	hold := plan.Budgets[0]
 	hold.Amount = hold.Limit
-	if i, _, _ := r.bank.Take(time.Now(), []quota.Hold{hold}); i >= 0 {
+	if i, _, _ := r.limiter.Take(time.Now(), []quota.Hold{hold}); i >= 0 {
 		t.Fatal("the budget is used up already")
 	}
 	for _, path := range []string{"/v1/files", "/v1/batches/b", "/v1/models"} {
@@ -392,8 +392,8 @@ func TestPagesAreBilled(t *testing.T) {
 		pages           = `"pages":[{"index":0,"markdown":"a"},{"index":1,"markdown":"b"}]`
 	)
 	for _, c := range []struct {
-		name, body, answer string
-		cost, bound        int64
+		name, body, response string
+		cost, maxCost        int64
 	}{
 		{"counted", document + `}`, `{` + pages + `,"model":"mistral-ocr-2512","usage_info":{"pages_processed":29,"doc_size_bytes":100}}`, 29 * page, 1000 * page},
 		{"not counted", document + `,"pages":[0,1,2]}`, `{` + pages + `}`, 2 * page, 3 * page},
@@ -402,12 +402,12 @@ func TestPagesAreBilled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle("/v1/ocr", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			r.up.Handle("/v1/ocr", upstream.Always(upstream.JSON(200, json.RawMessage(c.response))))
 			if a := r.call("POST", "/v1/ocr", c.body, "x-gateway-provider: mistral-ai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
-			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost != c.bound || s.Unpriced != "" {
-				t.Errorf("%+v, want a cost of %d within %d", s, c.cost, c.bound)
+			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost != c.maxCost || s.Unpriced != "" {
+				t.Errorf("%+v, want a cost of %d within %d", s, c.cost, c.maxCost)
 			}
 		})
 	}
@@ -429,9 +429,9 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		large     = `{"type":"code_interpreter","container":{"type":"auto","memory_limit":"4g"}}`
 	)
 	for _, c := range []struct {
-		name, tools, answer string
-		cost                int64
-		unpriced            string
+		name, tools, response string
+		cost                  int64
+		unpriced              string
 	}{
 		{"searches", `{"type":"web_search"},{"type":"file_search","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
 		{"searches, spelled with escapes", `{"type":"web_se\u0061rch"},{"type":"file_sear\u0063h","vector_store_ids":["vs_1"]}`, `{"id":"r","output":[` + web + `,` + files + `,` + web + `],` + tokens + `}`, 2*search + ofFiles, ""},
@@ -448,7 +448,7 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(c.answer))))
+			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(c.response))))
 			body := `{"model":"gpt-5.6-sol","input":"x","max_output_tokens":16,"tools":[` + c.tools + `]}`
 			if a := r.call("POST", "/v1/responses", body, "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
@@ -465,11 +465,11 @@ func TestToolsOfTheProviderAreBilled(t *testing.T) {
 func TestSearchesOfOpenAIAreBilledByTheirKind(t *testing.T) {
 	t.Parallel()
 	const (
-		found  = `{"id":"r","output":[{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}],"tools":[{"type":"TOOL"}],"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
-		chat   = `{"id":"c","object":"chat.completion","model":"MODEL","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`
-		asked  = `{"model":"MODEL","max_tokens":16,"max_output_tokens":16,"messages":[{"role":"user","content":"x"}],"input":"x","tools":[{"type":"TOOL"}]}`
-		usual  = 10_000_000 // nano-dollars
-		dearer = 25_000_000
+		found       = `{"id":"r","output":[{"type":"web_search_call","id":"ws_1","status":"completed","action":{"type":"search","query":"q"}}],"tools":[{"type":"TOOL"}],"usage":{"input_tokens":0,"output_tokens":0,"total_tokens":0}}`
+		chat        = `{"id":"c","object":"chat.completion","model":"MODEL","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}}`
+		requestBody = `{"model":"MODEL","max_tokens":16,"max_output_tokens":16,"messages":[{"role":"user","content":"x"}],"input":"x","tools":[{"type":"TOOL"}]}`
+		usual       = 10_000_000 // nano-dollars
+		dearer      = 25_000_000
 	)
 	for _, c := range []struct {
 		name, path, model, tool string
@@ -484,11 +484,11 @@ func TestSearchesOfOpenAIAreBilledByTheirKind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			words := strings.NewReplacer("MODEL", c.model, "TOOL", c.tool, `,"tools":[{"type":"TOOL"}]`, map[bool]string{true: `,"tools":[{"type":"` + c.tool + `"}]`}[c.tool != ""])
+			replacer := strings.NewReplacer("MODEL", c.model, "TOOL", c.tool, `,"tools":[{"type":"TOOL"}]`, map[bool]string{true: `,"tools":[{"type":"` + c.tool + `"}]`}[c.tool != ""])
 			r := newRig(t)
-			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(found)))))
-			r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(words.Replace(chat)))))
-			if a := r.call("POST", c.path, words.Replace(asked), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
+			r.up.Handle("/v1/responses", upstream.Always(upstream.JSON(200, json.RawMessage(replacer.Replace(found)))))
+			r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, json.RawMessage(replacer.Replace(chat)))))
+			if a := r.call("POST", c.path, replacer.Replace(requestBody), "x-gateway-provider: openai", "authorization: Bearer sk-upstream", "x-gateway-custom-host: "+r.up.URL()+"/v1"); a.StatusCode != 200 {
 				t.Fatal(a.Text)
 			}
 			if s := r.journal.one(t).Spend; s.State != "settled" || s.Cost != c.cost || s.MaxCost < c.cost || s.Unpriced != "" {

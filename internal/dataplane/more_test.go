@@ -12,11 +12,11 @@ import (
 // they nor their answers are without bounds.
 func TestFurtherCallsAreBounded(t *testing.T) {
 	t.Parallel()
-	embed := func(r *rig, inputs int) answer {
+	embed := func(r *rig, inputs int) callResult {
 		body := `{"model":"amazon.titan-embed-text-v2:0","input":[` + strings.Repeat(`"x",`, inputs-1) + `"x"]}`
 		return r.call("POST", "/v1/embeddings", body, r.bedrock()...)
 	}
-	r := newRig(t, func(s *dataplane.Settings) { s.MaxReplyBytes = 4 << 10 })
+	r := newRig(t, func(s *dataplane.Settings) { s.MaxResponseBytes = 4 << 10 })
 	vector := `{"embedding":[` + strings.Repeat("0.25,", 200) + `1],"inputTextTokenCount":1}`
 	r.up.Handle("/model/amazon.titan-embed-text-v2%3A0/invoke", upstream.Always(upstream.JSON(200, []byte(vector))))
 	if a := embed(r, 3); a.StatusCode != 200 || r.up.Total() != 3 {

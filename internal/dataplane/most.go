@@ -17,20 +17,20 @@ import (
 
 // What calls use at most, where they do not say it themselves.
 const (
-	outputMost   = 131_072 // tokens of an answer, unless the catalog knows better
-	searchesMost = 20      // searches, or calls of another tool of the provider, that a model makes by itself
-	documentMost = 1000    // pages of a document
-	pictureMost  = 16_384  // tokens of a picture: see internal/tokens
+	defaultMaxOutputTokens = 131_072 // tokens of an answer, unless the catalog knows better
+	maxSearches            = 20      // searches, or calls of another tool of the provider, that a model makes by itself
+	maxDocumentPages       = 1000    // pages of a document
+	maxImageTokens         = 16_384  // tokens of a picture: see internal/tokens
 
-	containersMost = 2               // containers in which a response runs code
-	drawingMost    = 2 * pictureMost // tokens of pictures that a tool shows and makes, and of what asks for them
+	maxContainers      = 2                  // containers in which a response runs code
+	maxImageToolTokens = 2 * maxImageTokens // tokens of pictures that a tool shows and makes, and of what asks for them
 
-	leastAudioRate = 750 // bytes of a second of speech: Opus at 6 kbit/s
+	minAudioBytesPerSecond = 750 // bytes of a second of speech: Opus at 6 kbit/s
 )
 
-// most is the most that the attempt may use: of input by the bytes of it, of output by
+// maxUsage is the most that the attempt may use: of input by the bytes of it, of output by
 // what the caller or else the model allows. What it costs is what budgets reserve.
-func (g *Gateway) most(a *attempt) catalog.Limits {
+func (g *Gateway) maxUsage(a *attempt) catalog.Limits {
 	x, reach := a.x, g.reach(a)
 	l := catalog.Limits{Region: a.region(), Requests: 1, Searches: a.searches(), Images: a.images(), Other: a.maxToolCalls()}
 	l.Execution, l.Alternative = a.executions()
@@ -42,7 +42,7 @@ func (g *Gateway) most(a *attempt) catalog.Limits {
 	case x.form != nil:
 		a.maxFormUsage(&l, reach)
 	case x.doc == nil:
-		l.Input, l.Output = max(a.body.Len(), 0), outputMost
+		l.Input, l.Output = max(a.body.Len(), 0), defaultMaxOutputTokens
 	case x.match.Endpoint == llm.CreateSpeech:
 		a.maxSpeechUsage(&l)
 	case x.match.Endpoint == llm.OCR:
@@ -66,13 +66,13 @@ func (a *attempt) maxFormUsage(l *catalog.Limits, reach catalog.ContextLimits) {
 		text = p.Len
 	}
 	switch ep := a.x.match.Endpoint; {
-	case heard[ep]:
-		maxTranscriptionUsage(l, f.Payload().Len()*1000/leastAudioRate)
+	case transcriptionEndpoints[ep]:
+		maxTranscriptionUsage(l, f.Payload().Len()*1000/minAudioBytesPerSecond)
 		l.Input += text
 	case ep == llm.ImageEdit:
 		for i := range f.Parts {
 			if f.Parts[i].HasFileName {
-				l.Input += pictureMost
+				l.Input += maxImageTokens
 			}
 		}
 		l.Input += text
@@ -86,8 +86,8 @@ var silent = map[llm.Endpoint]bool{llm.Embed: true, llm.Rerank: true, llm.Modera
 // maxInputTokens bounds the tokens of the input, with what the target's config and the turns
 // before this one add.
 func (a *attempt) maxInputTokens() int64 {
-	body := a.asked()
-	return cmp.Or(tokens.BoundRequest(a.x.match.Endpoint, body, a.models()...), int64(len(body))) + a.added()
+	body := a.fullRequestBody()
+	return cmp.Or(tokens.MaxRequestTokens(a.x.match.Endpoint, body, a.models()...), int64(len(body))) + a.added()
 }
 
 // added bounds the tokens that the target's config and the turns before this one add.
@@ -98,7 +98,7 @@ func (a *attempt) added() (n int64) {
 	for i := range a.target.Override {
 		n += int64(len(a.target.Override[i].Raw))
 	}
-	if c := a.x.carry; c != nil {
+	if c := a.x.partial; c != nil {
 		n += int64(len(c.text) + len(goOn))
 	}
 	return n
@@ -171,32 +171,32 @@ func (a *attempt) searches() int64 {
 	if dialect.SearchesAlways(model) {
 		return 1
 	}
-	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.speaksOfSearching() {
-		return searchesMost
+	if strings.Contains(model, "search") || strings.Contains(model, "sonar") || a.mentionsSearch() {
+		return maxSearches
 	}
 	return 0
 }
 
-// toolWords are how requests name the provider's tools that price lists know by another
+// toolKeywords are how requests name the provider's tools that price lists know by another
 // name, in the words of all surfaces, and how often the model may call them by itself.
-var toolWords = [...]struct {
-	word, unit string
-	most       int64
+var toolKeywords = [...]struct {
+	keyword, unit string
+	maxCalls      int64
 }{
-	{catalog.FileSearch, catalog.FileSearch, searchesMost},
-	{"code_interpreter", catalog.CodeExecution, searchesMost},
-	{"code_execution", catalog.CodeExecution, searchesMost},
-	{"fetch_url", llm.URLFetches.String(), searchesMost},
-	{"people_search", llm.PeopleSearches.String(), searchesMost},
-	{"finance_search", llm.FinanceSearches.String(), searchesMost},
-	{"image_search", llm.ImageSearches.String(), searchesMost},
-	{"attachment_search", llm.AttachmentSearches.String(), searchesMost},
+	{catalog.FileSearch, catalog.FileSearch, maxSearches},
+	{"code_interpreter", catalog.CodeExecution, maxSearches},
+	{"code_execution", catalog.CodeExecution, maxSearches},
+	{"fetch_url", llm.URLFetches.String(), maxSearches},
+	{"people_search", llm.PeopleSearches.String(), maxSearches},
+	{"finance_search", llm.FinanceSearches.String(), maxSearches},
+	{"image_search", llm.ImageSearches.String(), maxSearches},
+	{"attachment_search", llm.AttachmentSearches.String(), maxSearches},
 	{"sandbox", llm.Sandboxes.String(), 1},
-	{"image_generation", llm.DrawingTextInput.String(), drawingMost},
-	{"image_generation", llm.DrawingImageInput.String(), drawingMost},
-	{"image_generation", llm.DrawingOutput.String(), drawingMost},
-	{"container_auto", catalog.CodeExecution, containersMost}, // of a shell
-	{"container_reference", catalog.CodeExecution, containersMost},
+	{"image_generation", llm.DrawingTextInput.String(), maxImageToolTokens},
+	{"image_generation", llm.DrawingImageInput.String(), maxImageToolTokens},
+	{"image_generation", llm.DrawingOutput.String(), maxImageToolTokens},
+	{"container_auto", catalog.CodeExecution, maxContainers}, // of a shell
+	{"container_reference", catalog.CodeExecution, maxContainers},
 }
 
 // maxToolCalls are the calls of such tools that the model may make, as far as they cost anything:
@@ -208,13 +208,13 @@ func (a *attempt) maxToolCalls() (list []catalog.Other) {
 		return nil
 	}
 	contained := a.hasProviderTool(raw, "container")
-	for _, t := range toolWords {
+	for _, t := range toolKeywords {
 		switch {
-		case !a.stake.pays(t.unit) || !a.hasProviderTool(raw, t.word):
-		case t.unit == catalog.CodeExecution && t.word != t.unit && contained:
-			list = append(list, catalog.Other{Name: catalog.CodeExecutionIn(memory(raw)), Count: containersMost})
+		case !a.reservation.pays(t.unit) || !a.hasProviderTool(raw, t.keyword):
+		case t.unit == catalog.CodeExecution && t.keyword != t.unit && contained:
+			list = append(list, catalog.Other{Name: catalog.CodeExecutionIn(memory(raw)), Count: maxContainers})
 		default:
-			list = append(list, catalog.Other{Name: t.unit, Count: t.most})
+			list = append(list, catalog.Other{Name: t.unit, Count: t.maxCalls})
 		}
 	}
 	return list
@@ -241,8 +241,8 @@ func (a *attempt) pages(n int64) []catalog.Other {
 	if n == 0 {
 		return nil
 	}
-	for _, asked := range [...]string{"document_annotation_format", "bbox_annotation_format"} {
-		if v := a.param(asked); v.Exists() && v.Type != gjson.Null {
+	for _, format := range [...]string{"document_annotation_format", "bbox_annotation_format"} {
+		if v := a.param(format); v.Exists() && v.Type != gjson.Null {
 			return []catalog.Other{{Name: "annotated_pages", Count: n}}
 		}
 	}
@@ -255,7 +255,7 @@ func (a *attempt) maxPages() int64 {
 	if v := a.param("pages"); v.IsArray() {
 		return int64(len(v.Array()))
 	}
-	return documentMost
+	return maxDocumentPages
 }
 
 // region is where the provider is asked to execute the call, where its price depends on

@@ -9,19 +9,19 @@ import (
 // bytes: the input by the vocabulary of the model. Where the bound fits nothing is counted,
 // because it would only cost time.
 func (g *Gateway) narrow(a *attempt) {
-	s := a.stake
-	if a.spec.Platform != provider.PlatformOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.most.Searches > 0 || !g.tight(a) {
+	s := a.reservation
+	if a.spec.Platform != provider.PlatformOpenAI || a.x.doc == nil || len(s.falls.list) > 0 || s.falls.may || s.maxUsage.Searches > 0 || !g.tight(a) {
 		return
 	}
-	n, known := g.counter.CountRequest(a.x.match.Endpoint, a.asked(), a.priceName())
+	n, known := g.counter.CountRequest(a.x.match.Endpoint, a.fullRequestBody(), a.priceName())
 	if !known {
 		return
 	}
-	if n += a.added(); n >= s.most.Input {
+	if n += a.added(); n >= s.maxUsage.Input {
 		return
 	}
-	s.most.Input = n
-	s.bound = s.dearest()
+	s.maxUsage.Input = n
+	s.maxCostNano = s.dearest()
 	for i := range s.holds {
 		a.demand(&s.holds[i])
 	}
@@ -29,13 +29,13 @@ func (g *Gateway) narrow(a *attempt) {
 
 // tight reports whether a strict budget has less left than the attempt would reserve.
 func (g *Gateway) tight(a *attempt) bool {
-	s, now := a.stake, g.Clock.Now()
+	s, now := a.reservation, g.Clock.Now()
 	for i := range s.holds[:s.rates] {
 		h := &s.holds[i]
 		if h.Soft || h.Measure == quota.Calls {
 			continue
 		}
-		if h.Amount > g.Bank.State(now, h).Left {
+		if h.Amount > g.Limiter.State(now, h).Left {
 			return true
 		}
 	}

@@ -14,11 +14,11 @@ func (g *Gateway) readUnread(x *exchange) error {
 	default:
 		return nitroRefused("only chat, embeddings, messages and responses can be sent unread")
 	}
-	if x.in.Body == nil {
+	if x.req.Body == nil {
 		return nil
 	}
 	x.bodyNotParsed = true
-	return g.leave(x)
+	return g.passBodyThrough(x)
 }
 
 // checkUnread refuses what needs the body: several targets, retries, parameters.

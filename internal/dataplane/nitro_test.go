@@ -45,21 +45,21 @@ func TestNitro(t *testing.T) {
 // where that does not say it.
 func TestNitroIsBilled(t *testing.T) {
 	t.Parallel()
-	const in, out = 150, 600 // nano-dollars a token of gpt-4o-mini
+	const inputPrice, out = 150, 600 // nano-dollars a token of gpt-4o-mini
 	events := upstream.Text(200, "text/event-stream", `data: {"model":"gpt-4o-mini","choices":[{"delta":{"content":"Hello there"}}]}`+"\n\ndata: [DONE]\n\n")
 	for name, c := range map[string]struct {
-		reply upstream.Response
-		state string
-		cost  int64
+		response upstream.Response
+		state    string
+		cost     int64
 	}{
-		"counted":     {chatOf(20, 48), "settled", 20*in + 48*out},
-		"not counted": {upstream.JSON(200, json.RawMessage(`{"model":"gpt-4o-mini","choices":[{"message":{"content":"Hello there"}}]}`)), "estimated", int64(len(hello)/4)*in + 2*out},
-		"events":      {events, "estimated", int64(len(hello)/4)*in + 2*out},
+		"counted":     {chatOf(20, 48), "settled", 20*inputPrice + 48*out},
+		"not counted": {upstream.JSON(200, json.RawMessage(`{"model":"gpt-4o-mini","choices":[{"message":{"content":"Hello there"}}]}`)), "estimated", int64(len(hello)/4)*inputPrice + 2*out},
+		"events":      {events, "estimated", int64(len(hello)/4)*inputPrice + 2*out},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle("/v1/chat/completions", upstream.Always(c.reply))
+			r.up.Handle("/v1/chat/completions", upstream.Always(c.response))
 			a := r.call("POST", "/v1/chat/completions", hello, r.custom("x-gateway-nitro-mode: true")...)
 			if s := r.journal.one(t).Spend; a.StatusCode != 200 || s.State != c.state || s.Cost != c.cost || s.Unpriced != "" {
 				t.Errorf("%d %s: %+v, want %s at %d", a.StatusCode, a.Text, s, c.state, c.cost)

@@ -31,8 +31,8 @@ func TestBothSidesAreKept(t *testing.T) {
 		{name: "translated, edited", body: ask, config: geminiOverridden, gemini: true, request: true, response: true, shaped: `"temperature":0.25`},
 	} {
 		r := newRig(t)
-		r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
-		r.up.Handle(geminiStream, upstream.Always(events("data: "+geminiSays+"\n\n")))
+		r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
+		r.up.Handle(geminiStream, upstream.Always(events("data: "+geminiResponse+"\n\n")))
 		headers := r.custom()
 		switch {
 		case c.gemini && c.config == "":
@@ -84,9 +84,9 @@ func TestErrorsAreKeptAsTheClientGotThem(t *testing.T) {
 func TestHeadersAreKeptMasked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	reply := upstream.JSON(200, []byte(`{"id":"x","object":"chat.completion","choices":[]}`))
-	reply.Header = append(reply.Header, upstream.Field{Name: "Set-Cookie", Value: "s3cr3t=1"}, upstream.Field{Name: "X-Served-By", Value: "edge"}, upstream.Field{Name: "X-Tenant", Value: "s3cr3t"})
-	r.up.Handle("/v1/chat/completions", upstream.Always(reply))
+	response := upstream.JSON(200, []byte(`{"id":"x","object":"chat.completion","choices":[]}`))
+	response.Header = append(response.Header, upstream.Field{Name: "Set-Cookie", Value: "s3cr3t=1"}, upstream.Field{Name: "X-Served-By", Value: "edge"}, upstream.Field{Name: "X-Tenant", Value: "s3cr3t"})
+	r.up.Handle("/v1/chat/completions", upstream.Always(response))
 	secrets := []string{
 		"cookie: s3cr3t", "x-api-key: s3cr3t", "api-key: s3cr3t", "x-goog-api-key: s3cr3t", "x-amz-security-token: s3cr3t", "proxy-authorization: Basic s3cr3t",
 		"x-gateway-aws-secret-access-key: s3cr3t", "x-gateway-vertex-service-account-json: s3cr3t", "x_secret_thing: s3cr3t", "x-tenant: s3cr3t",

@@ -42,11 +42,11 @@ type detachedStreams struct {
 	closed bool
 }
 
-// enter takes a place for o, of most; false when there is none.
-func (l *detachedStreams) enter(o *detachedCall, most int) bool {
+// acquire takes a place for o, of most; false when there is none.
+func (l *detachedStreams) acquire(o *detachedCall, maxCalls int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.calls) >= most {
+	if l.closed || len(l.calls) >= maxCalls {
 		return false
 	}
 	if l.calls == nil {
@@ -56,7 +56,7 @@ func (l *detachedStreams) enter(o *detachedCall, most int) bool {
 	return true
 }
 
-func (l *detachedStreams) leave(o *detachedCall) {
+func (l *detachedStreams) release(o *detachedCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, o)
@@ -99,7 +99,7 @@ func (l *detachedStreams) cancel() {
 // on. Nil is a call that never does. Methods may be called by several goroutines.
 type detachedCall struct {
 	calls  *detachedStreams
-	bounds limits
+	limits limits
 	cancel context.CancelFunc
 	unhook func() bool
 
@@ -123,23 +123,23 @@ const (
 func (g *Gateway) detach(ctx context.Context, a *attempt) context.Context {
 	a.outlives.release()
 	a.outlives = nil
-	o := &detachedCall{calls: &g.lingering, bounds: limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}}
-	if !a.wantsStream() && a.stake.reserved() {
+	o := &detachedCall{calls: &g.lingering, limits: limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}}
+	if !a.wantsStream() && a.reservation.reserved() {
 		w := &g.set.AbandonedAnswers
-		o.calls, o.bounds, o.phase = &g.answersLeft, limits{w.Max, w.Bytes, w.Time}, streamed
+		o.calls, o.limits, o.phase = &g.answersLeft, limits{w.Max, w.Bytes, w.Time}, streamed
 	}
-	if o.bounds.max == 0 {
+	if o.limits.max == 0 {
 		return ctx
 	}
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	detachedCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	o.cancel = cancel
 	o.unhook = context.AfterFunc(ctx, func() { o.left() })
 	a.outlives = o
-	return own
+	return detachedCtx
 }
 
-// answersWhole reports whether the call is one of a whole answer.
-func (o *detachedCall) answersWhole(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
+// isBuffered reports whether the call is one of a whole answer.
+func (o *detachedCall) isBuffered(g *Gateway) bool { return o != nil && o.calls == &g.answersLeft }
 
 // detach has the call go on without its caller, who does not wait any longer for the answer;
 // false where it may not be read on.
@@ -164,8 +164,8 @@ func (o *detachedCall) begin(g *Gateway) {
 	case o.calls == &g.lingering:
 		o.phase = streamed
 	default:
-		o.calls, o.bounds = &g.lingering, limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}
-		if o.bounds.max == 0 {
+		o.calls, o.limits = &g.lingering, limits{g.set.Abandoned.Streams, g.set.Abandoned.Bytes, g.set.Abandoned.Time}
+		if o.limits.max == 0 {
 			o.phase = awaited
 		}
 	}
@@ -179,9 +179,9 @@ func (o *detachedCall) left() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
-	case o.phase == streamed && o.calls.enter(o, o.bounds.max):
+	case o.phase == streamed && o.calls.acquire(o, o.limits.max):
 		o.phase = isDetached
-		o.timer = time.AfterFunc(o.bounds.time, o.cancel)
+		o.timer = time.AfterFunc(o.limits.time, o.cancel)
 	case o.phase < isDetached:
 		o.phase = ended
 		o.cancel()
@@ -204,7 +204,7 @@ func (o *detachedCall) isDetached() bool {
 func (o *detachedCall) took(n int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.bytes += int64(n); o.bytes >= o.bounds.bytes {
+	if o.bytes += int64(n); o.bytes >= o.limits.bytes {
 		return errLeft
 	}
 	return nil
@@ -221,7 +221,7 @@ func (o *detachedCall) release() {
 	defer o.mu.Unlock()
 	if o.phase == isDetached {
 		o.timer.Stop()
-		o.calls.leave(o)
+		o.calls.release(o)
 	}
 	o.phase = ended
 	o.cancel()

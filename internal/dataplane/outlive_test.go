@@ -49,8 +49,8 @@ func newGated(t *testing.T, before, after string) *gated {
 }
 
 const (
-	firstWords = `data: {"id":"c","object":"chat.completion.chunk","model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":"one two three"}}]}` + "\n\n"
-	lastWords  = `data: {"id":"c","object":"chat.completion.chunk","model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":" four"},"finish_reason":"stop"}]}` + "\n\n" +
+	firstChunk = `data: {"id":"c","object":"chat.completion.chunk","model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":"one two three"}}]}` + "\n\n"
+	lastChunk  = `data: {"id":"c","object":"chat.completion.chunk","model":"gpt-4o-mini","choices":[{"index":0,"delta":{"content":" four"},"finish_reason":"stop"}]}` + "\n\n" +
 		`data: {"id":"c","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":333,"total_tokens":342}}` + "\n\ndata: [DONE]\n\n"
 	streamed = `{"model":"gpt-4o-mini","stream":true,"max_tokens":400,"messages":[{"role":"user","content":"Hello there"}]}`
 	counted  = 9*miniInput + 333*miniOutput
@@ -65,8 +65,8 @@ func (r *rig) visitor(t *testing.T, host, path, body string) {
 // visit does so with any provider.
 func (r *rig) visit(t *testing.T, p speaker, host, path, body string) {
 	t.Helper()
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -111,11 +111,11 @@ func TestAbandonedStreamIsReadOn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, up := newRig(t, drains), newGated(t, firstWords, lastWords)
+			r, up := newRig(t, drains), newGated(t, firstChunk, lastChunk)
 			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}})
 			r.visitor(t, up.URL, c.path, streamed)
 			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
-			if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held == 0 || len(r.journal.ledger()) != 1 || len(r.journal.all()) != 0 {
+			if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held == 0 || len(r.journal.ledger()) != 1 || len(r.journal.all()) != 0 {
 				t.Errorf("while it is read on: %+v, %d lines, %d records", s, len(r.journal.ledger()), len(r.journal.all()))
 			}
 			close(up.gate)
@@ -124,7 +124,7 @@ func TestAbandonedStreamIsReadOn(t *testing.T) {
 				t.Errorf("%s: %+v, usage %+v", row.Outcome, row.Spend, row.Usage)
 			}
 			until(t, "the place to be given back", func() bool { return r.gateway.Abandoned() == 0 && r.gateway.Open() == 0 })
-			if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != counted {
+			if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != counted {
 				t.Errorf("afterwards: %+v", s)
 			}
 			if lines := r.journal.ledger(); len(lines) != 2 || lines[1].Amount != counted {
@@ -152,14 +152,14 @@ func TestReadingOnIsBounded(t *testing.T) {
 	}
 	t.Run("time", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Millisecond})), newGated(t, firstWords, "")
+		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Millisecond})), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		estimated(t, r, up)
 	})
 	t.Run("bytes", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 100, Time: time.Minute}))
-		up := newGated(t, firstWords, strings.Repeat(": nothing\n\n", 100)+lastWords)
+		up := newGated(t, firstChunk, strings.Repeat(": nothing\n\n", 100)+lastChunk)
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
 		close(up.gate)
@@ -170,7 +170,7 @@ func TestReadingOnIsBounded(t *testing.T) {
 	})
 	t.Run("number", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Minute})), newGated(t, firstWords, "")
+		r, up := newRig(t, set(dataplane.Abandoned{Streams: 1, Bytes: 1 << 20, Time: time.Minute})), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
@@ -183,7 +183,7 @@ func TestReadingOnIsBounded(t *testing.T) {
 	})
 	t.Run("a gateway that stops", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, drains), newGated(t, firstWords, "")
+		r, up := newRig(t, drains), newGated(t, firstChunk, "")
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
 		r.gateway.CancelAbandoned()
@@ -191,7 +191,7 @@ func TestReadingOnIsBounded(t *testing.T) {
 	})
 	t.Run("after it stopped", func(t *testing.T) {
 		t.Parallel()
-		r, up := newRig(t, drains), newGated(t, firstWords, "")
+		r, up := newRig(t, drains), newGated(t, firstChunk, "")
 		r.gateway.CancelAbandoned()
 		r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 		estimated(t, r, up)
@@ -206,7 +206,7 @@ func TestAbandonedStreamBreaks(t *testing.T) {
 	for name, after := range map[string]string{"cut": "data: {", "an error in it": broken} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, up := newRig(t, drains), newGated(t, firstWords, after)
+			r, up := newRig(t, drains), newGated(t, firstChunk, after)
 			r.visitor(t, up.URL, "/v1/chat/completions", streamed)
 			until(t, "the stream to be read on", func() bool { return r.gateway.Abandoned() == 1 })
 			close(up.gate)
@@ -226,7 +226,7 @@ func TestNothingToReadOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, asked := make(chan error, 1), make(chan struct{})
+	ended, called := make(chan error, 1), make(chan struct{})
 	go func() { // reads, and says nothing
 		c, err := up.Accept()
 		if err != nil {
@@ -235,13 +235,13 @@ func TestNothingToReadOn(t *testing.T) {
 		}
 		defer c.Close()
 		if _, err := c.Read(make([]byte, 1)); err == nil {
-			close(asked)
+			close(called)
 		}
 		_, err = io.Copy(io.Discard, c)
 		ended <- err
 	}()
 	t.Cleanup(func() { _ = up.Close() })
-	ctx, leave := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, "POST", r.server.URL+"/v1/chat/completions", strings.NewReader(streamed))
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestNothingToReadOn(t *testing.T) {
 		name, value, _ := strings.Cut(h, ": ")
 		req.Header.Set(name, value)
 	}
-	go func() { <-asked; leave() }()
+	go func() { <-called; cancel() }()
 	if resp, err := http.DefaultClient.Do(req); err == nil {
 		_ = resp.Body.Close()
 		t.Error("an answer came")
@@ -268,7 +268,7 @@ func TestWhatCameThroughCounts(t *testing.T) {
 	for _, path := range []string{"/v1/chat/completions", "/v1/messages", "/v1/other/completions"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			r, up := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute }), newGated(t, firstWords, "")
+			r, up := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute }), newGated(t, firstChunk, "")
 			r.visitor(t, up.URL, path, streamed)
 			<-up.cancelled
 			row := r.journal.one(t)

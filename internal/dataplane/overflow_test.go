@@ -12,7 +12,7 @@ import (
 func TestNumbersBeyondFloat64(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(200, []byte(`{"id":"1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}`))))
 	const far = `"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","maximum":1e999}}}]`
 	body := `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"x"}],` + far + `}`

@@ -29,7 +29,7 @@ const (
 	unsent                             // before the provider could have seen it
 	abandoned                          // sent, and nothing usable came back
 	broken                             // in the middle of the answer: client gone, upstream cut, stalled, an error in a stream
-	handedToBackground                 // with a response on which the provider works; another attempt follows that
+	inBackground                       // with a response on which the provider works; another attempt follows that
 	abandonedBackground                // with an answer or a response of which nobody will hear what it comes to
 	parked                             // with a job, whose row has charged the budgets
 )
@@ -49,7 +49,7 @@ func (a *attempt) outcomeFor(o record.Outcome) outcome {
 		return abandonedBackground
 	case !a.committed && !a.bodyReadAt.IsZero() && a.upstream < 400 && a.log().Usage.Reported: // whole, and of no use but for its usage
 		return answered
-	case a.failing != 0 && len(a.reply.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
+	case a.failing != 0 && len(a.response.body) > 0 && !a.log().Usage.Reported && a.answeredSome():
 		return answered
 	case !a.committed && a.fault == nil && o == record.Failed: // with an error status, or with one in an answer of success
 		return refused
@@ -66,7 +66,7 @@ func (a *attempt) outcomeFor(o record.Outcome) outcome {
 // answeredSome reports whether there are words of the model in an answer that says that it
 // failed.
 func (a *attempt) answeredSome() bool {
-	return a.x.g.counter.Answer(a.x.match.Endpoint, a.reply.body, a.priceName()).Tokens > 0
+	return a.x.g.counter.ResponseBody(a.x.match.Endpoint, a.response.body, a.priceName()).Tokens > 0
 }
 
 // retryOutcome is how a call ended that was given up for another try.
@@ -93,13 +93,13 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 	g.priceAgain(a)
 	o := charge{state: ledger.Settled, usage: a.log().Usage.Bounded()}
 	switch {
-	case e == unsent, e == handedToBackground, e == parked, e == refused && !o.usage.Reported:
-		return charge{state: ledger.Released, bill: catalog.Cost{Version: a.stake.tariff.Version()}}
+	case e == unsent, e == inBackground, e == parked, e == refused && !o.usage.Reported:
+		return charge{state: ledger.Released, bill: catalog.Cost{Version: a.reservation.tariff.Version()}}
 	case e == abandonedBackground:
-		return a.stake.maxCharge()
-	case !o.usage.Reported && heard[a.x.match.Endpoint]:
+		return a.reservation.maxCharge()
+	case !o.usage.Reported && transcriptionEndpoints[a.x.match.Endpoint]:
 		o.state, o.usage = ledger.Estimated, g.estimateTranscription(a, e != abandoned)
-	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.stake.tariff.PricesSpeechByToken():
+	case !o.usage.Reported && a.x.match.Endpoint == llm.CreateSpeech && a.reservation.tariff.PricesSpeechByToken():
 		o.state, o.usage = ledger.Estimated, g.estimateSpeech(a, e != abandoned)
 	case e == broken:
 		o.state, o.usage = ledger.Estimated, g.estimatedUsage(a, o.usage, true)
@@ -107,30 +107,30 @@ func (g *Gateway) charge(a *attempt, e outcome) charge {
 		o.state, o.usage = ledger.Estimated, g.estimatedUsage(a, o.usage, e != abandoned)
 	}
 	model, tariff := g.billed(a)
-	o.basis = catalog.NewBasis(a.x.match.Endpoint, model, a.model, &a.stake.most, &o.usage)
+	o.basis = catalog.NewBasis(a.x.match.Endpoint, model, a.model, &a.reservation.maxUsage, &o.usage)
 	if o.usage.Tier == llm.UsualTier {
 		o.usage.Tier = "" // as the basis says now, and as nearly every record would
 	}
 	o.basis.Other = append(o.basis.Other, a.pages(o.usage.Pages)...)
 	u := o.basis.Units(a.x.match.Endpoint, &o.usage)
-	u.At = a.started
-	room := a.x.room
-	o.bill = tariff.Cost(&u, room.terms)
-	room.terms = o.bill.Terms
+	u.StartedAt = a.started
+	mem := a.x.scratch
+	o.bill = tariff.Cost(&u, mem.terms)
+	mem.terms = o.bill.Terms
 	return o
 }
 
 // maxCharge is the bound of a call: what it came to as far as limits are concerned where nobody
 // can say.
 func (s *reservation) maxCharge() charge {
-	most := llm.Usage{InputTokens: s.most.Input, OutputTokens: s.most.Output}
-	return charge{state: ledger.Unknown, usage: most, bill: catalog.Cost{Cost: s.bound, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
+	maximum := llm.Usage{InputTokens: s.maxUsage.Input, OutputTokens: s.maxUsage.Output}
+	return charge{state: ledger.Unknown, usage: maximum, bill: catalog.Cost{Cost: s.maxCostNano, Version: s.tariff.Version(), Reason: s.tariff.Reason()}}
 }
 
 // estimatedUsage is a usage with what the provider did not count counted here. Of a stream that
 // broke the larger count holds: a provider that counts as it goes may not have come to
 // the end.
-func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, answer bool) llm.Usage {
+func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, hasResponse bool) llm.Usage {
 	ep, model := a.countableEndpoint(), a.priceName()
 	switch {
 	case ep == "" || a.x.doc == nil && !a.x.bodyNotParsed:
@@ -138,14 +138,14 @@ func (g *Gateway) estimatedUsage(a *attempt, u llm.Usage, answer bool) llm.Usage
 	case u.InputTokens == 0 && a.x.bodyNotParsed:
 		u.InputTokens = a.x.sent() / unreadBytes
 	case u.InputTokens == 0:
-		u.InputTokens = g.counter.Request(ep, a.asked(), model).Tokens
+		u.InputTokens = g.counter.Request(ep, a.fullRequestBody(), model).Tokens
 	}
-	if answer {
-		said := g.countOutput(a, ep, model)
-		if most := a.stake.most.Output; most > 0 { // an estimate does not pass what was held
-			said = min(said, most)
+	if hasResponse {
+		countedTokens := g.countOutput(a, ep, model)
+		if maximum := a.reservation.maxUsage.Output; maximum > 0 { // an estimate does not pass what was held
+			countedTokens = min(countedTokens, maximum)
 		}
-		u.OutputTokens = max(u.OutputTokens, said)
+		u.OutputTokens = max(u.OutputTokens, countedTokens)
 	}
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u
@@ -162,35 +162,35 @@ const unkeptBytes = 64
 // countOutput counts the answer: as the caller gets it or else as far as it is kept; of a longer
 // one the rest counts alike.
 func (g *Gateway) countOutput(a *attempt, ep llm.Endpoint, model string) int64 {
-	if len(a.reply.body) > 0 {
-		if eventStream(a.reply.header) { // of an answer that came whole
-			return g.counter.Text(tokens.EventText(a.reply.body), model).Tokens
+	if len(a.response.body) > 0 {
+		if eventStream(a.response.header) { // of an answer that came whole
+			return g.counter.Text(tokens.EventText(a.response.body), model).Tokens
 		}
-		return g.counter.Answer(ep, a.reply.body, model).Tokens
+		return g.counter.ResponseBody(ep, a.response.body, model).Tokens
 	}
-	told := &a.log().Response
+	body := &a.log().Response
 	if a.raw.max > 0 { // in the words that are counted
-		told = &a.log().ClientResponse
+		body = &a.log().ClientResponse
 	}
-	if len(told.Bytes) == 0 {
-		return told.Size / unkeptBytes
+	if len(body.Bytes) == 0 {
+		return body.Size / unkeptBytes
 	}
 	var n int64
-	if b := told.Plain(usageMost); a.hasEventBody() {
+	if b := body.Plain(maxUsageBodyBytes); a.hasEventBody() {
 		n = g.counter.Text(tokens.EventText(b), model).Tokens
 	} else {
-		n = g.counter.Answer(ep, b, model).Tokens
+		n = g.counter.ResponseBody(ep, b, model).Tokens
 	}
-	if kept := int64(len(told.Bytes)); told.Size > kept {
-		n = int64(float64(n) * float64(told.Size) / float64(kept))
+	if storedBytes := int64(len(body.Bytes)); body.Size > storedBytes {
+		n = int64(float64(n) * float64(body.Size) / float64(storedBytes))
 	}
 	return n
 }
 
 // spend is what the record of the attempt says.
 func (s *reservation) spend(r *scratch) record.Spend {
-	o := &s.owed
-	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, MaxCost: s.bound, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
+	o := &s.finalCharge
+	p := record.Spend{State: o.state.String(), Cost: o.bill.Cost, Saved: o.bill.Saved, MaxCost: s.maxCostNano, Version: o.bill.Version, Unpriced: o.bill.MissingPrice(), Basis: o.basis.Text()}
 	r.termText = writeTerms(r.termText[:0], o.bill.Terms)
 	p.Terms = string(r.termText)
 	return p
@@ -254,7 +254,7 @@ func (r *scratch) charged(budgets []quota.Hold, o *charge) []ledger.Charge {
 		if o != nil {
 			n = o.amount(h.Measure)
 		}
-		r.charges = append(r.charges, ledger.Charge{Carrier: h.Counter.Carrier, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Units: n, Cost: h.Measure == quota.Cost})
+		r.charges = append(r.charges, ledger.Charge{Subject: h.Counter.Subject, Entry: h.Counter.Entry, ValueKey: h.Counter.ValueKey, Units: n, Cost: h.Measure == quota.Cost})
 	}
 	return r.charges
 }

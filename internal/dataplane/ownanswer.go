@@ -9,7 +9,7 @@ import (
 // respondLocally answers with a JSON body of the gateway's own making.
 func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 	x.status, x.headSent = 200, true
-	h := append(g.ownHeader(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
+	h := append(g.addGatewayHeaders(make(wire.Header, 0, 4), x), wire.Field{Name: "content-type", Value: "application/json"})
 	if err := x.out.Head(200, h, int64(len(body))); err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (g *Gateway) respondLocally(x *exchange, body []byte) error {
 
 // serveStoredResponse answers a call for a response that the gateway keeps.
 func (g *Gateway) serveStoredResponse(ctx context.Context, x *exchange) error {
-	body, err := g.States.answer(ctx, x.key.Principal.WorkspaceID, x.match, x.in.RawQuery)
+	body, err := g.States.buildResponse(ctx, x.key.Principal.WorkspaceID, x.match, x.req.RawQuery)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ import (
 // below /messages/batches. Where the target speaks Anthropic's shape, such a call and its
 // answer stay as they are. (ours)
 
-// ownBatches is where Anthropic's clients have their batches.
-const ownBatches = "/messages/batches"
+// anthropicBatchesPath is where Anthropic's clients have their batches.
+const anthropicBatchesPath = "/messages/batches"
 
-// lookupOwn finds the route of a batch of Anthropic's; ok is false for all other paths.
+// lookupAnthropicBatch finds the route of a batch of Anthropic's; ok is false for all other paths.
 // Source: https://platform.claude.com/docs/en/api/messages/batches, read 2026-11.
-func lookupOwn(method, path string) (m llm.Match, ok bool) {
-	rest, ok := strings.CutPrefix(path, ownBatches)
+func lookupAnthropicBatch(method, path string) (m llm.Match, ok bool) {
+	rest, ok := strings.CutPrefix(path, anthropicBatchesPath)
 	if !ok || rest != "" && rest[0] != '/' {
 		return m, false
 	}
@@ -40,7 +40,7 @@ var shared = []llm.Endpoint{llm.UploadFile, llm.ListFiles, llm.RetrieveFile, llm
 
 // isNativeClient reports whether a caller of a path that both share is a client of Anthropic's.
 func (x *exchange) isNativeClient() bool {
-	return slices.Contains(shared, x.match.Endpoint) && x.in.Header.Has("anthropic-version")
+	return slices.Contains(shared, x.match.Endpoint) && x.req.Header.Has("anthropic-version")
 }
 
 // planNative plans a call of Anthropic's client. Where a provider of Anthropic's shape has no
@@ -67,11 +67,11 @@ func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, er
 
 // isNative reports whether the call goes to its target as Anthropic's client made it.
 func (a *attempt) isNative() bool {
-	return a.x.own && (a.plan.Endpoint.Dialect == anthropic || a.plan.Endpoint.Dialect == provider.Through)
+	return a.x.nativeClient && (a.plan.Endpoint.Dialect == anthropic || a.plan.Endpoint.Dialect == provider.Through)
 }
 
-// ownBody sends the body as it came, but for what the target's config changes in it.
-func (g *Gateway) ownBody(a *attempt, edits []splice.Edit) error {
+// setNativeBody sends the body as it came, but for what the target's config changes in it.
+func (g *Gateway) setNativeBody(a *attempt, edits []splice.Edit) error {
 	x := a.x
 	switch {
 	case x.form != nil:
@@ -101,10 +101,10 @@ func (g *Gateway) ownBody(a *attempt, edits []splice.Edit) error {
 func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 	switch ep := a.x.match.Endpoint; ep {
 	case llm.RetrieveFileContent, llm.GetBatchOutput:
-		a.reply.live = true
+		a.response.live = true
 		return nil
 	default:
-		b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+		b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
 		if err != nil {
 			return err
 		}
@@ -114,8 +114,8 @@ func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 		if !splice.Valid(b) {
 			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: no JSON object", a.spec.ID)
 		}
-		if a.reply.body = b; strings.HasPrefix(a.x.path, ownBatches) {
-			a.reply.body = resultsHere(b)
+		if a.response.body = b; strings.HasPrefix(a.x.path, anthropicBatchesPath) {
+			a.response.body = resultsHere(b)
 		}
 		return nil
 	}
@@ -137,7 +137,7 @@ func resultsHere(b []byte) []byte {
 	if splice.Text(b, "results_url") == "" {
 		return b
 	}
-	return edited(b, splice.Set("results_url", splice.Quote("/v1"+ownBatches+"/"+splice.Text(b, "id")+"/results")))
+	return edited(b, splice.Set("results_url", splice.Quote("/v1"+anthropicBatchesPath+"/"+splice.Text(b, "id")+"/results")))
 }
 
 // edited is a JSON object with an edit in it.
@@ -150,29 +150,29 @@ func edited(b []byte, e splice.Edit) []byte {
 	return d.Apply([]splice.Edit{e})
 }
 
-// ownModel is a line of the catalogue as Anthropic's clients read it.
+// anthropicModel is a line of the catalogue as Anthropic's clients read it.
 // Source: https://platform.claude.com/docs/en/api/models/list, read 2026-11.
-type ownModel struct {
+type anthropicModel struct {
 	Type        string    `json:"type"` // "model"
 	ID          string    `json:"id"`   // "@slug/model"
 	DisplayName string    `json:"display_name"`
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-func (r *modelRow) own() ownModel {
-	return ownModel{Type: "model", ID: r.ID, DisplayName: r.ID, CreatedAt: time.Unix(r.Created, 0).UTC()}
+func (r *modelRow) toAnthropic() anthropicModel {
+	return anthropicModel{Type: "model", ID: r.ID, DisplayName: r.ID, CreatedAt: time.Unix(r.Created, 0).UTC()}
 }
 
-// ownCatalogue is the catalogue for Anthropic's clients, in one page.
-func ownCatalogue(rows []modelRow) ([]byte, error) {
+// anthropicModelList is the catalogue for Anthropic's clients, in one page.
+func anthropicModelList(rows []modelRow) ([]byte, error) {
 	list := struct {
-		Data    []ownModel `json:"data"`
-		HasMore bool       `json:"has_more"`
-		FirstID *string    `json:"first_id"`
-		LastID  *string    `json:"last_id"`
-	}{Data: []ownModel{}}
+		Data    []anthropicModel `json:"data"`
+		HasMore bool             `json:"has_more"`
+		FirstID *string          `json:"first_id"`
+		LastID  *string          `json:"last_id"`
+	}{Data: []anthropicModel{}}
 	for i := range rows {
-		list.Data = append(list.Data, rows[i].own())
+		list.Data = append(list.Data, rows[i].toAnthropic())
 	}
 	if n := len(list.Data); n > 0 {
 		list.FirstID, list.LastID = &list.Data[0].ID, &list.Data[n-1].ID

@@ -11,24 +11,24 @@ import (
 // nobody else; a header that is named like a credential reaches nobody.
 func TestAnthropicHeadersAreForwarded(t *testing.T) {
 	t.Parallel()
-	said := []string{
+	headers := []string{
 		"anthropic-version: 2023-06-01", "anthropic-beta: context-1m-2025-08-07", "anthropic-workspace-id: wrkspc_1", "anthropic-user-profile-id: uprof_1",
 		"anthropic-api-key: sk-of-somebody", "anthropic-auth-token: sk-of-somebody",
 	}
-	for _, c := range []struct{ provider, path, upstream, reply string }{
-		{"anthropic", "/v1/messages", "/v1/messages", claudeSays},
-		{"anthropic", "/v1/chat/completions", "/v1/messages", claudeSays},
+	for _, c := range []struct{ provider, path, upstream, response string }{
+		{"anthropic", "/v1/messages", "/v1/messages", claudeResponse},
+		{"anthropic", "/v1/chat/completions", "/v1/messages", claudeResponse},
 		{"anthropic", "/v1/messages/count_tokens", "/v1/messages/count_tokens", `{"input_tokens":4}`},
-		{"cerebras", "/v1/messages", "/v1/chat/completions", speakers[0].reply},
+		{"cerebras", "/v1/messages", "/v1/chat/completions", speakers[0].response},
 	} {
 		r := newRig(t)
-		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
-		a := r.call("POST", c.path, surfaces["messages"].body, append(said, r.as(speaker{id: c.provider, base: "/v1"})...)...)
+		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.response))))
+		a := r.call("POST", c.path, surfaces["messages"].body, append(headers, r.as(speaker{id: c.provider, base: "/v1"})...)...)
 		if a.StatusCode != 200 {
 			t.Fatalf("%s at %s: %d %s", c.path, c.provider, a.StatusCode, a.Text)
 		}
 		got := sentHeader(r.up.Seen()[0])
-		for _, line := range said {
+		for _, line := range headers {
 			name, value, _ := strings.Cut(line, ": ")
 			want := value
 			if c.provider != "anthropic" || strings.HasPrefix(value, "sk-") {
@@ -56,20 +56,20 @@ const responded = `{"id":"resp_1","object":"response","created_at":1700000000,"s
 func TestResponsesOnRequest(t *testing.T) {
 	t.Parallel()
 	const beta = "x-gateway-beta: server-side-mcp-2026-06-01, use-responses-api-2026-07-30"
-	for _, c := range []struct{ provider, surface, beta, upstream, reply string }{
+	for _, c := range []struct{ provider, surface, beta, upstream, response string }{
 		{"openai", "chat", beta, "/v1/responses", responded},
 		{"openai", "messages", beta, "/v1/responses", responded},
-		{"openai", "chat", "x-gateway-beta: something-else", "/v1/chat/completions", speakers[0].reply},
-		{"openai", "messages", "x-gateway-beta", "/v1/chat/completions", speakers[0].reply},
-		{"cerebras", "chat", beta, "/v1/chat/completions", speakers[0].reply},
-		{"anthropic", "messages", beta, "/v1/messages", claudeSays},
-		{"anthropic", "chat", beta, "/v1/messages", claudeSays},
+		{"openai", "chat", "x-gateway-beta: something-else", "/v1/chat/completions", speakers[0].response},
+		{"openai", "messages", "x-gateway-beta", "/v1/chat/completions", speakers[0].response},
+		{"cerebras", "chat", beta, "/v1/chat/completions", speakers[0].response},
+		{"anthropic", "messages", beta, "/v1/messages", claudeResponse},
+		{"anthropic", "chat", beta, "/v1/messages", claudeResponse},
 	} {
 		r := newRig(t)
-		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+		r.up.Handle(c.upstream, upstream.Always(upstream.JSON(200, []byte(c.response))))
 		s := surfaces[c.surface]
 		a := r.call("POST", s.path, s.body, append(r.as(speaker{id: c.provider, base: "/v1"}), c.beta)...)
-		if a.StatusCode != 200 || r.up.Seen()[0].Target != c.upstream || !strings.Contains(a.Text, s.whole[1]) {
+		if a.StatusCode != 200 || r.up.Seen()[0].Target != c.upstream || !strings.Contains(a.Text, s.buffered[1]) {
 			t.Errorf("%s of %s with %q went to %s: %d %s", c.surface, c.provider, c.beta, r.up.Seen()[0].Target, a.StatusCode, a.Text)
 		}
 	}

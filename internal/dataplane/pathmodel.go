@@ -59,8 +59,8 @@ func modelAt(path string) string {
 func modelCandidates(path string) [3]string {
 	segment, _, _ := strings.Cut(path, "/")
 	name := segment
-	if at := strings.LastIndexByte(segment, ':'); at >= 0 {
-		name = segment[:at]
+	if index := strings.LastIndexByte(segment, ':'); index >= 0 {
+		name = segment[:index]
 	}
 	return [3]string{path, segment, name}
 }

@@ -12,28 +12,28 @@ import (
 func TestAnswersHaveThePlainNameOfTheModel(t *testing.T) {
 	t.Parallel()
 	const (
-		cohereSays   = `{"id":"c1","message":{"role":"assistant","content":[{"type":"text","text":"Hi"}]},"finish_reason":"COMPLETE","usage":{"tokens":{"input_tokens":4,"output_tokens":2}}}`
-		cohereStream = "event: message-start\ndata: {\"id\":\"c1\",\"type\":\"message-start\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[]}}}\n\n" +
+		cohereResponse = `{"id":"c1","message":{"role":"assistant","content":[{"type":"text","text":"Hi"}]},"finish_reason":"COMPLETE","usage":{"tokens":{"input_tokens":4,"output_tokens":2}}}`
+		cohereStream   = "event: message-start\ndata: {\"id\":\"c1\",\"type\":\"message-start\",\"delta\":{\"message\":{\"role\":\"assistant\",\"content\":[]}}}\n\n" +
 			"event: content-start\ndata: {\"type\":\"content-start\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"type\":\"text\",\"text\":\"\"}}}}\n\n" +
 			"event: content-delta\ndata: {\"type\":\"content-delta\",\"index\":0,\"delta\":{\"message\":{\"content\":{\"text\":\"Hi\"}}}}\n\n" +
 			"event: content-end\ndata: {\"type\":\"content-end\",\"index\":0}\n\n" +
 			"event: message-end\ndata: {\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"COMPLETE\",\"usage\":{\"tokens\":{\"input_tokens\":4,\"output_tokens\":2}}}}\n\n"
-		converseSays = `{"output":{"message":{"role":"assistant","content":[{"text":"Hi"}]}},"stopReason":"end_turn","usage":{"inputTokens":4,"outputTokens":2,"totalTokens":6}}`
+		converseResponse = `{"output":{"message":{"role":"assistant","content":[{"text":"Hi"}]}},"stopReason":"end_turn","usage":{"inputTokens":4,"outputTokens":2,"totalTokens":6}}`
 	)
-	for _, c := range []struct{ spec, model, path, reply string }{
-		{"cohere", "command-a-03-2025", "/v2/chat", cohereSays},
+	for _, c := range []struct{ spec, model, path, response string }{
+		{"cohere", "command-a-03-2025", "/v2/chat", cohereResponse},
 		{"cohere", "command-a-03-2025", "/v2/chat", cohereStream},
-		{"bedrock", "amazon.nova-lite-v1:0", "/model/amazon.nova-lite-v1%3A0/converse", converseSays},
+		{"bedrock", "amazon.nova-lite-v1:0", "/model/amazon.nova-lite-v1%3A0/converse", converseResponse},
 	} {
 		for name, s := range surfaces {
 			r := newRig(t)
-			stream := strings.HasPrefix(c.reply, "event: ")
+			stream := strings.HasPrefix(c.response, "event: ")
 			account := r.saved("main", c.spec, "")
 			account.Values["aws_auth_type"], account.Values["aws_region"] = "apiKey", "us-east-1"
-			reply := upstream.JSON(200, []byte(c.reply))
+			reply := upstream.JSON(200, []byte(c.response))
 			body := strings.Replace(s.body, `"model":"m-1"`, `"model":"@main/`+c.model+`"`, 1)
 			if stream {
-				reply = upstream.Stream(c.reply)
+				reply = upstream.Stream(c.response)
 				body = `{"stream":true,` + body[1:]
 			}
 			r.up.Handle(c.path, upstream.Always(reply))

@@ -13,9 +13,9 @@ import (
 // plans keeps what was planned lately: a target is asked for the same few models at the
 // same address again and again. What is kept holds for one snapshot of the control plane.
 type plans struct {
-	mu    sync.RWMutex // guards what follows
-	of    Directory
-	known map[planKey]*planned
+	mu        sync.RWMutex // guards what follows
+	directory Directory
+	known     map[planKey]*planned
 }
 
 // planned is where a call goes, and in whose words. It is shared and must not be changed.
@@ -44,17 +44,17 @@ const (
 // find returns what is kept for an attempt's call, nil when nothing is. Lasts says whether
 // a plan made now may be kept: not when it depends on credentials that came with the
 // request, or on more of the request than its model.
-func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, kept *planned, lasts bool) {
+func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k planKey, cached *planned, lasts bool) {
 	if !a.cacheable || call.Endpoint == llm.Proxy || call.ID != "" || call.RawQuery != "" || call.User != "" {
 		return k, nil, false
 	}
 	k = planKey{a.spec, a.target, a.account, surface, call}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if p.of == a.x.dir {
-		kept = p.known[k]
+	if p.directory == a.x.dir {
+		cached = p.known[k]
 	}
-	return k, kept, len(call.Path)+len(call.Model)+len(call.Underlying)+len(call.CustomHost) <= planText
+	return k, cached, len(call.Path)+len(call.Model)+len(call.Underlying)+len(call.CustomHost) <= planText
 }
 
 // put keeps a plan for requests that see the same snapshot. Neither it nor its key may
@@ -62,8 +62,8 @@ func (p *plans) find(a *attempt, call provider.Call, surface llm.Endpoint) (k pl
 func (p *plans) put(dir Directory, k planKey, made *planned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.of != dir || len(p.known) >= plansMax {
-		p.of, p.known = dir, make(map[planKey]*planned)
+	if p.directory != dir || len(p.known) >= plansMax {
+		p.directory, p.known = dir, make(map[planKey]*planned)
 	}
 	p.known[k] = made
 }

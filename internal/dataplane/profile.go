@@ -17,8 +17,8 @@ const (
 	profileFailed = time.Minute
 )
 
-// profilesKept is how many profiles are kept with the models behind them.
-const profilesKept = 1024
+// maxProfiles is how many profiles are kept with the models behind them.
+const maxProfiles = 1024
 
 // profileKey is who asked for the model behind a profile, and where: what one workspace's
 // host says is not believed for another's.
@@ -36,7 +36,7 @@ type profiled struct {
 // one that may look at it, so the call goes on then, as one to a model of no known family.
 // Source: contract/provider-transforms.md 3.1.
 func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
-	d := g.tongues.dialects[a.spec.Dialect]
+	d := g.dialects.dialects[a.spec.Dialect]
 	if d == nil || d.Profiles == nil || a.x.match.Endpoint == llm.Proxy {
 		return "", nil
 	}
@@ -51,13 +51,13 @@ func (g *Gateway) underlying(ctx context.Context, a *attempt) (string, error) {
 	if p, ok := g.profiles.get(k); ok && g.Clock.Now().Before(p.until) {
 		return p.model, nil
 	}
-	answer, err := g.ask(ctx, a, &next)
+	response, err := g.ask(ctx, a, &next)
 	a.plan, a.body, a.extra, a.header, a.upstream, a.firstByte = nil, wire.Payload{}, nil, nil, 0, 0
 	a.called, a.bodyReadAt, a.queue, a.connect = time.Time{}, time.Time{}, 0, 0
 	if ctx.Err() != nil {
 		return "", clientGone(ctx, err)
 	}
-	p := profiled{model: d.Profiles.Underlying(answer), until: g.Clock.Now().Add(profileTime)}
+	p := profiled{model: d.Profiles.Underlying(response), until: g.Clock.Now().Add(profileTime)}
 	if p.model == "" {
 		p.until = g.Clock.Now().Add(profileFailed)
 		g.Log.Warn("the model behind a profile is not known", "request_id", a.x.id, "trace_id", a.x.trace.id, "provider", a.spec.ID, "error", err)

@@ -19,8 +19,8 @@ import (
 // name prompts of their own, so that it can change from attempt to attempt.
 type invocation struct {
 	call  *prompt.Call
-	named string // by the path; empty when only targets name prompts
-	plain given  // the caller's own body
+	named string       // by the path; empty when only targets name prompts
+	plain attemptInput // the caller's own body
 
 	current  string // what the request is made of now; empty for the caller's own body
 	saved    *prompt.Saved
@@ -28,8 +28,8 @@ type invocation struct {
 	compiled *prompt.Compiled
 }
 
-// given is a request as the steps of an attempt read it.
-type given struct {
+// attemptInput is a request as the steps of an attempt read it.
+type attemptInput struct {
 	match llm.Match
 	path  string
 	spool *wire.Spool
@@ -61,7 +61,7 @@ func (x *exchange) invoke() (*invocation, error) {
 		return nil, fault.New(fault.InvalidRequest, "the body is missing; it is a JSON object with variables").WithParam("variables")
 	}
 	call, err := prompt.ReadCall(x.doc.Source())
-	return &invocation{call: call, plain: given{x.match, x.path, x.spool, x.doc}}, err
+	return &invocation{call: call, plain: attemptInput{x.match, x.path, x.spool, x.doc}}, err
 }
 
 func noPrompt(name string) error {
@@ -72,9 +72,9 @@ func noPrompt(name string) error {
 // when it names none. A target's prompt counts for chats and completions that are no
 // runs of a prompt, too; other endpoints have no use for it.
 func (g *Gateway) expand(_ context.Context, a *attempt) error {
-	x, own := a.x, a.target.PromptID
+	x, configured := a.x, a.target.PromptID
 	if x.prompt == nil {
-		if own == "" || x.doc == nil || x.match.Endpoint != llm.ChatComplete && x.match.Endpoint != llm.Complete {
+		if configured == "" || x.doc == nil || x.match.Endpoint != llm.ChatComplete && x.match.Endpoint != llm.Complete {
 			return nil
 		}
 		inv, err := x.invoke()
@@ -83,21 +83,21 @@ func (g *Gateway) expand(_ context.Context, a *attempt) error {
 		}
 		x.prompt = inv
 	}
-	want := cmp.Or(own, x.prompt.named)
-	switch want {
+	promptID := cmp.Or(configured, x.prompt.named)
+	switch promptID {
 	case x.prompt.current:
 		return nil
 	case "":
-		return g.useOwnBody(x)
+		return g.useOriginalBody(x)
 	}
-	return g.usePrompt(x, want)
+	return g.usePrompt(x, promptID)
 }
 
 // usePrompt fills a prompt in and lets the exchange have what came of it as its body.
 func (g *Gateway) usePrompt(x *exchange, name string) error {
-	inv, place := x.prompt, x.key.Principal.WorkspaceID
+	inv, workspaceID := x.prompt, x.key.Principal.WorkspaceID
 	slug, suffix := prompt.Split(name)
-	saved := x.dir.FindPrompt(place, slug)
+	saved := x.dir.FindPrompt(workspaceID, slug)
 	if saved == nil {
 		return noPrompt(slug)
 	}
@@ -109,11 +109,11 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	if err != nil {
 		return err
 	}
-	body, err := compiled.Body(inv.call, x.dir.Partials(place))
+	body, err := compiled.Body(inv.call, x.dir.Partials(workspaceID))
 	if err != nil {
 		return err
 	}
-	made := given{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), newDoc()}
+	made := attemptInput{llm.Match{Endpoint: llm.Complete, Body: llm.JSON}, "/completions", wire.NewSpool(g.set.SpoolDir), newDoc()}
 	if body.Chat {
 		made.match.Endpoint, made.path = llm.ChatComplete, "/chat/completions"
 	}
@@ -131,8 +131,8 @@ func (g *Gateway) usePrompt(x *exchange, name string) error {
 	return g.have(x, made)
 }
 
-// useOwnBody lets the exchange have the caller's body again.
-func (g *Gateway) useOwnBody(x *exchange) error {
+// useOriginalBody lets the exchange have the caller's body again.
+func (g *Gateway) useOriginalBody(x *exchange) error {
 	inv := x.prompt
 	inv.current, inv.saved, inv.entry, inv.compiled = "", nil, nil, nil
 	return g.have(x, inv.plain)
@@ -140,7 +140,7 @@ func (g *Gateway) useOwnBody(x *exchange) error {
 
 // have changes the request of the exchange. The bodies that it had are kept until it is
 // closed: an earlier attempt, or the call, may still point into them.
-func (g *Gateway) have(x *exchange, body given) error {
+func (g *Gateway) have(x *exchange, body attemptInput) error {
 	if x.spool != body.spool {
 		x.made = append(x.made, x.spool)
 	}

@@ -127,7 +127,7 @@ func TestRunPromptRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, body string
 		status     int
-		says       string
+		message    string
 	}{
 		"no such prompt":      {"pp-nobody", `{"variables":{}}`, 404, "no prompt"},
 		"no such version":     {"pp-hello@9", `{"variables":{}}`, 404, "no version"},
@@ -140,7 +140,7 @@ func TestRunPromptRefuses(t *testing.T) {
 			t.Parallel()
 			r := promptRig(t)
 			a := r.call("POST", "/v1/prompts/"+c.path+"/completions", c.body)
-			if a.StatusCode != c.status || !strings.Contains(a.Text, c.says) || len(r.up.Seen()) != 0 {
+			if a.StatusCode != c.status || !strings.Contains(a.Text, c.message) || len(r.up.Seen()) != 0 {
 				t.Errorf("%d: %s", a.StatusCode, a.Text)
 			}
 		})

@@ -18,7 +18,7 @@ const (
 // "provider_error: groq error: no such model (model_not_found)". It has the status in place of
 // the message where no bodies are kept, because messages quote prompts.
 func (a *attempt) providerError(r *record.Attempt) string {
-	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.reply.header), Body: dialect.TrimMark(r.Response.Plain(errorReadMax))}
+	f := dialect.Failure{Endpoint: a.x.match.Endpoint, Provider: r.Provider, Status: a.status, Type: errorType(a.response.header), Body: dialect.TrimMark(r.Response.Plain(errorReadMax))}
 	if a.spec != nil {
 		f.Provider = a.spec.ID
 	}

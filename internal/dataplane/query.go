@@ -17,13 +17,13 @@ import (
 // since the model is what the conversation is allowed and billed by.
 // Source: contract/dataplane.md 1.3.
 func (x *exchange) readQuery() error {
-	if x.in.Method != "GET" || x.in.RawQuery == "" {
+	if x.req.Method != "GET" || x.req.RawQuery == "" {
 		return nil
 	}
 	if x.match.Endpoint == llm.Realtime && x.alias != nil && x.alias.Azure {
-		x.in.RawQuery = modelOfDeployment(x.in.RawQuery)
+		x.req.RawQuery = modelOfDeployment(x.req.RawQuery)
 	}
-	raw := x.in.RawQuery
+	raw := x.req.RawQuery
 	q, err := url.ParseQuery(raw)
 	named := q["model"]
 	realtime := x.match.Endpoint == llm.Realtime
@@ -37,7 +37,7 @@ func (x *exchange) readQuery() error {
 	}
 	account, model := x.splitModel(named[0])
 	if realtime || account != "" {
-		x.account, x.model, x.asked = account, model, true
+		x.account, x.model, x.modelInQuery = account, model, true
 	}
 	return nil
 }
@@ -58,8 +58,8 @@ func modelOfDeployment(raw string) string {
 // query is the client's query for a call with a model: where the query names one, that one
 // stands there without its provider.
 func (x *exchange) query(model string) string {
-	raw, pretty := x.in.RawQuery, x.pretty()
-	if !x.asked && !pretty {
+	raw, pretty := x.req.RawQuery, x.pretty()
+	if !x.modelInQuery && !pretty {
 		return raw
 	}
 	var pairs []string
@@ -69,7 +69,7 @@ func (x *exchange) query(model string) string {
 		switch {
 		case pretty && name == prettyParam:
 			continue
-		case x.asked && err == nil && plain == "model":
+		case x.modelInQuery && err == nil && plain == "model":
 			if was, err := url.QueryUnescape(value); err != nil || was != model {
 				p = "model=" + url.QueryEscape(model)
 			}
@@ -84,10 +84,10 @@ func (x *exchange) query(model string) string {
 const prettyParam = "pretty"
 
 func (x *exchange) pretty() bool {
-	if x.in.RawQuery == "" || x.match.Endpoint == llm.Proxy {
+	if x.req.RawQuery == "" || x.match.Endpoint == llm.Proxy {
 		return false
 	}
-	for p := range strings.SplitSeq(x.in.RawQuery, "&") {
+	for p := range strings.SplitSeq(x.req.RawQuery, "&") {
 		if name, value, _ := strings.Cut(p, "="); name == prettyParam {
 			return value != "false"
 		}

@@ -45,8 +45,8 @@ func (a *attempt) sentKeys() []string {
 			}
 		}
 	}
-	if a.x.room != nil {
-		for _, line := range a.x.room.signed {
+	if a.x.scratch != nil {
+		for _, line := range a.x.scratch.signed {
 			keys = append(keys, headerKey(line))
 		}
 	}
@@ -85,21 +85,21 @@ func inJSON(text string) string {
 // comes, as far as errors are read. An encoded body that quotes it is relayed decoded. What
 // comes as events is masked as it is relayed.
 func (a *attempt) hideKey() {
-	if a.status < 400 || a.resp.Length == 0 || eventStream(a.reply.header) {
+	if a.status < 400 || a.resp.Length == 0 || eventStream(a.response.header) {
 		return
 	}
 	body := &peekedBody{Body: a.resp.Body}
 	body.fill(errorBodyMax)
 	a.resp.Body = body
-	encoding := a.reply.header.Get("content-encoding")
-	plain := record.Body{Bytes: body.head, Encoding: encoding}.Plain(usageMost)
+	encoding := a.response.header.Get("content-encoding")
+	plain := record.Body{Bytes: body.head, Encoding: encoding}.Plain(maxUsageBodyBytes)
 	shown := a.withoutKey(plain)
 	if sameBytes(shown, plain) {
 		return
 	}
 	if body.head = shown; encoding != "" {
-		a.reply.header = a.reply.header.Clone(0)
-		a.reply.header.Del("content-encoding")
+		a.response.header = a.response.header.Clone(0)
+		a.response.header.Del("content-encoding")
 		if body.err == nil { // the rest is in the encoding
 			body.err = io.EOF
 		}
@@ -114,7 +114,7 @@ func (a *attempt) hideKey() {
 func (a *attempt) hideKeyOnRecord(r *record.Attempt) {
 	r.Error = string(a.withoutKey([]byte(r.Error)))
 	for _, b := range [...]*record.Body{&r.Response, &r.ClientResponse} {
-		plain := b.Plain(usageMost)
+		plain := b.Plain(maxUsageBodyBytes)
 		shown := a.withoutKey(plain)
 		if b.Truncated {
 			shown = a.withoutKeyStart(shown)

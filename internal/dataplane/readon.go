@@ -29,14 +29,14 @@ func (r *readOn) Read(p []byte) (int, error) {
 // mayGoOn reports whether a call whose time is over may be read on without the request: one of
 // a whole answer, on the ledger, that is made by one call of the provider.
 func (a *attempt) mayGoOn() bool {
-	return a.stake.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
+	return a.reservation.reserved() && !a.wantsStream() && len(a.more) == 0 && !a.auxiliary
 }
 
 // goOn has a call go on that did not answer in time: its reservation moves on to an attempt of
 // its own under the same request, which is on record with the usage that the answer reports.
 // It reports false where the call is to be given up.
 func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
-	if !a.outlives.answersWhole(g) || !a.outlives.detach() {
+	if !a.outlives.isBuffered(g) || !a.outlives.detach() {
 		return false
 	}
 	b := g.apart(a)
@@ -44,7 +44,7 @@ func (g *Gateway) goOn(a *attempt, p *transport.Pending) bool {
 		return false // the call is cancelled, and counts at its maximum
 	}
 	b.sentUpstream, b.outlives = true, a.outlives
-	a.outlives, a.outcome, a.stake.moved = nil, handedToBackground, true
+	a.outlives, a.outcome, a.reservation.moved = nil, inBackground, true
 	g.open.Add(1)
 	go g.readPending(b, p)
 	return true
@@ -59,9 +59,9 @@ func (g *Gateway) apart(a *attempt) *attempt {
 		x: x, target: a.target, number: x.attempts - 1, started: a.started, called: a.called, spec: a.spec, account: a.account, values: maps.Clone(a.values),
 		model: a.model, modelInPath: a.modelInPath, plan: &plan, speech: a.speech, header: a.header.Clone(0), job: a.job, auxiliary: true,
 	}
-	*b.newReservation() = *a.stake
-	b.stake.holds, b.stake.open = withoutSpent(nil, a.stake.holds), false
-	b.stake.falls.list = slices.Clone(b.stake.falls.list)
+	*b.newReservation() = *a.reservation
+	b.reservation.holds, b.reservation.open = withoutSpent(nil, a.reservation.holds), false
+	b.reservation.falls.list = slices.Clone(b.reservation.falls.list)
 	b.id = ident.NewIDAt(g.Clock.Now())
 	return b
 }
@@ -92,7 +92,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 		_ = resp.Body.Close() // nobody can read it
 		return false
 	}
-	body, err := readAll(resp, g.set.MaxReplyBytes)
+	body, err := readAll(resp, g.set.MaxResponseBytes)
 	if err != nil {
 		return false
 	}
@@ -106,7 +106,7 @@ func (g *Gateway) receivePending(b *attempt, p *transport.Pending) bool {
 	if b.job != nil { // it has a usage when it has ended; its id is known as the provider has it
 		return !b.speech.translates()
 	}
-	if r.Usage, r.ResponseModel = dialect.Usage(b.x.match.Endpoint, body, g.replyRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
+	if r.Usage, r.ResponseModel = dialect.Usage(b.x.match.Endpoint, body, g.responseRules(b).UsagePath); !r.Usage.Reported || b.speech.translates() {
 		r.Usage = b.errorUsage(body) // in the words of whatever provider
 	}
 	return r.Usage.Reported

@@ -24,8 +24,8 @@ const fastPatience = 16
 // newReadBuffer is a small room for the beginning of a body.
 func newReadBuffer() []byte { return *wire.GetBuffer(slowBytes) }
 
-// roomAround makes the room of a beginning, which is used by now, that of the rest.
-func roomAround(b []byte) readBuffer {
+// wrapReadBuffer makes the room of a beginning, which is used by now, that of the rest.
+func wrapReadBuffer(b []byte) readBuffer {
 	if cap(b) != slowBytes {
 		return readBuffer{}
 	}

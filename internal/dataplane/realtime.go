@@ -47,20 +47,20 @@ type Dialer interface {
 // relayed both ways, one record for the whole conversation. There is one path for it, since
 // what holds of conversations, their models and their money, goes by that.
 // Source: contract/dataplane.md 6.6.
-func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client) (err error) {
-	x := g.newExchange(in, client)
+func (g *Gateway) Realtime(ctx context.Context, req *wire.Request, client Client) (err error) {
+	x := g.newExchange(req, client)
 	defer func() { err = g.finishRequest(ctx, x, recover(), err) }()
 	for _, step := range [...]func(context.Context, *exchange) error{g.admit, g.intake} {
 		if err := step(ctx, x); err != nil {
-			return g.answerFault(x, err)
+			return g.respondError(x, err)
 		}
 	}
 	if x.match.Endpoint != llm.Realtime {
-		return g.answerFault(x, fault.New(fault.NotSupported, "a WebSocket is opened at /v1/realtime alone"))
+		return g.respondError(x, fault.New(fault.NotSupported, "a WebSocket is opened at /v1/realtime alone"))
 	}
 	t := x.config.Root.Target
 	if t == nil {
-		return g.answerFault(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").WithParam("x-gateway-config"))
+		return g.respondError(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").WithParam("x-gateway-config"))
 	}
 	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
 	x.last, x.attempts = a, 1
@@ -69,9 +69,9 @@ func (g *Gateway) Realtime(ctx context.Context, in *wire.Request, client Client)
 		a.fault = fault.From(err)
 		a.status = a.fault.HTTPStatus()
 		g.record(a, outcomeOf(a.fault))
-		return g.answerFault(x, err)
+		return g.respondError(x, err)
 	}
-	down, err := client.Accept(g.ownHeader(nil, x))
+	down, err := client.Accept(g.addGatewayHeaders(nil, x))
 	if err != nil {
 		return errors.Join(g.left(a, err), up.Close(1001, ""))
 	}
@@ -96,20 +96,20 @@ func (g *Gateway) openUpstream(ctx context.Context, a *attempt) (Socket, error) 
 }
 
 // dial opens a WebSocket within a time, zero for as long as the caller waits.
-func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, within time.Duration) (Socket, error) {
-	own := ctx
-	if within > 0 {
-		limited, stop := context.WithTimeout(ctx, within)
+func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, timeout time.Duration) (Socket, error) {
+	callCtx := ctx
+	if timeout > 0 {
+		limited, stop := context.WithTimeout(ctx, timeout)
 		defer stop()
-		own = limited
+		callCtx = limited
 	}
-	up, err := g.Sockets.Dial(own, url, h)
+	up, err := g.Sockets.Dial(callCtx, url, h)
 	switch {
 	case err == nil:
 		return up, nil
 	case ctx.Err() != nil:
 		return nil, clientGone(ctx, err)
-	case own.Err() != nil:
+	case callCtx.Err() != nil:
 		return nil, fault.Wrap(fault.UpstreamTimeout, err)
 	}
 	return nil, err
@@ -118,7 +118,7 @@ func (g *Gateway) dial(ctx context.Context, url string, h wire.Header, within ti
 // converse relays until one side closes, a limit refuses a response or ctx ends, tells the
 // other side, and puts the conversation on record.
 func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
-	own, stop := context.WithCancel(context.WithoutCancel(ctx)) // a read that is cut off leaves no time to say goodbye
+	callCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // a read that is cut off leaves no time to say goodbye
 	defer stop()
 	defer context.AfterFunc(ctx, func() { farewell(down, up); stop() })()
 	var first struct {
@@ -130,7 +130,7 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 	s := newSession(g, a)
 	pump := func(from, to Socket, fromClient bool, see func(context.Context, []byte) error) {
 		defer both.Done()
-		taking, err := g.relayFrames(own, from, to, see)
+		taking, err := g.relayFrames(callCtx, from, to, see)
 		first.Do(func() {
 			first.err, first.fromClient = err, fromClient != taking
 			if ctx.Err() != nil { // the close that came answers ours
@@ -138,7 +138,7 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 			}
 			if f := (*fault.Error)(nil); errors.As(err, &f) {
 				a.fault = f
-				_ = down.Write(own, true, refusedEvent(f)) // it may be gone
+				_ = down.Write(callCtx, true, refusedEvent(f)) // it may be gone
 				_ = down.Close(1008, "refused by a limit")
 			}
 		})

@@ -41,14 +41,14 @@ func (a *attempt) answersInEvents() bool {
 
 // writtenTokens reports whether a call costs what its recording lasts, whatever is answered.
 func (a *attempt) writtenTokens() bool {
-	return heard[a.x.match.Endpoint] && (a.stake == nil || !a.stake.tariff.PricesAudioInputByToken())
+	return transcriptionEndpoints[a.x.match.Endpoint] && (a.reservation == nil || !a.reservation.tariff.PricesAudioInputByToken())
 }
 
 // hidesReasoning reports whether the tokens that a stream cost may be more than those that came,
 // because the model reasons and shows none of it, or a summary. A provider that reports what it
 // reasoned while it streams hides nothing.
 func (a *attempt) hidesReasoning() bool {
-	if a.stake == nil {
+	if a.reservation == nil {
 		return false
 	}
 	model := a.x.g.reach(a)
@@ -62,7 +62,7 @@ func (a *attempt) hidesReasoning() bool {
 	if r.Usage.Reported && r.Usage.ReasoningTokens > 0 {
 		return false
 	}
-	return model.HidesReasoning || !showsReasoning(r.Response.Plain(usageMost))
+	return model.HidesReasoning || !showsReasoning(r.Response.Plain(maxUsageBodyBytes))
 }
 
 // mayReason reports whether a model may reason for this call, as the call asks for it.

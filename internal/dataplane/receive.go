@@ -22,11 +22,11 @@ const errorBodyMax = 1 << 20
 // leaves the next target to be tried; errors get one shape. Everything else is left
 // at the upstream, to be relayed byte for byte.
 func (g *Gateway) receive(ctx context.Context, a *attempt) error {
-	a.status, a.reply.header = a.resp.Status, a.resp.Header
+	a.status, a.response.header = a.resp.Status, a.resp.Header
 	head := a.resp.Header
 	switch kind := head.Get("content-type"); {
 	case !a.unified(), a.status == 204, head.Get("content-encoding") != "" && head.Get("content-encoding") != "identity":
-		a.reply.live = true
+		a.response.live = true
 		return nil
 	case a.status >= 400:
 		return g.normalise(ctx, a)
@@ -35,21 +35,21 @@ func (g *Gateway) receive(ctx context.Context, a *attempt) error {
 	case a.status >= 300 && a.speech.translates():
 		return g.redirected(ctx, a)
 	case a.status >= 300:
-		a.reply.live = true
+		a.response.live = true
 		return nil
 	case a.speech.translates():
 		return g.translated(ctx, a)
 	case a.first != nil:
 		return nil // a stream, relayed by the next step
 	case a.status < 300 && a.answersFile() && mediaType(kind) != "text/html":
-		a.reply.live = true
+		a.response.live = true
 		return nil
 	case strings.Contains(kind, "json") || kind == "":
-		return g.holdReply(ctx, a)
+		return g.bufferResponse(ctx, a)
 	case a.status < 300 && (mediaType(kind) == labelPage || !otherThanJSON[a.x.match.Endpoint]):
 		return g.unusable(ctx, a)
 	}
-	a.reply.live = true
+	a.response.live = true
 	return nil
 }
 
@@ -59,9 +59,9 @@ var otherThanJSON = map[llm.Endpoint]bool{
 	llm.RetrieveFileContent: true, llm.GetBatchOutput: true,
 }
 
-// readReply takes the whole body of the answer in, at most limit bytes.
-func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
-	a.spooled = &a.x.room.reply
+// readResponse takes the whole body of the answer in, at most limit bytes.
+func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]byte, error) {
+	a.spooled = &a.x.scratch.responseSpool
 	a.spooled.Open(g.set.SpoolDir)
 	err := a.spooled.Fill(a.resp.Body, a.resp.Length, limit)
 	a.bodyReadAt = g.Clock.Now()
@@ -85,13 +85,13 @@ func (g *Gateway) readReply(ctx context.Context, a *attempt, limit int64) ([]byt
 		return nil, fault.Wrap(fault.Internal, err)
 	}
 	a.log().BytesOut = a.spooled.Len()
-	a.log().Response = g.truncateBody(a.reply.header.Get("content-type"), b, a.spooled.Len())
+	a.log().Response = g.truncateBody(a.response.header.Get("content-type"), b, a.spooled.Len())
 	return dialect.TrimMark(b), nil
 }
 
-// holdReply holds a JSON answer, meters it and applies the provider's reply rules.
-func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
-	b, err := g.readReply(ctx, a, g.set.MaxReplyBytes)
+// bufferResponse holds a JSON answer, meters it and applies the provider's reply rules.
+func (g *Gateway) bufferResponse(ctx context.Context, a *attempt) error {
+	b, err := g.readResponse(ctx, a, g.set.MaxResponseBytes)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 	ep := a.x.match.Endpoint
 	d := newDoc()
 	defer docs.Put(d)
-	r := g.replyRules(a)
+	r := g.responseRules(a)
 	if a.log().Usage, a.log().ResponseModel, err = dialect.ReadResponse(ep, b, r.UsagePath, d); err != nil {
 		return a.plainText(b, err)
 	}
@@ -110,29 +110,29 @@ func (g *Gateway) holdReply(ctx context.Context, a *attempt) error {
 		a.failing, a.log().Error = status, message
 	}
 	if errorAlone(d) {
-		if status, told := dialect.DetectResponseError(b); told {
+		if status, found := dialect.DetectResponseError(b); found {
 			return a.failedWith(status, b)
 		}
 	}
 	if a.plan.Endpoint.Follow != nil {
 		return g.resolveFollowUp(ctx, a, b)
 	}
-	if a.reply.body = r.Apply(ep, b); a.failing != 0 {
-		a.reply.body = dialect.TextCode(a.reply.body)
+	if a.response.body = r.Apply(ep, b); a.failing != 0 {
+		a.response.body = dialect.TextCode(a.response.body)
 	}
 	if a.x.wantsBase64() {
-		a.reply.body = dialect.InBase64(a.reply.body)
+		a.response.body = dialect.InBase64(a.response.body)
 	}
-	same := sameBytes(a.reply.body, b)
-	if err := dialect.CheckListMember(ep, a.reply.body); err != nil && a.failing == 0 {
+	same := sameBytes(a.response.body, b)
+	if err := dialect.CheckListMember(ep, a.response.body); err != nil && a.failing == 0 {
 		return a.reported(b, err)
 	}
 	switch {
 	case a.spec.OmitProvider:
-	case d.Indexes(a.reply.body):
-		a.reply.body, a.log().Named = naming(d, a.spec.ID), same
+	case d.Indexes(a.response.body):
+		a.response.body, a.log().Named = naming(d, a.spec.ID), same
 	default:
-		a.reply.body = named(a.reply.body, a.spec.ID)
+		a.response.body = named(a.response.body, a.spec.ID)
 	}
 	return nil
 }
@@ -169,15 +169,15 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 	if a.first != nil { // an error as the first event of a stream, of which nothing more is wanted
 		_ = a.resp.Body.Close()
 		a.log().BytesOut = int64(len(a.first))
-		a.log().Response = g.truncateBody(a.reply.header.Get("content-type"), a.first, a.log().BytesOut)
+		a.log().Response = g.truncateBody(a.response.header.Get("content-type"), a.first, a.log().BytesOut)
 		f.Shape = "openai"
-		if f.Body = a.talk.failure(); f.Body == nil {
+		if f.Body = a.translator.failure(); f.Body == nil {
 			f.Body = dialect.FirstEventFailure(a.first)
 		}
 		a.resp = nil
 		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	} else {
-		b, err := g.readReply(ctx, a, errorBodyMax)
+		b, err := g.readResponse(ctx, a, errorBodyMax)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (g *Gateway) normalise(ctx context.Context, a *attempt) error {
 // errorUsage is the usage that comes with an error: in the words of the surface, or where the
 // call was translated, in those of its provider.
 func (a *attempt) errorUsage(body []byte) llm.Usage {
-	if t := a.talk; t != nil && t.usage.Reported {
+	if t := a.translator; t != nil && t.usage.Reported {
 		return t.usage
 	}
 	if u, _ := dialect.Usage(a.x.match.Endpoint, body, ""); u.Reported && !a.speech.translates() {
@@ -210,7 +210,7 @@ const errorReadMax = 64 << 10
 // try. A body of unknown length is not waited for.
 func (a *attempt) noteRetried(resp *transport.Response) {
 	switch {
-	case !a.stake.reserved():
+	case !a.reservation.reserved():
 	case a.first != nil:
 		a.log().Usage = a.errorUsage(dialect.FirstData(a.first))
 	case resp.Status >= 400 && isJSON(resp.Header) && resp.Length > 0 && resp.Length <= errorReadMax:
@@ -227,9 +227,9 @@ func (a *attempt) noteRetried(resp *transport.Response) {
 // model failed is an error with the status of no.
 // Source: https://openrouter.ai/docs/api-reference/errors, read 2026-11.
 func (a *attempt) reported(body []byte, no error) error {
-	status, told := dialect.DetectResponseError(body)
+	status, found := dialect.DetectResponseError(body)
 	switch f := fault.From(no); {
-	case told:
+	case found:
 		return a.failedWith(status, body)
 	case f.Code == fault.UpstreamFailed, f.Wire != "":
 		return a.modelFailed(f)
@@ -269,17 +269,17 @@ func errorAlone(d *splice.Doc) bool {
 }
 
 func (a *attempt) failure() dialect.Failure {
-	return dialect.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.reply.header), Request: a.x.id}
+	return dialect.Failure{Endpoint: a.x.match.Endpoint, Shape: a.plan.Endpoint.Error, Provider: a.spec.ID, Status: a.status, Type: errorType(a.response.header), Request: a.x.id}
 }
 
 // failed answers with an error in the shape of the surface.
 func (a *attempt) failed(f *dialect.Failure) {
 	f.Body = a.withoutKey(f.Body)
-	if a.reply.body = f.Normalised(); a.x.surface() == fault.Messages {
-		a.reply.body = f.ForMessages()
+	if a.response.body = f.Normalised(); a.x.surface() == fault.Messages {
+		a.response.body = f.ForMessages()
 	}
-	a.reply.header = a.reply.header.Clone(1)
-	a.reply.header.Set("content-type", "application/json")
+	a.response.header = a.response.header.Clone(1)
+	a.response.header.Set("content-type", "application/json")
 }
 
 // errorType is the name that Amazon gives an error in its header:
@@ -291,10 +291,10 @@ func errorType(h wire.Header) string {
 
 // unusable refuses an answer of success that is no answer of this endpoint.
 func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
-	if _, err := g.readReply(ctx, a, errorBodyMax); err != nil {
+	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
 	}
-	kind := mediaType(a.reply.header.Get("content-type"))
+	kind := mediaType(a.response.header.Get("content-type"))
 	if kind == labelPage {
 		return a.sentPage()
 	}
@@ -303,7 +303,7 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 
 // redirected refuses a redirect, which is never followed, where the answer had to be translated.
 func (g *Gateway) redirected(ctx context.Context, a *attempt) error {
-	if _, err := g.readReply(ctx, a, errorBodyMax); err != nil {
+	if _, err := g.readResponse(ctx, a, errorBodyMax); err != nil {
 		return err
 	}
 	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: a redirect (status %d) instead of JSON; check the address of the provider", a.spec.ID, a.status)

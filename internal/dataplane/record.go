@@ -44,8 +44,8 @@ func (g *Gateway) record(a *attempt, o record.Outcome) {
 	if err := g.Journal.Append(r); err != nil {
 		g.droppedRecords(r, err)
 	}
-	a.x.replay.keep(r)
-	g.settleStake(a)
+	a.x.replay.saveRecord(r)
+	g.releaseUnused(a)
 	g.Metrics.attempt(r, a.number > 0 && !a.auxiliary)
 	g.enqueue(goesOn)
 }
@@ -70,9 +70,9 @@ func (g *Gateway) describe(a *attempt, r *record.Attempt) {
 	p := &x.key.Principal
 	r.OrgID, r.WorkspaceID, r.KeyID, r.KeyName, r.UserID = p.OrgID, p.WorkspaceID, p.ID, p.Name, p.UserID
 	r.ConfigID, r.TargetPath = x.configID, a.target.Path
-	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.in.Method, x.shown
+	r.Model, r.Endpoint, r.Method, r.Path = a.model, x.match.Endpoint, x.req.Method, x.shown
 	r.Status, r.Stream, r.CacheStatus = int32(cmp.Or(a.failing, a.status)), a.stream, "DISABLED"
-	r.Metadata, r.Remote = x.metadata, x.in.Remote
+	r.Metadata, r.Remote = x.metadata, x.req.Remote
 	r.Runtime, r.RuntimeVersion, r.SDKVersion = clientText(x.ctl.runtime), clientText(x.ctl.runtimeVersion), clientText(x.ctl.packageVersion)
 	x.prompt.describe(r)
 	x.replay.mark(r)

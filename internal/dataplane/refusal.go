@@ -16,7 +16,7 @@ import (
 type limitScope uint8
 
 const (
-	atDoor   limitScope = iota // before a target is chosen: the caller's own limits
+	atCaller limitScope = iota // before a target is chosen: the caller's own limits
 	atTarget                   // inside the attempt at one target, of which others may be tried
 )
 
@@ -36,8 +36,8 @@ var exhaustTypes = map[string]string{
 
 // refusal is the answer of a limit that does not let a call through: what it is of, what
 // is left of it, and whether and when a retry can help.
-func refusal(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *fault.Error {
-	who := h.Of
+func refusal(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
+	who := h.Owner
 	if who == nil {
 		who = &quota.Owner{}
 	}
@@ -52,8 +52,8 @@ func refusal(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *
 		f = f.WithRetry(retrySoon).WithAgain(fault.AgainHelps)
 	case h.Unit != "" && h.Amount > h.Limit && !h.Rest:
 		f = f.WithAgain(fault.AgainNever)
-	case !anew.IsZero():
-		f = f.WithRetry(max(anew.Sub(now), time.Second)).WithAgain(fault.AgainHelps)
+	case !resetAt.IsZero():
+		f = f.WithRetry(max(resetAt.Sub(now), time.Second)).WithAgain(fault.AgainHelps)
 	default:
 		f = f.WithAgain(fault.AgainNever)
 	}
@@ -62,8 +62,8 @@ func refusal(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *
 
 // refused is the refusal of a limit that does not let a call through. What others hold of a
 // rate of tokens may come back at once, long before the window ends.
-func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where limitScope) *fault.Error {
-	f := refusal(h, left, anew, now, where)
+func (g *Gateway) refused(h *quota.Hold, left int64, resetAt, now time.Time, where limitScope) *fault.Error {
+	f := refusal(h, left, resetAt, now, where)
 	if h.Unit == "" || h.Spent || f.Retryable != fault.AgainHelps {
 		return f
 	}
@@ -71,23 +71,23 @@ func (g *Gateway) refused(h *quota.Hold, left int64, anew, now time.Time, where 
 	if h.Rest {
 		need = 1
 	}
-	if g.Bank.State(now, h).Used <= h.Limit-need {
+	if g.Limiter.State(now, h).Used <= h.Limit-need {
 		f = f.WithRetry(retrySoon)
 	}
 	return f
 }
 
 func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
-	text := "the " + subjectName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureWords[h.Measure]
+	text := "the " + subjectName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureSuffixes[h.Measure]
 	if left > 0 {
-		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureWords[h.Measure] + ", and " + h.Measure.Text(left) +
+		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureSuffixes[h.Measure] + ", and " + h.Measure.Text(left) +
 			" is left in the budget of the " + subjectName(who) + "; set max_tokens lower, or wait for calls under way to end"
 	}
 	switch {
-	case where == atDoor:
+	case where == atCaller:
 		return fault.New(fault.KeyBudgetExhausted, text)
 	case who.Kind == quota.UsageLimitKind:
-		return fault.New(fault.BudgetExhausted, text+policyWords(h, who)).WithType("usage_limits_policy_exhaust_error", "06")
+		return fault.New(fault.BudgetExhausted, text+policyText(h, who)).WithType("usage_limits_policy_exhaust_error", "06")
 	}
 	return fault.New(fault.BudgetExhausted, text).WithType(exhaustTypes[who.Kind]+"_exhaust_error", "04")
 }
@@ -95,39 +95,39 @@ func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope
 // rateRefusal has one form for the limits of the caller, wherever they refuse: of tokens they
 // are asked at the target, which says how many the call can use.
 func rateRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
-	text := "the " + subjectName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureWords[h.Measure] + " " + unitWords[h.Unit]
+	text := "the " + subjectName(who) + " is limited to " + h.Measure.Text(h.Limit) + measureSuffixes[h.Measure] + " " + unitNames[h.Unit]
 	if where == atTarget && !h.Spent && !h.Rest && h.Amount > 0 {
 		text += "; this call can use up to " + h.Measure.Text(h.Amount) + ", and " + h.Measure.Text(left) + " are left; set max_tokens lower, or wait"
 	}
 	switch {
-	case where == atDoor, who.Kind == keys.Kind, who.Kind == tenant.WorkspaceKind:
+	case where == atCaller, who.Kind == keys.Kind, who.Kind == tenant.WorkspaceKind:
 		return fault.New(fault.KeyRateLimited, text)
 	case who.Kind == quota.RateLimitKind:
-		return fault.New(fault.RateLimited, text+policyWords(h, who)).WithType("rate_limits_policy_exhaust_error", "")
+		return fault.New(fault.RateLimited, text+policyText(h, who)).WithType("rate_limits_policy_exhaust_error", "")
 	}
 	return fault.New(fault.RateLimited, text).WithType(exhaustTypes[who.Kind]+"_rate_limit_error", "")
 }
 
-// measureWords follow an amount.
-var measureWords = map[quota.Measure]string{quota.Cost: " US dollars", quota.TokenCount: " tokens", quota.Calls: " requests"}
+// measureSuffixes follow an amount.
+var measureSuffixes = map[quota.Measure]string{quota.Cost: " US dollars", quota.TokenCount: " tokens", quota.Calls: " requests"}
 
-var unitWords = map[quota.Unit]string{quota.PerMinute: "a minute", quota.PerHour: "an hour", quota.PerDay: "a day", quota.PerWeek: "a week"}
+var unitNames = map[quota.Unit]string{quota.PerMinute: "a minute", quota.PerHour: "an hour", quota.PerDay: "a day", quota.PerWeek: "a week"}
 
-// kindWords are kinds as people call them.
-var kindWords = map[string]string{
+// kindNames are kinds as people call them.
+var kindNames = map[string]string{
 	keys.Kind: "API key", tenant.WorkspaceKind: "workspace", quota.IntegrationWorkspace: "integration in this workspace",
 	credential.ProviderKind: "provider", credential.VirtualKeyKind: "virtual key", quota.UsageLimitKind: "usage-limit policy", quota.RateLimitKind: "rate-limit policy",
 }
 
 func subjectName(who *quota.Owner) string {
 	if who.Name == "" {
-		return kindWords[who.Kind]
+		return kindNames[who.Kind]
 	}
-	return kindWords[who.Kind] + " " + strconv.Quote(clip(who.Name))
+	return kindNames[who.Kind] + " " + strconv.Quote(clip(who.Name))
 }
 
-// policyWords name the policy and the value key that a refusal is about.
-func policyWords(h *quota.Hold, who *quota.Owner) string {
+// policyText name the policy and the value key that a refusal is about.
+func policyText(h *quota.Hold, who *quota.Owner) string {
 	return " (policy " + who.ID + ", " + clip(h.Counter.ValueKey) + ")"
 }
 
@@ -143,34 +143,34 @@ func (g *Gateway) limitHeader(h wire.Header, x *exchange) wire.Header {
 	case f.HTTPStatus() >= 500 && (f.Code == fault.NotSupported || f.Code == fault.InvalidRequest): // which clients would take for a failure
 		h = append(h, wire.Field{Name: "x-should-retry", Value: "false"})
 	}
-	if len(x.room.caller) == 0 && len(x.room.holds) == 0 {
+	if len(x.scratch.caller) == 0 && len(x.scratch.holds) == 0 {
 		return h
 	}
 	now := g.Clock.Now()
 	var tight *quota.Hold
-	var least float64
-	for _, list := range [...][]quota.Hold{x.room.caller, x.room.holds} {
+	var minShare float64
+	for _, list := range [...][]quota.Hold{x.scratch.caller, x.scratch.holds} {
 		for i := range list {
 			if list[i].Unit == "" {
 				continue
 			}
 			left, taken := list[i].Remaining()
 			if !taken {
-				left = g.Bank.State(now, &list[i]).Left
+				left = g.Limiter.State(now, &list[i]).Left
 			}
-			if s := share(left, list[i].Limit); tight == nil || s < least {
-				tight, least = &list[i], s
+			if s := share(left, list[i].Limit); tight == nil || s < minShare {
+				tight, minShare = &list[i], s
 			}
 		}
 	}
 	if tight == nil {
 		return h
 	}
-	at := g.Bank.State(now, tight)
+	state := g.Limiter.State(now, tight)
 	return append(h,
 		wire.Field{Name: prefix + "ratelimit-limit", Value: strconv.FormatInt(tight.Limit, 10)},
-		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(at.Left, 10)},
-		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((at.Anew.Sub(now)+time.Second-1)/time.Second), 10)})
+		wire.Field{Name: prefix + "ratelimit-remaining", Value: strconv.FormatInt(state.Left, 10)},
+		wire.Field{Name: prefix + "ratelimit-reset", Value: strconv.FormatInt(int64((state.ResetAt.Sub(now)+time.Second-1)/time.Second), 10)})
 }
 
 // share is how much of a limit is left, from 0 to 1.

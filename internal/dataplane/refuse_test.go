@@ -23,7 +23,7 @@ func TestRefusals(t *testing.T) {
 		body    string
 		headers []string
 		status  int
-		says    string // in the body
+		message string // in the body
 	}{
 		{"no key", "POST", "/v1/chat/completions", hello, []string{"x-gateway-api-key"}, 401, `"code":"03"`},
 		{"unknown key", "POST", "/v1/chat/completions", hello, []string{"x-gateway-api-key: sk-nobody-knows-this-one"}, 401, "unknown"},
@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
 			a := r.call(c.method, c.path, c.body, c.headers...)
-			if a.StatusCode != c.status || !strings.Contains(a.Text, c.says) || !json.Valid([]byte(a.Text)) {
+			if a.StatusCode != c.status || !strings.Contains(a.Text, c.message) || !json.Valid([]byte(a.Text)) {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
 			}
 			if a.Header.Get("x-gateway-trace-id") == "" || a.Header.Get("x-gateway-request-id") == "" {

@@ -118,7 +118,7 @@ func (a *attempt) isRefused(resp *transport.Response) bool {
 // without it. The refused call has its own entry in the ledger, and so has the next one.
 func (g *Gateway) resend(ctx context.Context, a *attempt, resp *transport.Response) error {
 	_ = resp.Body.Close() // it is not an answer to the caller's request
-	a.first, a.talk = nil, nil
+	a.first, a.translator = nil, nil
 	if err := g.reserveRetry(ctx, a, nil); err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (g *Gateway) remember(a *attempt, resp *transport.Response) {
 // peekedBody is a body whose beginning was read already.
 type peekedBody struct {
 	transport.Body
-	head []byte
-	at   int
-	err  error // of the read that ended the beginning
+	head   []byte
+	offset int
+	err    error // of the read that ended the beginning
 }
 
 // fill reads at most size bytes ahead.
@@ -158,9 +158,9 @@ func (r *peekedBody) fill(size int) {
 
 // Read implements transport.Body.
 func (r *peekedBody) Read(p []byte) (int, error) {
-	if r.at < len(r.head) {
-		n := copy(p, r.head[r.at:])
-		if r.at += n; r.at == len(r.head) {
+	if r.offset < len(r.head) {
+		n := copy(p, r.head[r.offset:])
+		if r.offset += n; r.offset == len(r.head) {
 			return n, r.err
 		}
 		return n, nil

@@ -34,19 +34,19 @@ func TestRefusedParametersOfOursAreLeftOut(t *testing.T) {
 		has                                  string // what the gateway adds
 		status                               int
 		text                                 string
-		reply                                upstream.Response
+		response                             upstream.Response
 		headers                              []string
 	}{
 		{"usage of a relayed stream", "cerebras", "/v1/chat/completions", `{"model":"m-1","stream":true,"messages":[{"role":"user","content":"Hello"}]}`, "/v1/chat/completions", "include_usage", 400, refusesUsage, stream, nil},
 		{"usage beside other options", "cerebras", "/v1/chat/completions", `{"model":"m-1","stream":true,"stream_options":{"include_obfuscation":false},"messages":[{"role":"user","content":"Hello"}]}`, "/v1/chat/completions", "include_usage", 422, refusesUsage, stream, nil},
 		{"usage of a translated stream", "cerebras", "/v1/messages", `{"model":"m-1","stream":true,"max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}`, "/v1/chat/completions", "include_usage", 422, refusesUsage, stream, nil},
 		{"store of Responses", "openai", "/v1/chat/completions", surfaces["chat"].body, "/v1/responses", `"store"`, 400, `{"error":{"message":"Unknown parameter: 'store'.","type":"invalid_request_error","param":"store","code":"unknown_parameter"}}`, upstream.JSON(200, []byte(responded)), []string{"x-gateway-beta: use-responses-api-2026-07-30"}},
-		{"display of Claude", "anthropic", "/v1/chat/completions", claude, "/v1/messages", `"display"`, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"thinking.adaptive.display: Extra inputs are not permitted"}}`, upstream.JSON(200, []byte(claudeSays)), nil},
+		{"display of Claude", "anthropic", "/v1/chat/completions", claude, "/v1/messages", `"display"`, 400, `{"type":"error","error":{"type":"invalid_request_error","message":"thinking.adaptive.display: Extra inputs are not permitted"}}`, upstream.JSON(200, []byte(claudeResponse)), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle(c.upstream, refusing(c.has, c.status, c.text, c.reply))
+			r.up.Handle(c.upstream, refusing(c.has, c.status, c.text, c.response))
 			account := r.saved("main", c.provider, "/v1")
 			account.RecordID = "p-1"
 			headers := append(c.headers, `x-gateway-config: {"provider":"@main","retry":{"attempts":3,"on_status_codes":[400,422]}}`)
@@ -77,7 +77,7 @@ func TestRefusedParametersOfOursAreLeftOut(t *testing.T) {
 func TestParametersOfTheCallerStay(t *testing.T) {
 	t.Parallel()
 	long := `{"error":{"message":"messages[0] is not valid","detail":"` + strings.Repeat("x", 100<<10) + `"}}`
-	for _, c := range []struct{ name, body, text, says string }{
+	for _, c := range []struct{ name, body, text, message string }{
 		{"the caller's usage", `{"model":"m-1","stream":true,"stream_options":{"include_usage":true},"messages":[]}`, refusesUsage, "Extra inputs"},
 		{"no stream", `{"model":"m-1","messages":[]}`, refusesUsage, "Extra inputs"},
 		{"another error", `{"model":"m-1","stream":true,"messages":[]}`, long, "messages[0] is not valid"},
@@ -85,7 +85,7 @@ func TestParametersOfTheCallerStay(t *testing.T) {
 		r := newRig(t)
 		r.up.Handle("/v1/chat/completions", upstream.Always(upstream.JSON(400, []byte(c.text))))
 		a := r.call("POST", "/v1/chat/completions", c.body, r.custom()...)
-		if a.StatusCode != 400 || r.up.Total() != 1 || !strings.Contains(a.Text, c.says) {
+		if a.StatusCode != 400 || r.up.Total() != 1 || !strings.Contains(a.Text, c.message) {
 			t.Errorf("%s: %d calls, %d %.300s", c.name, r.up.Total(), a.StatusCode, a.Text)
 		}
 	}

@@ -20,21 +20,21 @@ import (
 // piece waits for the record, so that no answered call is lost. An upstream that fails
 // before it sent any of the body is an error as it is on typed routes.
 func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
-	var room readBuffer
-	defer room.free()
-	p := &relay{g: g, a: a, head: h, keep: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
-	defer a.forget(&p.keep)
+	var readBuf readBuffer
+	defer readBuf.free()
+	p := &relay{g: g, a: a, head: h, capture: capture{max: g.set.BodyLogBytes}, watch: g.meter(a), flush: a.resp.Length < 0 || a.resp.Length > fastBytes}
+	defer a.forget(&p.capture)
 	if p.watch != nil {
 		a.outlives.begin(g)
-		p.frame = framedBy(a.reply.header)
+		p.frame = framedBy(a.response.header)
 	}
 	for {
-		buf := room.bytes()
+		buf := readBuf.bytes()
 		n, err := a.resp.Body.Read(buf)
 		end := p.read(buf[:n], err)
 		switch {
 		case a.outlives.isDetached():
-			if a.drained = end; end || err != nil || !a.outlives.answersWhole(g) && a.outlives.took(n) != nil {
+			if a.drained = end; end || err != nil || !a.outlives.isBuffered(g) && a.outlives.took(n) != nil {
 				return p.left(errLeft)
 			}
 		case end || n > 0:
@@ -48,7 +48,7 @@ func (g *Gateway) relay(ctx context.Context, a *attempt, h wire.Header) error {
 			p.reportCut()
 			return err
 		}
-		room.took(n)
+		readBuf.took(n)
 	}
 }
 
@@ -60,8 +60,8 @@ func (p *relay) begin() error {
 	}
 	x.headSent = true
 	length := p.a.resp.Length
-	if x.in.Method == http.MethodHead {
-		length = announced(p.a.reply.header)
+	if x.req.Method == http.MethodHead {
+		length = announced(p.a.response.header)
 	}
 	return x.out.Head(p.a.status, p.head, length)
 }
@@ -77,24 +77,24 @@ func announced(h wire.Header) int64 {
 
 // relay is a body on its way to the client.
 type relay struct {
-	g     *Gateway
-	a     *attempt
-	head  wire.Header
-	keep  capture
-	watch *dialect.Stream       // nil where it is no stream of events
-	frame *framed               // nil where events are not in Amazon's frames
-	sieve *dialect.UsageScanner // nil where it is no JSON, or no longer than what is kept
-	flush bool                  // each piece is sent at once
+	g       *Gateway
+	a       *attempt
+	head    wire.Header
+	capture capture
+	watch   *dialect.Stream       // nil where it is no stream of events
+	frame   *framed               // nil where events are not in Amazon's frames
+	sieve   *dialect.UsageScanner // nil where it is no JSON, or no longer than what is kept
+	flush   bool                  // each piece is sent at once
 }
 
 // read notes what one read brought, and reports whether it is the end.
 func (p *relay) read(b []byte, err error) (end bool) {
 	p.scanUsage(b)
-	p.keep.take(b)
+	p.capture.take(b)
 	if p.watch != nil {
 		p.inspect(b)
 	}
-	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.keep.size == p.a.resp.Length
+	return errors.Is(err, io.EOF) || p.a.resp.Length >= 0 && p.capture.size == p.a.resp.Length
 }
 
 // inspect has the events watched.
@@ -109,12 +109,12 @@ func (p *relay) inspect(b []byte) {
 // scanUsage looks for the usage in JSON that gets longer than what is kept of it.
 func (p *relay) scanUsage(b []byte) {
 	if p.sieve == nil {
-		h := p.a.reply.header
-		if p.keep.size+int64(len(b)) <= int64(p.keep.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
+		h := p.a.response.header
+		if p.capture.size+int64(len(b)) <= int64(p.capture.max) || p.watch != nil || !p.a.x.metered || !isJSON(h) || h.Get("content-encoding") != "" {
 			return
 		}
 		p.sieve = new(dialect.UsageScanner)
-		p.sieve.Feed(p.keep.bytes())
+		p.sieve.Feed(p.capture.bytes())
 	}
 	p.sieve.Feed(b)
 }
@@ -136,7 +136,7 @@ func (p *relay) pass(b []byte, end bool) error {
 	if p.needsKeyMask() {
 		b = a.withoutKey(b)
 	}
-	if err := a.x.give(b, p.flush && !end); err != nil {
+	if err := a.x.writeChunk(b, p.flush && !end); err != nil {
 		if !a.recorded && a.outlives.left() {
 			return nil
 		}
@@ -168,7 +168,7 @@ func (p *relay) failure() {
 
 // account hands the record what came through so far.
 func (p *relay) account() {
-	p.a.keepReply(p.g, &p.keep)
+	p.a.recordResponse(p.g, &p.capture)
 	p.readUsage()
 }
 
@@ -178,8 +178,8 @@ func (p *relay) left(err error) error {
 	return p.g.left(p.a, err)
 }
 
-// give writes a piece of the answer to the client, at once if it shall be flushed.
-func (x *exchange) give(p []byte, flush bool) error {
+// writeChunk writes a piece of the answer to the client, at once if it shall be flushed.
+func (x *exchange) writeChunk(p []byte, flush bool) error {
 	if _, err := x.out.Write(p); err != nil || !flush {
 		return err
 	}
@@ -189,32 +189,32 @@ func (x *exchange) give(p []byte, flush bool) error {
 // meter watches the events of a stream that is only passed through; nil for
 // anything else.
 func (g *Gateway) meter(a *attempt) *dialect.Stream {
-	if !eventStream(a.reply.header) || a.reply.header.Get("content-encoding") != "" {
+	if !eventStream(a.response.header) || a.response.header.Get("content-encoding") != "" {
 		return nil
 	}
 	return dialect.NewStream(dialect.StreamOptions{Endpoint: a.x.match.Endpoint})
 }
 
-// usageMost is how much of an encoded answer is decoded to find what it used.
-const usageMost = 8 << 20
+// maxUsageBodyBytes is how much of an encoded answer is decoded to find what it used.
+const maxUsageBodyBytes = 8 << 20
 
 // readUsage takes what a relayed answer says it used: from its events, or from a JSON body.
 // What came encoded is decoded for that, at its end.
 func (p *relay) readUsage() {
-	r, ep, h := p.a.log(), p.a.x.match.Endpoint, p.a.reply.header
+	r, ep, h := p.a.log(), p.a.x.match.Endpoint, p.a.response.header
 	watch := p.watch
 	switch {
 	case watch != nil:
 	case p.sieve != nil:
 		r.Usage, r.ResponseModel = p.sieve.Usage(ep)
 		return
-	case !p.keep.whole():
+	case !p.capture.isComplete():
 		return
 	case eventStream(h):
 		watch = dialect.NewStream(dialect.StreamOptions{Endpoint: ep})
-		watch.Feed(plainOf(h, &p.keep))
+		watch.Feed(plainOf(h, &p.capture))
 	case isJSON(h):
-		body := plainOf(h, &p.keep)
+		body := plainOf(h, &p.capture)
 		r.Usage, r.ResponseModel = dialect.Usage(ep, body, "")
 		p.g.detectBackgroundJob(p.a, body)
 		return
@@ -228,7 +228,7 @@ func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"),
 
 // plainOf is what was kept of an answer, without its content encoding.
 func plainOf(h wire.Header, keep *capture) []byte {
-	return record.Body{Bytes: keep.bytes(), Encoding: h.Get("content-encoding")}.Plain(usageMost)
+	return record.Body{Bytes: keep.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
 }
 
 // left records a client that went away before the end of its answer.
@@ -248,7 +248,7 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	f, o := g.broke(err, "its answer")
 	if !a.x.headSent {
 		g.finish(a, f)
-		return g.answerFault(a.x, f)
+		return g.respondError(a.x, f)
 	}
 	a.fault = f
 	g.record(a, o)
@@ -257,8 +257,8 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 
 // broke says who ended an answer, or what else it is called, early, and how.
 func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
-	if own := g.unsent(err); own != nil {
-		return own, outcomeOf(own)
+	if unsentErr := g.unsent(err); unsentErr != nil {
+		return unsentErr, outcomeOf(unsentErr)
 	}
 	if errors.Is(err, transport.ErrStalled) {
 		return fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").WithCause(err), record.Stalled
@@ -275,16 +275,16 @@ func (a *attempt) forget(c *capture) {
 	}
 }
 
-// keepReply hands what was captured of the reply to the record: what the client got, and
+// recordResponse hands what was captured of the reply to the record: what the client got, and
 // where that was put in other words, what the upstream sent.
-func (a *attempt) keepReply(g *Gateway, c *capture) {
+func (a *attempt) recordResponse(g *Gateway, c *capture) {
 	a.log().BytesOut = c.size
-	given := g.captured(a.reply.header, c)
+	clientBody := g.captured(a.response.header, c)
 	if a.raw.max == 0 {
-		a.log().Response = given
+		a.log().Response = clientBody
 		return
 	}
-	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), given
+	a.log().Response, a.log().ClientResponse = g.captured(a.got, &a.raw), clientBody
 }
 
 func (g *Gateway) captured(h wire.Header, c *capture) record.Body {

@@ -11,8 +11,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// replayMost is how much of the answer to a replay is looked at, in bytes. (ours)
-const replayMost = 4 << 20
+// maxReplayBytes is how much of the answer to a replay is looked at, in bytes. (ours)
+const maxReplayBytes = 4 << 20
 
 // Credential is the API key in a header, by the rules of a call; empty when there is none.
 func (g *Gateway) Credential(h wire.Header) string {
@@ -26,32 +26,32 @@ func (g *Gateway) Credential(h wire.Header) string {
 // record, marked as a replay. Its error is the refusal of one that came to no target; any
 // other answer is an Outcome, errors of providers too.
 func (g *Gateway) Replay(ctx context.Context, key, remote string, call *replay.Call) (*replay.Outcome, error) {
-	in := &wire.Request{Method: call.Method, Path: call.Path, Body: bytes.NewReader(call.Body), Length: int64(len(call.Body)), Remote: remote}
-	in.Header.Add(prefix+"api-key", key)
+	req := &wire.Request{Method: call.Method, Path: call.Path, Body: bytes.NewReader(call.Body), Length: int64(len(call.Body)), Remote: remote}
+	req.Header.Add(prefix+"api-key", key)
 	for _, line := range call.Headers() {
-		in.Header.Add(line[0], line[1])
+		req.Header.Add(line[0], line[1])
 	}
 	out := &collected{}
-	x := g.newExchange(in, out)
-	told := &replayContext{of: call.AttemptID}
-	x.replay = told
+	x := g.newExchange(req, out)
+	replayed := &replayContext{attemptID: call.AttemptID}
+	x.replay = replayed
 	switch err := g.serve(ctx, x); {
 	case err != nil && ctx.Err() != nil:
 		return nil, clientGone(ctx, err)
 	case err != nil:
 		return nil, fault.Wrap(fault.UpstreamFailed, err)
-	case told.refusal != nil && told.record.Upstream == 0 && (told.attempts == 0 || told.record.Outcome == record.Refused):
-		return nil, told.refusal
+	case replayed.refusal != nil && replayed.record.Upstream == 0 && (replayed.attempts == 0 || replayed.record.Outcome == record.Refused):
+		return nil, replayed.refusal
 	}
-	return &replay.Outcome{Status: out.status, Type: out.kind, Body: out.body, Cut: out.cut, Record: told.record}, nil
+	return &replay.Outcome{Status: out.status, Type: out.kind, Body: out.body, Cut: out.cut, Record: replayed.record}, nil
 }
 
 // replayContext is what a replay must know of its exchange when that is over.
 type replayContext struct {
-	of       string         // id of the attempt that is repeated
-	record   record.Attempt // the last one
-	attempts int
-	refusal  *fault.Error
+	attemptID string         // id of the attempt that is repeated
+	record    record.Attempt // the last one
+	attempts  int
+	refusal   *fault.Error
 }
 
 // forDetached is for an attempt that outlasts the exchange: it is marked alike, and nobody is told
@@ -60,25 +60,25 @@ func (r *replayContext) forDetached() *replayContext {
 	if r == nil {
 		return nil
 	}
-	return &replayContext{of: r.of}
+	return &replayContext{attemptID: r.attemptID}
 }
 
 // mark marks the record of an attempt as one of a replay.
 func (r *replayContext) mark(a *record.Attempt) {
 	if r != nil {
-		a.Source, a.ReplayOf = record.FromReplay, r.of
+		a.Source, a.ReplayOf = record.FromReplay, r.attemptID
 	}
 }
 
 // markLine marks the ledger line of a call as one of a replay.
 func (r *replayContext) markLine(l *ledger.Entry) {
 	if r != nil {
-		l.ReplayOf = r.of
+		l.ReplayOf = r.attemptID
 	}
 }
 
-// keep notes a record that was written.
-func (r *replayContext) keep(a *record.Attempt) {
+// saveRecord notes a record that was written.
+func (r *replayContext) saveRecord(a *record.Attempt) {
 	if r == nil {
 		return
 	}
@@ -112,9 +112,9 @@ func (c *collected) Head(status int, h wire.Header, _ int64) error {
 
 // Write implements wire.Responder.
 func (c *collected) Write(p []byte) (int, error) {
-	room := replayMost - len(c.body)
-	c.cut = c.cut || len(p) > room
-	c.body = append(c.body, p[:min(len(p), room)]...)
+	remaining := maxReplayBytes - len(c.body)
+	c.cut = c.cut || len(p) > remaining
+	c.body = append(c.body, p[:min(len(p), remaining)]...)
 	return len(p), nil
 }
 

@@ -16,7 +16,7 @@ import (
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	r.call("POST", "/v1/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1), r.custom("x-gateway-metadata: {\"team\":\"search\"}")...)
 	logged := r.journal.one(t)
 	inline := `{"provider":"google","api_key":"AIza-upstream","custom_host":"` + r.up.URL() + `"}`

@@ -17,12 +17,12 @@ import (
 // becomes one read of the relay. It belongs to one goroutine.
 type translatedStream struct {
 	transport.Body
-	to   dialect.StreamTranscoder
-	room readBuffer
-	raw  *capture // keeps what the provider sent; nil where nobody wants it
-	out  []byte   // translated, not yet read
-	at   int
-	err  error // after out
+	to     dialect.StreamTranscoder
+	buf    readBuffer
+	raw    *capture // keeps what the provider sent; nil where nobody wants it
+	out    []byte   // translated, not yet read
+	offset int
+	err    error // after out
 }
 
 // translateStream makes the answer's stream one in the caller's words, where it is not already.
@@ -30,24 +30,24 @@ type translatedStream struct {
 //
 //go:noinline
 func (g *Gateway) translateStream(a *attempt, resp *transport.Response) {
-	in := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
+	incoming := &dialect.Incoming{Status: resp.Status, Header: resp.Header, Created: g.Clock.Now().Unix(), Call: a.call, Sent: a.sent, To: a.to}
 	var to dialect.StreamTranscoder
 	switch s, _ := a.speech.unified.(dialect.Streamer); {
 	case a.speech.upstream != nil:
-		a.talk = &streamTranslator{dec: a.speech.upstream.NewDecoder(in), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), kept: a.kept, surface: a.call.Surface}
-		to = a.talk
+		a.translator = &streamTranslator{dec: a.speech.upstream.NewDecoder(incoming), enc: a.speech.client.NewEncoder(a.answering()), names: a.names, texts: a.texts, signer: dialect.NewSigner(a.call.Surface), conversation: a.conversation, surface: a.call.Surface}
+		to = a.translator
 	case s != nil:
-		to = s.NewStream(in)
+		to = s.NewStream(incoming)
 	default:
 		return
 	}
-	words := &translatedStream{Body: resp.Body, to: to}
+	translated := &translatedStream{Body: resp.Body, to: to}
 	if a.x.capturesBodies() {
 		a.raw.free()
 		a.raw = capture{max: g.set.BodyLogBytes}
-		words.raw = &a.raw
+		translated.raw = &a.raw
 	}
-	resp.Body, resp.Length = words, -1
+	resp.Body, resp.Length = translated, -1
 	resp.Header = eventHeader(resp.Header)
 }
 
@@ -67,13 +67,13 @@ func eventHeader(h wire.Header) wire.Header {
 
 // Read returns what the next events are to the caller.
 func (r *translatedStream) Read(p []byte) (int, error) {
-	for r.at == len(r.out) && r.err == nil {
-		r.out, r.at = r.out[:0], 0
+	for r.offset == len(r.out) && r.err == nil {
+		r.out, r.offset = r.out[:0], 0
 		r.next()
 	}
-	n := copy(p, r.out[r.at:])
-	r.at += n
-	if r.at == len(r.out) {
+	n := copy(p, r.out[r.offset:])
+	r.offset += n
+	if r.offset == len(r.out) {
 		return n, r.err
 	}
 	return n, nil
@@ -81,7 +81,7 @@ func (r *translatedStream) Read(p []byte) (int, error) {
 
 // next translates what one read of the provider brings.
 func (r *translatedStream) next() {
-	buf := r.room.bytes()
+	buf := r.buf.bytes()
 	n, err := r.Body.Read(buf)
 	if n > 0 {
 		if r.raw != nil {
@@ -90,7 +90,7 @@ func (r *translatedStream) next() {
 		if r.out, r.err = r.to.Append(r.out, buf[:n]); r.err != nil {
 			return
 		}
-		r.room.took(n)
+		r.buf.took(n)
 	}
 	if err == nil {
 		return
@@ -105,7 +105,7 @@ func (r *translatedStream) next() {
 
 // Close lets go of the stream.
 func (r *translatedStream) Close() error {
-	r.room.free()
+	r.buf.free()
 	return r.Body.Close()
 }
 
@@ -119,13 +119,13 @@ type streamTranslator struct {
 
 	surface llm.Endpoint // of the caller
 
-	dst    []byte
-	kept   *conversation
-	usage  llm.Usage
-	model  string
-	fault  *llm.Event // that the provider put into the stream; nil for none
-	final  bool       // that error came with the usage
-	blocks int        // begun so far, of all choices
+	dst          []byte
+	conversation *conversation
+	usage        llm.Usage
+	model        string
+	fault        *llm.Event // that the provider put into the stream; nil for none
+	final        bool       // that error came with the usage
+	blocks       int        // begun so far, of all choices
 }
 
 // blocksMax is more texts, thoughts and calls than an answer has. Surfaces keep what they have
@@ -172,7 +172,7 @@ func (t *streamTranslator) event(ev *llm.Event) {
 	t.names.Event(ev)
 	t.texts.Event(ev, t.sign)
 	if ev.Kind == llm.EventEnd {
-		t.kept.keepStream(t.enc)
+		t.conversation.saveStream(t.enc)
 	}
 }
 

@@ -304,8 +304,8 @@ func TestCutByTheGateway(t *testing.T) {
 	r := newRig(t)
 	ctx, cut := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	in := chatRequest(r.up.URL()+"/v1", strings.Replace(hello, "gpt-4o-mini", "fault:hang", 1))
-	go func() { done <- r.gateway.Serve(ctx, in, &sink{}) }()
+	req := chatRequest(r.up.URL()+"/v1", strings.Replace(hello, "gpt-4o-mini", "fault:hang", 1))
+	go func() { done <- r.gateway.Serve(ctx, req, &sink{}) }()
 	for r.up.Total() == 0 {
 		time.Sleep(time.Millisecond)
 	}

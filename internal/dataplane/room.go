@@ -18,34 +18,34 @@ import (
 // gateway's own work, so that it is lent from one request to the next. An exchange has it
 // to itself; of its attempts, which follow one another, the one at hand has it.
 type scratch struct {
-	exchange exchange
-	attempt  attempt
-	visit    routing.Try                           // of the exchange, made once
-	detach   func(context.Context) context.Context // of the attempt's call, made once
-	body     wire.Spool                            // the client's
-	reply    wire.Spool                            // the upstream's
-	values   provider.Values
-	plan     provider.Plan
-	sent     wire.Header // to the upstream, without the credential
-	signed   wire.Header // and with it
-	given    wire.Header // to the client
-	signing  sign.Request
-	request  transport.Request
-	answer   transport.ResponseBuffer
-	opened   opened // the body of answer, where its beginning was looked at
+	exchange       exchange
+	attempt        attempt
+	visit          routing.Try                           // of the exchange, made once
+	detach         func(context.Context) context.Context // of the attempt's call, made once
+	body           wire.Spool                            // the client's
+	responseSpool  wire.Spool                            // the upstream's
+	values         provider.Values
+	plan           provider.Plan
+	sent           wire.Header // to the upstream, without the credential
+	signed         wire.Header // and with it
+	clientHeader   wire.Header // to the client
+	signing        sign.Request
+	request        transport.Request
+	responseBuffer transport.ResponseBuffer
+	opened         opened // the body of answer, where its beginning was looked at
 
-	caller    []quota.Hold    // taken from the limits of the caller
-	holds     []quota.Hold    // taken by the attempt
-	rateHolds []quota.Hold    // those of them that are rates, while they are gathered
-	both      []quota.Hold    // of the caller and the attempt, asked in one
-	call      quota.Call      // as policies look at it
-	stake     *reservation    // of the attempt; made for the first call that is metered
-	used      []int64         // of either
-	charges   []ledger.Charge // of its line
-	closing   []byte          // that line
-	terms     []catalog.Term  // of its bill
-	termText  []byte
-	heads     []byte // of the record: header lines, secrets masked
+	caller      []quota.Hold    // taken from the limits of the caller
+	holds       []quota.Hold    // taken by the attempt
+	rateHolds   []quota.Hold    // those of them that are rates, while they are gathered
+	both        []quota.Hold    // of the caller and the attempt, asked in one
+	call        quota.Call      // as policies look at it
+	reservation *reservation    // of the attempt; made for the first call that is metered
+	used        []int64         // of either
+	charges     []ledger.Charge // of its line
+	closing     []byte          // that line
+	terms       []catalog.Term  // of its bill
+	termText    []byte
+	heads       []byte // of the record: header lines, secrets masked
 }
 
 var scratchPool = sync.Pool{New: func() any {
@@ -60,16 +60,16 @@ var scratchPool = sync.Pool{New: func() any {
 // acquireScratch takes a room for a request.
 func acquireScratch() *scratch { return scratchPool.Get().(*scratch) }
 
-// leave gives the room back without a trace of the request. Nothing of the exchange may
+// release gives the room back without a trace of the request. Nothing of the exchange may
 // be in anybody's hands any more: after a panic, where that is not known, the room is
 // left to the collector.
-func (r *scratch) leave() {
+func (r *scratch) release() {
 	r.exchange = exchange{} // one by one: together they would be made on the stack first
 	r.attempt.reset()
 	r.plan = provider.Plan{}
 	r.signing = sign.Request{}
 	r.request = transport.Request{}
-	r.answer.Clear()
+	r.responseBuffer.Clear()
 	r.opened = opened{}
 	clear(r.values)
 	clear(r.caller[:cap(r.caller)])
@@ -78,11 +78,11 @@ func (r *scratch) leave() {
 	clear(r.both[:cap(r.both)])
 	clear(r.charges[:cap(r.charges)])
 	r.call = quota.Call{}
-	if r.stake != nil {
-		*r.stake = reservation{}
+	if r.reservation != nil {
+		*r.reservation = reservation{}
 	}
 	r.caller, r.holds, r.both, r.charges = r.caller[:0], r.holds[:0], r.both[:0], r.charges[:0]
-	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.given} {
+	for _, h := range [...]*wire.Header{&r.sent, &r.signed, &r.clientHeader} {
 		*h = resetHeader(*h)
 	}
 	scratchPool.Put(r)

@@ -14,28 +14,28 @@ import (
 func TestNothingIsLeftInARoom(t *testing.T) {
 	t.Parallel()
 	r := acquireScratch()
-	r.exchange = exchange{room: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
+	r.exchange = exchange{scratch: r, id: "id", metadata: map[string]string{"a": "b"}, refusal: errEmptyStream, attempts: 2, headSent: true}
 	r.attempt = attempt{x: &r.exchange, model: "m", recorded: true, committed: true}
 	r.attempt.log().Metadata = r.exchange.metadata
-	r.stake = &reservation{bound: 1, open: true}
+	r.reservation = &reservation{maxCostNano: 1, open: true}
 	r.values["key"] = "sk-secret"
 	lines := func() wire.Header {
 		return append(make(wire.Header, 0, 9), wire.Field{Name: "authorization", Value: "sk-secret"})
 	}
-	r.sent, r.signed, r.given = lines(), lines()[:0], lines()
+	r.sent, r.signed, r.clientHeader = lines(), lines()[:0], lines()
 	r.plan.Target = "/?key=sk-secret"
 	r.signing = sign.Request{Method: http.MethodPost, Header: &r.signed, Body: wire.Bytes([]byte("body"))}
 	r.request = transport.Request{Target: "/?key=sk-secret", Header: r.signed, Body: r.signing.Body}
 	visit := reflect.ValueOf(r.visit).Pointer()
-	r.leave()
+	r.release()
 
 	if !reflect.ValueOf(r.exchange).IsZero() || !reflect.ValueOf(r.attempt).IsZero() {
 		t.Errorf("the exchange or its attempt is left: %+v %+v", r.exchange, r.attempt)
 	}
-	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || !reflect.ValueOf(*r.stake).IsZero() || len(r.values) > 0 {
-		t.Errorf("of the call is left: %+v %+v %+v %v", r.signing, r.request, *r.stake, r.values)
+	if !reflect.ValueOf(r.plan).IsZero() || !reflect.ValueOf(r.signing).IsZero() || !reflect.ValueOf(r.request).IsZero() || !reflect.ValueOf(*r.reservation).IsZero() || len(r.values) > 0 {
+		t.Errorf("of the call is left: %+v %+v %+v %v", r.signing, r.request, *r.reservation, r.values)
 	}
-	for _, h := range []wire.Header{r.sent, r.signed, r.given} {
+	for _, h := range []wire.Header{r.sent, r.signed, r.clientHeader} {
 		for _, f := range h[:cap(h)] {
 			if len(h) > 0 || f != (wire.Field{}) {
 				t.Errorf("a line is left: %q", f)

@@ -13,15 +13,15 @@ import (
 
 // rules are an endpoint's changes to bodies in the words of the dialects.
 type rules struct {
-	request dialect.RequestRules
-	reply   dialect.ResponseRules
+	request  dialect.RequestRules
+	response dialect.ResponseRules
 }
 
-// ruleBook keeps the rules of every endpoint that was called: there are as many as
+// ruleCache keeps the rules of every endpoint that was called: there are as many as
 // the specifications have, and they never change.
-type ruleBook struct{ known sync.Map } // *provider.Endpoint to *rules
+type ruleCache struct{ known sync.Map } // *provider.Endpoint to *rules
 
-func (b *ruleBook) of(p *provider.Plan) *rules {
+func (b *ruleCache) lookup(p *provider.Plan) *rules {
 	if r, ok := b.known.Load(p.Endpoint); ok {
 		return r.(*rules)
 	}
@@ -29,11 +29,11 @@ func (b *ruleBook) of(p *provider.Plan) *rules {
 	return r.(*rules)
 }
 
-// replyRules are the changes to an attempt's answer. A caller who asks for it gets
+// responseRules are the changes to an attempt's answer. A caller who asks for it gets
 // the provider's own finish reasons and extras.
 // Source: contract/dataplane.md 1.1, strict compliance.
-func (g *Gateway) replyRules(a *attempt) dialect.ResponseRules {
-	r := g.rules.of(a.plan).reply
+func (g *Gateway) responseRules(a *attempt) dialect.ResponseRules {
+	r := g.rules.lookup(a.plan).response
 	if !a.strict {
 		r.FinishReasons, r.Extras, r.Blocks = nil, nil, true
 	}
@@ -48,7 +48,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 			ReasoningField: e.Params.ReasoningField, ThinkingSwitch: e.Params.ThinkingSwitch, CallIDs: e.Params.CallIDs, CustomTools: e.Params.CustomTools,
 			DocumentURLs: e.Params.DocumentURLs, Inline: e.Params.InlineMedia, Threads: e.Params.Threads,
 		},
-		reply: dialect.ResponseRules{
+		response: dialect.ResponseRules{
 			FinishReasons: e.Response.FinishReasons, UsagePath: e.Response.UsagePath, Extras: e.Response.Extras, NoDone: s.Stream.NoDone,
 			ContentLists: e.Response.ContentLists,
 		},
@@ -67,7 +67,7 @@ func translate(s *provider.Spec, e *provider.Endpoint) *rules {
 		r.request.Swap = append(r.request.Swap, swap)
 	}
 	for _, k := range deepestFirst(e.Response.Rename) {
-		r.reply.Rename = append(r.reply.Rename, dialect.Rename{Path: k, To: e.Response.Rename[k]})
+		r.response.Rename = append(r.response.Rename, dialect.Rename{Path: k, To: e.Response.Rename[k]})
 	}
 	return r
 }

@@ -20,7 +20,7 @@ func (s Selection) Any() bool { return s.Provider || s.Routing || s.Passthrough 
 // Note takes one header line into account, with its name in lower case. Aliases are further
 // prefixes that count as x-gateway-. A header without a value is ignored.
 func (s *Selection) Note(name, value string, aliases []string) {
-	control, ok := ownControl(name, aliases)
+	control, ok := controlName(name, aliases)
 	if !ok || strings.TrimSpace(value) == "" {
 		return
 	}
@@ -34,9 +34,9 @@ func (s *Selection) Note(name, value string, aliases []string) {
 	}
 }
 
-// ownControl is the name of a control header without its prefix: "provider" of
+// controlName is the name of a control header without its prefix: "provider" of
 // "x-gateway-provider".
-func ownControl(name string, aliases []string) (control string, ok bool) {
+func controlName(name string, aliases []string) (control string, ok bool) {
 	if control, ok = strings.CutPrefix(name, prefix); ok {
 		return control, true
 	}

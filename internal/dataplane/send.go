@@ -22,7 +22,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 	g.pollBefore(ctx, a.x)
 	var waited time.Duration
 	for n := 0; ; n++ {
-		resp, err := g.call(ctx, a, &a.x.room.answer)
+		resp, err := g.call(ctx, a, &a.x.scratch.responseBuffer)
 		if err != nil && ctx.Err() != nil {
 			return clientGone(ctx, err)
 		}
@@ -44,7 +44,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			if late {
 				status = 408
 			}
-			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, Lost: err != nil && !late, Status: status, Header: head, Waited: waited}, g.Clock.Now())
+			wait, again, refused = a.target.Retry.Next(routing.Tried{Retries: n, UpstreamFailed: err != nil && !late, Status: status, Header: head, Waited: waited}, g.Clock.Now())
 			again = again && (late || curable(err)) && ctx.Err() == nil
 		}
 		if !again || !a.body.Replayable() {
@@ -57,7 +57,7 @@ func (g *Gateway) send(ctx context.Context, a *attempt) error {
 			a.noteRetried(resp)
 			_ = resp.Body.Close() // this answer is given up for another try
 		}
-		a.first, a.talk = nil, nil // and so is the beginning of its stream
+		a.first, a.translator = nil, nil // and so is the beginning of its stream
 		g.Metrics.retry(a)
 		waited += wait
 		if err := background.Sleep(ctx, wait); err != nil {
@@ -92,8 +92,8 @@ func retryCount(a *attempt, n int, refused bool, status int, err error) int {
 
 // call signs the request and sends it once. The answer may be made in a room that no
 // other answer is read from meanwhile; nil makes it a new one.
-func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBuffer) (*transport.Response, error) {
-	r := a.x.room
+func (g *Gateway) call(ctx context.Context, a *attempt, buf *transport.ResponseBuffer) (*transport.Response, error) {
+	r := a.x.scratch
 	r.signed = append(r.signed[:0], a.header...)
 	r.signing = sign.Request{Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: a.plan.Target, Header: &r.signed, Body: a.body}
 	if err := g.sign(ctx, a, &r.signing); err != nil {
@@ -101,12 +101,12 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBu
 	}
 	r.request = transport.Request{
 		Method: a.plan.Method, Scheme: a.plan.Scheme, Host: a.plan.Host, Target: r.signing.Target, Header: r.signed, Body: a.body,
-		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, ResponseBuffer: in,
+		HeadTimeout: g.headTimeout(a), IdleTimeout: g.set.IdleTimeout, ResponseBuffer: buf,
 	}
 	a.outlives.release()
 	a.outlives = nil
 	switch {
-	case in == nil || a != &r.attempt:
+	case buf == nil || a != &r.attempt:
 	case a.x.passes != nil && !a.body.Replayable(): // the time to take the body ends the call, too
 		ctx = g.detach(ctx, a)
 	default:
@@ -122,8 +122,8 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBu
 	resp, err := g.Client.Do(ctx, &r.request)
 	err = answered(err)
 	a.sentUpstream = a.sentUpstream || reached(err) // a request may take several calls
-	if own := g.unsent(err); own != nil {
-		return nil, own
+	if unsentErr := g.unsent(err); unsentErr != nil {
+		return nil, unsentErr
 	}
 	if err != nil {
 		return nil, err
@@ -135,11 +135,11 @@ func (g *Gateway) call(ctx context.Context, a *attempt, in *transport.ResponseBu
 	a.upstream, a.got = int32(resp.Status), resp.Header
 	a.firstByte = g.Clock.Now().Sub(a.started)
 	a.queue, a.connect = resp.Queue, resp.Connect
-	if o := a.outlives; o.answersWhole(g) {
+	if o := a.outlives; o.isBuffered(g) {
 		resp.Body = &readOn{resp.Body, o}
 	}
 	a.noteRetryInfo(resp)
-	a.judge(resp, in != nil)
+	a.judge(resp, buf != nil)
 	a.stream = a.stream || a.x.bodyNotParsed && a.unified() && eventStream(resp.Header) // what asked for it was not read
 	if a.stream && a.unified() && resp.Status == 200 && (eventStream(resp.Header) || a.textStream(resp.Header)) {
 		g.translateStream(a, resp)

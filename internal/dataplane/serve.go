@@ -17,8 +17,8 @@ import (
 //
 // The error is for the front alone: the client is gone, or the answer had to be
 // cut; then the connection must not be used again.
-func (g *Gateway) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
-	return g.serve(ctx, g.newExchange(in, out))
+func (g *Gateway) Serve(ctx context.Context, req *wire.Request, out wire.Responder) error {
+	return g.serve(ctx, g.newExchange(req, out))
 }
 
 func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
@@ -28,7 +28,7 @@ func (g *Gateway) serve(ctx context.Context, x *exchange) (err error) {
 			break
 		}
 	}
-	return g.reply(ctx, x, g.checkDeferred(ctx, x, err))
+	return g.respond(ctx, x, g.checkDeferred(ctx, x, err))
 }
 
 // admit finds out who calls and whether they may, before a byte of the body is read.
@@ -36,10 +36,10 @@ func (g *Gateway) admit(ctx context.Context, x *exchange) error {
 	if err := g.identify(x); err != nil {
 		return err
 	}
-	if err := checkMethod(x.in.Method); err != nil {
+	if err := checkMethod(x.req.Method); err != nil {
 		return err
 	}
-	if err := checkLoop(x.in.Header); err != nil {
+	if err := checkLoop(x.req.Header); err != nil {
 		return err
 	}
 	if err := g.limitCaller(ctx, x); err != nil {
@@ -102,18 +102,18 @@ func (g *Gateway) finishRequest(ctx context.Context, x *exchange, panicked any, 
 			g.record(a, record.Failed)
 		}
 		if !x.headSent {
-			err = g.answerFault(x, fault.Wrap(fault.Internal, err))
+			err = g.respondError(x, fault.Wrap(fault.Internal, err))
 		}
 	}
 	_ = g.checkDeferred(ctx, x, nil) // behind a panic: whatever they say, the request counts
-	g.settleCaller(x)
+	g.releaseCallerHolds(x)
 	took := g.Clock.Now().Sub(x.started)
 	g.Metrics.done(x, took.Seconds())
 	g.accessLine(x, took)
 	x.replay.end(x)
 	x.close()
 	if panicked == nil {
-		x.room.leave()
+		x.scratch.release()
 	}
 	g.open.Add(-1)
 	return err

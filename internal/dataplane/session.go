@@ -37,7 +37,7 @@ type session struct {
 	openResponses int        // responses under way
 	used          llm.Usage  // of those that are done, of the line that is open
 	last          int64      // tokens of input of the last one that was done
-	words         []byte     // events of text since the last one
+	textEvents    []byte     // events of text since the last one
 	all           llm.Usage  // of closed lines
 	spend         record.Spend
 	terms         []catalog.Term
@@ -86,8 +86,8 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 			s.close(answered)
 		}
 	case "response.output_text.delta", "response.text.delta", "response.output_audio_transcript.delta", "response.audio_transcript.delta":
-		if len(s.words)+len(data) < maxEventBytes {
-			s.words = append(append(append(s.words, "data: "...), data...), '\n')
+		if len(s.textEvents)+len(data) < maxEventBytes {
+			s.textEvents = append(append(append(s.textEvents, "data: "...), data...), '\n')
 		}
 	default:
 		return s.transcription.note(ctx, kind, data)
@@ -97,7 +97,7 @@ func (s *session) fromProvider(ctx context.Context, data []byte) error {
 
 // reserve opens a line unless one is open.
 func (s *session) reserve(ctx context.Context) error {
-	if s.a.stake.reserved() {
+	if s.a.reservation.reserved() {
 		return nil
 	}
 	err := s.g.reserve(ctx, s.a)
@@ -107,24 +107,24 @@ func (s *session) reserve(ctx context.Context) error {
 
 // close closes the line with what was used under it.
 func (s *session) close(e outcome) {
-	st, a := s.a.stake, s.a
+	st, a := s.a.reservation, s.a
 	if !st.reserved() {
 		return
 	}
 	a.log().Usage = s.used
-	st.owed = s.g.charge(a, e)
+	st.finalCharge = s.g.charge(a, e)
 	s.g.buildClosingEntry(a)
 	if err := s.g.Journal.AppendLine(&st.line); err != nil {
 		s.g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
-	s.g.settleStake(a)
-	s.sum(st)
-	st.holds, s.used, s.words = nil, llm.Usage{}, s.words[:0]
+	s.g.releaseUnused(a)
+	s.addSpend(st)
+	st.holds, s.used, s.textEvents = nil, llm.Usage{}, s.textEvents[:0]
 }
 
-// sum adds a closed line to what the record of the conversation says.
-func (s *session) sum(st *reservation) {
-	one, o := st.spend(s.a.x.room), &st.owed
+// addSpend adds a closed line to what the record of the conversation says.
+func (s *session) addSpend(st *reservation) {
+	one, o := st.spend(s.a.x.scratch), &st.finalCharge
 	s.g.Metrics.spent(s.a.spec.ID, &one)
 	s.all = s.all.Add(o.usage)
 	for _, t := range o.bill.Terms {
@@ -151,7 +151,7 @@ func (s *session) end() {
 	s.transcription.end()
 	switch {
 	case s.openResponses > 0:
-		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.EventText(s.words), s.a.priceName()).Tokens})
+		s.used = s.used.Add(llm.Usage{InputTokens: s.last, OutputTokens: s.g.counter.Text(tokens.EventText(s.textEvents), s.a.priceName()).Tokens})
 		s.used.TotalTokens = s.used.InputTokens + s.used.OutputTokens
 		s.close(broken)
 	default:

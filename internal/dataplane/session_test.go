@@ -25,9 +25,9 @@ import (
 
 // What gpt-realtime costs in nano-dollars a token.
 const (
-	spokenTextIn, spokenTextOut   = 4_000, 16_000
-	spokenAudioIn, spokenAudioOut = 32_000, 64_000
-	spokenCached                  = 400
+	realtimeTextIn, realtimeTextOut   = 4_000, 16_000
+	realtimeAudioIn, realtimeAudioOut = 32_000, 64_000
+	realtimeCached                    = 400
 )
 
 // talker is a provider of realtime conversations: it answers each event with the next of
@@ -41,18 +41,18 @@ func talker(t *testing.T, opening []string, replies ...[]string) string {
 		}
 		defer c.CloseNow()
 		c.SetReadLimit(1 << 20)
-		say := func(events []string) {
+		send := func(events []string) {
 			for _, e := range events {
 				_ = c.Write(r.Context(), websocket.MessageText, []byte(e))
 			}
 		}
-		say(opening)
+		send(opening)
 		for i := 0; ; i++ {
 			if _, _, err := c.Read(r.Context()); err != nil {
 				return
 			}
 			if i < len(replies) {
-				say(replies[i])
+				send(replies[i])
 			}
 		}
 	}))
@@ -81,8 +81,8 @@ func (r *rig) converse(t *testing.T, ctx context.Context, host string) *websocke
 	return c
 }
 
-// heard reads events up to one that has a text in it.
-func heard(t *testing.T, ctx context.Context, c *websocket.Conn, text string) string {
+// readUntil reads events up to one that has a text in it.
+func readUntil(t *testing.T, ctx context.Context, c *websocket.Conn, text string) string {
 	t.Helper()
 	for {
 		_, b, err := c.Read(ctx)
@@ -96,12 +96,12 @@ func heard(t *testing.T, ctx context.Context, c *websocket.Conn, text string) st
 }
 
 const (
-	asking  = `{"type":"response.create"}`
-	created = `{"type":"response.created","response":{"id":"r","status":"in_progress","usage":null}}`
-	word    = `{"type":"response.output_audio_transcript.delta","delta":"one two three"}`
-	done    = `{"type":"response.done","response":{"id":"r","status":"completed","usage":{"total_tokens":140,"input_tokens":100,"output_tokens":40,` +
+	asking          = `{"type":"response.create"}`
+	created         = `{"type":"response.created","response":{"id":"r","status":"in_progress","usage":null}}`
+	transcriptDelta = `{"type":"response.output_audio_transcript.delta","delta":"one two three"}`
+	done            = `{"type":"response.done","response":{"id":"r","status":"completed","usage":{"total_tokens":140,"input_tokens":100,"output_tokens":40,` +
 		`"input_token_details":{"text_tokens":20,"audio_tokens":50,"cached_tokens":30},"output_token_details":{"text_tokens":10,"audio_tokens":30}}}}`
-	doneCost = 20*spokenTextIn + 50*spokenAudioIn + 30*spokenCached + 10*spokenTextOut + 30*spokenAudioOut
+	doneCost = 20*realtimeTextIn + 50*realtimeAudioIn + 30*realtimeCached + 10*realtimeTextOut + 30*realtimeAudioOut
 )
 
 // In a browser OpenAI's clients offer their key as a subprotocol. It is the caller's key, and
@@ -162,7 +162,7 @@ func TestConversationsAreMeteredByWhateverPath(t *testing.T) {
 			defer stop()
 			r := newRig(t)
 			plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
-			c, resp, err := r.socketTo(ctx, talker(t, nil, []string{created, word, done}), path+"?model=gpt-realtime")
+			c, resp, err := r.socketTo(ctx, talker(t, nil, []string{created, transcriptDelta, done}), path+"?model=gpt-realtime")
 			if !opens {
 				if err == nil || resp == nil || resp.StatusCode != http.StatusNotImplemented {
 					t.Errorf("opened: %v %v", resp, err)
@@ -175,11 +175,11 @@ func TestConversationsAreMeteredByWhateverPath(t *testing.T) {
 			if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
 				t.Fatal(err)
 			}
-			heard(t, ctx, c, "response.done")
+			readUntil(t, ctx, c, "response.done")
 			if err := c.Close(websocket.StatusNormalClosure, ""); err != nil {
 				t.Error(err)
 			}
-			if row, s := r.journal.one(t), r.bank.State(time.Now(), &plan.Budgets[0]); row.Spend.Cost != doneCost || s.Used != doneCost {
+			if row, s := r.journal.one(t), r.limiter.State(time.Now(), &plan.Budgets[0]); row.Spend.Cost != doneCost || s.Used != doneCost {
 				t.Errorf("cost %d, used %d", row.Spend.Cost, s.Used)
 			}
 		})
@@ -194,13 +194,13 @@ func TestConversationIsBilledByResponse(t *testing.T) {
 	defer stop()
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 100)}})
-	c := r.converse(t, ctx, talker(t, nil, []string{created, word, done}, []string{created, done}))
+	c := r.converse(t, ctx, talker(t, nil, []string{created, transcriptDelta, done}, []string{created, done}))
 	for n := range 2 {
 		if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
 			t.Fatal(err)
 		}
-		heard(t, ctx, c, "response.done")
-		if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != int64(n+1)*doneCost {
+		readUntil(t, ctx, c, "response.done")
+		if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Held != 0 || s.Used != int64(n+1)*doneCost {
 			t.Errorf("behind response %d: %+v", n, s)
 		}
 	}
@@ -234,7 +234,7 @@ func TestConversationEndsAtItsBudget(t *testing.T) {
 			if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
 				t.Fatal(err)
 			}
-			if e := heard(t, ctx, c, `"type":"error"`); !strings.Contains(e, "api_key_exhaust_error") {
+			if e := readUntil(t, ctx, c, `"type":"error"`); !strings.Contains(e, "api_key_exhaust_error") {
 				t.Error(e)
 			}
 			_, _, err := c.Read(ctx)
@@ -255,19 +255,19 @@ func TestConversationBreaksOff(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 	defer stop()
 	r := newRig(t)
-	c := r.converse(t, ctx, talker(t, nil, []string{created, done}, []string{created, word}))
+	c := r.converse(t, ctx, talker(t, nil, []string{created, done}, []string{created, transcriptDelta}))
 	for _, until := range []string{"response.done", "one two three"} {
 		if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
 			t.Fatal(err)
 		}
-		heard(t, ctx, c, until)
+		readUntil(t, ctx, c, until)
 	}
 	if err := c.CloseNow(); err != nil {
 		t.Error(err)
 	}
 	row, lines := r.journal.one(t), r.journal.ledger()
 	rest := row.Spend.Cost - doneCost
-	if row.Spend.State != "estimated" || rest < 100*spokenTextIn+3*spokenTextOut || rest > 100*spokenTextIn+6*spokenTextOut || len(lines) != 4 || lines[3].State != ledger.Estimated {
+	if row.Spend.State != "estimated" || rest < 100*realtimeTextIn+3*realtimeTextOut || rest > 100*realtimeTextIn+6*realtimeTextOut || len(lines) != 4 || lines[3].State != ledger.Estimated {
 		t.Errorf("%s: %+v, %+v", row.Outcome, row.Spend, lines)
 	}
 }
@@ -282,7 +282,7 @@ func TestResponseThatNeverBegan(t *testing.T) {
 	if err := c.Write(ctx, websocket.MessageText, []byte(asking)); err != nil {
 		t.Fatal(err)
 	}
-	heard(t, ctx, c, "error")
+	readUntil(t, ctx, c, "error")
 	if err := c.Close(websocket.StatusNormalClosure, "bye"); err != nil {
 		t.Error(err)
 	}
@@ -300,7 +300,7 @@ func TestStopEndsConversations(t *testing.T) {
 			t.Parallel()
 			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 			defer stop()
-			r, toldUpstream := newRig(t), make(chan error, 1)
+			r, upstreamClosed := newRig(t), make(chan error, 1)
 			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				c, err := websocket.Accept(w, req, nil)
 				if err != nil {
@@ -309,14 +309,14 @@ func TestStopEndsConversations(t *testing.T) {
 				defer c.CloseNow()
 				_ = c.Write(req.Context(), websocket.MessageText, []byte(created))
 				_, _, err = c.Read(req.Context())
-				toldUpstream <- err
+				upstreamClosed <- err
 			}))
 			t.Cleanup(upstream.Close)
 			calls, cut := context.WithCancel(t.Context())
 			defer cut()
 			r.server.URL = serveUnder(t, calls, front.New(r.gateway))
 			c := r.converse(t, ctx, upstream.URL)
-			heard(t, ctx, c, "response.created")
+			readUntil(t, ctx, c, "response.created")
 			r.gateway.Stop()
 			cut()
 			if answers {
@@ -325,7 +325,7 @@ func TestStopEndsConversations(t *testing.T) {
 					t.Errorf("the caller is told %v", err)
 				}
 			}
-			if err := <-toldUpstream; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+			if err := <-upstreamClosed; websocket.CloseStatus(err) != websocket.StatusGoingAway {
 				t.Errorf("the provider is told %v", err)
 			}
 			if row := r.journal.one(t); row.Outcome != record.Interrupted {
@@ -376,12 +376,12 @@ func TestSilentHandshakes(t *testing.T) {
 	})
 	t.Run("the caller leaves", func(t *testing.T) {
 		t.Parallel()
-		ctx, leave := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		r := newRig(t)
 		host, called := silent(t)
 		go func() {
 			<-called
-			leave()
+			cancel()
 		}()
 		if _, _, err := r.socketTo(ctx, host, path); err == nil {
 			t.Fatal("opened")

@@ -41,7 +41,7 @@ func (g *Gateway) planCall(ctx context.Context, a *attempt) error {
 	x := a.x
 	host := a.customHost()
 	call := provider.Call{
-		Method: x.in.Method, ID: x.match.ID, Path: x.path, RawQuery: x.query(a.model),
+		Method: x.req.Method, ID: x.match.ID, Path: x.path, RawQuery: x.query(a.model),
 		Model: a.model, User: x.user, Stream: a.wantsStream(), CustomHost: host,
 	}
 	if host != "" {
@@ -92,14 +92,14 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	}
 	s := a.shaping()
 	if a.unified() {
-		s.Rules = &g.rules.of(a.plan).request
+		s.Rules = &g.rules.lookup(a.plan).request
 	}
 	if a.plan.Model != x.model || x.account != "" || x.deployed != "" {
 		s.Model = a.plan.Model
 	}
 	switch {
 	case a.isNative():
-		return g.shapeOwn(a, s)
+		return g.shapeNative(a, s)
 	case a.speech.translates():
 		if s.Rules = nil; x.deployed == "" {
 			s.Model = ""
@@ -121,14 +121,14 @@ func (g *Gateway) shapeBody(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// shapeOwn shapes a body that comes and goes in the provider's own words: what the config
+// shapeNative shapes a body that comes and goes in the provider's own words: what the config
 // changes is all that is ours to change.
-func (g *Gateway) shapeOwn(a *attempt, s dialect.Shaping) error {
+func (g *Gateway) shapeNative(a *attempt, s dialect.Shaping) error {
 	var edits []splice.Edit
 	if a.x.doc != nil {
 		edits = g.Dialect.Shape(llm.Proxy, a.x.doc, dialect.Shaping{Default: s.Default, Override: s.Override, Drop: s.Drop}).Edits
 	}
-	return g.ownBody(a, edits)
+	return g.setNativeBody(a, edits)
 }
 
 // shapeUnified shapes a JSON body of a typed route for a provider that speaks the caller's
@@ -140,23 +140,23 @@ func (g *Gateway) shapeUnified(ctx context.Context, a *attempt, s dialect.Shapin
 	}
 	s.NoUsage = a.leftOut&dialect.AddedUsage != 0
 	shaped := g.Dialect.Shape(x.match.Endpoint, x.doc, s)
-	a.stream, a.askedUsage = shaped.Stream, shaped.AddedUsageRequest
+	a.stream, a.addedUsageRequest = shaped.Stream, shaped.AddedUsageRequest
 	if shaped.AddedUsageRequest {
 		a.addedParams = dialect.AddedUsage
 	}
-	if err := a.lose(shaped.Unsupported); err != nil {
+	if err := a.recordDropped(shaped.Unsupported); err != nil {
 		return err
 	}
 	edits := shaped.Edits
-	if x.carry != nil {
-		edits = append(edits, x.carry.edit(x.doc))
+	if x.partial != nil {
+		edits = append(edits, x.partial.edit(x.doc))
 	}
-	kept, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
+	stateEdits, err := g.States.edits(ctx, x.key.Principal.WorkspaceID, x.match.Endpoint, x.doc)
 	if err != nil {
 		return err
 	}
-	edits = append(edits, kept...)
-	if len(kept) > 0 {
+	edits = append(edits, stateEdits...)
+	if len(stateEdits) > 0 {
 		a.restored = x.doc.Apply(edits)
 	}
 	switch {

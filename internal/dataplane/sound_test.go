@@ -26,16 +26,16 @@ func wave(seconds int) string {
 func TestTranscriptionsAreReckoned(t *testing.T) {
 	t.Parallel()
 	const (
-		second   = 100_000    // nano-dollars, of whisper-1
-		heard    = 10 * 6_000 // of a second with gpt-4o-transcribe
-		wordCost = 10_000     // of a token that it writes
-		usual    = 16_000     // bytes of a second of speech
+		second      = 100_000    // nano-dollars, of whisper-1
+		audioSecond = 10 * 6_000 // of a second with gpt-4o-transcribe
+		tokenCost   = 10_000     // of a token that it writes
+		usual       = 16_000     // bytes of a second of speech
 	)
 	unpriced := map[string]string{"unheard-of": "unknown_model"}
 	text, song := upstream.Text(200, "text/plain", "Hello there"), upstream.Text(200, "text/plain", strings.Repeat("Hello there ", 4000))
 	for name, c := range map[string]struct {
 		model, recording string
-		reply            upstream.Response
+		response         upstream.Response
 		state            string
 		cost             int64
 	}{
@@ -46,16 +46,16 @@ func TestTranscriptionsAreReckoned(t *testing.T) {
 		"by its own head":       {"whisper-1", wave(10), text, "estimated", 10 * second},
 		"of few bytes":          {"whisper-1", strings.Repeat("a", 100_000), upstream.Text(200, "text/plain", strings.Repeat("Hello there ", 400)), "estimated", 100 * second},
 		"of too few bytes":      {"whisper-1", strings.Repeat("a", 75_000), song, "estimated", 100 * second},
-		"of words from nowhere": {"gpt-4o-transcribe", "a", song, "estimated", 6*6_000 + 21*wordCost},
+		"of words from nowhere": {"gpt-4o-transcribe", "a", song, "estimated", 6*6_000 + 21*tokenCost},
 		"without a price":       {"unheard-of", strings.Repeat("a", 10*usual), text, "estimated", 0},
-		"by tokens":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), text, "estimated", 10*heard + 2*wordCost},
-		"no answer":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 10 * heard},
+		"by tokens":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), text, "estimated", 10*audioSecond + 2*tokenCost},
+		"no answer":             {"gpt-4o-transcribe", strings.Repeat("a", 10*usual), upstream.Response{End: upstream.Cut, Raw: []byte("HTTP/1.1 200 O")}, "estimated", 10 * audioSecond},
 		"refused":               {"whisper-1", strings.Repeat("a", 10*usual), upstream.OpenAIError(400, "invalid_request_error", "", "no"), "released", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle("/v1/audio/transcriptions", upstream.Always(c.reply))
+			r.up.Handle("/v1/audio/transcriptions", upstream.Always(c.response))
 			body, kind := form(t, "model", c.model, "response_format", "text", "@file", "a.mp3:"+c.recording)
 			r.call("POST", "/v1/audio/transcriptions", body, r.custom("content-type: "+kind)...)
 			s := r.journal.one(t).Spend
@@ -74,19 +74,19 @@ func TestTranscriptionsAreReckoned(t *testing.T) {
 // more than that is held for it.
 func TestSpeechIsReckoned(t *testing.T) {
 	t.Parallel()
-	const letter, in, out = 15_000, 600, 12_000 // nano-dollars: a character of tts-1, tokens of gpt-4o-mini-tts
+	const charCost, textIn, out = 15_000, 600, 12_000 // nano-dollars: a character of tts-1, tokens of gpt-4o-mini-tts
 	minute := strings.Repeat("hello ", 150)
 	for name, c := range map[string]struct {
 		model, text, more, state, unpriced string
 		cost                               int64
 	}{
-		"characters":          {"tts-1", minute, "", "settled", "", 900 * letter},
-		"of more than a byte": {"tts-1", strings.Repeat("\u4f60", 100), "", "settled", "", 100 * letter},
-		"tokens":              {"gpt-4o-mini-tts", minute, "", "estimated", "", 151*in + 1250*out},
-		"and how to speak":    {"gpt-4o-mini-tts", minute, `,"instructions":"hello hello"`, "estimated", "", 153*in + 1250*out},
-		"slowly":              {"gpt-4o-mini-tts", minute, `,"speed":0.5`, "estimated", "", 151*in + 2500*out},
-		"more than slowly":    {"gpt-4o-mini-tts", minute, `,"speed":-1e9`, "estimated", "", 151*in + 5000*out},
-		"in haste":            {"gpt-4o-mini-tts", minute, `,"speed":4`, "estimated", "", 151*in + 1250*out},
+		"characters":          {"tts-1", minute, "", "settled", "", 900 * charCost},
+		"of more than a byte": {"tts-1", strings.Repeat("\u4f60", 100), "", "settled", "", 100 * charCost},
+		"tokens":              {"gpt-4o-mini-tts", minute, "", "estimated", "", 151*textIn + 1250*out},
+		"and how to speak":    {"gpt-4o-mini-tts", minute, `,"instructions":"hello hello"`, "estimated", "", 153*textIn + 1250*out},
+		"slowly":              {"gpt-4o-mini-tts", minute, `,"speed":0.5`, "estimated", "", 151*textIn + 2500*out},
+		"more than slowly":    {"gpt-4o-mini-tts", minute, `,"speed":-1e9`, "estimated", "", 151*textIn + 5000*out},
+		"in haste":            {"gpt-4o-mini-tts", minute, `,"speed":4`, "estimated", "", 151*textIn + 1250*out},
 		"nothing":             {"gpt-4o-mini-tts", "", "", "estimated", "", 0},
 		"without a price":     {"unheard-of", minute, "", "settled", "unknown_model", 0},
 	} {

@@ -24,7 +24,7 @@ type dialectSet struct {
 	clients  map[llm.Endpoint]dialect.Client       // what callers speak on a surface; of several the first that is listed
 }
 
-func newTongues(list []*dialect.Dialect) dialectSet {
+func newDialectSet(list []*dialect.Dialect) dialectSet {
 	t := dialectSet{make(map[provider.Dialect]*dialect.Dialect, len(list)), map[llm.Endpoint]dialect.Client{}}
 	for _, d := range list {
 		t.dialects[provider.Dialect(d.Name)] = d
@@ -66,7 +66,7 @@ func (x *exchange) otherEndpoints(surface llm.Endpoint) []llm.Endpoint {
 // Source: contract/provider-transforms.md sections 9 and 10.
 func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, error) {
 	surface := a.x.match.Endpoint
-	if a.x.own {
+	if a.x.nativeClient {
 		return g.planNative(a, call)
 	}
 	if surface == llm.ChatComplete && a.x.ctl.asksFor(responsesBeta) {
@@ -98,10 +98,10 @@ func (g *Gateway) choosePlan(a *attempt, call provider.Call) (*provider.Plan, er
 // the rest stays here. Google refuses calls with a parameter that it does not know, such as
 // the "beta=true" of coding agents that speak to Claude.
 func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) (*provider.Plan, error) {
-	key, kept, lasts := g.plans.find(a, call, surface)
-	if kept != nil {
-		a.x.room.plan, a.speech = kept.plan, kept.speech
-		return &a.x.room.plan, nil
+	key, cached, lasts := g.plans.find(a, call, surface)
+	if cached != nil {
+		a.x.scratch.plan, a.speech = cached.plan, cached.speech
+		return &a.x.scratch.plan, nil
 	}
 	if lasts {
 		call = owned(call)
@@ -111,7 +111,7 @@ func (g *Gateway) planFor(a *attempt, call provider.Call, surface llm.Endpoint) 
 	if err != nil {
 		return nil, err
 	}
-	s, ok := g.tongues.translation(p.Endpoint.Dialect, call.Endpoint, surface)
+	s, ok := g.dialects.translation(p.Endpoint.Dialect, call.Endpoint, surface)
 	if !ok {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", surface, a.spec.ID)
 	}

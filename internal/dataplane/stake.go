@@ -39,35 +39,35 @@ type prices interface {
 // for that, and the line of the ledger that says so. A line is reserved before each call
 // of the provider and closed by what the call came to.
 type reservation struct {
-	tariff    *catalog.RateCard
-	early     bool // the price list of the provider was not read yet: built-in prices stand in
-	falls     fallbacks
-	later     bool      // a job: rates count its tokens when it is settled
-	own       [1]string // room of attempt.models for a call that names no other
-	most      catalog.Limits
-	cap       int64 // tokens that the caller lets an answer become; 0: not said
-	responses int64 // to one prompt that the caller asks for
-	bound     int64 // what the most costs, in nano-dollars
-	line      ledger.Entry
-	open      bool         // the line is reserved and not closed
-	holds     []quota.Hold // budgets, then rates
-	rates     int          // where the rates begin
-	moved     bool         // what is held of budgets and rates of tokens belongs to another attempt now
-	owed      charge       // what the attempt came to, once its line is closed
+	tariff      *catalog.RateCard
+	early       bool // the price list of the provider was not read yet: built-in prices stand in
+	falls       fallbacks
+	later       bool      // a job: rates count its tokens when it is settled
+	modelBuf    [1]string // room of attempt.models for a call that names no other
+	maxUsage    catalog.Limits
+	cap         int64 // tokens that the caller lets an answer become; 0: not said
+	responses   int64 // to one prompt that the caller asks for
+	maxCostNano int64 // what the most costs, in nano-dollars
+	line        ledger.Entry
+	open        bool         // the line is reserved and not closed
+	holds       []quota.Hold // budgets, then rates
+	rates       int          // where the rates begin
+	moved       bool         // what is held of budgets and rates of tokens belongs to another attempt now
+	finalCharge charge       // what the attempt came to, once its line is closed
 }
 
 // newReservation is the stake of an attempt that is metered.
 func (a *attempt) newReservation() *reservation {
-	if a.stake != nil { // of the response before, in a conversation
-		return a.stake
+	if a.reservation != nil { // of the response before, in a conversation
+		return a.reservation
 	}
-	r := a.x.room
-	if r.stake == nil {
-		r.stake = new(reservation)
+	r := a.x.scratch
+	if r.reservation == nil {
+		r.reservation = new(reservation)
 	}
-	*r.stake = reservation{}
-	a.stake = r.stake
-	return a.stake
+	*r.reservation = reservation{}
+	a.reservation = r.reservation
+	return a.reservation
 }
 
 // reserved reports whether a line is reserved and not closed. A nil stake is one that holds
@@ -89,8 +89,8 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	s.allow(a.length())
-	s.most = g.most(a)
-	s.bound = s.dearest()
+	s.maxUsage = g.maxUsage(a)
+	s.maxCostNano = s.dearest()
 	s.holds, s.rates = g.collectHolds(a)
 	if err := g.reserveMax(ctx, a); err != nil {
 		s.holds = nil
@@ -104,7 +104,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 		s.holds = nil
 		return err
 	}
-	return g.enter(a, now, id)
+	return g.recordReservation(a, now, id)
 }
 
 // reserveMax checks that the maximum cost of the attempt is known where a budget needs it:
@@ -128,7 +128,7 @@ func (g *Gateway) priceOf(a *attempt, model string) *catalog.RateCard {
 // priceAgain takes the prices of a list that was read since the call was reserved, so that
 // the first call of a provider costs what every later one does.
 func (g *Gateway) priceAgain(a *attempt) {
-	s := a.stake
+	s := a.reservation
 	if !s.early || !g.Prices.Loaded(a.spec.ID) {
 		return
 	}
@@ -142,7 +142,7 @@ func (g *Gateway) priceAgain(a *attempt) {
 
 // take takes all holds, or refuses the call.
 func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, where limitScope) error {
-	i, left, retry, err := g.Bank.Reserve(ctx, now, holds)
+	i, left, retry, err := g.Limiter.Reserve(ctx, now, holds)
 	switch {
 	case err != nil:
 		return err
@@ -152,24 +152,24 @@ func (g *Gateway) take(ctx context.Context, now time.Time, holds []quota.Hold, w
 	return nil
 }
 
-// enter puts the line of one call on the ledger, or gives back what was taken for it.
-func (g *Gateway) enter(a *attempt, now time.Time, id string) error {
+// recordReservation puts the line of one call on the ledger, or gives back what was taken for it.
+func (g *Gateway) recordReservation(a *attempt, now time.Time, id string) error {
 	err := g.appendEntry(a, now, id)
 	if err != nil {
-		g.Bank.Settle(now, a.stake.holds, nil)
+		g.Limiter.Settle(now, a.reservation.holds, nil)
 	}
 	return err
 }
 
 // appendEntry puts the line of one call on the ledger.
 func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
-	s, p := a.stake, &a.x.key.Principal
+	s, p := a.reservation, &a.x.key.Principal
 	s.line = ledger.Entry{
-		ID: id, RequestID: a.x.id, State: ledger.Reserved, At: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
+		ID: id, RequestID: a.x.id, State: ledger.Reserved, RecordedAt: now, OrgID: p.OrgID, WorkspaceID: p.WorkspaceID, KeyID: p.ID,
 		Provider: a.spec.ID, Model: a.model, Endpoint: a.x.match.Endpoint,
-		Amount: s.bound, Unpriced: s.tariff.Reason() != "" && s.bound == 0, Set: g.charges.lookup(s.holds[:s.rates]),
+		Amount: s.maxCostNano, Unpriced: s.tariff.Reason() != "" && s.maxCostNano == 0, Set: g.charges.lookup(s.holds[:s.rates]),
 	}
-	s.charge(a.x.room, nil)
+	s.charge(a.x.scratch, nil)
 	if a.account != nil {
 		s.line.ProviderID = a.account.Slug
 	}
@@ -186,22 +186,22 @@ func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 
 // reserveRetry closes the line of a call that was given up for another try, and reserves that.
 func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error {
-	s := a.stake
+	s := a.reservation
 	if !s.reserved() {
 		return nil
 	}
-	s.owed = g.charge(a, a.retryOutcome(err))
+	s.finalCharge = g.charge(a, a.retryOutcome(err))
 	g.buildClosingEntry(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
 		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	now := g.Clock.Now()
 	if err := g.takeAgain(ctx, now, a); err != nil {
-		g.Bank.Settle(now, s.holds, nil)
+		g.Limiter.Settle(now, s.holds, nil)
 		s.holds = nil
 		return err
 	}
-	if err := g.enter(a, now, ident.NewIDAt(now)); err != nil {
+	if err := g.recordReservation(a, now, ident.NewIDAt(now)); err != nil {
 		s.holds = nil
 		return err
 	}
@@ -210,39 +210,39 @@ func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error
 
 // buildClosingEntry turns the reserved line into the one that closes it.
 func (g *Gateway) buildClosingEntry(a *attempt) {
-	s, o := a.stake, &a.stake.owed
+	s, o := a.reservation, &a.reservation.finalCharge
 	s.open = false
-	s.line.State, s.line.At, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
-	s.charge(a.x.room, o)
+	s.line.State, s.line.RecordedAt, s.line.Amount, s.line.Unpriced = o.state, g.Clock.Now(), o.bill.Cost, !o.bill.Priced()
+	s.charge(a.x.scratch, o)
 }
 
 // closeReservation works out what the attempt came to and puts it into its record, together with
 // the closing of its line, so that both are written in one append.
 func (g *Gateway) closeReservation(a *attempt, r *record.Attempt) {
-	s := a.stake
+	s := a.reservation
 	if !s.reserved() {
 		return
 	}
-	s.owed = g.charge(a, a.outcomeFor(r.Outcome))
+	s.finalCharge = g.charge(a, a.outcomeFor(r.Outcome))
 	g.buildClosingEntry(a)
-	g.contexts.note(a.answers, &s.owed.usage)
-	r.Spend, r.Usage = s.spend(a.x.room), s.owed.usage
-	if s.owed.state == ledger.Unknown {
+	g.contexts.note(a.answers, &s.finalCharge.usage)
+	r.Spend, r.Usage = s.spend(a.x.scratch), s.finalCharge.usage
+	if s.finalCharge.state == ledger.Unknown {
 		r.Usage = llm.Usage{} // the bound is no count
 	}
-	room := a.x.room
-	room.closing = s.line.AppendTo(room.closing[:0])
-	r.Closing = room.closing
+	mem := a.x.scratch
+	mem.closing = s.line.AppendTo(mem.closing[:0])
+	r.Closing = mem.closing
 	g.Metrics.spent(a.spec.ID, &r.Spend)
 }
 
-// settleStake gives back what was taken from limits, less what was used.
-func (g *Gateway) settleStake(a *attempt) {
-	switch s := a.stake; {
+// releaseUnused gives back what was taken from limits, less what was used.
+func (g *Gateway) releaseUnused(a *attempt) {
+	switch s := a.reservation; {
 	case s == nil || len(s.holds) == 0:
 	case s.moved: // the rest belongs to the attempt that reads on
-		g.Bank.Settle(g.Clock.Now(), onlySpent(a.x.room.both[:0], s.holds), nil)
+		g.Limiter.Settle(g.Clock.Now(), onlySpent(a.x.scratch.both[:0], s.holds), nil)
 	default:
-		g.Bank.Settle(g.Clock.Now(), s.holds, a.x.room.usedUnits(s.holds, &s.owed))
+		g.Limiter.Settle(g.Clock.Now(), s.holds, a.x.scratch.usedUnits(s.holds, &s.finalCharge))
 	}
 }

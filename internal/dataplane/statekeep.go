@@ -30,11 +30,11 @@ type Responses interface {
 }
 
 const (
-	keepFor   = 30 * 24 * time.Hour // as long as OpenAI keeps responses
-	keepBytes = 64 << 20            // of all that wait to be written
-	keepRetry = time.Second         // until a database that was away is tried again
-	keepSweep = time.Hour
-	keepLast  = 5 * time.Second // to write what waits when the program ends
+	responseRetention = 30 * 24 * time.Hour // as long as OpenAI keeps responses
+	maxPendingBytes   = 64 << 20            // of all that wait to be written
+	retryInterval     = time.Second         // until a database that was away is tried again
+	sweepInterval     = time.Hour
+	finalWriteTimeout = 5 * time.Second // to write what waits when the program ends
 )
 
 // ResponseStore keeps responses without a request waiting for the database: what is to
@@ -49,10 +49,10 @@ type ResponseStore struct {
 	log   *slog.Logger
 	wake  chan struct{}
 
-	mu      sync.Mutex      // guards the rest
-	waiting []*pendingWrite // the oldest first
-	bytes   int
-	away    bool // the database took no write the last time
+	mu          sync.Mutex      // guards the rest
+	waiting     []*pendingWrite // the oldest first
+	bytes       int
+	unavailable bool // the database took no write the last time
 }
 
 // pendingWrite is a response that waits.
@@ -63,15 +63,15 @@ type pendingWrite struct {
 	deleted         bool
 }
 
-// NewStateKeeper makes a keeper; call Run, or it keeps nothing for long.
-func NewStateKeeper(rows Responses, clock ident.Clock, log *slog.Logger) *ResponseStore {
+// NewResponseStore makes a keeper; call Run, or it keeps nothing for long.
+func NewResponseStore(rows Responses, clock ident.Clock, log *slog.Logger) *ResponseStore {
 	return &ResponseStore{rows: rows, clock: clock, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Run writes what waits, and sweeps what has expired, until ctx ends; then it writes
 // the rest.
 func (k *ResponseStore) Run(ctx context.Context) error {
-	retry, sweep := time.NewTicker(keepRetry), time.NewTicker(keepSweep)
+	retry, sweep := time.NewTicker(retryInterval), time.NewTicker(sweepInterval)
 	defer retry.Stop()
 	defer sweep.Stop()
 	for ctx.Err() == nil {
@@ -87,7 +87,7 @@ func (k *ResponseStore) Run(ctx context.Context) error {
 			}
 		}
 	}
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), keepLast)
+	last, stop := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer stop()
 	k.flush(last)
 	if n := k.count(); n > 0 {
@@ -138,18 +138,18 @@ func (k *ResponseStore) count() int {
 func (k *ResponseStore) logOutage(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.away {
+	if !k.unavailable {
 		k.log.Warn("responses are not kept while the database takes no writes", "error", fault.From(err).Error())
 	}
-	k.away = true
+	k.unavailable = true
 }
 
 // dequeueWritten takes a response that was written out of the queue. One that was deleted
 // meanwhile has to be forgotten first, because as long as it stands here nobody finds it.
-func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (settled bool) {
+func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (written bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.away = false
+	k.unavailable = false
 	if r.deleted && !forgotten {
 		return false
 	}
@@ -174,18 +174,18 @@ func (k *ResponseStore) ready() bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return !k.away && k.bytes < keepBytes
+	return !k.unavailable && k.bytes < maxPendingBytes
 }
 
-var errNotKept = errors.New("too much waits to be written")
+var errTooManyPending = errors.New("too much waits to be written")
 
-// keep takes a response in. The slices belong to the keeper from now on.
-func (k *ResponseStore) keep(workspace, id string, input, response []byte) error {
-	r := &pendingWrite{workspace: workspace, id: id, until: k.clock.Now().Add(keepFor), input: input, response: response}
+// save takes a response in. The slices belong to the keeper from now on.
+func (k *ResponseStore) save(workspace, id string, input, response []byte) error {
+	r := &pendingWrite{workspace: workspace, id: id, until: k.clock.Now().Add(responseRetention), input: input, response: response}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.away || k.bytes+r.size() > keepBytes {
-		return errNotKept
+	if k.unavailable || k.bytes+r.size() > maxPendingBytes {
+		return errTooManyPending
 	}
 	k.waiting = append(k.waiting, r)
 	k.bytes += r.size()
@@ -253,11 +253,11 @@ func (k *ResponseStore) fresh(id string) bool {
 	if _, err := hex.Decode(ms[2:], []byte(made[:12])); err != nil {
 		return false
 	}
-	at := int64(0)
+	millis := int64(0)
 	for _, b := range ms {
-		at = at<<8 | int64(b)
+		millis = millis<<8 | int64(b)
 	}
-	return k.clock.Now().Sub(time.UnixMilli(at)).Abs() < otherFresh
+	return k.clock.Now().Sub(time.UnixMilli(millis)).Abs() < otherFresh
 }
 
 // remove deletes a response; fault.NotFound when the workspace has none of that id.

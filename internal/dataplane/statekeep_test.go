@@ -21,8 +21,8 @@ import (
 	"sluice/internal/wire"
 )
 
-// shelf keeps responses in memory, and can be away.
-type shelf struct {
+// memoryResponses keeps responses in memory, and can be away.
+type memoryResponses struct {
 	mu   sync.Mutex // guards the rest
 	rows map[string][2][]byte
 	err  error
@@ -31,15 +31,15 @@ type shelf struct {
 	deleting func() // nil, or called before a row is taken out
 }
 
-func newShelf() *shelf { return &shelf{rows: map[string][2][]byte{}} }
+func newMemoryResponses() *memoryResponses { return &memoryResponses{rows: map[string][2][]byte{}} }
 
-func (s *shelf) fail(err error) {
+func (s *memoryResponses) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = err
 }
 
-func (s *shelf) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
+func (s *memoryResponses) SaveResponse(_ context.Context, workspace, id string, _ time.Time, input, response []byte) error {
 	s.mu.Lock()
 	gate := s.gate
 	s.mu.Unlock()
@@ -54,7 +54,7 @@ func (s *shelf) SaveResponse(_ context.Context, workspace, id string, _ time.Tim
 	return s.err
 }
 
-func (s *shelf) FindResponse(_ context.Context, workspace, id string, _ time.Time) (input, response []byte, err error) {
+func (s *memoryResponses) FindResponse(_ context.Context, workspace, id string, _ time.Time) (input, response []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, ok := s.rows[workspace+"/"+id]
@@ -64,7 +64,7 @@ func (s *shelf) FindResponse(_ context.Context, workspace, id string, _ time.Tim
 	return row[0], row[1], nil
 }
 
-func (s *shelf) DeleteResponse(_ context.Context, workspace, id string) error {
+func (s *memoryResponses) DeleteResponse(_ context.Context, workspace, id string) error {
 	if s.deleting != nil {
 		s.deleting()
 	}
@@ -77,21 +77,21 @@ func (s *shelf) DeleteResponse(_ context.Context, workspace, id string) error {
 	return nil
 }
 
-func (s *shelf) SweepResponses(context.Context, time.Time) error {
+func (s *memoryResponses) SweepResponses(context.Context, time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows["swept"] = [2][]byte{}
 	return s.err
 }
 
-func (s *shelf) count() int {
+func (s *memoryResponses) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.rows)
 }
 
-func newKeeper(s *shelf) *ResponseStore {
-	return NewStateKeeper(s, ident.System{}, slog.New(slog.DiscardHandler))
+func newTestStore(s *memoryResponses) *ResponseStore {
+	return NewResponseStore(s, ident.System{}, slog.New(slog.DiscardHandler))
 }
 
 // running runs a keeper inside a bubble until stop is called.
@@ -113,13 +113,13 @@ const old = "resp_gw019000000000" // of 2024
 func TestKeeperWritesBehind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		k := newKeeper(s)
-		if err := k.keep("w", old, []byte("[]"), []byte("{}")); err != nil {
+		s := newMemoryResponses()
+		k := newTestStore(s)
+		if err := k.save("w", old, []byte("[]"), []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
-		if in, out, err := k.find(t.Context(), "w", old); err != nil || string(in) != "[]" || string(out) != "{}" {
-			t.Errorf("before it is written: %s %s %v", in, out, err)
+		if input, out, err := k.find(t.Context(), "w", old); err != nil || string(input) != "[]" || string(out) != "{}" {
+			t.Errorf("before it is written: %s %s %v", input, out, err)
 		}
 		if _, _, err := k.find(t.Context(), "other", old); !fault.Has(err, fault.NotFound) {
 			t.Errorf("another workspace: %v", err)
@@ -132,7 +132,7 @@ func TestKeeperWritesBehind(t *testing.T) {
 		if _, out, err := k.find(t.Context(), "w", old); err != nil || string(out) != "{}" {
 			t.Errorf("after it was written: %s %v", out, err)
 		}
-		time.Sleep(keepSweep)
+		time.Sleep(sweepInterval)
 		synctest.Wait()
 		if s.count() != 2 {
 			t.Error("nothing was swept")
@@ -145,22 +145,22 @@ func TestKeeperWritesBehind(t *testing.T) {
 func TestKeeperWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newMemoryResponses()
 		s.fail(fault.New(fault.ReadOnly, ""))
-		k := newKeeper(s)
+		k := newTestStore(s)
 		defer running(t, k)()
-		if err := k.keep("w", old, nil, []byte("{}")); err != nil {
+		if err := k.save("w", old, nil, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if k.ready() || k.keep("w", old+"1", nil, []byte("{}")) == nil {
+		if k.ready() || k.save("w", old+"1", nil, []byte("{}")) == nil {
 			t.Error("something is taken in that cannot be written")
 		}
 		if _, _, err := k.find(t.Context(), "w", old); err != nil {
 			t.Errorf("what waits: %v", err)
 		}
 		s.fail(nil)
-		time.Sleep(2 * keepRetry)
+		time.Sleep(2 * retryInterval)
 		synctest.Wait()
 		if !k.ready() || s.count() != 1 || k.count() != 0 {
 			t.Errorf("%d written, %d waiting", s.count(), k.count())
@@ -172,11 +172,11 @@ func TestKeeperWithoutDatabase(t *testing.T) {
 func TestKeeperDropsWhatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newMemoryResponses()
 		s.fail(fault.New(fault.TooLarge, ""))
-		k := newKeeper(s)
+		k := newTestStore(s)
 		defer running(t, k)()
-		if err := k.keep("w", old, nil, []byte("{}")); err != nil {
+		if err := k.save("w", old, nil, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -189,11 +189,11 @@ func TestKeeperDropsWhatCannotBeWritten(t *testing.T) {
 func TestKeeperEndsWithEverythingWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newMemoryResponses()
 		s.fail(fault.New(fault.Overloaded, ""))
-		k := newKeeper(s)
+		k := newTestStore(s)
 		stop := running(t, k)
-		if err := k.keep("w", old, nil, []byte("{}")); err != nil {
+		if err := k.save("w", old, nil, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -207,10 +207,10 @@ func TestKeeperEndsWithEverythingWritten(t *testing.T) {
 
 func TestKeeperHasALimit(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
-	half := make([]byte, keepBytes/2)
+	k := newTestStore(newMemoryResponses())
+	payload := make([]byte, maxPendingBytes/2)
 	for i, want := range []bool{true, true, false} {
-		if err := k.keep("w", fmt.Sprint(old, i), half, nil); (err == nil) != want {
+		if err := k.save("w", fmt.Sprint(old, i), payload, nil); (err == nil) != want {
 			t.Errorf("number %d: %v", i, err)
 		}
 	}
@@ -226,24 +226,24 @@ func TestKeeperHasALimit(t *testing.T) {
 // its writing and its deletion.
 func TestDeletedWhileWritten(t *testing.T) {
 	t.Parallel()
-	rows := newShelf()
-	k := NewStateKeeper(rows, ident.System{}, slog.New(slog.DiscardHandler))
-	if err := k.keep("w", "r", []byte("[]"), []byte("{}")); err != nil {
+	rows := newMemoryResponses()
+	k := NewResponseStore(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	if err := k.save("w", "r", []byte("[]"), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 	if err := k.remove(t.Context(), "w", "r"); err != nil {
 		t.Fatal(err)
 	}
-	looked := false
+	checked := false
 	rows.deleting = func() {
-		looked = true
+		checked = true
 		if _, _, err := k.find(t.Context(), "w", "r"); !fault.Has(err, fault.NotFound) {
 			t.Errorf("found before it was deleted: %v", err)
 		}
 	}
 	k.flush(t.Context())
-	if !looked || k.count() != 0 || len(rows.rows) != 0 {
-		t.Errorf("deleted %v, %d wait, %d kept", looked, k.count(), len(rows.rows))
+	if !checked || k.count() != 0 || len(rows.rows) != 0 {
+		t.Errorf("deleted %v, %d wait, %d kept", checked, k.count(), len(rows.rows))
 	}
 }
 
@@ -251,11 +251,11 @@ func TestDeletedWhileWritten(t *testing.T) {
 func TestKeeperDeletes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
+		s := newMemoryResponses()
 		s.gate = make(chan struct{})
-		k := newKeeper(s)
+		k := newTestStore(s)
 		defer running(t, k)()
-		if err := k.keep("w", old, nil, []byte("{}")); err != nil {
+		if err := k.save("w", old, nil, []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // it is being written
@@ -285,8 +285,8 @@ func TestKeeperDeletes(t *testing.T) {
 func TestKeeperWaitsForOtherNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf()
-		k := newKeeper(s)
+		s := newMemoryResponses()
+		k := newTestStore(s)
 		id := responses.ID(fmt.Sprintf("%012x7b6f9d2a0c6d8a", time.Now().UnixMilli()))
 		go func() {
 			time.Sleep(3*otherPause + time.Millisecond)
@@ -308,16 +308,16 @@ func TestKeeperWaitsForOtherNodes(t *testing.T) {
 		if _, _, err := k.find(t.Context(), "other", id); !fault.Has(err, fault.NotFound) || time.Since(began) != otherTries*otherPause {
 			t.Errorf("nobody's: %v after %v", err, time.Since(began))
 		}
-		ctx, leave := context.WithCancel(t.Context())
-		leave()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
 		if _, _, err := k.find(ctx, "other", id); !fault.Has(err, fault.ClientGone) || !errors.Is(err, context.Canceled) {
 			t.Errorf("a caller who left: %v", err)
 		}
 	})
 }
 
-// talkOn makes a call and keeps its answer.
-func talkOn(t *testing.T, k *ResponseStore, body, id, output string) *conversation {
+// continueConversation makes a call and keeps its answer.
+func continueConversation(t *testing.T, k *ResponseStore, body, id, output string) *conversation {
 	t.Helper()
 	c, err := k.begin(t.Context(), "w", []byte(body))
 	if err != nil {
@@ -326,8 +326,8 @@ func talkOn(t *testing.T, k *ResponseStore, body, id, output string) *conversati
 	if !splice.Valid(c.body) {
 		t.Fatalf("no JSON: %s", c.body)
 	}
-	reply := []byte(`{"id":"` + id + `","object":"response","output":` + output + `,"store":true}`)
-	if got := c.keep(reply); string(got) != string(reply) {
+	response := []byte(`{"id":"` + id + `","object":"response","output":` + output + `,"store":true}`)
+	if got := c.saveResponse(response); string(got) != string(response) {
 		t.Fatalf("it is not kept: %s", got)
 	}
 	return c
@@ -336,14 +336,14 @@ func talkOn(t *testing.T, k *ResponseStore, body, id, output string) *conversati
 // A conversation goes on from what was said, in three steps.
 func TestConversation(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
+	k := newTestStore(newMemoryResponses())
 	one, two, three := responses.ID("1"), responses.ID("2"), responses.ID("3")
-	c := talkOn(t, k, `{"model":"m","input":"Weather?"}`, one,
+	c := continueConversation(t, k, `{"model":"m","input":"Weather?"}`, one,
 		`[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"EqQB"},{"id":"ig_1","type":"image_generation_call","result":"aGk="},{"id":"fc_1","type":"function_call","call_id":"c1","name":"f","arguments":"{}","status":"completed"}]`)
 	if string(c.body) != `{"model":"m","input":"Weather?"}` || c.previous != "" || !c.store {
 		t.Errorf("the first call: %s %+v", c.body, c)
 	}
-	c = talkOn(t, k, `{"model":"m","previous_response_id":"`+one+`","input":[{"type":"function_call_output","call_id":"c1","output":"warm"}],"instructions":"Be brief"}`, two,
+	c = continueConversation(t, k, `{"model":"m","previous_response_id":"`+one+`","input":[{"type":"function_call_output","call_id":"c1","output":"warm"}],"instructions":"Be brief"}`, two,
 		`[{"id":"msg_2","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is warm","annotations":[]}]}]`)
 	want := `{"model":"m","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"Weather?"}],"id":"msg_1i0","status":"completed"},` +
 		`{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"EqQB"},{"id":"fc_1","type":"function_call","call_id":"c1","name":"f","arguments":"{}","status":"completed"},` +
@@ -351,7 +351,7 @@ func TestConversation(t *testing.T) {
 	if string(c.body) != want || c.previous != one {
 		t.Errorf("the second call:\n%s\nwant\n%s", c.body, want)
 	}
-	c = talkOn(t, k, `{"previous_response_id":"`+two+`","input":"Thanks","model":"m"}`, three, `[]`)
+	c = continueConversation(t, k, `{"previous_response_id":"`+two+`","input":"Thanks","model":"m"}`, three, `[]`)
 	call, err := responses.Client().DecodeCall(c.body)
 	if err != nil {
 		t.Fatal(err)
@@ -368,7 +368,7 @@ func TestConversation(t *testing.T) {
 // A call that says nothing of the gateway's responses is left as it is.
 func TestConversationOfItsOwn(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
+	k := newTestStore(newMemoryResponses())
 	for body, store := range map[string]bool{
 		`{"input":"x"}`: true, `{"input":"x","store":true}`: true, `{"input":"x","store":null,"previous_response_id":null}`: true, `{"input":"x","store":false}`: false,
 	} {
@@ -382,16 +382,16 @@ func TestConversationOfItsOwn(t *testing.T) {
 		t.Errorf("without a keeper: %+v %v", c, err)
 	}
 	var none *conversation
-	if string(none.keep([]byte("{}"))) != "{}" || len(none.header(nil)) != 0 {
+	if string(none.saveResponse([]byte("{}"))) != "{}" || len(none.header(nil)) != 0 {
 		t.Error("a call of another kind is changed")
 	}
-	none.keepStream(nil)
+	none.saveStream(nil)
 }
 
 func TestConversationRefuses(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
-	talkOn(t, k, `{"input":"x"}`, old, `[]`)
+	k := newTestStore(newMemoryResponses())
+	continueConversation(t, k, `{"input":"x"}`, old, `[]`)
 	for name, c := range map[string]struct{ workspace, body string }{
 		"unknown":              {"w", `{"input":"x","previous_response_id":"resp_gw0"}`},
 		"another's":            {"other", `{"input":"x","previous_response_id":"` + old + `"}`},
@@ -412,13 +412,13 @@ func TestConversationRefuses(t *testing.T) {
 // When nothing can be kept the answer says so, and is given all the same.
 func TestUnkept(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
+	k := newTestStore(newMemoryResponses())
 	c, err := k.begin(t.Context(), "w", []byte(`{"input":"x"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.logOutage(fault.New(fault.ReadOnly, "")) // while the provider thinks
-	if got := c.keep([]byte(`{"id":"resp_gw1","store":true,"output":[]}`)); string(got) != `{"id":"resp_gw1","store":false,"output":[]}` {
+	if got := c.saveResponse([]byte(`{"id":"resp_gw1","store":true,"output":[]}`)); string(got) != `{"id":"resp_gw1","store":false,"output":[]}` {
 		t.Errorf("%s", got)
 	}
 	if h := c.header(nil); h.Get("x-gateway-response-stored") != "false" {
@@ -436,8 +436,8 @@ func TestUnkept(t *testing.T) {
 // A provider with responses of its own gets what it can understand.
 func TestConversationGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
-	talkOn(t, k, `{"input":"Weather?"}`, old, `[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"EqQB"},{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Warm"}]}]`)
+	k := newTestStore(newMemoryResponses())
+	continueConversation(t, k, `{"input":"Weather?"}`, old, `[{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"EqQB"},{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"Warm"}]}]`)
 	native := func(body string) string {
 		t.Helper()
 		var d splice.Doc
@@ -463,7 +463,7 @@ func TestConversationGoesElsewhere(t *testing.T) {
 
 func TestServes(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
+	k := newTestStore(newMemoryResponses())
 	for path, want := range map[string]bool{
 		"GET /responses/" + old: true, "DELETE /responses/" + old: true, "GET /responses/" + old + "/input_items": true,
 		"GET /responses/resp_67": false, "POST /responses": false, "GET /files/" + old: false,
@@ -477,11 +477,11 @@ func TestServes(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
-	talkOn(t, k, `{"input":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"id":"own","role":"user","content":[{"type":"input_text","text":"c"}]}]}`, old, `[]`)
+	k := newTestStore(newMemoryResponses())
+	continueConversation(t, k, `{"input":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"id":"own","role":"user","content":[{"type":"input_text","text":"c"}]}]}`, old, `[]`)
 	ask := func(workspace, method, path, query string) (map[string]any, error) {
 		t.Helper()
-		body, err := k.answer(t.Context(), workspace, llm.Lookup(method, path), query)
+		body, err := k.buildResponse(t.Context(), workspace, llm.Lookup(method, path), query)
 		if err != nil {
 			return nil, err
 		}
@@ -491,9 +491,9 @@ func TestAnswers(t *testing.T) {
 		}
 		return m, nil
 	}
-	whole, err := ask("w", "GET", "/responses/"+old, "include=reasoning.encrypted_content")
-	if err != nil || whole["id"] != old {
-		t.Errorf("%v %v", whole, err)
+	resp, err := ask("w", "GET", "/responses/"+old, "include=reasoning.encrypted_content")
+	if err != nil || resp["id"] != old {
+		t.Errorf("%v %v", resp, err)
 	}
 	items := "/responses/" + old + "/input_items"
 	made := strings.TrimPrefix(old, "resp_gw")
@@ -544,7 +544,7 @@ func TestAnswers(t *testing.T) {
 // A stream is kept when it has come to its end, once.
 func TestStreamIsKept(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(newShelf())
+	k := newTestStore(newMemoryResponses())
 	c, err := k.begin(t.Context(), "w", []byte(`{"model":"m","input":"x"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -558,9 +558,9 @@ func TestStreamIsKept(t *testing.T) {
 	enc := responses.Client().NewEncoder(a)
 	for _, ev := range []llm.Event{{Kind: llm.EventStart}, {Kind: llm.EventText, Text: "Hi"}, {Kind: llm.EventFinish}, {Kind: llm.EventEnd}} {
 		enc.Append(nil, &ev)
-		c.keepStream(enc)
+		c.saveStream(enc)
 	}
-	c.keepStream(enc)
+	c.saveStream(enc)
 	_, out, err := k.find(t.Context(), "w", responses.ID(a.ID))
 	if err != nil || !strings.Contains(string(out), `"text":"Hi"`) || !strings.Contains(string(out), `"store":true`) || k.count() != 1 {
 		t.Errorf("%d kept: %s %v", k.count(), out, err)

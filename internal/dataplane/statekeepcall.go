@@ -16,21 +16,21 @@ import (
 // answer is to be kept. It belongs to the goroutine of its request; a nil one is that
 // of any other call.
 type conversation struct {
-	keeper    *ResponseStore
-	workspace string
-	body      []byte // of the call, with what was said before in its input
-	previous  string // previous_response_id
-	store     bool   // the answer is to be kept
-	unkept    bool   // the caller wants it to be, but it is not
+	responseStore *ResponseStore
+	workspace     string
+	body          []byte // of the call, with what was said before in its input
+	previous      string // previous_response_id
+	store         bool   // the answer is to be kept
+	unkept        bool   // the caller wants it to be, but it is not
 }
 
 // begin reads what a call says of responses kept by the gateway: it puts the items of
 // previous_response_id before the input, and items in the place of references to them.
 // Fault.InvalidParameter when there is no such response in the workspace.
 func (k *ResponseStore) begin(ctx context.Context, workspace string, body []byte) (*conversation, error) {
-	c := &conversation{keeper: k, workspace: workspace, body: body}
+	c := &conversation{responseStore: k, workspace: workspace, body: body}
 	store, _ := splice.Find(body, "store")
-	if wanted := string(store) != "false"; wanted && k != nil {
+	if shouldStore := string(store) != "false"; shouldStore && k != nil {
 		c.store = workspace != "" && k.ready()
 		c.unkept = !c.store
 	}
@@ -44,7 +44,7 @@ func (k *ResponseStore) begin(ctx context.Context, workspace string, body []byte
 	if err := splice.Scan(body, d); err != nil {
 		return nil, fault.From(err)
 	}
-	f := finder{keeper: k, workspace: workspace}
+	f := finder{responseStore: k, workspace: workspace}
 	if goesOn {
 		c.previous, _ = splice.Unquote(previous)
 		if err := f.goOn(ctx, c.previous); err != nil {
@@ -68,7 +68,7 @@ func (k *ResponseStore) edits(ctx context.Context, workspace string, ep llm.Endp
 	}
 	id, _ := d.String("previous_response_id")
 	input, _ := d.Raw("input")
-	f := finder{keeper: k, workspace: workspace, plain: true}
+	f := finder{responseStore: k, workspace: workspace, plain: true}
 	switch {
 	case responses.IsID(id):
 		if err := f.goOn(ctx, id); err != nil {
@@ -95,23 +95,23 @@ func (c *conversation) header(h wire.Header) wire.Header {
 	return h
 }
 
-// keep keeps a whole answer. It returns the answer to give, which says when it is not
+// saveResponse keeps a whole answer. It returns the answer to give, which says when it is not
 // kept.
-func (c *conversation) keep(reply []byte) []byte {
-	if c == nil || !c.store || c.take(reply) {
-		return reply
+func (c *conversation) saveResponse(body []byte) []byte {
+	if c == nil || !c.store || c.take(body) {
+		return body
 	}
 	d := newDoc()
 	defer docs.Put(d)
-	if splice.Scan(reply, d) != nil { // what dialects write is JSON: cannot happen
-		return reply
+	if splice.Scan(body, d) != nil { // what dialects write is JSON: cannot happen
+		return body
 	}
 	return d.Apply([]splice.Edit{splice.Set("store", []byte("false"))})
 }
 
-// keepStream keeps what a stream has come to, when it has come to its end. It is called
+// saveStream keeps what a stream has come to, when it has come to its end. It is called
 // before the last event is given, so that the caller can go on from the answer at once.
-func (c *conversation) keepStream(enc dialect.EventEncoder) {
+func (c *conversation) saveStream(enc dialect.EventEncoder) {
 	if c == nil || !c.store {
 		return
 	}
@@ -126,10 +126,10 @@ func (c *conversation) take(response []byte) bool {
 	id, _ := splice.Find(response, "id")
 	name, _ := splice.Unquote(id)
 	input, _ := splice.Find(c.body, "input")
-	err := c.keeper.keep(c.workspace, name, listed(asItems(input), name), bytes.Clone(response))
+	err := c.responseStore.save(c.workspace, name, listed(asItems(input), name), bytes.Clone(response))
 	if err != nil {
 		c.store, c.unkept = false, true
-		c.keeper.log.Warn("a response is not kept", "response", name, "error", err.Error())
+		c.responseStore.log.Warn("a response is not kept", "response", name, "error", err.Error())
 	}
 	return err == nil
 }

@@ -37,18 +37,18 @@ func hasReferences(items []byte) bool {
 	return false
 }
 
-// mostReferred is to how many responses the items of one call may refer.
-const mostReferred = 256
+// maxReferences is to how many responses the items of one call may refer.
+const maxReferences = 256
 
 // finder puts what the gateway keeps into one call. Plain leaves out what only the provider
 // that said it understands.
 type finder struct {
-	keeper    *ResponseStore
-	workspace string
-	plain     bool
-	goesOn    bool
-	before    []byte // what was said before, as items with their commas
-	known     map[string]exchanged
+	responseStore *ResponseStore
+	workspace     string
+	plain         bool
+	goesOn        bool
+	before        []byte // what was said before, as items with their commas
+	known         map[string]exchanged
 }
 
 // exchanged is a response that is kept: both are lists of items.
@@ -57,14 +57,14 @@ type exchanged struct{ input, output []byte }
 // goOn begins the call with what was said until a response was made and in it.
 // Fault.InvalidParameter when there is none of that id.
 func (f *finder) goOn(ctx context.Context, id string) error {
-	if f.keeper == nil || !responses.IsID(id) {
+	if f.responseStore == nil || !responses.IsID(id) {
 		return unknownResponse(id)
 	}
 	was, err := f.response(ctx, id)
 	if fault.Has(err, fault.NotFound) {
 		return unknownResponse(id)
 	}
-	f.goesOn, f.before = true, appendSpoken(appendSpoken(nil, was.input, f.plain), was.output, f.plain)
+	f.goesOn, f.before = true, appendContextItems(appendContextItems(nil, was.input, f.plain), was.output, f.plain)
 	return err
 }
 
@@ -73,7 +73,7 @@ func unknownResponse(id string) error {
 }
 
 func (f *finder) response(ctx context.Context, id string) (exchanged, error) {
-	input, response, err := f.keeper.find(ctx, f.workspace, id)
+	input, response, err := f.responseStore.find(ctx, f.workspace, id)
 	output, _ := splice.Find(response, "output")
 	return exchanged{input, output}, err
 }
@@ -85,18 +85,18 @@ func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error
 	if f.goesOn {
 		edits = append(edits, splice.Drop("previous_response_id"))
 	}
-	own, ok := d.Raw("input")
-	if own = asItems(own); ok && own[0] != '[' && string(own) != "null" {
+	input, ok := d.Raw("input")
+	if input = asItems(input); ok && input[0] != '[' && string(input) != "null" {
 		return edits, nil
 	}
 	list := append([]byte{'['}, f.before...)
-	for item := range splice.Elements(own) {
+	for item := range splice.Elements(input) {
 		referred, err := f.referred(ctx, item)
 		switch {
 		case err != nil:
 			return nil, err
 		case referred != nil:
-			list = appendSpoken(list, append(append([]byte{'['}, referred...), ']'), f.plain)
+			list = appendContextItems(list, append(append([]byte{'['}, referred...), ']'), f.plain)
 		default:
 			list = appendItem(list, item)
 		}
@@ -107,18 +107,18 @@ func (f *finder) edits(ctx context.Context, d *splice.Doc) ([]splice.Edit, error
 // referred is what an item refers to; nil when it is no reference, or one to something that
 // the gateway does not keep: that is for the provider or the codec to judge.
 func (f *finder) referred(ctx context.Context, item []byte) ([]byte, error) {
-	if f.keeper == nil || splice.Text(item, "type") != itemReference {
+	if f.responseStore == nil || splice.Text(item, "type") != itemReference {
 		return nil, nil
 	}
 	id := splice.Text(item, "id")
-	response, ours := responses.Whose(id)
-	if !ours {
+	response, isLocal := responses.Whose(id)
+	if !isLocal {
 		return nil, nil
 	}
 	was, known := f.known[response]
 	if !known {
-		if len(f.known) == mostReferred {
-			return nil, fault.Newf(fault.InvalidParameter, "the items refer to more than %d responses; send the items themselves", mostReferred).WithParam("input")
+		if len(f.known) == maxReferences {
+			return nil, fault.Newf(fault.InvalidParameter, "the items refer to more than %d responses; send the items themselves", maxReferences).WithParam("input")
 		}
 		var err error
 		if was, err = f.response(ctx, response); err != nil && !fault.Has(err, fault.NotFound) {

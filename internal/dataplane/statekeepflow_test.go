@@ -21,8 +21,8 @@ import (
 func keeping(t *testing.T, rows dataplane.Responses) *rig {
 	t.Helper()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
-	r.gateway.States = dataplane.NewStateKeeper(rows, ident.System{}, slog.New(slog.DiscardHandler))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
+	r.gateway.States = dataplane.NewResponseStore(rows, ident.System{}, slog.New(slog.DiscardHandler))
 	return r
 }
 
@@ -114,7 +114,7 @@ func TestKeptItemsAreReferredTo(t *testing.T) {
 	t.Parallel()
 	r := keeping(t, storetest.Open(t, storetest.SQLite(t)))
 	const calls = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hm"},{"functionCall":{"name":"f","args":{"a":1}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"totalTokenCount":6}}`
-	r.up.Handle(geminiPath, upstream.InTurn(upstream.JSON(200, []byte(calls)), upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.InTurn(upstream.JSON(200, []byte(calls)), upstream.JSON(200, []byte(geminiResponse))))
 	const tools = `"tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]`
 	first := r.call("POST", "/v1/responses", `{"model":"gemini-2.5-flash","input":"First",`+tools+`}`, r.gemini()...)
 	r.written()
@@ -127,9 +127,9 @@ func TestKeptItemsAreReferredTo(t *testing.T) {
 	if err := json.Unmarshal([]byte(first.Text), &response); err != nil || len(response.Output) != 2 {
 		t.Fatalf("%v %s", err, first.Text)
 	}
-	said, call := response.Output[0], response.Output[1]
+	message, call := response.Output[0], response.Output[1]
 	second := func(model string) string {
-		return `{"model":"` + model + `",` + tools + `,"input":[{"role":"user","content":"First"},{"type":"item_reference","id":"` + said.ID + `"},{"type":"item_reference","id":"` + call.ID + `"},` +
+		return `{"model":"` + model + `",` + tools + `,"input":[{"role":"user","content":"First"},{"type":"item_reference","id":"` + message.ID + `"},{"type":"item_reference","id":"` + call.ID + `"},` +
 			`{"type":"function_call_output","call_id":"` + call.CallID + `","output":"done"}]}`
 	}
 	if a := r.call("POST", "/v1/responses", second("gemini-2.5-flash"), r.gemini()...); a.StatusCode != 200 {

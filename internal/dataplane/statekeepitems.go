@@ -25,20 +25,20 @@ func asItems(input []byte) []byte {
 	return w.B
 }
 
-// spoken are the types of items that a conversation goes on from; others, like the
+// contextItemTypes are the types of items that a conversation goes on from; others, like the
 // pictures that were drawn, are shown to the caller alone.
-var spoken = map[string]bool{
+var contextItemTypes = map[string]bool{
 	"": true, "message": true, "reasoning": true, "function_call": true, "function_call_output": true, "custom_tool_call": true, "custom_tool_call_output": true,
 }
 
-// appendSpoken appends the items of a list that a conversation goes on from, with
+// appendContextItems appends the items of a list that a conversation goes on from, with
 // commas and without brackets. Plain ones carry no ids, which mean nothing to another
 // keeper, and no thoughts, which nobody but their thinker can use.
-func appendSpoken(dst, list []byte, plain bool) []byte {
+func appendContextItems(dst, list []byte, plain bool) []byte {
 	for item := range splice.Elements(list) {
 		kind := splice.Text(item, "type")
 		switch {
-		case !spoken[kind], plain && kind == "reasoning":
+		case !contextItemTypes[kind], plain && kind == "reasoning":
 			continue
 		case plain:
 			item = without(item, "id", "status", "thought_signature")

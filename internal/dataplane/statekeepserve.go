@@ -24,10 +24,10 @@ func (k *ResponseStore) serves(m llm.Match) bool {
 	}
 }
 
-// answer makes the body of the answer. Fault.NotFound when the workspace has no such
+// buildResponse makes the body of the answer. Fault.NotFound when the workspace has no such
 // response, fault.InvalidParameter for a query that cannot be served.
 // Source: https://platform.openai.com/docs/api-reference/responses/get, read 2026-11.
-func (k *ResponseStore) answer(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
+func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
 	id, err := url.PathUnescape(m.ID)
 	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")

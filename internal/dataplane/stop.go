@@ -57,17 +57,17 @@ const farewellTime = 500 * time.Millisecond
 // farewell tells both sides of a conversation that the gateway goes away, and returns when
 // they have answered or the time is up. Source: RFC 6455 section 7.4.1.
 func farewell(down, up Socket) {
-	told := make(chan struct{}, 2)
+	notified := make(chan struct{}, 2)
 	for _, side := range [...]Socket{down, up} {
 		go func() {
 			_ = side.Close(1001, "the gateway is stopping") // it may be gone
-			told <- struct{}{}
+			notified <- struct{}{}
 		}()
 	}
 	late := time.After(farewellTime)
-	for range cap(told) {
+	for range cap(notified) {
 		select {
-		case <-told:
+		case <-notified:
 		case <-late:
 			return
 		}

@@ -13,16 +13,16 @@ import (
 
 // listener keeps what it is answered, and says when the first piece of it came.
 type listener struct {
-	status int
-	text   bytes.Buffer
-	heard  chan struct{}
+	status   int
+	text     bytes.Buffer
+	received chan struct{}
 }
 
 func (l *listener) Head(status int, _ wire.Header, _ int64) error { l.status = status; return nil }
 func (l *listener) Write(p []byte) (int, error)                   { return l.text.Write(p) }
 func (l *listener) Flush() error {
 	select {
-	case l.heard <- struct{}{}:
+	case l.received <- struct{}{}:
 	default:
 	}
 	return nil
@@ -33,17 +33,17 @@ func (l *listener) Flush() error {
 func TestStopEndsStreams(t *testing.T) {
 	t.Parallel()
 	const event = `data: {"error":{"code":null,"message":"the gateway is stopping; send the request again","param":null,"type":"overloaded_error"}}` + "\n\n"
-	half := strings.TrimSuffix(firstWords, "}]}\n\n")
+	partialEvent := strings.TrimSuffix(firstChunk, "}]}\n\n")
 	for _, c := range []struct {
 		name, sent, ends string
 		onward           bool // the config has another target go on
 		change           func(*dataplane.Settings)
 	}{
-		{name: "between events", sent: firstWords, ends: firstWords + event},
-		{name: "inside an event", sent: firstWords + half, ends: half + "\n\n" + event},
-		{name: "behind an error", sent: firstWords + `data: {"error":{"message":"no more"}}` + "\n\n", ends: `{"message":"no more"}}` + "\n\n"},
-		{name: "with a target that could go on", sent: firstWords, ends: firstWords + event, onward: true},
-		{name: "where those whose callers leave are read on", sent: firstWords, ends: firstWords + event, change: drains},
+		{name: "between events", sent: firstChunk, ends: firstChunk + event},
+		{name: "inside an event", sent: firstChunk + partialEvent, ends: partialEvent + "\n\n" + event},
+		{name: "behind an error", sent: firstChunk + `data: {"error":{"message":"no more"}}` + "\n\n", ends: `{"message":"no more"}}` + "\n\n"},
+		{name: "with a target that could go on", sent: firstChunk, ends: firstChunk + event, onward: true},
+		{name: "where those whose callers leave are read on", sent: firstChunk, ends: firstChunk + event, change: drains},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,16 +52,16 @@ func TestStopEndsStreams(t *testing.T) {
 			}
 			r, up := newRig(t, c.change), newGated(t, c.sent, "")
 			ctx, cut := context.WithCancel(t.Context())
-			in := chatRequest(up.URL+"/v1", strings.Replace(streamed, "{", `{"stream_options":{"include_usage":true},`, 1)) // nothing of it is held back
+			req := chatRequest(up.URL+"/v1", strings.Replace(streamed, "{", `{"stream_options":{"include_usage":true},`, 1)) // nothing of it is held back
 			if c.onward {
 				target := `{"provider":"openai","api_key":"k","custom_host":"` + up.URL + `/v1"}`
-				in.Header.Del("x-gateway-provider")
-				in.Header.Del("x-gateway-custom-host")
-				in.Header.Set("x-gateway-config", `{"continue_stream":true,"strategy":{"mode":"fallback"},"targets":[`+target+","+target+`]}`)
+				req.Header.Del("x-gateway-provider")
+				req.Header.Del("x-gateway-custom-host")
+				req.Header.Set("x-gateway-config", `{"continue_stream":true,"strategy":{"mode":"fallback"},"targets":[`+target+","+target+`]}`)
 			}
-			l, done := &listener{heard: make(chan struct{}, 1)}, make(chan error, 1)
-			go func() { done <- r.gateway.Serve(ctx, in, l) }()
-			<-l.heard
+			l, done := &listener{received: make(chan struct{}, 1)}, make(chan error, 1)
+			go func() { done <- r.gateway.Serve(ctx, req, l) }()
+			<-l.received
 			r.gateway.CancelAbandoned()
 			r.gateway.Stop()
 			cut()

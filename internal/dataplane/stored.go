@@ -24,14 +24,14 @@ import (
 // dialled and gets no stored credential because of that; STORED_KEY_HOSTS lists the hosts
 // that may get one.
 func (g *Gateway) checkStoredCredentials(a *attempt) error {
-	if err := a.ownIdentityOnly(); err != nil {
+	if err := a.rejectGatewayIdentity(); err != nil {
 		return err
 	}
 	if !a.holdsStored() {
 		return nil
 	}
-	if host, field := a.askedHost(); host != "" && !g.mayReceive(a, host) {
-		return strayHost(field)
+	if host, field := a.requestedHost(); host != "" && !g.mayReceive(a, host) {
+		return disallowedHost(field)
 	}
 	if a.keyWithoutProvider() && !g.savedHost(a) {
 		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
@@ -39,13 +39,13 @@ func (g *Gateway) checkStoredCredentials(a *attempt) error {
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
 		if v := a.values[f.Name]; f.NamesHost() && v != "" && v != a.storedField(f) && !g.mayReceive(a, v) {
-			return strayHost(f.Name)
+			return disallowedHost(f.Name)
 		}
 	}
 	return nil
 }
 
-func strayHost(field string) error {
+func disallowedHost(field string) error {
 	return fault.Newf(fault.InvalidRequest, "%s names a host that the stored credential is not saved with and that is not its provider's; leave %[1]s out, send the provider's key with the request, save the host where the credential is saved (in the provider's integration or in the config), or have the operator list its host:port in STORED_KEY_HOSTS", field).WithParam(field)
 }
 
@@ -94,9 +94,9 @@ func firstOf(values map[string]string, f *provider.Field) string {
 	return ""
 }
 
-// askedHost is the custom host that the request names, or that a saved config names for the
+// requestedHost is the custom host that the request names, or that a saved config names for the
 // credential of a saved provider, and the field in which it does; "" for none.
-func (a *attempt) askedHost() (host, field string) {
+func (a *attempt) requestedHost() (host, field string) {
 	switch {
 	case a.x.ctl.customHost != "":
 		return a.x.ctl.customHost, "x-gateway-custom-host"
@@ -109,14 +109,14 @@ func (a *attempt) askedHost() (host, field string) {
 // mayReceive reports whether a stored credential may go to a host that somebody else
 // names: the one it is stored with, the provider's own, or one in STORED_KEY_HOSTS.
 func (g *Gateway) mayReceive(a *attempt, host string) bool {
-	own := []string{a.spec.BaseURL}
+	trusted := []string{a.spec.BaseURL}
 	switch {
 	case a.account != nil:
-		own = append(own, a.account.Values["custom_host"])
+		trusted = append(trusted, a.account.Values["custom_host"])
 	case a.x.savedConfig():
-		own = append(own, a.target.CustomHost, a.target.Fields["custom_host"])
+		trusted = append(trusted, a.target.CustomHost, a.target.Fields["custom_host"])
 	}
-	return g.Guard.MayReceive(host, own...)
+	return g.Guard.MayReceive(host, trusted...)
 }
 
 // keyWithoutProvider reports whether the credential is saved in a config that leaves it to
@@ -137,10 +137,10 @@ func (g *Gateway) savedHost(a *attempt) bool {
 	return host != "" && g.Guard.MayReceive(host, saved)
 }
 
-// ownIdentityOnly refuses a request that asks to be signed with the identity of the
+// rejectGatewayIdentity refuses a request that asks to be signed with the identity of the
 // gateway's machine: whoever may send a request would have the machine's rights.
 // Saved providers and saved configs may.
-func (a *attempt) ownIdentityOnly() error {
+func (a *attempt) rejectGatewayIdentity() error {
 	field := provider.UsesGatewayIdentity(a.values)
 	if field == "" {
 		return nil

@@ -152,8 +152,8 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 		}}
 	}
 	for _, c := range []struct {
-		slug, place, header string
-		status              int
+		slug, objectPath, header string
+		status                   int
 	}{
 		{"machine", "mine/rows.jsonl", "x-none: 1", 200},
 		{"machine", "logs/30/of-another.json", "x-none: 1", 400},
@@ -164,7 +164,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 		{"keyed", "logs/30/of-another.json", "x-gateway-aws-s3-bucket: logs", 400},
 		{"open", "mine/rows.jsonl", "x-none: 1", 200},
 	} {
-		a := r.call("GET", "/v1/files/"+url.QueryEscape("s3://"+c.place)+"/content", "", "x-gateway-provider: @"+c.slug, c.header)
+		a := r.call("GET", "/v1/files/"+url.QueryEscape("s3://"+c.objectPath)+"/content", "", "x-gateway-provider: @"+c.slug, c.header)
 		if a.StatusCode != c.status || c.status == 400 && !strings.Contains(a.Text, "the bucket that is saved") {
 			t.Errorf("%+v: %d %s", c, a.StatusCode, a.Text)
 		}

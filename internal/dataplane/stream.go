@@ -34,7 +34,7 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && dialect.FirstEvent(append(buf, "\n\n"...)):
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
-				return cmp.Or(a.talk.contentFields(), status), nil // the caller's words may have none for it
+				return cmp.Or(a.translator.contentFields(), status), nil // the caller's words may have none for it
 			}
 			return resp.Status, nil
 		case over:
@@ -57,21 +57,21 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 	}
 	a.outlives.begin(g)
 	g.detectStreamJob(a, a.first)
-	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), keep: capture{max: g.set.BodyLogBytes}}
+	s := &relayer{g: g, a: a, watch: dialect.NewStream(g.streamOptions(a)), capture: capture{max: g.set.BodyLogBytes}}
 	if err := s.begin(); err != nil {
 		return s.left(err)
 	}
-	defer a.forget(&s.keep)
+	defer a.forget(&s.capture)
 	err := s.pass(a.first, false)
-	room := roomAround(a.first)
-	defer room.free()
+	readBuf := wrapReadBuffer(a.first)
+	defer readBuf.free()
 	a.first = nil
 	for err == nil {
-		buf := room.bytes()
+		buf := readBuf.bytes()
 		n, rerr := a.resp.Body.Read(buf)
 		if n > 0 {
 			err = s.pass(buf[:n], rerr != nil)
-			room.took(n)
+			readBuf.took(n)
 		}
 		if err == nil && rerr != nil {
 			return s.end(ctx, rerr)
@@ -82,46 +82,46 @@ func (g *Gateway) stream(ctx context.Context, a *attempt) error {
 
 func (g *Gateway) streamOptions(a *attempt) dialect.StreamOptions {
 	o := dialect.StreamOptions{
-		Endpoint: a.x.match.Endpoint, HideUsage: a.askedUsage, CollectText: a.target.ContinueStream, Rules: g.replyRules(a),
+		Endpoint: a.x.match.Endpoint, HideUsage: a.addedUsageRequest, CollectText: a.target.ContinueStream, Rules: g.responseRules(a),
 	}
 	if a.speech.translates() {
 		o.Rules = dialect.ResponseRules{} // what is relayed is of our own making
 	} else if a.spec.Stream.Framing == "sse-lf" {
 		o.Framing = dialect.Lines
 	}
-	if a.x.carry != nil {
-		o.ID = a.x.carry.id
+	if a.x.partial != nil {
+		o.ID = a.x.partial.id
 	}
 	return o
 }
 
 // relayer is one stream on its way to the client.
 type relayer struct {
-	g     *Gateway
-	a     *attempt
-	watch *dialect.Stream
-	keep  capture
-	over  bool // the upstream came to the end of the stream
+	g            *Gateway
+	a            *attempt
+	watch        *dialect.Stream
+	capture      capture
+	upstreamDone bool // the upstream came to the end of the stream
 }
 
 // begin sends the head, or when the stream continues another, the mark of it.
 func (s *relayer) begin() error {
 	x := s.a.x
 	s.a.committed = true
-	if x.carry != nil {
+	if x.partial != nil {
 		s.a.continued, x.streamError = true, nil
-		_, err := x.out.Write(x.carry.mark(s.a.target.Path))
+		_, err := x.out.Write(x.partial.mark(s.a.target.Path))
 		return err
 	}
 	x.status, x.headSent = s.a.status, true
-	return x.out.Head(s.a.status, s.g.replyHeader(x, s.a.reply.header), -1)
+	return x.out.Head(s.a.status, s.g.responseHeader(x, s.a.response.header), -1)
 }
 
 // pass relays what one read brought. When it holds the end of the stream, the
 // record is written first. The last piece waits for what the front has to add. What comes
 // after the client left is watched alone.
 func (s *relayer) pass(p []byte, last bool) error {
-	s.keep.take(p)
+	s.capture.take(p)
 	out := s.watch.Feed(p)
 	if s.a.outlives.isDetached() {
 		return s.stopReadingOn(len(p))
@@ -135,7 +135,7 @@ func (s *relayer) pass(p []byte, last bool) error {
 	if _, _, failed := s.watch.Failure(); failed {
 		out = s.a.withoutKey(out)
 	}
-	err := s.a.x.give(out, !last)
+	err := s.a.x.writeChunk(out, !last)
 	if err != nil && !s.a.recorded && s.a.outlives.left() {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (s *relayer) stopReadingOn(n int) error {
 // as far as it is known.
 func (s *relayer) left(err error) error {
 	_, _, failed := s.watch.Failure()
-	s.a.drained = (s.over || s.watch.Done()) && !failed
+	s.a.drained = (s.upstreamDone || s.watch.Done()) && !failed
 	s.a.fault = fault.Wrap(fault.ClientGone, err)
 	s.record(record.ClientGone)
 	return fmt.Errorf("%w: %w", errCut, err)
@@ -166,15 +166,15 @@ func (s *relayer) left(err error) error {
 //go:noinline
 func (s *relayer) end(ctx context.Context, err error) error {
 	end, out := s.watch.End(), s.a.x.out
-	tail, whole := end.Tail, end.Done
-	if !whole && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
-		tail, whole = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
+	tail, complete := end.Tail, end.Done
+	if !complete && !end.Failed && end.Finished && errors.Is(err, io.EOF) {
+		tail, complete = append(tail, "data: [DONE]\n\n"...), true // some servers leave the mark out
 	}
 	if s.a.outlives.isDetached() {
-		s.over = whole
+		s.upstreamDone = complete
 		return s.left(errLeft)
 	}
-	if whole {
+	if complete {
 		s.ended()
 	}
 	if end.Failed {
@@ -186,9 +186,9 @@ func (s *relayer) end(ctx context.Context, err error) error {
 		}
 	}
 	switch {
-	case whole && end.Failed:
+	case complete && end.Failed:
 		return s.failed(end)
-	case whole:
+	case complete:
 		return nil
 	case ctx.Err() != nil && !s.g.stops(ctx):
 		return s.left(ctx.Err())
@@ -210,7 +210,7 @@ func (s *relayer) failed(end dialect.StreamEnd) error {
 // failure notes the error that the upstream put into the stream.
 func (s *relayer) failure(message string, status int) {
 	s.a.fault = fault.New(fault.UpstreamFailed, "the provider reported an error in the stream").WithCause(errors.New(message))
-	s.a.failing = cmp.Or(s.a.talk.contentFields(), status) // the caller's words may have none for it
+	s.a.failing = cmp.Or(s.a.translator.contentFields(), status) // the caller's words may have none for it
 }
 
 // ended records a stream to whose end the upstream came. An error may stand in it: that it
@@ -239,7 +239,7 @@ func (s *relayer) cut(err error, end dialect.StreamEnd) error {
 // unfinished notes what is to be said where the stream ends, unless another target goes on
 // with it.
 func (s *relayer) unfinished(f *fault.Error, end dialect.StreamEnd) {
-	s.a.x.streamError, s.a.x.cutInsideEvent, s.a.x.partialStream = f, end.Mid, s.a.talk
+	s.a.x.streamError, s.a.x.cutInsideEvent, s.a.x.partialStream = f, end.Mid, s.a.translator
 	s.a.x.sequence = end.Sequence
 }
 
@@ -267,12 +267,12 @@ func (s *relayer) record(o record.Outcome) {
 		return
 	}
 	s.a.log().Usage, s.a.log().ResponseModel, s.a.counted = s.watch.Usage(), s.watch.Model(), s.watch.Counted()
-	if t := s.a.talk; t != nil {
+	if t := s.a.translator; t != nil {
 		s.a.log().Usage, s.a.log().ResponseModel, s.a.counted = t.usage, t.model, t.final
 	}
 	if s.watch.Done() || o == record.Failed {
 		s.a.backgroundID = "" // it has ended
 	}
-	s.a.keepReply(s.g, &s.keep)
+	s.a.recordResponse(s.g, &s.capture)
 	s.g.record(s.a, o)
 }

@@ -13,7 +13,7 @@ import (
 // responseSpeaker answers on OpenAI's endpoint for responses.
 var responseSpeaker = speaker{
 	id: "openai", base: "/v1", path: "/v1/responses", stream: "/v1/responses",
-	reply: `{"id":"resp_1","object":"response","status":"completed","model":"m-1","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hello","annotations":[]}]}],"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`,
+	response: `{"id":"resp_1","object":"response","status":"completed","model":"m-1","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hello","annotations":[]}]}],"usage":{"input_tokens":4,"output_tokens":2,"total_tokens":6}}`,
 	events: []string{
 		"event: response.created\ndata: " + `{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","model":"m-1","store":true,"output":[],"error":null,"usage":null}}` + "\n\n",
 		"event: response.output_item.added\ndata: " + `{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"type":"message","id":"msg_1","role":"assistant","status":"in_progress","content":[]}}` + "\n\n",
@@ -92,10 +92,10 @@ func TestErrorsInStreams(t *testing.T) {
 				continue
 			}
 			for shape, text := range errorShapes {
-				for _, whole := range []bool{true, false} {
-					t.Run(fmt.Sprintf("%s to %s, %s, in one read %t", name, p.id, shape, whole), func(t *testing.T) {
+				for _, oneRead := range []bool{true, false} {
+					t.Run(fmt.Sprintf("%s to %s, %s, in one read %t", name, p.id, shape, oneRead), func(t *testing.T) {
 						t.Parallel()
-						errorInStream(t, name, s, p, text, whole)
+						errorInStream(t, name, s, p, text, oneRead)
 					})
 				}
 			}
@@ -103,16 +103,16 @@ func TestErrorsInStreams(t *testing.T) {
 	}
 }
 
-func errorInStream(t *testing.T, name string, s surface, p speaker, text string, whole bool) {
+func errorInStream(t *testing.T, name string, s surface, p speaker, text string, oneRead bool) {
 	t.Helper()
 	r := newRig(t)
 	text += "\n\n"
 	first := p.events[:min(len(p.events)-1, 3)]
-	pieces := append(append([]string{}, first...), text)
-	if !whole {
-		pieces = append(append([]string{}, first...), text[:9], text[9:20], text[20:])
+	chunks := append(append([]string{}, first...), text)
+	if !oneRead {
+		chunks = append(append([]string{}, first...), text[:9], text[9:20], text[20:])
 	}
-	r.up.Handle(p.stream, upstream.Always(events(pieces...)))
+	r.up.Handle(p.stream, upstream.Always(events(chunks...)))
 	a := r.call("POST", s.path, strings.Replace(s.body, "{", `{"stream":true,`, 1), r.as(p)...)
 	list := errorsIn(name, a.Text)
 	if len(list) != 1 || !strings.Contains(fmt.Sprint(list[0]["message"]), "REASON") {
@@ -142,7 +142,7 @@ func TestErrorBeforeTheEndOfAStream(t *testing.T) {
 		r := newRig(t)
 		r.up.Handle("/v1/chat/completions", upstream.Always(events(append([]string{chunk(`{"role":"assistant","content":"Hel"}`)}, tail...)...)))
 		cfg := r.targets(`,"cb_config":{"failure_threshold":1,"cooldown_interval":60000}`, "gpt-4o", "gpt-4o")
-		var a answer
+		var a callResult
 		for range 3 {
 			a = r.call("POST", "/v1/chat/completions", streamedChat, "x-gateway-config: "+cfg)
 		}
@@ -216,7 +216,7 @@ func TestFailedAnswerOfSuccess(t *testing.T) {
 		t.Run(c.name+", with a fallback", func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle(c.p.path, upstream.InTurn(upstream.JSON(200, []byte(c.body)), upstream.JSON(200, []byte(c.p.reply))))
+			r.up.Handle(c.p.path, upstream.InTurn(upstream.JSON(200, []byte(c.body)), upstream.JSON(200, []byte(c.p.response))))
 			target := `{"provider":"` + c.p.id + `","api_key":"k","custom_host":"` + r.up.URL() + c.p.base + `"}`
 			a := r.call("POST", surfaces[c.surface].path, surfaces[c.surface].body, `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[`+target+`,`+target+`]}`)
 			if a.StatusCode != 200 || !strings.Contains(a.Text, `"Hello"`) || len(r.journal.some(t, 2)) != 2 {

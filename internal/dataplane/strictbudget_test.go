@@ -42,7 +42,7 @@ func TestStreamGivenUpBeforeItsFirstEvent(t *testing.T) {
 							if end == "the time is over" {
 								r.call("POST", s.path, body, append(headers, "x-gateway-request-timeout: 50")...)
 							} else {
-								r.leaver(t, s.path, body, headers, up.asked)
+								r.leaver(t, s.path, body, headers, up.called)
 							}
 							<-up.gone
 							used := r.closedAt(t, plan, 1)
@@ -68,19 +68,19 @@ func TestStreamGivenUpBeforeItsFirstEvent(t *testing.T) {
 // wordless is a provider of streams without events.
 type wordless struct {
 	*httptest.Server
-	asked, gone chan struct{} // one for each call, and for each that was cancelled
+	called, gone chan struct{} // one for each call, and for each that was cancelled
 }
 
 func newWordless(t *testing.T, head bool) *wordless {
 	t.Helper()
-	s := &wordless{asked: make(chan struct{}, 16), gone: make(chan struct{}, 16)}
+	s := &wordless{called: make(chan struct{}, 16), gone: make(chan struct{}, 16)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if head {
 			w.Header().Set("content-type", "text/event-stream")
 			_ = http.NewResponseController(w).Flush()
 		}
-		s.asked <- struct{}{}
+		s.called <- struct{}{}
 		<-r.Context().Done()
 		s.gone <- struct{}{}
 	}))
@@ -112,7 +112,7 @@ func newMetered(t *testing.T, p speaker, stream bool, end string) *metered {
 	m := &metered{gate: make(chan struct{})}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		first, rest := countedAnswer(p, stream)
+		first, rest := countedResponse(p, stream)
 		if stream {
 			w.Header().Set("content-type", "text/event-stream")
 			m.stream(w, r, first, rest, end)
@@ -185,10 +185,10 @@ func (m *metered) total() (calls int, tokens int64) {
 	return m.calls, m.generated
 }
 
-// countedAnswer is an answer of the longest kind, in two parts.
-func countedAnswer(p speaker, stream bool) (first, rest string) {
+// countedResponse is an answer of the longest kind, in two parts.
+func countedResponse(p speaker, stream bool) (first, rest string) {
 	for _, names := range [][2]string{{`"completion_tokens":2`, `"completion_tokens":64`}, {`"output_tokens":2`, `"output_tokens":64`}, {`"candidatesTokenCount":2`, `"candidatesTokenCount":64`}, {`"total_tokens":6`, `"total_tokens":68`}, {`"totalTokenCount":6`, `"totalTokenCount":68`}} {
-		p.reply = strings.ReplaceAll(p.reply, names[0], names[1])
+		p.response = strings.ReplaceAll(p.response, names[0], names[1])
 		list := make([]string, len(p.events))
 		for i, e := range p.events {
 			list[i] = strings.ReplaceAll(e, names[0], names[1])
@@ -196,7 +196,7 @@ func countedAnswer(p speaker, stream bool) (first, rest string) {
 		p.events = list
 	}
 	if !stream {
-		return p.reply[:len(p.reply)/2], p.reply[len(p.reply)/2:]
+		return p.response[:len(p.response)/2], p.response[len(p.response)/2:]
 	}
 	n := len(p.events) / 2
 	return strings.Join(p.events[:n], ""), strings.Join(p.events[n:], "")
@@ -270,13 +270,13 @@ func (c *spenders) run(t *testing.T) {
 	open := sync.OnceFunc(func() { close(up.gate) })
 	t.Cleanup(open)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, float64(limit))}})
-	leave := make(chan struct{})
+	disconnect := make(chan struct{})
 	for round := range 2 {
 		var wg sync.WaitGroup
 		for range 2 * fitting {
 			wg.Go(func() {
 				if c.end == "the caller leaves" {
-					r.leaver(t, c.s.path, c.body(), c.headers(up), leave)
+					r.leaver(t, c.s.path, c.body(), c.headers(up), disconnect)
 					return
 				}
 				r.call("POST", c.s.path, c.body(), c.headers(up)...)
@@ -286,15 +286,15 @@ func (c *spenders) run(t *testing.T) {
 			if c.end != "the time is over" { // which may be before a call reaches the provider
 				until(t, "calls to reach the provider", func() bool { calls, _ := up.total(); return calls >= fitting })
 			}
-			close(leave)
+			close(disconnect)
 		}
 		wg.Wait()
 		until(t, "cancelled streams to end", func() bool { return up.alive(0) == r.gateway.Abandoned() })
 		open()
 		until(t, "all to end", func() bool { return r.gateway.AbandonedAnswers()+r.gateway.Abandoned() == 0 && r.gateway.Open() == 0 })
 	}
-	until(t, "nothing to be held", func() bool { return r.bank.State(time.Now(), &plan.Budgets[0]).Held == 0 })
-	used := r.bank.State(time.Now(), &plan.Budgets[0]).Used
+	until(t, "nothing to be held", func() bool { return r.limiter.State(time.Now(), &plan.Budgets[0]).Held == 0 })
+	used := r.limiter.State(time.Now(), &plan.Budgets[0]).Used
 	if calls, tokens := up.total(); tokens > limit || tokens > used || used > limit {
 		t.Errorf("%d calls generated %d tokens, %d are counted, of a budget of %d", calls, tokens, used, limit)
 	}

@@ -11,7 +11,7 @@ import (
 // surface is a way in which callers speak, with a request of it.
 type surface struct {
 	path, body string
-	whole      []string // what a whole answer holds
+	buffered   []string // what a whole answer holds
 	end        string   // how a stream ends
 }
 
@@ -34,7 +34,7 @@ var surfaces = map[string]surface{
 type speaker struct {
 	id, base     string // provider and the path of the custom host
 	path, stream string
-	reply        string
+	response     string
 	events       []string
 }
 
@@ -63,7 +63,7 @@ var speakers = []speaker{
 		},
 	},
 	{
-		"google", "", "/v1beta/models/m-1:generateContent", "/v1beta/models/m-1:streamGenerateContent", geminiSays,
+		"google", "", "/v1beta/models/m-1:generateContent", "/v1beta/models/m-1:streamGenerateContent", geminiResponse,
 		[]string{
 			`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}],"modelVersion":"m-1"}` + "\n\n",
 			`data: {"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}` + "\n\n",
@@ -84,9 +84,9 @@ func TestSurfacesReachAllProviders(t *testing.T) {
 			t.Run(name+" to "+p.id, func(t *testing.T) {
 				t.Parallel()
 				r := newRig(t)
-				r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.reply))))
+				r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(p.response))))
 				a := r.call("POST", s.path, s.body, r.as(p)...)
-				for _, want := range s.whole {
+				for _, want := range s.buffered {
 					if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
 						t.Errorf("%d without %s: %s", a.StatusCode, want, a.Text)
 					}
@@ -140,13 +140,13 @@ func TestFallbackMixesShapes(t *testing.T) {
 		for i, p := range speakers {
 			reply := upstream.JSON(503, []byte(`{"error":{"message":"busy","type":"overloaded_error"}}`))
 			if i == len(speakers)-1 {
-				reply = upstream.JSON(200, []byte(p.reply))
+				reply = upstream.JSON(200, []byte(p.response))
 			}
 			r.up.Handle(p.path, upstream.Always(reply))
 			targets = append(targets, `{"provider":"`+p.id+`","api_key":"k","custom_host":"`+r.up.URL()+p.base+`"}`)
 		}
 		a := r.call("POST", s.path, s.body, `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[`+strings.Join(targets, ",")+`]}`)
-		for _, want := range s.whole {
+		for _, want := range s.buffered {
 			if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
 				t.Errorf("%s: %d without %s: %s", name, a.StatusCode, want, a.Text)
 			}
@@ -203,10 +203,10 @@ func TestBrokenStreamsInTheCallersShape(t *testing.T) {
 func TestMessagesErrorsNameTheRequest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	own := r.call("POST", "/v1/messages", `{"model":"m-1","max_tokens":1}`, r.as(speakers[2])...)
+	local := r.call("POST", "/v1/messages", `{"model":"m-1","max_tokens":1}`, r.as(speakers[2])...)
 	r.up.Handle(speakers[2].path, upstream.Always(upstream.JSON(500, []byte(`{"error":{"message":"no"}}`))))
 	theirs := r.call("POST", "/v1/messages", surfaces["messages"].body, r.as(speakers[2])...)
-	for _, a := range []answer{own, theirs} {
+	for _, a := range []callResult{local, theirs} {
 		if want := `"request_id":"` + a.Header.Get("x-gateway-request-id") + `"`; a.StatusCode < 400 || !strings.Contains(a.Text, want) || !strings.Contains(a.Text, `"type":"error"`) {
 			t.Errorf("%d without %s: %s", a.StatusCode, want, a.Text)
 		}

@@ -23,10 +23,10 @@ type limitedBody struct {
 	left int64
 	sent atomic.Int64 // of it, in bytes: also asked for by who does not read
 
-	mu     sync.Mutex // guards what follows
-	idle   time.Duration
-	timer  *time.Timer // nil while unwatched
-	ending bool        // there is nothing more to come for
+	mu    sync.Mutex // guards what follows
+	idle  time.Duration
+	timer *time.Timer // nil while unwatched
+	done  bool        // there is nothing more to come for
 }
 
 // sent is how many bytes of a body that is sent as it comes were taken so far.
@@ -74,7 +74,7 @@ func (b *limitedBody) wait(begin bool) {
 func (b *limitedBody) watch(idle time.Duration, late func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.ending {
+	if !b.done {
 		b.idle, b.timer = idle, time.AfterFunc(idle, late)
 	}
 }
@@ -83,7 +83,7 @@ func (b *limitedBody) watch(idle time.Duration, late func()) {
 func (b *limitedBody) unwatch() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.ending = true
+	b.done = true
 	if b.timer != nil {
 		b.timer.Stop()
 		b.timer = nil
@@ -92,17 +92,17 @@ func (b *limitedBody) unwatch() {
 
 // cancelOnStalledUpload is the context of a call that ends when its provider stops taking the body
 // before it answers. Answered says that the call has come back, and with what error.
-func (g *Gateway) cancelOnStalledUpload(ctx context.Context, a *attempt) (own context.Context, answered func(error) error) {
+func (g *Gateway) cancelOnStalledUpload(ctx context.Context, a *attempt) (uploadCtx context.Context, answered func(error) error) {
 	b := a.x.passes
 	if b == nil || a.body.Replayable() || g.set.IdleTimeout <= 0 {
 		return ctx, func(err error) error { return err }
 	}
-	own, cancel := context.WithCancelCause(ctx)
+	uploadCtx, cancel := context.WithCancelCause(ctx)
 	a.cancelUpload = cancel
 	b.watch(g.set.IdleTimeout, func() { cancel(errNotTaken) })
-	return own, func(err error) error {
+	return uploadCtx, func(err error) error {
 		b.unwatch()
-		if err != nil && errors.Is(context.Cause(own), errNotTaken) {
+		if err != nil && errors.Is(context.Cause(uploadCtx), errNotTaken) {
 			return fault.Wrap(fault.UpstreamTimeout, errNotTaken)
 		}
 		return err

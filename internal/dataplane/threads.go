@@ -13,7 +13,7 @@ import (
 // conversation instead, now and from then on.
 // Source: @anthropic-ai/sdk 1.14.0, lib/internal/threads/ThreadState; Claude Code from 2.1.265.
 func (g *Gateway) rejectStatefulThread(a *attempt) error {
-	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.of(a.plan).request.Threads {
+	if a.x.match.Endpoint != llm.Messages || a.x.doc == nil || g.rules.lookup(a.plan).request.Threads {
 		return nil
 	}
 	if t := a.param("thread"); !t.Exists() || t.Type == gjson.Null {

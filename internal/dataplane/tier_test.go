@@ -26,7 +26,7 @@ func TestTierSetsThePrice(t *testing.T) {
 	for name, c := range map[string]struct {
 		speaker             speaker
 		path, body          string
-		answers, says       string
+		answers, response   string
 		inRate, outRate     int64 // nano-dollars a token
 		inTokens, outTokens int64
 	}{
@@ -46,7 +46,7 @@ func TestTierSetsThePrice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			r.up.Handle(c.answers, upstream.Always(upstream.JSON(200, []byte(c.says))))
+			r.up.Handle(c.answers, upstream.Always(upstream.JSON(200, []byte(c.response))))
 			if a := r.call("POST", c.path, c.body, r.as(c.speaker)...); a.StatusCode != 200 {
 				t.Fatal(a.StatusCode, a.Text)
 			}

@@ -26,9 +26,9 @@ func saveProvider(r *rig, up *upstream.Server) []string {
 	return []string{"x-gateway-provider: @own"}
 }
 
-// crowd has calls of 120 tokens at once, of which the upstream answers none until each of
+// callConcurrently has calls of 120 tokens at once, of which the upstream answers none until each of
 // them is with it or refused, and returns how many were served. Gateways take turns.
-func crowd(t *testing.T, up *upstream.Server, calls int, body string, gateways ...*rig) (served int64) {
+func callConcurrently(t *testing.T, up *upstream.Server, calls int, body string, gateways ...*rig) (served int64) {
 	t.Helper()
 	var mu sync.Mutex // guards the counts
 	inside, refused, all := 0, 0, make(chan struct{})
@@ -93,16 +93,16 @@ func TestTokenRatesServeWhatFits(t *testing.T) {
 				if nodes == "two nodes" {
 					gateways = append(gateways, newRig(t))
 				}
-				var at *redistest.Server
+				var redisServer *redistest.Server
 				if nodes != "alone" {
-					at = redistest.Start(t)
+					redisServer = redistest.Start(t)
 				}
 				for _, r := range gateways {
-					if limit(r); at != nil {
-						r.share(at)
+					if limit(r); redisServer != nil {
+						r.share(redisServer)
 					}
 				}
-				served := crowd(t, first.up, 100, capped, gateways...)
+				served := callConcurrently(t, first.up, 100, capped, gateways...)
 				if served < 5 || served*120 > 1000 {
 					t.Errorf("%d calls of 120 tokens were served of a limit of 1000", served)
 				}
@@ -121,13 +121,13 @@ func TestUnboundedCallTakesTheRestOfATokenRate(t *testing.T) {
 			r.share(redistest.Start(t))
 		}
 		plan := r.limited(keys.Kind, r.keyID(), thousand)
-		if served := crowd(t, r.up, 20, hello, r); served != 1 {
+		if served := callConcurrently(t, r.up, 20, hello, r); served != 1 {
 			t.Errorf("shared %v: %d calls at once of any length were served", shared, served)
 		}
 		h := plan.Rates[0]
 		h.Org = org
 		until(t, "the call gives back what it did not use", func() bool {
-			s := r.gateway.Bank.State(time.Now(), &h)
+			s := r.gateway.Limiter.State(time.Now(), &h)
 			return s.Used == 120 && s.Held == 0
 		})
 		r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(20, 100)))
@@ -135,7 +135,7 @@ func TestUnboundedCallTakesTheRestOfATokenRate(t *testing.T) {
 			until(t, "the call before gave back what it did not use", func() bool {
 				ask := h
 				ask.Amount = 1 << 50 // never fits, so nothing is taken
-				_, left, _, err := r.gateway.Bank.Reserve(t.Context(), time.Now(), []quota.Hold{ask})
+				_, left, _, err := r.gateway.Limiter.Reserve(t.Context(), time.Now(), []quota.Hold{ask})
 				return err == nil && left == max(1000-int64(min(i, 8)+1)*120, 0)
 			})
 			want := 200
@@ -180,7 +180,7 @@ func TestGivenUpTriesCountOnTokenRates(t *testing.T) {
 			tries++
 		}
 	}
-	if s := r.bank.State(time.Now(), &plan.Rates[0]); tries != 2 || s.Used <= 68 || s.Held != 0 {
+	if s := r.limiter.State(time.Now(), &plan.Rates[0]); tries != 2 || s.Used <= 68 || s.Held != 0 {
 		t.Errorf("%d tries were charged, and of the rate %+v", tries, s)
 	}
 }

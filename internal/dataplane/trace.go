@@ -84,8 +84,8 @@ func readMetadata(c *controls, layers ...map[string]string) map[string]string {
 			put(k, v)
 		}
 	}
-	if said := gjson.Parse(c.metadata); said.IsObject() && gjson.Valid(c.metadata) {
-		said.ForEach(func(k, v gjson.Result) bool {
+	if parsed := gjson.Parse(c.metadata); parsed.IsObject() && gjson.Valid(c.metadata) {
+		parsed.ForEach(func(k, v gjson.Result) bool {
 			put(k.String(), v.String())
 			return true
 		})

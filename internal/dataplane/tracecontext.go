@@ -34,7 +34,7 @@ func (g *Gateway) traceContext(h *wire.Header, a *attempt) {
 		flags = x.ctl.traceparent[53:]
 	}
 	h.Set(traceparentHeader, "00-"+hex.EncodeToString(trace[:])+"-"+hex.EncodeToString(span[:])+"-"+flags)
-	if state := x.in.Header.Get(tracestateHeader); same && state != "" && len(state) <= tracestateMax {
+	if state := x.req.Header.Get(tracestateHeader); same && state != "" && len(state) <= tracestateMax {
 		h.Set(tracestateHeader, state)
 	} else {
 		h.Del(tracestateHeader)

@@ -40,7 +40,7 @@ func (g *Gateway) translate(ctx context.Context, a *attempt, s dialect.Shaping) 
 	if err := checkMore(a, out.More); err != nil {
 		return err
 	}
-	if err := a.lose(out.Dropped); err != nil {
+	if err := a.recordDropped(out.Dropped); err != nil {
 		return err
 	}
 	a.more, a.extra = out.More, out.Header
@@ -72,10 +72,10 @@ func (a *attempt) checkNumbers() error {
 	return nil
 }
 
-// lose notes what the target does not get of the call; who wants to hear of that before
+// recordDropped notes what the target does not get of the call; who wants to hear of that before
 // anything is sent is refused.
-func (a *attempt) lose(list []string) error {
-	a.unsupported, a.dropped = list, lostNames(list)
+func (a *attempt) recordDropped(list []string) error {
+	a.unsupported, a.dropped = list, joinDropped(list)
 	if len(list) > 0 && a.x.ctl.strictParams == "true" {
 		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).WithParam(clip(list[0]))
 	}
@@ -90,8 +90,8 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 		return nil
 	}
 	shaped := g.Dialect.Shape(llm.Proxy, x.doc, s) // no endpoint's own rules
-	if x.carry != nil {
-		shaped.Edits = append(shaped.Edits, x.carry.edit(x.doc))
+	if x.partial != nil {
+		shaped.Edits = append(shaped.Edits, x.partial.edit(x.doc))
 	}
 	if len(shaped.Edits) > 0 {
 		return x.doc.Apply(shaped.Edits)
@@ -101,7 +101,7 @@ func (g *Gateway) requestedCall(a *attempt, s dialect.Shaping) []byte {
 
 func (g *Gateway) target(a *attempt) *dialect.Target {
 	return &dialect.Target{
-		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.of(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
+		Endpoint: a.plan.Requested, Provider: a.spec.ID, Model: a.plan.Model, Profiled: a.plan.Underlying, Rules: &g.rules.lookup(a.plan).request, Newer: a.spec.KeepDeveloper, Stream: a.wantsStream(),
 		Value: func(name string) string { return a.values[name] }, Fetch: (&fetcher{g: g}).fetch,
 	}
 }
@@ -116,7 +116,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		if err != nil {
 			return nil, err
 		}
-		a.kept, body = c, c.body
+		a.conversation, body = c, c.body
 	}
 	call, err := a.speech.client.DecodeCall(body)
 	if err != nil {
@@ -156,12 +156,12 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 // translateBody puts a request of a unified endpoint.
 func (g *Gateway) translateBody(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	x := a.x
-	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.contentType, Query: x.in.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
+	r := &dialect.Request{Endpoint: a.plan.Requested, Body: body, ContentType: x.ctl.contentType, Query: x.req.RawQuery, Lines: g.lines, NewSpool: func() *wire.Spool { return g.newSpool(x) }}
 	if id, err := url.PathUnescape(x.match.ID); err == nil {
 		r.ID = id
 	}
 	if x.match.Endpoint == llm.MessagesCountTokens {
-		call, err := g.tongues.clients[llm.Messages].DecodeCall(body)
+		call, err := g.dialects.clients[llm.Messages].DecodeCall(body)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func (g *Gateway) newSpool(x *exchange) *wire.Spool {
 
 // applyRules applies what the provider's spec says of the endpoint's requests.
 func (g *Gateway) applyRules(a *attempt, body []byte) wire.Payload {
-	rules := &g.rules.of(a.plan).request
+	rules := &g.rules.lookup(a.plan).request
 	if !rules.Any() && a.plan.Endpoint.Dialect != provider.OpenAI || len(body) == 0 || body[0] != '{' {
 		return wire.Bytes(body)
 	}

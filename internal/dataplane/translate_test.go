@@ -17,9 +17,9 @@ func (r *rig) gemini(more ...string) []string {
 }
 
 const (
-	geminiPath   = "/v1beta/models/gemini-2.5-flash:generateContent"
-	geminiStream = "/v1beta/models/gemini-2.5-flash:streamGenerateContent"
-	geminiSays   = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"finishReason":"STOP","index":0}],` +
+	geminiPath     = "/v1beta/models/gemini-2.5-flash:generateContent"
+	geminiStream   = "/v1beta/models/gemini-2.5-flash:streamGenerateContent"
+	geminiResponse = `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6},"modelVersion":"gemini-2.5-flash"}`
 	ask = `{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"Hello there"}]}`
 )
@@ -35,7 +35,7 @@ func events(texts ...string) upstream.Response {
 func TestTranslatedChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	a := r.call("POST", "/v1/chat/completions", ask, r.gemini()...)
 	for _, want := range []string{`"object":"chat.completion"`, `"content":"Hello"`, `"finish_reason":"stop"`, `"total_tokens":6`, `"provider":"google"`, `"id":"chatcmpl-`} {
 		if a.StatusCode != 200 || !strings.Contains(a.Text, want) {
@@ -84,7 +84,7 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 	first := `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hel"}]},"index":0}]}` + "\n\n"
 	cases := []struct {
 		name, outcome string
-		reply         upstream.Response
+		response      upstream.Response
 	}{
 		{"cut", "truncated", func() upstream.Response { e := events(first); e.End = upstream.Cut; return e }()},
 		{"error", "failed", events(first, `data: {"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}`+"\n\n")},
@@ -94,7 +94,7 @@ func TestTranslatedStreamBreaks(t *testing.T) {
 	}
 	for _, c := range cases {
 		r := newRig(t)
-		r.up.Handle(geminiStream, upstream.Always(c.reply))
+		r.up.Handle(geminiStream, upstream.Always(c.response))
 		a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,`, 1), r.gemini()...)
 		if !strings.Contains(a.Text, `data: {"error":`) || strings.Contains(a.Text, "[DONE]") {
 			t.Errorf("%s: %s", c.name, a.Text)
@@ -131,7 +131,7 @@ func TestDroppedParams(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(ask, "{", `{"logit_bias":{"1":2},"x_mine":true,`, 1)
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
 	const lost = "logit_bias, x_mine"
 	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || got != lost {
@@ -154,16 +154,16 @@ func TestDroppedParamsAreBounded(t *testing.T) {
 	for i := range many {
 		many[i] = `"field` + strconv.Itoa(i) + `":1`
 	}
-	for name, c := range map[string]struct{ fields, lost string }{
+	for name, c := range map[string]struct{ fields, dropped string }{
 		"long": {`"` + strings.Repeat("x", 5000) + `":1`, "..."},
 		"many": {strings.Join(many, ","), "field0, field1, "},
 	} {
 		body := strings.Replace(ask, "{", "{"+c.fields+",", 1)
 		r := newRig(t)
-		r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+		r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 		a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
 		got := a.Header.Get("x-gateway-dropped-params")
-		if a.StatusCode != 200 || !strings.HasPrefix(got, c.lost) || !strings.HasSuffix(got, "...") || len(got) > 4200 {
+		if a.StatusCode != 200 || !strings.HasPrefix(got, c.dropped) || !strings.HasSuffix(got, "...") || len(got) > 4200 {
 			t.Errorf("%s: %d dropped %d bytes: %.80q", name, a.StatusCode, len(got), got)
 		}
 		if row := r.journal.one(t); row.Dropped != got {
@@ -180,7 +180,7 @@ func TestDroppedParamsAreBounded(t *testing.T) {
 func TestWholeAnswerToStream(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiStream, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiStream, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"stream":true,"stream_options":{"include_usage":true},`, 1), r.gemini()...)
 	if !strings.HasPrefix(a.Header.Get("content-type"), "text/event-stream") || !strings.Contains(a.Text, `"content":"Hello"`) || !strings.Contains(a.Text, `"total_tokens":6`) || !strings.HasSuffix(a.Text, "data: [DONE]\n\n") {
 		t.Errorf("%s %s", a.Header.Get("content-type"), a.Text)
@@ -191,7 +191,7 @@ func TestWholeAnswerToStream(t *testing.T) {
 func TestTranslatedParams(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	config := `{"provider":"google","api_key":"k","custom_host":"` + r.up.URL() + `","override_params":{"temperature":0.5},"default_params":{"max_tokens":77},"drop_params":["stop"]}`
 	a := r.call("POST", "/v1/chat/completions", strings.Replace(ask, "{", `{"temperature":1,"stop":"x",`, 1), "x-gateway-config: "+config)
 	body := string(r.up.Seen()[0].Body)
@@ -207,11 +207,11 @@ func TestTranslatedNames(t *testing.T) {
 	t.Parallel()
 	long := "mcp__a_server_with_a_long_name__" + strings.Repeat("a_tool_with_a_long_name_", 2)
 	short, _ := dialect.ShortNames(&llm.Call{Tools: []llm.Tool{{Name: long}}})
-	says := `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"` + short.Tools[0].Name + `","args":{}}}]},"finishReason":"STOP","index":0}],` +
+	responseBody := `{"candidates":[{"content":{"role":"model","parts":[{"text":"hm","thought":true,"thoughtSignature":"c2ln"},{"functionCall":{"name":"` + short.Tools[0].Name + `","args":{}}}]},"finishReason":"STOP","index":0}],` +
 		`"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6}}`
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(says))))
-	r.up.Handle(geminiStream, upstream.Always(events("data: "+says+"\n\n")))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(responseBody))))
+	r.up.Handle(geminiStream, upstream.Always(events("data: "+responseBody+"\n\n")))
 	body := `{"model":"gemini-2.5-flash","max_tokens":9,"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"` + long + `","input":{}}]},` +
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]}],"tools":[{"name":"` + long + `","input_schema":{"type":"object"}}],"tool_choice":{"type":"tool","name":"` + long + `"}}`
 	for i, sent := range []string{body, strings.Replace(body, "{", `{"stream":true,`, 1)} {
@@ -233,7 +233,7 @@ func TestTranslatedNames(t *testing.T) {
 func TestTranslatedLimit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiSays))))
+	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	for limit, want := range map[string]string{"128000": `"maxOutputTokens":65536`, "9": `"maxOutputTokens":9`} {
 		a := r.call("POST", "/v1/messages", `{"model":"gemini-2.5-flash","max_tokens":`+limit+`,"messages":[{"role":"user","content":"Hello"}]}`, r.gemini()...)
 		seen := r.up.Seen()
@@ -282,8 +282,8 @@ func TestFirstEventKeepsItsStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.up.Handle(geminiStream, upstream.Always(events(`data: {"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`+"\n\n")))
-	for path, said := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"x"}]`, "/v1/messages": `"max_tokens":9,"messages":[{"role":"user","content":"x"}]`, "/v1/responses": `"input":"x"`} {
-		a := r.call("POST", path, `{"model":"gemini-2.5-flash","stream":true,`+said+`}`, r.gemini()...)
+	for path, members := range map[string]string{"/v1/chat/completions": `"messages":[{"role":"user","content":"x"}]`, "/v1/messages": `"max_tokens":9,"messages":[{"role":"user","content":"x"}]`, "/v1/responses": `"input":"x"`} {
+		a := r.call("POST", path, `{"model":"gemini-2.5-flash","stream":true,`+members+`}`, r.gemini()...)
 		if a.StatusCode != 429 || !strings.Contains(a.Text, "Quota") {
 			t.Errorf("%s: %d %s", path, a.StatusCode, a.Text)
 		}

@@ -17,22 +17,22 @@ func (g *Gateway) checkPriced(a *attempt) error {
 	if g.set.AllowUnpriced {
 		return nil
 	}
-	s := a.stake
-	at := slices.IndexFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
+	s := a.reservation
+	index := slices.IndexFunc(s.holds[:s.rates], func(h quota.Hold) bool { return h.Measure == quota.Cost })
 	switch {
-	case at < 0:
+	case index < 0:
 		return nil
 	case !s.tariff.Free() && a.answersWithoutUsage():
-		return uncounted(a, &s.holds[at])
+		return uncounted(a, &s.holds[index])
 	case a.billsNothing():
 		return nil
 	}
-	if !s.tariff.Prices(&s.most) {
-		return unpriced(a, a.priceName(), s.tariff, &s.holds[at])
+	if !s.tariff.Prices(&s.maxUsage) {
+		return unpriced(a, a.priceName(), s.tariff, &s.holds[index])
 	}
 	for i := range s.falls.list {
-		if f := &s.falls.list[i]; !f.tariff.Prices(&s.most) {
-			return unpriced(a, f.model, f.tariff, &s.holds[at])
+		if f := &s.falls.list[i]; !f.tariff.Prices(&s.maxUsage) {
+			return unpriced(a, f.model, f.tariff, &s.holds[index])
 		}
 	}
 	return nil
@@ -67,10 +67,10 @@ func uncounted(a *attempt, h *quota.Hold) error {
 
 // budgetOwner is whose budget a hold is of, in texts for callers.
 func budgetOwner(h *quota.Hold) string {
-	if h.Of == nil {
+	if h.Owner == nil {
 		return "a record"
 	}
-	return "the " + subjectName(h.Of)
+	return "the " + subjectName(h.Owner)
 }
 
 // unbilled are the endpoints whose calls are not billed by a model: what they begin is

@@ -110,7 +110,7 @@ func TestFreeProviderCostsNothing(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if s := r.bank.State(time.Now(), &plan.Budgets[0]); s.Used != 0 || s.Held != 0 {
+	if s := r.limiter.State(time.Now(), &plan.Budgets[0]); s.Used != 0 || s.Held != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -34,7 +34,7 @@ func (u *droppedRecords) note(now time.Time) int64 {
 // of those before, naming this one. Its line for each request tells of all.
 func (g *Gateway) droppedRecords(r *record.Attempt, err error) {
 	g.Metrics.unrecorded(r)
-	if n := g.lost.note(g.Clock.Now()); n > 0 {
+	if n := g.recordDrops.note(g.Clock.Now()); n > 0 {
 		g.Log.Error("attempts could not be recorded", "attempts", n, "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
 	}
 }

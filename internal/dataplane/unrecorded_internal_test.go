@@ -11,11 +11,11 @@ func TestUnrecorded(t *testing.T) {
 	var u droppedRecords
 	now := time.Now()
 	for i, c := range []struct {
-		after time.Duration
-		tells int64
+		after    time.Duration
+		reported int64
 	}{{0, 1}, {time.Second, 0}, {9 * time.Second, 0}, {10 * time.Second, 3}, {11 * time.Second, 0}, {time.Minute, 2}} {
-		if n := u.note(now.Add(c.after)); n != c.tells {
-			t.Errorf("%d: %d are told, not %d", i, n, c.tells)
+		if n := u.note(now.Add(c.after)); n != c.reported {
+			t.Errorf("%d: %d are told, not %d", i, n, c.reported)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestLostRecordsDoNotFloodTheLog(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.journal.lost = errors.New("the disk is full")
+	r.journal.appendErr = errors.New("the disk is full")
 	for range 5 {
 		if a := r.call("POST", "/v1/chat/completions", hello, r.custom()...); a.StatusCode != 200 {
 			t.Fatalf("%d %s", a.StatusCode, a.Text)
@@ -23,11 +23,11 @@ func TestLostRecordsDoNotFloodTheLog(t *testing.T) {
 	if n := strings.Count(r.log.String(), "attempts could not be recorded"); n != 1 {
 		t.Errorf("%d lines: %s", n, r.log.String())
 	}
-	figures := prometheus.NewRegistry()
-	figures.MustRegister(r.metrics.Collectors()...)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(r.metrics.Collectors()...)
 	want := "# HELP sluice_records_lost_total Attempts that the journal could not take. Anything above 0 needs a look at the disk.\n" +
 		"# TYPE sluice_records_lost_total counter\nsluice_records_lost_total 5\n"
-	if err := testutil.GatherAndCompare(figures, strings.NewReader(want), "sluice_records_lost_total"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "sluice_records_lost_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -65,16 +65,16 @@ func TestBodiesThatFailBehindAnEarlyAnswer(t *testing.T) {
 				_ = nc.SetDeadline(time.Now().Add(30 * time.Second))
 				fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: gw\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\nX-Gateway-Api-Key: %s\r\nX-Gateway-Provider: openai\r\nAuthorization: Bearer k\r\nX-Gateway-Custom-Host: %s/v1\r\n%s\r\n5\r\nhello\r\n",
 					call.path, call.kind, key, up, call.header)
-				answer, want := bufio.NewReader(nc), body.status
+				reader, want := bufio.NewReader(nc), body.status
 				if call.begun { // its status is there before the body fails
 					want = "200"
-					_, _ = answer.Peek(1)
+					_, _ = reader.Peek(1)
 				}
 				_, _ = io.WriteString(nc, body.text)
 				if body.leaves {
 					_ = nc.(*net.TCPConn).CloseWrite()
 				}
-				if line, err := answer.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 "+want) {
+				if line, err := reader.ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 "+want) {
 					t.Errorf("answered %q, %v", line, err)
 				}
 				if row := r.journal.one(t); row.Outcome != body.outcome {

@@ -36,8 +36,8 @@ func TestUploadsPassInLittleMemory(t *testing.T) {
 	embed := `{"custom_id":"1","url":"/v1/embeddings","body":{"input":"` + text + `"}}` + "\n"
 	aws := []string{"x-gateway-aws-access-key-id: AKID", "x-gateway-aws-secret-access-key: secret", "x-gateway-aws-s3-bucket: b", "x-gateway-aws-bedrock-model: amazon.nova-lite-v1:0"}
 	for _, c := range []struct {
-		provider, path, line, reply string
-		headers                     []string
+		provider, path, line, response string
+		headers                        []string
 	}{
 		{"bedrock", "/b/rows.jsonl", chat, "", append(aws, "x-gateway-aws-s3-object-key: rows.jsonl")},
 		{"cohere", "/v1/datasets", embed, `{"id":"d1"}`, nil},
@@ -46,7 +46,7 @@ func TestUploadsPassInLittleMemory(t *testing.T) {
 	} {
 		t.Run(c.provider, func(t *testing.T) {
 			r := newRig(t)
-			r.up.Handle(c.path, upstream.Always(upstream.JSON(200, []byte(c.reply))))
+			r.up.Handle(c.path, upstream.Always(upstream.JSON(200, []byte(c.response))))
 			req, err := http.NewRequest("POST", r.server.URL+"/v1/files", uploaded(lines, c.line))
 			if err != nil {
 				t.Fatal(err)

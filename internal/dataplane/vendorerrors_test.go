@@ -101,9 +101,9 @@ func TestCutStreamsEndWithTheErrorOfTheVendor(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			reply := upstream.Stream(c.part)
-			reply.Header, reply.End = []upstream.Field{{Name: "Content-Type", Value: c.kind}}, upstream.Cut
-			r.up.Handle(strings.Replace(c.path, "/v1/", "/", 1), upstream.Always(reply))
+			response := upstream.Stream(c.part)
+			response.Header, response.End = []upstream.Field{{Name: "Content-Type", Value: c.kind}}, upstream.Cut
+			r.up.Handle(strings.Replace(c.path, "/v1/", "/", 1), upstream.Always(response))
 			a := r.call("POST", c.path, `{}`, append(c.headers, "x-gateway-custom-host: "+r.up.URL())...)
 			if a.StatusCode != 200 || a.Text != c.end || a.Err == nil {
 				t.Errorf("%d %q %v, want %q", a.StatusCode, a.Text, a.Err, c.end)

@@ -18,7 +18,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 		return g.serveStoredResponse(ctx, x)
 	}
 	if x.asksModels() && wantsCatalogue(x) {
-		return g.answerCatalogue(ctx, x)
+		return g.respondModelList(ctx, x)
 	}
 	if x.match.Endpoint == llm.RetrieveModel {
 		x.accountInPath()
@@ -32,7 +32,7 @@ func (g *Gateway) walk(ctx context.Context, x *exchange) error {
 	if !x.config.IsStateless() {
 		scope = x.key.Principal.WorkspaceID + "/" + x.configID
 	}
-	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.room.visit)
+	_, err := g.Engine.Walk(ctx, x.config, scope, conditionInputs{x}, x.scratch.visit)
 	return err
 }
 
@@ -47,7 +47,7 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 	if x.last != nil {
 		g.discard(x.last)
 	}
-	a := &x.room.attempt
+	a := &x.scratch.attempt
 	a.reset() // a literal would be made on the stack, which keeps its size while a stream waits
 	a.x, a.target, a.number, a.started = x, t, x.attempts, g.Clock.Now()
 	a.strict = x.ctl.strict != "false" && (t.Strict == nil || *t.Strict)
@@ -57,10 +57,10 @@ func (g *Gateway) attemptTarget(ctx context.Context, x *exchange, t *routing.Tar
 	x.attempts++
 	x.last = a
 	err := g.try(ctx, a)
-	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), Own: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
-	o.Ended, o.Final = a.committed && !a.carried, a.outlives.isDetached()
+	o := routing.Outcome{Status: cmp.Or(a.failing, a.status), FromGateway: a.estimated, Committed: a.committed, Err: err, Latency: a.firstByte}
+	o.Ended, o.Final = a.committed && !a.canContinue, a.outlives.isDetached()
 	if f := fault.From(err); f != nil {
-		o.Lost = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
+		o.UpstreamFailed = f.Code == fault.UpstreamUnreachable || f.Code == fault.UpstreamFailed || f.Code == fault.UpstreamTimeout
 		o.Garbled = f.Code == fault.UpstreamInvalid
 		o.Status, o.Final = f.HTTPStatus(), o.Final || f.Code == fault.ClientGone || ofCaller(f)
 		o.Skipped = f.Code == fault.NotSupported || o.Garbled || f.Code == fault.SecretUnavailable

@@ -190,7 +190,7 @@ func TestSavedProviders(t *testing.T) {
 	account("spent", func(a *credential.Account) { a.Kind, a.RecordID = credential.ProviderKind, ident.NewID() })
 	spent := r.limited(credential.ProviderKind, r.dir.accounts["spent"].RecordID, quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 1)}}).Budgets[0]
 	spent.Amount = spent.Limit
-	if i, _, _ := r.bank.Take(time.Now(), []quota.Hold{spent}); i >= 0 {
+	if i, _, _ := r.limiter.Take(time.Now(), []quota.Hold{spent}); i >= 0 {
 		t.Fatal("the budget is used up already")
 	}
 	account("old", func(a *credential.Account) { a.ExpiresAt = &past })
@@ -203,7 +203,7 @@ func TestSavedProviders(t *testing.T) {
 		model   string
 		headers []string
 		status  int
-		says    string
+		message string
 	}{
 		{"by provider header", "gpt-4o", []string{"x-gateway-provider: @good"}, 200, "choices"},
 		{"by virtual key", "gpt-4o", []string{"x-gateway-virtual-key: good"}, 200, "choices"},
@@ -225,7 +225,7 @@ func TestSavedProviders(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			a := r.call("POST", "/v1/chat/completions", strings.Replace(hello, "gpt-4o-mini", c.model, 1), c.headers...)
-			if a.StatusCode != c.status || !strings.Contains(a.Text, c.says) {
+			if a.StatusCode != c.status || !strings.Contains(a.Text, c.message) {
 				t.Errorf("%d %s", a.StatusCode, a.Text)
 			}
 		})
@@ -251,14 +251,14 @@ func TestSavedProviders(t *testing.T) {
 func TestFirstEventError(t *testing.T) {
 	t.Parallel()
 	const failed = "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded, come back"}}` + "\n\n"
-	for name, pieces := range map[string][]string{"at once": {failed}, "behind a ping": {"event: ping\ndata: {\"type\": \"ping\"}\n\n", failed}} {
+	for name, chunks := range map[string][]string{"at once": {failed}, "behind a ping": {"event: ping\ndata: {\"type\": \"ping\"}\n\n", failed}} {
 		for path, body := range map[string]string{
 			"/v1/messages":         `{"model":"claude-opus-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"x"}]}`,
 			"/v1/chat/completions": `{"model":"claude-opus-4-5","stream":true,"messages":[{"role":"user","content":"x"}]}`,
 			"/v1/responses":        `{"model":"claude-opus-4-5","stream":true,"input":"x"}`,
 		} {
 			r := newRig(t)
-			e := events(pieces...)
+			e := events(chunks...)
 			e.End = upstream.Hang
 			r.up.Handle("/v1/messages", upstream.Always(e))
 			a := r.call("POST", path, body, "x-gateway-provider: anthropic", "authorization: Bearer k", "x-gateway-custom-host: "+r.up.URL()+"/v1")

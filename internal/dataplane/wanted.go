@@ -11,24 +11,24 @@ import (
 	"sluice/internal/splice"
 )
 
-// wantedMost is how many answers to one prompt a call is taken to ask for at most.
-const wantedMost = 128
+// maxChoices is how many answers to one prompt a call is taken to ask for at most.
+const maxChoices = 128
 
-// tokensMost is more than the answers to any call can have.
-const tokensMost = 1 << 50
+// maxTotalTokens is more than the answers to any call can have.
+const maxTotalTokens = 1 << 50
 
 // maxOutputTokens bounds the tokens of all answers to a call.
 func (a *attempt) maxOutputTokens(reach catalog.ContextLimits) int64 {
-	n := a.stake.cap
+	n := a.reservation.cap
 	if n <= 0 {
-		n = cmp.Or(a.drawn(), reach.Output, outputMost)
+		n = cmp.Or(a.drawn(), reach.Output, defaultMaxOutputTokens)
 	}
-	n *= min(max(a.stake.responses, 1), wantedMost)
+	n *= min(max(a.reservation.responses, 1), maxChoices)
 	if ep := a.x.match.Endpoint; ep != llm.Complete && ep != llm.Proxy {
 		return n
 	}
 	prompts := a.prompts()
-	return min(n, tokensMost/prompts) * prompts
+	return min(n, maxTotalTokens/prompts) * prompts
 }
 
 // prompts are those of a call that may have several, each with answers of its own:
@@ -73,7 +73,7 @@ func (a *attempt) images() []catalog.Images {
 	if f := a.x.form; f != nil {
 		field := func(name string) string { v, _ := f.Value(name); return v }
 		n := countOf(gjson.Result{Type: gjson.String, Str: field("n")})
-		return []catalog.Images{{Quality: field("quality"), Size: field("size"), Count: min(n, wantedMost)}}
+		return []catalog.Images{{Quality: field("quality"), Size: field("size"), Count: min(n, maxChoices)}}
 	}
 	return []catalog.Images{{Quality: a.text("quality"), Size: a.text("size"), Count: a.imageCount() * a.prompts()}}
 }
@@ -83,9 +83,9 @@ func (a *attempt) imageCount() int64 {
 	if a.plan != nil && a.plan.Endpoint != nil {
 		for _, name := range imageCounts[a.plan.Endpoint.Dialect] {
 			if v := a.param(name); v.Exists() && v.Type != gjson.Null {
-				return min(a.count(name), wantedMost)
+				return min(a.count(name), maxChoices)
 			}
 		}
 	}
-	return min(a.count("n"), wantedMost)
+	return min(a.count("n"), maxChoices)
 }

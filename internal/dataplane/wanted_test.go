@@ -15,8 +15,8 @@ func TestEveryAnswerIsHeld(t *testing.T) {
 	t.Parallel()
 	const legacy = 2000 // nano-dollars a token of gpt-3.5-turbo-instruct's answers
 	for name, c := range map[string]struct {
-		ask   string
-		least int64 // answers of 100 tokens
+		ask          string
+		minResponses int64 // answers of 100 tokens
 	}{
 		"one":              {`"prompt":"a"`, 1},
 		"several choices":  {`"prompt":"a","n":3`, 3},
@@ -29,7 +29,7 @@ func TestEveryAnswerIsHeld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			tokens := c.least * 100
+			tokens := c.minResponses * 100
 			r.up.Handle("/v1/completions", upstream.Always(upstream.JSON(200, json.RawMessage(fmt.Sprintf(`{"id":"c","object":"text_completion","choices":[{"index":0,"text":"x","finish_reason":"stop"}],"usage":{"prompt_tokens":0,"completion_tokens":%d,"total_tokens":%d}}`, tokens, tokens)))))
 			body := `{"model":"gpt-3.5-turbo-instruct","max_tokens":100,` + c.ask + `}`
 			if a := r.call("POST", "/v1/completions", body, r.custom()...); a.StatusCode != 200 {

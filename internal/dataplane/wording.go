@@ -26,7 +26,7 @@ func (a *attempt) countableEndpoint() llm.Endpoint {
 			return llm.Messages
 		}
 		return llm.ChatComplete
-	case doc.Has("prompt") && eventStream(a.reply.header):
+	case doc.Has("prompt") && eventStream(a.response.header):
 		return llm.Complete
 	}
 	input, _ := doc.Raw("input")
@@ -49,5 +49,5 @@ func wordingOf(input []byte) llm.Endpoint {
 // hasEventBody reports whether the answer is a stream of events, which its head tells where the
 // body does not: providers have other words for wanting one, and it may not be read.
 func (a *attempt) hasEventBody() bool {
-	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.reply.header)
+	return a.stream && a.x.match.Endpoint != llm.Proxy || eventStream(a.response.header)
 }

@@ -17,7 +17,7 @@ func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
 	if err != nil || !acquired {
 		return // another node has it, or the next turn tries again
 	}
-	held, stop := lease.Keep(ctx, t.leases, name, t.holder, leaseTTL)
+	held, stop := lease.Hold(ctx, t.leases, name, t.holder, leaseTTL)
 	err = t.checkHeld(held, c, id)
 	stop()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)

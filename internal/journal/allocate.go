@@ -10,9 +10,9 @@ import (
 // into the page cache, in large pieces: the first touch of a mapped page that has
 // to find its block costs about 1 µs (measured on ext4, Linux 6.18), of one that
 // was written before 0.13 µs. That takes some 10 ms, so only Run asks for it.
-func allocate(f *os.File, size int64, warm bool) error {
+func allocate(f *os.File, size int64, prefault bool) error {
 	err := reserve(f, size)
-	if err == nil && warm {
+	if err == nil && prefault {
 		err = writeZeros(f, size)
 	}
 	if err != nil {

@@ -37,16 +37,16 @@ func TestManyWritersAndAReader(t *testing.T) {
 		})
 	}
 	seen := map[string]int{}
-	for at := (record.Position{}); len(seen) < writers*each; {
-		if err := j.Wait(ctx, at); err != nil {
+	for pos := (record.Position{}); len(seen) < writers*each; {
+		if err := j.Wait(ctx, pos); err != nil {
 			t.Fatal(err)
 		}
 		var got []*record.Attempt
-		got, at = read(j, at)
+		got, pos = read(j, pos)
 		for _, a := range got {
 			seen[a.ID]++
 		}
-		if err := j.Trim(at); err != nil {
+		if err := j.Trim(pos); err != nil {
 			t.Fatal(err)
 		}
 	}

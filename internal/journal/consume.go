@@ -34,10 +34,10 @@ func (r *reader) Lag() uint64 {
 }
 
 // Remaining is the number of entries, of both kinds, from a position on.
-func (r *reader) Remaining(at record.Position) uint64 {
+func (r *reader) Remaining(pos record.Position) uint64 {
 	r.j.mu.Lock()
 	defer r.j.mu.Unlock()
-	return r.j.lag(at.Seq)
+	return r.j.lag(pos.Seq)
 }
 
 // Records is the consumer of log records: the log store. Its methods are safe for
@@ -95,12 +95,12 @@ func (r *Records) Mark(id string) error {
 
 // Wait returns when there is a log record at or behind a position, with ErrClosed after
 // Close, and with the error of ctx when that ends first. It does not poll.
-func (r *Records) Wait(ctx context.Context, at record.Position) error {
-	return r.j.waitRecord(ctx, at)
+func (r *Records) Wait(ctx context.Context, pos record.Position) error {
+	return r.j.waitRecord(ctx, pos)
 }
 
-func (j *Journal) waitRecord(ctx context.Context, at record.Position) error {
-	return j.wait(ctx, at, func(f frame) bool { return !ledger.Stored(f.payload()) })
+func (j *Journal) waitRecord(ctx context.Context, pos record.Position) error {
+	return j.wait(ctx, pos, func(f frame) bool { return !ledger.Stored(f.payload()) })
 }
 
 // Lines is the consumer of ledger lines: who sums them. Its methods are safe for
@@ -120,36 +120,36 @@ func (j *Journal) Lines() *Lines {
 // Read calls visit with the ledger lines from a position on, those that attempts and
 // corrections carry among them, and where each stands. Otherwise it is as Records.Read;
 // the line is lent for the call only, all but its texts.
-func (r *Lines) Read(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
+func (r *Lines) Read(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
 	return r.read(from, (*ledger.Entry).Decode, visit)
 }
 
 // Skim is Read of what sums need of each line (ledger.Line.Skim).
-func (r *Lines) Skim(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
+func (r *Lines) Skim(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
 	return r.read(from, (*ledger.Entry).Skim, visit)
 }
 
 // ReadAt is Read of the lines at some places alone, which must be in their order. Places
 // where no line stands are passed over.
-func (r *Lines) ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Entry) bool) {
-	if len(places) == 0 {
+func (r *Lines) ReadAt(positions []record.Position, visit func(pos record.Position, l *ledger.Entry) bool) {
+	if len(positions) == 0 {
 		return
 	}
-	read := r.lend((*ledger.Entry).Decode, visit)
-	r.j.scan(places[0], r.j.throttled(func(f frame) bool {
-		for len(places) > 0 && places[0].Seq < f.seq {
-			places = places[1:]
+	read := r.decodeVisitor((*ledger.Entry).Decode, visit)
+	r.j.scan(positions[0], r.j.throttled(func(f frame) bool {
+		for len(positions) > 0 && positions[0].Seq < f.seq {
+			positions = positions[1:]
 		}
-		return len(places) > 0 && (places[0].Seq > f.seq || read(f))
+		return len(positions) > 0 && (positions[0].Seq > f.seq || read(f))
 	}))
 }
 
-func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) error, visit func(at record.Position, l *ledger.Entry) bool) record.Position {
-	return r.j.scan(from, r.j.throttled(r.lend(decode, visit)))
+func (r *Lines) read(from record.Position, decode func(*ledger.Entry, []byte) error, visit func(pos record.Position, l *ledger.Entry) bool) record.Position {
+	return r.j.scan(from, r.j.throttled(r.decodeVisitor(decode, visit)))
 }
 
-// lend decodes the lines of frames for visit.
-func (r *Lines) lend(decode func(*ledger.Entry, []byte) error, visit func(at record.Position, l *ledger.Entry) bool) func(frame) bool {
+// decodeVisitor decodes the lines of frames for visit.
+func (r *Lines) decodeVisitor(decode func(*ledger.Entry, []byte) error, visit func(pos record.Position, l *ledger.Entry) bool) func(frame) bool {
 	l := ledger.Entry{Known: &r.sets}
 	return func(f frame) bool {
 		stored := f.closing()
@@ -166,8 +166,8 @@ func (r *Lines) lend(decode func(*ledger.Entry, []byte) error, visit func(at rec
 
 // Wait returns when there is an entry at or behind a position, of whichever kind, or as
 // Records.Wait does.
-func (r *Lines) Wait(ctx context.Context, at record.Position) error {
-	return r.j.wait(ctx, at, func(frame) bool { return true })
+func (r *Lines) Wait(ctx context.Context, pos record.Position) error {
+	return r.j.wait(ctx, pos, func(frame) bool { return true })
 }
 
 // closing is the stored line in a frame, its own or that of its attempt or correction; nil

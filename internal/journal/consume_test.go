@@ -21,9 +21,9 @@ import (
 func reserved(n int) *ledger.Entry {
 	a := recordtest.Chat(n)
 	return &ledger.Entry{
-		ID: a.ID, RequestID: a.RequestID, State: ledger.Reserved, At: a.Started, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, KeyID: a.KeyID,
+		ID: a.ID, RequestID: a.RequestID, State: ledger.Reserved, RecordedAt: a.Started, OrgID: a.OrgID, WorkspaceID: a.WorkspaceID, KeyID: a.KeyID,
 		Provider: a.Provider, Model: a.Model, Endpoint: a.Endpoint, Amount: 900_000,
-		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900_000}, {Carrier: a.WorkspaceID, ValueKey: "model:gpt-4o-mini", Units: 1}},
+		Charges: []ledger.Charge{{Subject: a.KeyID, Entry: "monthly", Units: 900_000}, {Subject: a.WorkspaceID, ValueKey: "model:gpt-4o-mini", Units: 1}},
 	}
 }
 
@@ -43,7 +43,7 @@ func closing(n int) *record.Attempt {
 
 // readLines returns copies of the lines from a position on.
 func readLines(r *journal.Lines, from record.Position) (out []*ledger.Entry, end record.Position) {
-	end = r.Read(from, func(at record.Position, l *ledger.Entry) bool {
+	end = r.Read(from, func(pos record.Position, l *ledger.Entry) bool {
 		c := *l
 		c.Known, c.Charges = nil, append([]ledger.Charge(nil), l.Charges...)
 		out = append(out, &c)
@@ -90,7 +90,7 @@ func TestEachConsumerSeesItsKind(t *testing.T) {
 		t.Errorf("records end at %+v, lines at %+v", end, endOfLines)
 	}
 	var middle record.Position
-	lines.Read(record.Position{}, func(at record.Position, _ *ledger.Entry) bool { middle = at; return at.Seq < end.Seq-30 })
+	lines.Read(record.Position{}, func(pos record.Position, _ *ledger.Entry) bool { middle = pos; return pos.Seq < end.Seq-30 })
 	all := len(gotLines)
 	gotLines, _ = readLines(lines, middle)
 	if len(gotLines) == 0 || len(gotLines) == all {
@@ -106,7 +106,7 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 	t.Parallel()
 	j := open(t, small(t.TempDir()))
 	lines := j.Journal.Lines()
-	var places []record.Position
+	var positions []record.Position
 	var want []*ledger.Entry
 	expect := record.Position{}
 	for n := range 60 {
@@ -115,18 +115,18 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 		if err := errors.Join(j.AppendLine(reserved(n)), j.Append(broken)); err != nil {
 			t.Fatal(err)
 		}
-		at, next, err := j.AppendWhere(closing(n))
-		if err != nil || n > 0 && at.Seq != expect.Seq+2 {
-			t.Fatalf("stands at %+v behind %+v: %v", at, expect, err)
+		pos, next, err := j.AppendWhere(closing(n))
+		if err != nil || n > 0 && pos.Seq != expect.Seq+2 {
+			t.Fatalf("stands at %+v behind %+v: %v", pos, expect, err)
 		}
 		if expect = next; n%3 == 1 {
-			places, want = append(places, at), append(want, closed(n))
+			positions, want = append(positions, pos), append(want, closed(n))
 		}
 	}
 	var got []*ledger.Entry
-	take := func(at record.Position, l *ledger.Entry) bool {
-		if at != places[len(got)] {
-			t.Errorf("line %d stands at %+v, want %+v", len(got), at, places[len(got)])
+	take := func(pos record.Position, l *ledger.Entry) bool {
+		if pos != positions[len(got)] {
+			t.Errorf("line %d stands at %+v, want %+v", len(got), pos, positions[len(got)])
 		}
 		c := *l
 		c.Known, c.Charges = nil, slices.Clone(l.Charges)
@@ -134,13 +134,13 @@ func TestReadAtGivesTheLinesOfItsPlaces(t *testing.T) {
 		return len(got) < len(want)-1
 	}
 	lines.ReadAt(nil, take)
-	lines.ReadAt(places, take)
+	lines.ReadAt(positions, take)
 	sameLines(t, "until it was enough", got, want[:len(want)-1])
 	if n := j.Stats().Damaged; n != 0 {
 		t.Errorf("%d damaged entries were looked at", n)
 	}
 	got = nil
-	lines.ReadAt(append(places[:len(places):len(places)], record.Position{Seq: expect.Seq + 5}), func(at record.Position, l *ledger.Entry) bool { take(at, l); return true })
+	lines.ReadAt(append(positions[:len(positions):len(positions)], record.Position{Seq: expect.Seq + 5}), func(pos record.Position, l *ledger.Entry) bool { take(pos, l); return true })
 	sameLines(t, "and a place where nothing is", got, want)
 }
 
@@ -158,9 +158,9 @@ func TestTheLastConsumerDecidesWhatGoes(t *testing.T) {
 	if j.Records.Lag() != 0 || lines.Lag() != 120 || j.Stats().Lag != 120 {
 		t.Errorf("lags of %d, %d and %d, want 0, 120 and 120", j.Records.Lag(), lines.Lag(), j.Stats().Lag)
 	}
-	kept, _ := readLines(lines, record.Position{})
-	if len(kept) != 120 {
-		t.Fatalf("%d lines are left, want all 120", len(kept))
+	remaining, _ := readLines(lines, record.Position{})
+	if len(remaining) != 120 {
+		t.Fatalf("%d lines are left, want all 120", len(remaining))
 	}
 	before := j.Stats().Segments
 	if err := errors.Join(lines.Trim(end), lines.Trim(record.Position{})); err != nil {

@@ -50,14 +50,14 @@ func checkLines(t *testing.T, lines *journal.Lines, acked []int) {
 		states[l.ID] = append(states[l.ID], l.State)
 		return true
 	})
-	whole := []ledger.State{ledger.Reserved, ledger.Settled}
+	expected := []ledger.State{ledger.Reserved, ledger.Settled}
 	for id, got := range states {
-		if len(got) > 2 || !slices.Equal(got, whole[:len(got)]) {
+		if len(got) > 2 || !slices.Equal(got, expected[:len(got)]) {
 			t.Fatalf("line %s is %v", id, got)
 		}
 	}
 	for _, n := range acked {
-		if id := reserved(n).ID; !slices.Equal(states[id], whole) {
+		if id := reserved(n).ID; !slices.Equal(states[id], expected) {
 			t.Fatalf("line %d (%s) is %v, want it reserved and settled", n, id, states[id])
 		}
 	}
@@ -81,14 +81,14 @@ func TestKillLosesNothing(t *testing.T) {
 	for _, a := range got {
 		times[a.ID]++
 	}
-	lost := 0
+	missing := 0
 	for _, n := range acked {
-		if lost > 5 {
+		if missing > 5 {
 			break
 		}
 		if id := recordtest.Chat(n).ID; times[id] != 1 {
 			t.Errorf("record %d (%s) is there %d times, want once", n, id, times[id])
-			lost++
+			missing++
 		}
 	}
 	t.Logf("%d acknowledged, %d found", len(acked), len(got))

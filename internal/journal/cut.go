@@ -12,10 +12,10 @@ import (
 // Inlined it would have the stack of every call grow for the copy, which few need.
 //
 //go:noinline
-func shortened(a *record.Attempt, most int) (s *record.Attempt, err error) {
+func shortened(a *record.Attempt, maxBytes int) (s *record.Attempt, err error) {
 	s = new(record.Attempt)
 	*s = *a
-	for excess := s.EncodedSize() - most; excess > 0 && err == nil; excess = s.EncodedSize() - most {
+	for excess := s.EncodedSize() - maxBytes; excess > 0 && err == nil; excess = s.EncodedSize() - maxBytes {
 		err = cut(s, excess)
 	}
 	return s, err
@@ -26,17 +26,17 @@ func shortened(a *record.Attempt, most int) (s *record.Attempt, err error) {
 func cut(a *record.Attempt, excess int) error {
 	bodies := a.Bodies()
 	slices.SortFunc(bodies[:], func(a, b *record.Body) int { return len(a.Bytes) - len(b.Bytes) })
-	room := -excess
+	available := -excess
 	for _, b := range bodies {
-		room += len(b.Bytes)
+		available += len(b.Bytes)
 	}
-	if room < 0 {
+	if available < 0 {
 		return ErrTooLarge
 	}
 	for i, b := range bodies { // the shortest first
-		kept := min(len(b.Bytes), room/(len(bodies)-i))
-		room -= kept
-		shorten(b, len(b.Bytes)-kept)
+		length := min(len(b.Bytes), available/(len(bodies)-i))
+		available -= length
+		shorten(b, len(b.Bytes)-length)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func TestAllBodiesGive(t *testing.T) {
 	}
 	j.Records().Read(record.Position{}, func(got *record.Attempt, _ *record.Correction) bool {
 		for i, b := range got.Bodies() {
-			if whole := i%2 == 1; b.Truncated == whole || (int64(len(b.Bytes)) == b.Size) != whole || len(b.Bytes) < 100 || !whole && len(b.Bytes) < 1<<20 {
+			if complete := i%2 == 1; b.Truncated == complete || (int64(len(b.Bytes)) == b.Size) != complete || len(b.Bytes) < 100 || !complete && len(b.Bytes) < 1<<20 {
 				t.Errorf("body %d: %d of %d bytes, truncated %v", i, len(b.Bytes), b.Size, b.Truncated)
 			}
 		}

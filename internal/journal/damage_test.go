@@ -16,12 +16,12 @@ import (
 	"sluice/internal/record/recordtest"
 )
 
-// place is where a record stands: the bytes from..to of a file, behind its header and
+// recordSpan is where a record stands: the bytes from..to of a file, behind its header and
 // without the zeros up to the next multiple of eight, which nobody reads.
-type place struct{ file, from, to int }
+type recordSpan struct{ file, from, to int }
 
 // run is what a process that was killed left: its files, and where each record stands.
-func run(t *testing.T, records int) (files [][]byte, places []place) {
+func run(t *testing.T, records int) (files [][]byte, spans []recordSpan) {
 	t.Helper()
 	o := small(t.TempDir())
 	j := open(t, o)
@@ -36,16 +36,16 @@ func run(t *testing.T, records int) (files [][]byte, places []place) {
 			t.Fatal(err)
 		}
 		files = append(files, b)
-		for at := 64; at+8 <= len(b) && binary.NativeEndian.Uint64(b[at:]) != 0; {
-			to := at + 24 + int(binary.NativeEndian.Uint32(b[at:]))
-			places = append(places, place{i, at, to})
-			at = (to + 7) &^ 7
+		for from := 64; from+8 <= len(b) && binary.NativeEndian.Uint64(b[from:]) != 0; {
+			to := from + 24 + int(binary.NativeEndian.Uint32(b[from:]))
+			spans = append(spans, recordSpan{i, from, to})
+			from = (to + 7) &^ 7
 		}
 	}
-	if len(places) != records {
-		t.Fatalf("%d places of %d records", len(places), records)
+	if len(spans) != records {
+		t.Fatalf("%d places of %d records", len(spans), records)
 	}
-	return files, places
+	return files, spans
 }
 
 // Whatever is damaged behind the headers of files, every record that the damage does not
@@ -54,11 +54,11 @@ func run(t *testing.T, records int) (files [][]byte, places []place) {
 func TestDamageCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	const records = 60
-	whole, places := run(t, records)
+	original, spans := run(t, records)
 	rapid.Check(t, func(t *rapid.T) {
-		files := make([][]byte, len(whole))
-		for i := range whole {
-			files[i] = bytes.Clone(whole[i])
+		files := make([][]byte, len(original))
+		for i := range original {
+			files[i] = bytes.Clone(original[i])
 		}
 		hurt := make([]bool, records)
 		for range rapid.IntRange(1, 4).Draw(t, "faults") {
@@ -67,8 +67,8 @@ func TestDamageCostsWhatItTouches(t *testing.T) {
 			to := min(from+rapid.IntRange(1, 6000).Draw(t, "length"), len(files[i]))
 			damage(t, files[i][from:to]) // which may mend what an earlier fault did
 		}
-		for n, p := range places {
-			hurt[n] = !bytes.Equal(files[p.file][p.from:p.to], whole[p.file][p.from:p.to])
+		for n, p := range spans {
+			hurt[n] = !bytes.Equal(files[p.file][p.from:p.to], original[p.file][p.from:p.to])
 		}
 		ids := readDamaged(t, files)
 		var want []string
@@ -130,11 +130,11 @@ func readDamaged(t *rapid.T, files [][]byte) (ids []string) {
 		return ids
 	}
 	n := rapid.IntRange(0, len(ids)-1).Draw(t, "go on from")
-	for _, at := range []record.Position{starts[n], {Seq: starts[n].Seq}} {
+	for _, from := range []record.Position{starts[n], {Seq: starts[n].Seq}} {
 		var again []string
-		j.Read(at, func(a *record.Attempt, _ *record.Correction) bool { again = append(again, a.ID); return true })
+		j.Read(from, func(a *record.Attempt, _ *record.Correction) bool { again = append(again, a.ID); return true })
 		if strings.Join(again, "\n") != strings.Join(ids[n:], "\n") {
-			t.Fatalf("from %v on %d records are read, want %d", at, len(again), len(ids)-n)
+			t.Fatalf("from %v on %d records are read, want %d", from, len(again), len(ids)-n)
 		}
 	}
 	return ids
@@ -146,7 +146,7 @@ func segmentName(n int) string { return "000000000000000" + string(rune('0'+n)) 
 // not the process.
 func TestFileCutShortUnderTheReader(t *testing.T) {
 	t.Parallel()
-	files, places := run(t, 60)
+	files, spans := run(t, 60)
 	o := small(t.TempDir())
 	var log bytes.Buffer
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
@@ -156,23 +156,23 @@ func TestFileCutShortUnderTheReader(t *testing.T) {
 		}
 	}
 	j := open(t, o)
-	kept := os.Getpagesize()
-	if err := os.Truncate(filepath.Join(o.Dir, segmentName(0)), int64(kept)); err != nil {
+	size := os.Getpagesize()
+	if err := os.Truncate(filepath.Join(o.Dir, segmentName(0)), int64(size)); err != nil {
 		t.Fatal(err)
 	}
 	var want []*record.Attempt
-	lost := uint64(0)
-	for n, p := range places {
-		if p.file > 0 || p.to <= kept {
+	missing := uint64(0)
+	for n, p := range spans {
+		if p.file > 0 || p.to <= size {
 			want = append(want, recordtest.Chat(n))
 		} else {
-			lost++
+			missing++
 		}
 	}
 	got, end := read(j, record.Position{})
 	same(t, "read", got, want)
-	if st := j.Stats(); lost == 0 || st.Damaged != lost || !strings.Contains(log.String(), "damaged") {
-		t.Errorf("%d are lost, %d counted; the log says %s", lost, st.Damaged, &log)
+	if st := j.Stats(); missing == 0 || st.Damaged != missing || !strings.Contains(log.String(), "damaged") {
+		t.Errorf("%d are lost, %d counted; the log says %s", missing, st.Damaged, &log)
 	}
 	put(t, j, 60, 61)
 	if got, _ := read(j, end); len(got) != 1 {

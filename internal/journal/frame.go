@@ -36,8 +36,8 @@ const (
 	nameAt      = 40
 	frameHeader = 24
 
-	stateWhole = 0x57484f4c << 32 // the payload is there
-	stateVoid  = 0x564f4944 << 32 // there is none: pass over
+	stateComplete  = 0x57484f4c << 32 // the payload is there
+	stateCancelled = 0x564f4944 << 32 // there is none: pass over
 
 	noEntry = 1<<64 - 1 // in the file header: the file holds none
 )
@@ -57,7 +57,7 @@ type frame struct {
 	copied []byte // the payload of one that an earlier run wrote, when it is what was written
 }
 
-func (f frame) word(i int64) *atomic.Uint64 { return f.seg.word(f.offset + 8*i) }
+func (f frame) atomicUint64(i int64) *atomic.Uint64 { return f.seg.atomicUint64(f.offset + 8*i) }
 
 // payload is the entry; of a frame of an earlier run the copy, nil where it is not intact.
 func (f frame) payload() []byte {
@@ -91,24 +91,24 @@ func check(seq uint64, size int) uint64 {
 // begin writes the header without the last word, of which nothing may be left from
 // an earlier use of the file.
 func (f frame) begin() {
-	f.word(2).Store(0)
-	f.word(1).Store(f.seq)
-	f.word(0).Store(check(f.seq, f.size) | uint64(uint32(f.size)))
+	f.atomicUint64(2).Store(0)
+	f.atomicUint64(1).Store(f.seq)
+	f.atomicUint64(0).Store(check(f.seq, f.size) | uint64(uint32(f.size)))
 }
 
 // fill writes the payload and then the word that makes it count. Whatever goes
 // wrong the frame gets a final state: readers wait at one that has none.
 func (f frame) fill(e entry) (ok bool) {
-	state := uint64(stateVoid)
+	state := uint64(stateCancelled)
 	defer func() {
-		f.word(2).Store(state)
+		f.atomicUint64(2).Store(state)
 		f.seg.release()
 	}()
-	room := f.remaining()
-	if len(e.AppendTo(room[:0])) != f.size {
+	buf := f.remaining()
+	if len(e.AppendTo(buf[:0])) != f.size {
 		return false
 	}
-	state = f.whole()
+	state = f.completeMark()
 	return true
 }
 
@@ -118,23 +118,23 @@ func frameAt(s *segment, offset int64) (frame, bool) {
 	if offset < fileHeader || offset+frameHeader > int64(len(s.data)) {
 		return frame{}, false
 	}
-	w := s.word(offset).Load()
-	f := frame{seg: s, offset: offset, seq: s.word(offset + 8).Load(), size: int(uint32(w))}
+	w := s.atomicUint64(offset).Load()
+	f := frame{seg: s, offset: offset, seq: s.atomicUint64(offset + 8).Load(), size: int(uint32(w))}
 	ok := w != 0 && w>>32<<32 == check(f.seq, f.size) && offset+frameBytes(f.size) <= int64(len(s.data))
 	return f, ok
 }
 
 // isLast reports whether a frame that was loaded has its last word.
-func (f frame) isLast() bool { return f.last>>32<<32 == stateWhole || f.isCancelled() }
+func (f frame) isLast() bool { return f.last>>32<<32 == stateComplete || f.isCancelled() }
 
 // isCancelled reports whether a frame that was loaded was given up by its writer.
-func (f frame) isCancelled() bool { return f.last>>32<<32 == stateVoid }
+func (f frame) isCancelled() bool { return f.last>>32<<32 == stateCancelled }
 
-// whole is the last word that belongs to the payload.
-func (f frame) whole() uint64 { return f.wholeWith(f.remaining()) }
+// completeMark is the last word that belongs to the payload.
+func (f frame) completeMark() uint64 { return f.completeMarkFor(f.remaining()) }
 
-func (f frame) wholeWith(payload []byte) uint64 {
-	return stateWhole | uint64(crc32.Checksum(payload, castagnoli)^f.seg.salt)
+func (f frame) completeMarkFor(payload []byte) uint64 {
+	return stateComplete | uint64(crc32.Checksum(payload, castagnoli)^f.seg.salt)
 }
 
 // intact reports whether the payload is what was written. Of a frame of this process
@@ -144,18 +144,18 @@ func (f frame) intact() bool { return f.seg.live || f.copied != nil }
 // load reads the last word, and of a frame of an earlier run takes the payload out of its
 // file, if it is intact.
 func (f *frame) load() {
-	f.last = f.word(2).Load()
-	if f.seg.live || f.last>>32<<32 != stateWhole {
+	f.last = f.atomicUint64(2).Load()
+	if f.seg.live || f.last>>32<<32 != stateComplete {
 		return
 	}
 	b := append([]byte{}, f.remaining()...)
-	if f.last == f.wholeWith(b) {
+	if f.last == f.completeMarkFor(b) {
 		f.copied = b
 	}
 }
 
-// word is the mapped word at a multiple of eight. The mapping is page-aligned, so
+// atomicUint64 is the mapped word at a multiple of eight. The mapping is page-aligned, so
 // the word is aligned too; sharing it between writers and readers needs atomics.
-func (s *segment) word(offset int64) *atomic.Uint64 {
+func (s *segment) atomicUint64(offset int64) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.data[offset : offset+8][0]))
 }

@@ -13,16 +13,16 @@ import (
 // and what is handed on, to C as well, is a copy. Of a file of this run such a page ends the
 // process: an entry that was answered for would not be on record.
 
-// guarded calls look, which touches the memory of s and may be begun anew: behind a page that
+// withFaultRecovery calls look, which touches the memory of s and may be begun anew: behind a page that
 // is not there it is called again, with zeros in the place of that page.
-func (s *segment) guarded(look func()) {
-	for !s.tried(look) {
+func (s *segment) withFaultRecovery(access func()) {
+	for !s.tried(access) {
 	}
 }
 
-func (s *segment) tried(look func()) (done bool) {
+func (s *segment) tried(access func()) (done bool) {
 	if s.live {
-		look()
+		access()
 		return true
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -37,7 +37,7 @@ func (s *segment) tried(look func()) (done bool) {
 			panic(fault)
 		}
 	}()
-	look()
+	access()
 	return true
 }
 

@@ -90,8 +90,8 @@ func (s *segment) writeID(id string) {
 	if err != nil {
 		return
 	}
-	s.word(nameAt).Store(binary.NativeEndian.Uint64(name[:8]))
-	s.word(nameAt + 8).Store(binary.NativeEndian.Uint64(name[8:]))
+	s.atomicUint64(nameAt).Store(binary.NativeEndian.Uint64(name[:8]))
+	s.atomicUint64(nameAt + 8).Store(binary.NativeEndian.Uint64(name[8:]))
 }
 
 // writeIDs writes a name beside its place and moves it there, so that a crash leaves

@@ -16,7 +16,7 @@ import (
 // under another name what it holds would be counted again.
 func TestLostNameIsFoundInTheFiles(t *testing.T) {
 	t.Parallel()
-	for _, lose := range []func(path string) error{os.Remove, func(path string) error { return os.Truncate(path, 0) }} {
+	for _, breakFile := range []func(path string) error{os.Remove, func(path string) error { return os.Truncate(path, 0) }} {
 		o := small(t.TempDir())
 		j, err := start(o)
 		if err != nil {
@@ -27,7 +27,7 @@ func TestLostNameIsFoundInTheFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(o.Dir, "node")
-		if err := lose(path); err != nil {
+		if err := breakFile(path); err != nil {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer

@@ -52,7 +52,7 @@ type Options struct {
 // round. All are mapped, and the system gives a process 65,530 maps.
 const (
 	segmentBytes = 16 << 20
-	mostFiles    = 4096
+	maxFiles     = 4096
 )
 
 func (o Options) withDefaults() Options {
@@ -63,8 +63,8 @@ func (o Options) withDefaults() Options {
 		o.MaxBytes = 16 << 30
 	}
 	if o.SegmentBytes == 0 {
-		least := max(segmentBytes, o.MaxBytes/mostFiles, fileHeader+frameBytes(o.MaxRecordBytes))
-		o.SegmentBytes = (least + unitBytes - 1) &^ (unitBytes - 1) // whole units
+		minBytes := max(segmentBytes, o.MaxBytes/maxFiles, fileHeader+frameBytes(o.MaxRecordBytes))
+		o.SegmentBytes = (minBytes + unitBytes - 1) &^ (unitBytes - 1) // whole units
 	}
 	if o.Sync == 0 {
 		o.Sync = time.Second
@@ -116,10 +116,10 @@ type Journal struct {
 	syncing  sync.Mutex // one Sync at a time; taken before mu
 	trimming sync.Mutex // one Trim at a time; taken before mu
 
-	dirty atomic.Bool               // something was appended since the last Sync
-	late  atomic.Pointer[time.Time] // since when Run tries to bring something to the disk; nil while nothing waits
-	poke  chan struct{}
-	cold  chan struct{} // wakes the goroutine that brings pages in
+	dirty            atomic.Bool               // something was appended since the last Sync
+	late             atomic.Pointer[time.Time] // since when Run tries to bring something to the disk; nil while nothing waits
+	poke             chan struct{}
+	prefaultRequests chan struct{} // wakes the goroutine that brings pages in
 
 	waiters struct { // wakes Wait
 		waiting atomic.Bool
@@ -164,26 +164,26 @@ func (j *Journal) Append(a *record.Attempt) error {
 
 // AppendWhere is Append that says where the entry stands, and where the next one will in
 // the same file.
-func (j *Journal) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
+func (j *Journal) AppendWhere(a *record.Attempt) (pos, next record.Position, err error) {
 	if len(a.Closing) == 0 { // of a call that was not sent
 		if err := j.unwrittenError(); err != nil {
 			j.refused.Add(1)
-			return at, next, err
+			return pos, next, err
 		}
 	}
 	size := a.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		if a, err = shortened(a, j.o.MaxRecordBytes); err != nil {
 			j.refused.Add(1)
-			return at, next, fmt.Errorf("append %s: %w", a.ID, err)
+			return pos, next, fmt.Errorf("append %s: %w", a.ID, err)
 		}
 		j.cut.Add(1)
 		size = a.EncodedSize()
 	}
-	f, err := j.place(a, size, true)
+	f, err := j.storeEntry(a, size, true)
 	if errors.Is(err, ErrFull) { // its bodies can be spared, what it says and closes cannot
 		s := bare(a)
-		if f, err = j.place(s, s.EncodedSize(), false); err == nil && s.EncodedSize() < size {
+		if f, err = j.storeEntry(s, s.EncodedSize(), false); err == nil && s.EncodedSize() < size {
 			j.cut.Add(1)
 		}
 	}
@@ -204,7 +204,7 @@ func (j *Journal) AppendLine(l *ledger.Entry) error {
 		return fmt.Errorf("append line %s: %w", l.ID, ErrTooLarge)
 	}
 	if l.State == ledger.Reserved {
-		if err := j.ending(); err != nil {
+		if err := j.checkCapacity(); err != nil {
 			j.refused.Add(1)
 			return err
 		}
@@ -226,7 +226,7 @@ func (j *Journal) AppendCorrection(c *record.Correction) error {
 	}
 	if len(b) > j.o.MaxRecordBytes {
 		err = ErrTooLarge
-	} else if err = j.ending(); err == nil {
+	} else if err = j.checkCapacity(); err == nil {
 		_, err = j.append(encoded(b), len(b))
 		return err
 	}
@@ -243,9 +243,9 @@ func (e encoded) EncodedSize() int { return len(e) }
 // AppendTo implements entry.
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
-// ending is why the file that is being written is the last that there may be, nil where it
+// checkCapacity is why the file that is being written is the last that there may be, nil where it
 // is not.
-func (j *Journal) ending() error {
+func (j *Journal) checkCapacity() error {
 	if err := j.unwrittenError(); err != nil {
 		return err
 	}
@@ -284,16 +284,16 @@ var errLimit = fmt.Errorf("%w: its files have the size that they may have", ErrF
 
 // append places an entry, and counts it when it is refused.
 func (j *Journal) append(e entry, size int) (frame, error) {
-	f, err := j.place(e, size, false)
+	f, err := j.storeEntry(e, size, false)
 	if err != nil {
 		j.refused.Add(1)
 	}
 	return f, err
 }
 
-// place stores an entry. One that has something to spare is refused where the rest of the
+// storeEntry stores an entry. One that has something to spare is refused where the rest of the
 // last file is for those that have not.
-func (j *Journal) place(e entry, size int, spare bool) (frame, error) {
+func (j *Journal) storeEntry(e entry, size int, spare bool) (frame, error) {
 	f, err := j.reserve(size, spare)
 	if err != nil {
 		return frame{}, err

@@ -305,13 +305,13 @@ func TestFailingDiskIsNotAskedByEveryRecord(t *testing.T) {
 func TestLongRecordsLoseTheEndOfTheirBodies(t *testing.T) {
 	t.Parallel()
 	j := open(t, small(t.TempDir()))
-	at := record.Position{}
+	pos := record.Position{}
 	rapid.Check(t, func(t *rapid.T) {
 		a := recordtest.Chat(1)
 		a.Request.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "request"))
 		a.Response.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "response"))
 		a.Reshaped.Bytes = make([]byte, rapid.IntRange(0, 20<<10).Draw(t, "reshaped"))
-		whole := a.EncodedSize() <= 8<<10
+		complete := a.EncodedSize() <= 8<<10
 		if err := j.Append(a); err != nil {
 			t.Fatal(err)
 		}
@@ -319,26 +319,26 @@ func TestLongRecordsLoseTheEndOfTheirBodies(t *testing.T) {
 			t.Fatal("the caller's record was changed")
 		}
 		var got []*record.Attempt
-		got, at = read(j, at)
+		got, pos = read(j, pos)
 		if len(got) != 1 {
 			t.Fatalf("%d records, want one", len(got))
 		}
-		checkCut(t, got[0], a, whole)
-		if err := j.Trim(at); err != nil {
+		checkCut(t, got[0], a, complete)
+		if err := j.Trim(pos); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
 // checkCut compares a stored record with the one that was given.
-func checkCut(t *rapid.T, got, given *record.Attempt, whole bool) {
+func checkCut(t *rapid.T, got, given *record.Attempt, complete bool) {
 	t.Helper()
-	if size := got.EncodedSize(); size > 8<<10 || !whole && size < 8<<10-16 {
+	if size := got.EncodedSize(); size > 8<<10 || !complete && size < 8<<10-16 {
 		t.Fatalf("stored in %d bytes, want as much as fits", size)
 	}
-	for _, b := range []struct{ got, given record.Body }{{got.Request, given.Request}, {got.Response, given.Response}} {
-		if b.got.Truncated != (len(b.got.Bytes) < len(b.given.Bytes)) || whole && b.got.Truncated || b.got.Size != b.given.Size {
-			t.Fatalf("%d of %d bytes, truncated %v, size %d of %d", len(b.got.Bytes), len(b.given.Bytes), b.got.Truncated, b.got.Size, b.given.Size)
+	for _, b := range []struct{ got, original record.Body }{{got.Request, given.Request}, {got.Response, given.Response}} {
+		if b.got.Truncated != (len(b.got.Bytes) < len(b.original.Bytes)) || complete && b.got.Truncated || b.got.Size != b.original.Size {
+			t.Fatalf("%d of %d bytes, truncated %v, size %d of %d", len(b.got.Bytes), len(b.original.Bytes), b.got.Truncated, b.got.Size, b.original.Size)
 		}
 	}
 }
@@ -376,10 +376,10 @@ func TestNumbersGrowWhenTheClockGoesBack(t *testing.T) {
 // A file has room for the longest record, whatever is said of files.
 func TestLongRecordsAreKeptWhole(t *testing.T) {
 	t.Parallel()
-	const most = 20 << 20
-	j := open(t, journal.Options{Dir: t.TempDir(), MaxRecordBytes: most})
+	const maxBytes = 20 << 20
+	j := open(t, journal.Options{Dir: t.TempDir(), MaxRecordBytes: maxBytes})
 	a := recordtest.Chat(1)
-	a.Request.Bytes = make([]byte, most-8<<10)
+	a.Request.Bytes = make([]byte, maxBytes-8<<10)
 	if err := j.Append(a); err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ func (s *segment) pad() {
 	if s.used+gap > int64(len(s.data)) {
 		return
 	}
-	s.word(s.used + 8).Store(s.next)
-	s.word(s.used).Store(check(^s.next, int(gap)) | uint64(gap))
+	s.atomicUint64(s.used + 8).Store(s.next)
+	s.atomicUint64(s.used).Store(check(^s.next, int(gap)) | uint64(gap))
 	s.used += gap
 }
 
@@ -47,7 +47,7 @@ func (s *segment) past(offset int64, seq uint64) int64 {
 	if offset < fileHeader || offset+padHeader > int64(len(s.data)) {
 		return offset
 	}
-	w, next := s.word(offset).Load(), s.word(offset+8).Load()
+	w, next := s.atomicUint64(offset).Load(), s.atomicUint64(offset+8).Load()
 	size := int64(uint32(w))
 	if size < padHeader || size%8 != 0 || offset+size > int64(len(s.data)) || w>>32<<32 != check(^next, int(size)) || seq != 0 && next != seq {
 		return offset

@@ -27,12 +27,12 @@ func TestSyncLeavesItsUnitsAlone(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			switch rapid.SampledFrom([]string{"append", "sync", "trim"}).Draw(rt, "step") {
 			case "append":
-				at, _, err := j.AppendWhere(recordtest.Chat(appended))
+				from, _, err := j.AppendWhere(recordtest.Chat(appended))
 				if err != nil {
 					rt.Fatal(err)
 				}
-				if written && at.Offset%unit != 0 && at.Offset > unit {
-					rt.Fatalf("a record went to %d, in a unit that was written", at.Offset)
+				if written && from.Offset%unit != 0 && from.Offset > unit {
+					rt.Fatalf("a record went to %d, in a unit that was written", from.Offset)
 				}
 				n := rapid.IntRange(1, 4).Draw(rt, "records")
 				put(t, j, appended+1, appended+n)

@@ -58,16 +58,16 @@ func (j *Journal) scan(pos record.Position, visit func(frame) bool) record.Posit
 // scan goes through one segment. end says that the next one is not to be tried. lost is told
 // of entries that are gone since recovery found them: the file was changed under us, or its
 // disk does not give them any more.
-func (v view) scan(pos record.Position, visit func(frame) bool, lost func(s *segment, offset int64, entries uint64)) (next record.Position, end bool) {
-	v.seg.guarded(func() { pos = v.locate(pos) })
+func (v view) scan(pos record.Position, visit func(frame) bool, onMissing func(s *segment, offset int64, entries uint64)) (next record.Position, end bool) {
+	v.seg.withFaultRecovery(func() { pos = v.locate(pos) })
 	for {
-		at, f, ok := v.look(pos)
-		if pos.Offset = at; at >= v.used {
+		begin, f, ok := v.find(pos)
+		if pos.Offset = begin; begin >= v.used {
 			return pos, !v.sealed
 		}
 		if !ok {
 			next := v.nextComplete(pos)
-			lost(v.seg, at, next.Seq-pos.Seq)
+			onMissing(v.seg, begin, next.Seq-pos.Seq)
 			if pos = next; pos.Seq == v.next {
 				return pos, false
 			}
@@ -83,23 +83,23 @@ func (v view) scan(pos record.Position, visit func(frame) bool, lost func(s *seg
 	}
 }
 
-// look finds the place of a position, behind padding and holes, and the frame there.
-func (v view) look(pos record.Position) (at int64, f frame, ok bool) {
-	v.seg.guarded(func() {
-		if at = v.seg.past(pos.Offset, pos.Seq); at >= v.used {
+// find finds the place of a position, behind padding and holes, and the frame there.
+func (v view) find(pos record.Position) (begin int64, f frame, ok bool) {
+	v.seg.withFaultRecovery(func() {
+		if begin = v.seg.past(pos.Offset, pos.Seq); begin >= v.used {
 			return
 		}
-		if f, ok = frameAt(v.seg, at); ok {
+		if f, ok = frameAt(v.seg, begin); ok {
 			f.load()
 		}
 	})
-	return at, f, ok
+	return begin, f, ok
 }
 
 // nextComplete is the position of the next whole entry of the segment, or the one behind all.
 func (v view) nextComplete(pos record.Position) record.Position {
 	next := record.Position{Seq: v.next, Offset: v.used}
-	v.seg.guarded(func() {
+	v.seg.withFaultRecovery(func() {
 		if f, ok := v.seg.seek(pos.Offset, v.used, pos.Seq); ok {
 			next = f.position()
 		}
@@ -116,27 +116,27 @@ func (v view) locate(pos record.Position) record.Position {
 	if f, ok := frameAt(v.seg, v.seg.past(pos.Offset&^7, pos.Seq)); ok && f.seq == pos.Seq {
 		return f.position()
 	}
-	at := record.Position{Seq: v.first, Offset: v.seg.begin}
-	for at.Seq < pos.Seq {
-		f, ok := frameAt(v.seg, v.seg.past(at.Offset, at.Seq))
+	begin := record.Position{Seq: v.first, Offset: v.seg.begin}
+	for begin.Seq < pos.Seq {
+		f, ok := frameAt(v.seg, v.seg.past(begin.Offset, begin.Seq))
 		switch {
 		case !ok:
-			return v.nextComplete(record.Position{Seq: pos.Seq, Offset: at.Offset})
+			return v.nextComplete(record.Position{Seq: pos.Seq, Offset: begin.Offset})
 		case f.seq >= pos.Seq: // behind a hole
 			return f.position()
 		}
-		at = f.next()
+		begin = f.next()
 	}
-	return at
+	return begin
 }
 
 // wait returns when an entry that matters stands at or behind a position, with ErrClosed
 // after Close, and with the error of ctx when that ends first. It does not poll.
-func (j *Journal) wait(ctx context.Context, at record.Position, matters func(frame) bool) error {
+func (j *Journal) wait(ctx context.Context, begin record.Position, matters func(frame) bool) error {
 	for {
 		bell := j.listen()
 		readable := false
-		at = j.scan(at, func(f frame) bool { readable = matters(f); return !readable })
+		begin = j.scan(begin, func(f frame) bool { readable = matters(f); return !readable })
 		if readable {
 			return nil
 		}

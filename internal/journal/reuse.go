@@ -8,11 +8,11 @@ import (
 
 // How many files are kept to be written again: fewSpares for good, one that follows the
 // active one, and one more because that begins before the active one is consumed;
-// mostSpares while they are needed within spareTime, because bursts come again.
+// maxPreallocated while they are needed within spareTime, because bursts come again.
 const (
-	fewSpares  = 2
-	mostSpares = 32
-	spareTime  = time.Minute
+	fewSpares       = 2
+	maxPreallocated = 32
+	spareTime       = time.Minute
 )
 
 // reusable takes those out of segments that nobody else holds and that may become
@@ -21,13 +21,13 @@ const (
 // come from the host first (64 MB of zeros: 170 ms there, 15 in memory that the machine
 // has; KVM, Linux 6.18, 2026-11-23). Callers hold mu.
 func (j *Journal) reusable(segments []*segment) (again, rest []*segment) {
-	room := j.o.MaxBytes - int64(len(j.preallocated))*j.o.SegmentBytes
+	available := j.o.MaxBytes - int64(len(j.preallocated))*j.o.SegmentBytes
 	for _, s := range j.segments {
-		room -= int64(len(s.data))
+		available -= int64(len(s.data))
 	}
 	for _, s := range segments {
-		room -= j.o.SegmentBytes
-		if j.running && s.live && s.refs.Load() == 1 && room >= 0 && len(j.preallocated)+len(again) < mostSpares {
+		available -= j.o.SegmentBytes
+		if j.running && s.live && s.refs.Load() == 1 && available >= 0 && len(j.preallocated)+len(again) < maxPreallocated {
 			again = append(again, s)
 		} else {
 			rest = append(rest, s)
@@ -48,8 +48,8 @@ func (j *Journal) reuse(segments []*segment) error {
 		s.consumedSequence().Store(0)
 		errs = append(errs, s.forget(int64(len(s.data))))
 		s.from, s.fromSeq, s.used, s.first, s.next = fileHeader, 0, fileHeader, 0, 0
-		s.sealed, s.durable, s.cold = false, false, false
-		s.warm = s.mapPages(0, warmAhead)
+		s.sealed, s.durable, s.needsPrefault = false, false, false
+		s.prefaulted = s.mapPages(0, prefaultBytes)
 	}
 	j.mu.Lock()
 	if !j.closed {

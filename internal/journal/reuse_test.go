@@ -234,12 +234,12 @@ func lives(t *testing.T) (old, fresh []byte, first int) {
 			if err != nil {
 				return
 			}
-			word := binary.NativeEndian.Uint64(now[8:])
-			if word == since {
+			value := binary.NativeEndian.Uint64(now[8:])
+			if value == since {
 				continue
 			}
-			switch since = word; {
-			case word != 1<<64-1:
+			switch since = value; {
+			case value != 1<<64-1:
 				first = n
 			case old == nil:
 				old = before

@@ -20,7 +20,7 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.prefault()()
-	disk := background.NewTrouble(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
+	disk := background.NewOutageLog(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
 	var sync, spares, again alarm
 	for {
 		if j.prepare(); j.isStuck() {
@@ -82,7 +82,7 @@ func (j *Journal) prepare() {
 
 	s, err := createSegment(j.o.Dir, number, j.o.SegmentBytes, true)
 	if err == nil {
-		s.warm = s.mapPages(0, warmAhead)
+		s.prefaulted = s.mapPages(0, prefaultBytes)
 	}
 
 	j.mu.Lock()

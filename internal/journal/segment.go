@@ -24,21 +24,21 @@ type segment struct {
 	holes  []corruptRange // what recovery passed over, in order
 
 	// Guarded by Journal.mu.
-	first   uint64 // sequence number of the first record
-	next    uint64 // of the record behind the last
-	used    int64  // bytes, the file header included
-	from    int64  // offset before which all is consumed
-	fromSeq uint64 // number of the entry there, 0 for the first record
-	warm    int64  // bytes from the start whose pages were brought in for writing
-	cold    bool   // more were asked for
-	sealed  bool   // no record will be added
-	durable bool   // wholly on the disk
+	first         uint64 // sequence number of the first record
+	next          uint64 // of the record behind the last
+	used          int64  // bytes, the file header included
+	from          int64  // offset before which all is consumed
+	fromSeq       uint64 // number of the entry there, 0 for the first record
+	prefaulted    int64  // bytes from the start whose pages were brought in for writing
+	needsPrefault bool   // more were asked for
+	sealed        bool   // no record will be added
+	durable       bool   // wholly on the disk
 }
 
 // corruptRange is a part of a file in which no entry can be read, though one stands behind it.
 type corruptRange struct {
 	from, to int64
-	lost     uint64 // entries, as far as numbers tell
+	missing  uint64 // entries, as far as numbers tell
 }
 
 const extension = ".seg"
@@ -64,7 +64,7 @@ func createSegment(dir string, number uint64, size int64, warm bool) (*segment, 
 	}
 	if err == nil {
 		s.refs.Store(1)
-		s.word(0).Store(fileMagic)
+		s.atomicUint64(0).Store(fileMagic)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(path))
@@ -96,8 +96,8 @@ func openSegment(path string, number uint64) (*segment, error) {
 	s.refs.Store(1)
 	var magic uint64
 	var blank bool
-	s.guarded(func() {
-		if magic = s.word(0).Load(); magic == fileMagic {
+	s.withFaultRecovery(func() {
+		if magic = s.atomicUint64(0).Load(); magic == fileMagic {
 			s.recover()
 		} else {
 			blank = len(bytes.TrimLeft(s.data, "\x00")) == 0
@@ -113,17 +113,17 @@ func openSegment(path string, number uint64) (*segment, error) {
 var errNoSegment = errors.New("not a journal segment")
 
 // since is the word of the file header that says which record is the first.
-func (s *segment) since() *atomic.Uint64 { return s.word(8) }
+func (s *segment) since() *atomic.Uint64 { return s.atomicUint64(8) }
 
 // consumed is the word of the file header that says before which offset all is.
-func (s *segment) consumed() *atomic.Uint64 { return s.word(16) }
+func (s *segment) consumed() *atomic.Uint64 { return s.atomicUint64(16) }
 
 // consumedSequence is the word of the file header that says which number stands at consumed.
-func (s *segment) consumedSequence() *atomic.Uint64 { return s.word(32) }
+func (s *segment) consumedSequence() *atomic.Uint64 { return s.atomicUint64(32) }
 
 // run is the word of the file header that says with which number the run began that wrote
 // the file.
-func (s *segment) run() *atomic.Uint64 { return s.word(24) }
+func (s *segment) run() *atomic.Uint64 { return s.atomicUint64(24) }
 
 // start makes an empty segment ready for records of a run from seq on. Callers hold
 // Journal.mu.
@@ -166,9 +166,9 @@ func (s *segment) pass(f frame, since uint64) {
 	h := corruptRange{from: s.used, to: f.offset}
 	switch {
 	case s.next != 0:
-		h.lost = f.seq - s.next
+		h.missing = f.seq - s.next
 	case s.begin == fileHeader && since != 0:
-		h.lost, s.first = f.seq-since, since
+		h.missing, s.first = f.seq-since, since
 	}
 	if s.first == 0 {
 		s.first = f.seq
@@ -180,7 +180,7 @@ func (s *segment) pass(f frame, since uint64) {
 // earlier use of the file left has lower numbers, and checks with another salt.
 func (s *segment) seek(from, to int64, seq uint64) (frame, bool) {
 	for ; from < to; from += 8 {
-		if f, ok := frameAt(s, from); ok && f.seq >= seq && f.word(2).Load() == f.whole() {
+		if f, ok := frameAt(s, from); ok && f.seq >= seq && f.atomicUint64(2).Load() == f.completeMark() {
 			return f, true
 		}
 	}

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// said is what a log was told. It is safe for concurrent use.
-type said struct {
+// logBuffer is what a log was told. It is safe for concurrent use.
+type logBuffer struct {
 	mu   sync.Mutex // guards text
 	text strings.Builder
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *logBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *said) String() string {
+func (s *logBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
@@ -35,7 +35,7 @@ func (s *said) String() string {
 func TestFailingSyncIsToldOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	synctest.Test(t, func(t *testing.T) {
-		var log said
+		var log logBuffer
 		o := small(dir)
 		o.Sync, o.Logger = time.Second, slog.New(slog.NewTextHandler(&log, nil))
 		j := open(t, o)
@@ -43,7 +43,7 @@ func TestFailingSyncIsToldOnce(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- j.Run(ctx) }()
 		synctest.Wait()
-		says := func(bad, good int) {
+		checkLog := func(bad, good int) {
 			t.Helper()
 			synctest.Wait()
 			if b, g := strings.Count(log.String(), "cannot be written to the disk"), strings.Count(log.String(), "written to the disk again"); b != bad || g != good {
@@ -52,18 +52,18 @@ func TestFailingSyncIsToldOnce(t *testing.T) {
 		}
 		put(t, j, 0, 1)
 		time.Sleep(3 * time.Second)
-		says(0, 0)
+		checkLog(0, 0)
 		if err := os.Rename(dir, dir+".away"); err != nil {
 			t.Fatal(err)
 		}
 		put(t, j, 1, 2)
 		time.Sleep(10 * time.Second)
-		says(1, 0)
+		checkLog(1, 0)
 		if err := os.Rename(dir+".away", dir); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		says(1, 1)
+		checkLog(1, 1)
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

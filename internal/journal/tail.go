@@ -30,10 +30,10 @@ func (j *Journal) Tail() *Tail {
 	return t
 }
 
-// leave is how many of the oldest n files, which the consumers let go of, go: those that
+// countRemovable is how many of the oldest n files, which the consumers let go of, go: those that
 // tails have to read yet stay, where they are few and keep no room from what is written.
 // Callers hold mu.
-func (j *Journal) leave(n int) int {
+func (j *Journal) countRemovable(n int) int {
 	if j.createError != nil || j.size()+(tailFiles+1)*j.o.SegmentBytes > j.o.MaxBytes {
 		return n
 	}
@@ -69,7 +69,7 @@ func (t *Tail) Read(from record.Position, visit func(*record.Attempt, *record.Co
 }
 
 // Wait is as Records.Wait.
-func (t *Tail) Wait(ctx context.Context, at record.Position) error { return t.j.waitRecord(ctx, at) }
+func (t *Tail) Wait(ctx context.Context, pos record.Position) error { return t.j.waitRecord(ctx, pos) }
 
 // oldest is the number of the first entry that is there, or of the next one to come.
 func (t *Tail) oldest() uint64 {

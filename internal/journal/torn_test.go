@@ -28,9 +28,9 @@ func segmentOf(t *testing.T) (file []byte, frames []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 64; binary.NativeEndian.Uint64(file[at:]) != 0; {
-		frames = append(frames, at)
-		at += (24 + int(binary.NativeEndian.Uint32(file[at:])) + 7) &^ 7
+	for offset := 64; binary.NativeEndian.Uint64(file[offset:]) != 0; {
+		frames = append(frames, offset)
+		offset += (24 + int(binary.NativeEndian.Uint32(file[offset:])) + 7) &^ 7
 	}
 	if len(frames) != 10 {
 		t.Fatalf("%d frames in the file, want 10", len(frames))
@@ -57,7 +57,7 @@ func reopen(t *testing.T, file []byte) (j opened, got []*record.Attempt) {
 
 func TestTornSegments(t *testing.T) {
 	t.Parallel()
-	whole, frames := segmentOf(t)
+	content, frames := segmentOf(t)
 	without := func(n int) []*record.Attempt { return append(chats(0, n), chats(n+1, 10)...) }
 	tests := []struct {
 		name    string
@@ -86,7 +86,7 @@ func TestTornSegments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			j, got := reopen(t, tt.tear(append([]byte(nil), whole...)))
+			j, got := reopen(t, tt.tear(append([]byte(nil), content...)))
 			same(t, "read", got, tt.want)
 			if st := j.Stats(); st.Damaged != tt.damaged {
 				t.Errorf("%d damaged, want %d", st.Damaged, tt.damaged)
@@ -112,23 +112,23 @@ func TestTornLines(t *testing.T) {
 		spend(t, j, n, n+1)
 		want = append(want, reserved(n), closed(n))
 	}
-	whole, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
+	content, err := os.ReadFile(filepath.Join(dir, "0000000000000000.seg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := 0
-	for at := 64; seen < len(want); at += 56 {
-		torn := t.TempDir()
-		if err := os.WriteFile(filepath.Join(torn, "0000000000000000.seg"), whole[:at], 0o600); err != nil {
+	for offset := 64; seen < len(want); offset += 56 {
+		cutDir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(cutDir, "0000000000000000.seg"), content[:offset], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, err := start(small(torn))
+		j, err := start(small(cutDir))
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, _ := readLines(j.Journal.Lines(), record.Position{})
 		if len(got) < seen {
-			t.Fatalf("%d lines of %d bytes, where fewer bytes have %d", len(got), at, seen)
+			t.Fatalf("%d lines of %d bytes, where fewer bytes have %d", len(got), offset, seen)
 		}
 		seen = len(got)
 		sameLines(t, "read", got, want[:seen])
@@ -167,12 +167,12 @@ func TestGapIsTold(t *testing.T) {
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	j = open(t, o)
 	got, _ := read(j, record.Position{})
-	lost := uint64(n - len(got))
-	if lost == 0 || j.Stats().Damaged != lost || got[len(got)-1].ID != recordtest.Chat(n-1).ID {
+	dropped := uint64(n - len(got))
+	if dropped == 0 || j.Stats().Damaged != dropped || got[len(got)-1].ID != recordtest.Chat(n-1).ID {
 		t.Errorf("%d of %d are there, %d are counted as damaged", len(got), n, j.Stats().Damaged)
 	}
-	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, fmt.Sprintf("entries_lost=%d", lost-1)) || !strings.Contains(text, "passed over") || !strings.Contains(text, files[0]) {
-		t.Errorf("%d are lost, and the log says %s", lost, text)
+	if text := log.String(); !strings.Contains(text, "level=ERROR") || !strings.Contains(text, fmt.Sprintf("entries_lost=%d", dropped-1)) || !strings.Contains(text, "passed over") || !strings.Contains(text, files[0]) {
+		t.Errorf("%d are lost, and the log says %s", dropped, text)
 	}
 }
 
@@ -205,9 +205,9 @@ func TestUnreadableSegmentIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "0000000000000007.seg")
-	for _, at := range []int{0, 4095} {
+	for _, offset := range []int{0, 4095} {
 		noise := make([]byte, 4096)
-		noise[at] = 'x'
+		noise[offset] = 'x'
 		if err := os.WriteFile(path, noise, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -263,9 +263,9 @@ func FuzzSegment(f *testing.F) {
 	f.Add(file[:6000], uint16(0), byte(0))
 	f.Add(file[:6000], uint16(64), byte(1))
 	f.Add(file[:100], uint16(70), byte(7))
-	f.Fuzz(func(t *testing.T, b []byte, at uint16, flip byte) {
-		if int(at) < len(b) {
-			b[at] ^= flip
+	f.Fuzz(func(t *testing.T, b []byte, offset uint16, flip byte) {
+		if int(offset) < len(b) {
+			b[offset] ^= flip
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "0000000000000000.seg"), b, 0o600); err != nil {
@@ -303,11 +303,11 @@ func TestSyncSparesWhatIsConsumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := os.Getpagesize()
-	lost := int(pos.Offset) / page * page
-	if lost <= page {
+	dropped := int(pos.Offset) / page * page
+	if dropped <= page {
 		t.Fatalf("the first record that counts is at %d: nothing can be lost before it", pos.Offset)
 	}
-	clear(file[page:lost])
+	clear(file[page:dropped])
 	again, got := reopen(t, file)
 	same(t, "read", got, chats(6, 10))
 	if st := again.Stats(); st.Damaged != 0 {

@@ -26,7 +26,7 @@ func (j *Journal) trim(r *reader, before record.Position) error {
 	for n < len(j.segments)-1 && j.segments[n].sealed && j.segments[n].next <= needed.Seq {
 		n++
 	}
-	n = j.leave(n)
+	n = j.countRemovable(n)
 	old := j.segments[:n:n]
 	j.segments = j.segments[n:]
 	for _, s := range j.segments {
@@ -56,13 +56,13 @@ func (j *Journal) advanceSequence(seq uint64) {
 }
 
 // needed is the position of the consumer that is last. Callers hold mu.
-func (j *Journal) needed() (least record.Position) {
+func (j *Journal) needed() (oldest record.Position) {
 	for i, r := range j.readers {
-		if i == 0 || r.done.Seq < least.Seq {
-			least = r.done
+		if i == 0 || r.done.Seq < oldest.Seq {
+			oldest = r.done
 		}
 	}
-	return least
+	return oldest
 }
 
 // lag counts the entries from a sequence number on. Callers hold mu.
@@ -81,9 +81,9 @@ func (s *segment) consume(before record.Position) {
 	if !s.live || before.Seq <= s.first || before.Seq > s.next || before.Offset <= s.from {
 		return
 	}
-	at := s.past(before.Offset&^7, before.Seq)
-	if f, ok := frameAt(s, at); before.Seq == s.next && at == s.used || ok && f.seq == before.Seq {
-		s.from, s.fromSeq = at, before.Seq
+	offset := s.past(before.Offset&^7, before.Seq)
+	if f, ok := frameAt(s, offset); before.Seq == s.next && offset == s.used || ok && f.seq == before.Seq {
+		s.from, s.fromSeq = offset, before.Seq
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 // half a minute, since that fails, was made read-only, or does not answer.
 var ErrUnwritten = errors.New("journal cannot be written to its disk")
 
-// unwrittenMost is how long entries may wait for the disk before no further call is taken:
+// maxUnwritten is how long entries may wait for the disk before no further call is taken:
 // all of them are lost with the power, or when the file system is mounted anew. It is more
 // than disks take that are only slow.
-const unwrittenMost = 30 * time.Second
+const maxUnwritten = 30 * time.Second
 
 // unwrittenError is ErrUnwritten where that is so. It takes no lock: who holds one may wait for
 // the disk.
 func (j *Journal) unwrittenError() error {
-	if since := j.late.Load(); since != nil && time.Since(*since) >= unwrittenMost {
+	if since := j.late.Load(); since != nil && time.Since(*since) >= maxUnwritten {
 		return ErrUnwritten
 	}
 	return nil
@@ -29,7 +29,7 @@ func (j *Journal) unwrittenError() error {
 func (j *Journal) syncAndReport(disk *background.OutageLog) bool {
 	now := time.Now()
 	j.late.CompareAndSwap(nil, &now)
-	silent := time.AfterFunc(unwrittenMost, func() { disk.Failed(errSilent) })
+	silent := time.AfterFunc(maxUnwritten, func() { disk.Failed(errSilent) })
 	err := j.Sync()
 	silent.Stop()
 	if err != nil {

@@ -1,9 +1,9 @@
 package journal
 
-// warmAhead is how many bytes before the writer have their pages ready. The first
+// prefaultBytes is how many bytes before the writer have their pages ready. The first
 // touch of a page goes through the file system, which may wait for the disk, and
 // would hold up the request that is being recorded and all others of its processor.
-const warmAhead = 2 << 20
+const prefaultBytes = 2 << 20
 
 // prefault brings pages in ahead of the writer until the function it returns is
 // called, which waits for the end. Meanwhile consumed files are kept as spares.
@@ -16,7 +16,7 @@ func (j *Journal) prefault() (stop func()) {
 			select {
 			case <-quit:
 				return
-			case <-j.cold:
+			case <-j.prefaultRequests:
 				j.prefaultNext()
 			}
 		}
@@ -36,12 +36,12 @@ func (j *Journal) setRunning(is bool) {
 
 // requestPrefault has more pages brought in when half of those ahead are used. Callers hold mu.
 func (j *Journal) requestPrefault(s *segment) {
-	if !j.running || s.cold || s.warm-s.used > warmAhead/2 || s.warm >= int64(len(s.data)) {
+	if !j.running || s.needsPrefault || s.prefaulted-s.used > prefaultBytes/2 || s.prefaulted >= int64(len(s.data)) {
 		return
 	}
-	s.cold = true
+	s.needsPrefault = true
 	select {
-	case j.cold <- struct{}{}:
+	case j.prefaultRequests <- struct{}{}:
 	default: // it is awake already
 	}
 }
@@ -50,16 +50,16 @@ func (j *Journal) requestPrefault(s *segment) {
 func (j *Journal) prefaultNext() {
 	j.mu.Lock()
 	s := j.active
-	if s == nil || j.closed || !s.cold {
+	if s == nil || j.closed || !s.needsPrefault {
 		j.mu.Unlock()
 		return
 	}
 	v := s.hold()
-	from := max(s.warm, s.used)
+	from := max(s.prefaulted, s.used)
 	j.mu.Unlock()
-	to := s.mapPages(from, v.used+warmAhead)
+	to := s.mapPages(from, v.used+prefaultBytes)
 	j.mu.Lock()
-	s.warm, s.cold = to, false
+	s.prefaulted, s.needsPrefault = to, false
 	j.mu.Unlock()
 	s.release()
 }

@@ -26,36 +26,36 @@ type Store interface {
 // process: "node-7.internal, process 4321, 0193a4…".
 func Holder() string {
 	host, _ := os.Hostname() // empty where there is none
-	host = host[:min(len(host), hostMost)]
+	host = host[:min(len(host), maxHostChars)]
 	return fmt.Sprintf("%s, process %d, %s", cmp.Or(host, "unnamed host"), os.Getpid(), ident.NewID())
 }
 
-// hostMost bounds a host's name in that of a holder, which may have 255 characters.
-const hostMost = 128
+// maxHostChars bounds a host's name in that of a holder, which may have 255 characters.
+const maxHostChars = 128
 
-// ErrLost is the cause with which the context of Keep ends when somebody else has the lease,
+// ErrNotHolder is the cause with which the context of Keep ends when somebody else has the lease,
 // or may have it soon.
-var ErrLost = errors.New("the lease is lost to another node, or could not be renewed in time")
+var ErrNotHolder = errors.New("the lease is lost to another node, or could not be renewed in time")
 
-// Keep renews a lease that holder has, four times in its life, until stop is called, which
+// Hold renews a lease that holder has, four times in its life, until stop is called, which
 // waits for the last attempt and leaves the lease as it is. The context that it returns ends
-// with ErrLost as its cause when another holder has the lease, or when it could not be
+// with ErrNotHolder as its cause when another holder has the lease, or when it could not be
 // renewed for half its life: what it protects must then no longer be touched.
-func Keep(ctx context.Context, book Store, name, holder string, ttl time.Duration) (held context.Context, stop func()) {
-	held, lose := context.WithCancelCause(ctx)
+func Hold(ctx context.Context, store Store, name, holder string, ttl time.Duration) (held context.Context, stop func()) {
+	held, fail := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		renew(held, lose, ttl, func() (bool, error) {
+		renew(held, fail, ttl, func() (bool, error) {
 			ctx, cancel := context.WithTimeout(held, ttl/4) // who waits longer does not see that it is lost
 			defer cancel()
-			return book.TakeLease(ctx, name, holder, ttl)
+			return store.TakeLease(ctx, name, holder, ttl)
 		})
 	}()
-	return held, func() { lose(nil); <-done }
+	return held, func() { fail(nil); <-done }
 }
 
-func renew(ctx context.Context, lose context.CancelCauseFunc, ttl time.Duration, take func() (bool, error)) {
+func renew(ctx context.Context, fail context.CancelCauseFunc, ttl time.Duration, take func() (bool, error)) {
 	tick := time.NewTicker(ttl / 4)
 	defer tick.Stop()
 	for last := time.Now(); ; {
@@ -64,13 +64,13 @@ func renew(ctx context.Context, lose context.CancelCauseFunc, ttl time.Duration,
 			return
 		case <-tick.C:
 		}
-		asked := time.Now() // from when on at the latest the database counts
-		mine, err := take()
+		started := time.Now() // from when on at the latest the database counts
+		acquired, err := take()
 		switch {
-		case err == nil && mine:
-			last = asked
+		case err == nil && acquired:
+			last = started
 		case err == nil, time.Since(last) > ttl/2:
-			lose(ErrLost)
+			fail(ErrNotHolder)
 			return
 		}
 	}

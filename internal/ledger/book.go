@@ -25,7 +25,7 @@ type OpenEntries struct {
 }
 
 type entry struct {
-	at     Offset
+	offset Offset
 	id     uuid.UUID
 	closed bool
 }
@@ -49,7 +49,7 @@ func (b *OpenEntries) Apply(at Offset, l *Entry) (was bool, err error) {
 			b.open = map[uuid.UUID]int{}
 		}
 		b.open[id] = b.base + len(b.order)
-		b.order = append(b.order, entry{at: at, id: id})
+		b.order = append(b.order, entry{offset: at, id: id})
 	}
 	b.closeEntry()
 	return was, nil
@@ -70,7 +70,7 @@ func (b *OpenEntries) Len() int { return len(b.open) }
 func (b *OpenEntries) Open() iter.Seq[Offset] {
 	return func(yield func(Offset) bool) {
 		for i := range b.order[b.gone:] {
-			if e := &b.order[b.gone+i]; !e.closed && !yield(e.at) {
+			if e := &b.order[b.gone+i]; !e.closed && !yield(e.offset) {
 				return
 			}
 		}
@@ -83,7 +83,7 @@ func (b *OpenEntries) Oldest() (at Offset, ok bool) {
 	if b.gone == len(b.order) {
 		return Offset{}, false
 	}
-	return b.order[b.gone].at, true
+	return b.order[b.gone].offset, true
 }
 
 // closeEntry drops the entries of closed lines from the front of order, and all of them once

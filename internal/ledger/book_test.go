@@ -13,7 +13,7 @@ import (
 	"sluice/internal/ledger"
 )
 
-func place(n uint64) ledger.Offset { return ledger.Offset{Seq: n, Offset: 8 * int64(n)} }
+func testOffset(n uint64) ledger.Offset { return ledger.Offset{Seq: n, Offset: 8 * int64(n)} }
 
 func line(n int, s ledger.State) *ledger.Entry {
 	return &ledger.Entry{ID: fmt.Sprintf("0191f3a0-0000-7000-8000-%012x", n), State: s}
@@ -27,14 +27,14 @@ func TestBookKnowsWhatIsOpen(t *testing.T) {
 		var b ledger.OpenEntries
 		open := map[int]uint64{}
 		rare := rapid.IntRange(0, 3).Draw(t, "closings for an opening")
-		for at := range uint64(rapid.IntRange(0, 4000).Draw(t, "lines")) {
-			n := int(at) // most lines are new; some are seen again
+		for offset := range uint64(rapid.IntRange(0, 4000).Draw(t, "lines")) {
+			n := int(offset) // most lines are new; some are seen again
 			if rapid.IntRange(0, 20).Draw(t, "again") == 0 {
-				n = rapid.IntRange(0, int(at)).Draw(t, "which")
+				n = rapid.IntRange(0, int(offset)).Draw(t, "which")
 			}
-			if int(at)%(rare+2) > 0 && len(open) > 1 { // the first stays open: others come and go behind it
-				n = int(at) - 1
-				closed, err := b.Apply(place(at), line(n, ledger.Settled))
+			if int(offset)%(rare+2) > 0 && len(open) > 1 { // the first stays open: others come and go behind it
+				n = int(offset) - 1
+				closed, err := b.Apply(testOffset(offset), line(n, ledger.Settled))
 				if _, was := open[n]; err != nil || closed != was {
 					t.Fatalf("closed %v, %v; was open %v", closed, err, was)
 				}
@@ -44,32 +44,32 @@ func TestBookKnowsWhatIsOpen(t *testing.T) {
 				if rapid.IntRange(0, 3).Draw(t, "a copy") == 0 {
 					l.CopyOf = 1
 				}
-				if _, err := b.Apply(place(at), l); err != nil {
+				if _, err := b.Apply(testOffset(offset), l); err != nil {
 					t.Fatal(err)
 				}
 				if _, was := open[n]; !was || l.CopyOf != 0 {
-					open[n] = at
+					open[n] = offset
 				}
 			}
 		}
-		least, some := uint64(0), false
-		for n, at := range open {
+		minOffset, some := uint64(0), false
+		for n, offset := range open {
 			if !b.Has(line(n, 0).ID) {
 				t.Fatalf("line %d is not open", n)
 			}
-			if !some || at < least {
-				least, some = at, true
+			if !some || offset < minOffset {
+				minOffset, some = offset, true
 			}
 		}
-		var places []uint64
-		for at := range b.Open() {
-			places = append(places, at.Seq)
+		var offsets []uint64
+		for offset := range b.Open() {
+			offsets = append(offsets, offset.Seq)
 		}
-		if want := slices.Sorted(maps.Values(open)); !slices.Equal(places, want) {
-			t.Fatalf("open at %v, want %v", places, want)
+		if want := slices.Sorted(maps.Values(open)); !slices.Equal(offsets, want) {
+			t.Fatalf("open at %v, want %v", offsets, want)
 		}
-		if at, ok := b.Oldest(); b.Len() != len(open) || ok != some || at.Seq != least {
-			t.Fatalf("%d open, the oldest at %d, %v; want %d, %d, %v", b.Len(), at.Seq, ok, len(open), least, some)
+		if offset, ok := b.Oldest(); b.Len() != len(open) || ok != some || offset.Seq != minOffset {
+			t.Fatalf("%d open, the oldest at %d, %v; want %d, %d, %v", b.Len(), offset.Seq, ok, len(open), minOffset, some)
 		}
 	})
 }
@@ -78,7 +78,7 @@ func TestBookRefusesWhatIsNoLine(t *testing.T) {
 	t.Parallel()
 	var b ledger.OpenEntries
 	for _, l := range []*ledger.Entry{{ID: "none", State: ledger.Reserved}, line(1, 0), line(1, 77)} {
-		if _, err := b.Apply(place(1), l); !errors.Is(err, ledger.ErrMalformed) || b.Len() != 0 {
+		if _, err := b.Apply(testOffset(1), l); !errors.Is(err, ledger.ErrMalformed) || b.Len() != 0 {
 			t.Errorf("%+v: %v, %d open", l, err, b.Len())
 		}
 	}
@@ -96,7 +96,7 @@ func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
 				if n == 0 && s == ledger.Released {
 					continue
 				}
-				if _, err := b.Apply(place(uint64(n)), line(n, s)); err != nil {
+				if _, err := b.Apply(testOffset(uint64(n)), line(n, s)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -104,8 +104,8 @@ func TestBookOfOneOpenLineStaysSmall(t *testing.T) {
 	}); grew > 1<<20 {
 		t.Errorf("%d bytes for one open line", grew)
 	}
-	if at, ok := b.Oldest(); !ok || at != place(0) || b.Len() != 1 {
-		t.Errorf("the oldest stands at %v, %v, of %d", at, ok, b.Len())
+	if offset, ok := b.Oldest(); !ok || offset != testOffset(0) || b.Len() != 1 {
+		t.Errorf("the oldest stands at %v, %v, of %d", offset, ok, b.Len())
 	}
 }
 
@@ -115,17 +115,17 @@ func TestBookIsClosedFromTheFront(t *testing.T) {
 	const lines = 10_000
 	var b ledger.OpenEntries
 	for n := range 2 * lines {
-		if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {
+		if _, err := b.Apply(testOffset(uint64(n)), line(n, ledger.Reserved)); err != nil {
 			t.Fatal(err)
 		}
 		if n < lines {
 			continue
 		}
-		if was, err := b.Apply(place(uint64(n)), line(n-lines, ledger.Unknown)); !was || err != nil {
+		if was, err := b.Apply(testOffset(uint64(n)), line(n-lines, ledger.Unknown)); !was || err != nil {
 			t.Fatalf("line %d was open: %v, %v", n-lines, was, err)
 		}
-		if at, _ := b.Oldest(); at != place(uint64(n-lines+1)) || b.Len() != lines {
-			t.Fatalf("the oldest of %d stands at %v", b.Len(), at)
+		if offset, _ := b.Oldest(); offset != testOffset(uint64(n-lines+1)) || b.Len() != lines {
+			t.Fatalf("the oldest of %d stands at %v", b.Len(), offset)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestBookTakesLittleForALine(t *testing.T) {
 	var b ledger.OpenEntries
 	grew := heapGrowth(func() {
 		for n := range lines {
-			if _, err := b.Apply(place(uint64(n)), line(n, ledger.Reserved)); err != nil {
+			if _, err := b.Apply(testOffset(uint64(n)), line(n, ledger.Reserved)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -42,11 +42,11 @@ func (l *Entry) numbers() numbers {
 	if l.Unpriced {
 		flags = 1
 	}
-	return numbers{uint64(l.State), packed.Nanos(l.At), uint64(l.Amount), flags, l.CopyOf}
+	return numbers{uint64(l.State), packed.Nanos(l.RecordedAt), uint64(l.Amount), flags, l.CopyOf}
 }
 
 func (l *Entry) setNumbers(n *numbers) {
-	l.State, l.At, l.Amount, l.Unpriced = State(n[0]), packed.Time(n[1]), int64(n[2]), n[3]&1 != 0
+	l.State, l.RecordedAt, l.Amount, l.Unpriced = State(n[0]), packed.Time(n[1]), int64(n[2]), n[3]&1 != 0
 	l.CopyOf = n[4]
 }
 
@@ -55,7 +55,7 @@ func (l *Entry) texts() texts {
 	return texts{&l.ID, &l.RequestID, &l.OrgID, &l.WorkspaceID, &l.KeyID, &l.Provider, &l.ProviderID, &l.Model, (*string)(&l.Endpoint), &l.ReplayOf, &l.TraceID}
 }
 
-func (c *Charge) texts() [3]*string { return [3]*string{&c.Carrier, &c.Entry, &c.ValueKey} }
+func (c *Charge) texts() [3]*string { return [3]*string{&c.Subject, &c.Entry, &c.ValueKey} }
 
 // EncodedSize is the number of bytes that AppendTo will write.
 func (l *Entry) EncodedSize() int {
@@ -71,7 +71,7 @@ func (l *Entry) EncodedSize() int {
 	size += packed.Size(uint64(len(l.Charges)))
 	for i := range l.Charges {
 		c := &l.Charges[i]
-		size += packed.TextSize(c.Carrier) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
+		size += packed.TextSize(c.Subject) + packed.TextSize(c.Entry) + packed.TextSize(c.ValueKey) + packed.Size(uint64(c.Units))
 	}
 	return size + costBytes(len(l.Charges))
 }
@@ -114,11 +114,11 @@ func appendCosts(dst []byte, charges []Charge) []byte {
 }
 
 func (c *Charge) appendTo(dst []byte) []byte {
-	for _, n := range [...]int{len(c.Carrier), len(c.Entry), len(c.ValueKey)} {
+	for _, n := range [...]int{len(c.Subject), len(c.Entry), len(c.ValueKey)} {
 		dst = packed.Append(dst, uint64(n))
 	}
 	dst = packed.Append(dst, uint64(c.Units))
-	dst = append(dst, c.Carrier...)
+	dst = append(dst, c.Subject...)
 	dst = append(dst, c.Entry...)
 	return append(dst, c.ValueKey...)
 }
@@ -133,7 +133,7 @@ func (l *Entry) Decode(src []byte) error { return l.decode(src, true) }
 // that is not reserved, the Charges or the Set and Amounts. The rest is empty.
 func (l *Entry) Skim(src []byte) error { return l.decode(src, false) }
 
-func (l *Entry) decode(src []byte, whole bool) error {
+func (l *Entry) decode(src []byte, complete bool) error {
 	before, charges := *l, l.Charges
 	*l = Entry{Known: before.Known}
 	d := newDecoder(src)
@@ -148,7 +148,7 @@ func (l *Entry) decode(src []byte, whole bool) error {
 	extra := d.Lengths(lens[:])
 	was := before.texts()
 	for i, t := range l.texts() {
-		if whole || t == &l.ID {
+		if complete || t == &l.ID {
 			*t = d.text(lens[i], *was[i])
 		} else {
 			d.Skip(lens[i])
@@ -157,7 +157,7 @@ func (l *Entry) decode(src []byte, whole bool) error {
 	d.Skip(extra)
 	l.Charges = charges[:0:cap(charges)]
 	switch {
-	case !whole && l.State == Reserved:
+	case !complete && l.State == Reserved:
 	case v == setVersion:
 		d.set(l, before.Set)
 	default:

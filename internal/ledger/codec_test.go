@@ -20,12 +20,12 @@ var epoch = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 // full is a line whose every field has a value of its own.
 func full() *ledger.Entry {
 	return &ledger.Entry{
-		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, At: epoch,
+		ID: "0191f3a0-0000-7000-8000-00000000000a", RequestID: "0191f3a0-0000-7000-8000-00000000000b", State: ledger.Settled, RecordedAt: epoch,
 		OrgID: "0191f3a0-0000-7000-8000-000000000001", WorkspaceID: "0191f3a0-0000-7000-8000-000000000002", KeyID: "0191f3a0-0000-7000-8000-000000000003",
 		Provider: "openai", ProviderID: "openai-main", Model: "gpt-4o-mini", Endpoint: llm.ChatComplete, Amount: 4_200_000, Unpriced: true, CopyOf: 77, ReplayOf: "0191f3a0-0000-7000-8000-00000000000c", TraceID: "trace-1",
 		Charges: []ledger.Charge{
-			{Carrier: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
-			{Carrier: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1, Cost: true},
+			{Subject: "0191f3a0-0000-7000-8000-000000000003", Entry: "0191f3a0-0000-7000-8000-000000000004", Units: 4_200_000},
+			{Subject: "0191f3a0-0000-7000-8000-000000000005", Entry: "8c1f", ValueKey: "metadata.team:search", Units: 1, Cost: true},
 		},
 	}
 }
@@ -34,21 +34,21 @@ func full() *ledger.Entry {
 func anySet(t *rapid.T) *ledger.Set {
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", "team:search", full().KeyID, full().OrgID, strings.ToUpper("0191f3a0-0000-7000-8000-00000000000a")}), rapid.String())
 	return ledger.NewSet(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Counter {
-		return ledger.Counter{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Counts: ledger.Counts(rapid.IntRange(0, 2).Draw(t, "counts"))}
+		return ledger.Counter{Subject: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Counts: ledger.Counts(rapid.IntRange(0, 2).Draw(t, "counts"))}
 	}), 0, 20).Draw(t, "counters"))
 }
 
 // anyLine draws a line with arbitrary texts, bytes that are no UTF-8 among them.
 func anyLine(t *rapid.T) *ledger.Entry {
 	text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 12), func(b []byte) string { return string(b) }))
-	word := func(name string) string { return text.Draw(t, name) }
+	drawText := func(name string) string { return text.Draw(t, name) }
 	l := &ledger.Entry{
-		ID: word("id"), RequestID: word("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
-		At:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
-		OrgID: word("org"), WorkspaceID: word("workspace"), KeyID: word("key"), Provider: word("provider"), ProviderID: word("provider id"),
-		Model: word("model"), Endpoint: llm.Endpoint(word("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"), ReplayOf: word("replay of"), TraceID: word("trace"),
+		ID: drawText("id"), RequestID: drawText("request"), State: ledger.State(rapid.Byte().Draw(t, "state")),
+		RecordedAt: time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "at")).UTC(),
+		OrgID:      drawText("org"), WorkspaceID: drawText("workspace"), KeyID: drawText("key"), Provider: drawText("provider"), ProviderID: drawText("provider id"),
+		Model: drawText("model"), Endpoint: llm.Endpoint(drawText("endpoint")), Amount: rapid.Int64().Draw(t, "amount"), Unpriced: rapid.Bool().Draw(t, "unpriced"), CopyOf: rapid.Uint64().Draw(t, "copy of"), ReplayOf: drawText("replay of"), TraceID: drawText("trace"),
 		Charges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ledger.Charge {
-			return ledger.Charge{Carrier: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units"), Cost: rapid.Bool().Draw(t, "cost")}
+			return ledger.Charge{Subject: text.Draw(t, "carrier"), Entry: text.Draw(t, "entry"), ValueKey: text.Draw(t, "value key"), Units: rapid.Int64().Draw(t, "units"), Cost: rapid.Bool().Draw(t, "cost")}
 		}), 0, 20).Draw(t, "charges"),
 	}
 	if rapid.Bool().Draw(t, "has a set") {
@@ -106,7 +106,7 @@ func TestAnyLineIsSkimmed(t *testing.T) {
 		var got ledger.Entry
 		for range rapid.IntRange(1, 4).Draw(t, "lines") {
 			l := anyLine(t)
-			want := ledger.Entry{ID: l.ID, State: l.State, At: l.At, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges, Set: l.Set, Amounts: l.Amounts}
+			want := ledger.Entry{ID: l.ID, State: l.State, RecordedAt: l.RecordedAt, Amount: l.Amount, Unpriced: l.Unpriced, CopyOf: l.CopyOf, Charges: l.Charges, Set: l.Set, Amounts: l.Amounts}
 			if l.State == ledger.Reserved {
 				want.Charges, want.Set, want.Amounts = nil, nil, ledger.Amounts{}
 			}
@@ -123,11 +123,11 @@ func TestAnyLineIsSkimmed(t *testing.T) {
 // A line cut anywhere is refused, and never taken for another.
 func TestCutLineIsRefused(t *testing.T) {
 	t.Parallel()
-	whole := full().AppendTo(nil)
-	older := len(whole) - 1 // older programs end before the bits of the charges
+	encoded := full().AppendTo(nil)
+	older := len(encoded) - 1 // older programs end before the bits of the charges
 	for n := range older {
-		if err := new(ledger.Entry).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
-			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
+		if err := new(ledger.Entry).Decode(encoded[:n]); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("the first %d of %d bytes: %v", n, len(encoded), err)
 		}
 	}
 }
@@ -137,10 +137,10 @@ func TestCutLineWithASetIsRefused(t *testing.T) {
 	t.Parallel()
 	l := full()
 	l.Set, l.Charges, l.Amounts = aSet(), nil, ledger.Amounts{1, 300, 7}
-	whole := l.AppendTo(nil)
-	for n := range whole {
-		if err := new(ledger.Entry).Decode(whole[:n]); !errors.Is(err, ledger.ErrMalformed) {
-			t.Errorf("the first %d of %d bytes: %v", n, len(whole), err)
+	encoded := l.AppendTo(nil)
+	for n := range encoded {
+		if err := new(ledger.Entry).Decode(encoded[:n]); !errors.Is(err, ledger.ErrMalformed) {
+			t.Errorf("the first %d of %d bytes: %v", n, len(encoded), err)
 		}
 	}
 }
@@ -148,9 +148,9 @@ func TestCutLineWithASetIsRefused(t *testing.T) {
 // aSet are three counters, of a budget and a policy with two value keys.
 func aSet() *ledger.Set {
 	return ledger.NewSet([]ledger.Counter{
-		{Carrier: full().KeyID, Entry: full().OrgID, Counts: ledger.Tokens},
-		{Carrier: full().OrgID, ValueKey: "metadata.team:search"},
-		{Carrier: full().ID, ValueKey: "metadata.team:search", Counts: ledger.Calls},
+		{Subject: full().KeyID, Entry: full().OrgID, Counts: ledger.Tokens},
+		{Subject: full().OrgID, ValueKey: "metadata.team:search"},
+		{Subject: full().ID, ValueKey: "metadata.team:search", Counts: ledger.Calls},
 	})
 }
 
@@ -159,9 +159,9 @@ func TestSetsAreCharges(t *testing.T) {
 	t.Parallel()
 	l := ledger.Entry{Set: aSet(), Amounts: ledger.Amounts{ledger.Nanos: 5, ledger.Tokens: 40, ledger.Calls: 1}}
 	want := []ledger.Charge{
-		{Carrier: full().KeyID, Entry: full().OrgID, Units: 40},
-		{Carrier: full().OrgID, ValueKey: "metadata.team:search", Units: 5, Cost: true},
-		{Carrier: full().ID, ValueKey: "metadata.team:search", Units: 1},
+		{Subject: full().KeyID, Entry: full().OrgID, Units: 40},
+		{Subject: full().OrgID, ValueKey: "metadata.team:search", Units: 5, Cost: true},
+		{Subject: full().ID, ValueKey: "metadata.team:search", Units: 1},
 	}
 	if diff := cmp.Diff(want, l.AllCharges()); diff != "" {
 		t.Errorf("charges (-want +got):\n%s", diff)
@@ -183,7 +183,7 @@ func TestSetsAreReadOnce(t *testing.T) {
 		}
 		return l.Set
 	}
-	first, other := read(aSet()), read(ledger.NewSet([]ledger.Counter{{Carrier: "k"}}))
+	first, other := read(aSet()), read(ledger.NewSet([]ledger.Counter{{Subject: "k"}}))
 	if read(aSet()) != first || first == other || first.Equal(other) {
 		t.Error("sets are confused")
 	}
@@ -192,10 +192,10 @@ func TestSetsAreReadOnce(t *testing.T) {
 // What an older program wrote does not say what charges count.
 func TestLineWithoutTheBitsOfItsCharges(t *testing.T) {
 	t.Parallel()
-	want, whole := full(), full().AppendTo(nil)
+	want, encoded := full(), full().AppendTo(nil)
 	want.Charges[1].Cost = false
 	var got ledger.Entry
-	if err := got.Decode(whole[:len(whole)-1]); err != nil || !cmp.Equal(*want, got) {
+	if err := got.Decode(encoded[:len(encoded)-1]); err != nil || !cmp.Equal(*want, got) {
 		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(*want, got))
 	}
 }
@@ -265,9 +265,9 @@ func TestStatesAreWords(t *testing.T) {
 	if want := `["reserved","settled","estimated","released","unknown","corrected"]`; err != nil || string(b) != want {
 		t.Errorf("%s, %v; want %s", b, err, want)
 	}
-	var back []ledger.State
-	if err := json.Unmarshal(b, &back); err != nil || !cmp.Equal(back, all) {
-		t.Errorf("%v, %v", back, err)
+	var decoded []ledger.State
+	if err := json.Unmarshal(b, &decoded); err != nil || !cmp.Equal(decoded, all) {
+		t.Errorf("%v, %v", decoded, err)
 	}
 	for _, s := range all {
 		if s.Closes() != (s != ledger.Reserved && s != ledger.Corrected) {
@@ -275,7 +275,7 @@ func TestStatesAreWords(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{`["spent"]`, `[""]`} {
-		if err := json.Unmarshal([]byte(bad), &back); !errors.Is(err, ledger.ErrMalformed) {
+		if err := json.Unmarshal([]byte(bad), &decoded); !errors.Is(err, ledger.ErrMalformed) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

@@ -23,7 +23,7 @@ func CostCounters(charges []Charge) string {
 		if len(b) > 0 {
 			b = append(b, '\n')
 		}
-		b = appendQuoted(b, c.Carrier)
+		b = appendQuoted(b, c.Subject)
 		b = appendQuoted(append(b, ' '), c.Entry)
 		b = appendQuoted(append(b, ' '), c.ValueKey)
 	}
@@ -34,7 +34,7 @@ func CostCounters(charges []Charge) string {
 func countersSize(charges []Charge) (n int) {
 	for i := range charges {
 		if c := &charges[i]; c.Cost {
-			n += len(c.Carrier) + len(c.Entry) + len(c.ValueKey) + len("\"\" \"\" \"\"\n")
+			n += len(c.Subject) + len(c.Entry) + len(c.ValueKey) + len("\"\" \"\" \"\"\n")
 		}
 	}
 	return n

@@ -36,10 +36,10 @@ func TestCostCountersComeBack(t *testing.T) {
 // The texts are quoted as Go quotes them, those of plain words too.
 func TestCostCountersAreQuoted(t *testing.T) {
 	t.Parallel()
-	for _, word := range []string{"", "0191f3a0-…", "0191f3a0-0003", "metadata.team:search", `say "so"`, `a\b`, "a\nb", "\x7f", "\xff", "~ !"} {
-		want := strconv.Quote("c") + " " + strconv.Quote(word) + " " + strconv.Quote(word)
-		if got := ledger.CostCounters([]ledger.Charge{{Carrier: "c", Entry: word, ValueKey: word, Cost: true}}); got != want {
-			t.Errorf("%q: got %s, want %s", word, got, want)
+	for _, name := range []string{"", "0191f3a0-…", "0191f3a0-0003", "metadata.team:search", `say "so"`, `a\b`, "a\nb", "\x7f", "\xff", "~ !"} {
+		want := strconv.Quote("c") + " " + strconv.Quote(name) + " " + strconv.Quote(name)
+		if got := ledger.CostCounters([]ledger.Charge{{Subject: "c", Entry: name, ValueKey: name, Cost: true}}); got != want {
+			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
 }

@@ -33,12 +33,12 @@ const (
 	Corrected                  // the price was another one: the charges are differences
 )
 
-var stateWords = [...]string{Reserved: "reserved", Settled: "settled", Estimated: "estimated", Released: "released", Unknown: "unknown", Corrected: "corrected"}
+var stateNames = [...]string{Reserved: "reserved", Settled: "settled", Estimated: "estimated", Released: "released", Unknown: "unknown", Corrected: "corrected"}
 
 // String is the word of a state, "settled"; empty for a State that is none.
 func (s State) String() string {
-	if int(s) < len(stateWords) {
-		return stateWords[s]
+	if int(s) < len(stateNames) {
+		return stateNames[s]
 	}
 	return ""
 }
@@ -55,10 +55,10 @@ func (s State) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText takes a word; an error for one that is none of a state.
-func (s *State) UnmarshalText(word []byte) error {
-	i := slices.Index(stateWords[:], string(word))
+func (s *State) UnmarshalText(text []byte) error {
+	i := slices.Index(stateNames[:], string(text))
 	if i < int(Reserved) {
-		return fmt.Errorf("state %q: %w", word, ErrMalformed)
+		return fmt.Errorf("state %q: %w", text, ErrMalformed)
 	}
 	*s = State(i)
 	return nil
@@ -67,7 +67,7 @@ func (s *State) UnmarshalText(word []byte) error {
 // Charge is an amount on one counter: the budget Entry of a carrier, or the counter of
 // a policy for a value key. It names the counter as quota.Delta does.
 type Charge struct {
-	Carrier  string // id of a key, workspace, provider, integration or policy
+	Subject  string // id of a key, workspace, provider, integration or policy
 	Entry    string // of a budget: its id; of a policy: the digest of the value key
 	ValueKey string // of a policy: "metadata.team:search-api_key:0191…"
 	Units    int64  // nano-dollars, tokens or requests, as the counter counts; below 0 in corrections alone
@@ -81,7 +81,7 @@ type Entry struct {
 	ID          string // UUID v7: that of the attempt's log record, or its own for a retry
 	RequestID   string // shared by all lines of a request
 	State       State
-	At          time.Time // when it was reserved; when it was closed, also of what is corrected
+	RecordedAt  time.Time // when it was reserved; when it was closed, also of what is corrected
 	OrgID       string
 	WorkspaceID string
 	KeyID       string
@@ -127,4 +127,4 @@ func (l *Entry) CostCounters() string {
 
 // CloseAtMaximum closes a reserved line of which nobody can say any more what was spent: its
 // bound and its holds stand, since a limit must not be overshot by what is not known.
-func (l *Entry) CloseAtMaximum(now time.Time) { l.State, l.At = Unknown, now }
+func (l *Entry) CloseAtMaximum(now time.Time) { l.State, l.RecordedAt = Unknown, now }

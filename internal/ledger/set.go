@@ -22,7 +22,7 @@ const (
 
 // Counter names a counter as a Charge does.
 type Counter struct {
-	Carrier, Entry, ValueKey string
+	Subject, Entry, ValueKey string
 	Counts                   Counts
 }
 
@@ -65,7 +65,7 @@ func (s *Set) CostCounters() string {
 func (s *Set) charges(dst []Charge, a *Amounts) []Charge {
 	for i := range s.counters {
 		c := &s.counters[i]
-		dst = append(dst, Charge{Carrier: c.Carrier, Entry: c.Entry, ValueKey: c.ValueKey, Units: a[c.Counts], Cost: c.Counts == Nanos})
+		dst = append(dst, Charge{Subject: c.Subject, Entry: c.Entry, ValueKey: c.ValueKey, Units: a[c.Counts], Cost: c.Counts == Nanos})
 	}
 	return dst
 }
@@ -79,9 +79,9 @@ func (s *Set) charges(dst []Charge, a *Amounts) []Charge {
 //	value key  0, a length and the text; or 1 more than the number of a counter before,
 //	           counted from 0, that has the same one
 const (
-	countsBits = 3
-	carrierID  = 1 << 2
-	entryID    = 1 << 3
+	countsBits  = 3
+	subjectIsID = 1 << 2
+	entryID     = 1 << 3
 )
 
 func storedCounters(counters []Counter) string {
@@ -94,7 +94,7 @@ func storedCounters(counters []Counter) string {
 		for _, t := range [...]struct {
 			text string
 			bit  byte
-		}{{c.Carrier, carrierID}, {c.Entry, entryID}} {
+		}{{c.Subject, subjectIsID}, {c.Entry, entryID}} {
 			if id, err := uuid.Parse(t.text); err == nil && id.String() == t.text {
 				b[head] |= t.bit
 				b = append(b, id[:]...)
@@ -126,7 +126,7 @@ func readSet(stored []byte) (*Set, error) {
 		if c.Counts > Calls {
 			d.Fail("counter")
 		}
-		c.Carrier, c.Entry = d.word(head&carrierID != 0), d.word(head&entryID != 0)
+		c.Subject, c.Entry = d.idOrText(head&subjectIsID != 0), d.idOrText(head&entryID != 0)
 		switch same := d.Uvarint(); {
 		case same == 0:
 			c.ValueKey = string(d.Bytes(d.Uvarint()))
@@ -142,8 +142,8 @@ func readSet(stored []byte) (*Set, error) {
 	return &Set{counters: list, stored: string(stored)}, nil
 }
 
-// word takes an id or a text.
-func (d *decoder) word(id bool) string {
+// idOrText takes an id or a text.
+func (d *decoder) idOrText(id bool) string {
 	if !id {
 		return string(d.Bytes(d.Uvarint()))
 	}
@@ -152,8 +152,8 @@ func (d *decoder) word(id bool) string {
 	return u.String()
 }
 
-// setsKept bounds the sets that Sets remembers.
-const setsKept = 4096
+// maxCachedSets bounds the sets that Sets remembers.
+const maxCachedSets = 4096
 
 // CounterSetCache are those of lines that were read lately, so that lines of the same set have the
 // same *Set and none is read twice. The zero value is empty. Safe for concurrent use.
@@ -182,7 +182,7 @@ func (s *CounterSetCache) find(stored []byte) (*Set, error) {
 	if was := s.known[set.stored]; was != nil {
 		return was, nil
 	}
-	if s.known == nil || len(s.known) >= setsKept {
+	if s.known == nil || len(s.known) >= maxCachedSets {
 		s.known = make(map[string]*Set)
 	}
 	s.known[set.stored] = set

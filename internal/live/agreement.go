@@ -20,17 +20,17 @@ func (s *Snapshot) Agreement(a *credential.Account) *catalog.PriceOverrides {
 }
 
 // agreementOf is that of an integration; nil when it says nothing of prices.
-func agreementOf(in *credential.Integration) (*catalog.PriceOverrides, error) {
-	if in.Pricing == credential.PricingFree {
+func agreementOf(integ *credential.Integration) (*catalog.PriceOverrides, error) {
+	if integ.Pricing == credential.PricingFree {
 		return catalog.Free(), nil
 	}
-	by, err := catalog.ReadAdjustments(in.Adjustments)
+	by, err := catalog.ReadAdjustments(integ.Adjustments)
 	if err != nil {
 		return nil, fmt.Errorf("read the pricing adjustments: %w", err)
 	}
 	models := make(map[string]catalog.Override)
-	for i := range in.Models {
-		m := &in.Models[i]
+	for i := range integ.Models {
+		m := &integ.Models[i]
 		if m.Base == "" && len(m.Pricing) == 0 {
 			continue
 		}
@@ -40,7 +40,7 @@ func agreementOf(in *credential.Integration) (*catalog.PriceOverrides, error) {
 		}
 		models[m.Slug] = o
 	}
-	if len(models) == 0 && len(in.Adjustments) == 0 {
+	if len(models) == 0 && len(integ.Adjustments) == 0 {
 		return nil, nil
 	}
 	return catalog.NewAgreement(by, models), nil

@@ -16,11 +16,11 @@ import (
 func TestAgreements(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
-	add := func(slug string, in credential.Integration) {
+	add := func(slug string, integration credential.Integration) {
 		t.Helper()
 		id := ident.NewID()
-		in.AIProviderID = "openai"
-		p.write(resource.Record{Kind: credential.IntegrationKind, ID: id, OrgID: org, Slug: slug, Name: slug, Status: "active"}, in)
+		integration.AIProviderID = "openai"
+		p.write(resource.Record{Kind: credential.IntegrationKind, ID: id, OrgID: org, Slug: slug, Name: slug, Status: "active"}, integration)
 		p.put(credential.ProviderKind, slug, credential.Provider{IntegrationID: id})
 	}
 	add("listed", credential.Integration{})
@@ -33,7 +33,7 @@ func TestAgreements(t *testing.T) {
 	add("mine", credential.Integration{})
 	p.put(credential.VirtualKeyKind, "virtual", credential.VirtualKey{Provider: "openai", Pricing: credential.PricingFree})
 	p.load()
-	book := catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
+	prices := catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin()))
 	snap := p.dir.Current()
 	for _, c := range []struct {
 		slug, model string
@@ -47,8 +47,8 @@ func TestAgreements(t *testing.T) {
 		{"nothing", "unknown", 0},
 		{"virtual", "unknown", 0},
 	} {
-		a := snap.Agreement(snap.FindAccount(place, c.slug))
-		if got := book.Find("openai", c.model, a).Cost(&catalog.Units{Input: 1000}, nil); got.Cost != c.want || !got.Priced() {
+		a := snap.Agreement(snap.FindAccount(workspaceID, c.slug))
+		if got := prices.Find("openai", c.model, a).Cost(&catalog.Units{Input: 1000}, nil); got.Cost != c.want || !got.Priced() {
 			t.Errorf("%s of @%s: %+v, want %d", c.model, c.slug, got, c.want)
 		}
 	}

@@ -9,27 +9,27 @@ type catalogPreload struct {
 	known map[string]bool // by kind: it was learnt
 }
 
-// Ahead has learn called with the kinds of providers that are new, as Snapshot.Kinds names
+// OnNewProviders has learn called with the kinds of providers that are new, as Snapshot.Kinds names
 // them, before the snapshot is in force in which they are for the first time. All changes
 // wait until it returns, so that it bounds its time. It is called first by Ahead itself, with
 // those that are in force.
-func (d *Directory) Ahead(ctx context.Context, learn func(ctx context.Context, kinds []string)) {
+func (d *Directory) OnNewProviders(ctx context.Context, learn func(ctx context.Context, kinds []string)) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
-	d.ahead = &catalogPreload{learn, make(map[string]bool)}
+	d.preload = &catalogPreload{learn, make(map[string]bool)}
 	d.publish(ctx, d.Current())
 }
 
 // publish puts a snapshot in force.
 func (d *Directory) publish(ctx context.Context, s *Snapshot) {
-	if d.ahead != nil {
-		d.ahead.of(ctx, s)
+	if d.preload != nil {
+		d.preload.run(ctx, s)
 	}
 	d.now.Store(s)
 }
 
-// of learns what is new in a snapshot.
-func (a *catalogPreload) of(ctx context.Context, s *Snapshot) {
+// run learns what is new in a snapshot.
+func (a *catalogPreload) run(ctx context.Context, s *Snapshot) {
 	var fresh []string
 	for _, kind := range s.Kinds() {
 		if !a.known[kind] {

@@ -25,9 +25,9 @@ func TestKindsAreLearntAhead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var learnt []string
-	p.dir.Ahead(t.Context(), func(_ context.Context, kinds []string) {
+	p.dir.OnNewProviders(t.Context(), func(_ context.Context, kinds []string) {
 		learnt = append(learnt, kinds...)
-		if p.dir.Current().FindAccount(place, "second") != nil {
+		if p.dir.Current().FindAccount(workspaceID, "second") != nil {
 			t.Error("learnt too late")
 		}
 	})
@@ -41,7 +41,7 @@ func TestKindsAreLearntAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"openai", "groq"}; !slices.Equal(learnt, want) || p.dir.Current().FindAccount(place, "second") == nil {
+	if want := []string{"openai", "groq"}; !slices.Equal(learnt, want) || p.dir.Current().FindAccount(workspaceID, "second") == nil {
 		t.Errorf("learnt %v, want %v, and the provider in force", learnt, want)
 	}
 }

@@ -21,26 +21,26 @@ import (
 
 // The size of the deployment of the benchmarks.
 const (
-	manyKeys   = 100_000
-	manyPlaces = 1000
-	batchRows  = 2000
+	manyKeys       = 100_000
+	manyWorkspaces = 1000
+	batchRows      = 2000
 )
 
-// crowd is a store with manyKeys keys in manyPlaces workspaces, made as the first
+// newLargeStore is a store with manyKeys keys in manyWorkspaces workspaces, made as the first
 // start and the administration would make them.
-func crowd(b *testing.B) (*store.Store, *sealed.Sealer, []resource.Record) {
+func newLargeStore(b *testing.B) (*store.Store, *sealed.Sealer, []resource.Record) {
 	b.Helper()
 	box, err := sealed.NewBox([]byte("a key of the tests, long"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	s := storetest.Open(b, storetest.SQLite(b))
-	places := make([]string, manyPlaces)
-	for i := range places {
-		places[i] = ident.NewID()
+	workspaceIDs := make([]string, manyWorkspaces)
+	for i := range workspaceIDs {
+		workspaceIDs[i] = ident.NewID()
 	}
-	insertAll(b, s, manyPlaces, func(i int) resource.Record {
-		return record(b, resource.Record{Kind: tenant.WorkspaceKind, ID: places[i], OrgID: org, Slug: "ws-" + strconv.Itoa(i), Name: "w"}, tenant.Workspace{Name: "w"})
+	insertAll(b, s, manyWorkspaces, func(i int) resource.Record {
+		return record(b, resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceIDs[i], OrgID: org, Slug: "ws-" + strconv.Itoa(i), Name: "w"}, tenant.Workspace{Name: "w"})
 	})
 	hasher := keys.NewHasher([]byte("pepper"))
 	var some []resource.Record
@@ -51,7 +51,7 @@ func crowd(b *testing.B) (*store.Store, *sealed.Sealer, []resource.Record) {
 			b.Fatal(err)
 		}
 		hash := hasher.Sum(strconv.Itoa(i))
-		r := record(b, resource.Record{Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: places[i%manyPlaces], Name: "k"}, keys.Key{
+		r := record(b, resource.Record{Kind: keys.Kind, ID: id, OrgID: org, WorkspaceID: workspaceIDs[i%manyWorkspaces], Name: "k"}, keys.Key{
 			Name: "k", Type: access.WorkspaceService, Scopes: access.Allowed(access.WorkspaceService), CreationMode: "api",
 			Secret: keys.Secret{Hash: hash, Sealed: shut, Masked: "sk*****def"},
 		})
@@ -94,7 +94,7 @@ func insertAll(b *testing.B, s *store.Store, n int, one func(int) resource.Recor
 // What a start with 100,000 keys takes, and what the copy of them holds; then what a
 // change of one key takes.
 func BenchmarkManyKeys(b *testing.B) {
-	s, box, some := crowd(b)
+	s, box, some := newLargeStore(b)
 	load := func(b *testing.B) *live.Directory {
 		b.Helper()
 		d := live.New(s, box, routing.DefaultLimits(), slog.New(slog.DiscardHandler))

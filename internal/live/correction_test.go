@@ -16,20 +16,20 @@ import (
 // it refuses it never stores.
 func TestUsageTakenBack(t *testing.T) {
 	t.Parallel()
-	p, bank := counted(t, live.LimitOptions{})
-	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
-	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
-	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
-	count := func(from, to uint64, units int64, at time.Time) {
+	p, limiter := counted(t, live.LimitOptions{})
+	subject := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: workspaceID}
+	m := quota.Meter{Subject: subject, BudgetKey: "b", Limit: 100}
+	p.inTx(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
+	count := func(from, to uint64, units int64, when time.Time) {
 		t.Helper()
-		if _, err := p.store.CountUsage(t.Context(), "another", noon, from, to, []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: units, At: at}}); err != nil {
+		if _, err := p.store.CountUsage(t.Context(), "another", noon, from, to, []quota.Delta{{SubjectID: subject.ID, BudgetKey: "b", Units: units, UsedAt: when}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count(0, 1, 100, noon)
 	p.load()
 	refused := func() bool {
-		no, _, _ := bank.Take(noon, []quota.Hold{{Counter: m.CounterID(), Limit: 100}})
+		no, _, _ := limiter.Take(noon, []quota.Hold{{Counter: m.CounterID(), Limit: 100}})
 		return no >= 0
 	}
 	if !refused() {
@@ -37,7 +37,7 @@ func TestUsageTakenBack(t *testing.T) {
 	}
 	count(1, 2, -40, noon)
 	p.refresh()
-	if s := bank.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 60 || refused() {
+	if s := limiter.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 60 || refused() {
 		t.Errorf("%d are used, want 60", s.Used)
 	}
 }

@@ -90,24 +90,24 @@ type integration struct {
 }
 
 func decodeIntegration(d *Directory, r resource.Record) (any, error) {
-	var in credential.Integration
-	if err := json.Unmarshal(r.Body, &in); err != nil {
+	var integ credential.Integration
+	if err := json.Unmarshal(r.Body, &integ); err != nil {
 		return nil, err
 	}
-	values, err := d.open("integration/"+r.ID, in.Key, in.Configurations)
+	values, err := d.open("integration/"+r.ID, integ.Key, integ.Configurations)
 	if err != nil {
 		return nil, err
 	}
-	agreement, err := agreementOf(&in)
+	agreement, err := agreementOf(&integ)
 	if err != nil {
 		return nil, err
 	}
-	all := in.AllowAllModels == nil || *in.AllowAllModels
-	overrides, err := d.overrides(r.ID, in.Models)
+	all := integ.AllowAllModels == nil || *integ.AllowAllModels
+	overrides, err := d.overrides(r.ID, integ.Models)
 	if err != nil {
 		return nil, err
 	}
-	return &integration{r.OrgID, in.AIProviderID, r.Status, values, in.Models, all, in.Mappings, overrides, agreement, in.Limits}, nil
+	return &integration{r.OrgID, integ.AIProviderID, r.Status, values, integ.Models, all, integ.Mappings, overrides, agreement, integ.Limits}, nil
 }
 
 // overrides are the configurations of single models of an integration, by their slugs; nil

@@ -105,11 +105,11 @@ func TestFollowingEqualsLoading(t *testing.T) {
 				if err := s.dir.Refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				whole := s.another()
-				if err := whole.Load(t.Context()); err != nil {
+				reloaded := s.another()
+				if err := reloaded.Load(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if got, want := s.dir.Current().Keys(), whole.Current().Keys(); !reflect.DeepEqual(got, want) {
+				if got, want := s.dir.Current().Keys(), reloaded.Current().Keys(); !reflect.DeepEqual(got, want) {
 					t.Fatalf("followed: %d keys\n%+v\nloaded: %d keys\n%+v", len(got), got, len(want), want)
 				}
 			}
@@ -121,7 +121,7 @@ func TestFollowingEqualsLoading(t *testing.T) {
 func TestManyRefreshAtOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
-	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{})
+	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{})
 	if err := p.dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

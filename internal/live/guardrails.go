@@ -34,8 +34,8 @@ func (p parts) guardrailsByPlace() map[[2]string][]*guardrail {
 // that stop calls, and the one that runs there by default. Source:
 // contract/identity-and-governance.yaml, OrganisationDefaults and Workspace.defaults.
 func bind(scope *tenant.Scope, workspaceID string, org *tenant.Organisation, all map[[2]string][]*guardrail) {
-	for _, place := range []string{"", workspaceID} {
-		for _, g := range all[[2]string{scope.OrgID, place}] {
+	for _, scopeID := range []string{"", workspaceID} {
+		for _, g := range all[[2]string{scope.OrgID, scopeID}] {
 			if scope.Guardrails == nil {
 				scope.Guardrails = make(map[string]string)
 			}

@@ -14,17 +14,17 @@ func TestGuardrailsThatStopCalls(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	p.write(resource.Record{Kind: tenant.OrganisationKind, ID: org, Slug: "o", Name: "o", Status: "active"}, tenant.Organisation{Defaults: tenant.OrgDefaults{InputGuardrails: []string{"pg-org"}}})
-	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws"})
+	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws"})
 	add := func(slug, workspace string, deny bool) {
 		p.write(resource.Record{Kind: guard.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: workspace, Slug: slug, Name: slug, Status: "active"}, guard.Guardrail{Actions: guard.Actions{Deny: deny}})
 	}
-	add("pg-own", place, true)
-	add("pg-soft", place, false)
+	add("pg-own", workspaceID, true)
+	add("pg-soft", workspaceID, false)
 	add("pg-elsewhere", ident.NewID(), true)
 	if err := p.dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s := p.dir.Current().FindWorkspace(place)
+	s := p.dir.Current().FindWorkspace(workspaceID)
 	if s.Guardrails["pg-own"] != "pg-own" || s.Guardrails["pg-soft"] != "pg-soft" || s.Guardrails["pg-elsewhere"] != "" {
 		t.Errorf("guardrails %+v", s.Guardrails)
 	}
@@ -35,7 +35,7 @@ func TestGuardrailsThatStopCalls(t *testing.T) {
 	if err := p.dir.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s = p.dir.Current().FindWorkspace(place); s.Mandatory == nil || s.Mandatory.Slug != "pg-org" {
+	if s = p.dir.Current().FindWorkspace(workspaceID); s.Mandatory == nil || s.Mandatory.Slug != "pg-org" {
 		t.Errorf("bound by %+v", s.Mandatory)
 	}
 }

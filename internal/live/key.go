@@ -12,8 +12,8 @@ import (
 // scopeSets are the sets of scopes in use, by the JSON list that they were read from:
 // a hundred thousand keys have a few different ones.
 type scopeSets struct {
-	of   map[string]scopeSet
-	last scopeSet // which the next key is likely to have too
+	known map[string]scopeSet
+	last  scopeSet // which the next key is likely to have too
 }
 
 // scopeSet is a set and its list.
@@ -25,11 +25,11 @@ type scopeSet struct {
 // maxScopeSets bounds what is remembered; beyond it remembering begins anew.
 const maxScopeSets = 10_000
 
-func newScopeSets() scopeSets { return scopeSets{of: make(map[string]scopeSet)} }
+func newScopeSets() scopeSets { return scopeSets{known: make(map[string]scopeSet)} }
 
 // find returns the set of a list, which stays the caller's.
 func (s *scopeSets) find(list []byte) (access.Scopes, error) {
-	if one, known := s.of[string(list)]; known {
+	if one, known := s.known[string(list)]; known {
 		s.last = one
 		return one.set, nil
 	}
@@ -39,11 +39,11 @@ func (s *scopeSets) find(list []byte) (access.Scopes, error) {
 			return nil, err
 		}
 	}
-	if len(s.of) >= maxScopeSets {
-		clear(s.of)
+	if len(s.known) >= maxScopeSets {
+		clear(s.known)
 	}
 	s.last = scopeSet{bytes.Clone(list), access.NewScopes(scopes...)}
-	s.of[string(list)] = s.last
+	s.known[string(list)] = s.last
 	return s.last.set, nil
 }
 

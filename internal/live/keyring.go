@@ -25,8 +25,8 @@ func (k *keyIndex) find(h keys.Hash) *keys.Entry { return k[shardOf(h)][h] }
 
 // keyIndexBuilder is a keyring in the making.
 type keyIndexBuilder struct {
-	ring *keyIndex
-	own  [leaves]bool // leaves that no other ring shares
+	ring   *keyIndex
+	copied [leaves]bool // leaves that no other ring shares
 }
 
 // copyOf begins with the keys of a ring, which stays as it is; nil is an empty one.
@@ -38,24 +38,24 @@ func copyOf(old *keyIndex) *keyIndexBuilder {
 	return f
 }
 
-// at is the leaf of a hash, to be written to.
-func (f *keyIndexBuilder) at(h keys.Hash) map[keys.Hash]*keys.Entry {
+// writableShard is the leaf of a hash, to be written to.
+func (f *keyIndexBuilder) writableShard(h keys.Hash) map[keys.Hash]*keys.Entry {
 	i := shardOf(h)
 	switch {
-	case f.own[i]:
+	case f.copied[i]:
 	case f.ring[i] == nil:
 		f.ring[i] = make(map[keys.Hash]*keys.Entry)
 	default:
 		f.ring[i] = maps.Clone(f.ring[i])
 	}
-	f.own[i] = true
+	f.copied[i] = true
 	return f.ring[i]
 }
 
 // put adds a key under all its values.
 func (f *keyIndexBuilder) put(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
-		f.at(h)[h] = e
+		f.writableShard(h)[h] = e
 	}
 }
 
@@ -63,7 +63,7 @@ func (f *keyIndexBuilder) put(e *keys.Entry) {
 func (f *keyIndexBuilder) drop(e *keys.Entry) {
 	for _, h := range e.Key.Hashes() {
 		if now := f.ring.find(h); now != nil && now.Principal.ID == e.Principal.ID {
-			delete(f.at(h), h)
+			delete(f.writableShard(h), h)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (p parts) ring(old *keyIndex, t changedParts) *keyIndex {
 	roles := p.rolesOf(due)
 	for _, v := range due {
 		e := v.(*keys.Entry)
-		if place := e.Principal.WorkspaceID; place != "" && p[tenant.WorkspaceKind][place] == nil {
+		if workspaceID := e.Principal.WorkspaceID; workspaceID != "" && p[tenant.WorkspaceKind][workspaceID] == nil {
 			f.drop(e) // the workspace is gone: its keys open nothing
 			continue
 		}

@@ -27,7 +27,7 @@ func limitKinds() (kinds []string) {
 }
 
 // planRef names who has a plan: a record, or an integration in a place.
-type planRef struct{ kind, id, place string }
+type planRef struct{ kind, id, workspaceID string }
 
 // namedPlan is a plan with its name. A part of limits is a list of them.
 type namedPlan struct {
@@ -72,24 +72,24 @@ func (s *Snapshot) plan(r planRef) *quota.Plan {
 // addLimits makes the planbook: of all limits, or the old one with what was touched made
 // anew.
 func (p parts) addLimits(s *Snapshot, t changedParts) {
-	book, own := new(planIndex), [planLeaves]bool{}
+	index, copied := new(planIndex), [planLeaves]bool{}
 	if t != nil && s.plans != nil {
-		*book = *s.plans
+		*index = *s.plans
 	}
-	at := func(r planRef) map[planRef]*quota.Plan {
+	writable := func(r planRef) map[planRef]*quota.Plan {
 		i := planLeaf(r.id)
-		if !own[i] {
-			own[i] = true
-			if book[i] = maps.Clone(book[i]); book[i] == nil {
-				book[i] = make(map[planRef]*quota.Plan)
+		if !copied[i] {
+			copied[i] = true
+			if index[i] = maps.Clone(index[i]); index[i] == nil {
+				index[i] = make(map[planRef]*quota.Plan)
 			}
 		}
-		return book[i]
+		return index[i]
 	}
 	put := func(v any) {
 		list, _ := v.([]namedPlan) // nil for what is gone
 		for _, one := range list {
-			at(one.planRef)[one.planRef] = one.plan
+			writable(one.planRef)[one.planRef] = one.plan
 		}
 	}
 	for _, kind := range carriers {
@@ -103,37 +103,37 @@ func (p parts) addLimits(s *Snapshot, t changedParts) {
 		for id, was := range t[kind] {
 			list, _ := was.([]namedPlan) // nil for what is new
 			for _, one := range list {
-				delete(at(one.planRef), one.planRef)
+				delete(writable(one.planRef), one.planRef)
 			}
 			put(p[kind][id])
 		}
 	}
-	s.plans = book
+	s.plans = index
 }
 
 // plansOf are the plans of a record that was decoded as v.
 func (d *Directory) plansOf(r resource.Record, v any) ([]namedPlan, error) {
-	of := quota.Subject{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
+	subject := quota.Subject{Kind: r.Kind, ID: r.ID, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}
 	switch v := v.(type) {
 	case *keys.Entry:
-		return d.planOf(nil, of, r, v.Key.UsageLimits, v.Key.RateLimits)
+		return d.planOf(nil, subject, r, v.Key.UsageLimits, v.Key.RateLimits)
 	case *workspace:
-		return d.planOf(nil, of, r, v.UsageLimits, v.RateLimits)
+		return d.planOf(nil, subject, r, v.UsageLimits, v.RateLimits)
 	case *savedProvider:
-		return d.planOf(nil, of, r, v.limits.UsageLimits, v.limits.RateLimits)
+		return d.planOf(nil, subject, r, v.limits.UsageLimits, v.limits.RateLimits)
 	case *virtualKey:
-		return d.planOf(nil, of, r, v.limits.UsageLimits, v.limits.RateLimits)
+		return d.planOf(nil, subject, r, v.limits.UsageLimits, v.limits.RateLimits)
 	case *integration:
-		return d.plansOfPlaces(of, r, v.limits)
+		return d.workspacePlans(subject, r, v.limits)
 	}
 	return nil, nil
 }
 
-func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []namedPlan, err error) {
-	of.Kind = quota.IntegrationWorkspace
+func (d *Directory) workspacePlans(subject quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []namedPlan, err error) {
+	subject.Kind = quota.IntegrationWorkspace
 	for place, l := range limits {
-		of.WorkspaceID = place
-		if list, err = d.planOf(list, of, r, l.UsageLimits, l.RateLimits); err != nil {
+		subject.WorkspaceID = place
+		if list, err = d.planOf(list, subject, r, l.UsageLimits, l.RateLimits); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +141,7 @@ func (d *Directory) plansOfPlaces(of quota.Subject, r resource.Record, limits ma
 }
 
 // planOf appends the plan that stored limits make, if there are any.
-func (d *Directory) planOf(list []namedPlan, of quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]namedPlan, error) {
+func (d *Directory) planOf(list []namedPlan, subject quota.Subject, r resource.Record, budgets, rates json.RawMessage) ([]namedPlan, error) {
 	if len(budgets) == 0 && len(rates) == 0 {
 		return list, nil
 	}
@@ -156,9 +156,9 @@ func (d *Directory) planOf(list []namedPlan, of quota.Subject, r resource.Record
 	if name == "" {
 		name = r.Name
 	}
-	ref := planRef{kind: of.Kind, id: of.ID}
-	if of.Kind == quota.IntegrationWorkspace {
-		ref.place = of.WorkspaceID
+	ref := planRef{kind: subject.Kind, id: subject.ID}
+	if subject.Kind == quota.IntegrationWorkspace {
+		ref.workspaceID = subject.WorkspaceID
 	}
-	return append(list, namedPlan{ref, quota.NewPlan(of, name, l)}), nil
+	return append(list, namedPlan{ref, quota.NewPlan(subject, name, l)}), nil
 }

@@ -46,12 +46,12 @@ type Directory struct {
 
 	counted LimitOptions // set before Load
 
-	turn   chan struct{}   // has a place for who loads or looks: guards last, ahead, parts, scopes and texts
-	last   resource.Change // that was read of the feed; behind Load its number alone
-	ahead  *catalogPreload // nil: a kind of provider may be in force at once
-	parts  parts
-	scopes scopeSets
-	texts  texts
+	turn    chan struct{}   // has a place for who loads or looks: guards last, ahead, parts, scopes and texts
+	last    resource.Change // that was read of the feed; behind Load its number alone
+	preload *catalogPreload // nil: a kind of provider may be in force at once
+	parts   parts
+	scopes  scopeSets
+	texts   texts
 
 	mu   sync.Mutex // guards next
 	next *poll      // that nobody began yet; nil when nobody waits for one

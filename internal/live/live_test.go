@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	org   = "0191f3a0-0000-7000-8000-000000000001"
-	place = "0191f3a0-0000-7000-8000-000000000002"
+	org         = "0191f3a0-0000-7000-8000-000000000001"
+	workspaceID = "0191f3a0-0000-7000-8000-000000000002"
 )
 
 // plane is a control plane on a real database, and the copy that follows it.
@@ -61,7 +61,7 @@ func (p *plane) another() *live.Directory {
 func (p *plane) put(kind, slug string, body any) string {
 	p.t.Helper()
 	id := ident.NewID()
-	p.write(resource.Record{Kind: kind, ID: id, OrgID: org, WorkspaceID: place, Slug: slug, Name: slug, Status: "active"}, body)
+	p.write(resource.Record{Kind: kind, ID: id, OrgID: org, WorkspaceID: workspaceID, Slug: slug, Name: slug, Status: "active"}, body)
 	return id
 }
 
@@ -97,14 +97,14 @@ func (p *plane) seal(context, text string) []byte {
 func (p *plane) config(slug, text string) {
 	p.t.Helper()
 	id := ident.NewID()
-	p.write(resource.Record{Kind: routing.SavedKind, ID: id, OrgID: org, WorkspaceID: place, Slug: slug, Name: slug, Status: "active"}, routing.Saved{Sealed: p.seal("config/"+id, text)})
+	p.write(resource.Record{Kind: routing.SavedKind, ID: id, OrgID: org, WorkspaceID: workspaceID, Slug: slug, Name: slug, Status: "active"}, routing.Saved{Sealed: p.seal("config/"+id, text)})
 }
 
 func TestLoadAndFollow(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
-	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws", Defaults: tenant.Defaults{ConfigID: "pc-a"}})
+	p.write(resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}, tenant.Workspace{Name: "ws", Defaults: tenant.Defaults{ConfigID: "pc-a"}})
 	keyID := p.put(keys.Kind, "", keys.Key{Type: access.WorkspaceService, Scopes: []string{"completions.write"}, Secret: keys.Secret{Hash: hash}})
 	p.config("pc-a", `{"provider":"@main"}`)
 	inID := ident.NewID()
@@ -118,24 +118,24 @@ func TestLoadAndFollow(t *testing.T) {
 
 	s := p.dir.Current()
 	k := s.FindKey(hash)
-	if k == nil || k.Principal.WorkspaceID != place || !k.Principal.Scopes.Has("completions.write") {
+	if k == nil || k.Principal.WorkspaceID != workspaceID || !k.Principal.Scopes.Has("completions.write") {
 		t.Fatalf("key %+v", k)
 	}
-	if w := s.FindWorkspace(place); w == nil || w.Defaults.ConfigID != "pc-a" {
+	if w := s.FindWorkspace(workspaceID); w == nil || w.Defaults.ConfigID != "pc-a" {
 		t.Errorf("workspace %+v", w)
 	}
-	if _, _, slug, ok := s.FindConfig(place, "pc-a"); !ok || slug != "pc-a" {
+	if _, _, slug, ok := s.FindConfig(workspaceID, "pc-a"); !ok || slug != "pc-a" {
 		t.Error("the config is not found by its slug")
 	}
 	if _, _, _, ok := s.FindConfig("another", "pc-a"); ok {
 		t.Error("the config is found from another workspace")
 	}
-	a := s.FindAccount(place, "main")
+	a := s.FindAccount(workspaceID, "main")
 	if a == nil || a.Spec != "azure-openai" || a.Values["key"] != "sk-up" || a.Values["azure_resource_name"] != "res" || a.Values["azure_deployment_config"] != `[{"alias":"a"}]` {
 		t.Fatalf("account %v", a)
 	}
 
-	p.write(resource.Record{Kind: keys.Kind, ID: keyID, OrgID: org, WorkspaceID: place, Name: "k", Status: "archived"}, keys.Key{Secret: keys.Secret{Hash: hash}})
+	p.write(resource.Record{Kind: keys.Kind, ID: keyID, OrgID: org, WorkspaceID: workspaceID, Name: "k", Status: "archived"}, keys.Key{Secret: keys.Secret{Hash: hash}})
 	p.config("pc-b", `{"provider":"@main","retry":{"attempts":2}}`)
 	p.config("pc-bad", `{"nonsense":1}`)
 	if err := p.store.InTx(t.Context(), func(tx resource.Tx) error { return tx.Delete(t.Context(), credential.IntegrationKind, inID) }); err != nil {
@@ -148,13 +148,13 @@ func TestLoadAndFollow(t *testing.T) {
 	if n.FindKey(hash) != nil || s.FindKey(hash) == nil {
 		t.Error("an archived key: the new snapshot must not have it, the old one must not change")
 	}
-	if _, _, _, ok := n.FindConfig(place, "pc-b"); !ok {
+	if _, _, _, ok := n.FindConfig(workspaceID, "pc-b"); !ok {
 		t.Error("a new config is not found")
 	}
-	if _, _, _, ok := n.FindConfig(place, "pc-bad"); ok {
+	if _, _, _, ok := n.FindConfig(workspaceID, "pc-bad"); ok {
 		t.Error("a config that cannot be used is served")
 	}
-	if n.FindAccount(place, "main") != nil {
+	if n.FindAccount(workspaceID, "main") != nil {
 		t.Error("a provider without its integration is served")
 	}
 }
@@ -173,7 +173,7 @@ func TestRunFollows(t *testing.T) {
 	p.dir.Wake()
 	deadline := time.Now().Add(time.Minute)
 	for {
-		if _, _, _, ok := p.dir.Current().FindConfig(place, "pc-a"); ok {
+		if _, _, _, ok := p.dir.Current().FindConfig(workspaceID, "pc-a"); ok {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -192,8 +192,8 @@ func TestKeysEndWithTheirWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newPlane(t)
 	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
-	home := resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
-	p.write(home, tenant.Workspace{Name: "ws"})
+	workspace := resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
+	p.write(workspace, tenant.Workspace{Name: "ws"})
 	p.put(keys.Kind, "", keys.Key{Type: access.WorkspaceService, Secret: keys.Secret{Hash: hash}})
 	if err := p.dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
@@ -201,8 +201,8 @@ func TestKeysEndWithTheirWorkspace(t *testing.T) {
 	if p.dir.Current().FindKey(hash) == nil {
 		t.Fatal("the key is not found")
 	}
-	home.Status = resource.Archived
-	p.write(home, tenant.Workspace{Name: "ws"})
+	workspace.Status = resource.Archived
+	p.write(workspace, tenant.Workspace{Name: "ws"})
 	if err := p.dir.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -12,18 +12,18 @@ import (
 // LimitOptions says what becomes of limits. The zero value counts nothing: limits are in the
 // snapshot, and nobody tells a bank what was used of them.
 type LimitOptions struct {
-	Bank   bank // is told what the store knows
-	Meters meters
+	Limiter limiter // is told what the store knows
+	Meters  meters
 
 	NoBudgets  bool // budgets are switched off on this deployment
 	NoPolicies bool // and policies
 }
 
-// bank knows what was used of limits: *quota.Bank, *redis.Bank.
-type bank interface {
+// limiter knows what was used of limits: *quota.Bank, *redis.Bank.
+type limiter interface {
 	Sync(f func() error) error
 	Load(meters []quota.Meter)
-	Replace(carrier string, meters []quota.Meter)
+	Replace(subjectID string, meters []quota.Meter)
 }
 
 // meters is what the store knows of usage; *store.Store is one.
@@ -40,26 +40,26 @@ const meterPage = 1000
 
 // loadMeters tells the bank of all usage.
 func (d *Directory) loadMeters(ctx context.Context) error {
-	if d.counted.Bank == nil {
+	if d.counted.Limiter == nil {
 		return nil
 	}
-	return d.counted.Bank.Sync(func() error {
-		return d.eachPage(ctx, quota.MeterQuery{}, d.counted.Bank.Load)
+	return d.counted.Limiter.Sync(func() error {
+		return d.eachPage(ctx, quota.MeterQuery{}, d.counted.Limiter.Load)
 	})
 }
 
 // renewMeters tells the bank of the usage of carriers whose meters changed otherwise than
 // by usage.
 func (d *Directory) renewMeters(ctx context.Context, carriers []string) error {
-	if d.counted.Bank == nil {
+	if d.counted.Limiter == nil {
 		return nil
 	}
 	for _, id := range carriers {
-		err := d.counted.Bank.Sync(func() error {
+		err := d.counted.Limiter.Sync(func() error {
 			var all []quota.Meter
-			err := d.eachPage(ctx, quota.MeterQuery{CarrierID: id}, func(some []quota.Meter) { all = append(all, some...) })
+			err := d.eachPage(ctx, quota.MeterQuery{SubjectID: id}, func(some []quota.Meter) { all = append(all, some...) })
 			if err == nil {
-				d.counted.Bank.Replace(id, all)
+				d.counted.Limiter.Replace(id, all)
 			}
 			return err
 		})

@@ -106,7 +106,7 @@ func (p parts) addConfigs(s *Snapshot, _ changedParts) {
 }
 
 func (p parts) addAccounts(s *Snapshot, _ changedParts) {
-	s.accounts, s.byPlace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
+	s.accounts, s.byWorkspace = make(map[ref]*credential.Account), make(map[string][]*credential.Account)
 	s.agreements = make(map[string]*catalog.PriceOverrides)
 	for id, v := range p[credential.IntegrationKind] {
 		if a := v.(*integration).agreement; a != nil {
@@ -115,17 +115,17 @@ func (p parts) addAccounts(s *Snapshot, _ changedParts) {
 	}
 	for _, v := range p[credential.ProviderKind] {
 		pr := v.(*savedProvider)
-		in, ok := p[credential.IntegrationKind][pr.integration].(*integration)
-		if !ok || in.org != pr.org {
+		integ, ok := p[credential.IntegrationKind][pr.integration].(*integration)
+		if !ok || integ.org != pr.org {
 			continue // the integration is gone: the provider cannot be used
 		}
 		a := pr.account
-		a.Spec, a.Values, a.Models, a.AllModels = in.spec, in.values, in.models, in.allModels
-		a.Overrides = in.overrides
-		if in.status != active && a.Status == active {
-			a.Status = in.status
+		a.Spec, a.Values, a.Models, a.AllModels = integ.spec, integ.values, integ.models, integ.allModels
+		a.Overrides = integ.overrides
+		if integ.status != active && a.Status == active {
+			a.Status = integ.status
 		}
-		a.Secrets = p.secretUses(pr.org, pr.workspace, in.mappings)
+		a.Secrets = p.secretUses(pr.org, pr.workspace, integ.mappings)
 		s.addAccount(pr.workspace, &a)
 	}
 	for _, v := range p[credential.VirtualKeyKind] {
@@ -135,7 +135,7 @@ func (p parts) addAccounts(s *Snapshot, _ changedParts) {
 		s.addAccount(vk.workspace, &a)
 	}
 	s.kinds = kindsOf(s.accounts)
-	for _, list := range s.byPlace {
+	for _, list := range s.byWorkspace {
 		slices.SortFunc(list, func(a, b *credential.Account) int { return strings.Compare(a.Slug, b.Slug) })
 	}
 }
@@ -152,5 +152,5 @@ func kindsOf(accounts map[ref]*credential.Account) []string {
 func (s *Snapshot) addAccount(workspace string, a *credential.Account) {
 	s.accounts[ref{workspace, a.Slug}] = a
 	s.accounts[ref{workspace, a.RecordID}] = a
-	s.byPlace[workspace] = append(s.byPlace[workspace], a)
+	s.byWorkspace[workspace] = append(s.byWorkspace[workspace], a)
 }

@@ -37,16 +37,16 @@ func (p parts) withUserRights(e *keys.Entry, roles map[string]map[string]access.
 	if e.Key.Type != access.WorkspaceUser || !known || !there {
 		return e
 	}
-	places := make(map[string]tenant.Membership, 1)
-	at := e.Principal.WorkspaceID
-	if role, in := roles[e.Key.UserID][at]; in {
-		if ws, live := p[tenant.WorkspaceKind][at].(*workspace); live {
-			places[at] = tenant.Membership{Role: role, Workspace: &ws.Workspace}
+	memberships := make(map[string]tenant.Membership, 1)
+	workspaceID := e.Principal.WorkspaceID
+	if role, isMember := roles[e.Key.UserID][workspaceID]; isMember {
+		if ws, live := p[tenant.WorkspaceKind][workspaceID].(*workspace); live {
+			memberships[workspaceID] = tenant.Membership{Role: role, Workspace: &ws.Workspace}
 		}
 	}
-	own := *e
-	org.ApplyUserRights(&own.Principal, user, places)
-	return &own
+	entry := *e
+	org.ApplyUserRights(&entry.Principal, user, memberships)
+	return &entry
 }
 
 // scope is a workspace with what its organisation says of it. One whose organisation

@@ -16,7 +16,7 @@ func TestRightsOfUserKeysFollow(t *testing.T) {
 	p := newPlane(t)
 	hash := keys.NewHasher([]byte("pepper")).Sum("sk-1")
 	orgRecord := resource.Record{Kind: tenant.OrganisationKind, ID: org, Slug: "default", Name: "Acme", Status: "active"}
-	workspace := resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
+	workspace := resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
 	p.write(orgRecord, tenant.Organisation{Name: "Acme"})
 	p.write(workspace, tenant.Workspace{Name: "ws"})
 	user := p.put(tenant.UserKind, "", tenant.User{Email: "mia@acme.example", Role: access.Member})
@@ -34,7 +34,7 @@ func TestRightsOfUserKeysFollow(t *testing.T) {
 		if k == nil {
 			t.Fatalf("%s: the key is gone", when)
 		}
-		if err := access.Can(&k.Principal, "configs.create", access.Target{OrgID: org, WorkspaceID: place}); (err == nil) != want {
+		if err := access.Can(&k.Principal, "configs.create", access.Target{OrgID: org, WorkspaceID: workspaceID}); (err == nil) != want {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -44,11 +44,11 @@ func TestRightsOfUserKeysFollow(t *testing.T) {
 	p.write(orgRecord, tenant.Organisation{Name: "Acme", Security: access.Security{"membersWriteConfigs": true}, Open: access.Overrides{"configs": true}})
 	p.write(workspace, tenant.Workspace{Name: "ws", Security: access.Security{"membersWriteConfigs": false}})
 	may(false, "a member, where the workspace differs")
-	p.write(resource.Record{Kind: tenant.MemberKind, ID: member, OrgID: org, WorkspaceID: place, Status: "active"}, tenant.Member{UserID: user, Role: access.Manager})
+	p.write(resource.Record{Kind: tenant.MemberKind, ID: member, OrgID: org, WorkspaceID: workspaceID, Status: "active"}, tenant.Member{UserID: user, Role: access.Manager})
 	may(true, "a manager")
-	p.write(resource.Record{Kind: tenant.MemberKind, ID: member, OrgID: org, WorkspaceID: place, Status: resource.Archived}, tenant.Member{UserID: user, Role: access.Manager})
+	p.write(resource.Record{Kind: tenant.MemberKind, ID: member, OrgID: org, WorkspaceID: workspaceID, Status: resource.Archived}, tenant.Member{UserID: user, Role: access.Manager})
 	may(false, "somebody who left")
-	p.write(resource.Record{Kind: tenant.UserKind, ID: user, OrgID: org, WorkspaceID: place, Status: "active"}, tenant.User{Email: "mia@acme.example", Role: access.Admin})
+	p.write(resource.Record{Kind: tenant.UserKind, ID: user, OrgID: org, WorkspaceID: workspaceID, Status: "active"}, tenant.User{Email: "mia@acme.example", Role: access.Admin})
 	may(true, "an admin of the organisation")
 }
 
@@ -59,7 +59,7 @@ func TestScopesOfWorkspacesFollow(t *testing.T) {
 	p := newPlane(t)
 	off := 0
 	orgRecord := resource.Record{Kind: tenant.OrganisationKind, ID: org, Slug: "default", Name: "Acme", Status: "active"}
-	workspace := resource.Record{Kind: tenant.WorkspaceKind, ID: place, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
+	workspace := resource.Record{Kind: tenant.WorkspaceKind, ID: workspaceID, OrgID: org, Slug: "ws", Name: "ws", Status: "active"}
 	p.write(orgRecord, tenant.Organisation{Name: "Acme"})
 	p.write(workspace, tenant.Workspace{Name: "ws", Settings: tenant.Settings{DebugLog: &off}})
 	if err := p.dir.Load(t.Context()); err != nil {
@@ -70,7 +70,7 @@ func TestScopesOfWorkspacesFollow(t *testing.T) {
 		if err := p.dir.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return p.dir.Current().FindWorkspace(place)
+		return p.dir.Current().FindWorkspace(workspaceID)
 	}
 	if s := scope(); s.MetricsOnly || !s.Attributed || !s.Attributes || s.SavedOnly {
 		t.Errorf("a workspace that may not differ: %+v", s)

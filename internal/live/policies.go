@@ -50,15 +50,15 @@ func (p parts) addPolicies(s *Snapshot, _ changedParts) {
 		}
 		slices.SortFunc(list, func(a, b *policy) int { return strings.Compare(a.id, b.id) })
 		for _, one := range list {
-			of := s.policies[one.workspace]
-			if of == nil {
-				of = new(quota.Policies)
-				s.policies[one.workspace] = of
+			wsPolicies := s.policies[one.workspace]
+			if wsPolicies == nil {
+				wsPolicies = new(quota.Policies)
+				s.policies[one.workspace] = wsPolicies
 			}
 			if kind == quota.UsageLimitKind {
-				of.Usage = append(of.Usage, one.Policy)
+				wsPolicies.Usage = append(wsPolicies.Usage, one.Policy)
 			} else {
-				of.Rates = append(of.Rates, one.Policy)
+				wsPolicies.Rates = append(wsPolicies.Rates, one.Policy)
 			}
 		}
 	}

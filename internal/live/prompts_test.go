@@ -29,17 +29,17 @@ func TestPromptsAreFollowed(t *testing.T) {
 	s := p.dir.Current()
 	for suffix, want := range map[string]string{"": "One kindly", "latest": "Two", "1": "One kindly", "beta": "Two", "production": "One kindly"} {
 		for _, name := range []string{"pp-hello", id} {
-			compiled, err := s.FindPrompt(place, name).Find(suffix).Compiled()
+			compiled, err := s.FindPrompt(workspaceID, name).Find(suffix).Compiled()
 			if err != nil {
 				t.Fatal(err)
 			}
-			body, err := compiled.Body(new(prompt.Call), s.Partials(place))
+			body, err := compiled.Body(new(prompt.Call), s.Partials(workspaceID))
 			if err != nil || string(body.JSON) != `{"model":"m","prompt":"`+want+`"}` {
 				t.Errorf("%s@%s: %v, %v", name, suffix, body, err)
 			}
 		}
 	}
-	if s.FindPrompt("elsewhere", "pp-hello") != nil || s.FindPrompt(place, "pp-hello").Find("3") != nil {
+	if s.FindPrompt("elsewhere", "pp-hello") != nil || s.FindPrompt(workspaceID, "pp-hello").Find("3") != nil {
 		t.Error("found what is not there")
 	}
 	rec, err := p.store.Find(t.Context(), prompt.Kind, id)
@@ -53,7 +53,7 @@ func TestPromptsAreFollowed(t *testing.T) {
 	if err := p.dir.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p.dir.Current().FindPrompt(place, "pp-hello") != nil {
+	if p.dir.Current().FindPrompt(workspaceID, "pp-hello") != nil {
 		t.Error("an archived prompt is found")
 	}
 }

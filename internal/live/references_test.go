@@ -31,7 +31,7 @@ func TestSecretReferences(t *testing.T) {
 	if err := p.dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	uses := p.dir.Current().FindAccount(place, "main").Secrets
+	uses := p.dir.Current().FindAccount(workspaceID, "main").Secrets
 	if len(uses) != 2 || uses[0].Key != "member" || uses[1].Key != "project" || uses[1].Format != "json" || uses[0].Source == nil || uses[0].Source.Auth["vault_token"] != "hvs.t" {
 		t.Fatalf("%+v", uses)
 	}
@@ -41,7 +41,7 @@ func TestSecretReferences(t *testing.T) {
 		next credential.SecretReference
 		has  bool
 	}{
-		{"for this workspace", credential.SecretReference{Workspaces: []string{place}}, true},
+		{"for this workspace", credential.SecretReference{Workspaces: []string{workspaceID}}, true},
 		{"for another one", credential.SecretReference{Workspaces: []string{org}}, false},
 	} {
 		write(c.next)
@@ -49,7 +49,7 @@ func TestSecretReferences(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, slug := range []string{"main", "vk"} {
-			s := p.dir.Current().FindAccount(place, slug).Secrets[0].Source
+			s := p.dir.Current().FindAccount(workspaceID, slug).Secrets[0].Source
 			if (s != nil) != c.has || s != nil && s.Revision == first {
 				t.Errorf("%s, %s: %+v", slug, c.what, s)
 			}

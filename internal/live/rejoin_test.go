@@ -42,42 +42,42 @@ func (s *turned) turn(gone bool, next *store.Store) {
 }
 
 func (s *turned) List(ctx context.Context, q resource.Query) ([]resource.Record, error) {
-	at, err := s.now()
+	current, err := s.now()
 	if err != nil {
 		return nil, err
 	}
-	return at.List(ctx, q)
+	return current.List(ctx, q)
 }
 
 func (s *turned) Each(ctx context.Context, q resource.Query, f func(resource.Record)) error {
-	at, err := s.now()
+	current, err := s.now()
 	if err != nil {
 		return err
 	}
-	return at.Each(ctx, q, f)
+	return current.Each(ctx, q, f)
 }
 
 func (s *turned) Changes(ctx context.Context, after int64, limit int) ([]resource.Change, error) {
-	at, err := s.now()
+	current, err := s.now()
 	if err != nil {
 		return nil, err
 	}
-	return at.Changes(ctx, after, limit)
+	return current.Changes(ctx, after, limit)
 }
 
 func (s *turned) LastChange(ctx context.Context) (int64, error) {
-	at, err := s.now()
+	current, err := s.now()
 	if err != nil {
 		return 0, err
 	}
-	return at.LastChange(ctx)
+	return current.LastChange(ctx)
 }
 
-// told is a log of which somebody waits for the first line.
-type told chan struct{}
+// logSignal is a log of which somebody waits for the first line.
+type logSignal chan struct{}
 
 // Write takes a line.
-func (l told) Write(b []byte) (int, error) {
+func (l logSignal) Write(b []byte) (int, error) {
 	select {
 	case l <- struct{}{}:
 	default:
@@ -91,13 +91,13 @@ func (l told) Write(b []byte) (int, error) {
 func TestStoreThatForgot(t *testing.T) {
 	t.Parallel()
 	before, after := newPlane(t), newPlane(t)
-	src, away := &turned{Store: before.store}, make(told, 1)
-	dir := live.New(src, before.box, routing.DefaultLimits(), slog.New(slog.NewTextHandler(away, nil)))
+	src, logged := &turned{Store: before.store}, make(logSignal, 1)
+	dir := live.New(src, before.box, routing.DefaultLimits(), slog.New(slog.NewTextHandler(logged, nil)))
 	before.put(tenant.WorkspaceKind, "first", tenant.Workspace{Name: "first"})
 	if err := dir.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lost := before.put(tenant.WorkspaceKind, "lost", tenant.Workspace{Name: "lost"})
+	missing := before.put(tenant.WorkspaceKind, "lost", tenant.Workspace{Name: "lost"})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- dir.Run(ctx) }()
@@ -110,13 +110,13 @@ func TestStoreThatForgot(t *testing.T) {
 		}
 	}
 	known := func(id string) bool { return dir.Current().FindWorkspace(id) != nil }
-	eventually("what is lost later is known", func() bool { return known(lost) })
+	eventually("what is lost later is known", func() bool { return known(missing) })
 	src.turn(true, nil)
-	<-away
+	<-logged
 	after.put(tenant.WorkspaceKind, "first", tenant.Workspace{Name: "first"})
 	made := after.put(tenant.WorkspaceKind, "made", tenant.Workspace{Name: "made"})
 	src.turn(false, after.store)
-	eventually("what took the number of what was lost is in force", func() bool { return known(made) && !known(lost) })
+	eventually("what took the number of what was lost is in force", func() bool { return known(made) && !known(missing) })
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

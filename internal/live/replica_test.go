@@ -22,11 +22,11 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 	replica := primary.Standby(t)
 	database.Reader = store.Endpoint{Port: replica.Endpoint.Port}
 	p := newPlaneOn(t, database)
-	bank := quota.NewBank()
-	p.dir.Count(live.LimitOptions{Bank: bank, Meters: p.store})
+	limiter := quota.NewLimiter()
+	p.dir.Count(live.LimitOptions{Limiter: limiter, Meters: p.store})
 
-	of := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: place}
-	m := quota.Meter{Subject: of, BudgetKey: "b", Limit: 100}
+	target := quota.Subject{Kind: keys.Kind, ID: ident.NewID(), OrgID: org, WorkspaceID: workspaceID}
+	m := quota.Meter{Subject: target, BudgetKey: "b", Limit: 100}
 	var made int64
 	following := func(what string) {
 		t.Helper()
@@ -39,35 +39,35 @@ func TestMetersBesideALaggingReader(t *testing.T) {
 			}
 		}
 	}
-	p.within(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
+	p.inTx(func(tx resource.Tx) error { return p.store.AddMeter(t.Context(), tx, m) })
 	following("the meter")
 	p.load()
 	m.NextReset = noon.AddDate(0, 0, 3)
-	p.within(func(tx resource.Tx) error { return p.store.SaveMeter(t.Context(), tx, m) })
+	p.inTx(func(tx resource.Tx) error { return p.store.SaveMeter(t.Context(), tx, m) })
 	following("its schedule")
 	replica.Admin(t, "SELECT pg_wal_replay_pause()")
 
-	used := func(when string, of *quota.Limiter) {
+	used := func(when string, target *quota.Limiter) {
 		t.Helper()
-		if s := of.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 90 {
+		if s := target.State(noon, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != 90 {
 			t.Errorf("%s %d are used, not 90", when, s.Used)
 		}
 	}
 	holds := []quota.Hold{{Counter: m.CounterID(), Limit: 100, Amount: 90}}
-	bank.Take(noon, holds)
-	bank.Settle(noon, holds, []int64{90})
-	deltas := []quota.Delta{{CarrierID: of.ID, BudgetKey: "b", Units: 90, At: noon}}
+	limiter.Take(noon, holds)
+	limiter.Settle(noon, holds, []int64{90})
+	deltas := []quota.Delta{{SubjectID: target.ID, BudgetKey: "b", Units: 90, UsedAt: noon}}
 	after, err := p.store.CountUsage(t.Context(), "node", noon, 0, 1, deltas)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bank.MarkFlushed(deltas, after)
-	used("when it is stored", bank)
+	limiter.MarkFlushed(deltas, after)
+	used("when it is stored", limiter)
 	p.refresh()
-	used("behind a look at the feed", bank)
+	used("behind a look at the feed", limiter)
 
-	next, fresh := p.another(), quota.NewBank()
-	next.Count(live.LimitOptions{Bank: fresh, Meters: p.store})
+	next, fresh := p.another(), quota.NewLimiter()
+	next.Count(live.LimitOptions{Limiter: fresh, Meters: p.store})
 	if err := next.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -12,17 +12,17 @@ import (
 
 // Snapshot is the control plane at one moment. Nothing in it changes.
 type Snapshot struct {
-	keys       *keyIndex // nil in the snapshot before the first
-	workspaces map[string]*tenant.Scope
-	configs    map[ref]*Config
-	accounts   map[ref]*credential.Account
-	byPlace    map[string][]*credential.Account   // accounts of a workspace
-	kinds      []string                           // of accounts
-	agreements map[string]*catalog.PriceOverrides // of integrations, by id
-	prompts    map[ref]*prompt.Saved
-	shelves    map[string]prompt.PartialSet // partials of a workspace
-	plans      *planIndex                   // nil in the snapshot before the first
-	policies   map[string]*quota.Policies   // of a workspace
+	keys        *keyIndex // nil in the snapshot before the first
+	workspaces  map[string]*tenant.Scope
+	configs     map[ref]*Config
+	accounts    map[ref]*credential.Account
+	byWorkspace map[string][]*credential.Account   // accounts of a workspace
+	kinds       []string                           // of accounts
+	agreements  map[string]*catalog.PriceOverrides // of integrations, by id
+	prompts     map[ref]*prompt.Saved
+	shelves     map[string]prompt.PartialSet // partials of a workspace
+	plans       *planIndex                   // nil in the snapshot before the first
+	policies    map[string]*quota.Policies   // of a workspace
 }
 
 // ref names a thing inside a workspace by slug or id.
@@ -65,4 +65,4 @@ func (s *Snapshot) FindAccount(workspace, slug string) *credential.Account {
 func (s *Snapshot) Kinds() []string { return s.kinds }
 
 // Accounts lists the providers and virtual keys of a workspace.
-func (s *Snapshot) Accounts(workspace string) []*credential.Account { return s.byPlace[workspace] }
+func (s *Snapshot) Accounts(workspace string) []*credential.Account { return s.byWorkspace[workspace] }

@@ -16,5 +16,5 @@ func ChargedOf(closing []byte, line *ledger.Entry) record.Charged {
 	if len(closing) == 0 || line.Decode(closing) != nil {
 		return record.Charged{}
 	}
-	return record.Charged{ClosedAt: line.At.Truncate(time.Microsecond), Nano: line.Amount, Budgets: line.CostCounters()}
+	return record.Charged{ClosedAt: line.RecordedAt.Truncate(time.Microsecond), Nano: line.Amount, Budgets: line.CostCounters()}
 }

@@ -176,7 +176,7 @@ func New(j Journal, rows RowStore, files BodyStore, o Options) *Store {
 	o = o.withDefaults()
 	return &Store{
 		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
-		outage: background.NewTrouble(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
+		outage: background.NewOutageLog(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
 	}
 }
 

@@ -23,13 +23,13 @@ const (
 	MaxCost   = 9_000_000_000 * One
 )
 
-// MostUsed is the most that one call counts on a limit, in the units of that: a million
+// MaxCallUnits is the most that one call counts on a limit, in the units of that: a million
 // dollars, and more tokens than there are. What is beyond is a slip of who counted, and must
 // not overflow a sum: a limit is far from that, and lets nothing through once it is reached.
-const MostUsed = 1 << 50
+const MaxCallUnits = 1 << 50
 
 // Counted is what of the units of one call counts; below 0 in corrections.
-func Counted(units int64) int64 { return min(max(units, -MostUsed), MostUsed) }
+func Counted(units int64) int64 { return min(max(units, -MaxCallUnits), MaxCallUnits) }
 
 // maxDigits bounds the text of an amount.
 const maxDigits = 40
@@ -71,12 +71,12 @@ func (a Amount) MarshalJSON() ([]byte, error) { return []byte(a.String()), nil }
 func (a Amount) String() string { return decimals(int64(a), 6) }
 
 // decimals writes n / 10^places without superfluous digits.
-func decimals(n int64, places int) string {
+func decimals(n int64, digits int) string {
 	sign := ""
 	if n < 0 {
 		sign, n = "-", -n
 	}
-	base := int64(math.Pow10(places))
-	s := strings.TrimRight(fmt.Sprintf("%d.%0*d", n/base, places, n%base), "0")
+	base := int64(math.Pow10(digits))
+	s := strings.TrimRight(fmt.Sprintf("%d.%0*d", n/base, digits, n%base), "0")
 	return sign + strings.TrimSuffix(s, ".")
 }

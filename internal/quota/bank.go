@@ -24,9 +24,9 @@ type Limiter struct {
 }
 
 const (
-	shards    = 64
-	sweepSize = 256 // counters of a shard below which nothing is forgotten
-	holdsRoom = 64  // holds of a call whose locks need no allocation
+	shards      = 64
+	sweepSize   = 256 // counters of a shard below which nothing is forgotten
+	inlineHolds = 64  // holds of a call whose locks need no allocation
 )
 
 // shard has all counters of the carriers that fall to it.
@@ -37,8 +37,8 @@ type shard struct {
 	sweepAt   int                  // number of counters at which the idle ones are forgotten
 }
 
-// NewBank makes a bank without counters. They come into being when they are first used.
-func NewBank() *Limiter {
+// NewLimiter makes a bank without counters. They come into being when they are first used.
+func NewLimiter() *Limiter {
 	b := &Limiter{seed: maphash.MakeSeed()}
 	for i := range b.shards {
 		b.shards[i] = shard{counters: make(map[CounterID]*counter), schedules: make(map[string]*schedule), sweepAt: sweepSize}
@@ -55,23 +55,23 @@ func NewBank() *Limiter {
 // one when used is below Limit, and one that takes the Rest when anything is left. So an
 // Amount of 0 asks whether the budget is used up.
 func (b *Limiter) Take(now time.Time, holds []Hold) (refused int, left int64, retry time.Time) {
-	at := now.UnixNano()
-	var room [holdsRoom]*counter
-	locked := b.gather(room[:0], holds, at)
+	nowNano := now.UnixNano()
+	var buf [inlineHolds]*counter
+	locked := b.gather(buf[:0], holds, nowNano)
 	defer unlock(locked)
 	for i := range holds {
 		h := &holds[i]
 		c := h.taken
-		c.roll(at)
-		s := c.standing()
+		c.roll(nowNano)
+		s := c.clusterTotal()
 		if !h.Fits(s.Used, s.Held) {
-			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.resetAt(at)
+			left, retry = max(h.Limit-Plus(s.Used, s.Held), 0), c.resetAt(nowNano)
 			refund(holds[:i])
 			evict(holds[i:])
 			return i, left, retry
 		}
 		h.reduce(max(h.Limit-Plus(s.Used, s.Held), 0))
-		c.addHold(at, h)
+		c.addHold(nowNano, h)
 	}
 	return -1, 0, time.Time{}
 }
@@ -88,12 +88,12 @@ func (b *Limiter) Reserve(_ context.Context, now time.Time, holds []Hold) (refus
 func (b *Limiter) Defers(time.Time, []Hold) bool { return false }
 
 // gather finds the counters of holds and locks them.
-func (b *Limiter) gather(room []*counter, holds []Hold, at int64) []*counter {
+func (b *Limiter) gather(buf []*counter, holds []Hold, nowNano int64) []*counter {
 	for first := true; ; first = false {
 		for i := range holds {
-			holds[i].taken = b.of(&holds[i], at, first)
+			holds[i].taken = b.resolve(&holds[i], nowNano, first)
 		}
-		locked := lock(room, holds)
+		locked := lock(buf, holds)
 		if !slices.ContainsFunc(locked, func(c *counter) bool { return c.gone.Load() }) {
 			return locked
 		}
@@ -124,26 +124,26 @@ func (b *Limiter) Settle(now time.Time, holds []Hold, used []int64) { b.settle(n
 
 // settle is Settle; moves, unless it is nil, gets what that changed.
 func (b *Limiter) settle(now time.Time, holds []Hold, used []int64, moves *[]NodeShare) {
-	at := now.UnixNano()
-	var room [holdsRoom]*counter
-	locked := lock(room[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
+	nowNano := now.UnixNano()
+	var buf [inlineHolds]*counter
+	locked := lock(buf[:0], holds) // one that is gone had its limit removed: what it gets harms nobody
 	for i := range holds {
 		h := &holds[i]
 		c := h.taken
 		if c == nil {
 			continue
 		}
-		c.roll(at)
-		back := c.releaseHold(h)
+		c.roll(nowNano)
+		released := c.releaseHold(h)
 		units := int64(0)
 		if used != nil && !h.Spent {
 			units = Counted(used[i])
-			c.add(at, units)
+			c.add(nowNano, units)
 		}
-		if moves != nil && (back != 0 || units != 0) {
-			p := c.part(h.Counter, -back, units)
+		if moves != nil && (released != 0 || units != 0) {
+			p := c.part(h.Counter, -released, units)
 			if p.Unit == "" {
-				p.Latest = timeOf(at)
+				p.Latest = timeOf(nowNano)
 			}
 			*moves = append(*moves, p)
 		}
@@ -154,28 +154,28 @@ func (b *Limiter) settle(now time.Time, holds []Hold, used []int64, moves *[]Nod
 
 // State is what a limit stands at.
 type State struct {
-	Used int64 // may be above the limit
-	Held int64 // by calls under way
-	Left int64 // what may still be taken
-	Anew time.Time
+	Used    int64 // may be above the limit
+	Held    int64 // by calls under way
+	Left    int64 // what may still be taken
+	ResetAt time.Time
 }
 
 // State tells where the limit of a hold stands, taken or not. Anew is when it begins at
 // nothing again; zero for never.
 func (b *Limiter) State(now time.Time, h *Hold) State {
-	at := now.UnixNano()
+	nowNano := now.UnixNano()
 	for c := h.taken; ; c = nil {
 		if c == nil {
-			c = b.of(h, at, true)
+			c = b.resolve(h, nowNano, true)
 		}
 		c.mu.Lock()
 		if c.gone.Load() {
 			c.mu.Unlock()
 			continue
 		}
-		c.roll(at)
-		all := c.standing()
-		s := State{Used: all.Used, Held: all.Held, Anew: c.resetAt(at)}
+		c.roll(nowNano)
+		all := c.clusterTotal()
+		s := State{Used: all.Used, Held: all.Held, ResetAt: c.resetAt(nowNano)}
 		c.mu.Unlock()
 		s.Left = max(h.Limit-Plus(s.Used, s.Held), 0)
 		return s

@@ -15,15 +15,15 @@ import (
 
 // hold is one of a cost budget, rate one of a rate of tokens; both of the carrier "k".
 func hold(amount, limit int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "b"}, Measure: quota.Cost, Amount: amount, Limit: limit}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "b"}, Measure: quota.Cost, Amount: amount, Limit: limit}
 }
 
 func rate(u quota.Unit, amount, limit int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: quota.RateEntry(quota.Tokens, u)}, Measure: quota.TokenCount, Amount: amount, Limit: limit, Unit: u}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: quota.RateEntry(quota.Tokens, u)}, Measure: quota.TokenCount, Amount: amount, Limit: limit, Unit: u}
 }
 
 func requests(u quota.Unit, limit int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: quota.RateEntry(quota.Requests, u)}, Measure: quota.Calls, Amount: 1, Limit: limit, Unit: u, Spent: true}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: quota.RateEntry(quota.Requests, u)}, Measure: quota.Calls, Amount: 1, Limit: limit, Unit: u, Spent: true}
 }
 
 func (c *call) take(b *quota.Limiter, now time.Time, holds ...quota.Hold) (refused int, left int64, retry time.Time) {
@@ -36,40 +36,40 @@ type call struct{ holds []quota.Hold }
 
 func TestTake(t *testing.T) {
 	t.Parallel()
-	type answer struct {
+	type takeResult struct {
 		Refused int
 		Left    int64
 		Retry   time.Time
 	}
-	taken := answer{Refused: -1}
+	taken := takeResult{Refused: -1}
 	minute := noon.Add(time.Minute)
 	for _, c := range []struct {
 		name  string
 		held  []quota.Hold // of a call under way
 		used  []int64      // by another call, which ended
 		holds []quota.Hold
-		want  answer
+		want  takeResult
 	}{
 		{"as much as there is", nil, nil, []quota.Hold{hold(100, 100)}, taken},
-		{"more than there is", nil, nil, []quota.Hold{hold(101, 100)}, answer{0, 100, time.Time{}}},
-		{"what another call holds", []quota.Hold{hold(60, 100)}, nil, []quota.Hold{hold(41, 100)}, answer{0, 40, time.Time{}}},
+		{"more than there is", nil, nil, []quota.Hold{hold(101, 100)}, takeResult{0, 100, time.Time{}}},
+		{"what another call holds", []quota.Hold{hold(60, 100)}, nil, []quota.Hold{hold(41, 100)}, takeResult{0, 40, time.Time{}}},
 		{"beside another call", []quota.Hold{hold(60, 100)}, nil, []quota.Hold{hold(40, 100)}, taken},
-		{"used and held", []quota.Hold{hold(30, 100)}, []int64{30}, []quota.Hold{hold(41, 100)}, answer{0, 40, time.Time{}}},
-		{"used beyond the limit", []quota.Hold{hold(1, 100)}, []int64{300}, []quota.Hold{hold(0, 100)}, answer{0, 0, time.Time{}}},
-		{"nothing, of a budget that is used up", []quota.Hold{hold(0, 100)}, []int64{100}, []quota.Hold{hold(0, 100)}, answer{0, 0, time.Time{}}},
+		{"used and held", []quota.Hold{hold(30, 100)}, []int64{30}, []quota.Hold{hold(41, 100)}, takeResult{0, 40, time.Time{}}},
+		{"used beyond the limit", []quota.Hold{hold(1, 100)}, []int64{300}, []quota.Hold{hold(0, 100)}, takeResult{0, 0, time.Time{}}},
+		{"nothing, of a budget that is used up", []quota.Hold{hold(0, 100)}, []int64{100}, []quota.Hold{hold(0, 100)}, takeResult{0, 0, time.Time{}}},
 		{"nothing, of a budget that is all held", []quota.Hold{hold(100, 100)}, nil, []quota.Hold{hold(0, 100)}, taken},
 		{"a negative amount is none", nil, nil, []quota.Hold{hold(-5, 100)}, taken},
-		{"a limit of nothing", nil, nil, []quota.Hold{rate(quota.PerHour, 0, 0)}, answer{0, 0, noon.Add(time.Hour)}},
+		{"a limit of nothing", nil, nil, []quota.Hold{rate(quota.PerHour, 0, 0)}, takeResult{0, 0, noon.Add(time.Hour)}},
 		{"more than there is, softly", nil, nil, []quota.Hold{soft(hold(500, 100))}, taken},
-		{"used up, softly", []quota.Hold{hold(0, 100)}, []int64{100}, []quota.Hold{soft(hold(1, 100))}, answer{0, 0, time.Time{}}},
-		{"a rate of tokens", []quota.Hold{rate(quota.PerMinute, 90, 100)}, nil, []quota.Hold{rate(quota.PerMinute, 11, 100)}, answer{0, 10, minute}},
-		{"the second of two", nil, nil, []quota.Hold{hold(1, 100), rate(quota.PerMinute, 101, 100)}, answer{1, 100, minute}},
-		{"the same counter twice", nil, nil, []quota.Hold{hold(60, 100), hold(60, 100)}, answer{1, 40, time.Time{}}},
+		{"used up, softly", []quota.Hold{hold(0, 100)}, []int64{100}, []quota.Hold{soft(hold(1, 100))}, takeResult{0, 0, time.Time{}}},
+		{"a rate of tokens", []quota.Hold{rate(quota.PerMinute, 90, 100)}, nil, []quota.Hold{rate(quota.PerMinute, 11, 100)}, takeResult{0, 10, minute}},
+		{"the second of two", nil, nil, []quota.Hold{hold(1, 100), rate(quota.PerMinute, 101, 100)}, takeResult{1, 100, minute}},
+		{"the same counter twice", nil, nil, []quota.Hold{hold(60, 100), hold(60, 100)}, takeResult{1, 40, time.Time{}}},
 		{"no holds", nil, nil, nil, taken},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := quota.NewBank()
+			b := quota.NewLimiter()
 			if c.used != nil {
 				before := call{}
 				before.take(b, noon, hold(0, 1000))
@@ -78,7 +78,7 @@ func TestTake(t *testing.T) {
 			if refused, _, _ := b.Take(noon, c.held); refused >= 0 && c.used == nil {
 				t.Fatal("the call under way was refused")
 			}
-			var got answer
+			var got takeResult
 			got.Refused, got.Left, got.Retry = b.Take(noon, c.holds)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -96,17 +96,17 @@ func soft(h quota.Hold) quota.Hold {
 // before it.
 func TestTakeNone(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	var c call
 	if refused, _, _ := c.take(b, noon, requests(quota.PerMinute, 10), hold(60, 100), rate(quota.PerHour, 101, 100), requests(quota.PerDay, 10)); refused != 2 {
 		t.Fatal("refused is", refused)
 	}
 	b.Settle(noon, c.holds, []int64{9, 9, 9, 9}) // of a call that was refused: does nothing
 	for i, want := range []quota.State{
-		{Used: 1, Left: 9, Anew: noon.Add(time.Minute)},
+		{Used: 1, Left: 9, ResetAt: noon.Add(time.Minute)},
 		{Left: 100},
-		{Left: 100, Anew: noon.Add(time.Hour)},
-		{Left: 10, Anew: noon.Add(12 * time.Hour)},
+		{Left: 100, ResetAt: noon.Add(time.Hour)},
+		{Left: 10, ResetAt: noon.Add(12 * time.Hour)},
 	} {
 		if diff := cmp.Diff(want, b.State(noon, &c.holds[i])); diff != "" {
 			t.Error(i, diff)
@@ -116,12 +116,12 @@ func TestTakeNone(t *testing.T) {
 
 func TestSettle(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	var c call
 	c.take(b, noon, hold(60, 100), rate(quota.PerMinute, 50, 1000), requests(quota.PerMinute, 10))
 	b.Settle(noon, c.holds, []int64{25, 70, 99})
 	b.Settle(noon, c.holds, []int64{25, 70, 99}) // a second time does nothing
-	for i, want := range []quota.State{{Used: 25, Left: 75}, {Used: 70, Left: 930, Anew: noon.Add(time.Minute)}, {Used: 1, Left: 9, Anew: noon.Add(time.Minute)}} {
+	for i, want := range []quota.State{{Used: 25, Left: 75}, {Used: 70, Left: 930, ResetAt: noon.Add(time.Minute)}, {Used: 1, Left: 9, ResetAt: noon.Add(time.Minute)}} {
 		if diff := cmp.Diff(want, b.State(noon, &c.holds[i])); diff != "" {
 			t.Error(i, diff)
 		}
@@ -136,7 +136,7 @@ func TestSettle(t *testing.T) {
 // TestAbsurdCounts: what a provider counts beyond all measure does not turn a counter round.
 func TestAbsurdCounts(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	b.Load([]quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100}})
 	calls := make([]call, 3)
 	for i := range calls {
@@ -146,14 +146,14 @@ func TestAbsurdCounts(t *testing.T) {
 		b.Settle(noon, calls[i].holds, []int64{math.MaxInt64, math.MaxInt64})
 	}
 	for range calls {
-		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: quota.MostUsed}}, nil)
+		b.MarkFlushed([]quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: quota.MaxCallUnits}}, nil)
 	}
-	of := hold(0, 100)
-	if s := b.State(noon, &of); s.Used != 0 {
+	probe := hold(0, 100)
+	if s := b.State(noon, &probe); s.Used != 0 {
 		t.Errorf("%d used once all is stored, want what the store says", s.Used)
 	}
-	of = rate(quota.PerDay, 0, 100)
-	if s := b.State(noon, &of); s.Used != 3*quota.MostUsed {
+	probe = rate(quota.PerDay, 0, 100)
+	if s := b.State(noon, &probe); s.Used != 3*quota.MaxCallUnits {
 		t.Errorf("%d used of a rate, want three times the most that a call counts", s.Used)
 	}
 }
@@ -162,7 +162,7 @@ func TestAbsurdCounts(t *testing.T) {
 // what was held of the window is gone with it.
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	var first, second call
 	first.take(b, noon, rate(quota.PerMinute, 100, 100))
 	if refused, _, _ := second.take(b, noon.Add(59*time.Second), rate(quota.PerMinute, 1, 100)); refused != 0 {
@@ -196,8 +196,8 @@ func TestWindowEnds(t *testing.T) {
 		now, _ := time.Parse(time.RFC3339, c.now)
 		end, _ := time.Parse(time.RFC3339, c.end)
 		h := requests(c.unit, 10)
-		if s := quota.NewBank().State(now, &h); !s.Anew.Equal(end) {
-			t.Errorf("%s at %s begins anew at %s, not %s", c.unit, c.now, s.Anew, c.end)
+		if s := quota.NewLimiter().State(now, &h); !s.ResetAt.Equal(end) {
+			t.Errorf("%s at %s begins anew at %s, not %s", c.unit, c.now, s.ResetAt, c.end)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestWindowEnds(t *testing.T) {
 // longer than its window because a clock was ahead for a while.
 func TestClockBack(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	h := requests(quota.PerHour, 1)
 	if refused, _, _ := b.Take(noon.AddDate(1, 0, 0), []quota.Hold{h}); refused != -1 {
 		t.Fatal("refused")
@@ -227,21 +227,21 @@ func TestClockBack(t *testing.T) {
 // with at once is $1.00, to the last nano-dollar.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
-	const dollar, callers, bound = int64(1_000_000_000), 1000, int64(7_000_003)
-	b := quota.NewBank()
+	const dollar, callers, amount = int64(1_000_000_000), 1000, int64(7_000_003)
+	b := quota.NewLimiter()
 	b.Load([]quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Used: 9 * dollar, Limit: 10 * dollar}})
 	var admitted atomic.Int64
 	var all sync.WaitGroup
 	for range callers {
 		all.Go(func() {
 			var c call
-			if refused, _, _ := c.take(b, noon, hold(bound, 10*dollar), requests(quota.PerMinute, callers)); refused < 0 {
-				admitted.Add(bound)
+			if refused, _, _ := c.take(b, noon, hold(amount, 10*dollar), requests(quota.PerMinute, callers)); refused < 0 {
+				admitted.Add(amount)
 			}
 		})
 	}
 	all.Wait()
-	if want := dollar / bound * bound; admitted.Load() != want {
+	if want := dollar / amount * amount; admitted.Load() != want {
 		t.Errorf("%d nano-dollars were admitted, not %d", admitted.Load(), want)
 	}
 }
@@ -249,7 +249,7 @@ func TestAtOnce(t *testing.T) {
 // TestOrder: calls whose holds come in other orders never wait for each other for ever.
 func TestOrder(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	list := []quota.Hold{hold(1, 1000), rate(quota.PerMinute, 1, 1000), rate(quota.PerHour, 1, 1000)}
 	var all sync.WaitGroup
 	for i := range len(list) {
@@ -274,7 +274,7 @@ func TestOrder(t *testing.T) {
 func TestManyNewCounters(t *testing.T) {
 	t.Parallel()
 	const callers, limits = 4, 1000
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	var all sync.WaitGroup
 	for caller := range callers {
 		all.Go(func() {

@@ -12,26 +12,26 @@ import (
 // books are a bank with one budget, the store behind it as it is specified, and a ledger
 // of all that was ever used. The bank must be what the ledger says.
 type books struct {
-	t      *rapid.T
-	bank   *quota.Limiter
-	now    time.Time
-	limit  int64
-	stored quota.Meter
-	ledger []entry
-	open   [][]quota.Hold // calls under way
-	late   bool           // the bank does not know which of what is pending was before a reset
+	t       *rapid.T
+	limiter *quota.Limiter
+	now     time.Time
+	limit   int64
+	stored  quota.Meter
+	ledger  []entry
+	open    [][]quota.Hold // calls under way
+	late    bool           // the bank does not know which of what is pending was before a reset
 }
 
 type entry struct {
-	at     time.Time
+	usedAt time.Time
 	units  int64
 	stored bool // was flushed
 }
 
 func newBooks(t *rapid.T) *books {
-	b := &books{t: t, bank: quota.NewBank(), now: noon, limit: 100}
+	b := &books{t: t, limiter: quota.NewLimiter(), now: noon, limit: 100}
 	b.stored = quota.Meter{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100, NextReset: noon.Add(36 * time.Hour)}
-	b.bank.Load([]quota.Meter{b.stored})
+	b.limiter.Load([]quota.Meter{b.stored})
 	return b
 }
 
@@ -47,7 +47,7 @@ func (b *books) since() time.Time {
 // used is what the ledger says, and pending what of all entries the store was not told.
 func (b *books) used() (used, pending int64) {
 	for _, e := range b.ledger {
-		if !e.at.Before(b.since()) {
+		if !e.usedAt.Before(b.since()) {
 			used += e.units
 		}
 		if !e.stored {
@@ -68,7 +68,7 @@ func (b *books) admit(amount int64) {
 	holds := []quota.Hold{hold(amount, b.limit)}
 	used, _ := b.used()
 	held := b.held()
-	refused, _, _ := b.bank.Take(b.now, holds)
+	refused, _, _ := b.limiter.Take(b.now, holds)
 	if refused < 0 {
 		if used+held+amount > b.limit {
 			b.t.Fatalf("admitted %d beside %d used and %d held of %d", amount, used, held, b.limit)
@@ -85,33 +85,33 @@ func (b *books) end(percent int64) {
 	holds := b.open[0]
 	b.open = b.open[1:]
 	units := holds[0].Amount * percent / 100
-	b.ledger = append(b.ledger, entry{at: b.now, units: units})
-	b.bank.Settle(b.now, holds, []int64{units})
+	b.ledger = append(b.ledger, entry{usedAt: b.now, units: units})
+	b.limiter.Settle(b.now, holds, []int64{units})
 }
 
 // flush stores the first of what is pending, as the store does: what was used before the
 // last reset does not count, and what was used behind a reset that is due brings it about.
-func (b *books) flush(most int) {
+func (b *books) flush(limit int) {
 	var d quota.Delta
 	for i := range b.ledger {
 		e := &b.ledger[i]
 		if e.stored {
 			continue
 		}
-		if most--; most < 0 {
+		if limit--; limit < 0 {
 			break
 		}
 		e.stored = true
 		d.Units += e.units
-		if m := &b.stored; m.Due(e.at) && m.LastReset.Before(m.NextReset) {
+		if m := &b.stored; m.Due(e.usedAt) && m.LastReset.Before(m.NextReset) {
 			m.Used, m.LastReset = 0, m.NextReset
 		}
-		if !e.at.Before(b.stored.LastReset) {
+		if !e.usedAt.Before(b.stored.LastReset) {
 			b.stored.Used += e.units
 		}
 	}
-	d.CarrierID, d.BudgetKey = "k", "b"
-	b.bank.MarkFlushed([]quota.Delta{d}, []quota.Meter{b.stored})
+	d.SubjectID, d.BudgetKey = "k", "b"
+	b.limiter.MarkFlushed([]quota.Delta{d}, []quota.Meter{b.stored})
 }
 
 // work is what the worker does about a reset that is due.
@@ -121,7 +121,7 @@ func (b *books) work() {
 			m.Used, m.LastReset = 0, m.NextReset
 		}
 		m.NextReset = m.NextReset.Add(36 * time.Hour)
-		b.bank.Replace("k", []quota.Meter{*m})
+		b.limiter.Replace("k", []quota.Meter{*m})
 	}
 }
 
@@ -131,20 +131,20 @@ func (b *books) crash() {
 		b.end(100)
 	}
 	b.flush(len(b.ledger))
-	b.bank = quota.NewBank()
-	b.bank.Load([]quota.Meter{b.stored})
+	b.limiter = quota.NewLimiter()
+	b.limiter.Load([]quota.Meter{b.stored})
 }
 
 // reset is what somebody asked for; calls may end before the bank hears of it.
-func (b *books) reset(ending int) {
+func (b *books) reset(count int) {
 	b.now = b.now.Add(time.Millisecond) // the instants of resets and calls differ
 	b.stored.Reset(b.now)
 	b.now = b.now.Add(time.Millisecond)
-	for range ending {
+	for range count {
 		b.late = b.late || len(b.open) > 0
 		b.end(100)
 	}
-	b.bank.Replace("k", []quota.Meter{b.stored})
+	b.limiter.Replace("k", []quota.Meter{b.stored})
 }
 
 // check: the bank is never below the ledger, and it is the ledger unless calls ended
@@ -153,7 +153,7 @@ func (b *books) reset(ending int) {
 func (b *books) check() {
 	used, pending := b.used()
 	b.late = b.late && pending > 0
-	s := b.bank.State(b.now, &quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "b"}, Limit: b.limit})
+	s := b.limiter.State(b.now, &quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "b"}, Limit: b.limit})
 	if s.Used < used || !b.late && s.Used != used {
 		b.t.Fatalf("the bank says %d used, the ledger %d, %d of it pending", s.Used, used, pending)
 	}
@@ -203,8 +203,8 @@ func TestBankIsTheLedger(t *testing.T) {
 func TestUsageBeforeAReset(t *testing.T) {
 	t.Parallel()
 	midnight := noon.Add(12 * time.Hour)
-	for name, behind := range map[string]time.Duration{"on schedule": 12 * time.Hour, "because somebody asked": time.Hour} {
-		b := quota.NewBank()
+	for name, resetDelay := range map[string]time.Duration{"on schedule": 12 * time.Hour, "because somebody asked": time.Hour} {
+		b := quota.NewLimiter()
 		m := quota.Meter{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100, NextReset: midnight}
 		b.Load([]quota.Meter{m})
 		used := func(at time.Time, want int64) {
@@ -217,7 +217,7 @@ func TestUsageBeforeAReset(t *testing.T) {
 		c.take(b, noon, hold(60, 100))
 		b.Settle(noon, c.holds, []int64{60})
 
-		reset := noon.Add(behind)
+		reset := noon.Add(resetDelay)
 		m.Reset(reset)
 		m.NextReset = midnight.AddDate(0, 0, 1)
 		b.Replace("k", []quota.Meter{m})
@@ -225,10 +225,10 @@ func TestUsageBeforeAReset(t *testing.T) {
 		c.take(b, reset, hold(50, 100))
 		b.Settle(reset, c.holds, []int64{50})
 		used(reset, 50)
-		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 60}}, []quota.Meter{m})
+		b.MarkFlushed([]quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: 60}}, []quota.Meter{m})
 		used(reset, 50)
 		m.Used = 50
-		b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 50}}, []quota.Meter{m})
+		b.MarkFlushed([]quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: 50}}, []quota.Meter{m})
 		used(reset, 50)
 	}
 }
@@ -237,14 +237,14 @@ func TestUsageBeforeAReset(t *testing.T) {
 // also those that the store does not know yet, and the store's own reset changes nothing.
 func TestResetOfPolicy(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
-	of := quota.Subject{Kind: quota.UsageLimitKind, ID: "p"}
+	b := quota.NewLimiter()
+	subject := quota.Subject{Kind: quota.UsageLimitKind, ID: "p"}
 	midnight := noon.Add(12 * time.Hour)
-	head := quota.Meter{Subject: of, Limit: 100, NextReset: midnight}
-	search := quota.Meter{Subject: of, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 90, Limit: 100}
+	head := quota.Meter{Subject: subject, Limit: 100, NextReset: midnight}
+	search := quota.Meter{Subject: subject, BudgetKey: quota.EntryOf("team:search"), ValueKey: "team:search", Used: 90, Limit: 100}
 	b.Load([]quota.Meter{head, search})
-	h := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:search"}, Limit: 100, Amount: 50}
-	other := quota.Hold{Counter: quota.CounterID{Carrier: "p", ValueKey: "team:new"}, Limit: 100, Amount: 80}
+	h := quota.Hold{Counter: quota.CounterID{Subject: "p", ValueKey: "team:search"}, Limit: 100, Amount: 50}
+	other := quota.Hold{Counter: quota.CounterID{Subject: "p", ValueKey: "team:new"}, Limit: 100, Amount: 80}
 	var c call
 	if refused, left, retry := c.take(b, noon, h); refused != 0 || left != 10 || !retry.Equal(midnight) {
 		t.Fatal("before the reset:", refused, left, retry)
@@ -264,7 +264,7 @@ func TestResetOfPolicy(t *testing.T) {
 	search.Used, search.LastReset = 0, midnight
 	b.Replace("p", []quota.Meter{head, search})
 	for _, hold := range []quota.Hold{h, other} {
-		if s := b.State(midnight, &hold); s.Used != 7 || !s.Anew.Equal(head.NextReset) {
+		if s := b.State(midnight, &hold); s.Used != 7 || !s.ResetAt.Equal(head.NextReset) {
 			t.Errorf("%v: %+v", hold.Counter, s)
 		}
 	}

@@ -12,6 +12,6 @@ import (
 func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
-		quotatest.Check(t, quotatest.History{Seed: seed, Banks: []quotatest.Bank{quota.NewBank()}, Callers: 4, Pace: 3})
+		quotatest.Check(t, quotatest.History{Seed: seed, Limiters: []quotatest.Limiter{quota.NewLimiter()}, Callers: 4, MaxStepSeconds: 3})
 	}
 }

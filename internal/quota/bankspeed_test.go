@@ -16,14 +16,14 @@ func plenty() []quota.Hold {
 		b := hold(1000, 1<<60)
 		b.Counter.Entry = strconv.Itoa(i)
 		r := requests(quota.PerMinute, 1<<60)
-		r.Counter.Carrier = strconv.Itoa(i)
+		r.Counter.Subject = strconv.Itoa(i)
 		list = append(list, b, r)
 	}
 	return list
 }
 
 func TestTakeAllocatesNothing(t *testing.T) {
-	b, used := quota.NewBank(), make([]int64, 12)
+	b, used := quota.NewLimiter(), make([]int64, 12)
 	holds := plenty()
 	if n := testing.AllocsPerRun(100, func() {
 		b.Take(noon, holds)
@@ -35,13 +35,13 @@ func TestTakeAllocatesNothing(t *testing.T) {
 
 // BenchmarkBank: twelve limits taken and settled.
 func BenchmarkBank(b *testing.B) {
-	bank, used := quota.NewBank(), make([]int64, 12)
+	limiter, used := quota.NewLimiter(), make([]int64, 12)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		now, holds := noon.Add(time.Second), plenty()
 		for pb.Next() {
-			bank.Take(now, holds)
-			bank.Settle(now, holds, used)
+			limiter.Take(now, holds)
+			limiter.Settle(now, holds, used)
 		}
 	})
 }
@@ -49,8 +49,8 @@ func BenchmarkBank(b *testing.B) {
 // TestIdleWindows: callers who come and go leave nothing behind.
 func TestIdleWindows(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
-	now, most := noon, 0
+	b := quota.NewLimiter()
+	now, peak := noon, 0
 	for i := range 200_000 {
 		h := requests(quota.PerMinute, 10)
 		h.Counter.ValueKey = "metadata._user:" + strconv.Itoa(i)
@@ -58,9 +58,9 @@ func TestIdleWindows(t *testing.T) {
 		c.take(b, now, h)
 		b.Settle(now, c.holds, nil)
 		now = now.Add(time.Second)
-		most = max(most, b.Len())
+		peak = max(peak, b.Len())
 	}
-	if most > 2000 {
-		t.Error(most, "counters are kept, of which 120 are in use")
+	if peak > 2000 {
+		t.Error(peak, "counters are kept, of which 120 are in use")
 	}
 }

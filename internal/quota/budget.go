@@ -84,10 +84,10 @@ func (b *Budget) Threshold() int64 {
 
 // Rules are what a carrier of budgets asks for beyond what holds for all.
 type Rules struct {
-	At         string // name of the field: "usage_limits"
-	Most       int    // budgets in one list, at most 20; 0 means 1
-	LeastToken Amount // least limit of tokens; 0 means One
-	Calls      bool   // requests may be counted
+	Field     string // name of the field: "usage_limits"
+	MaxItems  int    // budgets in one list, at most 20; 0 means 1
+	MinTokens Amount // least limit of tokens; 0 means One
+	Calls     bool   // requests may be counted
 }
 
 // maxBudgets is the length of the longest list of budgets that a carrier has.
@@ -95,10 +95,10 @@ const maxBudgets = 20
 
 // validate checks one budget; path is what its fields stand in, "usage_limits." or "".
 func (b *Budget) validate(path string, r Rules) error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + at) }
-	least := One
+	bad := func(field, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + field) }
+	minLimit := One
 	if b.Measure == TokenCount {
-		least = max(r.LeastToken, One)
+		minLimit = max(r.MinTokens, One)
 	}
 	switch {
 	case b.Measure == "":
@@ -115,8 +115,8 @@ func (b *Budget) validate(path string, r Rules) error {
 		return bad("mode", "the value is strict or soft")
 	}
 	switch {
-	case b.CreditLimit < least:
-		return bad("credit_limit", "the value is at least "+least.String())
+	case b.CreditLimit < minLimit:
+		return bad("credit_limit", "the value is at least "+minLimit.String())
 	case b.Measure == Cost && b.CreditLimit > MaxCost:
 		return bad("credit_limit", "the value is at most "+MaxCost.String())
 	case b.Measure != Cost && b.CreditLimit%One != 0:

@@ -12,15 +12,15 @@ import (
 	"sluice/internal/quota"
 )
 
-var rules = quota.Rules{At: "usage_limits", Most: 3}
+var rules = quota.Rules{Field: "usage_limits", MaxItems: 3}
 
 func TestReadBudgets(t *testing.T) {
 	t.Parallel()
-	strict := quota.Rules{At: "usage_limits", LeastToken: quota.LeastTokens()}
+	strict := quota.Rules{Field: "usage_limits", MinTokens: quota.MinTokens()}
 	for _, c := range []struct {
 		name, sent string
 		rules      quota.Rules
-		at         string // of the refusal; empty: taken
+		param      string // of the refusal; empty: taken
 	}{
 		{"the least", `{"credit_limit": 1}`, rules, ""},
 		{"everything", `[{"type": "cost", "credit_limit": 25.5, "alert_threshold": 20, "periodic_reset": "monthly", "next_usage_reset_at": "2027-01-15T09:30:00+02:00"}]`, rules, ""},
@@ -70,8 +70,8 @@ func TestReadBudgets(t *testing.T) {
 		if string(raw) != c.sent {
 			t.Errorf("%s: reading wrote %s", c.name, raw)
 		}
-		if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.at) {
-			t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
+		if f := fault.From(err); c.param == "" && err != nil || c.param != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.param) {
+			t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.param)
 		}
 	}
 }
@@ -115,12 +115,12 @@ func TestBudgetRoundTrip(t *testing.T) {
 	if err != nil || string(raw) != sent {
 		t.Errorf("%s, %v", raw, err)
 	}
-	var of quota.Limits
-	if err := json.Unmarshal([]byte(`{"name": "x", "usage_limits": `+sent+`, "rate_limits": null}`), &of); err != nil || !cmp.Equal([]quota.Budget(of.Budgets), list) {
-		t.Errorf("%+v, %v", of, err)
+	var limits quota.Limits
+	if err := json.Unmarshal([]byte(`{"name": "x", "usage_limits": `+sent+`, "rate_limits": null}`), &limits); err != nil || !cmp.Equal([]quota.Budget(limits.Budgets), list) {
+		t.Errorf("%+v, %v", limits, err)
 	}
-	if err := json.Unmarshal([]byte(`{"usage_limits": [`+sent+`]}`), &of); err != nil || !cmp.Equal([]quota.Budget(of.Budgets), list) {
-		t.Errorf("%+v, %v", of, err)
+	if err := json.Unmarshal([]byte(`{"usage_limits": [`+sent+`]}`), &limits); err != nil || !cmp.Equal([]quota.Budget(limits.Budgets), list) {
+		t.Errorf("%+v, %v", limits, err)
 	}
 }
 
@@ -129,9 +129,9 @@ func TestAmounts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a := quota.Amount(rapid.Int64Range(int64(-quota.MaxAmount), int64(quota.MaxAmount)).Draw(t, "amount"))
-		var back quota.Amount
-		if err := json.Unmarshal([]byte(a.String()), &back); err != nil || back != a {
-			t.Fatalf("%s became %d: %v", a, back, err)
+		var decoded quota.Amount
+		if err := json.Unmarshal([]byte(a.String()), &decoded); err != nil || decoded != a {
+			t.Fatalf("%s became %d: %v", a, decoded, err)
 		}
 	})
 	for want, got := range map[string]string{
@@ -178,7 +178,7 @@ func TestPeriods(t *testing.T) {
 		}
 		return v
 	}
-	asked := day("2026-12-24")
+	requested := day("2026-12-24")
 	for _, c := range []struct {
 		name      string
 		period    quota.Period
@@ -194,10 +194,10 @@ func TestPeriods(t *testing.T) {
 		{"from the last of a month", quota.Period{Every: quota.Monthly}, "2026-12-31", "2027-01-31", "2027-01-01", "2027-02-01"},
 		{"ten days", quota.Period{Days: 10}, "2026-11-20", "2026-11-30", "2026-11-30", "2026-12-10"},
 		{"ten days, some missed", quota.Period{Days: 10}, "2026-11-20", "2026-12-15", "2026-11-30", "2026-12-20"},
-		{"a day that was asked for", quota.Period{Days: 10, NextResetAt: &asked}, "2026-11-20", "2026-12-24", "2026-12-24", "2027-01-03"},
-		{"a day that is over", quota.Period{Days: 10, NextResetAt: &asked}, "2026-12-26", "2027-01-03", "2027-01-03", "2027-01-13"},
-		{"once", quota.Period{NextResetAt: &asked}, "2026-11-20", "2026-12-24", "2026-12-24", ""},
-		{"once, and over", quota.Period{NextResetAt: &asked}, "2026-12-24", "2026-12-25", "", ""},
+		{"a day that was asked for", quota.Period{Days: 10, NextResetAt: &requested}, "2026-11-20", "2026-12-24", "2026-12-24", "2027-01-03"},
+		{"a day that is over", quota.Period{Days: 10, NextResetAt: &requested}, "2026-12-26", "2027-01-03", "2027-01-03", "2027-01-13"},
+		{"once", quota.Period{NextResetAt: &requested}, "2026-11-20", "2026-12-24", "2026-12-24", ""},
+		{"once, and over", quota.Period{NextResetAt: &requested}, "2026-12-24", "2026-12-25", "", ""},
 	} {
 		text := func(v time.Time) string {
 			if v.IsZero() {
@@ -211,7 +211,7 @@ func TestPeriods(t *testing.T) {
 			t.Errorf("%s: %s then %s, want %s then %s", c.name, text(first), text(after), c.first, c.after)
 		}
 	}
-	if quota.Period.ValidateNextReset(quota.Period{NextResetAt: &asked}, asked, "") == nil || quota.Period.ValidateNextReset(quota.Period{NextResetAt: &asked}, asked.Add(-1), "") != nil {
+	if quota.Period.ValidateNextReset(quota.Period{NextResetAt: &requested}, requested, "") == nil || quota.Period.ValidateNextReset(quota.Period{NextResetAt: &requested}, requested.Add(-1), "") != nil {
 		t.Error("a next reset is behind now")
 	}
 }
@@ -257,7 +257,7 @@ func TestPolicyResets(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		period quota.Period
-		at     string
+		param  string
 	}{
 		"by the calendar":    {quota.Period{Every: quota.Monthly}, ""},
 		"every few days":     {quota.Period{Days: 3}, ""},
@@ -270,8 +270,8 @@ func TestPolicyResets(t *testing.T) {
 			Budget:     quota.Budget{CreditLimit: 5 * quota.One, Period: c.period},
 		}
 		err := p.Validate()
-		if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Param != c.at) {
-			t.Errorf("%s: %v, want a refusal at %q", name, err, c.at)
+		if f := fault.From(err); c.param == "" && err != nil || c.param != "" && (err == nil || f.Param != c.param) {
+			t.Errorf("%s: %v, want a refusal at %q", name, err, c.param)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (k Key) reader() func(*Call) (slug, id string) {
 	if i < 0 {
 		return func(*Call) (slug, id string) { return "", "" } // of a policy that Validate refuses: it never applies
 	}
-	return keyUses[i].of
+	return keyUses[i].lookup
 }
 
 func same(s string) (slug, id string) { return s, s }

@@ -11,10 +11,10 @@ import (
 
 // counter is what was used of one limit and what calls under way hold of it.
 type counter struct {
-	bank   *Limiter
-	serial uint64      // counters are locked in this order
-	rate   bool        // counts in window, else in tally
-	gone   atomic.Bool // forgotten: nobody finds it any more; set while mu is held
+	limiter *Limiter
+	serial  uint64      // counters are locked in this order
+	rate    bool        // counts in window, else in tally
+	gone    atomic.Bool // forgotten: nobody finds it any more; set while mu is held
 
 	mu     sync.Mutex   // guards what follows
 	calls  int          // that hold it
@@ -26,11 +26,11 @@ type counter struct {
 }
 
 // roll brings the counter to a time; what was held in a window that ended is gone.
-func (c *counter) roll(at int64) {
+func (c *counter) roll(timeNano int64) {
 	switch {
-	case !c.rate && c.tally.roll(at):
+	case !c.rate && c.tally.roll(timeNano):
 		c.others.Used = 0
-	case c.rate && c.window.roll(at):
+	case c.rate && c.window.roll(timeNano):
 		c.held, c.others = 0, ClusterTotal{}
 	}
 }
@@ -43,23 +43,23 @@ func (c *counter) used() int64 {
 }
 
 // add counts what was used at a time.
-func (c *counter) add(at, units int64) {
+func (c *counter) add(timeNano, units int64) {
 	if c.rate {
 		c.window.used = Plus(c.window.used, units)
 	} else {
-		c.tally.add(at, units)
+		c.tally.add(timeNano, units)
 	}
 }
 
-func (c *counter) addHold(at int64, h *Hold) {
+func (c *counter) addHold(timeNano int64, h *Hold) {
 	c.calls++
 	h.turn = c.window.turn
 	if h.Spent {
-		c.add(at, h.amount())
+		c.add(timeNano, h.amount())
 	} else {
 		c.held = Plus(c.held, h.amount())
 	}
-	s := c.standing()
+	s := c.clusterTotal()
 	h.left = max(h.Limit-Plus(s.Used, s.Held), 0)
 }
 
@@ -74,41 +74,41 @@ func (c *counter) releaseHold(h *Hold) int64 {
 }
 
 // resetAt is when the counter begins at nothing again; zero for never.
-func (c *counter) resetAt(at int64) time.Time {
+func (c *counter) resetAt(timeNano int64) time.Time {
 	when := int64(0)
 	if c.rate {
 		when = c.window.end()
-	} else if next := c.tally.schedule.next.Load(); next > at {
+	} else if next := c.tally.schedule.next.Load(); next > timeNano {
 		when = next
 	}
 	return timeOf(when)
 }
 
 // idle reports whether forgetting the counter forgets nothing.
-func (c *counter) idle(at int64) bool {
+func (c *counter) idle(timeNano int64) bool {
 	switch {
 	case c.calls > 0:
 		return false
 	case c.rate:
-		return at >= c.window.end()+clockSlack
+		return timeNano >= c.window.end()+clockSlack
 	}
 	return !c.tally.stored && c.tally.pending == 0
 }
 
 // lock locks the counters of holds, each once and in the order that prevents deadlocks,
 // and appends them to room.
-func lock(room []*counter, holds []Hold) []*counter {
+func lock(counters []*counter, holds []Hold) []*counter {
 	for i := range holds {
 		if c := holds[i].taken; c != nil {
-			room = append(room, c)
+			counters = append(counters, c)
 		}
 	}
-	slices.SortFunc(room, func(a, b *counter) int { return cmp.Compare(a.serial, b.serial) })
-	room = slices.Compact(room)
-	for _, c := range room {
+	slices.SortFunc(counters, func(a, b *counter) int { return cmp.Compare(a.serial, b.serial) })
+	counters = slices.Compact(counters)
+	for _, c := range counters {
 		c.mu.Lock()
 	}
-	return room
+	return counters
 }
 
 func unlock(locked []*counter) {

@@ -4,7 +4,7 @@ package quota
 // rate is RateEntry. A policy has a counter for each value key; that of a usage limit has no
 // Entry.
 type CounterID struct {
-	Carrier  string // id of the record; of an integration in a workspace "integration/workspace" where it is a rate
+	Subject  string // id of the record; of an integration in a workspace "integration/workspace" where it is a rate
 	Entry    string
 	ValueKey string // of a policy: "metadata.team:search"
 }
@@ -26,7 +26,7 @@ type Owner struct {
 type Hold struct {
 	Counter CounterID
 	Org     string  // organisation of the counter: nodes share counters by it; may be empty where no other node counts
-	Of      *Owner  // nil where nobody is told
+	Owner   *Owner  // nil where nobody is told
 	Measure Measure // what Amount and Limit count
 	Amount  int64   // the most that the call may use: nano-dollars, tokens or requests; negative counts as 0
 	Limit   int64   // in the same units
@@ -35,7 +35,7 @@ type Hold struct {
 	Spent   bool    // what is taken is used at once and stays so when a later hold refuses: rates of requests
 	Rest    bool    // where Amount does not fit, take what is left of the limit, if anything is; Amount then says how much that was
 
-	place *counterRef // shared by all copies; nil where the counter is looked for each time
+	ref   *counterRef // shared by all copies; nil where the counter is looked for each time
 	taken *counter
 	turn  uint64 // of the window that it was taken in
 	left  int64  // of the limit, when it was taken

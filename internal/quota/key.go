@@ -20,9 +20,9 @@ const MaxValues = 100
 
 // keyUse is a key, what it may be used for, and what a call has of it.
 type keyUse struct {
-	key   Key
-	group bool // may stand in group_by, not only in conditions
-	of    func(*Call) (slug, id string)
+	key    Key
+	group  bool // may stand in group_by, not only in conditions
+	lookup func(*Call) (slug, id string)
 }
 
 // keyUses is the list of keys; metadata.<name> comes besides.
@@ -66,37 +66,37 @@ func keyNames(group bool) string {
 	return strings.Join(append(names, metadataPrefix+"<name>"), ", ")
 }
 
-func (c Condition) validate(at string) error {
+func (c Condition) validate(param string) error {
 	if !c.Key.known(false) {
-		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).WithParam(at + ".key")
+		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).WithParam(param + ".key")
 	}
 	if len(c.Value) == 0 {
-		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").WithParam(at + ".value")
+		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").WithParam(param + ".value")
 	}
-	if err := c.validateValues(c.Value, at+".value"); err != nil {
+	if err := c.validateValues(c.Value, param+".value"); err != nil {
 		return err
 	}
-	return c.validateValues(c.Excludes, at+".excludes")
+	return c.validateValues(c.Excludes, param+".excludes")
 }
 
-func (c Condition) validateValues(list Values, at string) error {
+func (c Condition) validateValues(list Values, param string) error {
 	if len(list) > MaxValues || slices.Contains(list, "") {
-		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).WithParam(param)
 	}
 	if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
-		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).WithParam(at)
+		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).WithParam(param)
 	}
 	return nil
 }
 
 func validateGroups(groups []GroupBy) error {
 	for i, g := range groups {
-		at := path("group_by", i) + ".key"
+		param := path("group_by", i) + ".key"
 		if !g.Key.known(true) {
-			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).WithParam(param)
 		}
 		if slices.Contains(groups[:i], g) {
-			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).WithParam(param)
 		}
 	}
 	return nil

@@ -7,18 +7,18 @@ import "sluice/internal/fault"
 // returns the id of the kind that has a name or alias. fault.InvalidParameter At the field.
 func CheckKinds(list []Condition, find func(name string) (id string, ok bool)) error {
 	for i, c := range list {
-		at := path("conditions", i)
-		if err := checkKinds(c.Key, c.Value, at+".value", find); err != nil {
+		param := path("conditions", i)
+		if err := checkKinds(c.Key, c.Value, param+".value", find); err != nil {
 			return err
 		}
-		if err := checkKinds(c.Key, c.Excludes, at+".excludes", find); err != nil {
+		if err := checkKinds(c.Key, c.Excludes, param+".excludes", find); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkKinds(k Key, list Values, at string, find func(string) (string, bool)) error {
+func checkKinds(k Key, list Values, param string, find func(string) (string, bool)) error {
 	for _, v := range list {
 		kind, named := k.kind(v)
 		if !named {
@@ -26,9 +26,9 @@ func checkKinds(k Key, list Values, at string, find func(string) (string, bool))
 		}
 		switch id, ok := find(kind); {
 		case !ok:
-			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).WithParam(param)
 		case id != kind:
-			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).WithParam(param)
 		}
 	}
 	return nil

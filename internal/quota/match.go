@@ -8,18 +8,18 @@ const fewValues = 8
 // condition is a Condition made ready to be asked for each call.
 type condition struct {
 	key             Key
-	of              func(*Call) (slug, id string)
+	lookup          func(*Call) (slug, id string)
 	values, without values
 }
 
 // values are a list of patterns.
 type values struct {
-	words map[string]bool // of many words
-	list  []pattern       // all others
+	set  map[string]bool // of many words
+	list []pattern       // all others
 }
 
 func compile(c Condition) condition {
-	return condition{key: c.Key, of: c.Key.reader(), values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
+	return condition{key: c.Key, lookup: c.Key.reader(), values: compileValues(c.Key, c.Value), without: compileValues(c.Key, c.Excludes)}
 }
 
 func compileValues(k Key, list Values) values {
@@ -31,10 +31,10 @@ func compileValues(k Key, list Values) values {
 		case p.all || k == modelKey || len(list) <= fewValues:
 			v.list = append(v.list, p)
 		default:
-			if v.words == nil {
-				v.words = make(map[string]bool, len(list))
+			if v.set == nil {
+				v.set = make(map[string]bool, len(list))
 			}
-			v.words[text] = true
+			v.set[text] = true
 		}
 	}
 	return v
@@ -42,7 +42,7 @@ func compileValues(k Key, list Values) values {
 
 // meets reports whether a call meets the condition.
 func (c *condition) meets(call *Call) bool {
-	slug, id := c.of(call)
+	slug, id := c.lookup(call)
 	kind := ""
 	if c.key == modelKey {
 		kind = call.Provider
@@ -55,11 +55,11 @@ func (c *condition) meets(call *Call) bool {
 
 // cover reports whether one of the patterns stands for everything that p stands for.
 func (v *values) cover(p pattern) bool {
-	return v.words[p.text] || slices.ContainsFunc(v.list, func(q pattern) bool { return q.covers(p) })
+	return v.set[p.text] || slices.ContainsFunc(v.list, func(q pattern) bool { return q.covers(p) })
 }
 
 func (v *values) has(kind, slug, id string) bool {
-	if v.words[slug] || v.words[id] {
+	if v.set[slug] || v.set[id] {
 		return true
 	}
 	for i := range v.list {

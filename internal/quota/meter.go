@@ -44,16 +44,16 @@ type Meter struct {
 type Alerts struct{ Threshold, Exhausted bool }
 
 // Check notices what usage has reached, and says what has to be told about it.
-func (m *Meter) Check() (told Alerts) {
+func (m *Meter) Check() (alerts Alerts) {
 	if m.Threshold > 0 && m.Used >= m.Threshold && !m.ThresholdAlert {
-		m.ThresholdAlert, told.Threshold = true, true
+		m.ThresholdAlert, alerts.Threshold = true, true
 	}
 	if m.Used >= m.Limit {
 		m.Exhausted = true
-		told.Exhausted = !m.ExhaustedAlert
+		alerts.Exhausted = !m.ExhaustedAlert
 		m.ExhaustedAlert = true
 	}
-	return told
+	return alerts
 }
 
 // ClearAlerts takes back what was noticed and is not so any more, because what was used was
@@ -75,9 +75,9 @@ func (m *Meter) Reset(now time.Time) {
 
 // Renew is the reset of a schedule: usage begins anew as of that time, unless it did so
 // since. What was used behind it and is counted already stays.
-func (m *Meter) Renew(at time.Time) {
-	if m.LastReset.Before(at) {
-		m.Reset(at)
+func (m *Meter) Renew(resetAt time.Time) {
+	if m.LastReset.Before(resetAt) {
+		m.Reset(resetAt)
 	}
 }
 
@@ -102,13 +102,13 @@ func (m *Meter) reopen() { m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert = fal
 // Delta is usage to be added: to the budget Entry of a carrier, or to the counter of a
 // policy for a value key.
 type Delta struct {
-	CarrierID string
+	SubjectID string
 	BudgetKey string
 	ValueKey  string // of a policy; empty for budgets of records
 	Units     int64  // nano-dollars, tokens or requests
-	// At is when it was used, the last of it: it does not count on a meter that was reset
+	// UsedAt is when it was used, the last of it: it does not count on a meter that was reset
 	// since. The zero time counts on every one.
-	At time.Time
+	UsedAt time.Time
 	// Runs say when each part of it was used, in any order; Units is their sum. None where
 	// all of it was at At.
 	Runs []Run
@@ -116,22 +116,22 @@ type Delta struct {
 
 // Run is what was used at one instant.
 type Run struct {
-	At    int64 // in ms since 1970
-	Units int64
+	UsedAtMS int64 // in ms since 1970
+	Units    int64
 }
 
 // Since is what of the usage was at a time in ms or behind it.
-func (d *Delta) Since(at int64) (units int64) {
+func (d *Delta) Since(resetAt int64) (units int64) {
 	switch {
-	case d.At.IsZero():
+	case d.UsedAt.IsZero():
 		return d.Units
-	case d.At.UnixMilli() < at:
+	case d.UsedAt.UnixMilli() < resetAt:
 		return 0
 	case len(d.Runs) == 0:
 		return d.Units
 	}
 	for _, r := range d.Runs {
-		if r.At >= at {
+		if r.UsedAtMS >= resetAt {
 			units += r.Units
 		}
 	}
@@ -140,7 +140,7 @@ func (d *Delta) Since(at int64) (units int64) {
 
 // MeterQuery selects meters. Empty fields select everything.
 type MeterQuery struct {
-	CarrierID   string
+	SubjectID   string
 	WorkspaceID string
 	Entries     []string
 	Counters    bool  // without the heads of policies
@@ -150,7 +150,7 @@ type MeterQuery struct {
 	Reached     bool      // usage is at a mark that nobody noticed yet
 	Relieved    bool      // usage is below a mark that was noticed
 	After       *Meter    // behind this one in the order of carriers and entries
-	MostUsed    bool      // the most used first
+	SortByUsage bool      // the most used first
 	Limit       int       // 1 to 1000; 0 means 100
 	Offset      int
 }

@@ -20,7 +20,7 @@ func TestMeter(t *testing.T) {
 		before quota.Meter
 		change func(*quota.Meter)
 		want   state
-		told   quota.Alerts // by a check behind the change
+		alerts quota.Alerts // by a check behind the change
 	}{
 		{"below all", quota.Meter{Used: 79, Limit: 100, Threshold: 80}, func(*quota.Meter) {}, state{}, quota.Alerts{}},
 		{"at the threshold", quota.Meter{Used: 80, Limit: 100, Threshold: 80}, func(*quota.Meter) {}, state{threshold: true}, quota.Alerts{Threshold: true}},
@@ -43,8 +43,8 @@ func TestMeter(t *testing.T) {
 		m := c.before
 		c.change(&m)
 		told := m.Check()
-		if got := (state{m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert}); got != c.want || told != c.told {
-			t.Errorf("%s: %+v and %+v, want %+v and %+v", c.name, got, told, c.want, c.told)
+		if got := (state{m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert}); got != c.want || told != c.alerts {
+			t.Errorf("%s: %+v and %+v, want %+v and %+v", c.name, got, told, c.want, c.alerts)
 		}
 	}
 	m := full
@@ -108,7 +108,7 @@ func TestUsageLimitValidate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*quota.UsageLimit)
-		at     string
+		param  string
 	}{
 		"as it is":          {func(*quota.UsageLimit) {}, ""},
 		"no condition":      {func(p *quota.UsageLimit) { p.Conditions = nil }, "conditions"},
@@ -120,8 +120,8 @@ func TestUsageLimitValidate(t *testing.T) {
 	} {
 		p := quota.UsageLimit{Conditions: []quota.Condition{{Key: "model", Value: quota.Values{"*"}}}, Budget: quota.Budget{Measure: quota.TokenCount, CreditLimit: 100 * quota.One}}
 		c.change(&p)
-		if err := p.Validate(); (err == nil) != (c.at == "") || err != nil && !hasParam(err, c.at) {
-			t.Errorf("%s: %v, want a refusal at %q", name, err, c.at)
+		if err := p.Validate(); (err == nil) != (c.param == "") || err != nil && !hasParam(err, c.param) {
+			t.Errorf("%s: %v, want a refusal at %q", name, err, c.param)
 		}
 	}
 	if quota.EntryOf("a") == quota.EntryOf("b") || len(quota.EntryOf("")) != 64 {

@@ -30,23 +30,23 @@ type ClusterTotal struct{ Used, Held int64 }
 // itself included; nil when nobody said. What was taken in a window that is over here
 // counts nowhere. Settle as after Take.
 func (b *Limiter) TakeUnchecked(now time.Time, holds []Hold, found []ClusterTotal) {
-	at := now.UnixNano()
-	var room [holdsRoom]*counter
-	locked := b.gather(room[:0], holds, at)
+	nowNano := now.UnixNano()
+	var buf [inlineHolds]*counter
+	locked := b.gather(buf[:0], holds, nowNano)
 	defer unlock(locked)
 	for i := range holds {
 		h := &holds[i]
 		c := h.taken
 		c.belong(h.Org)
-		if c.roll(at); c.over(at) {
+		if c.roll(nowNano); c.isWindowPast(nowNano) {
 			c.calls++
 			h.turn = 0
 			continue
 		}
-		c.addHold(at, h)
+		c.addHold(nowNano, h)
 		if found != nil {
-			own := ClusterTotal{c.used(), c.held}
-			c.others = ClusterTotal{max(found[i].Used-own.Used, 0), max(found[i].Held-own.Held, 0)}
+			localTotal := ClusterTotal{c.used(), c.held}
+			c.others = ClusterTotal{max(found[i].Used-localTotal.Used, 0), max(found[i].Held-localTotal.Held, 0)}
 		}
 	}
 }
@@ -59,8 +59,8 @@ func (b *Limiter) CountRejected(now time.Time, holds []Hold) {
 	b.Settle(now, spent, nil)
 }
 
-// SettleParts is Settle, and appends to moves what that changed.
-func (b *Limiter) SettleParts(now time.Time, holds []Hold, used []int64, moves []NodeShare) []NodeShare {
+// SettleShares is Settle, and appends to moves what that changed.
+func (b *Limiter) SettleShares(now time.Time, holds []Hold, used []int64, moves []NodeShare) []NodeShare {
 	b.settle(now, holds, used, &moves)
 	return moves
 }
@@ -69,7 +69,7 @@ func (b *Limiter) SettleParts(now time.Time, holds []Hold, used []int64, moves [
 // rate whose window is not over. Counters change meanwhile, unless the caller sees to it
 // that they do not.
 func (b *Limiter) Parts(now time.Time, visit func(NodeShare)) {
-	at := now.UnixNano()
+	nowNano := now.UnixNano()
 	for i := range b.shards {
 		s := &b.shards[i]
 		s.mu.RLock()
@@ -78,9 +78,9 @@ func (b *Limiter) Parts(now time.Time, visit func(NodeShare)) {
 			var p NodeShare
 			var there bool
 			if c.rate {
-				p, there = c.part(id, c.held, c.window.used), at < c.window.end()
+				p, there = c.part(id, c.held, c.window.used), nowNano < c.window.end()
 			} else {
-				c.roll(at)
+				c.roll(nowNano)
 				p = c.part(id, c.held, c.tally.pending)
 				p.Latest, p.Early, there = timeOf(c.tally.latest), c.tally.early, p.Held != 0 || p.Used != 0
 			}
@@ -105,7 +105,7 @@ func (b *Limiter) Due(h *Hold) time.Time {
 
 // OrgOf is the organisation of a counter; empty when it is not known.
 func (b *Limiter) OrgOf(id CounterID) string {
-	s := b.shard(id.Carrier)
+	s := b.shard(id.Subject)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	c := s.counters[id]
@@ -117,8 +117,8 @@ func (b *Limiter) OrgOf(id CounterID) string {
 	return c.org
 }
 
-// standing is what the counter has here and elsewhere.
-func (c *counter) standing() ClusterTotal {
+// clusterTotal is what the counter has here and elsewhere.
+func (c *counter) clusterTotal() ClusterTotal {
 	return ClusterTotal{Plus(c.used(), c.others.Used), Plus(c.held, c.others.Held)}
 }
 
@@ -140,8 +140,10 @@ func (c *counter) belong(org string) {
 	}
 }
 
-// over reports whether the window of a time is over here.
-func (c *counter) over(at int64) bool { return c.rate && c.window.unit.begin(at) < c.window.since }
+// isWindowPast reports whether the window of a time is over here.
+func (c *counter) isWindowPast(nowNano int64) bool {
+	return c.rate && c.window.unit.begin(nowNano) < c.window.since
+}
 
 // Taken is what a hold that Take took has of its counter.
 func (b *Limiter) Taken(h *Hold) NodeShare {

@@ -20,7 +20,7 @@ func parts(b *quota.Limiter, now time.Time) map[string]quota.NodeShare {
 // moves of each settlement lead there.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	budget, tokens, calls := hold(60, 10), rate(quota.PerMinute, 50, 10), requests(quota.PerMinute, 10)
 	budget.Org, tokens.Org, calls.Org = "o", "o", "o"
 	holds := []quota.Hold{budget, tokens, calls}
@@ -33,10 +33,10 @@ func TestParts(t *testing.T) {
 		t.Error(diff)
 	}
 	budgetPart.Held, budgetPart.Used, budgetPart.Latest, tokensPart.Held, tokensPart.Used = -60, 25, noon, -50, 70
-	if diff := cmp.Diff([]quota.NodeShare{budgetPart, tokensPart}, b.SettleParts(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
+	if diff := cmp.Diff([]quota.NodeShare{budgetPart, tokensPart}, b.SettleShares(noon, holds, []int64{25, 70, 9}, nil)); diff != "" {
 		t.Error(diff)
 	}
-	if moves := b.SettleParts(noon, holds, []int64{25, 70, 9}, nil); len(moves) != 0 {
+	if moves := b.SettleShares(noon, holds, []int64{25, 70, 9}, nil); len(moves) != 0 {
 		t.Error("settled twice:", moves)
 	}
 	budgetPart.Held, tokensPart.Held = 0, 0
@@ -44,7 +44,7 @@ func TestParts(t *testing.T) {
 	if diff := cmp.Diff(want, parts(b, noon)); diff != "" {
 		t.Error(diff)
 	}
-	b.MarkFlushed([]quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 25}}, []quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Used: 25}})
+	b.MarkFlushed([]quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: 25}}, []quota.Meter{{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Used: 25}})
 	if left := parts(b, noon.Add(time.Minute)); len(left) != 0 {
 		t.Error("left when all is stored and the windows are over:", left)
 	}
@@ -54,14 +54,14 @@ func TestParts(t *testing.T) {
 // that has come or one that the store has.
 func TestDatedParts(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	day := noon.Add(12 * time.Hour)
 	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: day}
 	b.Load([]quota.Meter{m})
-	use := func(at time.Time, units int64) quota.NodeShare {
+	use := func(when time.Time, units int64) quota.NodeShare {
 		holds := []quota.Hold{hold(units, 100)}
-		b.Take(at, holds)
-		return b.SettleParts(at, holds, []int64{units}, nil)[0]
+		b.Take(when, holds)
+		return b.SettleShares(when, holds, []int64{units}, nil)[0]
 	}
 	want := quota.NodeShare{Counter: m.CounterID(), Org: "o", Held: -30, Used: 30, Latest: noon}
 	if diff := cmp.Diff(want, use(noon, 30)); diff != "" {
@@ -88,7 +88,7 @@ func TestDatedParts(t *testing.T) {
 // it used counts when it ends.
 func TestAdmitLate(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	h := rate(quota.PerMinute, 50, 100)
 	b.State(noon.Add(time.Minute), &h)
 	b.Take(noon.Add(time.Minute), []quota.Hold{rate(quota.PerMinute, 1, 100)})
@@ -111,36 +111,36 @@ func TestAdmitLate(t *testing.T) {
 // or a new period says otherwise.
 func TestOthers(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	day := noon.Add(12 * time.Hour)
 	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: day}
 	b.Load([]quota.Meter{m})
-	mine := []quota.Hold{hold(10, 100)}
-	b.TakeUnchecked(noon, mine, []quota.ClusterTotal{{Used: 50, Held: 30}}) // 10 of what is held is its own
-	if diff := cmp.Diff(quota.State{Used: 50, Held: 30, Left: 20, Anew: day}, b.State(noon, &mine[0])); diff != "" {
+	taken := []quota.Hold{hold(10, 100)}
+	b.TakeUnchecked(noon, taken, []quota.ClusterTotal{{Used: 50, Held: 30}}) // 10 of what is held is its own
+	if diff := cmp.Diff(quota.State{Used: 50, Held: 30, Left: 20, ResetAt: day}, b.State(noon, &taken[0])); diff != "" {
 		t.Error(diff)
 	}
 	if refused, left, _ := b.Take(noon, []quota.Hold{hold(21, 100)}); refused != 0 || left != 20 {
 		t.Error("taken beside others:", refused, left)
 	}
-	if s := b.State(day, &mine[0]); s.Used != 0 || s.Held != 30 {
+	if s := b.State(day, &taken[0]); s.Used != 0 || s.Held != 30 {
 		t.Errorf("in the next period: %+v", s)
 	}
-	b.TakeUnchecked(noon, mine, []quota.ClusterTotal{{Used: 50, Held: 30}})
+	b.TakeUnchecked(noon, taken, []quota.ClusterTotal{{Used: 50, Held: 30}})
 	m.Used = 40
 	b.Load([]quota.Meter{m})
-	if s := b.State(noon, &mine[0]); s.Used != 40 {
+	if s := b.State(noon, &taken[0]); s.Used != 40 {
 		t.Errorf("the store says 40: %+v", s)
 	}
-	if due := b.Due(&mine[0]); !due.Equal(day) || b.OrgOf(mine[0].Counter) != "o" {
-		t.Error(due, b.OrgOf(mine[0].Counter))
+	if due := b.Due(&taken[0]); !due.Equal(day) || b.OrgOf(taken[0].Counter) != "o" {
+		t.Error(due, b.OrgOf(taken[0].Counter))
 	}
 }
 
 // TestSpend: a call that is refused counts against the requests before the refusal.
 func TestSpend(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	holds := []quota.Hold{requests(quota.PerMinute, 10), hold(5, 10)}
 	b.CountRejected(noon, holds)
 	if got := parts(b, noon); len(got) != 1 || got[holds[0].Counter.Entry].Used != 1 {

@@ -27,7 +27,7 @@ const (
 const MaxDays = 365
 
 func (p *Period) validate(path string) error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + at) }
+	bad := func(field, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + field) }
 	switch {
 	case p.Every != "" && p.Days != 0:
 		return bad("periodic_reset_days", "send periodic_reset or periodic_reset_days, not both")

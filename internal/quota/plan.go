@@ -15,25 +15,25 @@ func NoPlan() *Plan { return &noPlan }
 
 // NewPlan makes the holds of a carrier. What an integration is in one workspace counts
 // its rates apart from the same integration in others.
-func NewPlan(of Subject, name string, l Limits) *Plan {
+func NewPlan(subject Subject, name string, l Limits) *Plan {
 	if len(l.Budgets) == 0 && len(l.Rates) == 0 {
 		return NoPlan()
 	}
 	p := &Plan{Budgets: make([]Hold, 0, len(l.Budgets)), Rates: make([]Hold, 0, len(l.Rates))}
-	owner := &Owner{Kind: of.Kind, ID: of.ID, Name: name}
+	owner := &Owner{Kind: subject.Kind, ID: subject.ID, Name: name}
 	for i := range l.Budgets {
 		b := &l.Budgets[i]
 		p.Budgets = append(p.Budgets, Hold{
-			Counter: CounterID{Carrier: of.ID, Entry: b.ID}, Of: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(), place: newCounterRef(),
+			Counter: CounterID{Subject: subject.ID, Entry: b.ID}, Owner: owner, Measure: b.Measure, Limit: b.Limit(), Soft: b.Soft(), ref: newCounterRef(),
 		})
 	}
-	carrier := of.ID
-	if of.Kind == IntegrationWorkspace {
-		carrier += "/" + of.WorkspaceID
+	subjectID := subject.ID
+	if subject.Kind == IntegrationWorkspace {
+		subjectID += "/" + subject.WorkspaceID
 	}
 	for _, r := range l.Rates {
 		h := r.hold()
-		h.Counter, h.Of, h.place = CounterID{Carrier: carrier, Entry: RateEntry(r.Type, r.Unit)}, owner, newCounterRef()
+		h.Counter, h.Owner, h.ref = CounterID{Subject: subjectID, Entry: RateEntry(r.Type, r.Unit)}, owner, newCounterRef()
 		p.Rates = append(p.Rates, h)
 	}
 	return p

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	matchSeen = 256 // kinds of calls that a workspace has at hand
-	matchRoom = 512 // bytes of what policies look at of such a call
-	matchMin  = 4   // policies from which on calls are remembered
+	matchSeen     = 256 // kinds of calls that a workspace has at hand
+	matchKeyBytes = 512 // bytes of what policies look at of such a call
+	matchMin      = 4   // policies from which on calls are remembered
 )
 
 // Policies are those of a workspace. The zero value and nil have none. It is shared; the
@@ -65,19 +65,19 @@ func (p *Policies) match(c *Call) *matched {
 	if p.readers == nil {
 		return nil
 	}
-	var room [matchRoom]byte
-	b := p.look(room[:0], c)
-	if len(b) > matchRoom {
+	var buf [matchKeyBytes]byte
+	b := p.appendMatchKey(buf[:0], c)
+	if len(b) > matchKeyBytes {
 		return nil
 	}
 	hash := maphash.Bytes(hashSeed, b)
-	at := &p.seen[hash%matchSeen]
-	switch m := at.Load(); {
+	slot := &p.seen[hash%matchSeen]
+	switch m := slot.Load(); {
 	case m == nil || m.hash != hash:
-		at.Store(&matched{hash: hash})
+		slot.Store(&matched{hash: hash})
 	case !m.known:
 		m = &matched{hash: hash, call: string(b), budgets: match(p.Usage, c, nil), rates: match(p.Rates, c, nil), known: true}
-		at.Store(m)
+		slot.Store(m)
 		return m
 	case m.call == string(b):
 		return m
@@ -85,14 +85,14 @@ func (p *Policies) match(c *Call) *matched {
 	return nil
 }
 
-// look appends what the policies look at of a call, so that two calls have the same only
+// appendMatchKey appends what the policies look at of a call, so that two calls have the same only
 // when they are alike to all policies.
-func (p *Policies) look(b []byte, c *Call) []byte {
+func (p *Policies) appendMatchKey(b []byte, c *Call) []byte {
 	if p.models {
 		b = append(binary.AppendUvarint(b, uint64(len(c.Provider))), c.Provider...)
 	}
-	for _, of := range p.readers {
-		slug, id := of(c)
+	for _, lookup := range p.readers {
+		slug, id := lookup(c)
 		b = append(binary.AppendUvarint(b, uint64(len(slug))), slug...)
 		if id == slug {
 			b = append(b, 0)

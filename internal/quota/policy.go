@@ -22,14 +22,14 @@ type Policy struct {
 // group is a part of a value key.
 type group struct {
 	key    Key
-	of     func(*Call) (slug, id string)
+	lookup func(*Call) (slug, id string)
 	prefix string // "metadata.team:"
 }
 
 // Compile makes a usage-limit policy ready. The policy is one that Validate accepts.
 func (p *UsageLimit) Compile(id string) *Policy {
 	h := Hold{
-		Counter: CounterID{Carrier: id}, Of: &Owner{Kind: UsageLimitKind, ID: id, Name: p.Name},
+		Counter: CounterID{Subject: id}, Owner: &Owner{Kind: UsageLimitKind, ID: id, Name: p.Name},
 		Measure: p.Measure, Limit: p.Limit(), Soft: p.Soft(),
 	}
 	return newPolicy(h, p.Conditions, p.GroupBy)
@@ -38,8 +38,8 @@ func (p *UsageLimit) Compile(id string) *Policy {
 // Compile makes a rate-limit policy ready. The policy is one that Validate accepts.
 func (p *RateLimit) Compile(id string) *Policy {
 	h := Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}.hold()
-	h.Counter = CounterID{Carrier: id, Entry: RateEntry(p.Type, p.Unit)}
-	h.Of = &Owner{Kind: RateLimitKind, ID: id, Name: p.Name}
+	h.Counter = CounterID{Subject: id, Entry: RateEntry(p.Type, p.Unit)}
+	h.Owner = &Owner{Kind: RateLimitKind, ID: id, Name: p.Name}
 	return newPolicy(h, p.Conditions, p.GroupBy)
 }
 
@@ -52,7 +52,7 @@ func newPolicy(h Hold, conditions []Condition, groups []GroupBy) *Policy {
 		p.groups = append(p.groups, group{g.Key, g.Key.reader(), string(g.Key) + ":"})
 	}
 	if len(groups) == 0 {
-		p.hold.Counter.ValueKey, p.hold.place = defaultValueKey, newCounterRef()
+		p.hold.Counter.ValueKey, p.hold.ref = defaultValueKey, newCounterRef()
 	} else {
 		p.seen = new(valueKeys)
 	}
@@ -74,7 +74,7 @@ func (p *Policy) Match(c *Call) (Hold, bool) {
 		if v.text == "" {
 			return Hold{}, false
 		}
-		h.Counter.ValueKey, h.place = v.text, v.place
+		h.Counter.ValueKey, h.ref = v.text, v.ref
 	}
 	return h, true
 }
@@ -90,15 +90,15 @@ func (p *Policy) valueKey(c *Call) valueKey {
 		}
 		n += size
 	}
-	var room [valueKeyRoom]byte
-	b := room[:0]
+	var buf [inlineKeyBytes]byte
+	b := buf[:0]
 	for i := range p.groups {
 		if i > 0 {
 			b = append(b, '-')
 		}
 		b = p.groups[i].append(b, c)
 	}
-	if n <= valueKeyRoom {
+	if n <= inlineKeyBytes {
 		return p.seen.find(b)
 	}
 	key := string(b)
@@ -111,7 +111,7 @@ func (p *Policy) valueKey(c *Call) valueKey {
 
 // size is the length of a part, 0 when the call has no value for it.
 func (g *group) size(c *Call) int {
-	_, value := g.of(c)
+	_, value := g.lookup(c)
 	switch {
 	case value == "" || g.key == modelKey && c.Provider == "":
 		return 0
@@ -122,7 +122,7 @@ func (g *group) size(c *Call) int {
 }
 
 func (g *group) append(b []byte, c *Call) []byte {
-	_, value := g.of(c)
+	_, value := g.lookup(c)
 	b = append(b, g.prefix...)
 	if g.key == modelKey {
 		b = append(append(b, c.Provider...), '.')

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	keyID    = "0191a000-0000-7000-8000-000000000001"
-	placeID  = "0191a000-0000-7000-8000-000000000002"
-	orgID    = "0191a000-0000-7000-8000-000000000003"
-	acctID   = "0191a000-0000-7000-8000-000000000004"
-	configID = "0191a000-0000-7000-8000-000000000005"
+	keyID       = "0191a000-0000-7000-8000-000000000001"
+	workspaceID = "0191a000-0000-7000-8000-000000000002"
+	orgID       = "0191a000-0000-7000-8000-000000000003"
+	acctID      = "0191a000-0000-7000-8000-000000000004"
+	configID    = "0191a000-0000-7000-8000-000000000005"
 )
 
 // chat is a call that has everything but a prompt.
 func chat() *quota.Call {
 	return &quota.Call{
-		OrgID: orgID, Workspace: quota.Named{Slug: "ws-search", ID: placeID}, KeyID: keyID,
+		OrgID: orgID, Workspace: quota.Named{Slug: "ws-search", ID: workspaceID}, KeyID: keyID,
 		Account: quota.Named{Slug: "openai-main", ID: acctID}, Provider: "openai", Config: quota.Named{Slug: "pc-main", ID: configID},
 		Model: "gpt-4o", Endpoint: llm.ChatComplete, Metadata: map[string]string{"team": "search", "_user": "alice", "empty": ""},
 	}
@@ -51,7 +51,7 @@ func TestConditions(t *testing.T) {
 		applies    bool
 	}{
 		{"the key", []quota.Condition{is("api_key", keyID)}, true},
-		{"another key", []quota.Condition{is("api_key", placeID)}, false},
+		{"another key", []quota.Condition{is("api_key", workspaceID)}, false},
 		{"any key", []quota.Condition{is("api_key", "*")}, true},
 		{"one of several", []quota.Condition{is("provider", "groq", "openai")}, true},
 		{"one of many", []quota.Condition{is("provider", append(many, "openai")...)}, true},
@@ -64,8 +64,8 @@ func TestConditions(t *testing.T) {
 		{"metadata that is empty", []quota.Condition{is("metadata.empty", "*")}, false},
 		{"metadata in another case", []quota.Condition{is("metadata.Team", "*")}, false},
 		{"a workspace by slug", []quota.Condition{is("workspace_id", "ws-search")}, true},
-		{"a workspace by id", []quota.Condition{is("workspace_id", placeID)}, true},
-		{"a workspace excluded by slug", []quota.Condition{not(is("workspace_id", placeID), "ws-search")}, false},
+		{"a workspace by id", []quota.Condition{is("workspace_id", workspaceID)}, true},
+		{"a workspace excluded by slug", []quota.Condition{not(is("workspace_id", workspaceID), "ws-search")}, false},
 		{"the organisation", []quota.Condition{is("organisation_id", orgID)}, true},
 		{"a saved provider", []quota.Condition{is("virtual_key", "openai-main")}, true},
 		{"a config", []quota.Condition{is("config", "pc-main")}, true},
@@ -128,7 +128,7 @@ func TestValueKeys(t *testing.T) {
 		{"none", chat(), "", "default"},
 		{"one", chat(), "metadata.team", "metadata.team:search"},
 		{"several", chat(), "metadata._user api_key", "metadata._user:alice-api_key:" + keyID},
-		{"ids, not slugs", chat(), "workspace_id virtual_key config organisation_id", "workspace_id:" + placeID + "-virtual_key:" + acctID + "-config:" + configID + "-organisation_id:" + orgID},
+		{"ids, not slugs", chat(), "workspace_id virtual_key config organisation_id", "workspace_id:" + workspaceID + "-virtual_key:" + acctID + "-config:" + configID + "-organisation_id:" + orgID},
 		{"a model", chat(), "model provider", "model:openai.gpt-4o-provider:openai"},
 		{"a part that is missing", chat(), "metadata.team prompt", ""},
 		{"a part that is empty", chat(), "metadata.empty", ""},
@@ -164,10 +164,10 @@ func TestPolicyHolds(t *testing.T) {
 		},
 	}
 	holds, rates := p.Match(chat(), nil, nil)
-	if len(holds) != 1 || holds[0].Limit != 100 || !holds[0].Soft || holds[0].Measure != quota.TokenCount || holds[0].Unit != "" || *holds[0].Of != (quota.Owner{Kind: quota.UsageLimitKind, ID: "u", Name: "Team"}) {
+	if len(holds) != 1 || holds[0].Limit != 100 || !holds[0].Soft || holds[0].Measure != quota.TokenCount || holds[0].Unit != "" || *holds[0].Owner != (quota.Owner{Kind: quota.UsageLimitKind, ID: "u", Name: "Team"}) {
 		t.Errorf("budgets %+v", holds)
 	}
-	if holds = rates; len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Carrier: "r", Entry: "requests/rpm", ValueKey: "default"}) {
+	if holds = rates; len(holds) != 1 || holds[0].Amount != 1 || !holds[0].Spent || holds[0].Unit != quota.PerMinute || holds[0].Counter != (quota.CounterID{Subject: "r", Entry: "requests/rpm", ValueKey: "default"}) {
 		t.Errorf("rates %+v", holds)
 	}
 	p = nil
@@ -180,7 +180,7 @@ func TestPolicyHolds(t *testing.T) {
 // for those who were counted before.
 func TestPolicyOfAnotherUnit(t *testing.T) {
 	t.Parallel()
-	b := quota.NewBank()
+	b := quota.NewLimiter()
 	var c call
 	take := func(at time.Time, u quota.Unit) (refused int) {
 		p := quota.RateLimit{Conditions: []quota.Condition{is("api_key", "*")}, Type: quota.Requests, Unit: u, Value: 2}
@@ -204,10 +204,10 @@ func TestPlan(t *testing.T) {
 		Rates:   []quota.Rate{{Type: quota.Tokens, Unit: quota.PerHour, Value: 9}, {Type: quota.Requests, Unit: quota.PerHour, Value: 0}},
 	}
 	p := quota.NewPlan(quota.Subject{Kind: quota.IntegrationWorkspace, ID: "in", WorkspaceID: "ws"}, "openai-main", limits)
-	if len(p.Budgets) != 1 || p.Budgets[0].Counter != (quota.CounterID{Carrier: "in", Entry: "b"}) || p.Budgets[0].Limit != 3_000_000_000 || p.Budgets[0].Of.Name != "openai-main" {
+	if len(p.Budgets) != 1 || p.Budgets[0].Counter != (quota.CounterID{Subject: "in", Entry: "b"}) || p.Budgets[0].Limit != 3_000_000_000 || p.Budgets[0].Owner.Name != "openai-main" {
 		t.Errorf("budgets %+v", p.Budgets)
 	}
-	if len(p.Rates) != 2 || p.Rates[0].Counter != (quota.CounterID{Carrier: "in/ws", Entry: "tokens/rph"}) || p.Rates[0].Spent || !p.Rates[1].Spent {
+	if len(p.Rates) != 2 || p.Rates[0].Counter != (quota.CounterID{Subject: "in/ws", Entry: "tokens/rph"}) || p.Rates[0].Spent || !p.Rates[1].Spent {
 		t.Errorf("rates %+v", p.Rates)
 	}
 	if p := quota.NewPlan(quota.Subject{}, "", quota.Limits{}); p != quota.NoPlan() {
@@ -222,9 +222,9 @@ func TestMatchAllocatesNothing(t *testing.T) {
 	plain := quota.RateLimit{Conditions: any, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
 	met := quota.RateLimit{Conditions: any, GroupBy: []quota.GroupBy{{Key: "metadata.team"}, {Key: "model"}}, Type: quota.Requests, Unit: quota.PerMinute, Value: 5}
 	p, c := &quota.Policies{Rates: []*quota.Policy{grouped.Compile("g"), plain.Compile("p"), met.Compile("m")}}, chat()
-	room := make([]quota.Hold, 0, 4)
-	if n := testing.AllocsPerRun(100, func() { _, room = p.Match(c, nil, room[:0]) }); n != 0 || len(room) != 2 {
-		t.Errorf("%v allocations, %d holds", n, len(room))
+	buf := make([]quota.Hold, 0, 4)
+	if n := testing.AllocsPerRun(100, func() { _, buf = p.Match(c, nil, buf[:0]) }); n != 0 || len(buf) != 2 {
+		t.Errorf("%v allocations, %d holds", n, len(buf))
 	}
 }
 
@@ -249,7 +249,7 @@ func TestImpossible(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		conditions []quota.Condition
-		at         string // of the refusal; empty: taken
+		param      string // of the refusal; empty: taken
 	}{
 		{"the only value is excluded", []quota.Condition{not(is("metadata.team", "a"), "a")}, "conditions[0].excludes"},
 		{"all values are excluded", []quota.Condition{not(is("metadata.team", "a", "b"), "b", "c", "a")}, "conditions[0].excludes"},
@@ -276,8 +276,8 @@ func TestImpossible(t *testing.T) {
 		rate := quota.RateLimit{Conditions: c.conditions, Type: quota.Requests, Unit: quota.PerMinute, Value: 1}
 		budget := quota.UsageLimit{Conditions: c.conditions, Budget: quota.Budget{CreditLimit: quota.One}}
 		for _, err := range []error{rate.Validate(), budget.Validate()} {
-			if f := fault.From(err); c.at == "" && err != nil || c.at != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.at) {
-				t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.at)
+			if f := fault.From(err); c.param == "" && err != nil || c.param != "" && (err == nil || f.Code != fault.InvalidParameter || f.Param != c.param) {
+				t.Errorf("%s: %v, want a refusal at %q", c.name, err, c.param)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func TestPoliciesRemember(t *testing.T) {
 			"as it is":           func(*quota.Call) {},
 			"another team":       func(c *quota.Call) { c.Metadata = team("billing") },
 			"no team":            func(c *quota.Call) { c.Metadata = nil },
-			"another key":        func(c *quota.Call) { c.KeyID = placeID },
+			"another key":        func(c *quota.Call) { c.KeyID = workspaceID },
 			"another provider":   func(c *quota.Call) { c.Provider = "groq" },
 			"another model":      func(c *quota.Call) { c.Model = "gpt-4o-mini" },
 			"a slug without id":  func(c *quota.Call) { c.Account.ID = "" },
@@ -343,12 +343,12 @@ func TestPoliciesRemember(t *testing.T) {
 				var want []string
 				for _, p := range [][]*quota.Policy{all.Usage, all.Rates}[k] {
 					if h, ok := p.Match(c); ok {
-						want = append(want, h.Counter.Carrier+" "+h.Counter.ValueKey)
+						want = append(want, h.Counter.Subject+" "+h.Counter.ValueKey)
 					}
 				}
 				var names []string
 				for i := range got {
-					names = append(names, got[i].Counter.Carrier+" "+got[i].Counter.ValueKey)
+					names = append(names, got[i].Counter.Subject+" "+got[i].Counter.ValueKey)
 				}
 				if !slices.Equal(names, want) {
 					t.Errorf("round %d, %s: %q, want %q", round, name, names, want)

@@ -28,14 +28,14 @@ func checkSatisfiable(list []Condition) error {
 }
 
 // readable refuses values that no call has.
-func readable(c Condition, at string) error {
+func readable(c Condition, param string) error {
 	for _, field := range []struct {
 		name string
 		list Values
 	}{{".value", c.Value}, {".excludes", c.Excludes}} {
 		for _, v := range field.list {
 			if _, ok := c.Key.read(v); !ok {
-				return fault.Newf(fault.InvalidParameter, "a %s is written @provider/model, for example @openai/gpt-4o, or @openai/* for all of a provider", c.Key).WithParam(at + field.name)
+				return fault.Newf(fault.InvalidParameter, "a %s is written @provider/model, for example @openai/gpt-4o, or @openai/* for all of a provider", c.Key).WithParam(param + field.name)
 			}
 		}
 	}

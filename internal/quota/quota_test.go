@@ -17,7 +17,7 @@ func TestValidate(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(*quota.RateLimit)
-		at     string // of the refusal; empty: valid
+		param  string // of the refusal; empty: valid
 	}{
 		{"as it is", func(*quota.RateLimit) {}, ""},
 		{"no condition", func(p *quota.RateLimit) { p.Conditions = nil }, "conditions"},
@@ -56,14 +56,14 @@ func TestValidate(t *testing.T) {
 			}
 			c.change(&p)
 			err := p.Validate()
-			if c.at == "" {
+			if c.param == "" {
 				if err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			if f := fault.From(err); f == nil || f.Code != fault.InvalidParameter || f.Param != c.at {
-				t.Errorf("%v, want a refusal at %s", err, c.at)
+			if f := fault.From(err); f == nil || f.Code != fault.InvalidParameter || f.Param != c.param {
+				t.Errorf("%v, want a refusal at %s", err, c.param)
 			}
 		})
 	}
@@ -81,9 +81,9 @@ func TestValuesRoundTrip(t *testing.T) {
 		if one := raw[0] == '"'; one != (len(v) == 1) {
 			t.Fatalf("%d values are written as %s", len(v), raw)
 		}
-		var back quota.Values
-		if err := json.Unmarshal(raw, &back); err != nil || !cmp.Equal(v, back) {
-			t.Fatalf("%q came back as %q: %v", v, back, err)
+		var decoded quota.Values
+		if err := json.Unmarshal(raw, &decoded); err != nil || !cmp.Equal(v, decoded) {
+			t.Fatalf("%q came back as %q: %v", v, decoded, err)
 		}
 	})
 	var v quota.Values

@@ -23,7 +23,7 @@ var (
 )
 
 func (r *Rate) validate(path string) error {
-	bad := func(at, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + at) }
+	bad := func(field, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + field) }
 	switch {
 	case !slices.Contains(types, r.Type):
 		return bad("type", "the value is requests or tokens")

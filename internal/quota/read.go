@@ -19,12 +19,12 @@ var (
 // is strict: fault.InvalidParameter At the field for one that is unknown or does not
 // fit, and for two budgets of one measure and period.
 func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
-	most := r.Most
-	if most == 0 {
-		most = 1
+	maxItems := r.MaxItems
+	if maxItems == 0 {
+		maxItems = 1
 	}
 	var list []Budget
-	err := each(raw, r.At, min(most, maxBudgets), budgetFields, func(path string, one json.RawMessage) error {
+	err := each(raw, r.Field, min(maxItems, maxBudgets), budgetFields, func(path string, one json.RawMessage) error {
 		var b Budget
 		if err := json.Unmarshal(one, &b); err != nil {
 			return unreadable(path, one, budgetFields, new(Budget), err)
@@ -43,9 +43,9 @@ func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
 }
 
 // ReadRates is ReadBudgets for rates, of which a type and unit may have one.
-func ReadRates(raw []byte, at string, most int) ([]Rate, error) {
+func ReadRates(raw []byte, field string, maxItems int) ([]Rate, error) {
 	var list []Rate
-	err := each(raw, at, most, rateFields, func(path string, one json.RawMessage) error {
+	err := each(raw, field, maxItems, rateFields, func(path string, one json.RawMessage) error {
 		r := Rate{Value: -1} // absent is not 0
 		if err := json.Unmarshal(one, &r); err != nil {
 			return unreadable(path, one, rateFields, new(Rate), err)
@@ -64,7 +64,7 @@ func ReadRates(raw []byte, at string, most int) ([]Rate, error) {
 
 // each goes through an object, or the objects of a list, and refuses unknown fields.
 // Names are compared exactly, which package json does not.
-func each(raw []byte, at string, most int, known []string, f func(path string, one json.RawMessage) error) error {
+func each(raw []byte, field string, maxItems int, known []string, f func(path string, one json.RawMessage) error) error {
 	raw = bytes.TrimSpace(raw)
 	list, single := []json.RawMessage{raw}, true
 	switch {
@@ -74,16 +74,16 @@ func each(raw []byte, at string, most int, known []string, f func(path string, o
 		single = false
 		list = nil // else the decoder would write into raw
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return fault.New(fault.InvalidParameter, "the value is a list of limits").WithParam(at).WithCause(err)
+			return fault.New(fault.InvalidParameter, "the value is a list of limits").WithParam(field).WithCause(err)
 		}
 	}
-	if len(list) > most {
-		return fault.Newf(fault.InvalidParameter, "there may be at most %d of them", most).WithParam(at)
+	if len(list) > maxItems {
+		return fault.Newf(fault.InvalidParameter, "there may be at most %d of them", maxItems).WithParam(field)
 	}
 	for i, one := range list {
-		where := at
+		where := field
 		if !single {
-			where = path(at, i)
+			where = path(field, i)
 		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(one, &fields); err != nil || fields == nil {

@@ -7,10 +7,10 @@ import "time"
 // another, each with what it used in the end; what calls at once would have held besides
 // is not known. It belongs to one goroutine.
 type DryRun struct {
-	policy *Policy
-	bank   *Limiter
-	period Period
-	next   time.Time // reset of a budget; zero for never
+	policy  *Policy
+	limiter *Limiter
+	period  Period
+	next    time.Time // reset of a budget; zero for never
 }
 
 // rehearsed is the id that a policy has while it is tried.
@@ -20,21 +20,21 @@ const rehearsed = "rehearsed"
 func (p *UsageLimit) Rehearse(from time.Time) *DryRun {
 	period := p.Period
 	if period.NextResetAt = nil; period.Every == "" && period.Days == 0 {
-		return &DryRun{policy: p.Compile(rehearsed), bank: NewBank()}
+		return &DryRun{policy: p.Compile(rehearsed), limiter: NewLimiter()}
 	}
-	return &DryRun{policy: p.Compile(rehearsed), bank: NewBank(), period: period, next: period.First(from)}
+	return &DryRun{policy: p.Compile(rehearsed), limiter: NewLimiter(), period: period, next: period.First(from)}
 }
 
 // Rehearse begins to try the policy, which is one that Validate accepts.
 func (p *RateLimit) Rehearse() *DryRun {
-	return &DryRun{policy: p.Compile(rehearsed), bank: NewBank()}
+	return &DryRun{policy: p.Compile(rehearsed), limiter: NewLimiter()}
 }
 
 // PastCall is what a call of the past used.
 type PastCall struct {
-	At     time.Time
-	Nano   int64 // cost in nano-dollars
-	Tokens int64
+	CalledAt time.Time
+	Nano     int64 // cost in nano-dollars
+	Tokens   int64
 }
 
 func (p PastCall) units(m Measure) int64 {
@@ -57,30 +57,30 @@ type Verdict struct {
 	Units    int64 // that the call used
 	Used     int64 // before it
 	Limit    int64
-	Anew     time.Time // when the counter begins at nothing again; zero for never
+	ResetAt  time.Time // when the counter begins at nothing again; zero for never
 }
 
 // Try says what becomes of a call; calls come in the order of their times. One that is
 // refused uses nothing.
 func (r *DryRun) Try(c *Call, p PastCall) Verdict {
-	if !r.next.IsZero() && !p.At.Before(r.next) {
-		r.bank, r.next = NewBank(), r.period.After(r.next, p.At)
+	if !r.next.IsZero() && !p.CalledAt.Before(r.next) {
+		r.limiter, r.next = NewLimiter(), r.period.After(r.next, p.CalledAt)
 	}
 	h, applies := r.policy.Match(c)
 	if !applies {
 		return Verdict{}
 	}
 	h.Amount = p.units(h.Measure)
-	s := r.bank.State(p.At, &h)
-	v := Verdict{Applies: true, ValueKey: h.Counter.ValueKey, Measure: h.Measure, Units: h.Amount, Used: s.Used, Limit: h.Limit, Anew: s.Anew}
+	s := r.limiter.State(p.CalledAt, &h)
+	v := Verdict{Applies: true, ValueKey: h.Counter.ValueKey, Measure: h.Measure, Units: h.Amount, Used: s.Used, Limit: h.Limit, ResetAt: s.ResetAt}
 	if h.Unit == "" {
-		v.Anew = r.next
+		v.ResetAt = r.next
 	}
 	holds := []Hold{h}
-	if refused, _, _ := r.bank.Take(p.At, holds); refused >= 0 {
+	if refused, _, _ := r.limiter.Take(p.CalledAt, holds); refused >= 0 {
 		v.Refused = true
 		return v
 	}
-	r.bank.Settle(p.At, holds, []int64{h.Amount})
+	r.limiter.Settle(p.CalledAt, holds, []int64{h.Amount})
 	return v
 }

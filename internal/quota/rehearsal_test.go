@@ -37,7 +37,7 @@ func TestRehearsal(t *testing.T) {
 		}},
 	} {
 		for i, try := range c.tries {
-			v := c.r.Try(try.call, quota.PastCall{At: noon.Add(try.after), Tokens: try.tokens})
+			v := c.r.Try(try.call, quota.PastCall{CalledAt: noon.Add(try.after), Tokens: try.tokens})
 			got := "none"
 			if v.Applies {
 				got = "taken"

@@ -13,7 +13,7 @@ import (
 func TestRestNeverPassesTheLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		now, b := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), quota.NewBank()
+		now, b := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), quota.NewLimiter()
 		limit := rapid.Int64Range(1, 1000).Draw(t, "limit")
 		var under [][]quota.Hold
 		held := int64(0)
@@ -23,7 +23,7 @@ func TestRestNeverPassesTheLimit(t *testing.T) {
 				b.Settle(now, under[0], nil)
 				under = under[1:]
 			} else {
-				h := []quota.Hold{{Counter: quota.CounterID{Carrier: "k", Entry: "tokens/rpm"}, Measure: quota.TokenCount, Limit: limit, Unit: quota.PerMinute, Amount: rapid.Int64Range(1, 1500).Draw(t, "amount"), Rest: rapid.Bool().Draw(t, "rest")}}
+				h := []quota.Hold{{Counter: quota.CounterID{Subject: "k", Entry: "tokens/rpm"}, Measure: quota.TokenCount, Limit: limit, Unit: quota.PerMinute, Amount: rapid.Int64Range(1, 1500).Draw(t, "amount"), Rest: rapid.Bool().Draw(t, "rest")}}
 				want := h[0].Amount <= limit-held || h[0].Rest && held < limit
 				if refused, _, _ := b.Take(now, h); (refused < 0) != want {
 					t.Fatalf("%+v beside %d: refused %d", h[0], held, refused)
@@ -33,7 +33,7 @@ func TestRestNeverPassesTheLimit(t *testing.T) {
 					under = append(under, h)
 				}
 			}
-			s := b.State(now, &quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "tokens/rpm"}, Limit: limit, Unit: quota.PerMinute})
+			s := b.State(now, &quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "tokens/rpm"}, Limit: limit, Unit: quota.PerMinute})
 			if s.Held != held || held > limit || held < 0 {
 				t.Fatalf("held %d of %d, want %d", s.Held, limit, held)
 			}

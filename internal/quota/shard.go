@@ -2,20 +2,20 @@ package quota
 
 import "hash/maphash"
 
-func (b *Limiter) shard(carrier string) *shard {
-	return &b.shards[maphash.String(b.seed, carrier)%shards]
+func (b *Limiter) shard(subjectID string) *shard {
+	return &b.shards[maphash.String(b.seed, subjectID)%shards]
 }
 
 // counter finds a counter or makes it; org may be empty.
-func (b *Limiter) counter(id CounterID, org string, u Unit, at int64) *counter {
-	return b.find(id, org, u, at, true)
+func (b *Limiter) counter(id CounterID, org string, u Unit, nowNano int64) *counter {
+	return b.find(id, org, u, nowNano, true)
 }
 
 // find is counter. Only with sweeps may idle counters make way for a new one: those that a
 // call made and has not locked are idle too, and a call that looks for them again and again
 // must find all of them at last.
-func (b *Limiter) find(id CounterID, org string, u Unit, at int64, sweeps bool) *counter {
-	s := b.shard(id.Carrier)
+func (b *Limiter) find(id CounterID, org string, u Unit, nowNano int64, sweeps bool) *counter {
+	s := b.shard(id.Subject)
 	s.mu.RLock()
 	c := s.counters[id]
 	s.mu.RUnlock()
@@ -28,10 +28,10 @@ func (b *Limiter) find(id CounterID, org string, u Unit, at int64, sweeps bool) 
 		return c
 	}
 	if sweeps && len(s.counters) >= s.sweepAt {
-		s.sweep(at)
+		s.sweep(nowNano)
 		s.sweepAt = max(2*len(s.counters), sweepSize)
 	}
-	c = &counter{bank: b, serial: b.serial.Add(1), rate: u != "", org: org}
+	c = &counter{limiter: b, serial: b.serial.Add(1), rate: u != "", org: org}
 	if c.rate {
 		c.window.unit = u
 	} else {
@@ -46,21 +46,21 @@ func (s *shard) schedule(id CounterID) *schedule {
 	if id.ValueKey == "" {
 		return new(schedule)
 	}
-	of := s.schedules[id.Carrier]
-	if of == nil {
-		of = new(schedule)
-		s.schedules[id.Carrier] = of
+	sched := s.schedules[id.Subject]
+	if sched == nil {
+		sched = new(schedule)
+		s.schedules[id.Subject] = sched
 	}
-	return of
+	return sched
 }
 
 // sweep forgets idle counters. One that is locked is in use.
-func (s *shard) sweep(at int64) {
+func (s *shard) sweep(nowNano int64) {
 	for id, c := range s.counters {
 		if !c.mu.TryLock() {
 			continue
 		}
-		if c.idle(at) {
+		if c.idle(nowNano) {
 			c.gone.Store(true)
 			delete(s.counters, id)
 		}

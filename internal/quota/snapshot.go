@@ -33,20 +33,20 @@ const (
 // long as it takes to read it.
 func (b *Limiter) Snapshot(now time.Time, dst []byte) []byte {
 	dst = append(dst, snapshotVersion)
-	var sum, n uint64
+	var checksum, n uint64
 	b.Parts(now, func(p NodeShare) {
 		if p.Unit == "" {
 			return
 		}
 		begin := len(dst)
 		dst = p.append(dst)
-		sum, n = sum+uint64(crc32.ChecksumIEEE(dst[begin:])), n+1
+		checksum, n = checksum+uint64(crc32.ChecksumIEEE(dst[begin:])), n+1
 	})
-	return binary.LittleEndian.AppendUint64(dst, sum*(n+1)+n)
+	return binary.LittleEndian.AppendUint64(dst, checksum*(n+1)+n)
 }
 
 func (p *NodeShare) append(dst []byte) []byte {
-	texts := [...]string{p.Org, p.Counter.Carrier, p.Counter.Entry, p.Counter.ValueKey}
+	texts := [...]string{p.Org, p.Counter.Subject, p.Counter.Entry, p.Counter.ValueKey}
 	for _, t := range texts {
 		dst = packed.Append(dst, uint64(len(t)))
 	}
@@ -68,14 +68,14 @@ func (b *Limiter) Restore(now time.Time, snapshot []byte) (counters int, err err
 	if err != nil {
 		return 0, err
 	}
-	at := now.UnixNano()
+	nowNano := now.UnixNano()
 	for i := range parts {
 		p := &parts[i]
 		w := window{unit: p.Unit, since: p.Window.UnixNano(), turn: 1, used: p.Used}
-		if at >= w.end() {
+		if nowNano >= w.end() {
 			continue
 		}
-		c := b.counter(p.Counter, p.Org, p.Unit, at)
+		c := b.counter(p.Counter, p.Org, p.Unit, nowNano)
 		c.mu.Lock()
 		c.window = w
 		c.mu.Unlock()
@@ -91,17 +91,17 @@ func readSnapshot(src []byte) ([]NodeShare, error) {
 	body, check := src[1:len(src)-snapshotCheck], src[len(src)-snapshotCheck:]
 	d := packed.Decoder{Rest: body, Malformed: errSnapshot}
 	var out []NodeShare
-	var sum uint64
+	var checksum uint64
 	for len(d.Rest) > 0 {
 		begin := len(body) - len(d.Rest)
 		p := readPart(&d)
 		if d.Err != nil {
 			return nil, d.Err
 		}
-		sum += uint64(crc32.ChecksumIEEE(body[begin : len(body)-len(d.Rest)]))
+		checksum += uint64(crc32.ChecksumIEEE(body[begin : len(body)-len(d.Rest)]))
 		out = append(out, p)
 	}
-	if n := uint64(len(out)); sum*(n+1)+n != binary.LittleEndian.Uint64(check) {
+	if n := uint64(len(out)); checksum*(n+1)+n != binary.LittleEndian.Uint64(check) {
 		return nil, fmt.Errorf("%d counters: %w", n, errSnapshot)
 	}
 	return out, nil
@@ -114,7 +114,7 @@ func readPart(d *packed.Decoder) (p NodeShare) {
 	}
 	unit := d.Uvarint()
 	p.Window, p.Used = time.Unix(0, int64(d.Uvarint())).UTC(), int64(d.Uvarint())
-	for i, t := range [...]*string{&p.Org, &p.Counter.Carrier, &p.Counter.Entry, &p.Counter.ValueKey} {
+	for i, t := range [...]*string{&p.Org, &p.Counter.Subject, &p.Counter.Entry, &p.Counter.ValueKey} {
 		*t = string(d.Bytes(lens[i]))
 	}
 	if unit >= uint64(len(units)) || p.Used < 0 {

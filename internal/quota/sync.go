@@ -30,18 +30,18 @@ func (b *Limiter) Load(meters []Meter) {
 
 // Replace is Load of all meters that a carrier has: those that the store had before and
 // has no more are forgotten.
-func (b *Limiter) Replace(carrier string, meters []Meter) {
+func (b *Limiter) Replace(subjectID string, meters []Meter) {
 	there := make(map[CounterID]bool, len(meters))
 	for i := range meters {
 		there[meters[i].CounterID()] = true
 	}
-	s := b.shard(carrier)
+	s := b.shard(subjectID)
 	s.mu.Lock()
 	if !slices.ContainsFunc(meters, func(m Meter) bool { return m.Head() }) {
-		delete(s.schedules, carrier)
+		delete(s.schedules, subjectID)
 	}
 	for id, c := range s.counters {
-		if id.Carrier != carrier || there[id] || c.rate {
+		if id.Subject != subjectID || there[id] || c.rate {
 			continue
 		}
 		c.mu.Lock()
@@ -57,11 +57,11 @@ func (b *Limiter) Replace(carrier string, meters []Meter) {
 
 // MarkFlushed tells that usage was committed, and what the store knew of its meters in that
 // transaction. Each delta was settled here, or is about to be.
-func (b *Limiter) MarkFlushed(deltas []Delta, readBack []Meter) {
+func (b *Limiter) MarkFlushed(deltas []Delta, latest []Meter) {
 	for _, d := range deltas {
 		b.flushed(d)
 	}
-	b.Load(readBack)
+	b.Load(latest)
 }
 
 // AddUnflushed counts usage of budgets that an earlier run settled and the store was not told of,
@@ -90,7 +90,7 @@ func (b *Limiter) addUnflushed(p *NodeShare) {
 
 func (b *Limiter) flushed(d Delta) {
 	id := d.CounterID()
-	s := b.shard(id.Carrier)
+	s := b.shard(id.Subject)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if c := s.counters[id]; c != nil {
@@ -124,7 +124,7 @@ func (b *Limiter) reschedule(head *Meter) {
 	s := b.shard(head.ID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.schedule(CounterID{Carrier: head.ID, ValueKey: head.ID}).next.Store(nanos(head.NextReset))
+	s.schedule(CounterID{Subject: head.ID, ValueKey: head.ID}).next.Store(nanos(head.NextReset))
 }
 
 // Head reports whether the meter is the head of a policy.
@@ -133,17 +133,17 @@ func (m *Meter) Head() bool { return m.BudgetKey == "" && m.ValueKey == "" }
 // CounterID names the counter of the meter.
 func (m *Meter) CounterID() CounterID {
 	if m.ValueKey != "" {
-		return CounterID{Carrier: m.ID, ValueKey: m.ValueKey}
+		return CounterID{Subject: m.ID, ValueKey: m.ValueKey}
 	}
-	return CounterID{Carrier: m.ID, Entry: m.BudgetKey}
+	return CounterID{Subject: m.ID, Entry: m.BudgetKey}
 }
 
 // CounterID names the counter that the usage was of.
 func (d *Delta) CounterID() CounterID {
 	if d.ValueKey != "" {
-		return CounterID{Carrier: d.CarrierID, ValueKey: d.ValueKey}
+		return CounterID{Subject: d.SubjectID, ValueKey: d.ValueKey}
 	}
-	return CounterID{Carrier: d.CarrierID, Entry: d.BudgetKey}
+	return CounterID{Subject: d.SubjectID, Entry: d.BudgetKey}
 }
 
 // nanos is a time in nanoseconds, 0 for never; timeOf reads it back.

@@ -31,18 +31,18 @@ const unknownTime = math.MaxInt64
 func (t *tally) used() int64 { return Plus(t.base-t.waived, t.pending-t.early) }
 
 // add counts what was used at a time.
-func (t *tally) add(at, units int64) {
-	t.pending, t.latest = Plus(t.pending, units), max(t.latest, at)
+func (t *tally) add(timeNano, units int64) {
+	t.pending, t.latest = Plus(t.pending, units), max(t.latest, timeNano)
 }
 
 // roll waives what was used before a reset that has come, which it reports, and takes
 // that back when the clock goes back behind it.
-func (t *tally) roll(at int64) (begun bool) {
+func (t *tally) roll(timeNano int64) (begun bool) {
 	due := t.schedule.next.Load()
 	switch {
-	case t.waivedAt != 0 && at < t.waivedAt-clockSlack:
+	case t.waivedAt != 0 && timeNano < t.waivedAt-clockSlack:
 		t.waived, t.waivedAt, t.early = 0, 0, 0
-	case due != 0 && at >= due && t.reset < due && t.waivedAt < due:
+	case due != 0 && timeNano >= due && t.reset < due && t.waivedAt < due:
 		t.waived, t.waivedAt = t.base, due
 		t.pass()
 		return true

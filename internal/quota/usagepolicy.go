@@ -21,12 +21,12 @@ type UsageLimit struct {
 	Budget                  // without ID
 }
 
-// leastPolicyTokens is the least limit of tokens on policies and integrations.
+// minPolicyTokens is the least limit of tokens on policies and integrations.
 // Source: contract/identity-and-governance.md section 6, Types.
-const leastPolicyTokens = 100 * One
+const minPolicyTokens = 100 * One
 
-// LeastTokens is that limit, for the rules of those carriers.
-func LeastTokens() Amount { return leastPolicyTokens }
+// MinTokens is that limit, for the rules of those carriers.
+func MinTokens() Amount { return minPolicyTokens }
 
 // Validate says what is wrong with the policy: fault.InvalidParameter, At the field.
 func (p *UsageLimit) Validate() error {
@@ -47,12 +47,12 @@ func (p *UsageLimit) Validate() error {
 	if err := validateGroups(p.GroupBy); err != nil {
 		return err
 	}
-	return p.Budget.validate("", Rules{LeastToken: leastPolicyTokens, Calls: true})
+	return p.Budget.validate("", Rules{MinTokens: minPolicyTokens, Calls: true})
 }
 
 // EntryOf is the Entry of the counter of a value key: two keys have the same one only
 // when they are equal.
 func EntryOf(valueKey string) string {
-	sum := sha256.Sum256([]byte(valueKey))
-	return hex.EncodeToString(sum[:])
+	hash := sha256.Sum256([]byte(valueKey))
+	return hex.EncodeToString(hash[:])
 }

@@ -26,13 +26,13 @@ func (u Unit) Window() time.Duration {
 }
 
 // begin is the beginning of the window in which a time lies, in nanoseconds since 1970.
-func (u Unit) begin(at int64) int64 {
+func (u Unit) begin(timeNano int64) int64 {
 	width := int64(u.Window())
-	past := (at - monday) % width
+	past := (timeNano - monday) % width
 	if past < 0 {
 		past += width
 	}
-	return at - past
+	return timeNano - past
 }
 
 // window is what a rate counted in the present window.
@@ -47,18 +47,18 @@ type window struct {
 // roll goes on to the window of a time and reports whether it is another one. A clock
 // that goes back stays in the window or, by more than clockSlack, takes what was
 // counted along, so that no limit is passed by turning a clock.
-func (w *window) roll(at int64) bool {
-	if past := at - w.since; w.turn > 0 && past >= 0 && past < w.width { // nearly always
+func (w *window) roll(timeNano int64) bool {
+	if past := timeNano - w.since; w.turn > 0 && past >= 0 && past < w.width { // nearly always
 		return false
 	}
-	begin := w.unit.begin(at)
+	begin := w.unit.begin(timeNano)
 	w.width = int64(w.unit.Window())
 	switch {
 	case begin > w.since || w.turn == 0:
 		w.since, w.used = begin, 0
 		w.turn++
 		return true
-	case w.since-at > clockSlack:
+	case w.since-timeNano > clockSlack:
 		w.since = begin
 	}
 	return false
@@ -67,4 +67,6 @@ func (w *window) roll(at int64) bool {
 func (w *window) end() int64 { return w.since + int64(w.unit.Window()) }
 
 // Begin is the beginning of the window in which a time lies.
-func (u Unit) Begin(at time.Time) time.Time { return time.Unix(0, u.begin(at.UnixNano())).UTC() }
+func (u Unit) Begin(timeNano time.Time) time.Time {
+	return time.Unix(0, u.begin(timeNano.UnixNano())).UTC()
+}

@@ -32,11 +32,11 @@ func (w *walk) choose(n *Node, live []*Node) *Node {
 		return w.nextTurn(n, live)
 	case LeastLatency:
 		now := w.engine.clock.Now()
-		chosen := w.least(live, func(st *state) float64 { return st.latency.estimate(now) })
+		chosen := w.lowest(live, func(st *state) float64 { return st.latency.estimate(now) })
 		w.state(chosen).latency.claim(now)
 		return chosen
 	case LeastBusy:
-		return w.least(live, func(st *state) float64 { return float64(st.inFlight.Load()) })
+		return w.lowest(live, func(st *state) float64 { return float64(st.inFlight.Load()) })
 	default: // Weighted
 		return w.draw(live)
 	}
@@ -66,14 +66,14 @@ func (w *walk) nextTurn(n *Node, live []*Node) *Node {
 	return live[turn%uint64(len(live))]
 }
 
-// least picks the lowest figure, one at random among equals.
-func (w *walk) least(live []*Node, figure func(*state) float64) *Node {
+// lowest picks the lowest figure, one at random among equals.
+func (w *walk) lowest(live []*Node, metric func(*state) float64) *Node {
 	var best *Node
 	var low float64
 	from := int(w.engine.rnd() * float64(len(live)))
 	for i := range live {
 		t := live[(from+i)%len(live)]
-		if f := figure(w.state(t)); best == nil || f < low {
+		if f := metric(w.state(t)); best == nil || f < low {
 			best, low = t, f
 		}
 	}

@@ -26,7 +26,7 @@ type BreakerConfig struct {
 // that broke off, always does.
 func (c *BreakerConfig) failed(out *Outcome) bool {
 	switch broken := out.Err != nil && out.Status < 300; {
-	case broken, out.Lost, out.Garbled, out.Status == 0:
+	case broken, out.UpstreamFailed, out.Garbled, out.Status == 0:
 		return true
 	case c.FailureStatus != nil:
 		return slices.Contains(c.FailureStatus, out.Status)

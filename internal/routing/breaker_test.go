@@ -10,8 +10,8 @@ import (
 	"sluice/internal/routing"
 )
 
-// guarded is a fallback over @a and @b whose circuits open as cb says.
-func guarded(cb string) string {
+// breakerConfig is a fallback over @a and @b whose circuits open as cb says.
+func breakerConfig(cb string) string {
 	return branch(`{"mode":"fallback","cb_config":`+cb+`}`, `[{"provider":"@a"},{"provider":"@b"}]`)
 }
 
@@ -20,7 +20,7 @@ const twoFailures = `{"failure_threshold":2,"cooldown_interval":30000}`
 func TestBreakerOpensAndCloses(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{
-		guarded(twoFailures),
+		breakerConfig(twoFailures),
 		`{"cb_config":` + twoFailures + `,` + branch(`{"mode":"fallback"}`, `[{"provider":"@a"},{"provider":"@b"}]`)[1:],
 		branch(`{"mode":"fallback"}`, `[{"provider":"@a","cbConfig":`+twoFailures+`},{"provider":"@b"}]`),
 	} {
@@ -78,7 +78,7 @@ func TestBreakerCounts(t *testing.T) {
 		{"no answer", plain, []routing.Outcome{{Err: cut}, {Err: cut}}, true},
 		{"cut streams", plain, []routing.Outcome{{Status: 200, Committed: true, Err: cut}, {Status: 200, Committed: true, Err: cut}}, true},
 		{"not served", plain, []routing.Outcome{{Status: 501, Skipped: true}, {Status: 501, Skipped: true}}, false},
-		{"answered by the gateway", plain, []routing.Outcome{bad, {Status: 200, Own: true}, bad}, true},
+		{"answered by the gateway", plain, []routing.Outcome{bad, {Status: 200, FromGateway: true}, bad}, true},
 		{"client gone", plain, []routing.Outcome{{Final: true, Err: cut}, {Final: true, Err: cut}}, false},
 		{"listed", listed, []routing.Outcome{{Status: 429}, {Status: 429}}, true},
 		{"not listed", listed, []routing.Outcome{bad, bad, bad}, false},
@@ -90,7 +90,7 @@ func TestBreakerCounts(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			e, cfg := routing.NewEngine(newClock(), draws()), parse(t, guarded(c.cb))
+			e, cfg := routing.NewEngine(newClock(), draws()), parse(t, breakerConfig(c.cb))
 			for _, out := range c.outs {
 				upstreams{"@a": out}.run(t, e, cfg, nil)
 			}
@@ -106,17 +106,17 @@ func TestBreakerCounts(t *testing.T) {
 // that fails now in use.
 func TestBreakerShareIsOfLatestRequests(t *testing.T) {
 	t.Parallel()
-	const most = 200 // the latest requests, and one more of the others
+	const maxRequests = 200 // the latest requests, and one more of the others
 	for _, served := range []int{150, 1_000, 20_000} {
-		e, cfg := routing.NewEngine(newClock(), draws()), parse(t, guarded(`{"failure_threshold":1000000,"cooldown_interval":30000,"failure_threshold_percentage":50,"minimum_requests":20}`))
+		e, cfg := routing.NewEngine(newClock(), draws()), parse(t, breakerConfig(`{"failure_threshold":1000000,"cooldown_interval":30000,"failure_threshold_percentage":50,"minimum_requests":20}`))
 		for range served {
 			upstreams{"@a": {Status: 200}}.run(t, e, cfg, nil)
 		}
 		failed := 0
-		for ; e.Breakers("")[0].State != routing.StateOpen && failed <= most; failed++ {
+		for ; e.Breakers("")[0].State != routing.StateOpen && failed <= maxRequests; failed++ {
 			upstreams{"@a": {Status: 502}}.run(t, e, cfg, nil)
 		}
-		if failed > most || failed < 50 {
+		if failed > maxRequests || failed < 50 {
 			t.Errorf("after %d successes the circuit opens with failure %d", served, failed)
 		}
 	}
@@ -125,7 +125,7 @@ func TestBreakerShareIsOfLatestRequests(t *testing.T) {
 func TestBreakerForgetsOldFailures(t *testing.T) {
 	t.Parallel()
 	clk := newClock()
-	e, cfg := routing.NewEngine(clk, draws()), parse(t, guarded(twoFailures))
+	e, cfg := routing.NewEngine(clk, draws()), parse(t, breakerConfig(twoFailures))
 	for range 10 {
 		upstreams{"@a": {Status: 503}}.run(t, e, cfg, nil)
 		clk.advance(20 * time.Second)
@@ -157,7 +157,7 @@ func TestBreakerIsBypassedWhenAllAreOpen(t *testing.T) {
 
 func TestBreakerKeepsScopesApart(t *testing.T) {
 	t.Parallel()
-	e, cfg := routing.NewEngine(newClock(), draws()), parse(t, guarded(twoFailures))
+	e, cfg := routing.NewEngine(newClock(), draws()), parse(t, breakerConfig(twoFailures))
 	for range 5 {
 		upstreams{"@a": {Status: 503}}.run(t, e, cfg, nil)
 	}
@@ -173,7 +173,7 @@ func TestBreakerKeepsScopesApart(t *testing.T) {
 func TestBreakerKeepsConfigsApart(t *testing.T) {
 	t.Parallel()
 	e, down := routing.NewEngine(newClock(), draws()), upstreams{"@a": {Status: 503}}
-	first, second := parse(t, guarded(twoFailures)), parse(t, guarded(twoFailures)+" ")
+	first, second := parse(t, breakerConfig(twoFailures)), parse(t, breakerConfig(twoFailures)+" ")
 	for range 3 {
 		down.run(t, e, first, nil)
 	}

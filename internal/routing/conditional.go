@@ -28,9 +28,9 @@ func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 // target is the index of the target of the first condition that holds, else that of the
 // default, -1 for none.
 func (s *Strategy) target(f Inputs) int {
-	asked := paramCache{Inputs: f}
+	cached := paramCache{Inputs: f}
 	for i := range s.conditions {
-		if c := &s.conditions[i]; c.query.holds(&asked) {
+		if c := &s.conditions[i]; c.query.holds(&cached) {
 			return c.target
 		}
 	}

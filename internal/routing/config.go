@@ -7,7 +7,7 @@ type Config struct {
 	Root *Node
 
 	leaves []*Target
-	sum    uint64 // of the document; keeps what an Engine remembers of one config from another
+	hash   uint64 // of the document; keeps what an Engine remembers of one config from another
 }
 
 // Leaves lists every target of the tree in document order, for example to learn
@@ -24,8 +24,8 @@ type Node struct {
 	Targets  []*Node   // at least one in a branch, nil in a leaf
 	Target   *Target   // nil for a branch
 
-	index   int  // position in the parent's targets
-	guarded bool // the node, or a leaf below it, has a circuit breaker
+	index      int  // position in the parent's targets
+	hasBreaker bool // the node, or a leaf below it, has a circuit breaker
 }
 
 // Single makes a config of one leaf, as the request headers describe it. An empty
@@ -41,7 +41,7 @@ func Single(t Target) *Config {
 		leaves [1]*Target
 	}{target: t}
 	s.leaves[0] = &s.target
-	s.root = Node{Path: t.Path, Weight: 1, Target: &s.target, guarded: t.Breaker != nil}
+	s.root = Node{Path: t.Path, Weight: 1, Target: &s.target, hasBreaker: t.Breaker != nil}
 	s.config = Config{Root: &s.root, leaves: s.leaves[:]}
 	return &s.config
 }

@@ -6,17 +6,17 @@ import "strings"
 // Vertex target that cannot be addressed. Source: contract/dataplane.md 3.4; "@slug" as
 // provider, override_params, and any credential field beside a provider count as
 // content too (ours): a saved provider or a "@slug/model" needs nothing else.
-func (p *parser) content(at string, d *draft) {
+func (p *parser) content(path string, d *draft) {
 	if !d.hasContent() {
-		p.failf(at, "must name a provider with its credentials, a saved provider as @slug, strategy with targets, or a setting such as retry, cache or override_params")
+		p.failf(path, "must name a provider with its credentials, a saved provider as @slug, strategy with targets, or a setting such as retry, cache or override_params")
 	}
 	if d.provider == "vertex-ai" && !d.vertex() {
-		p.failf(at, "vertex-ai needs vertex_region and either vertex_project_id or vertex_service_account_json")
+		p.failf(path, "vertex-ai needs vertex_region and either vertex_project_id or vertex_service_account_json")
 	}
 }
 
 func (d *draft) hasContent() bool {
-	o := &d.own
+	o := &d.explicit
 	return d.usableProvider() || d.virtualKey != "" || d.promptID != "" || d.passthrough ||
 		d.strategy != nil || d.targets != nil || // their absence from each other is reported apart
 		o.cache != nil || o.retry != nil || o.timeout != nil || o.forward != nil ||
@@ -32,7 +32,7 @@ func (d *draft) usableProvider() bool {
 	case strings.HasPrefix(d.provider, "@"), d.provider == "ollama", d.provider == "triton":
 		return true
 	}
-	return !d.apiKey.Empty() || d.own.customHost != "" || len(d.fields) > 0
+	return !d.apiKey.Empty() || d.explicit.customHost != "" || len(d.fields) > 0
 }
 
 func (d *draft) vertex() bool {

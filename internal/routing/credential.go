@@ -48,7 +48,7 @@ func withCredentials(fs fields[draft]) fields[draft] {
 // because that is how headers carry the same fields; only the service account may
 // be an object, and anthropic_beta may be a list.
 func credential(name string) reader[draft] {
-	return func(p *parser, at string, v gjson.Result, d *draft) {
+	return func(p *parser, path string, v gjson.Result, d *draft) {
 		var text string
 		switch {
 		case v.Type == gjson.Number, v.IsBool():
@@ -56,9 +56,9 @@ func credential(name string) reader[draft] {
 		case name == "vertex_service_account_json" && v.IsObject():
 			text = compact(v.Raw)
 		case name == "anthropic_beta" && v.IsArray():
-			text = strings.Join(p.texts(at, v), ",")
+			text = strings.Join(p.texts(path, v), ",")
 		default:
-			text = p.text(at, v)
+			text = p.text(path, v)
 		}
 		d.setField(name, text)
 	}
@@ -81,29 +81,29 @@ func compact(raw string) string {
 }
 
 var deploymentFields = bothSpellings(map[string]reader[Deployment]{
-	"deployment_id": func(p *parser, at string, v gjson.Result, d *Deployment) { d.DeploymentID = p.text(at, v) },
-	"alias":         func(p *parser, at string, v gjson.Result, d *Deployment) { d.Alias = p.text(at, v) },
-	"api_version":   func(p *parser, at string, v gjson.Result, d *Deployment) { d.APIVersion = p.text(at, v) },
-	"is_default":    func(p *parser, at string, v gjson.Result, d *Deployment) { d.Default = p.flag(at, v) },
+	"deployment_id": func(p *parser, path string, v gjson.Result, d *Deployment) { d.DeploymentID = p.text(path, v) },
+	"alias":         func(p *parser, path string, v gjson.Result, d *Deployment) { d.Alias = p.text(path, v) },
+	"api_version":   func(p *parser, path string, v gjson.Result, d *Deployment) { d.APIVersion = p.text(path, v) },
+	"is_default":    func(p *parser, path string, v gjson.Result, d *Deployment) { d.Default = p.flag(path, v) },
 })
 
 // readDeployments reads the list and keeps it among the fields too, under the
 // name and in the shape that saved providers have it.
-func readDeployments(p *parser, at string, v gjson.Result, to *draft) {
+func readDeployments(p *parser, path string, v gjson.Result, to *draft) {
 	to.deployments = []Deployment{}
-	p.eachItem(at, v, func(at string, v gjson.Result) {
+	p.eachItem(path, v, func(path string, v gjson.Result) {
 		var d Deployment
-		if readObject(p, at, v, deploymentFields, &d) && (d.DeploymentID == "" || d.Alias == "" || d.APIVersion == "") {
-			p.failf(at, "deployment_id, alias and api_version are required")
+		if readObject(p, path, v, deploymentFields, &d) && (d.DeploymentID == "" || d.Alias == "" || d.APIVersion == "") {
+			p.failf(path, "deployment_id, alias and api_version are required")
 		}
 		to.deployments = append(to.deployments, d)
 	})
 	if len(to.deployments) == 0 {
-		p.failf(at, "must have at least one deployment")
+		p.failf(path, "must have at least one deployment")
 	}
 	raw, err := json.Marshal(to.deployments)
 	if err != nil { // strings and booleans: cannot happen
-		p.failf(at, "cannot be kept")
+		p.failf(path, "cannot be kept")
 	}
 	to.setField("azure_deployment_config", string(raw))
 }

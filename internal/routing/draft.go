@@ -21,9 +21,9 @@ type draft struct {
 	strategy    *strategyDraft
 	targets     *gjson.Result
 
-	own    inherited // with nil for what is left out
-	before hookDraft
-	after  hookDraft
+	explicit inherited // with nil for what is left out
+	before   hookDraft
+	after    hookDraft
 }
 
 // inherited is what a level hands down. Source: contract/dataplane.md 3.5.
@@ -58,56 +58,58 @@ func (h *hookDraft) joined() []Hook {
 // draftFields are the fields of the root and of every target except the provider
 // credential fields. Source: contract/dataplane.md 3.1.
 var draftFields = withCredentials(bothSpellings(map[string]reader[draft]{
-	"strategy": func(p *parser, at string, v gjson.Result, d *draft) {
+	"strategy": func(p *parser, path string, v gjson.Result, d *draft) {
 		d.strategy = &strategyDraft{}
-		readObject(p, at, v, strategyFields, d.strategy)
+		readObject(p, path, v, strategyFields, d.strategy)
 	},
 	"targets":     func(_ *parser, _ string, v gjson.Result, d *draft) { d.targets = &v },
-	"name":        func(p *parser, at string, v gjson.Result, d *draft) { d.name = p.text(at, v) },
-	"id":          func(p *parser, at string, v gjson.Result, d *draft) { d.own.id = p.text(at, v) },
-	"provider":    func(p *parser, at string, v gjson.Result, d *draft) { d.provider = p.provider(at, v) },
-	"virtual_key": func(p *parser, at string, v gjson.Result, d *draft) { d.virtualKey = p.slug(at, v) },
-	"api_key":     func(p *parser, at string, v gjson.Result, d *draft) { d.apiKey = sealed.New(p.text(at, v)) },
-	"prompt_id":   func(p *parser, at string, v gjson.Result, d *draft) { d.promptID = p.text(at, v) },
-	"weight":      func(p *parser, at string, v gjson.Result, d *draft) { d.weight = new(p.number(at, v, 0, maxWeight)) },
+	"name":        func(p *parser, path string, v gjson.Result, d *draft) { d.name = p.text(path, v) },
+	"id":          func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.id = p.text(path, v) },
+	"provider":    func(p *parser, path string, v gjson.Result, d *draft) { d.provider = p.provider(path, v) },
+	"virtual_key": func(p *parser, path string, v gjson.Result, d *draft) { d.virtualKey = p.slug(path, v) },
+	"api_key":     func(p *parser, path string, v gjson.Result, d *draft) { d.apiKey = sealed.New(p.text(path, v)) },
+	"prompt_id":   func(p *parser, path string, v gjson.Result, d *draft) { d.promptID = p.text(path, v) },
+	"weight": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.weight = new(p.number(path, v, 0, maxWeight))
+	},
 	// accepted beside the strategy too, where it has no effect
-	"on_status_codes": func(p *parser, at string, v gjson.Result, _ *draft) { p.statuses(at, v) },
-	"retry":           func(p *parser, at string, v gjson.Result, d *draft) { d.own.retry = p.retry(at, v) },
-	"cache":           func(p *parser, at string, v gjson.Result, d *draft) { d.own.cache = p.cache(at, v) },
-	"request_timeout": func(p *parser, at string, v gjson.Result, d *draft) { d.own.timeout = new(p.millis(at, v, 0)) },
-	"override_params": func(p *parser, at string, v gjson.Result, d *draft) { d.own.override = p.params(at, v) },
-	"default_params":  func(p *parser, at string, v gjson.Result, d *draft) { d.own.defaults = p.params(at, v) },
-	"drop_params":     func(p *parser, at string, v gjson.Result, d *draft) { d.own.drop = p.texts(at, v) },
-	"custom_host":     func(p *parser, at string, v gjson.Result, d *draft) { d.own.customHost = p.host(at, v) },
-	"forward_headers": func(p *parser, at string, v gjson.Result, d *draft) { d.own.forward = p.forward(at, v) },
-	"passthrough":     func(p *parser, at string, v gjson.Result, d *draft) { d.passthrough = p.flag(at, v) },
-	"strict_open_ai_compliance": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.own.strict = new(p.flag(at, v))
+	"on_status_codes": func(p *parser, path string, v gjson.Result, _ *draft) { p.statuses(path, v) },
+	"retry":           func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.retry = p.retry(path, v) },
+	"cache":           func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.cache = p.cache(path, v) },
+	"request_timeout": func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.timeout = new(p.millis(path, v, 0)) },
+	"override_params": func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.override = p.params(path, v) },
+	"default_params":  func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.defaults = p.params(path, v) },
+	"drop_params":     func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.drop = p.texts(path, v) },
+	"custom_host":     func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.customHost = p.host(path, v) },
+	"forward_headers": func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.forward = p.forward(path, v) },
+	"passthrough":     func(p *parser, path string, v gjson.Result, d *draft) { d.passthrough = p.flag(path, v) },
+	"strict_open_ai_compliance": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.explicit.strict = new(p.flag(path, v))
 	},
-	"input_guardrails": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.before.guardrails = p.shorthand(at, v, Guardrail, "input")
+	"input_guardrails": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.before.guardrails = p.shorthand(path, v, Guardrail, "input")
 	},
-	"output_guardrails": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.after.guardrails = p.shorthand(at, v, Guardrail, "output")
+	"output_guardrails": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.after.guardrails = p.shorthand(path, v, Guardrail, "output")
 	},
-	"input_mutators": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.before.mutators = p.shorthand(at, v, Mutator, "input")
+	"input_mutators": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.before.mutators = p.shorthand(path, v, Mutator, "input")
 	},
-	"output_mutators": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.after.mutators = p.shorthand(at, v, Mutator, "output")
+	"output_mutators": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.after.mutators = p.shorthand(path, v, Mutator, "output")
 	},
-	"before_request_hooks": func(p *parser, at string, v gjson.Result, d *draft) { d.before.hooks = p.hooks(at, v) },
-	"after_request_hooks":  func(p *parser, at string, v gjson.Result, d *draft) { d.after.hooks = p.hooks(at, v) },
-	"cb_config":            func(p *parser, at string, v gjson.Result, d *draft) { d.own.breaker = p.breaker(at, v) },
+	"before_request_hooks": func(p *parser, path string, v gjson.Result, d *draft) { d.before.hooks = p.hooks(path, v) },
+	"after_request_hooks":  func(p *parser, path string, v gjson.Result, d *draft) { d.after.hooks = p.hooks(path, v) },
+	"cb_config":            func(p *parser, path string, v gjson.Result, d *draft) { d.explicit.breaker = p.breaker(path, v) },
 	"deployments":          readDeployments,
-	"fetch_integrated_models": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.own.integrated = new(p.flag(at, v))
+	"fetch_integrated_models": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.explicit.integrated = new(p.flag(path, v))
 	},
-	"continue_stream": func(p *parser, at string, v gjson.Result, d *draft) {
-		d.own.continueStream = new(p.flag(at, v))
+	"continue_stream": func(p *parser, path string, v gjson.Result, d *draft) {
+		d.explicit.continueStream = new(p.flag(path, v))
 	},
-	"options": func(p *parser, at string, _ gjson.Result, _ *draft) {
-		p.failf(at, "belongs to a shape that is no longer read: use strategy and targets")
+	"options": func(p *parser, path string, _ gjson.Result, _ *draft) {
+		p.failf(path, "belongs to a shape that is no longer read: use strategy and targets")
 	},
 }).as("strict_openai_compliance", "strict_open_ai_compliance"))
 

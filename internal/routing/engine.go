@@ -23,18 +23,18 @@ type Inputs interface {
 
 // Outcome is how the try of a target went.
 type Outcome struct {
-	Status    int  // answered or to be answered; 0 when there is no answer at all
-	Committed bool // bytes reached the client: no other target unless it continues the stream
-	Ended     bool // what reached the client cannot be continued
-	Lost      bool // the upstream did not answer, or broke off, whatever Status the caller is told
-	Garbled   bool // its answer cannot be used: the walk goes on as when Skipped, and its breaker counts it
+	Status         int  // answered or to be answered; 0 when there is no answer at all
+	Committed      bool // bytes reached the client: no other target unless it continues the stream
+	Ended          bool // what reached the client cannot be continued
+	UpstreamFailed bool // the upstream did not answer, or broke off, whatever Status the caller is told
+	Garbled        bool // its answer cannot be used: the walk goes on as when Skipped, and its breaker counts it
 	// Skipped: the target could not serve this call and the gateway says so, not the
 	// upstream: endpoint not supported, credentials missing. A fallback moves on
 	// whatever its status list; a breaker does not count it.
-	Skipped bool
-	Own     bool  // the gateway answered by itself: it says nothing about the target, and a breaker does not count it
-	Final   bool  // no other target will do: the client is gone, or its own limits refuse it
-	Err     error // why it is not good; nil for an answer of the upstream, whatever its status
+	Skipped     bool
+	FromGateway bool  // the gateway answered by itself: it says nothing about the target, and a breaker does not count it
+	Final       bool  // no other target will do: the client is gone, or its own limits refuse it
+	Err         error // why it is not good; nil for an answer of the upstream, whatever its status
 	// Latency is the time to the first byte of the answer. Zero means not measured.
 	Latency time.Duration
 }
@@ -44,7 +44,9 @@ func (o *Outcome) good() bool { return o.Err == nil && o.Status >= 200 && o.Stat
 
 // countsForHealth reports whether the outcome says something about the target: a breaker counts it,
 // and so does least_latency.
-func (o *Outcome) countsForHealth() bool { return !o.Final && (!o.Skipped || o.Garbled) && !o.Own }
+func (o *Outcome) countsForHealth() bool {
+	return !o.Final && (!o.Skipped || o.Garbled) && !o.FromGateway
+}
 
 // Try sends a call to one target and says how it went. It runs at most once per
 // target and walk. Calls under way are counted until it returns.
@@ -94,7 +96,7 @@ func (e *Engine) Walk(ctx context.Context, c *Config, scope string, f Inputs, tr
 	if f == nil {
 		f = noFacts{}
 	}
-	w := &walk{engine: e, scope: scope, config: c.sum, facts: f, try: try}
+	w := &walk{engine: e, scope: scope, config: c.hash, facts: f, try: try}
 	return w.node(ctx, c.Root)
 }
 
@@ -132,7 +134,7 @@ func (w *walk) leaf(ctx context.Context, t *Target) Outcome {
 // when every circuit is open. It allocates only when some are open.
 // Source: contract/dataplane.md 4.5.
 func (w *walk) live(n *Node) []*Node {
-	if !n.guarded {
+	if !n.hasBreaker {
 		return n.Targets
 	}
 	now := w.engine.clock.Now()
@@ -154,7 +156,7 @@ func (w *walk) live(n *Node) []*Node {
 // open reports whether a leaf's circuit is open, or those of all leaves below a
 // branch.
 func (w *walk) open(n *Node, now time.Time) bool {
-	if !n.guarded {
+	if !n.hasBreaker {
 		return false
 	}
 	if n.Target != nil {

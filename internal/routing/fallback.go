@@ -12,15 +12,15 @@ import (
 func (w *walk) fallback(ctx context.Context, n *Node) (out Outcome, err error) {
 	for _, t := range w.live(n) {
 		out, err = w.node(ctx, t)
-		if w.settled(ctx, n.Strategy, &out) {
+		if w.isFinalOutcome(ctx, n.Strategy, &out) {
 			break
 		}
 	}
 	return out, err
 }
 
-// settled reports whether the fallback ends with this outcome.
-func (w *walk) settled(ctx context.Context, s *Strategy, out *Outcome) bool {
+// isFinalOutcome reports whether the fallback ends with this outcome.
+func (w *walk) isFinalOutcome(ctx context.Context, s *Strategy, out *Outcome) bool {
 	switch {
 	case out.Final, ctx.Err() != nil:
 		return true

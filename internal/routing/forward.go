@@ -54,16 +54,16 @@ func forwardable(name string) (lower, problem string) {
 
 // forward reads forward_headers. The result is never nil: an empty list overrides
 // an inherited one.
-func (p *parser) forward(at string, v gjson.Result) []string {
+func (p *parser) forward(path string, v gjson.Result) []string {
 	names := []string{}
-	p.eachItem(at, v, func(at string, v gjson.Result) {
-		name := p.text(at, v)
+	p.eachItem(path, v, func(path string, v gjson.Result) {
+		name := p.text(path, v)
 		if name == "" {
 			return
 		}
 		name, problem := forwardable(name)
 		if problem != "" {
-			p.failf(at, "%s", problem)
+			p.failf(path, "%s", problem)
 		}
 		names = append(names, name)
 	})

@@ -11,10 +11,10 @@ import (
 func showHook(h *routing.Hook) string {
 	s := fmt.Sprintf("%s %s", h.Type, h.ID)
 	for _, f := range []struct {
-		name string
-		on   bool
+		name    string
+		enabled bool
 	}{{"deny", h.Deny}, {"async", h.Async}, {"sequential", h.Sequential}, {"soft", h.SoftDeny200}, {"saved", h.Saved()}} {
-		if f.on {
+		if f.enabled {
 			s += " " + f.name
 		}
 	}

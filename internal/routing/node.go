@@ -9,53 +9,53 @@ import (
 // node reads one object of the document and everything below it. at is its path
 // in messages and parent the mode that it is a target of, both "" for the root; depth
 // is 0 for the root.
-func (p *parser) node(at string, depth int, v gjson.Result, from inherited, parent Mode) *Node {
+func (p *parser) node(path string, depth int, v gjson.Result, from inherited, parent Mode) *Node {
 	var d draft
-	if !readObject(p, at, v, draftFields, &d) {
+	if !readObject(p, path, v, draftFields, &d) {
 		return nil
 	}
-	p.content(at, &d)
+	p.content(path, &d)
 	n := &Node{Path: rootPath, Name: d.name, Weight: 1}
-	if at != "" {
-		n.Path = rootPath + "." + at
+	if path != "" {
+		n.Path = rootPath + "." + path
 	}
 	if d.weight != nil {
 		n.Weight = *d.weight
 	}
-	d.own.before, d.own.after = d.before.joined(), d.after.joined()
-	down := from.with(&d.own)
+	d.explicit.before, d.explicit.after = d.before.joined(), d.after.joined()
+	down := from.with(&d.explicit)
 	if d.strategy == nil && d.targets == nil {
 		if parent == ModeConditional { // evaluates no breakers
 			down.breaker = nil
 		}
 		n.Target = down.leaf(n.Path, &d)
-		n.guarded = n.Target.Breaker != nil
+		n.hasBreaker = n.Target.Breaker != nil
 		p.leaves = append(p.leaves, n.Target)
 		return n
 	}
-	p.branch(at, depth, &d, n, down)
+	p.branch(path, depth, &d, n, down)
 	return n
 }
 
 // branch reads the strategy and targets of a node.
-func (p *parser) branch(at string, depth int, d *draft, n *Node, down inherited) {
+func (p *parser) branch(path string, depth int, d *draft, n *Node, down inherited) {
 	switch {
 	case d.strategy == nil:
-		p.failf(key(at, "strategy"), "is required with targets")
+		p.failf(key(path, "strategy"), "is required with targets")
 		return
 	case d.targets == nil:
-		p.failf(key(at, "targets"), "is required with strategy")
+		p.failf(key(path, "targets"), "is required with strategy")
 		return
 	}
 	if d.strategy.breaker != nil {
 		down.breaker = d.strategy.breaker
 	}
-	list := key(at, "targets")
-	p.eachItem(list, *d.targets, func(at string, v gjson.Result) {
-		if t := p.node(at, depth+1, v, down, d.strategy.mode); t != nil {
+	list := key(path, "targets")
+	p.eachItem(list, *d.targets, func(path string, v gjson.Result) {
+		if t := p.node(path, depth+1, v, down, d.strategy.mode); t != nil {
 			t.index = len(n.Targets)
 			n.Targets = append(n.Targets, t)
-			n.guarded = n.guarded || t.guarded
+			n.hasBreaker = n.hasBreaker || t.hasBreaker
 		}
 	})
 	if d.targets.IsArray() && len(d.targets.Array()) == 0 {
@@ -65,57 +65,57 @@ func (p *parser) branch(at string, depth int, d *draft, n *Node, down inherited)
 		p.count(list, d.strategy.mode, n)
 	}
 	if len(p.issues) == 0 {
-		n.Strategy = p.strategy(key(at, "strategy"), d.strategy, n)
+		n.Strategy = p.strategy(key(path, "strategy"), d.strategy, n)
 	}
 }
 
 // count enforces the caps on targets.
 func (p *parser) count(list string, mode Mode, root *Node) {
-	most := p.limits.RootTargets
+	maxTargets := p.limits.RootTargets
 	if mode == ModeConditional {
-		most = p.limits.ConditionalTargets
+		maxTargets = p.limits.ConditionalTargets
 	}
-	if len(root.Targets) > most {
-		p.failf(list, "must not have more than %d targets", most)
+	if len(root.Targets) > maxTargets {
+		p.failf(list, "must not have more than %d targets", maxTargets)
 	}
 	for i, t := range root.Targets {
-		if t.below() > p.limits.NestedTargets {
+		if t.countDescendants() > p.limits.NestedTargets {
 			p.failf(item(list, i), "must not have more than %d targets below it", p.limits.NestedTargets)
 		}
 	}
 }
 
-// below is the number of nodes under n.
-func (n *Node) below() int {
+// countDescendants is the number of nodes under n.
+func (n *Node) countDescendants() int {
 	total := len(n.Targets)
 	for _, t := range n.Targets {
-		total += t.below()
+		total += t.countDescendants()
 	}
 	return total
 }
 
 // with is what a level hands down when own is what it says itself.
-func (from inherited) with(own *inherited) inherited {
-	from.id = cmp.Or(own.id, from.id)
-	from.breaker = cmp.Or(own.breaker, from.breaker)
-	from.defaults = merged(from.defaults, own.defaults)
-	from.override = merged(from.override, own.override)
-	from.drop = mergedList(from.drop, own.drop)
-	from.retry = cmp.Or(own.retry, from.retry)
-	from.cache = cmp.Or(own.cache, from.cache)
-	from.timeout = cmp.Or(own.timeout, from.timeout)
-	from.customHost = cmp.Or(own.customHost, from.customHost)
-	if own.forward != nil {
-		from.forward = own.forward
+func (from inherited) with(explicit *inherited) inherited {
+	from.id = cmp.Or(explicit.id, from.id)
+	from.breaker = cmp.Or(explicit.breaker, from.breaker)
+	from.defaults = merged(from.defaults, explicit.defaults)
+	from.override = merged(from.override, explicit.override)
+	from.drop = mergedList(from.drop, explicit.drop)
+	from.retry = cmp.Or(explicit.retry, from.retry)
+	from.cache = cmp.Or(explicit.cache, from.cache)
+	from.timeout = cmp.Or(explicit.timeout, from.timeout)
+	from.customHost = cmp.Or(explicit.customHost, from.customHost)
+	if explicit.forward != nil {
+		from.forward = explicit.forward
 	}
-	from.strict = cmp.Or(own.strict, from.strict)
-	if own.before != nil {
-		from.before = own.before
+	from.strict = cmp.Or(explicit.strict, from.strict)
+	if explicit.before != nil {
+		from.before = explicit.before
 	}
-	if own.after != nil {
-		from.after = own.after
+	if explicit.after != nil {
+		from.after = explicit.after
 	}
-	from.integrated = cmp.Or(own.integrated, from.integrated)
-	from.continueStream = cmp.Or(own.continueStream, from.continueStream)
+	from.integrated = cmp.Or(explicit.integrated, from.integrated)
+	from.continueStream = cmp.Or(explicit.continueStream, from.continueStream)
 	return from
 }

@@ -70,7 +70,7 @@ func Parse(raw []byte, lim Limits) (*Config, error) {
 		if path, found := duplicateKey(doc); found {
 			p.failf(path, "is given twice")
 		} else if root := p.node("", 0, doc, inherited{}, ""); len(p.issues) == 0 {
-			return &Config{Root: root, leaves: p.leaves, sum: fingerprint(raw)}, nil
+			return &Config{Root: root, leaves: p.leaves, hash: fingerprint(raw)}, nil
 		}
 	}
 	return nil, p.refusal()

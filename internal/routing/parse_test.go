@@ -14,8 +14,8 @@ import (
 // show spells a target without what is empty.
 func show(t *routing.Target) string {
 	var b strings.Builder
-	put := func(name string, v any, given bool) {
-		if given {
+	put := func(name string, v any, isSet bool) {
+		if isSet {
 			fmt.Fprintf(&b, " %s=%v", name, v)
 		}
 	}

@@ -40,7 +40,7 @@ type test struct {
 type operator func(v any, found bool) bool
 
 func (t *test) holds(f Inputs) bool {
-	v, found := t.fact.of(f)
+	v, found := t.fact.resolve(f)
 	for _, op := range t.ops {
 		if !op(v, found) {
 			return false
@@ -69,7 +69,7 @@ func parseFact(s string) (f fact, ok bool) {
 	return fact{}, false
 }
 
-func (f fact) of(facts Inputs) (v any, found bool) {
+func (f fact) resolve(facts Inputs) (v any, found bool) {
 	switch f.source {
 	case "metadata":
 		return anyOf(facts.Metadata(f.key))

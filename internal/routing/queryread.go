@@ -13,104 +13,104 @@ import (
 // the first $and, $or and $regex instead. Source: contract/dataplane.md 4.6.
 //
 // It returns nil for what is no object; other mistakes are only noted.
-func (p *parser) query(at string, v gjson.Result) query {
+func (p *parser) query(path string, v gjson.Result) query {
 	if !v.IsObject() {
-		p.failf(at, "must be an object")
+		p.failf(path, "must be an object")
 		return nil
 	}
 	qs := all{}
 	v.ForEach(func(k, v gjson.Result) bool {
-		name, at := k.String(), key(at, k.String())
+		name, path := k.String(), key(path, k.String())
 		switch {
 		case name == "$and":
-			qs = append(qs, all(p.queries(at, v)))
+			qs = append(qs, all(p.queries(path, v)))
 		case name == "$or":
-			qs = append(qs, some(p.queries(at, v)))
+			qs = append(qs, some(p.queries(path, v)))
 		case strings.HasPrefix(name, "$"):
-			p.failf(at, "unknown operator")
+			p.failf(path, "unknown operator")
 		default:
 			f, ok := parseFact(name)
 			if !ok {
-				p.failf(at, "%s", factForm)
+				p.failf(path, "%s", factForm)
 			}
-			qs = append(qs, &test{f, p.operators(at, v)})
+			qs = append(qs, &test{f, p.operators(path, v)})
 		}
 		return true
 	})
 	if len(qs) == 0 {
-		p.failf(at, "must ask for something")
+		p.failf(path, "must ask for something")
 	}
 	return qs
 }
 
-func (p *parser) queries(at string, v gjson.Result) []query {
+func (p *parser) queries(path string, v gjson.Result) []query {
 	var qs []query
-	p.eachItem(at, v, func(at string, v gjson.Result) { qs = append(qs, p.query(at, v)) })
+	p.eachItem(path, v, func(path string, v gjson.Result) { qs = append(qs, p.query(path, v)) })
 	if len(qs) == 0 {
-		p.failf(at, "must have at least one query")
+		p.failf(path, "must have at least one query")
 	}
 	return qs
 }
 
 // operators reads what a fact must be: a bare value, or an object of operators.
-func (p *parser) operators(at string, v gjson.Result) []operator {
+func (p *parser) operators(path string, v gjson.Result) []operator {
 	if !v.IsObject() {
-		return []operator{equal(p.scalar(at, v))}
+		return []operator{equal(p.scalar(path, v))}
 	}
 	var ops []operator
 	v.ForEach(func(k, v gjson.Result) bool {
-		at := key(at, k.String())
+		path := key(path, k.String())
 		make, ok := makers[k.String()]
 		if !ok {
-			p.failf(at, "unknown operator")
+			p.failf(path, "unknown operator")
 			return true
 		}
-		ops = append(ops, make(p, at, v))
+		ops = append(ops, make(p, path, v))
 		return true
 	})
 	if len(ops) == 0 {
-		p.failf(at, "must have at least one operator")
+		p.failf(path, "must have at least one operator")
 	}
 	return ops
 }
 
 // makers compile the operators. Source: contract/dataplane.md 4.6.
-var makers = map[string]func(p *parser, at string, v gjson.Result) operator{
-	"$eq":  func(p *parser, at string, v gjson.Result) operator { return equal(p.scalar(at, v)) },
-	"$ne":  func(p *parser, at string, v gjson.Result) operator { return not(equal(p.scalar(at, v))) },
-	"$in":  func(p *parser, at string, v gjson.Result) operator { return oneOf(p.scalars(at, v)) },
-	"$nin": func(p *parser, at string, v gjson.Result) operator { return not(oneOf(p.scalars(at, v))) },
+var makers = map[string]func(p *parser, path string, v gjson.Result) operator{
+	"$eq":  func(p *parser, path string, v gjson.Result) operator { return equal(p.scalar(path, v)) },
+	"$ne":  func(p *parser, path string, v gjson.Result) operator { return not(equal(p.scalar(path, v))) },
+	"$in":  func(p *parser, path string, v gjson.Result) operator { return oneOf(p.scalars(path, v)) },
+	"$nin": func(p *parser, path string, v gjson.Result) operator { return not(oneOf(p.scalars(path, v))) },
 	"$gt":  comparison(func(v, limit float64) bool { return v > limit }),
 	"$gte": comparison(func(v, limit float64) bool { return v >= limit }),
 	"$lt":  comparison(func(v, limit float64) bool { return v < limit }),
 	"$lte": comparison(func(v, limit float64) bool { return v <= limit }),
-	"$regex": func(p *parser, at string, v gjson.Result) operator {
-		pattern := p.pattern(at, v)
+	"$regex": func(p *parser, path string, v gjson.Result) operator {
+		pattern := p.pattern(path, v)
 		return matches(pattern, p.instructions)
 	},
 }
 
 func comparison(compare func(v, limit float64) bool) func(*parser, string, gjson.Result) operator {
-	return func(p *parser, at string, v gjson.Result) operator {
+	return func(p *parser, path string, v gjson.Result) operator {
 		limit, ok := number(v.Value())
 		if !ok {
-			p.failf(at, "must be a number, or a string that spells one")
+			p.failf(path, "must be a number, or a string that spells one")
 		}
 		return ordered(limit, compare)
 	}
 }
 
-func (p *parser) scalar(at string, v gjson.Result) scalar {
+func (p *parser) scalar(path string, v gjson.Result) scalar {
 	if v.IsObject() || v.IsArray() {
-		p.failf(at, "must be a string, a number, true, false or null")
+		p.failf(path, "must be a string, a number, true, false or null")
 		return nil
 	}
 	return v.Value()
 }
 
-func (p *parser) scalars(at string, v gjson.Result) []scalar {
+func (p *parser) scalars(path string, v gjson.Result) []scalar {
 	var list []scalar
-	p.eachItem(at, v, func(at string, v gjson.Result) { list = append(list, p.scalar(at, v)) })
+	p.eachItem(path, v, func(path string, v gjson.Result) { list = append(list, p.scalar(path, v)) })
 	return list
 }
 
@@ -123,15 +123,15 @@ const (
 
 // pattern compiles a regular expression of the RE2 syntax, which runs in linear
 // time and has neither look-around nor back-references.
-func (p *parser) pattern(at string, v gjson.Result) *regexp.Regexp {
-	s := p.text(at, v)
+func (p *parser) pattern(path string, v gjson.Result) *regexp.Regexp {
+	s := p.text(path, v)
 	if len(s) > maxPattern {
-		p.failf(at, "must not be longer than %d bytes", maxPattern)
+		p.failf(path, "must not be longer than %d bytes", maxPattern)
 		return nil
 	}
 	parsed, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
-		p.failf(at, "must be a regular expression of the RE2 syntax (no look-around, no back-references)")
+		p.failf(path, "must be a regular expression of the RE2 syntax (no look-around, no back-references)")
 		return nil
 	}
 	if p.instructions == nil {
@@ -141,7 +141,7 @@ func (p *parser) pattern(at string, v gjson.Result) *regexp.Regexp {
 		*p.instructions += size(parsed.Simplify())
 	}
 	if *p.instructions > maxInstructions {
-		p.failf(at, "makes the regular expressions of the config too large together")
+		p.failf(path, "makes the regular expressions of the config too large together")
 		return nil
 	}
 	return regexp.MustCompile(s)

@@ -26,41 +26,41 @@ type parser struct {
 }
 
 // failf notes an issue at a path of the document; the empty path is its root.
-func (p *parser) failf(at, format string, args ...any) {
+func (p *parser) failf(path, format string, args ...any) {
 	if len(p.issues) < maxIssues {
-		if at == "" {
-			at = rootPath
+		if path == "" {
+			path = rootPath
 		}
-		p.issues = append(p.issues, issue{at, fmt.Sprintf(format, args...)})
+		p.issues = append(p.issues, issue{path, fmt.Sprintf(format, args...)})
 	}
 }
 
 // key extends a path by an object key, item by a list position.
-func key(at, name string) string {
+func key(path, name string) string {
 	if !plainKey.MatchString(name) {
 		name = printable(name)
 	}
-	if at == "" {
+	if path == "" {
 		return name
 	}
-	return at + "." + name
+	return path + "." + name
 }
 
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_$.-]{1,64}$`)
 
-func item(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // printable quotes and shortens an odd key of the document for a path.
 func printable(name string) string {
-	const most = 64
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
+	const limit = 64
+	if len(name) > limit {
+		name = strings.ToValidUTF8(name[:limit], "") + "…"
 	}
 	return strconv.Quote(name)
 }
 
 // reader takes one field of a T from the document.
-type reader[T any] func(p *parser, at string, v gjson.Result, to *T)
+type reader[T any] func(p *parser, path string, v gjson.Result, to *T)
 
 // fields are the known fields of an object, by both spellings of their names.
 type fields[T any] map[string]field[T]
@@ -89,36 +89,36 @@ func (fs fields[T]) as(alias, name string) fields[T] {
 
 // camel turns use_retry_after_header into useRetryAfterHeader.
 func camel(name string) string {
-	words := strings.Split(name, "_")
-	for i, w := range words[1:] {
+	parts := strings.Split(name, "_")
+	for i, w := range parts[1:] {
 		if w != "" {
-			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+			parts[i+1] = strings.ToUpper(w[:1]) + w[1:]
 		}
 	}
-	return strings.Join(words, "")
+	return strings.Join(parts, "")
 }
 
 // readObject reads an object of known fields into to. A field that is null counts
 // as absent. It reports whether v is an object at all.
-func readObject[T any](p *parser, at string, v gjson.Result, known fields[T], to *T) bool {
+func readObject[T any](p *parser, path string, v gjson.Result, known fields[T], to *T) bool {
 	if !v.IsObject() {
-		p.failf(at, "must be an object")
+		p.failf(path, "must be an object")
 		return false
 	}
 	seen := map[string]string{}
 	v.ForEach(func(k, v gjson.Result) bool {
 		f, ok := known[k.String()]
 		if !ok {
-			p.failf(key(at, k.String()), "unknown field")
+			p.failf(key(path, k.String()), "unknown field")
 			return true
 		}
 		if other, twice := seen[f.name]; twice {
-			p.failf(key(at, k.String()), "the same field as %s", other)
+			p.failf(key(path, k.String()), "the same field as %s", other)
 			return true
 		}
 		seen[f.name] = k.String()
 		if v.Type != gjson.Null {
-			f.read(p, key(at, k.String()), v, to)
+			f.read(p, key(path, k.String()), v, to)
 		}
 		return true
 	})
@@ -126,53 +126,53 @@ func readObject[T any](p *parser, at string, v gjson.Result, known fields[T], to
 }
 
 // eachItem calls f for the items of a list.
-func (p *parser) eachItem(at string, v gjson.Result, f func(at string, v gjson.Result)) {
-	p.upTo(MaxBytes, at, v, f) // the document's size is the bound
+func (p *parser) eachItem(path string, v gjson.Result, f func(path string, v gjson.Result)) {
+	p.upTo(MaxBytes, path, v, f) // the document's size is the bound
 }
 
 // upTo is eachItem for a list that may have at most that many items.
-func (p *parser) upTo(most int, at string, v gjson.Result, f func(at string, v gjson.Result)) {
+func (p *parser) upTo(limit int, path string, v gjson.Result, f func(path string, v gjson.Result)) {
 	if !v.IsArray() {
-		p.failf(at, "must be a list")
+		p.failf(path, "must be a list")
 		return
 	}
 	items := v.Array()
-	if len(items) > most {
-		p.failf(at, "must not have more than %d items", most)
+	if len(items) > limit {
+		p.failf(path, "must not have more than %d items", limit)
 		return
 	}
 	for i, v := range items {
-		f(item(at, i), v)
+		f(item(path, i), v)
 	}
 }
 
 // text is a string of at least one character.
-func (p *parser) text(at string, v gjson.Result) string {
+func (p *parser) text(path string, v gjson.Result) string {
 	if v.Type != gjson.String || v.Str == "" {
-		p.failf(at, "must be a non-empty string")
+		p.failf(path, "must be a non-empty string")
 		return ""
 	}
 	return v.Str
 }
 
-func (p *parser) flag(at string, v gjson.Result) bool {
+func (p *parser) flag(path string, v gjson.Result) bool {
 	if !v.IsBool() {
-		p.failf(at, "must be true or false")
+		p.failf(path, "must be true or false")
 	}
 	return v.Type == gjson.True
 }
 
-func (p *parser) number(at string, v gjson.Result, low, high float64) float64 {
+func (p *parser) number(path string, v gjson.Result, low, high float64) float64 {
 	if v.Type != gjson.Number || !(v.Num >= low && v.Num <= high) {
-		p.failf(at, "must be a number from %s to %s", plain(low), plain(high))
+		p.failf(path, "must be a number from %s to %s", plain(low), plain(high))
 		return low
 	}
 	return v.Num
 }
 
-func (p *parser) integer(at string, v gjson.Result, low, high int) int {
+func (p *parser) integer(path string, v gjson.Result, low, high int) int {
 	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || v.Num < float64(low) || v.Num > float64(high) {
-		p.failf(at, "must be a whole number from %d to %d", low, high)
+		p.failf(path, "must be a whole number from %d to %d", low, high)
 		return low
 	}
 	return int(v.Num)
@@ -181,32 +181,32 @@ func (p *parser) integer(at string, v gjson.Result, low, high int) int {
 func plain(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // millis reads a whole number of milliseconds up to a day.
-func (p *parser) millis(at string, v gjson.Result, low int) time.Duration {
-	return time.Duration(p.integer(at, v, low, 24*60*60*1000)) * time.Millisecond
+func (p *parser) millis(path string, v gjson.Result, low int) time.Duration {
+	return time.Duration(p.integer(path, v, low, 24*60*60*1000)) * time.Millisecond
 }
 
 // statuses reads a list of HTTP statuses. An empty list is not nil.
-func (p *parser) statuses(at string, v gjson.Result) []int {
+func (p *parser) statuses(path string, v gjson.Result) []int {
 	list := []int{}
-	p.upTo(MaxStatuses, at, v, func(at string, v gjson.Result) {
-		list = append(list, p.integer(at, v, 100, 599))
+	p.upTo(MaxStatuses, path, v, func(path string, v gjson.Result) {
+		list = append(list, p.integer(path, v, 100, 599))
 	})
 	return list
 }
 
 // texts reads a list of strings, at most MaxParams.
-func (p *parser) texts(at string, v gjson.Result) []string {
+func (p *parser) texts(path string, v gjson.Result) []string {
 	var list []string
-	p.upTo(MaxParams, at, v, func(at string, v gjson.Result) {
-		list = append(list, p.text(at, v))
+	p.upTo(MaxParams, path, v, func(path string, v gjson.Result) {
+		list = append(list, p.text(path, v))
 	})
 	return list
 }
 
 // params reads an object whose contents are kept as they stand.
-func (p *parser) params(at string, v gjson.Result) []Param {
+func (p *parser) params(path string, v gjson.Result) []Param {
 	if !v.IsObject() {
-		p.failf(at, "must be an object")
+		p.failf(path, "must be an object")
 		return nil
 	}
 	list := []Param{}
@@ -215,7 +215,7 @@ func (p *parser) params(at string, v gjson.Result) []Param {
 		return len(list) <= MaxParams
 	})
 	if len(list) > MaxParams {
-		p.failf(at, "must not have more than %d fields", MaxParams)
+		p.failf(path, "must not have more than %d fields", MaxParams)
 	}
 	return list
 }

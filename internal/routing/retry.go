@@ -28,11 +28,11 @@ type Retry struct {
 
 // Tried is how a try went, and what was done before it.
 type Tried struct {
-	Retries int           // made so far: 0 after the first try
-	Lost    bool          // the upstream did not answer
-	Status  int           // of its answer
-	Header  wire.Header   // of its answer
-	Waited  time.Duration // the sum of all waits so far
+	Retries        int           // made so far: 0 after the first try
+	UpstreamFailed bool          // the upstream did not answer
+	Status         int           // of its answer
+	Header         wire.Header   // of its answer
+	Waited         time.Duration // the sum of all waits so far
 }
 
 // Next decides after a try. It returns the time to wait and whether to try again;
@@ -44,18 +44,18 @@ func (r *Retry) Next(t Tried, now time.Time) (wait time.Duration, again, refused
 		return 0, false, false
 	}
 	wait = time.Second << t.Retries
-	if t.Lost {
+	if t.UpstreamFailed {
 		return wait, true, false
 	}
 	if t.Status >= 200 && t.Status <= 204 || !slices.Contains(r.OnStatus, t.Status) {
 		return 0, false, false
 	}
 	if r.UseRetryAfter && t.Status == 429 {
-		if asked, ok := retryAfter(t.Header, now); ok {
-			if asked >= retryBudget || t.Waited+asked > retryBudget {
+		if delay, ok := retryAfter(t.Header, now); ok {
+			if delay >= retryBudget || t.Waited+delay > retryBudget {
 				return 0, false, true
 			}
-			return asked, true, false
+			return delay, true, false
 		}
 	}
 	return wait, true, false
@@ -74,8 +74,8 @@ func retryAfter(h wire.Header, now time.Time) (d time.Duration, ok bool) {
 		return d, true
 	}
 	for _, form := range httpDates {
-		if at, err := time.Parse(form, v); err == nil {
-			return max(0, at.Sub(now)), true
+		if date, err := time.Parse(form, v); err == nil {
+			return max(0, date.Sub(now)), true
 		}
 	}
 	return 0, false

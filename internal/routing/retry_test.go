@@ -65,7 +65,7 @@ func TestRetryNext(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			wait, again, refused := c.retry.Next(routing.Tried{Retries: c.n, Lost: c.transport, Status: c.status, Header: c.header, Waited: c.waited}, now)
+			wait, again, refused := c.retry.Next(routing.Tried{Retries: c.n, UpstreamFailed: c.transport, Status: c.status, Header: c.header, Waited: c.waited}, now)
 			if wait != c.wait || again != c.again || refused != c.refused {
 				t.Errorf("got %v %v %v, want %v %v %v", wait, again, refused, c.wait, c.again, c.refused)
 			}

@@ -48,11 +48,11 @@ func (w *walk) stickyTarget(n *Node, live []*Node) *Node {
 // caller hashes the values of the hash fields; ok is false when one is missing or
 // is neither text, number nor boolean. Equal hashes of different callers only
 // make them share a target.
-func (w *walk) caller(s *Sticky) (sum uint64, ok bool) {
+func (w *walk) caller(s *Sticky) (hash uint64, ok bool) {
 	var h maphash.Hash
 	h.SetSeed(w.engine.sticky.seed)
 	for _, f := range s.facts {
-		v, ok := f.of(w.facts)
+		v, ok := f.resolve(w.facts)
 		if !ok {
 			return 0, false
 		}

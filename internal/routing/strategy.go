@@ -60,7 +60,7 @@ var strategies = []struct {
 	mode    Mode
 	run     runner
 	fields  []string
-	prepare func(p *parser, at string, d *strategyDraft, n *Node, s *Strategy)
+	prepare func(p *parser, path string, d *strategyDraft, n *Node, s *Strategy)
 }{
 	{ModeSingle, (*walk).single, nil, prepareSingle},
 	{ModeFallback, (*walk).fallback, nil, prepareFallback},

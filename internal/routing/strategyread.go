@@ -18,11 +18,11 @@ type strategyDraft struct {
 	breaker    *BreakerConfig
 	conditions []conditionDraft
 	otherwise  string
-	given      map[string]string // what only some modes can use: field to path
+	modeFields map[string]string // what only some modes can use: field to path
 }
 
 type conditionDraft struct {
-	at    string
+	path  string
 	query query
 	then  string
 }
@@ -33,10 +33,10 @@ type stickyDraft struct {
 }
 
 func (s *strategyDraft) note(field, at string) {
-	if s.given == nil {
-		s.given = map[string]string{}
+	if s.modeFields == nil {
+		s.modeFields = map[string]string{}
 	}
-	s.given[field] = at
+	s.modeFields[field] = at
 }
 
 var strategyFields = bothSpellings(map[string]reader[strategyDraft]{
@@ -60,7 +60,7 @@ var strategyFields = bothSpellings(map[string]reader[strategyDraft]{
 	"conditions": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
 		s.note("conditions", at)
 		p.eachItem(at, v, func(at string, v gjson.Result) {
-			c := conditionDraft{at: at}
+			c := conditionDraft{path: at}
 			readObject(p, at, v, conditionFields, &c)
 			s.conditions = append(s.conditions, c)
 		})
@@ -117,9 +117,9 @@ func (p *parser) strategy(at string, d *strategyDraft, n *Node) *Strategy {
 		if known.mode != d.mode {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(d.given)) {
+		for _, name := range slices.Sorted(maps.Keys(d.modeFields)) {
 			if !slices.Contains(known.fields, name) {
-				p.failf(d.given[name], "has no effect with mode %s", d.mode)
+				p.failf(d.modeFields[name], "has no effect with mode %s", d.mode)
 			}
 		}
 		s := &Strategy{Mode: d.mode, run: known.run, otherwise: -1}
@@ -167,12 +167,12 @@ func prepareConditional(p *parser, at string, d *strategyDraft, n *Node, s *Stra
 	}
 	for _, c := range d.conditions {
 		if c.query == nil || c.then == "" {
-			p.failf(c.at, "query and then are required")
+			p.failf(c.path, "query and then are required")
 			continue
 		}
-		s.conditions = append(s.conditions, condition{c.query, find(key(c.at, "then"), c.then)})
+		s.conditions = append(s.conditions, condition{c.query, find(key(c.path, "then"), c.then)})
 	}
 	if d.otherwise != "" {
-		s.otherwise = find(d.given["default"], d.otherwise)
+		s.otherwise = find(d.modeFields["default"], d.otherwise)
 	}
 }

@@ -23,22 +23,22 @@ type entryCopier struct {
 // maxCopies bounds the copies of one round.
 const maxCopies = 10_000
 
-// carry copies the lines that are open for longest. With many open, more may be written
+// copyOldEntries copies the lines that are open for longest. With many open, more may be written
 // behind them, or their copies alone would make them old again.
-func (f *Consumer) carry() error {
+func (f *Consumer) copyOldEntries() error {
 	if !f.serving || f.pending > 0 {
 		return nil
 	}
-	limit := uint64(max(f.o.Carry, 2*f.book.Len()))
+	limit := uint64(max(f.o.CopyAfter, 2*f.openEntries.Len()))
 	var old []ledger.Offset
-	for at := range f.book.Open() {
-		if len(old) == maxCopies || f.read.Seq-at.Seq <= limit {
+	for offset := range f.openEntries.Open() {
+		if len(old) == maxCopies || f.read.Seq-offset.Seq <= limit {
 			break
 		}
-		old = append(old, at)
+		old = append(old, offset)
 	}
-	for _, at := range old {
-		if err := f.copyLine(at); err != nil {
+	for _, offset := range old {
+		if err := f.copyLine(offset); err != nil {
 			return err
 		}
 	}
@@ -46,9 +46,9 @@ func (f *Consumer) carry() error {
 }
 
 // copyLine writes the line at a place once more.
-func (f *Consumer) copyLine(at ledger.Offset) (err error) {
-	f.o.Lines.Read(record.Position(at), func(_ record.Position, l *ledger.Entry) bool {
-		l.CopyOf = at.Seq
+func (f *Consumer) copyLine(offset ledger.Offset) (err error) {
+	f.o.Lines.Read(record.Position(offset), func(_ record.Position, l *ledger.Entry) bool {
+		l.CopyOf = offset.Seq
 		if err = f.o.Journal.AppendLine(l); err == nil {
 			f.pending++
 		}
@@ -65,10 +65,10 @@ func (f *Consumer) tooLate(l *ledger.Entry) bool {
 		return false
 	}
 	f.pending = max(f.pending-1, 0)
-	if f.book.Has(l.ID) || l.CopyOf < f.first {
+	if f.openEntries.Has(l.ID) || l.CopyOf < f.first {
 		return false
 	}
-	f.late = append(f.late, ledger.Entry{ID: l.ID, State: ledger.Released, At: l.At, CopyOf: l.CopyOf})
+	f.late = append(f.late, ledger.Entry{ID: l.ID, State: ledger.Released, RecordedAt: l.RecordedAt, CopyOf: l.CopyOf})
 	return true
 }
 

@@ -17,7 +17,7 @@ import (
 // What those do not suffice for waits in the journal for the next start.
 func (f *Consumer) Run(ctx context.Context) error {
 	background.RunWithBackoff(ctx, f.follow, func() uint64 { return f.Stats().Batches }, func(err error, pause time.Duration) {
-		f.trouble.Failed(err, "retry", pause)
+		f.outage.Failed(err, "retry", pause)
 	})
 	if err := background.RunFinal(ctx, f.catchUp); err != nil {
 		return fmt.Errorf("store last usage: %w", err)
@@ -32,7 +32,7 @@ func (f *Consumer) follow(ctx context.Context) error {
 		return err
 	}
 	for waited := time.Duration(0); ; {
-		if f.sums.lines == 0 {
+		if f.unstoredUsage.lines == 0 {
 			if err := f.o.Lines.Wait(ctx, f.read); err != nil {
 				return err
 			}
@@ -85,67 +85,67 @@ func (f *Consumer) catchUp(ctx context.Context) error {
 		}
 		f.setFailure(nil)
 	}
-	return f.carry()
+	return f.copyOldEntries()
 }
 
 // fill reads lines into the sums; full says that there may be more than they take. Sums that
 // the store may have, because it is not known whether it kept them, stay as they are: it
 // knows them again.
 func (f *Consumer) fill() (full bool) {
-	if f.unsure || f.sums.full(f.o.Batch) {
+	if f.unsure || f.unstoredUsage.full(f.o.Batch) {
 		return true
 	}
 	var st Stats
-	f.read = f.o.Lines.Skim(f.read, func(at record.Position, l *ledger.Entry) bool {
+	f.read = f.o.Lines.Skim(f.read, func(pos record.Position, l *ledger.Entry) bool {
 		if f.first == 0 {
-			f.first = at.Seq
+			f.first = pos.Seq
 		}
-		f.take(at, l, &st)
-		return !f.sums.full(f.o.Batch)
+		f.take(pos, l, &st)
+		return !f.unstoredUsage.full(f.o.Batch)
 	})
-	f.sums.to = f.read.Seq
+	f.unstoredUsage.to = f.read.Seq
 	f.noteTaken(&st)
-	return f.sums.full(f.o.Batch)
+	return f.unstoredUsage.full(f.o.Batch)
 }
 
 // noteTaken adds to the figures what take found.
 func (f *Consumer) noteTaken(st *Stats) {
 	f.note(func(s *Stats) {
-		s.Stray, s.Malformed, s.Open = s.Stray+st.Stray, s.Malformed+st.Malformed, f.book.Len()
+		s.Unreserved, s.Malformed, s.Open = s.Unreserved+st.Unreserved, s.Malformed+st.Malformed, f.openEntries.Len()
 		s.Corrected += st.Corrected
 	})
 }
 
 // take brings one line into the book, and its charges into the sums when it is closed
 // and not counted yet. A correction was never open: it has no place in the book.
-func (f *Consumer) take(at record.Position, l *ledger.Entry, st *Stats) {
+func (f *Consumer) take(pos record.Position, l *ledger.Entry, st *Stats) {
 	if l.State == ledger.Corrected {
-		if at.Seq >= f.counted {
+		if pos.Seq >= f.counted {
 			st.Corrected++
-			f.sums.add(l, at.Seq < f.owed)
+			f.unstoredUsage.add(l, pos.Seq < f.deferredUntil)
 		}
 		return
 	}
 	if l.CopyOf != 0 && f.tooLate(l) {
 		return
 	}
-	closed, err := f.book.Apply(ledger.Offset(at), l)
+	closed, err := f.openEntries.Apply(ledger.Offset(pos), l)
 	switch {
 	case err != nil:
 		st.Malformed++
-	case l.State.Closes() && l.CopyOf == 0 && at.Seq >= f.counted:
+	case l.State.Closes() && l.CopyOf == 0 && pos.Seq >= f.counted:
 		if !closed {
-			st.Stray++
+			st.Unreserved++
 		}
-		f.sums.add(l, true)
+		f.unstoredUsage.add(l, true)
 	}
 }
 
 // flush stores the sums, tells the bank, and lets go of what the journal need not keep.
 func (f *Consumer) flush(ctx context.Context) error {
-	if s := &f.sums; s.lines > 0 {
+	if s := &f.unstoredUsage; s.lines > 0 {
 		f.unsure = true
-		if err := f.o.Bank.Sync(func() error { return f.count(ctx) }); err != nil {
+		if err := f.o.Limiter.Sync(func() error { return f.count(ctx) }); err != nil {
 			return err
 		}
 		f.counted, f.unsure = s.to, false
@@ -165,16 +165,16 @@ func (f *Consumer) flush(ctx context.Context) error {
 // count stores the sums. The bank learns of corrections by the meters as they are then:
 // it never had what they take back, unless Postpone told it.
 func (f *Consumer) count(ctx context.Context) error {
-	deltas := f.sums.all()
-	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.sums.to, deltas)
+	deltas := f.unstoredUsage.all()
+	meters, err := f.o.Store.CountUsage(ctx, f.o.Node, f.o.Clock.Now(), f.counted, f.unstoredUsage.to, deltas)
 	if err != nil {
 		return err
 	}
 	if f.stored = len(deltas); !f.serving {
 		return nil
 	}
-	f.o.Bank.MarkFlushed(f.sums.settled().byCounter(), meters)
-	if corrected := f.sums.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
+	f.o.Limiter.MarkFlushed(f.unstoredUsage.usedTotals().byCounter(), meters)
+	if corrected := f.unstoredUsage.corrected(); len(corrected) > 0 && f.o.Corrected != nil {
 		f.o.Corrected(corrected, meters)
 	}
 	return nil
@@ -182,8 +182,8 @@ func (f *Consumer) count(ctx context.Context) error {
 
 // needed is from where the journal must be kept: from the oldest open line on.
 func (f *Consumer) needed() record.Position {
-	if at, ok := f.book.Oldest(); ok {
-		return record.Position(at)
+	if pos, ok := f.openEntries.Oldest(); ok {
+		return record.Position(pos)
 	}
 	return f.read
 }

@@ -25,15 +25,15 @@ func (f *Consumer) Postpone(ctx context.Context) error {
 		}
 		f.counted = seen
 	}
-	into := &deferredStore{Lines: f.o.Lines, bank: f.o.Bank, from: f.counted, orgs: map[string]string{}}
+	into := &deferredStore{Lines: f.o.Lines, limiter: f.o.Limiter, from: f.counted, orgs: map[string]string{}}
 	o := f.o
 	o.Lines, o.Store = into, into
 	twin := New(o)
 	if err := twin.Recover(ctx); err != nil {
 		return err
 	}
-	f.owed = twin.read.Seq
-	f.sums.markReported()
+	f.deferredUntil = twin.read.Seq
+	f.unstoredUsage.markReported()
 	f.note(func(s *Stats) { s.Abandoned += twin.Stats().Abandoned })
 	if err := twin.Err(); err != nil {
 		f.setFailure(err)
@@ -47,35 +47,35 @@ func (f *Consumer) locate(ctx context.Context) error {
 	if f.located {
 		return nil
 	}
-	at, err := f.o.Store.UsagePosition(ctx, f.o.Node)
+	pos, err := f.o.Store.UsagePosition(ctx, f.o.Node)
 	if err != nil {
 		return err
 	}
 	if f.serving {
-		f.forgive(f.counted, at)
+		f.forgive(f.counted, pos)
 	}
-	f.counted, f.located = at, true
+	f.counted, f.located = pos, true
 	return nil
 }
 
 // forgive has the bank forget what it was told between two positions: it was in the store.
 func (f *Consumer) forgive(from, to uint64) {
-	var sum pendingUsage
-	f.o.Lines.Read(record.Position{}, func(at record.Position, l *ledger.Entry) bool {
-		if at.Seq >= from && at.Seq < to && counts(at, l) {
-			sum.add(l, true)
+	var pending pendingUsage
+	f.o.Lines.Read(record.Position{}, func(pos record.Position, l *ledger.Entry) bool {
+		if pos.Seq >= from && pos.Seq < to && counts(pos, l) {
+			pending.add(l, true)
 		}
-		return at.Seq < to
+		return pos.Seq < to
 	})
-	f.o.Bank.MarkFlushed(sum.settled().byCounter(), nil)
+	f.o.Limiter.MarkFlushed(pending.usedTotals().byCounter(), nil)
 }
 
 // counts reports whether the charges of a line count, by itself.
-func counts(at record.Position, l *ledger.Entry) bool {
+func counts(pos record.Position, l *ledger.Entry) bool {
 	if l.State == ledger.Corrected {
 		return true
 	}
-	_, err := new(ledger.OpenEntries).Apply(ledger.Offset(at), l)
+	_, err := new(ledger.OpenEntries).Apply(ledger.Offset(pos), l)
 	return err == nil && l.State.Closes() && l.CopyOf == 0
 }
 
@@ -83,9 +83,9 @@ func counts(at record.Position, l *ledger.Entry) bool {
 // for it. Nothing is trimmed.
 type deferredStore struct {
 	Lines
-	bank Bank
-	from uint64
-	orgs map[string]string // by carrier
+	limiter Limiter
+	from    uint64
+	orgs    map[string]string // by carrier
 }
 
 // Read is that of the lines, and notes whose their charges are.
@@ -94,8 +94,8 @@ func (o *deferredStore) Read(from record.Position, visit func(record.Position, *
 }
 
 // ReadAt is likewise that of the lines.
-func (o *deferredStore) ReadAt(places []record.Position, visit func(record.Position, *ledger.Entry) bool) {
-	o.Lines.ReadAt(places, o.noting(visit))
+func (o *deferredStore) ReadAt(positions []record.Position, visit func(record.Position, *ledger.Entry) bool) {
+	o.Lines.ReadAt(positions, o.noting(visit))
 }
 
 // Skim is Read: without the rest of a line nobody knows whose its charges are.
@@ -104,11 +104,11 @@ func (o *deferredStore) Skim(from record.Position, visit func(record.Position, *
 }
 
 func (o *deferredStore) noting(visit func(record.Position, *ledger.Entry) bool) func(record.Position, *ledger.Entry) bool {
-	return func(at record.Position, l *ledger.Entry) bool {
+	return func(pos record.Position, l *ledger.Entry) bool {
 		for _, c := range l.AllCharges() {
-			o.orgs[c.Carrier] = l.OrgID
+			o.orgs[c.Subject] = l.OrgID
 		}
-		return visit(at, l)
+		return visit(pos, l)
 	}
 }
 
@@ -126,9 +126,9 @@ func (o *deferredStore) CountUsage(_ context.Context, _ string, _ time.Time, _, 
 	parts := make([]quota.NodeShare, 0, len(deltas))
 	for i := range deltas {
 		if d := &deltas[i]; d.Units > 0 { // less does not count before it is stored
-			parts = append(parts, quota.NodeShare{Counter: d.CounterID(), Org: o.orgs[d.CarrierID], Used: d.Units})
+			parts = append(parts, quota.NodeShare{Counter: d.CounterID(), Org: o.orgs[d.SubjectID], Used: d.Units})
 		}
 	}
-	o.bank.AddUnflushed(parts)
+	o.limiter.AddUnflushed(parts)
 	return nil, nil
 }

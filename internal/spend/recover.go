@@ -39,7 +39,7 @@ const abandonBatch = 10_000
 // was written of one is read again while it is in the caches of the processor. left says
 // why some lines stay open.
 func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
-	open := f.places()
+	open := f.openPositions()
 	if len(open) == 0 {
 		return nil, nil
 	}
@@ -64,11 +64,11 @@ func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
 	return nil, nil
 }
 
-// places are those of the open lines.
-func (f *Consumer) places() []record.Position {
-	out := make([]record.Position, 0, f.book.Len())
-	for at := range f.book.Open() {
-		out = append(out, record.Position(at))
+// openPositions are those of the open lines.
+func (f *Consumer) openPositions() []record.Position {
+	out := make([]record.Position, 0, f.openEntries.Len())
+	for pos := range f.openEntries.Open() {
+		out = append(out, record.Position(pos))
 	}
 	return out
 }
@@ -83,14 +83,14 @@ func (f *Consumer) abandon(places []record.Position) (done int, err error) {
 	var st Stats
 	f.o.Lines.ReadAt(places, func(_ record.Position, l *ledger.Entry) bool {
 		interrupted(&a, l, now)
-		var at, next record.Position
-		if at, next, err = f.o.Journal.AppendWhere(&a); err != nil {
+		var pos, next record.Position
+		if pos, next, err = f.o.Journal.AppendWhere(&a); err != nil {
 			return false
 		}
 		done++
-		if at.Seq == f.read.Seq {
-			f.take(at, l, &st)
-			f.read, f.sums.to = next, next.Seq
+		if pos.Seq == f.read.Seq {
+			f.take(pos, l, &st)
+			f.read, f.unstoredUsage.to = next, next.Seq
 		}
 		return true
 	})
@@ -102,7 +102,7 @@ func (f *Consumer) abandon(places []record.Position) (done int, err error) {
 // interrupted makes the log record of a call that an earlier process did not end, with
 // the closing of its line.
 func interrupted(a *record.Attempt, l *ledger.Entry, now time.Time) {
-	room, started := a.Closing[:0], l.At
+	buf, started := a.Closing[:0], l.RecordedAt
 	l.CloseAtMaximum(now)
 	l.CopyOf = 0
 	*a = record.Attempt{
@@ -111,7 +111,7 @@ func interrupted(a *record.Attempt, l *ledger.Entry, now time.Time) {
 		Provider: l.Provider, ProviderID: l.ProviderID, Model: l.Model, Endpoint: l.Endpoint,
 		Outcome: record.Interrupted, Error: "the gateway stopped before the call ended",
 		Spend:   record.Spend{State: l.State.String(), Cost: l.Amount, MaxCost: l.Amount},
-		Closing: l.AppendTo(room),
+		Closing: l.AppendTo(buf),
 	}
 	if l.Unpriced {
 		a.Spend.Unpriced = "no_price"

@@ -13,22 +13,22 @@ import (
 // corrections: it was settled there long ago. The conflict comes back where the store is
 // ahead, so that another process counts for this node.
 func (f *Consumer) replayFrom(ctx context.Context, conflict error) error {
-	at, err := f.o.Store.UsagePosition(ctx, f.o.Node)
+	storedSeq, err := f.o.Store.UsagePosition(ctx, f.o.Node)
 	if err != nil {
 		return err
 	}
-	if at >= f.counted {
+	if storedSeq >= f.counted {
 		return conflict
 	}
-	lines := f.sums.lines
-	f.o.Lines.Read(record.Position{}, func(place record.Position, l *ledger.Entry) bool {
-		if place.Seq >= at && place.Seq < f.counted && counts(place, l) {
-			f.sums.add(l, false)
+	lines := f.unstoredUsage.lines
+	f.o.Lines.Read(record.Position{}, func(pos record.Position, l *ledger.Entry) bool {
+		if pos.Seq >= storedSeq && pos.Seq < f.counted && counts(pos, l) {
+			f.unstoredUsage.add(l, false)
 		}
-		return place.Seq < f.counted
+		return pos.Seq < f.counted
 	})
 	f.o.Logger.Warn("the database has forgotten what was used last, as a replica that took over or a backup has; what the journal still has of it is counted again",
-		"lines", f.sums.lines-lines, "from", at, "to", f.counted)
-	f.counted, f.unsure = at, false
+		"lines", f.unstoredUsage.lines-lines, "from", storedSeq, "to", f.counted)
+	f.counted, f.unsure = storedSeq, false
 	return nil
 }

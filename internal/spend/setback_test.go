@@ -29,7 +29,7 @@ func TestStoreThatForgot(t *testing.T) {
 		if err := w.follower.CatchUp(ctx); err != nil {
 			t.Fatal(err)
 		}
-		w.settled()
+		w.checkStored()
 	}
 	calls()
 	flush()
@@ -42,11 +42,11 @@ func TestStoreThatForgot(t *testing.T) {
 	calls()
 	flush()
 	for _, c := range w.carriers {
-		if m.used[c] != w.want[c] || w.bank.meters[c] != w.want[c] {
-			t.Errorf("of %s are %d stored and %d known, used were %d", c, m.used[c], w.bank.meters[c], w.want[c])
+		if m.used[c] != w.want[c] || w.limiter.meters[c] != w.want[c] {
+			t.Errorf("of %s are %d stored and %d known, used were %d", c, m.used[c], w.limiter.meters[c], w.want[c])
 		}
 	}
-	if st := w.follower.Stats(); st.Stray != 0 || st.Malformed != 0 {
+	if st := w.follower.Stats(); st.Unreserved != 0 || st.Malformed != 0 {
 		t.Errorf("figures %+v", st)
 	}
 	m.position[w.journal.ID()] += 1000

@@ -25,13 +25,13 @@ import (
 type Lines interface {
 	// Read lends the lines from a position on to visit, until it returns false, and
 	// returns the position behind the last entry that was looked at.
-	Read(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position
+	Read(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position
 	// ReadAt is Read of the lines at some places alone, which are in their order.
-	ReadAt(places []record.Position, visit func(at record.Position, l *ledger.Entry) bool)
+	ReadAt(positions []record.Position, visit func(pos record.Position, l *ledger.Entry) bool)
 	// Skim is Read with what sums need of each line alone.
-	Skim(from record.Position, visit func(at record.Position, l *ledger.Entry) bool) record.Position
+	Skim(from record.Position, visit func(pos record.Position, l *ledger.Entry) bool) record.Position
 	// Wait returns nil when there is something to read at a position.
-	Wait(ctx context.Context, at record.Position) error
+	Wait(ctx context.Context, pos record.Position) error
 	// Trim says that nothing before a position is needed any more.
 	Trim(before record.Position) error
 }
@@ -40,7 +40,7 @@ type Lines interface {
 // that are open for long: *journal.Journal.
 type Journal interface {
 	// AppendWhere says where the record stands and where the next entry will.
-	AppendWhere(a *record.Attempt) (at, next record.Position, err error)
+	AppendWhere(a *record.Attempt) (pos, next record.Position, err error)
 	AppendLine(l *ledger.Entry) error
 }
 
@@ -56,8 +56,8 @@ type Store interface {
 	CountUsage(ctx context.Context, node string, now time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error)
 }
 
-// Bank knows the meters in memory: *quota.Bank.
-type Bank interface {
+// Limiter knows the meters in memory: *quota.Bank.
+type Limiter interface {
 	// Sync runs f while nobody else brings meters to the bank.
 	Sync(f func() error) error
 	// MarkFlushed tells what was stored, and the meters as they are then.
@@ -72,17 +72,17 @@ type Options struct {
 	Lines   Lines
 	Journal Journal
 	Store   Store
-	Bank    Bank
+	Limiter Limiter
 
 	// Corrected is told, behind Bank, of corrections that were stored; nil when the meters
 	// that Bank is told are all that there is to know.
 	Corrected func(deltas []quota.Delta, meters []quota.Meter)
 
-	Interval time.Duration // sums wait this long for company, and longer behind many; 0 means one second
-	Batch    int           // closed lines in one transaction; 0 means 100,000
-	Carry    int           // entries behind an open line until it is copied; 0 means 50,000
-	Clock    ident.Clock   // nil means the machine's
-	Logger   *slog.Logger  // nil means none
+	Interval  time.Duration // sums wait this long for company, and longer behind many; 0 means one second
+	Batch     int           // closed lines in one transaction; 0 means 100,000
+	CopyAfter int           // entries behind an open line until it is copied; 0 means 50,000
+	Clock     ident.Clock   // nil means the machine's
+	Logger    *slog.Logger  // nil means none
 }
 
 func (o Options) withDefaults() Options {
@@ -92,8 +92,8 @@ func (o Options) withDefaults() Options {
 	if o.Batch == 0 {
 		o.Batch = 100_000
 	}
-	if o.Carry == 0 {
-		o.Carry = 50_000
+	if o.CopyAfter == 0 {
+		o.CopyAfter = 50_000
 	}
 	if o.Clock == nil {
 		o.Clock = ident.System{}
@@ -107,18 +107,18 @@ func (o Options) withDefaults() Options {
 // Consumer sums the ledger of a node. Recover is called once, Postpone where it could not
 // store, and then Run once; Stats and Err are safe for concurrent use with them.
 type Consumer struct {
-	o       Options
-	book    ledger.OpenEntries
-	read    record.Position // everything before is in book, and in sums or the store
-	counted uint64          // position in the store
-	located bool            // that is what the writer said
-	owed    uint64          // position before which Postpone told the bank of everything
-	sums    pendingUsage
-	unsure  bool // the store may have the sums already
-	stored  int  // meters to which the last transaction added
-	serving bool // Recover or Postpone has ended: what is read was settled in the bank too
+	o             Options
+	openEntries   ledger.OpenEntries
+	read          record.Position // everything before is in book, and in sums or the store
+	counted       uint64          // position in the store
+	located       bool            // that is what the writer said
+	deferredUntil uint64          // position before which Postpone told the bank of everything
+	unstoredUsage pendingUsage
+	unsure        bool // the store may have the sums already
+	stored        int  // meters to which the last transaction added
+	serving       bool // Recover or Postpone has ended: what is read was settled in the bank too
 	entryCopier
-	trouble *background.OutageLog
+	outage *background.OutageLog
 
 	state struct {
 		mu      sync.Mutex // guards what follows
@@ -130,20 +130,20 @@ type Consumer struct {
 // New builds a Follower. Nothing moves until Recover.
 func New(o Options) *Consumer {
 	o = o.withDefaults()
-	return &Consumer{o: o, trouble: background.NewTrouble(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
+	return &Consumer{o: o, outage: background.NewOutageLog(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
 }
 
 // Stats are figures since New, but for Open and Read, which are present ones.
 type Stats struct {
-	Lines     uint64          // lines, closed or corrections, whose charges are in the store
-	Batches   uint64          // transactions
-	Failures  uint64          // transactions that failed; they were tried again
-	Abandoned uint64          // lines of an earlier run that were closed with their bound
-	Stray     uint64          // closed lines that nobody had reserved; they count all the same
-	Corrected uint64          // lines that corrected what was charged for others
-	Malformed uint64          // lines without an id or state; they count nothing
-	Open      int             // lines that are reserved and not closed
-	Read      record.Position // everything before it is counted
+	Lines      uint64          // lines, closed or corrections, whose charges are in the store
+	Batches    uint64          // transactions
+	Failures   uint64          // transactions that failed; they were tried again
+	Abandoned  uint64          // lines of an earlier run that were closed with their bound
+	Unreserved uint64          // closed lines that nobody had reserved; they count all the same
+	Corrected  uint64          // lines that corrected what was charged for others
+	Malformed  uint64          // lines without an id or state; they count nothing
+	Open       int             // lines that are reserved and not closed
+	Read       record.Position // everything before it is counted
 }
 
 // Stats returns the figures.
@@ -173,7 +173,7 @@ func (f *Consumer) setFailure(err error) {
 	defer f.state.mu.Unlock()
 	f.state.failure = err
 	if err == nil {
-		f.trouble.Recovered()
+		f.outage.Recovered()
 		return
 	}
 	f.state.stats.Failures++

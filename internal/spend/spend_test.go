@@ -60,7 +60,7 @@ func TestSumsOnEveryEngine(t *testing.T) {
 				t.Logf("seed %d", seed)
 				random := rand.New(rand.NewPCG(seed, 0))
 				pick := func(_ string, n int) int { return random.IntN(n) }
-				w := newWorld(t, t.TempDir(), s, func(carrier string) int64 { return s.usedOf(t, carrier) }, carriers...)
+				w := newWorld(t, t.TempDir(), s, func(subjectID string) int64 { return s.usedOf(t, subjectID) }, carriers...)
 				for range 120 {
 					w.step(pick)
 				}
@@ -78,12 +78,12 @@ func TestAbsurdCountsDoNotStopTheRest(t *testing.T) {
 	hit, other := ident.NewID(), ident.NewID()
 	s.add(t, hit)
 	s.add(t, other)
-	w := newWorld(t, t.TempDir(), s, func(carrier string) int64 { return s.usedOf(t, carrier) }, hit, other)
-	settle := func(charges ...ledger.Charge) {
+	w := newWorld(t, t.TempDir(), s, func(subjectID string) int64 { return s.usedOf(t, subjectID) }, hit, other)
+	appendCharges := func(charges ...ledger.Charge) {
 		t.Helper()
-		l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, At: noon, OrgID: theOrg, Charges: charges}
+		l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, RecordedAt: noon, OrgID: theOrg, Charges: charges}
 		if l.Charges == nil {
-			counters := []ledger.Counter{{Carrier: hit, Entry: "budget", Counts: ledger.Nanos}}
+			counters := []ledger.Counter{{Subject: hit, Entry: "budget", Counts: ledger.Nanos}}
 			l.Set, l.Amounts = ledger.NewSet(counters), ledger.Amounts{math.MaxInt64}
 		}
 		if err := w.journal.AppendLine(l); err != nil {
@@ -92,15 +92,15 @@ func TestAbsurdCountsDoNotStopTheRest(t *testing.T) {
 	}
 	for range 2 { // transactions
 		for range 2 {
-			settle(ledger.Charge{Carrier: hit, Entry: "budget", Units: math.MaxInt64})
-			settle()
-			settle(ledger.Charge{Carrier: other, Entry: "budget", Units: 7})
+			appendCharges(ledger.Charge{Subject: hit, Entry: "budget", Units: math.MaxInt64})
+			appendCharges()
+			appendCharges(ledger.Charge{Subject: other, Entry: "budget", Units: 7})
 		}
 		if err := w.follower.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if used := s.usedOf(t, hit); used != 8*quota.MostUsed {
+	if used := s.usedOf(t, hit); used != 8*quota.MaxCallUnits {
 		t.Errorf("%d used, want eight times the most that a call counts", used)
 	}
 	if used := s.usedOf(t, other); used != 28 {
@@ -151,8 +151,8 @@ func TestRunTriesAgain(t *testing.T) {
 		w := newWorld(t, dir, m, m.usedOf, "a")
 		stop := run(w)
 		synctest.Wait()
-		for _, behind := range []bool{false, true} {
-			w.store.before, w.store.after = !behind, behind
+		for _, afterCommit := range []bool{false, true} {
+			w.store.before, w.store.after = !afterCommit, afterCommit
 			w.reserve(none)
 			w.end(func(name string, n int) int { return min(n-1, 1) })
 			time.Sleep(1500 * time.Millisecond)
@@ -169,7 +169,7 @@ func TestRunTriesAgain(t *testing.T) {
 		if st := w.follower.Stats(); st.Failures != 2 || st.Lines != 2 {
 			t.Errorf("figures %+v", st)
 		}
-		w.settled()
+		w.checkStored()
 		if err := stop(); err != nil {
 			t.Error(err)
 		}
@@ -190,14 +190,14 @@ func TestStrayAndMalformedLines(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
-	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, At: noon, Charges: []ledger.Charge{{Carrier: "a", Entry: "budget", Units: 7}}}
+	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Settled, RecordedAt: noon, Charges: []ledger.Charge{{Subject: "a", Entry: "budget", Units: 7}}}
 	if err := errors.Join(w.journal.AppendLine(l), w.journal.AppendLine(&ledger.Entry{ID: "none", State: ledger.Settled})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.follower.CatchUp(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st := w.follower.Stats(); st.Stray != 1 || st.Malformed != 1 || m.used["a"] != 7 {
+	if st := w.follower.Stats(); st.Unreserved != 1 || st.Malformed != 1 || m.used["a"] != 7 {
 		t.Errorf("figures %+v, used %d", st, m.used["a"])
 	}
 	if err := w.journal.Close(); err != nil {
@@ -282,8 +282,8 @@ func TestCopiesThatAreTooLate(t *testing.T) {
 // full is a journal that takes no record.
 type full struct{}
 
-func (full) AppendWhere(*record.Attempt) (at, next record.Position, err error) {
-	return at, next, journal.ErrFull
+func (full) AppendWhere(*record.Attempt) (pos, next record.Position, err error) {
+	return pos, next, journal.ErrFull
 }
 
 func (full) AppendLine(*ledger.Entry) error { return journal.ErrFull }
@@ -294,7 +294,7 @@ func TestRecoverWithAFullJournal(t *testing.T) {
 	m := newMemory()
 	w := newWorld(t, t.TempDir(), m, m.usedOf, "a")
 	w.reserve(none)
-	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: full{}, Store: m, Bank: w.bank})
+	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: full{}, Store: m, Limiter: w.limiter})
 	if err := f.Recover(t.Context()); err != nil || !errors.Is(f.Err(), journal.ErrFull) || f.Stats().Open != 1 {
 		t.Errorf("recovered: %v; shown: %v, %+v", err, f.Err(), f.Stats())
 	}
@@ -307,7 +307,7 @@ type crowded struct {
 	others func()
 }
 
-func (c crowded) AppendWhere(a *record.Attempt) (at, next record.Position, err error) {
+func (c crowded) AppendWhere(a *record.Attempt) (pos, next record.Position, err error) {
 	c.others()
 	return c.Journal.AppendWhere(a)
 }
@@ -327,11 +327,11 @@ func TestRecoverWhileOthersWrite(t *testing.T) {
 			w.correct(func(name string, n int) int { return n - 1 })
 		}
 	}}
-	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: j, Store: m, Bank: w.bank, Batch: 3})
+	f := spend.New(spend.Options{Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: j, Store: m, Limiter: w.limiter, Batch: 3})
 	if err := f.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if st := f.Stats(); corrections == 0 || st.Abandoned != 10 || st.Lines != uint64(10+corrections) || st.Corrected != uint64(corrections) || st.Open != 0 || st.Stray != 0 {
+	if st := f.Stats(); corrections == 0 || st.Abandoned != 10 || st.Lines != uint64(10+corrections) || st.Corrected != uint64(corrections) || st.Open != 0 || st.Unreserved != 0 {
 		t.Errorf("%d corrections; figures %+v", corrections, st)
 	}
 	w.finish()
@@ -357,13 +357,13 @@ func BenchmarkRecover(b *testing.B) {
 		for n := range lines {
 			id := ident.NewID()
 			if err := j.AppendLine(&ledger.Entry{
-				ID: id, RequestID: id, State: ledger.Reserved, At: noon, OrgID: org, WorkspaceID: carriers[0], KeyID: carriers[n%10], Provider: "openai", Model: "gpt-4o-mini", Amount: 900_000,
-				Charges: []ledger.Charge{{Carrier: carriers[n%10], Entry: "budget", Units: 900_000}, {Carrier: carriers[0], Entry: "budget", Units: 1}},
+				ID: id, RequestID: id, State: ledger.Reserved, RecordedAt: noon, OrgID: org, WorkspaceID: carriers[0], KeyID: carriers[n%10], Provider: "openai", Model: "gpt-4o-mini", Amount: 900_000,
+				Charges: []ledger.Charge{{Subject: carriers[n%10], Entry: "budget", Units: 900_000}, {Subject: carriers[0], Entry: "budget", Units: 1}},
 			}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		f := spend.New(spend.Options{Node: j.ID(), Lines: j.Lines(), Journal: j, Store: s, Bank: &bank{}})
+		f := spend.New(spend.Options{Node: j.ID(), Lines: j.Lines(), Journal: j, Store: s, Limiter: &recordingLimiter{}})
 		runtime.GC() // the making of the lines is not a part of it
 		began := cpuTime(b)
 		b.StartTimer()
@@ -401,7 +401,7 @@ func TestManyMetersAreStoredLessOften(t *testing.T) {
 	t.Parallel()
 	f := spend.New(spend.Options{})
 	for meters, want := range map[int]time.Duration{0: time.Second, 1999: time.Second, 2000: 2 * time.Second, 10_000: 6 * time.Second, 20_000: 11 * time.Second, 1_000_000: 16 * time.Second} {
-		if got := f.PauseBehind(meters); got != want {
+		if got := f.PauseAfter(meters); got != want {
 			t.Errorf("behind %d meters %v, want %v", meters, got, want)
 		}
 	}

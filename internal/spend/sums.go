@@ -13,7 +13,7 @@ import (
 // millisecond: the store has to know which of them lie before a reset.
 type pendingUsage struct {
 	used    totals // that the bank has, too
-	sets    setSums
+	sets    setTotals
 	raised  totals // by corrections that no bank knows of
 	lowered totals // likewise: no bank is told of these
 	lines   int
@@ -24,7 +24,7 @@ type pendingUsage struct {
 // than nothing.
 func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 	s.lines++
-	at := l.At.UnixMilli()
+	at := l.RecordedAt.UnixMilli()
 	if l.Set != nil && known {
 		s.sets.add(l.Set, at, l.Amounts)
 		return
@@ -34,35 +34,35 @@ func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 		c := &charges[i]
 		switch units := quota.Counted(c.Units); {
 		case units < 0:
-			s.lowered.of(nameOf(c)).add(at, units)
+			s.lowered.get(nameOf(c)).add(at, units)
 		case units > 0 && known:
-			s.used.of(nameOf(c)).add(at, units)
+			s.used.get(nameOf(c)).add(at, units)
 		case units > 0:
-			s.raised.of(nameOf(c)).add(at, units)
+			s.raised.get(nameOf(c)).add(at, units)
 		}
 	}
 }
 
-// mostMeters bounds the meters of one transaction, nearly: the store has others waiting.
-const mostMeters = 50_000
+// maxMeters bounds the meters of one transaction, nearly: the store has others waiting.
+const maxMeters = 50_000
 
 // full reports whether the sums are to be stored before more is added.
 func (s *pendingUsage) full(lines int) bool {
-	return s.lines >= lines || len(s.used.list)+s.sets.counters >= mostMeters
+	return s.lines >= lines || len(s.used.list)+s.sets.counters >= maxMeters
 }
 
-// settled is what was used.
-func (s *pendingUsage) settled() *totals {
+// usedTotals is what was used.
+func (s *pendingUsage) usedTotals() *totals {
 	s.sets.into(&s.used)
 	return &s.used
 }
 
 // markReported notes that the bank was told of what was raised.
 func (s *pendingUsage) markReported() {
-	for name, i := range s.raised.at {
-		used := s.used.of(name)
+	for name, i := range s.raised.index {
+		used := s.used.get(name)
 		for _, r := range s.raised.list[i].runs {
-			used.add(r.At, r.Units)
+			used.add(r.UsedAtMS, r.Units)
 		}
 	}
 	s.raised = totals{}
@@ -74,21 +74,23 @@ func (s *pendingUsage) corrected() []quota.Delta {
 }
 
 // all is what the store has to be told. It is lent until empty.
-func (s *pendingUsage) all() []quota.Delta { return slices.Concat(s.settled().byTime(), s.corrected()) }
+func (s *pendingUsage) all() []quota.Delta {
+	return slices.Concat(s.usedTotals().byTime(), s.corrected())
+}
 
 // empty forgets what was stored.
 func (s *pendingUsage) empty() { *s = pendingUsage{} }
 
 // totals are sums of charges.
 type totals struct {
-	at   map[counterName]int // in list
-	list []total
+	index map[counterName]int // in list
+	list  []total
 }
 
 // counterName is what a charge says of its counter.
-type counterName struct{ carrier, entry, valueKey string }
+type counterName struct{ subjectID, entry, valueKey string }
 
-func nameOf(c *ledger.Charge) counterName { return counterName{c.Carrier, c.Entry, c.ValueKey} }
+func nameOf(c *ledger.Charge) counterName { return counterName{c.Subject, c.Entry, c.ValueKey} }
 
 // total is what came to one counter.
 type total struct {
@@ -96,30 +98,30 @@ type total struct {
 	runs  []quota.Run // what came in each millisecond: lines are closed in the order of time, nearly
 }
 
-// of is the total of a counter.
-func (s *totals) of(name counterName) *total {
-	k, ok := s.at[name]
+// get is the total of a counter.
+func (s *totals) get(name counterName) *total {
+	k, ok := s.index[name]
 	if !ok {
-		if s.at == nil {
-			s.at = map[counterName]int{}
+		if s.index == nil {
+			s.index = map[counterName]int{}
 		}
-		meter := quota.Delta{CarrierID: name.carrier, BudgetKey: name.entry, ValueKey: name.valueKey}
+		meter := quota.Delta{SubjectID: name.subjectID, BudgetKey: name.entry, ValueKey: name.valueKey}
 		if meter.BudgetKey == "" {
 			meter.BudgetKey = quota.EntryOf(name.valueKey)
 		}
 		k = len(s.list)
-		s.at[name] = k
+		s.index[name] = k
 		s.list = append(s.list, total{meter: meter})
 	}
 	return &s.list[k]
 }
 
 func (t *total) add(at, units int64) {
-	if n := len(t.runs); n > 0 && t.runs[n-1].At == at {
+	if n := len(t.runs); n > 0 && t.runs[n-1].UsedAtMS == at {
 		t.runs[n-1].Units += units
 		return
 	}
-	t.runs = append(t.runs, quota.Run{At: at, Units: units})
+	t.runs = append(t.runs, quota.Run{UsedAtMS: at, Units: units})
 }
 
 // byCounter has a delta for each counter, without a time.
@@ -142,7 +144,7 @@ func (s *totals) byTime() []quota.Delta {
 		order[i] = &s.list[i]
 	}
 	slices.SortFunc(order, func(a, b *total) int {
-		return cmp.Or(cmp.Compare(a.meter.CarrierID, b.meter.CarrierID), cmp.Compare(a.meter.BudgetKey, b.meter.BudgetKey))
+		return cmp.Or(cmp.Compare(a.meter.SubjectID, b.meter.SubjectID), cmp.Compare(a.meter.BudgetKey, b.meter.BudgetKey))
 	})
 	out := make([]quota.Delta, len(order))
 	for i, t := range order {
@@ -150,9 +152,9 @@ func (s *totals) byTime() []quota.Delta {
 		*d = t.meter
 		var last int64
 		for _, r := range t.runs {
-			d.Units, last = d.Units+r.Units, max(last, r.At)
+			d.Units, last = d.Units+r.Units, max(last, r.UsedAtMS)
 		}
-		if d.At = time.UnixMilli(last).UTC(); len(t.runs) > 1 {
+		if d.UsedAt = time.UnixMilli(last).UTC(); len(t.runs) > 1 {
 			d.Runs = t.runs
 		}
 	}

@@ -43,7 +43,7 @@ type memory struct {
 
 func newMemory() *memory { return &memory{map[string]uint64{}, map[string]int64{}} }
 
-func (m *memory) usedOf(carrier string) int64 { return m.used[carrier] }
+func (m *memory) usedOf(subjectID string) int64 { return m.used[subjectID] }
 
 func (m *memory) UsagePosition(_ context.Context, node string) (uint64, error) {
 	return m.position[node], nil
@@ -53,18 +53,18 @@ func (m *memory) UsagePosition(_ context.Context, node string) (uint64, error) {
 func (m *memory) UsageSeen(_ context.Context, node string) (uint64, error) { return 0, nil }
 
 func (m *memory) CountUsage(_ context.Context, node string, _ time.Time, from, to uint64, deltas []quota.Delta) ([]quota.Meter, error) {
-	switch at := m.position[node]; {
-	case at != to && at != from:
-		return nil, fault.Newf(fault.Conflict, "at %d, not %d", at, from)
-	case at != to:
+	switch position := m.position[node]; {
+	case position != to && position != from:
+		return nil, fault.Newf(fault.Conflict, "at %d, not %d", position, from)
+	case position != to:
 		for _, d := range deltas {
-			m.used[d.CarrierID] += d.Units
+			m.used[d.SubjectID] += d.Units
 		}
 		m.position[node] = to
 	}
 	var meters []quota.Meter
 	for _, d := range deltas {
-		meters = append(meters, quota.Meter{Subject: quota.Subject{ID: d.CarrierID}, BudgetKey: d.BudgetKey, Used: m.used[d.CarrierID]})
+		meters = append(meters, quota.Meter{Subject: quota.Subject{ID: d.SubjectID}, BudgetKey: d.BudgetKey, Used: m.used[d.SubjectID]})
 	}
 	return meters, nil
 }
@@ -72,21 +72,21 @@ func (m *memory) CountUsage(_ context.Context, node string, _ time.Time, from, t
 // sql is a store on an engine, in which each carrier has one budget.
 type sql struct{ *store.Store }
 
-func (s sql) add(t testing.TB, carrier string) {
+func (s sql) add(t testing.TB, subjectID string) {
 	t.Helper()
 	err := s.InTx(t.Context(), func(tx resource.Tx) error {
-		return s.AddMeter(t.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: carrier, OrgID: ident.NewID()}, BudgetKey: "budget", Limit: 1 << 40})
+		return s.AddMeter(t.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: subjectID, OrgID: ident.NewID()}, BudgetKey: "budget", Limit: 1 << 40})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (s sql) usedOf(t testing.TB, carrier string) int64 {
+func (s sql) usedOf(t testing.TB, subjectID string) int64 {
 	t.Helper()
-	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: carrier})
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{SubjectID: subjectID})
 	if err != nil || len(list) != 1 {
-		t.Fatalf("meters of %s: %v, %v", carrier, list, err)
+		t.Fatalf("meters of %s: %v, %v", subjectID, list, err)
 	}
 	return list[0].Used
 }
@@ -99,11 +99,11 @@ type flaky struct {
 	spend.Store
 	before, after bool
 	during        func()
-	away          bool
+	down          bool
 }
 
 func (s *flaky) UsagePosition(ctx context.Context, node string) (uint64, error) {
-	if s.away {
+	if s.down {
 		return 0, fault.New(fault.ReadOnly, "")
 	}
 	return s.Store.UsagePosition(ctx, node)
@@ -119,7 +119,7 @@ func (s *flaky) CountUsage(ctx context.Context, node string, now time.Time, from
 	if before {
 		return nil, errFlaky
 	}
-	if s.away {
+	if s.down {
 		return nil, fault.New(fault.ReadOnly, "")
 	}
 	meters, err := s.Store.CountUsage(ctx, node, now, from, to, deltas)
@@ -132,18 +132,18 @@ func (s *flaky) CountUsage(ctx context.Context, node string, now time.Time, from
 // theOrg is whose everything in the world is.
 const theOrg = "org"
 
-// bank keeps what was settled and is not stored, and what it is told of the meters.
-type bank struct {
+// recordingLimiter keeps what was settled and is not stored, and what it is told of the meters.
+type recordingLimiter struct {
 	pending map[string]int64
 	meters  map[string]int64
 	nobodys int // parts of which it was not told whose they are
 }
 
-func (b *bank) Sync(f func() error) error { return f() }
+func (b *recordingLimiter) Sync(f func() error) error { return f() }
 
-func (b *bank) MarkFlushed(deltas []quota.Delta, meters []quota.Meter) {
+func (b *recordingLimiter) MarkFlushed(deltas []quota.Delta, meters []quota.Meter) {
 	for _, d := range deltas {
-		b.pending[d.CarrierID] -= d.Units
+		b.pending[d.SubjectID] -= d.Units
 	}
 	for _, m := range meters {
 		b.meters[m.ID] = m.Used
@@ -151,9 +151,9 @@ func (b *bank) MarkFlushed(deltas []quota.Delta, meters []quota.Meter) {
 }
 
 // AddUnflushed adds what is pending from an earlier run.
-func (b *bank) AddUnflushed(parts []quota.NodeShare) {
+func (b *recordingLimiter) AddUnflushed(parts []quota.NodeShare) {
 	for i := range parts {
-		b.pending[parts[i].Counter.Carrier] += parts[i].Used
+		b.pending[parts[i].Counter.Subject] += parts[i].Used
 		if parts[i].Org != theOrg {
 			b.nobodys++
 		}
@@ -165,12 +165,12 @@ type world struct {
 	failer
 	dir      string
 	store    *flaky
-	stored   func(carrier string) int64
+	stored   func(subjectID string) int64
 	carriers []string
 	journal  *journal.Journal
 	records  *journal.Records
 	follower *spend.Consumer
-	bank     *bank
+	limiter  *recordingLimiter
 
 	open        []*ledger.Entry
 	serial      int
@@ -180,7 +180,7 @@ type world struct {
 	consumed    record.Position  // by the log store
 }
 
-func newWorld(t failer, dir string, s spend.Store, stored func(carrier string) int64, carriers ...string) *world {
+func newWorld(t failer, dir string, s spend.Store, stored func(subjectID string) int64, carriers ...string) *world {
 	w := &world{stored: stored, failer: t, dir: dir, store: &flaky{Store: s}, carriers: carriers, want: map[string]int64{}, interrupted: map[string]bool{}}
 	w.start(func(string, int) int { return 0 })
 	return w
@@ -195,14 +195,14 @@ func (w *world) start(pick chooser) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.bank = &bank{pending: map[string]int64{}, meters: map[string]int64{}}
+	w.limiter = &recordingLimiter{pending: map[string]int64{}, meters: map[string]int64{}}
 	w.records = w.journal.Records()
 	w.follower = spend.New(spend.Options{
-		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Bank: w.bank, Batch: 3, Carry: 4, Clock: fixed{},
+		Node: w.journal.ID(), Lines: w.journal.Lines(), Journal: w.journal, Store: w.store, Limiter: w.limiter, Batch: 3, CopyAfter: 4, Clock: fixed{},
 	})
 	for again := true; again; again = err != nil {
 		w.store.before, w.store.after = pick("fails before", 4) == 1, pick("fails behind", 4) == 1
-		w.store.away = pick("away", 4) == 1
+		w.store.down = pick("away", 4) == 1
 		err = w.follower.Recover(context.Background())
 		if fault.Has(err, fault.ReadOnly) {
 			w.postpone()
@@ -212,7 +212,7 @@ func (w *world) start(pick chooser) {
 			w.Fatal(err)
 		}
 	}
-	w.store.before, w.store.after, w.store.away = false, false, false
+	w.store.before, w.store.after, w.store.down = false, false, false
 }
 
 // postpone has the bank know everything that was used before anything is served.
@@ -225,7 +225,7 @@ func (w *world) postpone() {
 		w.Fatal("nothing shows that sums are not stored")
 	}
 	for _, c := range w.carriers {
-		if got := w.bank.pending[c] + w.stored(c); got < w.want[c] {
+		if got := w.limiter.pending[c] + w.stored(c); got < w.want[c] {
 			w.Fatalf("limits know %d used of %s, want at least %d", got, c, w.want[c])
 		}
 	}
@@ -250,16 +250,16 @@ func (w *world) stop() {
 
 func (w *world) count(l *ledger.Entry) {
 	for _, c := range l.AllCharges() {
-		w.want[c.Carrier] += c.Units
+		w.want[c.Subject] += c.Units
 	}
 }
 
 func (w *world) reserve(pick chooser) {
 	w.Helper()
 	w.serial++
-	l := &ledger.Entry{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, At: noon, OrgID: theOrg, Provider: "openai", Amount: 100}
+	l := &ledger.Entry{ID: ident.NewID(), RequestID: ident.NewID(), State: ledger.Reserved, RecordedAt: noon, OrgID: theOrg, Provider: "openai", Amount: 100}
 	for range 1 + pick("holds", 3) {
-		l.Charges = append(l.Charges, ledger.Charge{Carrier: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
+		l.Charges = append(l.Charges, ledger.Charge{Subject: w.carriers[pick("carrier", len(w.carriers))], Entry: "budget", Units: int64(100 + pick("bound", 100))})
 	}
 	if pick("set", 2) == 0 {
 		w.asSet(l, pick)
@@ -274,7 +274,7 @@ func (w *world) reserve(pick chooser) {
 func (w *world) asSet(l *ledger.Entry, pick chooser) {
 	var counters []ledger.Counter
 	for i, c := range l.Charges {
-		counters = append(counters, ledger.Counter{Carrier: c.Carrier, Entry: c.Entry, Counts: ledger.Counts(i)})
+		counters = append(counters, ledger.Counter{Subject: c.Subject, Entry: c.Entry, Counts: ledger.Counts(i)})
 	}
 	l.Set, l.Charges = ledger.NewSet(counters), nil
 	for i := range l.Amounts {
@@ -305,7 +305,7 @@ func (w *world) end(pick chooser) {
 		l.Amounts[i] = used()
 	}
 	for _, c := range l.AllCharges() {
-		w.bank.pending[c.Carrier] += c.Units
+		w.limiter.pending[c.Subject] += c.Units
 	}
 	var err error
 	if pick("alone", 3) == 0 {
@@ -322,8 +322,8 @@ func (w *world) end(pick chooser) {
 // correct takes back some of what was used, or adds to it.
 func (w *world) correct(pick chooser) {
 	w.Helper()
-	carrier := w.carriers[pick("carrier", len(w.carriers))]
-	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Corrected, At: noon, OrgID: theOrg, Charges: []ledger.Charge{{Carrier: carrier, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
+	subjectID := w.carriers[pick("carrier", len(w.carriers))]
+	l := &ledger.Entry{ID: ident.NewID(), State: ledger.Corrected, RecordedAt: noon, OrgID: theOrg, Charges: []ledger.Charge{{Subject: subjectID, Entry: "budget", Units: int64(pick("more", 200) - 100), Cost: true}}}
 	w.corrected++
 	if err := w.journal.AppendCorrection(&record.Correction{ID: l.ID, Closing: l.AppendTo(nil)}); err != nil {
 		w.Fatal(err)
@@ -346,17 +346,17 @@ func (w *world) flush(pick chooser) {
 		w.Fatalf("flush: %v; shown: %v", err, w.follower.Err())
 	}
 	if err == nil && alone {
-		w.settled()
+		w.checkStored()
 	}
 }
 
-// settled compares the bank with the store behind a flush.
-func (w *world) settled() {
+// checkStored compares the bank with the store behind a flush.
+func (w *world) checkStored() {
 	w.Helper()
-	if w.bank.nobodys > 0 {
-		w.Fatalf("of %d parts the bank was not told whose they are", w.bank.nobodys)
+	if w.limiter.nobodys > 0 {
+		w.Fatalf("of %d parts the bank was not told whose they are", w.limiter.nobodys)
 	}
-	for id, units := range w.bank.pending {
+	for id, units := range w.limiter.pending {
 		if units != 0 {
 			w.Fatalf("%d units of %s are pending behind a flush", units, id)
 		}

@@ -71,7 +71,7 @@ func (s *Store) chargeJob(ctx context.Context, rtx resource.Tx, now time.Time, d
 		return nil, err
 	}
 	for i := range uses {
-		t.change(quota.MeterKind, uses[i].CarrierID, false)
+		t.change(quota.MeterKind, uses[i].SubjectID, false)
 	}
 	return s.metersAfter(ctx, rtx, uses)
 }

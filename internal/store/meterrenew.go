@@ -18,7 +18,7 @@ func (s *Store) dropLate(ctx context.Context, db bun.IDB, uses []usageUpdate, no
 	for i := range uses {
 		u := &uses[i]
 		for k := range u.deltas {
-			if d := &u.deltas[k]; !d.At.IsZero() && u.due(d.At.UnixMilli()) {
+			if d := &u.deltas[k]; !d.UsedAt.IsZero() && u.due(d.UsedAt.UnixMilli()) {
 				if err := s.renew(ctx, db, u.Delta, u.next); err != nil {
 					return err
 				}
@@ -46,7 +46,7 @@ func (s *Store) renew(ctx context.Context, db bun.IDB, d quota.Delta, resetAt in
 			return err
 		}
 	}
-	_, err := resetTo(db.NewUpdate(), resetAt).Where("carrier_id = ?", d.CarrierID).Where("entry = ?", d.BudgetKey).Exec(ctx)
+	_, err := resetTo(db.NewUpdate(), resetAt).Where("carrier_id = ?", d.SubjectID).Where("entry = ?", d.BudgetKey).Exec(ctx)
 	return err
 }
 

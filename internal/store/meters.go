@@ -122,7 +122,7 @@ func (r reads) meters(ctx context.Context, q quota.MeterQuery, limit int64, lock
 	err := r.runStep(ctx, "list usage meters", func(ctx context.Context) error {
 		rows = rows[:0]
 		sel := meterFilter(r.db.NewSelect().Model(&rows), q)
-		if q.MostUsed {
+		if q.SortByUsage {
 			sel = sel.Order("m.used DESC")
 		}
 		if lock != "" {
@@ -158,8 +158,8 @@ func (s *Store) readsOf(from resource.Reader) (r reads, lock string) {
 }
 
 func meterFilter(sel *bun.SelectQuery, q quota.MeterQuery) *bun.SelectQuery {
-	if q.CarrierID != "" {
-		sel = sel.Where("m.carrier_id = ?", q.CarrierID)
+	if q.SubjectID != "" {
+		sel = sel.Where("m.carrier_id = ?", q.SubjectID)
 	}
 	if q.WorkspaceID != "" {
 		sel = sel.Where("m.workspace_id = ?", q.WorkspaceID)

@@ -40,12 +40,12 @@ func usesOf(list []quota.Delta) []usageUpdate {
 // meterName is the primary key of a meter.
 type meterName struct{ subjectID, entry string }
 
-func nameOf(d *quota.Delta) meterName { return meterName{d.CarrierID, d.BudgetKey} }
+func nameOf(d *quota.Delta) meterName { return meterName{d.SubjectID, d.BudgetKey} }
 
 // meter is what is known of it.
 func (u *usageUpdate) meter() quota.Meter {
 	m := quota.Meter{
-		Subject: quota.Subject{ID: u.CarrierID, OrgID: u.org}, BudgetKey: u.BudgetKey, ValueKey: u.ValueKey,
+		Subject: quota.Subject{ID: u.SubjectID, OrgID: u.org}, BudgetKey: u.BudgetKey, ValueKey: u.ValueKey,
 		Used: u.used, LastReset: timeOrNever(u.last),
 	}
 	if u.ValueKey == "" {
@@ -72,9 +72,9 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lo
 		at[nameOf(&u.Delta)] = u
 		switch {
 		case u.BudgetKey == "":
-			heads = append(heads, u.CarrierID)
+			heads = append(heads, u.SubjectID)
 		case u.ValueKey == "":
-			budgets = append(budgets, u.CarrierID)
+			budgets = append(budgets, u.SubjectID)
 		default:
 			counters = append(counters, u)
 		}
@@ -115,7 +115,7 @@ func (s *Store) readUses(ctx context.Context, db bun.IDB, uses []usageUpdate, lo
 		}
 	}
 	for some := range countersOfOne(counters) {
-		where := statement{"m.carrier_id = ? AND ", []any{some[0].CarrierID}}
+		where := statement{"m.carrier_id = ? AND ", []any{some[0].SubjectID}}
 		where.oneOf("m.entry", namesOfCounters(some))
 		if err := read(where); err != nil {
 			return err
@@ -129,7 +129,7 @@ func countersOfOne(ordered []*usageUpdate) iter.Seq[[]*usageUpdate] {
 	return func(yield func([]*usageUpdate) bool) {
 		for len(ordered) > 0 {
 			n := 1
-			for n < min(len(ordered), meterBatch) && ordered[n].CarrierID == ordered[0].CarrierID {
+			for n < min(len(ordered), meterBatch) && ordered[n].SubjectID == ordered[0].SubjectID {
 				n++
 			}
 			if !yield(ordered[:n]) {
@@ -156,8 +156,8 @@ func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) 
 	}
 	var heads []usageUpdate
 	for i := range uses {
-		if u := &uses[i]; u.ValueKey != "" && (len(heads) == 0 || heads[len(heads)-1].CarrierID != u.CarrierID) {
-			heads = append(heads, usageUpdate{Delta: quota.Delta{CarrierID: u.CarrierID}})
+		if u := &uses[i]; u.ValueKey != "" && (len(heads) == 0 || heads[len(heads)-1].SubjectID != u.SubjectID) {
+			heads = append(heads, usageUpdate{Delta: quota.Delta{SubjectID: u.SubjectID}})
 		}
 	}
 	if len(heads) == 0 {
@@ -168,11 +168,11 @@ func (s *Store) readResets(ctx context.Context, db bun.IDB, uses []usageUpdate) 
 	}
 	next := make(map[string]int64, len(heads))
 	for i := range heads {
-		next[heads[i].CarrierID] = heads[i].next
+		next[heads[i].SubjectID] = heads[i].next
 	}
 	for i := range uses {
 		if u := &uses[i]; u.ValueKey != "" {
-			u.next = next[u.CarrierID]
+			u.next = next[u.SubjectID]
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func (s *Store) AddUsage(ctx context.Context, deltas []quota.Delta) error {
 		}
 		t, err := unwrapTx(rtx)
 		for i := 0; i < len(deltas) && err == nil; i++ {
-			t.change(quota.MeterKind, deltas[i].CarrierID, false)
+			t.change(quota.MeterKind, deltas[i].SubjectID, false)
 		}
 		return err
 	})
@@ -191,8 +191,8 @@ func (s *Store) addUses(ctx context.Context, t *tx, uses []usageUpdate) error {
 		case u.Units == 0:
 		case u.there:
 			there = append(there, u)
-			if u.used += u.Units; u.Units < 0 && u.CarrierID != reported {
-				reported = u.CarrierID
+			if u.used += u.Units; u.Units < 0 && u.SubjectID != reported {
+				reported = u.SubjectID
 				t.change(quota.MeterKind, reported, false)
 			}
 		case u.ValueKey != "":
@@ -219,12 +219,12 @@ func plusUsages(list []*usageUpdate, local bool) (out []statement) {
 	if local && len(list) == usageRows {
 		all := statement{plusUsageRows, make([]any, 0, 3*len(list))}
 		for i := range list {
-			all.args = append(all.args, list[i].CarrierID, list[i].BudgetKey, list[i].Units)
+			all.args = append(all.args, list[i].SubjectID, list[i].BudgetKey, list[i].Units)
 		}
 		return []statement{all}
 	}
 	for i := range list {
-		out = append(out, statement{plusUsage, []any{list[i].Units, list[i].CarrierID, list[i].BudgetKey}})
+		out = append(out, statement{plusUsage, []any{list[i].Units, list[i].SubjectID, list[i].BudgetKey}})
 	}
 	return out
 }
@@ -239,7 +239,7 @@ func ordered(deltas []quota.Delta) []quota.Delta {
 		}
 	}
 	byName := func(a, b quota.Delta) int {
-		return cmp.Or(strings.Compare(a.CarrierID, b.CarrierID), strings.Compare(a.BudgetKey, b.BudgetKey))
+		return cmp.Or(strings.Compare(a.SubjectID, b.SubjectID), strings.Compare(a.BudgetKey, b.BudgetKey))
 	}
 	if !slices.IsSortedFunc(list, byName) {
 		slices.SortStableFunc(list, byName)
@@ -263,7 +263,7 @@ FROM usage_meters AS h WHERE h.carrier_id = ? AND h.entry = '' `
 // firstUsage makes the counter of a policy for a value key. Another node may have done so
 // meanwhile.
 func (s *Store) firstUsage(ctx context.Context, db bun.IDB, d *quota.Delta) error {
-	row, err := meterRowOf(quota.Meter{Subject: quota.Subject{ID: d.CarrierID}, BudgetKey: d.BudgetKey, ValueKey: d.ValueKey})
+	row, err := meterRowOf(quota.Meter{Subject: quota.Subject{ID: d.SubjectID}, BudgetKey: d.BudgetKey, ValueKey: d.ValueKey})
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,15 @@ func BenchmarkCountUsage(b *testing.B) {
 			s := storetest.Open(b, settings(b))
 			var deltas []quota.Delta
 			for range meters {
-				d := quota.Delta{CarrierID: ident.NewID(), BudgetKey: ident.NewID(), Units: 10, At: now}
+				d := quota.Delta{SubjectID: ident.NewID(), BudgetKey: ident.NewID(), Units: 10, UsedAt: now}
 				for i := range int64(10) {
-					d.Runs = append(d.Runs, quota.Run{At: now.UnixMilli() - i, Units: 1})
+					d.Runs = append(d.Runs, quota.Run{UsedAtMS: now.UnixMilli() - i, Units: 1})
 				}
 				deltas = append(deltas, d)
 			}
 			err := s.InTx(b.Context(), func(tx resource.Tx) (err error) {
 				for i := 0; i < meters && err == nil; i++ {
-					err = s.AddMeter(b.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: deltas[i].CarrierID, OrgID: "o", WorkspaceID: "w"}, BudgetKey: deltas[i].BudgetKey, Limit: 1 << 60})
+					err = s.AddMeter(b.Context(), tx, quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: deltas[i].SubjectID, OrgID: "o", WorkspaceID: "w"}, BudgetKey: deltas[i].BudgetKey, Limit: 1 << 60})
 				}
 				return err
 			})

@@ -32,7 +32,7 @@ func BenchmarkBoundRequest(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		tokens.BoundRequest(llm.ChatComplete, body, "gpt-4o")
+		tokens.MaxRequestTokens(llm.ChatComplete, body, "gpt-4o")
 	}
 }
 

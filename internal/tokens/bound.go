@@ -10,37 +10,37 @@ import (
 
 // What a provider may put around the words of a call beside them, generously.
 const (
-	turnMost    = 16
-	toolMost    = 64
-	toolsetMost = 1024
-	replyMost   = 64
+	maxTurnOverhead     = 16
+	maxToolOverhead     = 64
+	maxToolsetOverhead  = 1024
+	maxResponseOverhead = 64
 )
 
-// BoundCall is never less than what a provider can count as the input of a conversation:
+// MaxCallTokens is never less than what a provider can count as the input of a conversation:
 // one for each byte of text, and the most that its media and the words around them can
 // come to. Model narrows what media can cost; see Counter.Call. Files that are only named
 // count as 2,097,152 tokens, the largest context window there is: take the smaller of
 // this and the model's own.
-func BoundCall(c *llm.Call, model string) int64 {
-	b := bound{families: []*family{familyOf(model)}}
+func MaxCallTokens(c *llm.Call, model string) int64 {
+	b := maxCounter{families: []*family{familyOf(model)}}
 	countCall(&b, c)
-	return b.sum()
+	return b.result()
 }
 
-// BoundRequest is BoundCall for a raw request body that any of the models may read; see
+// MaxRequestTokens is MaxCallTokens for a raw request body that any of the models may read; see
 // Counter.Request.
-func BoundRequest(ep llm.Endpoint, body []byte, models ...string) int64 {
-	if n, ok := boundPlain(body); ok {
+func MaxRequestTokens(ep llm.Endpoint, body []byte, models ...string) int64 {
+	if n, ok := maxPlainTokens(body); ok {
 		return n
 	}
-	var b bound
+	var b maxCounter
 	for _, model := range models {
 		if f := familyOf(model); !slices.Contains(b.families, f) {
 			b.families = append(b.families, f)
 		}
 	}
-	weighRequest(&b, ep, body)
-	n := b.sum()
+	countRequest(&b, ep, body)
+	n := b.result()
 	if ep == llm.Proxy {
 		n = boundBytes(body)
 	}
@@ -50,26 +50,26 @@ func BoundRequest(ep llm.Endpoint, body []byte, models ...string) int64 {
 	return n
 }
 
-// boundPlain bounds a body that holds no medium by its bytes, and the tools and forms in
+// maxPlainTokens bounds a body that holds no medium by its bytes, and the tools and forms in
 // it, which providers write out in words of their own, by three times theirs. It decodes
 // nothing.
-func boundPlain(body []byte) (n int64, ok bool) {
+func maxPlainTokens(body []byte) (n int64, ok bool) {
 	m := mentioned(body)
 	switch m {
 	case beyond:
 		return 0, false
 	case nothing:
-		return int64(len(body)) + replyMost, true
+		return int64(len(body)) + maxResponseOverhead, true
 	}
 	return boundBytes(body), true
 }
 
-// boundBytes is boundPlain of any body.
+// boundBytes is maxPlainTokens of any body.
 func boundBytes(body []byte) int64 {
-	n := int64(len(body)) + replyMost
+	n := int64(len(body)) + maxResponseOverhead
 	for name, raw := range splice.Members(body) {
 		if rewritten[string(name)] {
-			n += 2*int64(len(raw)) + toolsetMost
+			n += 2*int64(len(raw)) + maxToolsetOverhead
 		}
 	}
 	return n
@@ -84,20 +84,20 @@ const (
 	beyond                 // what may count more than its bytes
 )
 
-// words begin the names of what is not only words, by their first letter.
-var words = func() (by [256][]word) {
+// keywords begin the names of what is not only words, by their first letter.
+var keywords = func() (by [256][]keyword) {
 	for _, name := range [...]string{"image", "input_image", "input_audio", "input_file", "file", "document", "encrypted",
 		`video"`, "video_", "videoU", `audio"`, "audio_", "audioU", "input_video", "s3", "gs://", "gcs", `uri"`, `url"`,
 	} {
-		by[name[0]] = append(by[name[0]], word{name, beyond})
+		by[name[0]] = append(by[name[0]], keyword{name, beyond})
 	}
 	for name := range rewritten {
-		by[name[1]] = append(by[name[1]], word{name[1:], forms})
+		by[name[1]] = append(by[name[1]], keyword{name[1:], forms})
 	}
 	return by
 }()
 
-type word struct {
+type keyword struct {
 	begins string
 	means  mention
 }
@@ -111,64 +111,64 @@ func mentioned(body []byte) mention {
 	if bytes.Contains(body, []byte(`\u`)) {
 		return beyond
 	}
-	most := nothing
+	highest := nothing
 	for {
-		at := bytes.IndexByte(body, '"')
-		if at < 0 || at+1 == len(body) {
-			return most
+		index := bytes.IndexByte(body, '"')
+		if index < 0 || index+1 == len(body) {
+			return highest
 		}
-		body = body[at+1:]
-		for _, w := range words[body[0]] {
+		body = body[index+1:]
+		for _, w := range keywords[body[0]] {
 			if len(body) >= len(w.begins) && string(body[:len(w.begins)]) == w.begins {
-				most = max(most, w.means)
+				highest = max(highest, w.means)
 			}
 		}
-		if most == beyond {
-			return most
+		if highest == beyond {
+			return highest
 		}
 	}
 }
 
-// bound is the scale of the Bound functions.
-type bound struct {
+// maxCounter is the scale of the Bound functions.
+type maxCounter struct {
 	families []*family
 	total    int64
 	turns    int
 	tools    int
 }
 
-func (b *bound) text(s string)   { b.total += int64(len(s)) }
-func (b *bound) sealed(size int) { b.total += int64(size) }
-func (b *bound) tokens(n int64)  { b.total += n }
+func (b *maxCounter) text(s string)   { b.total += int64(len(s)) }
+func (b *maxCounter) sealed(size int) { b.total += int64(size) }
+func (b *maxCounter) tokens(n int64)  { b.total += n }
 
-func (b *bound) medium(m *medium) {
-	var most int64
+func (b *maxCounter) medium(m *medium) {
+	var highest int64
 	for _, f := range b.families {
-		most = max(most, m.bound(f))
+		highest = max(highest, m.maxTokens(f))
 	}
-	b.total += most
+	b.total += highest
 }
 
-func (b *bound) turn(_, name string) {
+func (b *maxCounter) turn(_, name string) {
 	b.turns++
-	b.total += turnMost + int64(len(name))
+	b.total += maxTurnOverhead + int64(len(name))
 }
 
-func (b *bound) tool(t *llm.Tool) {
+func (b *maxCounter) tool(t *llm.Tool) {
 	b.tools++
-	b.total += toolMost + int64(len(t.Name)+len(t.Description)+max(len(t.Schema), 2*len(t.Raw)))
+	b.total += maxToolOverhead + int64(len(t.Name)+len(t.Description)+max(len(t.Schema), 2*len(t.Raw)))
 	if t.Type == llm.Function {
 		b.total += int64(len(t.Schema))
 	}
 }
 
-func (b *bound) sum() int64 {
+func (b *maxCounter) result() int64 {
 	n := b.total
 	if b.turns > 0 {
-		n += replyMost
+		n += maxResponseOverhead
 	}
 	if b.tools > 0 {
-		n += toolsetMost
+		n += maxToolsetOverhead
 	}
 	return n
 }

@@ -7,7 +7,7 @@ func countCall(s counter, c *llm.Call) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		s.turn(string(m.Role), m.Name)
-		weighParts(s, m.Parts)
+		countParts(s, m.Parts)
 	}
 	for i := range c.Tools {
 		s.tool(&c.Tools[i])
@@ -19,13 +19,13 @@ func countCall(s counter, c *llm.Call) {
 	}
 }
 
-func weighParts(s counter, parts []llm.Part) {
+func countParts(s counter, parts []llm.Part) {
 	for i := range parts {
-		weighPart(s, &parts[i])
+		countPart(s, &parts[i])
 	}
 }
 
-func weighPart(s counter, p *llm.Part) {
+func countPart(s counter, p *llm.Part) {
 	switch p.Kind {
 	case llm.TextPart, llm.RefusalPart, llm.ReasoningPart:
 		s.text(p.Text)
@@ -42,7 +42,7 @@ func weighPart(s counter, p *llm.Part) {
 		}
 	case llm.ResultPart:
 		if p.Result != nil {
-			weighParts(s, p.Result.Parts)
+			countParts(s, p.Result.Parts)
 		}
 	case llm.OpaquePart:
 		s.text(string(p.Raw))
@@ -54,9 +54,9 @@ func mediumOf(k llm.PartKind, m *llm.Media) *medium {
 	case m.Plain:
 		return &medium{kind: document, plain: true, text: m.Data}
 	case k == llm.AudioPart:
-		return newMedium(sound, m.MIME, m.Data, m.Detail)
+		return newMedium(audioMedium, m.MIME, m.Data, m.Detail)
 	case k == llm.ImagePart:
-		return newMedium(picture, m.MIME, m.Data, m.Detail)
+		return newMedium(imageMedium, m.MIME, m.Data, m.Detail)
 	}
 	return newMedium(document, m.MIME, m.Data, m.Detail)
 }

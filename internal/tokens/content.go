@@ -83,7 +83,7 @@ func (r *reader) members(raw []byte, depth int) {
 	for name, val := range splice.Members(raw) {
 		key, _ := splice.Unquote(name)
 		switch {
-		case r.answer && repeats(raw, key):
+		case r.isResponse && repeats(raw, key):
 		case key == "function" || key == "function_call" || key == "custom":
 			r.counter.text(lastText(val, "name"))
 			r.members(val, depth+1)
@@ -105,20 +105,20 @@ func mediumIn(p *[lastsMax][]byte) *medium {
 	switch text(p[0]) {
 	case "image_url":
 		if url, bare := splice.Unquote(image); bare {
-			return named(picture, url, "")
+			return named(imageMedium, url, "")
 		}
-		at := lastMembers(image, "url", "detail")
-		return named(picture, text(at[0]), text(at[1]))
+		members := lastMembers(image, "url", "detail")
+		return named(imageMedium, text(members[0]), text(members[1]))
 	case "input_image":
-		return named(picture, text(image), text(detail))
+		return named(imageMedium, text(image), text(detail))
 	case "input_audio":
-		return newMedium(sound, "", lastText(audio, "data"), "")
+		return newMedium(audioMedium, "", lastText(audio, "data"), "")
 	case "file":
 		return named(document, lastText(file, "file_data"), "")
 	case "input_file":
 		return named(document, text(data), "")
 	case "image":
-		return sourced(picture, source)
+		return sourced(imageMedium, source)
 	case "document":
 		return sourced(document, source)
 	}
@@ -138,12 +138,12 @@ func named(k mediumKind, url, detail string) *medium {
 
 // sourced makes a medium of Anthropic's source; nil when that holds parts of its own.
 func sourced(k mediumKind, source []byte) *medium {
-	at := lastMembers(source, "type", "data", "media_type")
-	switch kind := text(at[0]); {
+	members := lastMembers(source, "type", "data", "media_type")
+	switch kind := text(members[0]); {
 	case source == nil || kind == "content":
 		return nil
 	case kind == "text":
-		return &medium{kind: document, plain: true, text: text(at[1])}
+		return &medium{kind: document, plain: true, text: text(members[1])}
 	}
-	return newMedium(k, text(at[2]), text(at[1]), "")
+	return newMedium(k, text(members[2]), text(members[1]), "")
 }

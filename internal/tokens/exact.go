@@ -17,8 +17,8 @@ const CountMax = 16 << 10
 
 // CountRequest is the input that OpenAI bills for a request body of chatComplete,
 // createModelResponse, complete or embed, at most: its text by the vocabulary of the model,
-// and what the API adds to each message. It is exact where BoundRequest has a token for each
-// byte. Known is false, and the caller takes BoundRequest, for everything of which that is
+// and what the API adds to each message. It is exact where MaxRequestTokens has a token for each
+// byte. Known is false, and the caller takes MaxRequestTokens, for everything of which that is
 // not certain: models whose vocabulary is not known, bodies above CountMax, media, tools,
 // forms, and members that this version does not know.
 // Source: OpenAI cookbook, "How to count tokens with tiktoken", read 2026-11.
@@ -48,7 +48,7 @@ func (c *Counter) CountRequest(ep llm.Endpoint, body []byte, model string) (n in
 		return 0, false
 	}
 	if k.turns > 0 {
-		k.total += f.reply + k.extra(model)
+		k.total += f.responseTokens + k.extra(model)
 	}
 	return k.total, true
 }

@@ -17,13 +17,13 @@ import (
 func TestCountRequestIsABound(t *testing.T) {
 	t.Parallel()
 	codecs := map[string]tokenizer.Encoding{"gpt-4o-mini": tokenizer.O200kBase, "gpt-5": tokenizer.O200kBase, "gpt-4-turbo": tokenizer.Cl100kBase, "gpt-3.5-turbo": tokenizer.Cl100kBase}
-	whole := map[string]tokenizer.Codec{}
+	byModel := map[string]tokenizer.Codec{}
 	for model, name := range codecs {
 		codec, err := tokenizer.Get(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole[model] = codec
+		byModel[model] = codec
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		model := rapid.SampledFrom([]string{"gpt-4o-mini", "gpt-5", "gpt-4-turbo", "gpt-3.5-turbo"}).Draw(t, "model")
@@ -33,9 +33,9 @@ func TestCountRequestIsABound(t *testing.T) {
 			Name    string `json:"name,omitempty"`
 		}
 		var list []message
-		least := int64(3)
+		minTokens := int64(3)
 		count := func(s string) int64 {
-			ids, _, err := whole[model].Encode(s)
+			ids, _, err := byModel[model].Encode(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,9 +47,9 @@ func TestCountRequestIsABound(t *testing.T) {
 			m.Content = m.Content[:min(len(m.Content), 6<<10)]
 			m.Content = strings.ToValidUTF8(m.Content, "")
 			list = append(list, m)
-			least += 4 + count(m.Content)
+			minTokens += 4 + count(m.Content)
 			if m.Name != "" {
-				least += 1 + count(m.Name)
+				minTokens += 1 + count(m.Name)
 			}
 		}
 		body, err := json.Marshal(map[string]any{"model": model, "messages": list, "max_tokens": 3})
@@ -60,8 +60,8 @@ func TestCountRequestIsABound(t *testing.T) {
 		if known != (len(body) <= tokens.CountMax) {
 			t.Fatalf("known %v of %d bytes", known, len(body))
 		}
-		if most := tokens.BoundRequest(llm.ChatComplete, body, model); known && (got < least || got > most) {
-			t.Fatalf("%d, want from %d to %d", got, least, most)
+		if maxTokens := tokens.MaxRequestTokens(llm.ChatComplete, body, model); known && (got < minTokens || got > maxTokens) {
+			t.Fatalf("%d, want from %d to %d", got, minTokens, maxTokens)
 		}
 	})
 }
@@ -69,26 +69,26 @@ func TestCountRequestIsABound(t *testing.T) {
 // What the count is not certain of is left to the bound.
 func TestCountRequestKnowsItsLimits(t *testing.T) {
 	t.Parallel()
-	const said = `"messages":[{"role":"user","content":"Say hi."}]`
+	const messages = `"messages":[{"role":"user","content":"Say hi."}]`
 	for _, c := range []struct {
 		ep          llm.Endpoint
 		model, body string
 		want        int64 // 0: not known
 	}{
-		{llm.ChatComplete, "gpt-4o-mini", `{"model":"gpt-4o-mini","max_tokens":3,` + said + `}`, 3 + 4 + 3},
+		{llm.ChatComplete, "gpt-4o-mini", `{"model":"gpt-4o-mini","max_tokens":3,` + messages + `}`, 3 + 4 + 3},
 		{llm.ChatComplete, "gpt-4o", `{"messages":[{"role":"user","content":[{"type":"text","text":"Say hi."}]}]}`, 3 + 4 + 3 + 1},
-		{llm.ChatComplete, "gpt-5", `{` + said + `}`, 3 + 4 + 3 + 16},
+		{llm.ChatComplete, "gpt-5", `{` + messages + `}`, 3 + 4 + 3 + 16},
 		{llm.CreateModelResponse, "gpt-4o", `{"input":"Say hi.","max_output_tokens":16}`, 3 + 4 + 3},
 		{llm.CreateModelResponse, "gpt-4o", `{"input":[{"role":"user","content":"Say hi."}],"instructions":"Say hi."}`, 3 + 4 + 3 + 4 + 3},
 		{llm.Embed, "text-embedding-3-small", `{"input":["Say hi.","Say hi."]}`, 6},
 		{llm.Complete, "gpt-3.5-turbo-instruct", `{"prompt":"Say hi."}`, 3},
-		{llm.ChatComplete, "claude-sonnet-4-5", `{` + said + `}`, 0},
-		{llm.ChatComplete, "gpt-oss-120b", `{` + said + `}`, 0},
-		{llm.ChatComplete, "gpt-4o-search-preview", `{` + said + `}`, 0},
-		{llm.Messages, "gpt-4o", `{` + said + `}`, 0},
-		{llm.ChatComplete, "gpt-4o", `{` + said + `,"tools":[]}`, 0},
-		{llm.ChatComplete, "gpt-4o", `{` + said + `,"to\u006fls":[]}`, 0},
-		{llm.ChatComplete, "gpt-4o", `{` + said + `,"unheard_of":1}`, 0},
+		{llm.ChatComplete, "claude-sonnet-4-5", `{` + messages + `}`, 0},
+		{llm.ChatComplete, "gpt-oss-120b", `{` + messages + `}`, 0},
+		{llm.ChatComplete, "gpt-4o-search-preview", `{` + messages + `}`, 0},
+		{llm.Messages, "gpt-4o", `{` + messages + `}`, 0},
+		{llm.ChatComplete, "gpt-4o", `{` + messages + `,"tools":[]}`, 0},
+		{llm.ChatComplete, "gpt-4o", `{` + messages + `,"to\u006fls":[]}`, 0},
+		{llm.ChatComplete, "gpt-4o", `{` + messages + `,"unheard_of":1}`, 0},
 		{llm.ChatComplete, "gpt-4o", `{"messages":[{"role":"tool","content":"x"}]}`, 0},
 		{llm.ChatComplete, "gpt-4o", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`, 0},
 		{llm.CreateModelResponse, "gpt-4o", `{"input":[{"type":"item_reference","id":"x"}]}`, 0},

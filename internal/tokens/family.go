@@ -4,17 +4,17 @@ import "strings"
 
 // family is how the models of one maker count. Figures are tokens.
 type family struct {
-	names      []string // beginnings of model names, below any path: "gpt-4o" fits "openai/gpt-4o-mini"
-	vocabulary vocabularyName
-	percent    int64 // of what the vocabulary says
-	turn       int64 // that a message costs beside its words, its role included
-	name       int64 // that a speaker's name costs beside its words
-	reply      int64 // that open the answer
-	toolset    int64 // that tools cost beside what they say, once
-	function   *functions
-	vision     vision
-	page       int64 // that a page of a document costs, at most
-	audio      int64 // that a second of sound costs
+	names          []string // beginnings of model names, below any path: "gpt-4o" fits "openai/gpt-4o-mini"
+	vocabulary     vocabularyName
+	percent        int64 // of what the vocabulary says
+	turn           int64 // that a message costs beside its words, its role included
+	name           int64 // that a speaker's name costs beside its words
+	responseTokens int64 // that open the answer
+	toolset        int64 // that tools cost beside what they say, once
+	function       *functions
+	vision         vision
+	page           int64 // that a page of a document costs, at most
+	audio          int64 // that a second of sound costs
 }
 
 // families are read from the top; the first that fits counts.
@@ -61,20 +61,20 @@ var families = []family{
 // stranger is the family of models of no known one.
 var stranger = other(cl100k, 4+1, 8, 346)
 
-func openAI(v vocabularyName, f *functions, look vision, names ...string) family {
-	return family{names: names, vocabulary: v, percent: 100, turn: 3 + 1, name: 1, reply: 3, function: f, vision: look, page: look.most + 1000, audio: 10}
+func openAI(v vocabularyName, f *functions, visionRule vision, names ...string) family {
+	return family{names: names, vocabulary: v, percent: 100, turn: 3 + 1, name: 1, responseTokens: 3, function: f, vision: visionRule, page: visionRule.maxTokens + 1000, audio: 10}
 }
 
 // claude has the figure for tools that Anthropic gives for its Claude 4 models with a
 // choice of auto or none, and pages of the most text that it gives, with their picture.
 // Source: https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview and
 // /build-with-claude/pdf-support, read 2026-11.
-func claude(percent int64, look vision, names ...string) family {
-	return family{names: names, vocabulary: cl100k, percent: percent, turn: 2 + 1, reply: 6, toolset: 346, vision: look, page: 3000 + look.most, audio: 32}
+func claude(percent int64, visionRule vision, names ...string) family {
+	return family{names: names, vocabulary: cl100k, percent: percent, turn: 2 + 1, responseTokens: 6, toolset: 346, vision: visionRule, page: 3000 + visionRule.maxTokens, audio: 32}
 }
 
 func other(v vocabularyName, turn, reply, toolset int64, names ...string) family {
-	return family{names: names, vocabulary: v, percent: 100, turn: turn, reply: reply, toolset: toolset, vision: squares(560, 1601, 6404, 6404), page: 6404, audio: 32}
+	return family{names: names, vocabulary: v, percent: 100, turn: turn, responseTokens: reply, toolset: toolset, vision: squares(560, 1601, 6404, 6404), page: 6404, audio: 32}
 }
 
 func qwen(f family) family {
@@ -91,9 +91,9 @@ func familyOf(model string) *family {
 		name = name[i+1:]
 	}
 	name = strings.TrimPrefix(name, "ft:")
-	for at := 0; at >= 0; at = next(name, at) {
+	for start := 0; start >= 0; start = next(name, start) {
 		for i := range families {
-			if families[i].begins(name[at:]) {
+			if families[i].begins(name[start:]) {
 				return &families[i]
 			}
 		}
@@ -102,12 +102,12 @@ func familyOf(model string) *family {
 }
 
 // next is where the part behind the next dot begins, -1 when there is none.
-func next(name string, at int) int {
-	i := strings.IndexByte(name[at:], '.')
+func next(name string, start int) int {
+	i := strings.IndexByte(name[start:], '.')
 	if i < 0 {
 		return -1
 	}
-	return at + i + 1
+	return start + i + 1
 }
 
 func (f *family) begins(name string) bool {

@@ -25,7 +25,7 @@ var (
 	functions4  = &functions{each: 10, props: 3, prop: 3, enum: -3, enumItem: 3, end: 12}
 )
 
-func (f *functions) of(e *estimate, t *llm.Tool) int64 {
+func (f *functions) count(e *estimate, t *llm.Tool) int64 {
 	n := f.each + e.read(t.Name+":"+strings.TrimSuffix(t.Description, "."))
 	return n + f.properties(e, t.Schema, 0)
 }

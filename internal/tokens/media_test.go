@@ -57,8 +57,8 @@ func TestPictures(t *testing.T) {
 		if got.Tokens-empty(c.model) != c.want || got.Unseen != 0 {
 			t.Errorf("%s %dx%d %s: %+v, want %d", c.model, c.w, c.h, c.detail, got, c.want)
 		}
-		if most := tokens.BoundCall(call, c.model); most < got.Tokens {
-			t.Errorf("%s: bound %d below %d", c.model, most, got.Tokens)
+		if maxTokens := tokens.MaxCallTokens(call, c.model); maxTokens < got.Tokens {
+			t.Errorf("%s: bound %d below %d", c.model, maxTokens, got.Tokens)
 		}
 	}
 }
@@ -78,10 +78,10 @@ func TestSizesOfWebP(t *testing.T) {
 
 // recording is a WAVE file of ten seconds, 8,000 samples of a byte each, with that in front
 // of its format, and that as the bytes of a second in its head.
-func recording(before string, told uint32) []byte {
+func recording(before string, byteRate uint32) []byte {
 	b := []byte("RIFF\x00\x00\x00\x00WAVE" + before + "fmt \x10\x00\x00\x00\x01\x00\x01\x00")
 	b = binary.LittleEndian.AppendUint32(b, 8000)
-	b = binary.LittleEndian.AppendUint32(b, told)
+	b = binary.LittleEndian.AppendUint32(b, byteRate)
 	b = append(b, "\x01\x00\x08\x00data\x80\x38\x01\x00"...)
 	return append(b, make([]byte, 10*8000)...)
 }
@@ -124,7 +124,7 @@ func TestRecordingsLast(t *testing.T) {
 		"nothing":           {nil, 0, 0},
 		"unknown":           {make([]byte, 32_000), 2_000, 2_000},
 	} {
-		head := c.file[:min(len(c.file), tokens.SoundHead)]
+		head := c.file[:min(len(c.file), tokens.AudioHeadBytes)]
 		if got := tokens.AudioMillis(head, int64(len(c.file))); got < c.from || got > c.to {
 			t.Errorf("%s: %d ms, want %d to %d", name, got, c.from, c.to)
 		}
@@ -160,8 +160,8 @@ func TestOtherMedia(t *testing.T) {
 		if got.Tokens-empty(c.model) != c.want || got.Unseen != c.unseen {
 			t.Errorf("%s: %+v, want %d", name, got, c.want)
 		}
-		if most := tokens.BoundCall(call, c.model); most < got.Tokens {
-			t.Errorf("%s: bound %d below %d", name, most, got.Tokens)
+		if maxTokens := tokens.MaxCallTokens(call, c.model); maxTokens < got.Tokens {
+			t.Errorf("%s: bound %d below %d", name, maxTokens, got.Tokens)
 		}
 	}
 }
@@ -179,8 +179,8 @@ func TestMediaInBodies(t *testing.T) {
 		if got := counter.Request(ep, []byte(part), "gpt-4o"); got.Tokens != 765+7 || got.Unseen != 0 {
 			t.Errorf("%s: %+v", ep, got)
 		}
-		if most := tokens.BoundRequest(ep, []byte(part), "gpt-4o"); most > 2000 {
-			t.Errorf("%s: the bound counts base64 as text: %d", ep, most)
+		if maxTokens := tokens.MaxRequestTokens(ep, []byte(part), "gpt-4o"); maxTokens > 2000 {
+			t.Errorf("%s: the bound counts base64 as text: %d", ep, maxTokens)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 type mediumKind uint8
 
 const (
-	picture mediumKind = iota
-	sound
+	imageMedium mediumKind = iota
+	audioMedium
 	film
 	document
 )
@@ -29,9 +29,9 @@ func newMedium(k mediumKind, mime, data, detail string) *medium {
 	m := &medium{kind: k, data: data, detail: detail}
 	switch kind, _, _ := strings.Cut(mime, "/"); {
 	case kind == "image":
-		m.kind = picture
+		m.kind = imageMedium
 	case kind == "audio":
-		m.kind = sound
+		m.kind = audioMedium
 	case kind == "video":
 		m.kind = film
 	case k == document && data != "" && isText(mime):
@@ -60,10 +60,10 @@ func (m *medium) size() int64 { return int64(len(strings.TrimRight(m.data, "="))
 // How long sound and film of unknown form last, in bytes a second: a usual rate for the
 // estimate, the lowest in use for the bound.
 const (
-	soundUsual  = 16_000  // 128 kbit/s
-	soundLowest = 750     // 6 kbit/s, Opus
-	filmUsual   = 125_000 // 1 Mbit/s
-	filmLowest  = 12_500  // 100 kbit/s
+	typicalAudioRate = 16_000  // 128 kbit/s
+	minAudioRate     = 750     // 6 kbit/s, Opus
+	filmUsual        = 125_000 // 1 Mbit/s
+	filmLowest       = 12_500  // 100 kbit/s
 )
 
 // filmSecond is what a second of film costs, with its sound.
@@ -79,10 +79,10 @@ const (
 // Pages of documents whose pages cannot be counted: a usual one for the estimate, the
 // least for the bound, in bytes. The most that a provider reads is a thousand.
 const (
-	pageUsual  = 32 << 10
-	pageLeast  = 1 << 10
-	pagesMax   = 1000
-	pagesLimit = 8 << 20 // of a document that is searched for its pages
+	pageUsual    = 32 << 10
+	minPageBytes = 1 << 10
+	pagesMax     = 1000
+	pagesLimit   = 8 << 20 // of a document that is searched for its pages
 )
 
 // estimate is what the medium costs a family's model, and whether that is a guess about
@@ -90,16 +90,16 @@ const (
 func (m *medium) estimate(f *family) (n int64, unseen bool) {
 	unseen = m.data == ""
 	switch m.kind {
-	case picture:
+	case imageMedium:
 		if unseen {
-			return m.unseenPicture(f), true
+			return m.unseenImage(f), true
 		}
 		if w, h, ok := pixels(decoded(m.data, headBytes)); ok {
-			return min(f.vision.most, f.vision.of(w, h, m.detail)), false
+			return min(f.vision.maxTokens, f.vision.cost(w, h, m.detail)), false
 		}
-		return f.vision.most, false
-	case sound:
-		return f.audio * m.seconds(soundUsual), unseen
+		return f.vision.maxTokens, false
+	case audioMedium:
+		return f.audio * m.seconds(typicalAudioRate), unseen
 	case film:
 		return filmSecond * m.seconds(filmUsual), unseen
 	case document:
@@ -110,9 +110,9 @@ func (m *medium) estimate(f *family) (n int64, unseen bool) {
 	return f.page * m.pages(), false
 }
 
-func (m *medium) unseenPicture(f *family) int64 {
+func (m *medium) unseenImage(f *family) int64 {
 	if m.detail == "low" {
-		return min(f.vision.blind, f.vision.of(512, 512, "low"))
+		return min(f.vision.blind, f.vision.cost(512, 512, "low"))
 	}
 	return f.vision.blind
 }
@@ -122,8 +122,8 @@ func (m *medium) seconds(rate int64) int64 {
 	if m.data == "" {
 		return unseenSeconds
 	}
-	if m.kind == sound {
-		rate = soundRate(decoded(m.data, SoundHead), m.size(), rate)
+	if m.kind == audioMedium {
+		rate = audioByteRate(decoded(m.data, AudioHeadBytes), m.size(), rate)
 	}
 	return max(1, (m.size()+rate-1)/rate)
 }
@@ -131,33 +131,33 @@ func (m *medium) seconds(rate int64) int64 {
 // pages is how many a document has, at least one.
 func (m *medium) pages() int64 {
 	if n := pdfPages(decoded(m.data, pagesLimit)); n > 0 {
-		return min(n, m.pagesMost())
+		return min(n, m.maxPages())
 	}
 	return min(pagesMax, m.size()/pageUsual+1)
 }
 
-func (m *medium) pagesMost() int64 { return min(pagesMax, m.size()/pageLeast+1) }
+func (m *medium) maxPages() int64 { return min(pagesMax, m.size()/minPageBytes+1) }
 
 // window is the largest context window in general use: what a provider cannot read it
 // does not bill.
 const window = 2 << 20
 
-// bound is the most that the medium can cost a family's model.
-func (m *medium) bound(f *family) int64 {
+// maxTokens is the most that the medium can cost a family's model.
+func (m *medium) maxTokens(f *family) int64 {
 	var n int64
 	switch {
 	case m.plain:
 		return int64(len(m.text))
-	case m.kind == picture:
-		return f.vision.most
+	case m.kind == imageMedium:
+		return f.vision.maxTokens
 	case m.data == "":
 		return window
-	case m.kind == sound:
-		n = f.audio * (m.size()/soundLowest + 1)
+	case m.kind == audioMedium:
+		n = f.audio * (m.size()/minAudioRate + 1)
 	case m.kind == film:
 		n = filmSecond * (m.size()/filmLowest + 1)
 	default:
-		n = f.page * m.pagesMost()
+		n = f.page * m.maxPages()
 	}
 	return min(window, n)
 }

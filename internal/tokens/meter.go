@@ -10,8 +10,8 @@ type meter struct {
 
 // Samples of a text that is not counted whole.
 const (
-	samplePiece  = 4 << 10
-	samplePieces = 16
+	sampleChunkBytes = 4 << 10
+	maxSampleChunks  = 16
 )
 
 // count is the number of tokens of s, about so once the limits are reached.
@@ -24,7 +24,7 @@ func (m *meter) count(s string) int64 {
 		return m.counted(len(s), m.load().tokens(s))
 	}
 	m.extrapolated = true
-	if m.sample < samplePiece {
+	if m.sample < sampleChunkBytes {
 		return m.extrapolate(len(s))
 	}
 	return m.sampled(s)
@@ -32,16 +32,16 @@ func (m *meter) count(s string) int64 {
 
 // sampled reckons the tokens of s from pieces that lie evenly over it.
 func (m *meter) sampled(s string) int64 {
-	pieces := min(samplePieces, m.sample/samplePiece, (len(s)+samplePiece-1)/samplePiece)
-	stride := len(s) / pieces
-	size := min(stride, samplePiece)
+	chunks := min(maxSampleChunks, m.sample/sampleChunkBytes, (len(s)+sampleChunkBytes-1)/sampleChunkBytes)
+	stride := len(s) / chunks
+	size := min(stride, sampleChunkBytes)
 	var n int64
-	for i := range pieces {
+	for i := range chunks {
 		n += m.load().tokens(s[i*stride : i*stride+size])
 	}
-	m.sample -= pieces * size
-	m.counted(pieces*size, n)
-	return (n*int64(len(s)) + int64(pieces*size) - 1) / int64(pieces*size)
+	m.sample -= chunks * size
+	m.counted(chunks*size, n)
+	return (n*int64(len(s)) + int64(chunks*size) - 1) / int64(chunks*size)
 }
 
 // extrapolate is what so many bytes of the text so far would be. Without any it is one for

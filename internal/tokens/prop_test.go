@@ -52,9 +52,9 @@ func TestBoundHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c, model := anyCall().Draw(t, "call"), rapid.SampledFrom(models).Draw(t, "model")
-		got, most := counter.Call(c, model).Tokens, tokens.BoundCall(c, model)
-		if got < 0 || most < got {
-			t.Fatalf("estimate %d, bound %d", got, most)
+		got, maxTokens := counter.Call(c, model).Tokens, tokens.MaxCallTokens(c, model)
+		if got < 0 || maxTokens < got {
+			t.Fatalf("estimate %d, bound %d", got, maxTokens)
 		}
 	})
 }
@@ -65,13 +65,13 @@ func TestMoreCostsMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, model := anyCall().Draw(t, "call"), anyCall().Draw(t, "more"), rapid.SampledFrom(models).Draw(t, "model")
 		both := &llm.Call{Messages: append(append([]llm.Message{}, a.Messages...), b.Messages...), Tools: append(append([]llm.Tool{}, a.Tools...), b.Tools...)}
-		whole, most := counter.Call(both, model).Tokens, tokens.BoundCall(both, model)
+		combined, maxTokens := counter.Call(both, model).Tokens, tokens.MaxCallTokens(both, model)
 		for _, c := range []*llm.Call{a, b} {
-			if one := counter.Call(c, model).Tokens; whole < one {
-				t.Fatalf("%d together, %d alone", whole, one)
+			if one := counter.Call(c, model).Tokens; combined < one {
+				t.Fatalf("%d together, %d alone", combined, one)
 			}
-			if one := tokens.BoundCall(c, model); most < one {
-				t.Fatalf("bound %d together, %d alone", most, one)
+			if one := tokens.MaxCallTokens(c, model); maxTokens < one {
+				t.Fatalf("bound %d together, %d alone", maxTokens, one)
 			}
 		}
 	})
@@ -81,9 +81,9 @@ func TestMoreCostsMore(t *testing.T) {
 // nothing otherwise.
 func TestChunksChangeNothing(t *testing.T) {
 	t.Parallel()
-	words := "\nWhan that Aprille with his shoures soote, the droghte of March hath perced to the roote"
-	one := counter.Text(words, "gpt-4o").Tokens
-	if got := counter.Text(strings.Repeat(words, 4000), "gpt-4o").Tokens; got != 4000*one {
+	line := "\nWhan that Aprille with his shoures soote, the droghte of March hath perced to the roote"
+	one := counter.Text(line, "gpt-4o").Tokens
+	if got := counter.Text(strings.Repeat(line, 4000), "gpt-4o").Tokens; got != 4000*one {
 		t.Errorf("%d, want %d", got, 4000*one)
 	}
 	chars := strings.Repeat("春眠不覺曉處處聞啼鳥夜來風雨聲花落知多少", 2000)
@@ -104,12 +104,12 @@ func FuzzRequest(f *testing.F) {
 	eps := []llm.Endpoint{llm.ChatComplete, llm.Messages, llm.CreateModelResponse, llm.Complete, llm.Embed}
 	f.Fuzz(func(t *testing.T, n uint8, body string) {
 		ep, model := eps[int(n)%len(eps)], models[int(n)/len(eps)%len(models)]
-		got, most := counter.Request(ep, []byte(body), model), tokens.BoundRequest(ep, []byte(body), model)
-		if got.Tokens < 0 || most < got.Tokens {
-			t.Errorf("%s %s: estimate %+v, bound %d", ep, model, got, most)
+		got, maxTokens := counter.Request(ep, []byte(body), model), tokens.MaxRequestTokens(ep, []byte(body), model)
+		if got.Tokens < 0 || maxTokens < got.Tokens {
+			t.Errorf("%s %s: estimate %+v, bound %d", ep, model, got, maxTokens)
 		}
-		if answer := counter.Answer(ep, []byte(body), model); answer.Tokens < 0 || answer.Tokens > int64(len(body)) && answer.Unseen == 0 && utf8.ValidString(body) && !strings.Contains(body, `"type"`) {
-			t.Errorf("%s %s: answer %+v of %d bytes", ep, model, answer, len(body))
+		if output := counter.ResponseBody(ep, []byte(body), model); output.Tokens < 0 || output.Tokens > int64(len(body)) && output.Unseen == 0 && utf8.ValidString(body) && !strings.Contains(body, `"type"`) {
+			t.Errorf("%s %s: answer %+v of %d bytes", ep, model, output, len(body))
 		}
 	})
 }

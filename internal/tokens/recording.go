@@ -5,22 +5,22 @@ import (
 	"encoding/binary"
 )
 
-// SoundHead is how much of a recording is read to find out how long it lasts.
-const SoundHead = 4 << 10
+// AudioHeadBytes is how much of a recording is read to find out how long it lasts.
+const AudioHeadBytes = 4 << 10
 
 // AudioMillis is how long a recording of that many bytes lasts, in milliseconds: by the first
-// SoundHead bytes of it where they tell, as those of WAVE, MP3 and FLAC files do, else at
+// AudioHeadBytes bytes of it where they tell, as those of WAVE, MP3 and FLAC files do, else at
 // 128 kbit/s.
 func AudioMillis(head []byte, size int64) int64 {
-	rate := soundRate(head, size, soundUsual)
+	rate := audioByteRate(head, size, typicalAudioRate)
 	return (max(size, 0)*1000 + rate - 1) / rate
 }
 
-// soundRate is how many bytes a second of a recording takes: usual where its head does not say.
-func soundRate(head []byte, size, usual int64) int64 {
-	for _, told := range [...]int64{waveRate(head), mp3Rate(head, size), flacRate(head, size)} {
-		if told > 0 {
-			return max(soundLowest, told)
+// audioByteRate is how many bytes a second of a recording takes: usual where its head does not say.
+func audioByteRate(head []byte, size, usual int64) int64 {
+	for _, declared := range [...]int64{waveRate(head), mp3Rate(head, size), flacRate(head, size)} {
+		if declared > 0 {
+			return max(minAudioRate, declared)
 		}
 	}
 	return usual
@@ -37,16 +37,16 @@ func waveRate(b []byte) int64 {
 		size := int(binary.LittleEndian.Uint32(b[4:]))
 		if string(b[:4]) == "fmt " {
 			b = b[chunk:]
-			samples, told, each := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:])
-			return min(int64(told), int64(samples)*int64(each))
+			samples, declared, each := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:])
+			return min(int64(declared), int64(samples)*int64(each))
 		}
 		b = b[min(len(b), chunk+size+size&1):]
 	}
 	return 0
 }
 
-// mp3Most is how many bytes a second of an MP3 file takes at most: 320 kbit/s.
-const mp3Most = 40_000
+// maxMP3Rate is how many bytes a second of an MP3 file takes at most: 320 kbit/s.
+const maxMP3Rate = 40_000
 
 // mp3Bits are the rates of MP3, in kbit/s, of its first version and of the others.
 // Source: ISO/IEC 11172-3 section 2.4.2.3, ISO/IEC 13818-3 section 2.4.2.3.
@@ -74,13 +74,13 @@ func mp3Rate(b []byte, size int64) int64 {
 	case 2:
 		rate, samples, later = rate/2, samples/2, 1
 	}
-	told := mp3Bits[later][b[2]>>4] * 1000 / 8
+	declared := mp3Bits[later][b[2]>>4] * 1000 / 8
 	if _, x, ok := bytes.Cut(b[:min(len(b), 64)], []byte("Xing")); ok && len(x) >= 8 && x[3]&1 != 0 {
 		if frames := int64(binary.BigEndian.Uint32(x[4:])); frames > 0 {
-			told = size * rate / (frames * samples)
+			declared = size * rate / (frames * samples)
 		}
 	}
-	return min(told, mp3Most)
+	return min(declared, maxMP3Rate)
 }
 
 // flacRate is how many bytes a second of a FLAC file of that size takes, no more than its

@@ -36,19 +36,19 @@ var answers = map[llm.Endpoint]map[string]reading{
 	llm.CreateTranslation:   {"text": (*reader).content},
 }
 
-func weighRequest(s counter, ep llm.Endpoint, body []byte) {
-	weighMembers(&reader{counter: s}, requests[ep], body)
+func countRequest(s counter, ep llm.Endpoint, body []byte) {
+	countMembers(&reader{counter: s}, requests[ep], body)
 }
 
-func weighAnswer(s counter, ep llm.Endpoint, body []byte) {
+func countResponse(s counter, ep llm.Endpoint, body []byte) {
 	if known := answers[ep]; known["text"] != nil && len(body) > 0 && body[0] != '{' {
 		s.text(cueText(string(body)))
 		return
 	}
-	weighMembers(&reader{counter: s, answer: true}, answers[ep], body)
+	countMembers(&reader{counter: s, isResponse: true}, answers[ep], body)
 }
 
-func weighMembers(r *reader, known map[string]reading, body []byte) {
+func countMembers(r *reader, known map[string]reading, body []byte) {
 	if len(known) == 0 {
 		return
 	}
@@ -61,8 +61,8 @@ func weighMembers(r *reader, known map[string]reading, body []byte) {
 
 // reader puts raw JSON on a scale.
 type reader struct {
-	counter counter
-	answer  bool // of a model, of which nothing counts twice
+	counter    counter
+	isResponse bool // of a model, of which nothing counts twice
 }
 
 func (r *reader) messages(raw []byte) {
@@ -72,8 +72,8 @@ func (r *reader) messages(raw []byte) {
 }
 
 func (r *reader) message(m []byte) {
-	said := lastMembers(m, "role", "name")
-	r.counter.turn(text(said[0]), text(said[1]))
+	members := lastMembers(m, "role", "name")
+	r.counter.turn(text(members[0]), text(members[1]))
 	r.members(m, 0)
 }
 
@@ -162,8 +162,8 @@ func function(raw []byte) llm.Tool {
 
 // schema is the form that an answer shall have, wherever the surface keeps it.
 func (r *reader) schema(raw []byte) {
-	for _, at := range [...]string{"json_schema", "format"} {
-		if f := last(raw, at); f != nil {
+	for _, key := range [...]string{"json_schema", "format"} {
+		if f := last(raw, key); f != nil {
 			raw = f
 		}
 	}

@@ -61,7 +61,7 @@ func (e *estimate) tool(t *llm.Tool) {
 		e.text(string(t.Raw))
 	case e.family.function != nil:
 		e.functions++
-		e.total += e.family.function.of(e, t)
+		e.total += e.family.function.count(e, t)
 	default:
 		e.text(t.Name)
 		e.text(t.Description)
@@ -84,7 +84,7 @@ func (e *estimate) medium(m *medium) {
 func (e *estimate) count() Count {
 	n := e.total
 	if e.turns > 0 {
-		n += e.family.reply
+		n += e.family.responseTokens
 	}
 	if e.tools > 0 {
 		n += e.family.toolset

@@ -12,7 +12,7 @@ import (
 // the end is left out. Events that repeat what others brought, such as response.completed, count
 // nothing.
 func EventText(events []byte) string {
-	var words strings.Builder
+	var out strings.Builder
 	for line := range bytes.SplitSeq(events, []byte("\n")) {
 		data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data:"))
 		if !ok {
@@ -20,26 +20,26 @@ func EventText(events []byte) string {
 		}
 		data = bytes.TrimSpace(data)
 		if typ := splice.Text(data, "type"); typ == "" || strings.HasSuffix(typ, "delta") {
-			spoken(&words, data, 0)
+			appendText(&out, data, 0)
 		}
 	}
-	return words.String()
+	return out.String()
 }
 
-// spokenMost is how deep words stand at most: choices, delta, tool_calls, function.
-const spokenMost = 10
+// maxTextDepth is how deep words stand at most: choices, delta, tool_calls, function.
+const maxTextDepth = 10
 
-// spokenNames are the members that hold words, in the events of all surfaces.
-var spokenNames = names("content text delta reasoning_content reasoning thinking refusal partial_json arguments name transcript")
+// textMembers are the members that hold words, in the events of all surfaces.
+var textMembers = names("content text delta reasoning_content reasoning thinking refusal partial_json arguments name transcript")
 
-func spoken(words *strings.Builder, raw []byte, depth int) {
-	if len(raw) == 0 || depth > spokenMost {
+func appendText(out *strings.Builder, raw []byte, depth int) {
+	if len(raw) == 0 || depth > maxTextDepth {
 		return
 	}
 	switch raw[0] {
 	case '[':
 		for el := range splice.Elements(raw) {
-			spoken(words, el, depth+1)
+			appendText(out, el, depth+1)
 		}
 	case '{':
 		_, pieced := splice.Find(raw, "delta")
@@ -49,10 +49,10 @@ func spoken(words *strings.Builder, raw []byte, depth int) {
 			case len(val) == 0, repeats(raw, key):
 			case pieced && key == "message": // Perplexity tells the answer so far beside each piece
 			case val[0] != '"':
-				spoken(words, val, depth+1)
-			case spokenNames[key]:
+				appendText(out, val, depth+1)
+			case textMembers[key]:
 				s, _ := splice.Unquote(val)
-				words.WriteString(s)
+				out.WriteString(s)
 			}
 		}
 	}

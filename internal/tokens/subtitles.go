@@ -15,13 +15,13 @@ const arrow = "-->"
 // cueText are the words of a transcript that is a text: of subtitles without their numbers
 // and times, "7" and "00:00:01,000 --> 00:00:04,200".
 func cueText(transcript string) string {
-	var words strings.Builder
+	var parts strings.Builder
 	for line := range strings.Lines(transcript) {
 		if !strings.Contains(line, arrow) && strings.Trim(line, "0123456789 \r\n") != "" {
-			words.WriteString(line)
+			parts.WriteString(line)
 		}
 	}
-	return words.String()
+	return parts.String()
 }
 
 // SubtitlesMilli is when the last of subtitles ends, in milliseconds from the beginning of the
@@ -37,12 +37,12 @@ func SubtitlesMilli(transcript []byte) (last int64) {
 
 // clockMilli reads the time that a text begins with; 0 for none.
 func clockMilli(text string) int64 {
-	words := strings.Fields(strings.ReplaceAll(text, ",", "."))
-	if len(words) == 0 {
+	parts := strings.Fields(strings.ReplaceAll(text, ",", "."))
+	if len(parts) == 0 {
 		return 0
 	}
 	var seconds float64
-	for part := range strings.SplitSeq(words[0], ":") {
+	for part := range strings.SplitSeq(parts[0], ":") {
 		n, err := strconv.ParseFloat(part, 64)
 		if err != nil || !(n >= 0 && n < 1e6) {
 			return 0

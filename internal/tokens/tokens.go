@@ -62,26 +62,26 @@ func (c *Counter) Call(call *llm.Call, model string) Count {
 // nothing, and nothing is decoded as a whole.
 func (c *Counter) Request(ep llm.Endpoint, body []byte, model string) Count {
 	e := c.estimate(model)
-	weighRequest(e, ep, body)
+	countRequest(e, ep, body)
 	return e.count()
 }
 
-// Reply counts what a provider will count as the output of an answer: what was said,
+// Response counts what a provider will count as the output of an answer: what was said,
 // thought and called, in all choices.
-func (c *Counter) Reply(r *llm.Response, model string) Count {
+func (c *Counter) Response(r *llm.Response, model string) Count {
 	e := c.estimate(model)
 	for i := range r.Choices {
-		weighParts(e, r.Choices[i].Parts)
+		countParts(e, r.Choices[i].Parts)
 	}
 	return e.count()
 }
 
-// Answer counts the output of a raw answer of the endpoints of Request, of which embeddings
+// ResponseBody counts the output of a raw answer of the endpoints of Request, of which embeddings
 // have none, and of createTranscription and createTranslation: {"text":"…"}, or a text or
 // subtitles as they stand.
-func (c *Counter) Answer(ep llm.Endpoint, body []byte, model string) Count {
+func (c *Counter) ResponseBody(ep llm.Endpoint, body []byte, model string) Count {
 	e := c.estimate(model)
-	weighAnswer(e, ep, body)
+	countResponse(e, ep, body)
 	return e.count()
 }
 

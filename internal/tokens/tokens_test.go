@@ -125,8 +125,8 @@ func TestRequests(t *testing.T) {
 		if got := counter.Request(c.ep, []byte(c.body), "gpt-4o"); got.Tokens != c.want || got.Extrapolated || got.Unseen != 0 {
 			t.Errorf("%s: %+v, want %d", name, got, c.want)
 		}
-		if most := tokens.BoundRequest(c.ep, []byte(c.body), "gpt-4o"); most < c.want {
-			t.Errorf("%s: bound %d below %d", name, most, c.want)
+		if maxTokens := tokens.MaxRequestTokens(c.ep, []byte(c.body), "gpt-4o"); maxTokens < c.want {
+			t.Errorf("%s: bound %d below %d", name, maxTokens, c.want)
 		}
 	}
 }
@@ -152,12 +152,12 @@ func TestAnswers(t *testing.T) {
 		"subtitles":   {llm.CreateTranscription, "1\r\n00:00:00,000 --> 00:00:04,200\r\nHello there", hello},
 		"embeddings":  {llm.Embed, `{"data":[{"embedding":[1,2]}]}`, 0},
 	} {
-		if got := counter.Answer(c.ep, []byte(c.body), "gpt-4o").Tokens; got != c.want {
+		if got := counter.ResponseBody(c.ep, []byte(c.body), "gpt-4o").Tokens; got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 	r := llm.Response{Choices: []llm.Choice{{Parts: []llm.Part{{Text: "Hello there"}, {Kind: llm.CallPart, Call: &llm.ToolCall{Name: "Hello there", Arguments: "{}"}}}}}}
-	if got := counter.Reply(&r, "gpt-4o").Tokens; got != 2*hello+1 {
+	if got := counter.Response(&r, "gpt-4o").Tokens; got != 2*hello+1 {
 		t.Errorf("reply %d", got)
 	}
 }

@@ -10,8 +10,8 @@ const lastsMax = 8
 // is counted must be what they read. All are found in one pass over raw.
 func lastMembers(raw []byte, names ...string) (vals [lastsMax][]byte) {
 	for name, val := range splice.Members(raw) {
-		for i, want := range names {
-			if splice.IsName(name, want) {
+		for i, member := range names {
+			if splice.IsName(name, member) {
 				vals[i] = val
 				break
 			}

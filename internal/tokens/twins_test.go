@@ -14,11 +14,11 @@ func TestTwins(t *testing.T) {
 	t.Parallel()
 	long := `"` + strings.Repeat("many words ", 200) + `"`
 	tools := func(tool string) string { return `{"messages":[],"tools":[` + tool + `]}` }
-	said := func(part string) string { return `{"messages":[{"role":"user","content":[` + part + `]}]}` }
+	request := func(part string) string { return `{"messages":[{"role":"user","content":[` + part + `]}]}` }
 	const spare = 20 // where a schema counts as it stands, its twins do
 	for name, c := range map[string]struct {
-		ep          llm.Endpoint
-		twins, last string
+		ep               llm.Endpoint
+		duplicated, last string
 	}{
 		"a function": {
 			llm.ChatComplete, tools(`{"type":"function","function":{"name":"f"},"f\u0075nction":{"name":"f","description":` + long + `}}`),
@@ -49,22 +49,22 @@ func TestTwins(t *testing.T) {
 			`{"messages":[],"response_format":{"json_schema":{"schema":{"description":` + long + `}}}}`,
 		},
 		"a kind of part": {
-			llm.ChatComplete, said(`{"type":"text","t\u0079pe":"image_url","image_url":{"url":"https://x.example/a.png"}}`),
-			said(`{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}`),
+			llm.ChatComplete, request(`{"type":"text","t\u0079pe":"image_url","image_url":{"url":"https://x.example/a.png"}}`),
+			request(`{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}`),
 		},
 		"a picture": {
-			llm.ChatComplete, said(`{"type":"image_url","image_url":{"url":"x","detail":"low","detail":"high"}}`),
-			said(`{"type":"image_url","image_url":{"url":"x","detail":"high"}}`),
+			llm.ChatComplete, request(`{"type":"image_url","image_url":{"url":"x","detail":"low","detail":"high"}}`),
+			request(`{"type":"image_url","image_url":{"url":"x","detail":"high"}}`),
 		},
 		"a document": {
-			llm.Messages, said(`{"type":"document","source":{"type":"text","data":""},"source":{"type":"text","data":` + long + `}}`),
-			said(`{"type":"document","source":{"type":"text","data":` + long + `}}`),
+			llm.Messages, request(`{"type":"document","source":{"type":"text","data":""},"source":{"type":"text","data":` + long + `}}`),
+			request(`{"type":"document","source":{"type":"text","data":` + long + `}}`),
 		},
 	} {
 		for _, model := range []string{"gpt-4o", "claude-sonnet-4-5"} {
-			got, want := counter.Request(c.ep, []byte(c.twins), model).Tokens, counter.Request(c.ep, []byte(c.last), model).Tokens
-			if most := tokens.BoundRequest(c.ep, []byte(c.twins), model); got < want || got > want+spare || most < want {
-				t.Errorf("%s: %d of at most %d, want %d", name, got, most, want)
+			got, want := counter.Request(c.ep, []byte(c.duplicated), model).Tokens, counter.Request(c.ep, []byte(c.last), model).Tokens
+			if maxTokens := tokens.MaxRequestTokens(c.ep, []byte(c.duplicated), model); got < want || got > want+spare || maxTokens < want {
+				t.Errorf("%s: %d of at most %d, want %d", name, got, maxTokens, want)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func TestTwins(t *testing.T) {
 func TestToolsInTwoForms(t *testing.T) {
 	t.Parallel()
 	body := `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}],"tools":[{"name":"f","function":{"name":"f"},"input_schema":{"description":"` + strings.Repeat("x ", 1000) + `"}}]}`
-	if n, most := counter.Request(llm.Messages, []byte(body), "claude-sonnet-4-5").Tokens, tokens.BoundRequest(llm.Messages, []byte(body), "claude-sonnet-4-5"); n < 1000 || most < n {
-		t.Errorf("%d of at most %d", n, most)
+	if n, maxTokens := counter.Request(llm.Messages, []byte(body), "claude-sonnet-4-5").Tokens, tokens.MaxRequestTokens(llm.Messages, []byte(body), "claude-sonnet-4-5"); n < 1000 || maxTokens < n {
+		t.Errorf("%d of at most %d", n, maxTokens)
 	}
 }

@@ -4,9 +4,9 @@ import "math"
 
 // vision is how models of a family look at pictures.
 type vision struct {
-	most  int64 // that one picture may cost
-	blind int64 // for one whose size nobody knows
-	of    func(width, height int, detail string) int64
+	maxTokens int64 // that one picture may cost
+	blind     int64 // for one whose size nobody knows
+	cost      func(width, height int, detail string) int64
 }
 
 // tiled is OpenAI's way: a picture is made to fit 2048 by 2048, its shorter side no more
@@ -14,7 +14,7 @@ type vision struct {
 // Source: https://developers.openai.com/api/docs/guides/images-vision, read 2026-11; that
 // sides are rounded follows from what the API bills for 2049 and 2050 by 513.
 func tiled(base, tile int64) vision {
-	return vision{most: base + 8*tile, blind: base + 4*tile, of: func(w, h int, detail string) int64 {
+	return vision{maxTokens: base + 8*tile, blind: base + 4*tile, cost: func(w, h int, detail string) int64 {
 		if detail == "low" {
 			return base
 		}
@@ -31,7 +31,7 @@ func tiled(base, tile int64) vision {
 // Source: the same.
 func patched(factor float64, limit int) vision {
 	cost := func(patches int64) int64 { return int64(math.Ceil(float64(patches) * factor)) }
-	return vision{most: cost(int64(limit)), blind: cost(1024), of: func(w, h int, _ string) int64 {
+	return vision{maxTokens: cost(int64(limit)), blind: cost(1024), cost: func(w, h int, _ string) int64 {
 		x, y := float64(w), float64(h)
 		if n := squaresOf(x, y, 32); n <= int64(limit) {
 			return cost(n)
@@ -47,7 +47,7 @@ func patched(factor float64, limit int) vision {
 // its longest side and the most that one costs.
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11.
 func sized(side int, most int64) vision {
-	return vision{most: most, blind: 1334, of: func(w, h int, _ string) int64 {
+	return vision{maxTokens: most, blind: 1334, cost: func(w, h int, _ string) int64 {
 		x, y := fit(w, h, side)
 		return min(most, int64(math.Ceil(x*y/750)))
 	}}
@@ -60,7 +60,7 @@ func sized(side int, most int64) vision {
 // 560, at most four), the model card of Qwen2.5-VL (one for each of 28, at most 16,384),
 // all read 2026-11.
 func squares(side int, each, most, blind int64) vision {
-	return vision{most: most, blind: blind, of: func(w, h int, _ string) int64 {
+	return vision{maxTokens: most, blind: blind, cost: func(w, h int, _ string) int64 {
 		return min(most, each*squaresOf(float64(w), float64(h), float64(side)))
 	}}
 }
@@ -69,7 +69,7 @@ func squares(side int, each, most, blind int64) vision {
 // whatever its size.
 // Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
 func flat(low, usual, most int64) vision {
-	return vision{most: most, blind: usual, of: func(_, _ int, detail string) int64 {
+	return vision{maxTokens: most, blind: usual, cost: func(_, _ int, detail string) int64 {
 		if detail == "low" {
 			return low
 		}

@@ -46,7 +46,7 @@ type Runner struct {
 	jobs    []Job
 	clock   ident.Clock
 	log     *slog.Logger
-	figures *Metrics
+	metrics *Metrics
 	holder  string
 	ttl     time.Duration
 	due     map[string]time.Time // by job: not before
@@ -56,7 +56,7 @@ type Runner struct {
 // New makes a runner; Run starts it. The names of the jobs differ.
 func New(leases lease.Store, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
 	return &Runner{
-		leases: leases, jobs: jobs, clock: clock, log: log, figures: figures, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
+		leases: leases, jobs: jobs, clock: clock, log: log, metrics: figures, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
 }
 
@@ -84,7 +84,7 @@ func (r *Runner) RunDue(ctx context.Context) bool {
 		return false
 	}
 	now := r.clock.Now()
-	held, stop := lease.Keep(ctx, r.leases, Lease, r.holder, r.ttl)
+	held, stop := lease.Hold(ctx, r.leases, Lease, r.holder, r.ttl)
 	defer stop()
 	for _, job := range r.jobs {
 		if held.Err() == nil && !now.Before(r.due[job.Name]) {
@@ -108,24 +108,24 @@ func (r *Runner) renewLease(ctx context.Context) {
 	if !leads {
 		clear(r.due) // whoever has the lease does the work; when it comes back all is looked at anew
 	}
-	r.figures.lead(leads)
+	r.metrics.lead(leads)
 }
 
 // run runs one job. One that panics does not end the others.
 func (r *Runner) run(ctx context.Context, job Job, now time.Time) {
 	began := time.Now()
-	err := guarded(ctx, job, now)
+	err := runRecovered(ctx, job, now)
 	if ctx.Err() != nil {
 		delete(r.due, job.Name) // cut off: the next holder of the lease goes on, which may be this node
 		return
 	}
-	r.figures.ran(job.Name, err, now, time.Since(began))
+	r.metrics.ran(job.Name, err, now, time.Since(began))
 	if err != nil && !fault.Has(err, fault.ReadOnly) {
 		r.log.Warn("a job of the worker did not finish; it will be tried again", "job", job.Name, "error", err.Error())
 	}
 }
 
-func guarded(ctx context.Context, job Job, now time.Time) (err error) {
+func runRecovered(ctx context.Context, job Job, now time.Time) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -144,5 +144,5 @@ func (r *Runner) release(ctx context.Context) {
 		r.log.Warn("the worker could not give its lease back; it ends by itself", "error", err.Error())
 	}
 	r.leads = false
-	r.figures.lead(false)
+	r.metrics.lead(false)
 }

@@ -41,7 +41,7 @@ func (w *work) job(node string, every time.Duration) worker.Job {
 	}}
 }
 
-func (w *work) of(t *testing.T, want string) {
+func (w *work) expect(t *testing.T, want string) {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,8 +50,8 @@ func (w *work) of(t *testing.T, want string) {
 	}
 }
 
-func node(t *testing.T, on lease.Store, clock *hands, jobs ...worker.Job) *worker.Runner {
-	return worker.New(on, clock, slog.New(slog.NewTextHandler(t.Output(), nil)), worker.NewMetrics(), jobs...)
+func node(t *testing.T, leases lease.Store, clock *hands, jobs ...worker.Job) *worker.Runner {
+	return worker.New(leases, clock, slog.New(slog.NewTextHandler(t.Output(), nil)), worker.NewMetrics(), jobs...)
 }
 
 // One of two nodes works, and the other one when that one is gone.
@@ -69,17 +69,17 @@ func TestOneNodeWorks(t *testing.T) {
 			if !one.RunDue(t.Context()) || two.RunDue(t.Context()) || !one.RunDue(t.Context()) {
 				t.Fatal("one node leads, the other stands by")
 			}
-			did.of(t, "one") // the second turn is before its time
+			did.expect(t, "one") // the second turn is before its time
 			clock.now = clock.now.Add(time.Minute)
 			two.RunDue(t.Context())
 			one.RunDue(t.Context())
-			did.of(t, "one one")
+			did.expect(t, "one one")
 
 			one.Release(t.Context())
 			if !two.RunDue(t.Context()) || one.RunDue(t.Context()) {
 				t.Fatal("a lease that was given back is taken at once")
 			}
-			did.of(t, "one one two")
+			did.expect(t, "one one two")
 
 			two.Short(time.Millisecond)
 			two.RunDue(t.Context()) // and dies: it never renews again
@@ -88,7 +88,7 @@ func TestOneNodeWorks(t *testing.T) {
 					t.Fatal("nobody took over")
 				}
 			}
-			did.of(t, "one one two one")
+			did.expect(t, "one one two one")
 		})
 	}
 }
@@ -145,25 +145,25 @@ func TestTakeover(t *testing.T) {
 }
 
 // alone is a lease that nobody else wants, until it is lost.
-type alone struct{ lost bool }
+type alone struct{ expired bool }
 
 func (a *alone) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
-	return !a.lost, nil
+	return !a.expired, nil
 }
 func (a *alone) ReleaseLease(context.Context, string, string) error { return nil }
 
 // What goes wrong in one job is no matter of the others.
 func TestJobsFailAlone(t *testing.T) {
 	t.Parallel()
-	clock, did, figures := &hands{time.Unix(1e9, 0)}, &work{}, worker.NewMetrics()
-	r := worker.New(&alone{}, clock, slog.New(slog.DiscardHandler), figures,
+	clock, did, metrics := &hands{time.Unix(1e9, 0)}, &work{}, worker.NewMetrics()
+	r := worker.New(&alone{}, clock, slog.New(slog.DiscardHandler), metrics,
 		worker.Job{Name: "bad", Run: func(context.Context, time.Time) error { return errors.New("no") }},
 		worker.Job{Name: "worse", Run: func(context.Context, time.Time) error { panic("no") }},
 		did.job("one", time.Minute))
 	r.RunDue(t.Context())
-	did.of(t, "one")
+	did.expect(t, "one")
 	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(figures.Collectors()...)
+	reg.MustRegister(metrics.Collectors()...)
 	want := `
 # HELP sluice_worker_runs_total Runs of the worker's jobs, by job and outcome.
 # TYPE sluice_worker_runs_total counter
@@ -179,14 +179,14 @@ sluice_worker_runs_total{job="worse",outcome="failed"} 1
 // flip is a lease that is lost as soon as a job runs.
 type flip struct {
 	mu    sync.Mutex // guards asked
-	asked int
+	calls int
 }
 
 func (f *flip) TakeLease(context.Context, string, string, time.Duration) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.asked++
-	return f.asked == 1, nil
+	f.calls++
+	return f.calls == 1, nil
 }
 func (f *flip) ReleaseLease(context.Context, string, string) error { return nil }
 
@@ -200,7 +200,7 @@ func TestWorkEndsWithTheLease(t *testing.T) {
 	}}, did.job("one", time.Minute))
 	r.Short(20 * time.Millisecond)
 	r.RunDue(t.Context())
-	did.of(t, "")
+	did.expect(t, "")
 }
 
 // shaky is a lease that cannot be renewed while a job runs, and is there again at the next
@@ -223,12 +223,12 @@ func TestCutOffGoesOn(t *testing.T) {
 }
 
 func cutOff(t *testing.T) {
-	on, runs := &shaky{}, 0
-	r := node(t, on, &hands{time.Unix(1e9, 0)}, worker.Job{Name: "long", Every: time.Hour, Run: func(ctx context.Context, _ time.Time) error {
+	leases, runs := &shaky{}, 0
+	r := node(t, leases, &hands{time.Unix(1e9, 0)}, worker.Job{Name: "long", Every: time.Hour, Run: func(ctx context.Context, _ time.Time) error {
 		if runs++; runs == 1 {
-			on.down.Store(true)
+			leases.down.Store(true)
 			<-ctx.Done()
-			on.down.Store(false)
+			leases.down.Store(false)
 		}
 		return ctx.Err()
 	}})

@@ -91,7 +91,7 @@ func newRigOver(t testing.TB, addr string, trust *tls.Config) *rig {
 		Engine: routing.NewEngine(ident.System{}, rand.Float64), Client: client,
 		Signers: sign.New(sign.Options{Clock: noon{}, HTTP: entra()}),
 		Dialect: openai.Dialect(), Dialects: all.List(), Sockets: front.Dialer{HTTP: client.HTTPClient()}, Guard: guard,
-		Journal: r.journal, Bank: quota.NewBank(), Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Journal: r.journal, Limiter: quota.NewLimiter(), Prices: catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		Metrics: dataplane.NewMetrics(), Clock: ident.System{}, Log: slog.New(slog.DiscardHandler),
 	}, set)
 	r.server = listen.Start(t, gateway)

@@ -39,7 +39,7 @@ func TestBodiesCountAsTheirCalls(t *testing.T) {
 					t.Errorf("%s, %s: %d as a call, %d as a body", tr.path, model, a, b)
 				}
 			}
-			if maxInput := tokens.BoundRequest(ep, []byte(tr.request.body), "gpt-4o"); maxInput < counter.Call(call, "gpt-4o").Tokens {
+			if maxInput := tokens.MaxRequestTokens(ep, []byte(tr.request.body), "gpt-4o"); maxInput < counter.Call(call, "gpt-4o").Tokens {
 				t.Errorf("%s: the bound of the body, %d, is below the call", tr.path, maxInput)
 			}
 		}

@@ -37,7 +37,7 @@ func Start(t testing.TB, g *dataplane.Gateway) *Server {
 	errorLog := &complaints{}
 	s := &h1.Server{
 		Gateway: g, Patience: front.Usual(), Log: slog.New(slog.NewTextHandler(errorLog, nil)),
-		Mine: func(string, string, wire.Header) bool { return true },
+		IsModelRoute: func(string, string, wire.Header) bool { return true },
 		Rest: &http.Server{
 			Handler: front.New(g), ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 			ErrorLog: log.New(errorLog, "", 0),

@@ -42,7 +42,7 @@ func (l *biller) bill(ctx context.Context, b *record.Billed, basis *catalog.Basi
 		l.ready[b.Provider] = true
 	}
 	units := basis.Units(b.Endpoint, &b.Usage)
-	units.At = b.Started
+	units.StartedAt = b.Started
 	bill := l.prices.Find(b.Provider, cmp.Or(basis.Model, b.Model), l.accounts.Agreement(account)).Cost(&units, l.terms)
 	l.terms = bill.Terms
 	after := record.Rated{Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}

@@ -124,7 +124,7 @@ func correcting(b *record.Billed, cost int64, charges []ledger.Charge) *ledger.E
 		charges[i].Units = cost - b.Charged.Nano
 	}
 	return &ledger.Entry{
-		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, At: b.Charged.ClosedAt, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
+		ID: b.ID, RequestID: b.RequestID, State: ledger.Corrected, RecordedAt: b.Charged.ClosedAt, OrgID: b.OrgID, WorkspaceID: b.WorkspaceID, KeyID: b.KeyID,
 		Provider: b.Provider, ProviderID: b.ProviderID, Model: b.Model, Endpoint: b.Endpoint, Amount: cost, Charges: charges,
 	}
 }

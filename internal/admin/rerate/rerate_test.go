@@ -42,7 +42,7 @@ func TestPricesAreCorrected(t *testing.T) {
 	t.Parallel()
 	w, before, after := wrong(t)
 	defer w.stop()
-	tokens := w.used(quota.CounterID{Carrier: "key", Entry: "tokens"})
+	tokens := w.used(quota.CounterID{Subject: "key", Entry: "tokens"})
 	times := len(w.meters.times)
 	o := order()
 	plan, err := w.engine.Try(t.Context(), o)
@@ -61,7 +61,7 @@ func TestPricesAreCorrected(t *testing.T) {
 		t.Errorf("corrected (-want +got):\n%s", cmp.Diff(after, got))
 	}
 	w.agree()
-	if got := w.used(quota.CounterID{Carrier: "key", Entry: "tokens"}); got != tokens {
+	if got := w.used(quota.CounterID{Subject: "key", Entry: "tokens"}); got != tokens {
 		t.Errorf("the budget of tokens has %d, want %d as before", got, tokens)
 	}
 	if len(w.meters.times) != times {
@@ -164,7 +164,7 @@ func (w *world) done(costs map[string]int64) bool {
 	for _, cost := range costs {
 		want += cost
 	}
-	return w.used(quota.CounterID{Carrier: "key", Entry: "dollars"}) == want && w.used(quota.CounterID{Carrier: "policy", ValueKey: "team:search"}) == want
+	return w.used(quota.CounterID{Subject: "key", Entry: "dollars"}) == want && w.used(quota.CounterID{Subject: "policy", ValueKey: "team:search"}) == want
 }
 
 func (p *process) isDead() bool {

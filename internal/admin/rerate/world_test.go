@@ -88,9 +88,9 @@ func (m *meters) count(from, to uint64, deltas []quota.Delta) error {
 	}
 	for _, d := range deltas {
 		m.used[d.CounterID()] += d.Units
-		m.times[d.At.UnixMilli()] = true
+		m.times[d.UsedAt.UnixMilli()] = true
 		for _, r := range d.Runs {
-			m.times[r.At] = true
+			m.times[r.UsedAtMS] = true
 		}
 	}
 	m.position = to
@@ -149,7 +149,7 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	w := &world{
 		TB: t, dir: t.TempDir(), memory: new(logstoretest.Memory), meters: &meters{used: map[quota.CounterID]int64{}, times: map[int64]bool{}},
-		prices:   catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		prices:   catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		accounts: map[string]*credential.Account{"openai-main": {Slug: "openai-main", IntegrationID: "integration", Spec: "openai"}},
 	}
 	w.price("100")
@@ -179,7 +179,7 @@ func (w *world) Agreement(a *credential.Account) *catalog.PriceOverrides {
 // start begins a process that dies at a failpoint.
 func (w *world) start(at failpoint) {
 	w.Helper()
-	p := &process{meters: w.meters, limiter: quota.NewBank(), mortal: mortal{failpoint: at, done: map[string]int{}}}
+	p := &process{meters: w.meters, limiter: quota.NewLimiter(), mortal: mortal{failpoint: at, done: map[string]int{}}}
 	var err error
 	if p.journal, err = journal.Open(journal.Options{Dir: filepath.Join(w.dir, "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10}); err != nil {
 		w.Fatal(err)
@@ -190,7 +190,7 @@ func (w *world) start(at failpoint) {
 	}
 	records, lines := p.journal.Records(), p.journal.Lines()
 	p.logs = logstore.New(records, rows{w.memory, p}, files, logstore.Options{Interval: time.Millisecond, BatchSize: 5})
-	follower := spend.New(spend.Options{Node: p.journal.ID(), Lines: lines, Journal: p.journal, Store: p, Bank: p.limiter, Interval: time.Millisecond, Batch: 4})
+	follower := spend.New(spend.Options{Node: p.journal.ID(), Lines: lines, Journal: p.journal, Store: p, Limiter: p.limiter, Interval: time.Millisecond, Batch: 4})
 	p.engine = rerate.New(rerate.Parts{Logs: p.logs, Journal: p, Prices: w.prices, Accounts: func() rerate.Accounts { return w }, Clock: ident.System{}})
 	ctx, cancel := context.WithCancel(w.Context())
 	var group sync.WaitGroup
@@ -235,9 +235,9 @@ func (w *world) append(a *record.Attempt) {
 	if err := state.UnmarshalText([]byte(cmp.Or(a.Spend.State, "released"))); err != nil {
 		w.Fatal(err)
 	}
-	l := ledger.Entry{ID: a.ID, State: state, At: a.Started.Add(a.Duration), Amount: a.Spend.Cost, Charges: []ledger.Charge{
-		{Carrier: "key", Entry: "dollars", Units: a.Spend.Cost, Cost: true}, {Carrier: "key", Entry: "tokens", Units: a.Tokens()},
-		{Carrier: "policy", ValueKey: "team:search", Units: a.Spend.Cost, Cost: true},
+	l := ledger.Entry{ID: a.ID, State: state, RecordedAt: a.Started.Add(a.Duration), Amount: a.Spend.Cost, Charges: []ledger.Charge{
+		{Subject: "key", Entry: "dollars", Units: a.Spend.Cost, Cost: true}, {Subject: "key", Entry: "tokens", Units: a.Tokens()},
+		{Subject: "policy", ValueKey: "team:search", Units: a.Spend.Cost, Cost: true},
 	}}
 	a.Closing = l.AppendTo(nil)
 	if err := w.journal.Append(a); err != nil {

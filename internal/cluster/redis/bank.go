@@ -20,14 +20,14 @@ const partitions = 16
 
 var errUnconnected = errors.New("redis is not connected")
 
-// Bank holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
+// Limiter holds the counters of limits for all nodes: what *quota.Bank is for one. Who makes
 // one runs it, then it may be used; it is safe for concurrent use.
-type Bank struct {
+type Limiter struct {
 	o           Options
-	own         *quota.Limiter // the book of this node's part
+	local       *quota.Limiter // the book of this node's part
 	life        string         // of this process
 	scripts     *scripts
-	story       *healthLog
+	health      *healthLog
 	partitions  [partitions]partition
 	raising     singleflight.Group
 	serverClock atomic.Pointer[serverClock]
@@ -37,9 +37,9 @@ type Bank struct {
 }
 
 // New makes a Bank. Nothing is connected until Run.
-func New(o Options) (*Bank, error) {
-	b := &Bank{o: o.withDefaults(), own: o.Local, life: ident.NewID()}
-	b.story = newStory(b.o)
+func New(o Options) (*Limiter, error) {
+	b := &Limiter{o: o.withDefaults(), local: o.Local, life: ident.NewID()}
+	b.health = newHealthLog(b.o)
 	var err error
 	if b.scripts, err = loadScripts(); err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func New(o Options) (*Bank, error) {
 }
 
 // Run keeps this node known to Redis until ctx ends, then says what is left to be said.
-func (b *Bank) Run(ctx context.Context) error {
+func (b *Limiter) Run(ctx context.Context) error {
 	var all errgroup.Group
-	all.Go(func() error { return b.story.run(ctx) })
+	all.Go(func() error { return b.health.run(ctx) })
 	for i := range b.partitions {
 		all.Go(func() error { return b.partitions[i].live(ctx) })
 	}
@@ -65,7 +65,7 @@ func (b *Bank) Run(ctx context.Context) error {
 }
 
 // Err is why limits cannot be asked at present; nil when they can.
-func (b *Bank) Err() error {
+func (b *Limiter) Err() error {
 	for i := range b.partitions {
 		if err := b.partitions[i].failure(); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (b *Bank) Err() error {
 	return nil
 }
 
-func (b *Bank) partition(org string) *partition {
+func (b *Limiter) partition(org string) *partition {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(org)) // never fails
 	return &b.partitions[h.Sum32()%partitions]
@@ -87,7 +87,7 @@ type serverClock struct {
 }
 
 // now is the time of Redis, as far as it is known; else the time that a caller has.
-func (b *Bank) now(caller time.Time) time.Time {
+func (b *Limiter) now(caller time.Time) time.Time {
 	if b.o.Clock != nil {
 		return b.o.Clock.Now()
 	}

@@ -14,7 +14,7 @@ func TestTwoNodes(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 10})
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	now := time.Now()
 	taken, refused, _ := first.take(t, now, hold(60))
 	if refused != -1 {
@@ -41,22 +41,22 @@ func TestFlushChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	now := time.Now()
 	for _, n := range []*node{first, second} {
 		taken, _, _ := n.take(t, now, hold(30))
 		n.Settle(now, taken, []int64{20})
 	}
 	eventually(t, "both are settled", func() bool { return first.left(t, hold(0)) == 60 })
-	mine, yours := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: now}, quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: now}
-	before, after := b.add(mine), b.add(yours)
+	local, yours := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 20, UsedAt: now}, quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 20, UsedAt: now}
+	before, after := b.add(local), b.add(yours)
 	second.MarkFlushed([]quota.Delta{yours}, after) // the store took it second
 	for range 20 {
 		if left := first.left(t, hold(0)); left != 60 {
 			t.Fatal("one node told of what the store has, and left is", left)
 		}
 	}
-	first.MarkFlushed([]quota.Delta{mine}, before)
+	first.MarkFlushed([]quota.Delta{local}, before)
 	client := s.Client(t)
 	eventually(t, "Redis has what the store has", func() bool {
 		base, _ := client.Do(t.Context(), client.B().Hget().Key(key(t, s)).Field("b").Build()).ToString()
@@ -74,16 +74,16 @@ func TestHeldElsewhereOnce(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	now := time.Now()
 	yours, _, _ := second.take(t, now, hold(60))
-	mine, _, _ := first.take(t, now, hold(30))
-	if s := first.State(now, &mine[0]); s.Held != 90 {
+	local, _, _ := first.take(t, now, hold(30))
+	if s := first.State(now, &local[0]); s.Held != 90 {
 		t.Fatalf("the first knows of %d that are held", s.Held)
 	}
 	second.Settle(now, yours, []int64{40})
-	first.Settle(now, mine, []int64{20})
-	deltas := []quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 40}, {CarrierID: "k", BudgetKey: "b", Units: 20}}
+	first.Settle(now, local, []int64{20})
+	deltas := []quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: 40}, {SubjectID: "k", BudgetKey: "b", Units: 20}}
 	first.MarkFlushed(deltas[1:], b.add(deltas...))
 	second.MarkFlushed(deltas[:1], nil)
 	eventually(t, "the first lets through what only asks whether there is anything left", func() bool {
@@ -98,14 +98,14 @@ func TestCorrection(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 90})
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	now := time.Now()
 	taken, _, _ := second.take(t, now, hold(5))
 	second.Settle(now, taken, []int64{5})
 	eventually(t, "the price is too high", func() bool { return first.left(t, hold(0)) == 5 })
-	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 5, At: now}
+	used := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 5, UsedAt: now}
 	before := b.add(used)
-	down := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: -80, At: now}
+	down := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: -80, UsedAt: now}
 	after := b.add(down)
 	first.MarkFlushed(nil, after)
 	first.Corrected([]quota.Delta{down}, after)
@@ -122,14 +122,14 @@ func TestCorrectionAmidCalls(t *testing.T) {
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Used: 90})
 	reads := 0
-	o := options("a", at(s.Address), b)
+	o := options("a", redisServer(s.Address), b)
 	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
 		reads++
 		return b.meter(ctx, id)
 	}
 	n := start(t, o)
 	n.left(t, hold(0))
-	down := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: -80, At: time.Now()}
+	down := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: -80, UsedAt: time.Now()}
 	n.Corrected([]quota.Delta{down}, b.add(down))
 	eventually(t, "the price is corrected", func() bool { return n.left(t, hold(0)) == 90 })
 	for range 50 { // each end of a call has the node say what it still has to

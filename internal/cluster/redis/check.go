@@ -36,9 +36,9 @@ func Check(ctx context.Context, s Server) (policy string, err error) {
 	if err := rueidis.NewLuaScript(checkScript).Exec(ctx, c, []string{"sluice:check"}, nil).Error(); err != nil {
 		return "", fmt.Errorf("run a script: %w", err)
 	}
-	told, err := c.Do(ctx, c.B().ConfigGet().Parameter("maxmemory-policy").Build()).AsStrMap()
+	settings, err := c.Do(ctx, c.B().ConfigGet().Parameter("maxmemory-policy").Build()).AsStrMap()
 	if err != nil { // a managed Redis has no CONFIG
 		return "", nil //nolint:nilerr // it answers, and what it keeps secret is its business
 	}
-	return told["maxmemory-policy"], nil
+	return settings["maxmemory-policy"], nil
 }

@@ -20,7 +20,7 @@ type eve struct {
 
 func newEve(t *testing.T) *eve {
 	e := &eve{clock: &clock{now: time.Now().Truncate(time.Millisecond)}, server: redistest.Start(t), store: new(books)}
-	e.wire = redistest.Lay(t, e.server)
+	e.wire = redistest.NewWire(t, e.server)
 	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", NextReset: e.Now().Add(time.Hour)}
 	e.store.set(m)
 	e.first, e.other = e.boot(t, "a", e.wire.Address), e.boot(t, "b", e.server.Address)
@@ -29,7 +29,7 @@ func newEve(t *testing.T) *eve {
 
 // boot starts a node that has read the store.
 func (e *eve) boot(t *testing.T, name, address string) *node {
-	o := options(name, at(address), e.store)
+	o := options(name, redisServer(address), e.store)
 	o.Clock, o.Alone = e.clock, true
 	m, _, _ := e.store.meter(t.Context(), hold(0).Counter)
 	o.Local.Load([]quota.Meter{m})
@@ -56,7 +56,7 @@ func (e *eve) change(t *testing.T, how func(*quota.Meter)) quota.Meter {
 	e.store.set(m)
 	for _, n := range []*node{e.first, e.other} {
 		n.Replace("k", []quota.Meter{m})
-		eventually(t, "the change is said", n.Said)
+		eventually(t, "the change is said", n.IsPublished)
 	}
 	return m
 }
@@ -70,10 +70,10 @@ func (e *eve) resetByHand(t *testing.T) quota.Meter {
 	return m
 }
 
-// said waits until Redis knows what the first node has.
-func (e *eve) said(t *testing.T) {
+// awaitPublished waits until Redis knows what the first node has.
+func (e *eve) awaitPublished(t *testing.T) {
 	t.Helper()
-	eventually(t, "the first node has said everything", func() bool { return e.first.Err() == nil && e.first.Said() })
+	eventually(t, "the first node has said everything", func() bool { return e.first.Err() == nil && e.first.IsPublished() })
 }
 
 // TestEndsBehindDue: what a call uses that ends behind a reset counts in the new period,
@@ -83,7 +83,7 @@ func TestEndsBehindDue(t *testing.T) {
 	e := newEve(t)
 	e.use(t, 40, 0)
 	e.use(t, 60, time.Hour)
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 40 {
 		t.Error("behind the reset are left", left)
 	}
@@ -95,12 +95,12 @@ func TestCutOverDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	e.said(t)
+	e.awaitPublished(t)
 	e.wire.Cut()
 	eventually(t, "the node knows that it is cut off", func() bool { return e.first.Err() != nil })
 	e.use(t, 50, time.Hour)
-	e.wire.Mend()
-	e.said(t)
+	e.wire.Restore()
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("behind the reset are left", left)
 	}
@@ -112,11 +112,11 @@ func TestLostBehindDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 50, time.Hour)
-	e.said(t)
+	e.awaitPublished(t)
 	e.server.Wipe(t)
 	eventually(t, "both are back", func() bool {
 		_, _, _, err := e.first.Reserve(t.Context(), e.Now(), []quota.Hold{hold(1 << 50)})
-		return err == nil && e.first.Said() && e.other.Said()
+		return err == nil && e.first.IsPublished() && e.other.IsPublished()
 	})
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("behind the reset are left", left)
@@ -129,14 +129,14 @@ func TestLivesOverDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	e.said(t)
-	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}
+	e.awaitPublished(t)
+	early := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 40, UsedAt: e.Now()}
 	e.forward(time.Hour)
 	e.other.take(t, e.Now(), hold(10))
 	e.first.stop()
 	e.store.add(early)
 	e.first = e.boot(t, "a", e.wire.Address)
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 90 {
 		t.Error("behind the reset are left", left)
 	}
@@ -149,7 +149,7 @@ func TestEarlyOfOthers(t *testing.T) {
 	for name, reset := range map[string]func(*eve) quota.Meter{
 		"by schedule": func(e *eve) quota.Meter {
 			e.forward(time.Hour)
-			return e.store.add(quota.Delta{CarrierID: "k", BudgetKey: "b", At: e.Now()})[0]
+			return e.store.add(quota.Delta{SubjectID: "k", BudgetKey: "b", UsedAt: e.Now()})[0]
 		},
 		"by hand": func(e *eve) quota.Meter {
 			m := e.resetByHand(t)
@@ -162,21 +162,21 @@ func TestEarlyOfOthers(t *testing.T) {
 			t.Parallel()
 			e := newEve(t)
 			e.use(t, 40, 0)
-			e.said(t)
+			e.awaitPublished(t)
 			m := reset(e)
 			if m.Due(e.Now()) && e.other.left(t, hold(0)) != 100 {
 				t.Error("the reset does not take place")
 			}
 			e.other.Replace("k", []quota.Meter{m})
-			eventually(t, "the reset is said", func() bool { return e.first.Said() && e.other.Said() })
+			eventually(t, "the reset is said", func() bool { return e.first.IsPublished() && e.other.IsPublished() })
 			if left := e.other.left(t, hold(0)); left != 100 {
 				t.Error("behind the reset are left", left)
 			}
 			e.use(t, 30, 0)
-			e.said(t)
-			early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now().Add(-2 * time.Hour)}
+			e.awaitPublished(t)
+			early := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 40, UsedAt: e.Now().Add(-2 * time.Hour)}
 			e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
-			eventually(t, "what was early is stored", e.first.Said)
+			eventually(t, "what was early is stored", e.first.IsPublished)
 			if left := e.other.left(t, hold(0)); left != 70 {
 				t.Error("when all is stored are left", left)
 			}
@@ -190,17 +190,17 @@ func TestStoredBehindLostDue(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}
+	early := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 40, UsedAt: e.Now()}
 	e.use(t, 50, time.Hour)
-	e.said(t)
+	e.awaitPublished(t)
 	e.server.Wipe(t)
 	for _, n := range []*node{e.first, e.other} { // each finds out, and does not ask for the budget
 		other := hold(1 << 50)
-		other.Counter.Carrier = "other"
+		other.Counter.Subject = "other"
 		n.take(t, e.Now(), other)
 	}
 	e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("behind the reset are left", left)
 	}
@@ -212,17 +212,17 @@ func TestStoredBehindTwoResets(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 30, 0)
-	early := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 30, At: e.Now()}
-	e.said(t)
+	early := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 30, UsedAt: e.Now()}
+	e.awaitPublished(t)
 	e.forward(time.Second)
 	m := e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
 	if m.Used != 0 || e.other.left(t, hold(0)) != 100 {
 		t.Error("the reset by hand does not take place")
 	}
 	e.use(t, 2, time.Hour)
-	e.said(t)
+	e.awaitPublished(t)
 	e.first.MarkFlushed([]quota.Delta{early}, e.store.add(early))
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 98 {
 		t.Error("behind both are left", left)
 	}
@@ -237,11 +237,11 @@ func TestResetToCome(t *testing.T) {
 	m.Reset(e.Now().Add(24 * time.Hour))
 	e.store.set(m)
 	e.other.Replace("k", []quota.Meter{m})
-	eventually(t, "the reset is said", e.other.Said)
+	eventually(t, "the reset is said", e.other.IsPublished)
 	for i, n := range []*node{e.first, e.other} { // the first has not heard of it
 		taken, _, _ := n.take(t, e.Now(), hold(30))
 		n.Settle(e.Now(), taken, []int64{30})
-		eventually(t, "what was used is said", n.Said)
+		eventually(t, "what was used is said", n.IsPublished)
 		if left := e.other.left(t, hold(0)); left != 70-30*int64(i) {
 			t.Error("left are", left)
 		}
@@ -254,24 +254,24 @@ func TestStoredInTurn(t *testing.T) {
 	t.Parallel()
 	e := newEve(t)
 	e.use(t, 40, 0)
-	mine := []quota.Delta{{CarrierID: "k", BudgetKey: "b", Units: 40, At: e.Now()}, {CarrierID: "k", BudgetKey: "b", Units: 20}}
+	local := []quota.Delta{{SubjectID: "k", BudgetKey: "b", Units: 40, UsedAt: e.Now()}, {SubjectID: "k", BudgetKey: "b", Units: 20}}
 	e.forward(time.Second)
 	e.change(t, func(m *quota.Meter) { m.Reset(e.Now()) })
 	e.use(t, 20, 0)
-	mine[1].At = e.Now()
+	local[1].UsedAt = e.Now()
 	taken, _, _ := e.other.take(t, e.Now(), hold(30))
 	e.other.Settle(e.Now(), taken, []int64{30})
-	e.said(t)
-	yours := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 30, At: e.Now()}
-	before, after := e.store.add(yours), e.store.add(mine...)
-	e.first.MarkFlushed(mine, after[1:])
+	e.awaitPublished(t)
+	yours := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 30, UsedAt: e.Now()}
+	before, after := e.store.add(yours), e.store.add(local...)
+	e.first.MarkFlushed(local, after[1:])
 	for range 20 {
 		if left := e.other.left(t, hold(0)); left != 50 {
 			t.Fatal("one node told, and left are", left)
 		}
 	}
 	e.other.MarkFlushed([]quota.Delta{yours}, before)
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 50 {
 		t.Error("both told, and left are", left)
 	}
@@ -290,10 +290,10 @@ func TestDueThatNeverWas(t *testing.T) {
 	}
 	e.change(t, func(m *quota.Meter) { m.NextReset = e.Now().AddDate(0, 1, 0) })
 	e.use(t, 10, time.Second)
-	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 10, At: e.Now()}
-	e.said(t)
+	used := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 10, UsedAt: e.Now()}
+	e.awaitPublished(t)
 	e.first.MarkFlushed([]quota.Delta{used}, e.store.add(used))
-	e.said(t)
+	e.awaitPublished(t)
 	if left := e.other.left(t, hold(0)); left != 30 {
 		t.Error("without the reset are left", left)
 	}
@@ -306,15 +306,15 @@ func TestDueOfTwoPeriods(t *testing.T) {
 	for range 5 {
 		e := newEve(t)
 		before, _, _ := e.first.take(t, e.Now(), hold(40))
-		behind, _, _ := e.first.take(t, e.Now(), hold(50))
+		afterReset, _, _ := e.first.take(t, e.Now(), hold(50))
 		e.wire.Slow(50 * time.Millisecond) // both are in the queue before the next round trip
 		wakes, _, _ := e.first.take(t, e.Now(), hold(1))
 		e.first.Settle(e.Now(), wakes, nil)
 		e.first.Settle(e.Now(), before, []int64{40})
 		e.forward(time.Hour)
-		e.first.Settle(e.Now(), behind, []int64{50})
+		e.first.Settle(e.Now(), afterReset, []int64{50})
 		e.wire.Clear()
-		e.said(t)
+		e.awaitPublished(t)
 		if left := e.other.left(t, hold(0)); left != 50 {
 			t.Error("behind the reset are left", left)
 		}

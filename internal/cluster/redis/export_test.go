@@ -2,8 +2,8 @@ package redis
 
 import "context"
 
-// Said reports whether Redis knows all that this node has.
-func (b *Bank) Said() bool {
+// IsPublished reports whether Redis knows all that this node has.
+func (b *Limiter) IsPublished() bool {
 	for i := range b.partitions {
 		if p := &b.partitions[i]; !p.isJoined() || !p.queue.empty() {
 			return false
@@ -12,18 +12,18 @@ func (b *Bank) Said() bool {
 	return true
 }
 
-// LookAround looks for missing nodes.
-func (b *Bank) LookAround(ctx context.Context) {
+// FindDeadNodes looks for missing nodes.
+func (b *Limiter) FindDeadNodes(ctx context.Context) {
 	for i := range b.partitions {
 		b.partitions[i].findDeadNodes(ctx)
 	}
 }
 
 // Out is of how many partitions Redis does not know the part of this node.
-func (b *Bank) Out() (n int) {
-	b.story.mu.Lock()
-	defer b.story.mu.Unlock()
-	for _, out := range b.story.out {
+func (b *Limiter) Out() (n int) {
+	b.health.mu.Lock()
+	defer b.health.mu.Unlock()
+	for _, out := range b.health.out {
 		if out {
 			n++
 		}

@@ -16,8 +16,8 @@ import (
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	wire := redistest.Lay(t, s)
-	n := start(t, options("a", at(wire.Address), new(books)))
+	wire := redistest.NewWire(t, s)
+	n := start(t, options("a", redisServer(wire.Address), new(books)))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	wire.Cut()
 	_, _, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(10)})
@@ -29,7 +29,7 @@ func TestRefused(t *testing.T) {
 	}
 	eventually(t, "the node says why", func() bool { return n.Err() != nil })
 	n.Settle(time.Now(), taken, []int64{25})
-	wire.Mend()
+	wire.Restore()
 	eventually(t, "what ended meanwhile counts once", func() bool { return n.Err() == nil && n.left(t, hold(0)) == 75 })
 }
 
@@ -38,10 +38,10 @@ func TestRefused(t *testing.T) {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	wire := redistest.Lay(t, s)
-	o := options("a", at(wire.Address), b)
+	wire := redistest.NewWire(t, s)
+	o := options("a", redisServer(wire.Address), b)
 	o.Alone = true
-	alone, other := start(t, o), start(t, options("b", at(s.Address), b))
+	alone, other := start(t, o), start(t, options("b", redisServer(s.Address), b))
 	other.take(t, time.Now(), hold(30))
 	first, _, _ := alone.take(t, time.Now(), hold(10)) // it hears of the 30
 	wire.Cut()
@@ -53,7 +53,7 @@ func TestAlone(t *testing.T) {
 		t.Error("beyond what was left when Redis went:", refused, left)
 	}
 	alone.Settle(time.Now(), second, []int64{20})
-	wire.Mend()
+	wire.Restore()
 	eventually(t, "what was used alone counts", func() bool { return alone.Err() == nil && other.left(t, hold(0)) == 100-30-10-20 })
 	alone.Settle(time.Now(), first, []int64{0})
 	eventually(t, "and what is given back", func() bool { return other.left(t, hold(0)) == 100-30-20 })
@@ -64,8 +64,8 @@ func TestAlone(t *testing.T) {
 func TestDeaf(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	wire := redistest.Lay(t, s)
-	n, other := start(t, options("a", at(wire.Address), b)), start(t, options("b", at(s.Address), b))
+	wire := redistest.NewWire(t, s)
+	n, other := start(t, options("a", redisServer(wire.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	for range 3 {
 		wire.Deafen()
@@ -75,7 +75,7 @@ func TestDeaf(t *testing.T) {
 		n.Settle(time.Now(), taken, []int64{5})
 		eventually(t, "nothing is heard", func() bool { return n.Err() != nil })
 		wire.Clear()
-		eventually(t, "the node is back", func() bool { return n.Err() == nil && n.Said() })
+		eventually(t, "the node is back", func() bool { return n.Err() == nil && n.IsPublished() })
 		taken, _, _ = n.take(t, time.Now(), hold(40))
 	}
 	if left := other.left(t, hold(0)); left != 100-15-40 {
@@ -87,8 +87,8 @@ func TestDeaf(t *testing.T) {
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	wire := redistest.Lay(t, s)
-	n := start(t, options("a", at(wire.Address), new(books)))
+	wire := redistest.NewWire(t, s)
+	n := start(t, options("a", redisServer(wire.Address), new(books)))
 	n.take(t, time.Now(), hold(1))
 	wire.Slow(50 * time.Millisecond)
 	var all sync.WaitGroup
@@ -111,8 +111,8 @@ func TestStorm(t *testing.T) {
 	var nodes []*node
 	var wires []*redistest.Wire
 	for _, name := range []string{"a", "b", "c"} {
-		wire := redistest.Lay(t, s)
-		o := options(name, at(wire.Address), b)
+		wire := redistest.NewWire(t, s)
+		o := options(name, redisServer(wire.Address), b)
 		o.Server.Timeout, o.Grace = 100*time.Millisecond, 0
 		nodes, wires = append(nodes, start(t, o)), append(wires, wire)
 	}
@@ -161,7 +161,7 @@ func TestStorm(t *testing.T) {
 	for _, w := range wires {
 		w.Cut()
 		moved("with a node cut off")
-		w.Mend()
+		w.Restore()
 	}
 	s.Wipe(t)
 	moved("behind a loss")
@@ -172,7 +172,7 @@ func TestStorm(t *testing.T) {
 	all.Wait()
 	eventually(t, "all is known", func() bool {
 		for _, n := range nodes {
-			if n.Err() != nil || !n.Said() {
+			if n.Err() != nil || !n.IsPublished() {
 				return false
 			}
 		}

@@ -16,17 +16,17 @@ import (
 // errClash is that two processes have the data of one node.
 var errClash = errors.New("another process joined as this node")
 
-// errVoid is that Redis forgot the epoch under which the node was about to state its part.
-var errVoid = errors.New("redis lost what this node had begun to state")
+// errStaleEpoch is that Redis forgot the epoch under which the node was about to state its part.
+var errStaleEpoch = errors.New("redis lost what this node had begun to state")
 
-// mostJoins is how often the node states its part at once when Redis changes under its
+// maxJoinAttempts is how often the node states its part at once when Redis changes under its
 // hands: it lost everything just then, or another process has the data of the node.
-const mostJoins = 3
+const maxJoinAttempts = 3
 
 // join states what the node has.
 func (p *partition) join(ctx context.Context) (err error) {
-	for range mostJoins {
-		if err = p.joinOnce(ctx); !errors.Is(err, errVoid) && !errors.Is(err, errClash) {
+	for range maxJoinAttempts {
+		if err = p.joinOnce(ctx); !errors.Is(err, errStaleEpoch) && !errors.Is(err, errClash) {
 			break
 		}
 	}
@@ -38,7 +38,7 @@ func (p *partition) join(ctx context.Context) (err error) {
 // place of that. Until a piece is said Redis goes by what it knew of it before, so others
 // never find more left than there is, and no script is long however much a node has.
 func (p *partition) joinOnce(ctx context.Context) error {
-	if err := p.bank.connect(); err != nil {
+	if err := p.limiter.connect(); err != nil {
 		return err
 	}
 	epoch, done, err := p.claim(ctx)
@@ -68,10 +68,10 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 	if err != nil {
 		return "", 0, err
 	}
-	_, done, _ = p.standing()
+	_, done, _ = p.membership()
 	epoch = ident.NewID()
-	a, err := p.run(ctx, &p.bank.scripts.claim, append(p.head(before, done, 1), epoch))
-	if err == nil && a.word != "claimed" {
+	a, err := p.run(ctx, &p.limiter.scripts.claim, append(p.head(before, done, 1), epoch))
+	if err == nil && a.status != "claimed" {
 		err = errClash
 	}
 	if err != nil {
@@ -82,8 +82,8 @@ func (p *partition) claim(ctx context.Context) (epoch string, done int64, err er
 
 // currentEpoch is the epoch under which Redis knows the node; empty for none.
 func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) {
-	err = p.bank.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
-		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.bank.o.Node).Build()).ToString()
+	err = p.limiter.ask(ctx, "found", func(ctx context.Context, c rueidis.Client) (err error) {
+		epoch, err = c.Do(ctx, c.B().Hget().Key(p.roll).Field("e:"+p.limiter.o.Node).Build()).ToString()
 		if rueidis.IsRedisNil(err) {
 			err = nil
 		}
@@ -94,8 +94,8 @@ func (p *partition) currentEpoch(ctx context.Context) (epoch string, err error) 
 
 // reportedBudgets are the keys of budgets of which Redis knows a part of the node, each once.
 func (p *partition) reportedBudgets(ctx context.Context) (ids []string, err error) {
-	err = p.bank.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
-		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.bank.o.Node).Build()).AsStrSlice()
+	err = p.limiter.ask(ctx, "had", func(ctx context.Context, c rueidis.Client) error {
+		fields, err := c.Do(ctx, c.B().Hkeys().Key(p.prefix+"n:"+p.limiter.o.Node).Build()).AsStrSlice()
 		for _, field := range fields { // "uc:carrier|entry|value key"
 			if len(field) > 1 {
 				ids = append(ids, field[1:])
@@ -124,7 +124,7 @@ func (p *partition) reread(ctx context.Context, had []string) (list []storeUpdat
 		if !ok {
 			continue
 		}
-		m, stored, err := p.bank.meter(ctx, id)
+		m, stored, err := p.limiter.meter(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -144,18 +144,18 @@ type statement struct {
 // statement is what the node's book has at this moment, under a new epoch. What changes from
 // now on is in the queue. Of budgets that it had before and has no more there is nothing.
 func (p *partition) statement(epoch string, had []string, stored []storeUpdate) statement {
-	b := p.bank
+	b := p.limiter
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.epoch = epoch
-	p.ahead.drop()
+	p.prefetched.drop()
 	s := statement{stored: append(stored, p.queue.restart()...)}
-	b.own.Parts(b.now(time.Now()), func(part quota.NodeShare) {
+	b.local.Parts(b.now(time.Now()), func(part quota.NodeShare) {
 		if b.partition(part.Org) != p {
 			return
 		}
-		id, over := keyOf(&part)
-		s.parts = append(s.parts, [6]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(over), decimal(msOf(part.Latest)), decimal(clamp(part.Early))})
+		id, endMS := keyOf(&part)
+		s.parts = append(s.parts, [6]string{id, decimal(clamp(part.Held)), decimal(clamp(part.Used)), decimal(endMS), decimal(msOf(part.Latest)), decimal(clamp(part.Early))})
 	})
 	has := make(map[string]bool, len(s.parts))
 	for i := range s.parts {
@@ -172,7 +172,7 @@ func (p *partition) statement(epoch string, had []string, stored []storeUpdate) 
 // state says a statement piece by piece, what is known of the store before all parts: what it
 // has of this node is no more in these. done is the number of the last run.
 func (p *partition) state(ctx context.Context, s statement, done int64) error {
-	epoch, _, _ := p.standing()
+	epoch, _, _ := p.membership()
 	for first := true; first || len(s.parts)+len(s.stored) > 0; first = false {
 		stored := s.stored[:min(len(s.stored), batch)]
 		s.stored = s.stored[len(stored):]
@@ -188,12 +188,12 @@ func (p *partition) state(ctx context.Context, s statement, done int64) error {
 		for i := range parts {
 			args = append(args, parts[i][:]...)
 		}
-		a, err := p.run(ctx, &p.bank.scripts.state, args)
+		a, err := p.run(ctx, &p.limiter.scripts.state, args)
 		switch {
 		case err != nil:
 			return err
-		case a.word != "stated":
-			return errVoid
+		case a.status != "stated":
+			return errStaleEpoch
 		}
 		done = a.run()
 		p.mu.RLock()

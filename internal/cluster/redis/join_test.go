@@ -16,11 +16,11 @@ func TestManyParts(t *testing.T) {
 	t.Parallel()
 	const budgets = 1201
 	s, b := redistest.Start(t), new(books)
-	wire := redistest.Lay(t, s)
-	first, other := start(t, options("a", at(wire.Address), b)), start(t, options("b", at(s.Address), b))
+	wire := redistest.NewWire(t, s)
+	first, other := start(t, options("a", redisServer(wire.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	budget := func(i int) quota.Hold {
 		h := hold(int64(i%90 + 1))
-		h.Counter.Carrier = strconv.Itoa(i)
+		h.Counter.Subject = strconv.Itoa(i)
 		return h
 	}
 	for i := range budgets {
@@ -44,7 +44,9 @@ func TestManyParts(t *testing.T) {
 	agree("at first", all)
 
 	s.Wipe(t)
-	eventually(t, "both know", func() bool { return first.Err() == nil && first.Said() && other.Err() == nil && other.Said() })
+	eventually(t, "both know", func() bool {
+		return first.Err() == nil && first.IsPublished() && other.Err() == nil && other.IsPublished()
+	})
 	// Whoever asks before the node has stated its part makes the budget without it, and
 	// the part is added when it comes.
 	eventually(t, "the last part is stated", func() bool {
@@ -58,13 +60,13 @@ func TestManyParts(t *testing.T) {
 
 	// The node dies. Its next life has closed all but the first budget.
 	wire.Cut()
-	next := options("a", at(s.Address), b)
+	next := options("a", redisServer(s.Address), b)
 	for i := range budgets {
 		b.set(quota.Meter{Subject: quota.Subject{ID: strconv.Itoa(i), OrgID: "o"}, BudgetKey: "b", Used: 3})
 	}
 	next.Local.TakeUnchecked(time.Now(), []quota.Hold{budget(0)}, nil)
 	second := start(t, next)
-	eventually(t, "the next life is known", func() bool { return second.Err() == nil && second.Said() })
+	eventually(t, "the next life is known", func() bool { return second.Err() == nil && second.IsPublished() })
 	eventually(t, "what the first had is void", func() bool { return other.left(t, budget(budgets-1)) == 97 })
 	agree("behind the restart", func(i int) int64 {
 		if i == 0 {
@@ -80,18 +82,18 @@ func TestReadBeforeStored(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
-	other := start(t, options("b", at(s.Address), b))
-	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 40, At: time.Now()}
+	other := start(t, options("b", redisServer(s.Address), b))
+	used := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 40, UsedAt: time.Now()}
 	taken := []quota.Hold{hold(40)}
-	other.own.TakeUnchecked(used.At, taken, nil)
-	other.Settle(used.At, taken, []int64{40})
+	other.local.TakeUnchecked(used.UsedAt, taken, nil)
+	other.Settle(used.UsedAt, taken, []int64{40})
 	reads := 0
-	o := options("a", at(s.Address), b)
+	o := options("a", redisServer(s.Address), b)
 	o.Meters = func(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
 		m, there, err := b.meter(ctx, id)
 		if reads++; reads == 1 {
 			other.MarkFlushed([]quota.Delta{used}, b.add(used))
-			eventually(t, "the other node told", other.Said)
+			eventually(t, "the other node told", other.IsPublished)
 		}
 		return m, there, err
 	}
@@ -106,24 +108,24 @@ func TestToldBehindLoss(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
-	used := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: time.Now()}
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
+	used := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 20, UsedAt: time.Now()}
 	for _, n := range []*node{first, second} {
-		taken, _, _ := n.take(t, used.At, hold(20))
-		n.Settle(used.At, taken, []int64{20})
+		taken, _, _ := n.take(t, used.UsedAt, hold(20))
+		n.Settle(used.UsedAt, taken, []int64{20})
 	}
 	before, after := b.add(used), b.add(used)
 	second.MarkFlushed([]quota.Delta{used}, after)
 	s.Wipe(t)
-	eventually(t, "the second told", second.Said)
+	eventually(t, "the second told", second.IsPublished)
 	s.Wipe(t)
 	for _, n := range []*node{first, second} { // each finds out, and does not ask for the budget
 		other := hold(1)
-		other.Counter.Carrier = "other"
+		other.Counter.Subject = "other"
 		n.take(t, time.Now(), other)
 	}
 	first.MarkFlushed([]quota.Delta{used}, before)
-	eventually(t, "the first told", first.Said)
+	eventually(t, "the first told", first.IsPublished)
 	if left := second.left(t, hold(0)); left != 60 {
 		t.Error("left are", left)
 	}

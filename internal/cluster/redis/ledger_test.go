@@ -46,7 +46,7 @@ type stored struct {
 
 type entry struct {
 	node   *member
-	at     time.Time
+	usedAt time.Time
 	units  int64
 	stored bool
 }
@@ -64,7 +64,7 @@ func newWorld(t *rapid.T, tb testing.TB, s *redistest.Server, wires []*redistest
 }
 
 func (w *world) boot(m *member) {
-	o := options(m.name, at(m.wire.Address), w.store)
+	o := options(m.name, redisServer(m.wire.Address), w.store)
 	o.Clock = w.clock
 	meter, _, _ := w.store.meter(w.tb.Context(), hold(0).Counter)
 	o.Local.Load([]quota.Meter{meter})
@@ -74,7 +74,7 @@ func (w *world) boot(m *member) {
 // end stops all nodes.
 func (w *world) end() {
 	for _, m := range w.nodes {
-		w.mend(m)
+		w.reconnect(m)
 		m.stop()
 	}
 }
@@ -97,7 +97,7 @@ func (w *world) since() time.Time {
 func (w *world) left() int64 {
 	left := int64(100)
 	for _, e := range w.ledger {
-		if !e.at.Before(w.since()) {
+		if !e.usedAt.Before(w.since()) {
 			left -= e.units
 		}
 	}
@@ -117,7 +117,7 @@ func (w *world) certain() bool {
 			return false
 		}
 	}
-	w.vague = w.vague && slices.ContainsFunc(w.ledger, func(e *entry) bool { return !e.stored && e.at.Before(w.since()) })
+	w.vague = w.vague && slices.ContainsFunc(w.ledger, func(e *entry) bool { return !e.stored && e.usedAt.Before(w.since()) })
 	return !w.vague
 }
 
@@ -138,31 +138,31 @@ func (w *world) admit(m *member, amount int64) {
 	}
 }
 
-// settle ends the first of a node's calls with a share of what it held.
-func (w *world) settle(m *member, percent int64) {
+// finishCall ends the first of a node's calls with a share of what it held.
+func (w *world) finishCall(m *member, percent int64) {
 	if len(m.open) == 0 {
 		return
 	}
 	holds := m.open[0]
 	m.open = m.open[1:]
 	units := holds[0].Amount * percent / 100
-	w.ledger = append(w.ledger, &entry{node: m, at: w.clock.Now(), units: units})
+	w.ledger = append(w.ledger, &entry{node: m, usedAt: w.clock.Now(), units: units})
 	m.Settle(w.clock.Now(), holds, []int64{units})
 }
 
 // flush stores what a node used, as spend does, and has it tell that.
-func (w *world) flush(m *member, most int) {
-	w.keep(m, most)
-	w.tell(m)
+func (w *world) flush(m *member, limit int) {
+	w.storeUsage(m, limit)
+	w.publishStored(m)
 }
 
-// keep stores what a node used, the first most of its calls.
-func (w *world) keep(m *member, most int) {
+// storeUsage stores what a node used, the first most of its calls.
+func (w *world) storeUsage(m *member, limit int) {
 	var deltas []quota.Delta
 	for _, e := range w.ledger {
-		if e.node == m && !e.stored && len(deltas) < most {
+		if e.node == m && !e.stored && len(deltas) < limit {
 			e.stored = true
-			deltas = append(deltas, quota.Delta{CarrierID: "k", BudgetKey: "b", Units: e.units, At: e.at})
+			deltas = append(deltas, quota.Delta{SubjectID: "k", BudgetKey: "b", Units: e.units, UsedAt: e.usedAt})
 		}
 	}
 	if len(deltas) == 0 {
@@ -172,8 +172,8 @@ func (w *world) keep(m *member, most int) {
 	m.owes = append(m.owes, stored{deltas, after[len(after)-1]})
 }
 
-// tell has a node tell what it stored.
-func (w *world) tell(m *member) {
+// publishStored has a node tell what it stored.
+func (w *world) publishStored(m *member) {
 	for _, s := range m.owes {
 		m.MarkFlushed(s.deltas, []quota.Meter{s.meter})
 	}
@@ -186,12 +186,12 @@ func (w *world) crash(m *member) {
 	w.cut(m)
 	m.stop()
 	for _, holds := range m.open {
-		w.ledger = append(w.ledger, &entry{node: m, at: w.clock.Now(), units: holds[0].Amount})
+		w.ledger = append(w.ledger, &entry{node: m, usedAt: w.clock.Now(), units: holds[0].Amount})
 	}
 	m.open = nil
-	w.keep(m, len(w.ledger))
+	w.storeUsage(m, len(w.ledger))
 	m.owes = nil // its next life reads what the store has
-	m.wire.Mend()
+	m.wire.Restore()
 	m.cut = false
 	w.boot(m)
 }
@@ -205,14 +205,14 @@ func (w *world) reset() {
 		if n.deaf = rapid.IntRange(0, 3).Draw(w.t, "hears") == 0; n.deaf {
 			w.vague = true
 		} else {
-			w.hear(n)
+			w.loadMeter(n)
 		}
 	}
 }
 
-// hear tells a node what the store has.
-func (w *world) hear(n *member) {
-	w.tell(n) // who stores and tells is not interrupted by who reads
+// loadMeter tells a node what the store has.
+func (w *world) loadMeter(n *member) {
+	w.publishStored(n) // who stores and tells is not interrupted by who reads
 	n.deaf = false
 	n.Replace("k", []quota.Meter{w.meter()})
 }
@@ -239,19 +239,19 @@ func (w *world) renew() {
 func (w *world) change(m quota.Meter) {
 	w.store.set(m)
 	for _, n := range w.nodes {
-		w.hear(n)
+		w.loadMeter(n)
 	}
 }
 
 // wipe has Redis lose everything. Nodes that are cut off then could not say what they have.
 func (w *world) wipe() {
 	for _, m := range w.nodes {
-		w.mend(m)
+		w.reconnect(m)
 	}
 	w.server.Wipe(w.tb)
 	for _, m := range w.nodes { // each finds out by asking for another budget
 		other := hold(1 << 50)
-		other.Counter.Carrier = "other"
+		other.Counter.Subject = "other"
 		eventually(w.tb, "the node is back", func() bool {
 			_, _, _, err := m.Reserve(w.tb.Context(), w.clock.Now(), []quota.Hold{other})
 			return err == nil
@@ -279,9 +279,9 @@ func (w *world) cut(m *member) {
 	}
 }
 
-func (w *world) mend(m *member) {
+func (w *world) reconnect(m *member) {
 	if m.cut {
-		m.wire.Mend()
+		m.wire.Restore()
 		m.cut = false
 		eventually(w.tb, "the node is back", func() bool { return m.Err() == nil })
 	}
@@ -290,10 +290,10 @@ func (w *world) mend(m *member) {
 // check compares what Redis has with the ledger. Who has to wait for another one to tell
 // has not said everything.
 func (w *world) check() {
-	owed := slices.ContainsFunc(w.nodes, func(m *member) bool { return len(m.owes) > 0 })
+	hasUnpublished := slices.ContainsFunc(w.nodes, func(m *member) bool { return len(m.owes) > 0 })
 	for _, m := range w.nodes {
-		if !m.cut && !owed {
-			eventually(w.tb, "the node has said everything", m.Said)
+		if !m.cut && !hasUnpublished {
+			eventually(w.tb, "the node has said everything", m.IsPublished)
 		}
 	}
 	for _, m := range w.nodes {
@@ -315,7 +315,7 @@ func TestRedisIsTheLedger(t *testing.T) {
 	server := redistest.Start(t)
 	var wires []*redistest.Wire
 	for range 3 {
-		wires = append(wires, redistest.Lay(t, server))
+		wires = append(wires, redistest.NewWire(t, server))
 	}
 	client := server.Client(t)
 	rapid.Check(t, func(t2 *rapid.T) {
@@ -325,11 +325,11 @@ func TestRedisIsTheLedger(t *testing.T) {
 		if rapid.Bool().Draw(t2, "over a reset") { // both sides of which have something that is not stored
 			m := w.nodes[0]
 			w.admit(m, 30)
-			w.settle(m, 100)
+			w.finishCall(m, 100)
 			w.check()
 			w.due()
 			w.admit(m, 40)
-			w.settle(m, 100)
+			w.finishCall(m, 100)
 			w.check()
 		}
 		steps := []string{"admit", "admit", "end", "end"}
@@ -345,17 +345,17 @@ func TestRedisIsTheLedger(t *testing.T) {
 			case "admit":
 				w.admit(m, rapid.Int64Range(1, 60).Draw(t2, "amount"))
 			case "end":
-				w.settle(m, rapid.Int64Range(0, 100).Draw(t2, "percent"))
+				w.finishCall(m, rapid.Int64Range(0, 100).Draw(t2, "percent"))
 			case "flush":
 				w.flush(m, rapid.IntRange(1, 4).Draw(t2, "calls"))
 			case "keep":
-				w.keep(m, rapid.IntRange(1, 4).Draw(t2, "calls"))
+				w.storeUsage(m, rapid.IntRange(1, 4).Draw(t2, "calls"))
 			case "tell":
-				w.tell(m)
+				w.publishStored(m)
 			case "reset":
 				w.reset()
 			case "hear":
-				w.hear(m)
+				w.loadMeter(m)
 			case "due":
 				w.due()
 				continue // what comes next finds a budget of which nobody took since
@@ -364,7 +364,7 @@ func TestRedisIsTheLedger(t *testing.T) {
 			case "cut":
 				w.cut(m)
 			case "mend":
-				w.mend(m)
+				w.reconnect(m)
 			case "crash":
 				w.crash(m)
 			case "wipe":

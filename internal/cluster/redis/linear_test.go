@@ -17,8 +17,8 @@ func TestLinearisable(t *testing.T) {
 	t.Parallel()
 	one := redistest.Start(t)
 	for name, server := range map[string]func(testing.TB) redis.Server{
-		"one server": func(testing.TB) redis.Server { return at(one.Address) },
-		"cluster":    func(t testing.TB) redis.Server { return at(redistest.StartCluster(t).Addresses()...) },
+		"one server": func(testing.TB) redis.Server { return redisServer(one.Address) },
+		"cluster":    func(t testing.TB) redis.Server { return redisServer(redistest.StartCluster(t).Addresses()...) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,7 +29,7 @@ func TestLinearisable(t *testing.T) {
 
 func linearisable(t *testing.T, server redis.Server) {
 	b := new(books)
-	var banks []quotatest.Bank
+	var banks []quotatest.Limiter
 	still := &clock{now: time.Now()} // histories do not know of windows
 	for i := range 3 {
 		o := options(fmt.Sprint("n", i), server, b)
@@ -39,16 +39,16 @@ func linearisable(t *testing.T, server redis.Server) {
 	for nodes := 1; nodes <= 3; nodes += 2 {
 		for seed := range uint64(20) {
 			quotatest.Check(t, quotatest.History{
-				Seed: seed, Org: fmt.Sprintf("o%d-%d", nodes, seed), Banks: banks[:nodes], Callers: 6, Settled: known,
+				Seed: seed, Org: fmt.Sprintf("o%d-%d", nodes, seed), Limiters: banks[:nodes], Callers: 6, AwaitSync: known,
 			})
 		}
 	}
 }
 
 // known waits until Redis knows all that a node has.
-func known(b quotatest.Bank) {
+func known(b quotatest.Limiter) {
 	n, ok := b.(*node)
-	for ok && !n.Said() {
+	for ok && !n.IsPublished() {
 		runtime.Gosched()
 	}
 }

@@ -16,7 +16,7 @@ type link struct {
 }
 
 // connect makes the link where there is none.
-func (b *Bank) connect() error {
+func (b *Limiter) connect() error {
 	b.connecting.Lock()
 	defer b.connecting.Unlock()
 	if b.link.Load() != nil {
@@ -31,7 +31,7 @@ func (b *Bank) connect() error {
 }
 
 // ask has commands run for at most the timeout. An error says nothing on whether they did.
-func (b *Bank) ask(ctx context.Context, name string, commands func(context.Context, rueidis.Client) error) error {
+func (b *Limiter) ask(ctx context.Context, name string, commands func(context.Context, rueidis.Client) error) error {
 	l := b.link.Load()
 	if l == nil {
 		return errUnconnected
@@ -42,21 +42,21 @@ func (b *Bank) ask(ctx context.Context, name string, commands func(context.Conte
 	err := commands(ctx, l.client)
 	b.o.Metrics.ran(name, began, err)
 	if err != nil {
-		b.leaveReplica(l, err)
+		b.dropReplicaLink(l, err)
 	}
 	return err
 }
 
-// leastLink is how old a link is before it is given up: the parts of a node find out one
+// minLinkAge is how old a link is before it is given up: the parts of a node find out one
 // after the other, and each is to try the new one.
-const leastLink = beat
+const minLinkAge = beat
 
-// leaveReplica gives up a link whose server takes no writes any more. The primary may be
+// dropReplicaLink gives up a link whose server takes no writes any more. The primary may be
 // behind the same name meanwhile, and a connection that stays open would never lead there.
 // The client of a cluster learns of it by itself.
-func (b *Bank) leaveReplica(l *link, err error) {
-	said, ok := rueidis.IsRedisErr(err)
-	if !ok || b.o.Server.Cluster || !strings.HasPrefix(said.Error(), "READONLY") || time.Since(l.since) < leastLink {
+func (b *Limiter) dropReplicaLink(l *link, err error) {
+	redisErr, ok := rueidis.IsRedisErr(err)
+	if !ok || b.o.Server.Cluster || !strings.HasPrefix(redisErr.Error(), "READONLY") || time.Since(l.since) < minLinkAge {
 		return
 	}
 	if b.link.CompareAndSwap(l, nil) {

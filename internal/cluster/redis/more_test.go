@@ -17,7 +17,7 @@ func TestWindows(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	c := &clock{now: time.Now().Truncate(time.Minute).Add(59 * time.Second)}
-	o, other := options("a", at(s.Address), b), options("b", at(s.Address), b)
+	o, other := options("a", redisServer(s.Address), b), options("b", redisServer(s.Address), b)
 	o.Clock, other.Clock = c, c
 	first, second := start(t, o), start(t, other)
 	wrong := time.Now().AddDate(1, 0, 0) // of a node whose clock is set to the next year
@@ -34,7 +34,7 @@ func TestWindows(t *testing.T) {
 		_, _, left := second.take(t, time.Now(), tokens(1<<50, 100)) // never taken
 		return left == 10
 	})
-	if st := second.State(wrong, &quota.Hold{Counter: tokens(0, 0).Counter, Org: "o", Unit: quota.PerMinute, Limit: 100}); st.Left > 30 || !st.Anew.Equal(c.Now().Add(time.Minute)) {
+	if st := second.State(wrong, &quota.Hold{Counter: tokens(0, 0).Counter, Org: "o", Unit: quota.PerMinute, Limit: 100}); st.Left > 30 || !st.ResetAt.Equal(c.Now().Add(time.Minute)) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -44,7 +44,7 @@ func TestWindows(t *testing.T) {
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	jumps, right := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	jumps, right := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	weekly := tokens(10, 100)
 	weekly.Unit = quota.PerWeek
 	for i, now := range []time.Time{time.Now().AddDate(1, 0, 0), time.Now().AddDate(-1, 0, 0), time.Unix(0, 0)} {
@@ -60,7 +60,7 @@ func TestClockJumps(t *testing.T) {
 			return left == 100-20*int64(i+1)
 		})
 	}
-	if st := jumps.State(time.Unix(0, 0), &weekly); st.Used != 60 || st.Anew.Before(time.Now()) || st.Anew.After(time.Now().AddDate(0, 0, 8)) {
+	if st := jumps.State(time.Unix(0, 0), &weekly); st.Used != 60 || st.ResetAt.Before(time.Now()) || st.ResetAt.After(time.Now().AddDate(0, 0, 8)) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -71,7 +71,7 @@ func TestAhead(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	c := &clock{now: time.Now()}
-	o, other := options("a", at(s.Address), b), options("b", at(s.Address), b)
+	o, other := options("a", redisServer(s.Address), b), options("b", redisServer(s.Address), b)
 	o.Clock, other.Clock = c, c
 	nodes := []*node{start(t, o), start(t, other)}
 	const limit = 3000
@@ -87,12 +87,12 @@ func TestAhead(t *testing.T) {
 	if passed > limit || passed < limit-64 {
 		t.Errorf("%d passed of %d", passed, limit)
 	}
-	asked := runs(t, s)
-	if asked > passed/2 {
-		t.Errorf("%d questions for %d calls", asked, passed)
+	scriptRuns := runs(t, s)
+	if scriptRuns > passed/2 {
+		t.Errorf("%d questions for %d calls", scriptRuns, passed)
 	}
 	few := requests(100)
-	few.Counter.Carrier = "few"
+	few.Counter.Subject = "few"
 	for i := range 101 {
 		if _, refused, _ := nodes[i%2].take(t, time.Now(), few); (refused >= 0) != (i == 100) {
 			t.Error("request", i, "of 100:", refused)
@@ -101,7 +101,7 @@ func TestAhead(t *testing.T) {
 }
 
 // runs is how many scripts Redis ran.
-func runs(t *testing.T, s *redistest.Server) (sum int) {
+func runs(t *testing.T, s *redistest.Server) (total int) {
 	t.Helper()
 	client := s.Client(t)
 	rolls, err := client.Do(t.Context(), client.B().Keys().Pattern("sluice:*:roll").Build()).AsStrSlice()
@@ -111,10 +111,10 @@ func runs(t *testing.T, s *redistest.Server) (sum int) {
 	for _, roll := range rolls {
 		for _, name := range []string{"o:a", "o:b"} {
 			n, _ := client.Do(t.Context(), client.B().Hget().Key(roll).Field(name).Build()).AsInt64()
-			sum += int(n)
+			total += int(n)
 		}
 	}
-	return sum
+	return total
 }
 
 // TestDue: a budget begins anew at the instant of its reset, for all nodes, and the
@@ -127,7 +127,7 @@ func TestDue(t *testing.T) {
 	b.set(m)
 	var nodes []*node
 	for _, name := range []string{"a", "b"} {
-		o := options(name, at(s.Address), b)
+		o := options(name, redisServer(s.Address), b)
 		o.Clock = c
 		o.Local.Load([]quota.Meter{m})
 		nodes = append(nodes, start(t, o))
@@ -146,7 +146,7 @@ func TestDue(t *testing.T) {
 	b.set(m)
 	for _, n := range nodes {
 		n.Replace("k", []quota.Meter{m})
-		eventually(t, "the store's reset is said", n.Said)
+		eventually(t, "the store's reset is said", n.IsPublished)
 		if left := nodes[1].left(t, hold(0)); left != 93 {
 			t.Error("behind the store's reset are left", left)
 		}
@@ -158,7 +158,7 @@ func TestDue(t *testing.T) {
 func TestGrace(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	first, second := options("a", at(s.Address), b), options("b", at(s.Address), b)
+	first, second := options("a", redisServer(s.Address), b), options("b", redisServer(s.Address), b)
 	first.Grace, second.Grace = 0, 0
 	holds, asks := start(t, first), start(t, second)
 	holds.take(t, time.Now(), hold(60))
@@ -177,9 +177,9 @@ func TestOldCopy(t *testing.T) {
 	use := func(units int64) {
 		taken, _, _ := n.take(t, time.Now(), hold(units))
 		n.Settle(time.Now(), taken, []int64{units})
-		d := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: units, At: time.Now()}
+		d := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: units, UsedAt: time.Now()}
 		n.MarkFlushed([]quota.Delta{d}, b.add(d))
-		eventually(t, "all is said", n.Said)
+		eventually(t, "all is said", n.IsPublished)
 	}
 	use(10)
 	c := s.Client(t)
@@ -190,7 +190,7 @@ func TestOldCopy(t *testing.T) {
 	n.take(t, time.Now(), hold(30))
 	s.Kill()
 	s.Run(t)
-	eventually(t, "the node is back", func() bool { return n.Err() == nil && n.Said() })
+	eventually(t, "the node is back", func() bool { return n.Err() == nil && n.IsPublished() })
 	eventually(t, "left is what was left", func() bool {
 		refused, left, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(1 << 50)})
 		return err == nil && refused == 0 && left == 40
@@ -203,8 +203,8 @@ func TestMissing(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
 	c := &clock{now: time.Now().Truncate(time.Millisecond)}
-	wire := redistest.Lay(t, s)
-	gone, stays := options("gone", at(wire.Address), b), options("stays", at(s.Address), b)
+	wire := redistest.NewWire(t, s)
+	gone, stays := options("gone", redisServer(wire.Address), b), options("stays", redisServer(s.Address), b)
 	gone.Clock, stays.Clock = c, c
 	m := quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"}
 	b.set(m)
@@ -213,15 +213,15 @@ func TestMissing(t *testing.T) {
 	wire.Cut()
 	first.stop()
 	c.forward(2 * time.Minute)
-	second.LookAround(t.Context())
+	second.FindDeadNodes(t.Context())
 	if left := second.left(t, hold(0)); left != 40 {
 		t.Error("what a missing node holds is given away: left is", left)
 	}
 	m.Reset(c.Now())
 	b.set(m)
 	second.Replace("k", []quota.Meter{m})
-	eventually(t, "the reset is said", second.Said)
-	second.LookAround(t.Context())
+	eventually(t, "the reset is said", second.IsPublished)
+	second.FindDeadNodes(t.Context())
 	if left := second.left(t, hold(0)); left != 100 {
 		t.Error("behind the reset are left", left)
 	}
@@ -231,7 +231,7 @@ func TestMissing(t *testing.T) {
 func TestBackSoon(t *testing.T) {
 	t.Parallel()
 	n, s, b := single(t)
-	other := start(t, options("b", at(s.Address), b))
+	other := start(t, options("b", redisServer(s.Address), b))
 	for range 20 {
 		taken, _, _ := n.take(t, time.Now(), hold(100))
 		n.Settle(time.Now(), taken, nil)
@@ -265,18 +265,18 @@ func TestLeave(t *testing.T) {
 	t.Parallel()
 	n, s, b := single(t)
 	b.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b"})
-	leaves := start(t, options("leaves", at(s.Address), b))
+	leaves := start(t, options("leaves", redisServer(s.Address), b))
 	use := func(m *node) quota.Delta {
 		taken, _, _ := m.take(t, time.Now(), hold(20))
 		m.Settle(time.Now(), taken, []int64{20})
-		return quota.Delta{CarrierID: "k", BudgetKey: "b", Units: 20, At: time.Now()}
+		return quota.Delta{SubjectID: "k", BudgetKey: "b", Units: 20, UsedAt: time.Now()}
 	}
 	first, second := use(n), use(leaves)
 	before, after := b.add(first), b.add(second)
 	leaves.MarkFlushed([]quota.Delta{second}, after)
 	leaves.stop()
 	n.MarkFlushed([]quota.Delta{first}, before)
-	eventually(t, "all is said", n.Said)
+	eventually(t, "all is said", n.IsPublished)
 	if left := n.left(t, hold(0)); left != 60 {
 		t.Error("left is", left)
 	}
@@ -307,12 +307,12 @@ func TestLooks(t *testing.T) {
 func TestManyMoves(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	wire := redistest.Lay(t, s)
-	n := start(t, options("a", at(wire.Address), new(books)))
+	wire := redistest.NewWire(t, s)
+	n := start(t, options("a", redisServer(wire.Address), new(books)))
 	var calls [][]quota.Hold
 	for i := range 1200 {
 		h := hold(10)
-		h.Counter.Carrier = strconv.Itoa(i)
+		h.Counter.Subject = strconv.Itoa(i)
 		taken, _, _ := n.take(t, time.Now(), h)
 		calls = append(calls, taken)
 	}
@@ -321,7 +321,7 @@ func TestManyMoves(t *testing.T) {
 		n.Settle(time.Now(), holds, nil)
 	}
 	wire.Clear()
-	eventually(t, "all is said", n.Said)
+	eventually(t, "all is said", n.IsPublished)
 	for _, holds := range calls {
 		if left := n.left(t, holds[0]); left != 100 {
 			t.Fatal(holds[0].Counter, "has left", left)
@@ -356,7 +356,7 @@ func BenchmarkReserve(b *testing.B) {
 func TestRestOverNodes(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	first, second := start(t, options("a", at(s.Address), b)), start(t, options("b", at(s.Address), b))
+	first, second := start(t, options("a", redisServer(s.Address), b)), start(t, options("b", redisServer(s.Address), b))
 	now := time.Now()
 	yours, refused, _ := second.take(t, now, tokens(700, 1000))
 	if refused != -1 {
@@ -364,9 +364,9 @@ func TestRestOverNodes(t *testing.T) {
 	}
 	h := tokens(5000, 1000)
 	h.Rest = true
-	mine, refused, _ := first.take(t, now, h)
-	if refused != -1 || mine[0].Amount != 300 {
-		t.Fatal("beside 700:", refused, mine[0].Amount)
+	taken, refused, _ := first.take(t, now, h)
+	if refused != -1 || taken[0].Amount != 300 {
+		t.Fatal("beside 700:", refused, taken[0].Amount)
 	}
 	if _, refused, left := second.take(t, now, h); refused != 0 || left != 0 {
 		t.Error("beside all:", refused, left)
@@ -374,7 +374,7 @@ func TestRestOverNodes(t *testing.T) {
 	if _, refused, _ := second.take(t, now, requests(1000)); refused != -1 {
 		t.Error("requests have a limit of their own")
 	}
-	first.Settle(now, mine, []int64{50})
+	first.Settle(now, taken, []int64{50})
 	second.Settle(now, yours, nil)
 	eventually(t, "what was not used is back", func() bool {
 		_, refused, left := first.take(t, now, tokens(1001, 1000))

@@ -23,7 +23,7 @@ type Node struct {
 // ListNodes lists the nodes that Redis knows of: those that run, and those that ended and have
 // left something. The one that was heard of last is the first.
 func ListNodes(ctx context.Context, s Server) (list []Node, err error) {
-	err = visitPartition(s, "", func(b *Bank) error {
+	err = visitPartition(s, "", func(b *Limiter) error {
 		all := make(map[string]*Node)
 		for i := range b.partitions {
 			if err := b.partitions[i].roster(ctx, all); err != nil {
@@ -44,7 +44,7 @@ func ListNodes(ctx context.Context, s Server) (list []Node, err error) {
 // that, in the units of each: nano-dollars, tokens or requests. Nobody accounts for it then.
 // It is an error, and nothing is given back, when the node is not known or was heard of
 // within the last minute. One that comes back all the same states its part anew.
-func Forget(ctx context.Context, s Server, node string) (given []quota.NodeShare, err error) {
+func Forget(ctx context.Context, s Server, node string) (released []quota.NodeShare, err error) {
 	list, err := ListNodes(ctx, s)
 	if err != nil {
 		return nil, err
@@ -56,21 +56,21 @@ func Forget(ctx context.Context, s Server, node string) (given []quota.NodeShare
 	case !list[i].Missing:
 		return nil, fmt.Errorf("the node %s was heard of %s ago: it lives; stop it, and forget it a minute later", node, list[i].Silent.Round(time.Second))
 	}
-	err = visitPartition(s, node, func(b *Bank) error {
+	err = visitPartition(s, node, func(b *Limiter) error {
 		for i := range b.partitions {
 			parts, err := b.partitions[i].forget(ctx)
 			if err != nil {
 				return err
 			}
-			given = append(given, parts...)
+			released = append(released, parts...)
 		}
 		return nil
 	})
-	return given, err
+	return released, err
 }
 
 // visitPartition connects in the name of a node that does not run here.
-func visitPartition(s Server, node string, use func(*Bank) error) error {
+func visitPartition(s Server, node string, use func(*Limiter) error) error {
 	b, err := New(Options{Server: s, Node: node})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func visitPartition(s Server, node string, use func(*Bank) error) error {
 
 // roster adds what the partition knows of nodes to all.
 func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
-	return p.eachTriple(ctx, &p.bank.scripts.roster, p.head("", 0, 0), func(id string, silentMS, budgets int64) {
+	return p.eachTriple(ctx, &p.limiter.scripts.roster, p.head("", 0, 0), func(id string, silentMS, budgets int64) {
 		silent := time.Duration(silentMS) * time.Millisecond
 		n := all[id]
 		if n == nil {
@@ -97,14 +97,14 @@ func (p *partition) roster(ctx context.Context, all map[string]*Node) error {
 }
 
 // forget gives back what the node has in the partition in whose name it is visited.
-func (p *partition) forget(ctx context.Context) (given []quota.NodeShare, err error) {
+func (p *partition) forget(ctx context.Context) (released []quota.NodeShare, err error) {
 	args := append(p.head("", 0, 1), decimal(missing.Milliseconds()))
-	err = p.eachTriple(ctx, &p.bank.scripts.forget, args, func(id string, held, used int64) {
+	err = p.eachTriple(ctx, &p.limiter.scripts.forget, args, func(id string, held, used int64) {
 		if counter, ok := nameOf(strings.TrimPrefix(id, budgetPrefix)); ok {
-			given = append(given, quota.NodeShare{Counter: counter, Held: held, Used: used})
+			released = append(released, quota.NodeShare{Counter: counter, Held: held, Used: used})
 		}
 	})
-	return given, err
+	return released, err
 }
 
 // eachTriple runs a script that answers with a text and two numbers over and over.

@@ -19,16 +19,16 @@ import (
 func TestForget(t *testing.T) {
 	t.Parallel()
 	s, b := redistest.Start(t), new(books)
-	wire := redistest.Lay(t, s)
-	lives, gone := start(t, options("lives", at(s.Address), b)), start(t, options("gone", at(wire.Address), b))
+	wire := redistest.NewWire(t, s)
+	lives, gone := start(t, options("lives", redisServer(s.Address), b)), start(t, options("gone", redisServer(wire.Address), b))
 	spent, _, _ := gone.take(t, time.Now(), hold(30))
 	gone.Settle(time.Now(), spent, []int64{20})
 	open, _, _ := gone.take(t, time.Now(), hold(40))
-	eventually(t, "all is said", gone.Said)
-	if _, err := redis.Forget(t.Context(), at(s.Address), "gone"); err == nil || !strings.Contains(err.Error(), "it lives") {
+	eventually(t, "all is said", gone.IsPublished)
+	if _, err := redis.Forget(t.Context(), redisServer(s.Address), "gone"); err == nil || !strings.Contains(err.Error(), "it lives") {
 		t.Error("a node that runs is forgotten:", err)
 	}
-	if _, err := redis.Forget(t.Context(), at(s.Address), "nobody"); err == nil {
+	if _, err := redis.Forget(t.Context(), redisServer(s.Address), "nobody"); err == nil {
 		t.Error("a node that never was is forgotten")
 	}
 	wire.Cut()
@@ -37,22 +37,22 @@ func TestForget(t *testing.T) {
 	if left := lives.left(t, hold(0)); left != 40 {
 		t.Error("what a missing node has is given away: left is", left)
 	}
-	list, err := redis.ListNodes(t.Context(), at(s.Address))
+	list, err := redis.ListNodes(t.Context(), redisServer(s.Address))
 	want := []redis.Node{{ID: "lives"}, {ID: "gone", Missing: true, Budgets: 1}}
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(redis.Node{}, "Silent")); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
-	given, err := redis.Forget(t.Context(), at(s.Address), "gone")
-	if diff := cmp.Diff([]quota.NodeShare{{Counter: hold(0).Counter, Held: 40, Used: 20}}, given); diff != "" || err != nil {
+	released, err := redis.Forget(t.Context(), redisServer(s.Address), "gone")
+	if diff := cmp.Diff([]quota.NodeShare{{Counter: hold(0).Counter, Held: 40, Used: 20}}, released); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 	if left := lives.left(t, hold(0)); left != 100 {
 		t.Error("of a budget that nobody uses are left", left)
 	}
-	if list, err := redis.ListNodes(t.Context(), at(s.Address)); err != nil || len(list) != 1 {
+	if list, err := redis.ListNodes(t.Context(), redisServer(s.Address)); err != nil || len(list) != 1 {
 		t.Error(err, list)
 	}
-	wire.Mend()
+	wire.Restore()
 	eventually(t, "the node states what it has", func() bool { return gone.Err() == nil && lives.left(t, hold(0)) == 40 })
 	gone.Settle(time.Now(), open, nil)
 	eventually(t, "what it did not use is there", func() bool { return lives.left(t, hold(0)) == 80 })
@@ -62,13 +62,13 @@ func TestForget(t *testing.T) {
 func TestForgetInCluster(t *testing.T) {
 	t.Parallel()
 	c, b := redistest.StartCluster(t), new(books)
-	n := start(t, options("n", at(c.Addresses()...), b))
+	n := start(t, options("n", redisServer(c.Addresses()...), b))
 	for _, org := range []string{"o", "p", "q", "r"} {
 		h := hold(10)
-		h.Org, h.Counter.Carrier = org, "k"+org
+		h.Org, h.Counter.Subject = org, "k"+org
 		n.take(t, time.Now(), h)
 	}
-	list, err := redis.ListNodes(t.Context(), at(c.Addresses()...))
+	list, err := redis.ListNodes(t.Context(), redisServer(c.Addresses()...))
 	if diff := cmp.Diff([]redis.Node{{ID: "n", Budgets: 4}}, list, cmpopts.IgnoreFields(redis.Node{}, "Silent")); diff != "" || err != nil {
 		t.Error(err, diff)
 	}

@@ -20,14 +20,14 @@ const (
 
 // partition is what this node has to do with one slot of Redis.
 type partition struct {
-	bank   *Bank
-	number int
-	prefix string // "sluice:{limits-3}:"
-	roll   string
+	limiter *Limiter
+	number  int
+	prefix  string // "sluice:{limits-3}:"
+	roll    string
 
-	queue queue
-	ahead prefetchedTokens
-	woken chan struct{} // has one when there is something to say
+	queue      queue
+	prefetched prefetchedTokens
+	woken      chan struct{} // has one when there is something to say
 
 	// The node's book and the queue are one thing with the epoch: who changes the former
 	// holds mu for reading, who states all of it for writing.
@@ -41,8 +41,8 @@ type partition struct {
 	doneMu  sync.Mutex
 }
 
-func (p *partition) init(b *Bank, i int) {
-	p.bank, p.number, p.prefix = b, i, "sluice:{limits-"+strconv.Itoa(i)+"}:"
+func (p *partition) init(b *Limiter, i int) {
+	p.limiter, p.number, p.prefix = b, i, "sluice:{limits-"+strconv.Itoa(i)+"}:"
 	p.roll, p.woken, p.changed = p.prefix+"roll", make(chan struct{}, 1), make(chan struct{})
 }
 
@@ -61,11 +61,11 @@ func (p *partition) failure() error {
 	return p.err
 }
 
-// errLost is that Redis does not know the node's part.
-var errLost = errors.New("this node has to state its part again")
+// errNotRegistered is that Redis does not know the node's part.
+var errNotRegistered = errors.New("this node has to state its part again")
 
-// standing is the epoch, how many runs there were under it, and whether Redis knows it.
-func (p *partition) standing() (epoch string, done int64, joined bool) {
+// membership is the epoch, how many runs there were under it, and whether Redis knows it.
+func (p *partition) membership() (epoch string, done int64, joined bool) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	p.doneMu.Lock()
@@ -79,7 +79,7 @@ func (p *partition) ready(ctx context.Context) (epoch string, done int64, err er
 		p.mu.RLock()
 		err, changed := p.err, p.changed
 		p.mu.RUnlock()
-		epoch, done, joined := p.standing()
+		epoch, done, joined := p.membership()
 		if joined || err != nil {
 			return epoch, done, err
 		}
@@ -92,16 +92,16 @@ func (p *partition) ready(ctx context.Context) (epoch string, done int64, err er
 }
 
 // received notes an answer; p.mu is held.
-func (p *partition) received(a *answer) {
+func (p *partition) received(a *scriptResult) {
 	p.doneMu.Lock()
 	p.done = max(p.done, a.run())
 	p.doneMu.Unlock()
-	p.bank.serverClock.Store(&serverClock{a.at(), time.Now()})
+	p.limiter.serverClock.Store(&serverClock{a.serverTime(), time.Now()})
 }
 
-// lost has the node state its part again: an answer did not come, or Redis does not know
+// resetMembership has the node state its part again: an answer did not come, or Redis does not know
 // the epoch.
-func (p *partition) lost(epoch string, err error) {
+func (p *partition) resetMembership(epoch string, err error) {
 	p.mu.Lock()
 	again := p.joined && p.epoch == epoch
 	if again {
@@ -109,7 +109,7 @@ func (p *partition) lost(epoch string, err error) {
 	}
 	p.mu.Unlock()
 	if again {
-		p.bank.story.logFailure(p.number, err)
+		p.limiter.health.logFailure(p.number, err)
 		p.wake()
 	}
 }
@@ -122,9 +122,9 @@ func (p *partition) set(joined bool, err error) {
 	p.changed = make(chan struct{})
 	p.mu.Unlock()
 	if err != nil {
-		p.bank.story.away(p.number, err)
+		p.limiter.health.logUnreachable(p.number, err)
 	} else {
-		p.bank.story.logRestored(p.number)
+		p.limiter.health.logRestored(p.number)
 	}
 }
 
@@ -137,11 +137,11 @@ func (p *partition) isJoined() bool {
 // live states the node's part, says what changes, and shows that it lives, until ctx
 // ends; then it says the last.
 func (p *partition) live(ctx context.Context) error {
-	looked := time.Now()
-	for p.enter(ctx) {
+	lastCheck := time.Now()
+	for p.joinWithRetry(ctx) {
 		if err := p.publish(ctx); err == nil && p.isJoined() {
-			if time.Since(looked) > findDeadNodes {
-				looked = time.Now()
+			if time.Since(lastCheck) > findDeadNodes {
+				lastCheck = time.Now()
 				p.findDeadNodes(ctx)
 			}
 			p.waitForWork(ctx)
@@ -154,12 +154,12 @@ func (p *partition) live(ctx context.Context) error {
 // end says the last, and takes the node off the roll when it has nothing left to say. For
 // others who have to tell something first it waits as long as it does else.
 func (p *partition) end(ctx context.Context) {
-	for by := time.Now().Add(2 * tellPatience); p.isJoined() && time.Now().Before(by); {
+	for by := time.Now().Add(2 * maxUpdateWait); p.isJoined() && time.Now().Before(by); {
 		if err := p.publish(ctx); err != nil {
 			return
 		}
 		if p.queue.empty() {
-			p.leave(ctx)
+			p.deregister(ctx)
 			return
 		}
 		_ = background.Sleep(ctx, firstRetry) // ctx has no end
@@ -177,8 +177,8 @@ func (p *partition) waitForWork(ctx context.Context) {
 	}
 }
 
-// enter joins until that works; false when ctx ended.
-func (p *partition) enter(ctx context.Context) bool {
+// joinWithRetry joins until that works; false when ctx ended.
+func (p *partition) joinWithRetry(ctx context.Context) bool {
 	for retry := firstRetry; ctx.Err() == nil; retry = min(2*retry, lastRetry) {
 		if p.isJoined() {
 			return true
@@ -189,7 +189,7 @@ func (p *partition) enter(ctx context.Context) bool {
 		}
 		p.set(err == nil, err)
 		if err == nil {
-			p.bank.o.Metrics.stated.Inc()
+			p.limiter.o.Metrics.stated.Inc()
 			return true
 		}
 		_ = background.Sleep(ctx, retry) // it ends with ctx, which the loop sees
@@ -210,23 +210,23 @@ func (p *partition) publish(ctx context.Context) error {
 
 // publishBatch tells Redis a batch; waiting says that others have to tell something first.
 func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) {
-	epoch, done, joined := p.standing()
+	epoch, done, joined := p.membership()
 	if !joined {
-		return false, errLost // who waited here would wait for itself
+		return false, errNotRegistered // who waited here would wait for itself
 	}
-	moves, tells := p.queue.next()
-	args := append(p.head(epoch, done, 1+5*len(moves)+5*len(tells)), strconv.Itoa(len(moves)))
+	moves, updates := p.queue.next()
+	args := append(p.head(epoch, done, 1+5*len(moves)+5*len(updates)), strconv.Itoa(len(moves)))
 	for key, m := range moves {
-		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.over), decimal(m.latest))
+		args = append(args, key.id, decimal(m.held), decimal(m.used), decimal(key.endMS), decimal(m.latest))
 	}
 	now := time.Now()
-	for i := range tells {
-		args = append(args, tells[i].args(now)...)
+	for i := range updates {
+		args = append(args, updates[i].args(now)...)
 	}
-	a, err := p.run(ctx, &p.bank.scripts.settle, args)
-	if err != nil || a.word != "done" {
-		p.queue.tell(tells) // the statement has what was stored
-		p.lost(epoch, err)
+	a, err := p.run(ctx, &p.limiter.scripts.settle, args)
+	if err != nil || a.status != "done" {
+		p.queue.addUpdates(updates) // the statement has what was stored
+		p.resetMembership(epoch, err)
 		return false, err
 	}
 	p.mu.RLock()
@@ -236,7 +236,7 @@ func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) 
 	for _, i := range a.rest[2:] {
 		left[int(i)] = true
 	}
-	p.queue.again(tells, func(i int) bool { return left[i] })
+	p.queue.again(updates, func(i int) bool { return left[i] })
 	return len(left) > 0, nil
 }
 
@@ -244,15 +244,15 @@ func (p *partition) publishBatch(ctx context.Context) (waiting bool, err error) 
 func (t *storeUpdate) args(now time.Time) []string {
 	mode := "f"
 	switch {
-	case t.amends && now.Sub(t.at) > 2*tellPatience: // nobody tells any more what was before
+	case t.amends && now.Sub(t.queuedAt) > 2*maxUpdateWait: // nobody tells any more what was before
 		mode = "C"
-	case t.amends && t.said:
+	case t.amends && t.isSent:
 		mode = "w"
 	case t.amends:
 		mode = "c"
 	case t.resets:
 		mode = "l"
-	case now.Sub(t.at) > tellPatience:
+	case now.Sub(t.queuedAt) > maxUpdateWait:
 		mode = "F"
 	}
 	used, reset := "", ""
@@ -264,16 +264,16 @@ func (t *storeUpdate) args(now time.Time) []string {
 
 // findDeadNodes looks for missing nodes.
 func (p *partition) findDeadNodes(ctx context.Context) {
-	a, err := p.run(ctx, &p.bank.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
+	a, err := p.run(ctx, &p.limiter.scripts.missing, append(p.head("", 0, 1), decimal(missing.Milliseconds())))
 	if err == nil {
-		p.bank.o.Metrics.missing.WithLabelValues(strconv.Itoa(p.number)).Set(float64(a.rest[0]))
+		p.limiter.o.Metrics.missing.WithLabelValues(strconv.Itoa(p.number)).Set(float64(a.rest[0]))
 	}
 }
 
-// leave takes the node off the roll.
-func (p *partition) leave(ctx context.Context) {
-	epoch, _, _ := p.standing()
-	if _, err := p.run(ctx, &p.bank.scripts.leave, p.head(epoch, 0, 0)); err != nil {
-		p.bank.o.Logger.Warn("limits: this node could not sign off at redis; it counts as missing until it is back", "partition", p.number, "error", err.Error())
+// deregister takes the node off the roll.
+func (p *partition) deregister(ctx context.Context) {
+	epoch, _, _ := p.membership()
+	if _, err := p.run(ctx, &p.limiter.scripts.deregister, p.head(epoch, 0, 0)); err != nil {
+		p.limiter.o.Logger.Warn("limits: this node could not sign off at redis; it counts as missing until it is back", "partition", p.number, "error", err.Error())
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// tellPatience is how long what was stored waits for others who stored before.
-	tellPatience = 2 * time.Second
+	// maxUpdateWait is how long what was stored waits for others who stored before.
+	maxUpdateWait = 2 * time.Second
 	// batch is how many changes one script makes.
 	batch = 500
 )
@@ -18,8 +18,8 @@ const (
 // moveKey names what changes are summed by: a counter, and its window or period as keyOf
 // has it.
 type moveKey struct {
-	id   string
-	over int64
+	id    string
+	endMS int64
 }
 
 // move is what calls that ended changed.
@@ -30,23 +30,23 @@ type move struct {
 
 // storeUpdate is what the store said of a budget when it took from this node what it used.
 type storeUpdate struct {
-	id     string
-	stored int64 // of what this node used
-	used   int64 // of all, in the store
-	reset  int64 // the last, in ms
-	known  bool  // the store has a meter: else used and reset are nothing
-	resets bool  // nothing was stored, but the meter was reset perhaps
-	amends bool  // what the store said before was corrected; it says nothing else
-	said   bool  // and waits since
-	at     time.Time
+	id       string
+	stored   int64 // of what this node used
+	used     int64 // of all, in the store
+	reset    int64 // the last, in ms
+	known    bool  // the store has a meter: else used and reset are nothing
+	resets   bool  // nothing was stored, but the meter was reset perhaps
+	amends   bool  // what the store said before was corrected; it says nothing else
+	isSent   bool  // and waits since
+	queuedAt time.Time
 }
 
 // queue is what a partition is still to be told by this node. Safe for concurrent use.
 type queue struct {
-	mu    sync.Mutex // guards what follows
-	moves map[moveKey]move
-	tells []storeUpdate // in the order in which the store took them
-	busy  bool          // something was taken of which it is not known whether it arrived
+	mu      sync.Mutex // guards what follows
+	moves   map[moveKey]move
+	updates []storeUpdate // in the order in which the store took them
+	busy    bool          // something was taken of which it is not known whether it arrived
 }
 
 func (q *queue) move(parts []quota.NodeShare) {
@@ -65,10 +65,10 @@ func (q *queue) move(parts []quota.NodeShare) {
 	}
 }
 
-func (q *queue) tell(list []storeUpdate) {
+func (q *queue) addUpdates(list []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.tells = append(q.tells, list...)
+	q.updates = append(q.updates, list...)
 }
 
 // next takes up to a batch of what there is.
@@ -88,9 +88,9 @@ func (q *queue) next() (moves map[moveKey]move, tells []storeUpdate) {
 		}
 	}
 	q.busy = true
-	n := min(len(q.tells), batch)
-	tells = slices.Clone(q.tells[:n])
-	q.tells = slices.Delete(q.tells, 0, n)
+	n := min(len(q.updates), batch)
+	tells = slices.Clone(q.updates[:n])
+	q.updates = slices.Delete(q.updates, 0, n)
 	return moves, tells
 }
 
@@ -99,14 +99,14 @@ func (q *queue) again(tells []storeUpdate, waits func(i int) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy = false
-	var back []storeUpdate
+	var requeued []storeUpdate
 	for i := range tells {
 		if waits(i) {
-			tells[i].said = true
-			back = append(back, tells[i])
+			tells[i].isSent = true
+			requeued = append(requeued, tells[i])
 		}
 	}
-	q.tells = append(back, q.tells...)
+	q.updates = append(requeued, q.updates...)
 }
 
 // restart empties the queue, whose changes the node's statement has, and returns what the
@@ -114,12 +114,12 @@ func (q *queue) again(tells []storeUpdate, waits func(i int) bool) {
 func (q *queue) restart() (stored []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, t := range q.tells {
+	for _, t := range q.updates {
 		if t.known {
 			stored = append(stored, t)
 		}
 	}
-	q.moves, q.tells, q.busy = nil, slices.DeleteFunc(q.tells, func(t storeUpdate) bool { return !t.amends }), true
+	q.moves, q.updates, q.busy = nil, slices.DeleteFunc(q.updates, func(t storeUpdate) bool { return !t.amends }), true
 	return stored
 }
 
@@ -134,5 +134,5 @@ func (q *queue) joined() {
 func (q *queue) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.moves) == 0 && len(q.tells) == 0 && !q.busy
+	return len(q.moves) == 0 && len(q.updates) == 0 && !q.busy
 }

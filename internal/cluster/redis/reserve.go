@@ -16,23 +16,23 @@ import (
 // are free or used up, and requests that were taken ahead, are answered from what the node
 // knows. The error, a
 // fault.Overloaded, is that limits cannot be asked, where calls are refused then.
-func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error) {
+func (b *Limiter) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error) {
 	if len(holds) == 0 {
 		return -1, 0, time.Time{}, nil
 	}
 	p := b.partition(holds[0].Org)
-	at := b.now(now)
-	var room [8]int
-	ask, refused, left, retry := p.answer(at, holds, room[:0])
+	serverNow := b.now(now)
+	var buf [8]int
+	ask, refused, left, retry := p.takeLocal(serverNow, holds, buf[:0])
 	if refused < 0 && len(ask) > 0 {
 		if refused, left, retry, err = p.take(ctx, holds, ask); err != nil && b.o.Alone {
-			refused, left, retry, err = p.reserveLocally(at, holds, ask)
+			refused, left, retry, err = p.reserveLocally(serverNow, holds, ask)
 		}
 	}
 	if refused < 0 && err == nil {
 		return -1, 0, time.Time{}, nil
 	}
-	b.own.Settle(at, holds, nil) // what was answered here: nothing of it is held
+	b.local.Settle(serverNow, holds, nil) // what was answered here: nothing of it is held
 	if err != nil {
 		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "the limits of this call cannot be checked right now, and it is not sent without; try again shortly").
 			WithRetry(time.Second).WithAgain(fault.AgainHelps).WithCause(err)
@@ -43,7 +43,7 @@ func (b *Bank) Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (
 // Defers reports whether holds cannot be reserved without asking Redis, and fit by what the
 // node knows: then they may wait for others of the same call, and all are asked in one
 // round trip. What does not seem to fit is asked at once.
-func (b *Bank) Defers(now time.Time, holds []quota.Hold) bool {
+func (b *Limiter) Defers(now time.Time, holds []quota.Hold) bool {
 	if len(holds) == 0 {
 		return false
 	}
@@ -51,38 +51,38 @@ func (b *Bank) Defers(now time.Time, holds []quota.Hold) bool {
 	if !p.isJoined() {
 		return false
 	}
-	at, asks := b.now(now), false
+	serverNow, asks := b.now(now), false
 	for i := range holds {
 		h := &holds[i]
-		if s := b.own.State(at, h); !h.Fits(s.Used, s.Held) {
+		if s := b.local.State(serverNow, h); !h.Fits(s.Used, s.Held) {
 			return false
 		}
-		if known := looks(h) || h.Spent && p.ahead.has(h, at); !known {
+		if known := isCheckOnly(h) || h.Spent && p.prefetched.has(h, serverNow); !known {
 			asks = true
 		}
 	}
 	return asks
 }
 
-// looks reports whether a hold only asks whether anything is left of a budget.
-func looks(h *quota.Hold) bool { return h.Unit == "" && h.Amount <= 0 }
+// isCheckOnly reports whether a hold only asks whether anything is left of a budget.
+func isCheckOnly(h *quota.Hold) bool { return h.Unit == "" && h.Amount <= 0 }
 
-// answer takes what needs no asking, and appends the indexes of the rest to ask.
-func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int, refused int, left int64, retry time.Time) {
+// takeLocal takes what needs no asking, and appends the indexes of the rest to ask.
+func (p *partition) takeLocal(serverNow time.Time, holds []quota.Hold, ask []int) (_ []int, refused int, left int64, retry time.Time) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	for i := range holds {
 		h := &holds[i]
 		switch {
-		case looks(h):
-			if no, left, retry := p.bank.own.Take(at, holds[i:i+1]); no >= 0 {
-				if s := p.bank.own.State(at, h); s.Used >= h.Limit {
+		case isCheckOnly(h):
+			if no, left, retry := p.limiter.local.Take(serverNow, holds[i:i+1]); no >= 0 {
+				if s := p.limiter.local.State(serverNow, h); s.Used >= h.Limit {
 					return nil, i, left, retry
 				}
 				ask = append(ask, i) // what others held when they were last heard of may be free by now
 			}
-		case h.Spent && p.ahead.take(h, at):
-			p.bank.own.TakeUnchecked(at, holds[i:i+1], nil)
+		case h.Spent && p.prefetched.take(h, serverNow):
+			p.limiter.local.TakeUnchecked(serverNow, holds[i:i+1], nil)
 		default:
 			ask = append(ask, i)
 		}
@@ -91,59 +91,59 @@ func (p *partition) answer(at time.Time, holds []quota.Hold, ask []int) (_ []int
 }
 
 // reserveLocally takes what this node alone knows to be left.
-func (p *partition) reserveLocally(at time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
-	asked := pick(holds, ask)
+func (p *partition) reserveLocally(serverNow time.Time, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
+	queried := pick(holds, ask)
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	if refused, left, retry = p.bank.own.Take(at, asked); refused >= 0 {
+	if refused, left, retry = p.limiter.local.Take(serverNow, queried); refused >= 0 {
 		return ask[refused], left, retry, nil
 	}
-	for i := range asked {
-		p.queue.move([]quota.NodeShare{p.bank.own.Taken(&asked[i])})
+	for i := range queried {
+		p.queue.move([]quota.NodeShare{p.limiter.local.Taken(&queried[i])})
 	}
-	put(holds, ask, asked)
+	put(holds, ask, queried)
 	return -1, 0, time.Time{}, nil
 }
 
 // errSlow is that too many epochs went by while a call was taken.
 var errSlow = errors.New("this node is stating its part over and over")
 
-// mostTries is how often a call asks again because the node stated its part meanwhile, or
+// maxTries is how often a call asks again because the node stated its part meanwhile, or
 // a budget had to be read from the store first.
-const mostTries = 8
+const maxTries = 8
 
 // take asks Redis.
 func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (refused int, left int64, retry time.Time, err error) {
-	b := p.bank
+	b := p.limiter
 	ctx, stop := context.WithTimeout(ctx, b.o.Server.Timeout+b.o.Grace)
 	defer stop()
-	asked := pick(holds, ask)
-	for range mostTries {
+	queried := pick(holds, ask)
+	for range maxTries {
 		epoch, done, err := p.ready(ctx)
 		if err != nil {
 			return -1, 0, time.Time{}, err
 		}
-		a, err := p.run(ctx, &b.scripts.take, p.takeArgs(epoch, done, asked))
+		a, err := p.run(ctx, &b.scripts.take, p.takeArgs(epoch, done, queried))
 		if err != nil {
-			p.lost(epoch, err)
+			p.resetMembership(epoch, err)
 			return -1, 0, time.Time{}, err
 		}
-		switch a.word {
+		switch a.status {
 		case "taken":
-			if p.admit(epoch, &a, asked) {
-				put(holds, ask, asked)
+			if p.admit(epoch, &a, queried) {
+				put(holds, ask, queried)
 				return -1, 0, time.Time{}, nil
 			}
 		case "refused":
 			i := int(a.rest[2])
-			p.refuse(epoch, &a, asked[:i])
+			p.refuse(epoch, &a, queried[:i])
 			return ask[i], a.rest[3], timeOf(a.rest[4]), nil
 		case "absent":
-			err = p.seedBudgets(ctx, epoch, done, asked, a.rest)
+			err = p.seedBudgets(ctx, epoch, done, queried, a.rest)
 		case "wait":
 			err = background.Sleep(ctx, time.Duration(a.rest[0])*time.Millisecond)
 		default:
-			p.lost(epoch, nil)
+			p.resetMembership(epoch, nil)
 		}
 		if err != nil {
 			return -1, 0, time.Time{}, err
@@ -154,16 +154,16 @@ func (p *partition) take(ctx context.Context, holds []quota.Hold, ask []int) (re
 
 // takeArgs are the arguments of take.lua.
 func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []string {
-	args := append(p.head(epoch, done, 1+7*len(holds)), decimal(max(p.bank.o.Grace, 0).Milliseconds()))
+	args := append(p.head(epoch, done, 1+7*len(holds)), decimal(max(p.limiter.o.Grace, 0).Milliseconds()))
 	for i := range holds {
 		h := &holds[i]
-		kind, how, span, more := "b", "", msOf(p.bank.own.Due(h)), "0"
+		kind, how, span, more := "b", "", msOf(p.limiter.local.Due(h)), "0"
 		if h.Unit != "" {
 			kind, span = "r", h.Unit.Window().Milliseconds()
 		}
 		switch {
 		case h.Spent:
-			how, more = "p", decimal(mostAhead)
+			how, more = "p", decimal(maxPrefetchTokens)
 		case h.Soft:
 			how = "s"
 		case h.Rest:
@@ -176,7 +176,7 @@ func (p *partition) takeArgs(epoch string, done int64, holds []quota.Hold) []str
 
 // admit writes what was taken into the node's own book; false when the node stated its
 // part since, without it: then it is not taken.
-func (p *partition) admit(epoch string, a *answer, holds []quota.Hold) bool {
+func (p *partition) admit(epoch string, a *scriptResult, holds []quota.Hold) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.epoch != epoch {
@@ -185,25 +185,25 @@ func (p *partition) admit(epoch string, a *answer, holds []quota.Hold) bool {
 	p.received(a)
 	found := make([]quota.ClusterTotal, len(holds))
 	for i := range holds {
-		of := a.rest[2+3*i:]
-		found[i] = quota.ClusterTotal{Used: of[0], Held: of[1]}
+		values := a.rest[2+3*i:]
+		found[i] = quota.ClusterTotal{Used: values[0], Held: values[1]}
 		if h := &holds[i]; h.Rest {
-			h.Amount = of[2]
+			h.Amount = values[2]
 		} else {
-			p.ahead.put(h, a.at(), of[2])
+			p.prefetched.put(h, a.serverTime(), values[2])
 		}
 	}
-	p.bank.own.TakeUnchecked(a.at(), holds, found)
+	p.limiter.local.TakeUnchecked(a.serverTime(), holds, found)
 	return true
 }
 
 // refuse counts the requests before a hold that did not fit.
-func (p *partition) refuse(epoch string, a *answer, before []quota.Hold) {
+func (p *partition) refuse(epoch string, a *scriptResult, before []quota.Hold) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	if p.epoch == epoch {
 		p.received(a)
-		p.bank.own.CountRejected(a.at(), before)
+		p.limiter.local.CountRejected(a.serverTime(), before)
 	}
 }
 
@@ -214,8 +214,8 @@ func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, h
 	args := p.head(epoch, done, 2*len(absent))
 	for ; len(absent) >= 2; absent = absent[2:] {
 		id, missed := holds[absent[0]].Counter, decimal(absent[1])
-		m, err, _ := p.bank.raising.Do(epoch+"|"+missed+"|"+name(id), func() (any, error) {
-			m, _, err := p.bank.meter(ctx, id) // without one nothing was used
+		m, err, _ := p.limiter.raising.Do(epoch+"|"+missed+"|"+name(id), func() (any, error) {
+			m, _, err := p.limiter.meter(ctx, id) // without one nothing was used
 			return m, err
 		})
 		if err != nil {
@@ -224,7 +224,7 @@ func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, h
 		meter, _ := m.(quota.Meter)
 		args = append(args, budgetID(id), decimal(meter.Used), decimal(msOf(meter.LastReset)), missed)
 	}
-	_, err := p.run(ctx, &p.bank.scripts.create, args)
+	_, err := p.run(ctx, &p.limiter.scripts.create, args)
 	return err
 }
 
@@ -232,7 +232,7 @@ func (p *partition) seedBudgets(ctx context.Context, epoch string, done int64, h
 const meterPatience = 5 * time.Second
 
 // meter is what the store says of a budget; false when it does not know it.
-func (b *Bank) meter(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
+func (b *Limiter) meter(ctx context.Context, id quota.CounterID) (quota.Meter, bool, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), meterPatience)
 	defer stop()
 	m, ok, err := b.o.Meters(ctx, id)
@@ -243,16 +243,16 @@ func (b *Bank) meter(ctx context.Context, id quota.CounterID) (quota.Meter, bool
 }
 
 // pick copies the holds at some indexes, and put brings them back.
-func pick(holds []quota.Hold, at []int) []quota.Hold {
-	out := make([]quota.Hold, len(at))
-	for k, i := range at {
+func pick(holds []quota.Hold, serverNow []int) []quota.Hold {
+	out := make([]quota.Hold, len(serverNow))
+	for k, i := range serverNow {
 		out[k] = holds[i]
 	}
 	return out
 }
 
-func put(holds []quota.Hold, at []int, picked []quota.Hold) {
-	for k, i := range at {
+func put(holds []quota.Hold, serverNow []int, picked []quota.Hold) {
+	for k, i := range serverNow {
 		holds[i] = picked[k]
 	}
 }

@@ -23,7 +23,7 @@ type script struct {
 }
 
 // scripts are all of them.
-type scripts struct{ take, settle, claim, state, create, leave, missing, roster, forget script }
+type scripts struct{ take, settle, claim, state, create, deregister, missing, roster, forget script }
 
 func loadScripts() (*scripts, error) {
 	common, err := sources.ReadFile("scripts/common.lua")
@@ -32,40 +32,40 @@ func loadScripts() (*scripts, error) {
 	}
 	var s scripts
 	for name, to := range map[string]*script{
-		"take": &s.take, "settle": &s.settle, "claim": &s.claim, "state": &s.state, "create": &s.create, "leave": &s.leave, "missing": &s.missing,
+		"take": &s.take, "settle": &s.settle, "claim": &s.claim, "state": &s.state, "create": &s.create, "leave": &s.deregister, "missing": &s.missing,
 		"roster": &s.roster, "forget": &s.forget,
 	} {
-		own, err := sources.ReadFile("scripts/" + name + ".lua")
+		source, err := sources.ReadFile("scripts/" + name + ".lua")
 		if err != nil {
 			return nil, fmt.Errorf("read the scripts: %w", err)
 		}
-		*to = script{name, rueidis.NewLuaScript(string(common) + string(own))}
+		*to = script{name, rueidis.NewLuaScript(string(common) + string(source))}
 	}
 	return &s, nil
 }
 
-// answer is what a script said: a word, the number of the run, the time in ms, and the rest.
-type answer struct {
-	word string
-	rest []int64
+// scriptResult is what a script said: a word, the number of the run, the time in ms, and the rest.
+type scriptResult struct {
+	status string
+	rest   []int64
 }
 
 // run is the number of the run, at the time by which the script went.
-func (a *answer) run() int64    { return a.rest[0] }
-func (a *answer) at() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
+func (a *scriptResult) run() int64            { return a.rest[0] }
+func (a *scriptResult) serverTime() time.Time { return time.UnixMilli(a.rest[1]).UTC() }
 
 // run runs a script in the partition and reads its answer.
-func (p *partition) run(ctx context.Context, s *script, args []string) (answer, error) {
+func (p *partition) run(ctx context.Context, s *script, args []string) (scriptResult, error) {
 	list, err := p.exec(ctx, s, args)
 	if err != nil {
-		return answer{}, err
+		return scriptResult{}, err
 	}
 	return read(s.name, list)
 }
 
 // exec runs a script in the partition, as ask does.
 func (p *partition) exec(ctx context.Context, s *script, args []string) (list []rueidis.RedisMessage, err error) {
-	err = p.bank.ask(ctx, s.name, func(ctx context.Context, c rueidis.Client) (err error) {
+	err = p.limiter.ask(ctx, s.name, func(ctx context.Context, c rueidis.Client) (err error) {
 		list, err = s.lua.Exec(ctx, c, []string{p.roll}, args).ToArray()
 		return err
 	})
@@ -75,11 +75,11 @@ func (p *partition) exec(ctx context.Context, s *script, args []string) (list []
 	return list, nil
 }
 
-func read(name string, list []rueidis.RedisMessage) (a answer, err error) {
+func read(name string, list []rueidis.RedisMessage) (a scriptResult, err error) {
 	if len(list) == 0 {
 		return a, fmt.Errorf("redis, %s: an empty answer", name)
 	}
-	if a.word, err = list[0].ToString(); err != nil {
+	if a.status, err = list[0].ToString(); err != nil {
 		return a, fmt.Errorf("redis, %s: %w", name, err)
 	}
 	a.rest = make([]int64, 0, len(list)-1)
@@ -94,25 +94,25 @@ func read(name string, list []rueidis.RedisMessage) (a answer, err error) {
 }
 
 // head are the arguments that all scripts begin with.
-func (p *partition) head(epoch string, done int64, room int) []string {
+func (p *partition) head(epoch string, done int64, extra int) []string {
 	now := ""
-	if c := p.bank.o.Clock; c != nil {
+	if c := p.limiter.o.Clock; c != nil {
 		now = decimal(c.Now().UnixMilli())
 	}
-	return append(make([]string, 0, 6+room), p.prefix, p.bank.o.Node, epoch, decimal(done), now, p.bank.life)
+	return append(make([]string, 0, 6+extra), p.prefix, p.limiter.o.Node, epoch, decimal(done), now, p.limiter.life)
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// mostUnits is the most that one call holds or uses: numbers beyond it are not exact in
+// maxUnits is the most that one call holds or uses: numbers beyond it are not exact in
 // scripts.
-const mostUnits = 1 << 53
+const maxUnits = 1 << 53
 
-func clamp(units int64) int64 { return min(max(units, -mostUnits), mostUnits) }
+func clamp(units int64) int64 { return min(max(units, -maxUnits), maxUnits) }
 
 // name is a counter within its partition; nameOf reads that of a budget back.
 func name(id quota.CounterID) string {
-	return id.Carrier + "|" + id.Entry + "|" + id.ValueKey
+	return id.Subject + "|" + id.Entry + "|" + id.ValueKey
 }
 
 func nameOf(text string) (quota.CounterID, bool) {
@@ -120,7 +120,7 @@ func nameOf(text string) (quota.CounterID, bool) {
 	if len(parts) != 3 {
 		return quota.CounterID{}, false
 	}
-	return quota.CounterID{Carrier: parts[0], Entry: parts[1], ValueKey: parts[2]}, true
+	return quota.CounterID{Subject: parts[0], Entry: parts[1], ValueKey: parts[2]}, true
 }
 
 const budgetPrefix = "c:"
@@ -134,7 +134,7 @@ func rateID(id quota.CounterID, window time.Time) string {
 
 // keyOf is the key of a part and when its window is over, in ms; of a budget its last
 // reset, below 0, or 0 for none.
-func keyOf(p *quota.NodeShare) (id string, over int64) {
+func keyOf(p *quota.NodeShare) (id string, endMS int64) {
 	if p.Unit == "" {
 		return budgetID(p.Counter), -msOf(p.Since)
 	}

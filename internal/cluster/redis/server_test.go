@@ -24,7 +24,7 @@ func TestTLS(t *testing.T) {
 	s := redistest.StartTLS(t, cert, key, ca.PEM)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(ca.PEM))
-	good := at(s.Address)
+	good := redisServer(s.Address)
 	good.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	n := start(t, options("a", good, new(books)))
 	if _, refused, _ := n.take(t, time.Now(), hold(10)); refused != -1 {
@@ -33,7 +33,7 @@ func TestTLS(t *testing.T) {
 	if policy, err := redis.Check(t.Context(), good); err != nil || policy != "noeviction" {
 		t.Error(policy, err)
 	}
-	stranger := at(s.Address)
+	stranger := redisServer(s.Address)
 	stranger.TLS = &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}
 	if _, err := redis.Check(t.Context(), stranger); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Error("a stranger is trusted:", err)
@@ -48,7 +48,7 @@ func TestLogin(t *testing.T) {
 	if err := c.Do(t.Context(), c.B().AclSetuser().Username("gw").Rule("on", ">s3cret", "~sluice:*", "+@all", "-@dangerous").Build()).Error(); err != nil {
 		t.Fatal(err)
 	}
-	login := at(s.Address)
+	login := redisServer(s.Address)
 	login.Username, login.Password, login.Database = "gw", sealed.New("s3cret"), 3
 	n := start(t, options("a", login, new(books)))
 	if _, refused, _ := n.take(t, time.Now(), hold(10)); refused != -1 {
@@ -69,7 +69,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 40
 	c, b := redistest.StartCluster(t), new(books)
-	nodes := []*node{start(t, options("a", at(c.Addresses()...), b)), start(t, options("b", at(c.Addresses()...), b))}
+	nodes := []*node{start(t, options("a", redisServer(c.Addresses()...), b)), start(t, options("b", redisServer(c.Addresses()...), b))}
 	var used, passed atomic.Int64
 	stop := make(chan struct{})
 	var all sync.WaitGroup
@@ -108,7 +108,7 @@ func TestFailover(t *testing.T) {
 	close(stop)
 	all.Wait()
 	for _, n := range nodes {
-		eventually(t, "all is known", func() bool { return n.Err() == nil && n.Said() })
+		eventually(t, "all is known", func() bool { return n.Err() == nil && n.IsPublished() })
 	}
 	for _, n := range nodes {
 		h := hold(0)
@@ -124,7 +124,7 @@ func TestFailover(t *testing.T) {
 func TestReplicaUnderTheName(t *testing.T) {
 	t.Parallel()
 	first, second := redistest.Start(t), redistest.Start(t)
-	of := func(s, primary *redistest.Server) {
+	setPrimary := func(s, primary *redistest.Server) {
 		host, port := "NO", "ONE"
 		if primary != nil {
 			host, port, _ = strings.Cut(primary.Address, ":")
@@ -134,13 +134,13 @@ func TestReplicaUnderTheName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	of(second, first)
+	setPrimary(second, first)
 	name := redistest.Call(t, first)
-	n := start(t, options("a", at(name.Address), new(books)))
+	n := start(t, options("a", redisServer(name.Address), new(books)))
 	taken, _, _ := n.take(t, time.Now(), hold(40))
 	name.Move(second)
-	of(second, nil)
-	of(first, second)
+	setPrimary(second, nil)
+	setPrimary(first, second)
 	n.Settle(time.Now(), taken, []int64{25})
 	eventually(t, "what ended counts at the new primary", func() bool {
 		refused, left, _, err := n.Reserve(t.Context(), time.Now(), []quota.Hold{hold(1 << 50)}) // which is refused by Redis

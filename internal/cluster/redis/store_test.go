@@ -32,17 +32,17 @@ func TestBooksAreTheStore(t *testing.T) {
 // ledgers are a store, and the books that must say the same of one budget.
 type ledgers struct {
 	testing.TB
-	store *store.Store
-	books books
-	now   time.Time
-	node  string
-	at    uint64 // in the journal of the node
+	store    *store.Store
+	books    books
+	now      time.Time
+	node     string
+	position uint64 // in the journal of the node
 }
 
 func (l *ledgers) run(r *rand.Rand) {
 	m := quota.Meter{Subject: quota.Subject{Kind: "api_key", ID: ident.NewID(), OrgID: ident.NewID()}, BudgetKey: "b", Limit: 1 << 40}
 	l.books.set(m)
-	l.within(func(tx resource.Tx) error { return l.store.AddMeter(l.Context(), tx, m) })
+	l.inTx(func(tx resource.Tx) error { return l.store.AddMeter(l.Context(), tx, m) })
 	for range 150 {
 		l.now = l.now.Add(time.Duration(1+r.IntN(20)) * time.Minute)
 		switch r.IntN(6) {
@@ -69,13 +69,13 @@ func (l *ledgers) count(m quota.Meter, r *rand.Rand) {
 	var deltas []quota.Delta
 	for range 1 + r.IntN(4) {
 		at := l.now.Add(-time.Duration(r.IntN(60)) * time.Minute)
-		deltas = append(deltas, quota.Delta{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 1 + r.Int64N(50), At: at})
+		deltas = append(deltas, quota.Delta{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 1 + r.Int64N(50), UsedAt: at})
 	}
-	after, err := l.store.CountUsage(l.Context(), l.node, l.now, l.at, l.at+1, deltas)
+	after, err := l.store.CountUsage(l.Context(), l.node, l.now, l.position, l.position+1, deltas)
 	if err != nil || len(after) != 1 {
 		l.Fatal(after, err)
 	}
-	l.at++
+	l.position++
 	want := l.books.add(deltas...)
 	l.alike(want[len(want)-1], after[0])
 }
@@ -85,8 +85,8 @@ func (l *ledgers) change(m quota.Meter, how func(*quota.Meter)) {
 	want, _, _ := l.books.meter(l.Context(), m.CounterID()) // they do not fail
 	how(&want)
 	l.books.set(want)
-	l.within(func(tx resource.Tx) error {
-		list, err := l.store.Meters(l.Context(), tx, quota.MeterQuery{CarrierID: m.ID})
+	l.inTx(func(tx resource.Tx) error {
+		list, err := l.store.Meters(l.Context(), tx, quota.MeterQuery{SubjectID: m.ID})
 		if err != nil {
 			return err
 		}
@@ -98,16 +98,16 @@ func (l *ledgers) change(m quota.Meter, how func(*quota.Meter)) {
 
 func (l *ledgers) alike(want, got quota.Meter) {
 	l.Helper()
-	type said struct {
+	type meterState struct {
 		Used        int64
 		Last, Again time.Time
 	}
-	if diff := cmp.Diff(said{want.Used, want.LastReset, want.NextReset}, said{got.Used, got.LastReset, got.NextReset}); diff != "" {
+	if diff := cmp.Diff(meterState{want.Used, want.LastReset, want.NextReset}, meterState{got.Used, got.LastReset, got.NextReset}); diff != "" {
 		l.Fatal("the books (-), the store (+):", diff)
 	}
 }
 
-func (l *ledgers) within(f func(resource.Tx) error) {
+func (l *ledgers) inTx(f func(resource.Tx) error) {
 	l.Helper()
 	if err := l.store.InTx(l.Context(), f); err != nil {
 		l.Fatal(err)

@@ -17,22 +17,22 @@ type healthLog struct {
 	log       *slog.Logger
 	meanwhile string // what becomes of calls with limits
 
-	mu   sync.Mutex
-	out  [partitions]bool // whose part Redis does not know
-	told trouble
-	well time.Time // when the last of them came back
+	mu     sync.Mutex
+	out    [partitions]bool // whose part Redis does not know
+	logged outageLevel
+	well   time.Time // when the last of them came back
 }
 
-// trouble is how bad it is.
-type trouble int
+// outageLevel is how bad it is.
+type outageLevel int
 
 const (
-	none       trouble = iota
-	logFailure         // the part of this node has to be stated again
-	away               // Redis cannot be asked
+	none        outageLevel = iota
+	logFailure              // the part of this node has to be stated again
+	unreachable             // Redis cannot be asked
 )
 
-func newStory(o Options) *healthLog {
+func newHealthLog(o Options) *healthLog {
 	s := &healthLog{log: o.Logger, meanwhile: "calls with limits are refused"}
 	if o.Alone {
 		s.meanwhile = "calls go on by what this node knows"
@@ -53,22 +53,22 @@ func (s *healthLog) logFailure(partition int, err error) {
 	s.log.Warn("limits: an answer of redis did not come; this node states its part again", "partition", partition, "error", err.Error())
 }
 
-// away notes that Redis cannot be asked.
-func (s *healthLog) away(partition int, err error) {
-	if s.isNewProblem(partition, away) {
+// logUnreachable notes that Redis cannot be asked.
+func (s *healthLog) logUnreachable(partition int, err error) {
+	if s.isNewProblem(partition, unreachable) {
 		s.log.Error("limits: they cannot be checked over all nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
 	}
 }
 
 // isNewProblem reports whether that is news.
-func (s *healthLog) isNewProblem(partition int, t trouble) bool {
+func (s *healthLog) isNewProblem(partition int, t outageLevel) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out[partition] = true
-	if t <= s.told {
+	if t <= s.logged {
 		return false
 	}
-	s.told = t
+	s.logged = t
 	return true
 }
 
@@ -91,19 +91,19 @@ func (s *healthLog) run(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		if s.over() {
+		if s.checkRecovered() {
 			s.log.Info("limits: they are checked over all nodes again, and redis knows what this node has")
 		}
 	}
 }
 
-// over reports whether trouble that was told has come to its end.
-func (s *healthLog) over() bool {
+// checkRecovered reports whether trouble that was told has come to its end.
+func (s *healthLog) checkRecovered() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told == none || s.out != [partitions]bool{} || time.Since(s.well) < calm {
+	if s.logged == none || s.out != [partitions]bool{} || time.Since(s.well) < calm {
 		return false
 	}
-	s.told = none
+	s.logged = none
 	return true
 }

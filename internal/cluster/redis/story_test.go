@@ -11,21 +11,21 @@ import (
 	"sluice/internal/cluster/redistest"
 )
 
-// said is a log that is written and read at once.
-type said struct {
+// logBuffer is a log that is written and read at once.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
 // Write adds a line.
-func (s *said) Write(b []byte) (int, error) {
+func (s *logBuffer) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(b)
 }
 
 // lines are those at a level.
-func (s *said) lines(level string) (out []string) {
+func (s *logBuffer) lines(level string) (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for line := range strings.Lines(s.text.String()) {
@@ -41,9 +41,9 @@ func (s *said) lines(level string) (out []string) {
 func TestStory(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	wire := redistest.Lay(t, s)
-	var log said
-	o := options("a", at(wire.Address), new(books))
+	wire := redistest.NewWire(t, s)
+	var log logBuffer
+	o := options("a", redisServer(wire.Address), new(books))
 	o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	n := start(t, o)
 	n.take(t, time.Now(), hold(40))
@@ -60,7 +60,7 @@ func TestStory(t *testing.T) {
 	if got := log.lines("ERROR"); len(got) != 1 || !strings.Contains(got[0], "calls with limits are refused") {
 		t.Errorf("of a cut it tells %q", got)
 	}
-	wire.Mend()
+	wire.Restore()
 	ended("a cut")
 	if got := log.lines("WARN"); len(got) > 1 {
 		t.Errorf("answers that did not come are told as %q", got)

@@ -19,7 +19,7 @@ type traffic struct {
 	store  *books
 	server *redistest.Server
 	nodes  []*shop
-	sum    atomic.Int64 // used and held
+	total  atomic.Int64 // used and held
 	used   atomic.Int64
 	passed atomic.Int64
 	stop   chan struct{}
@@ -28,9 +28,9 @@ type traffic struct {
 // shop is one of the nodes, and what it has used and not stored.
 type shop struct {
 	*node
-	wire *redistest.Wire
-	mu   sync.Mutex // guards owed, and the bank with it
-	owed int64
+	wire      *redistest.Wire
+	mu        sync.Mutex // guards owed, and the bank with it
+	unflushed int64
 }
 
 const trafficLimit = 5000
@@ -49,8 +49,8 @@ func TestAmidTraffic(t *testing.T) {
 	c := &traffic{TB: t, store: new(books), server: redistest.Start(t), stop: make(chan struct{})}
 	c.store.set(quota.Meter{Subject: quota.Subject{ID: "k", OrgID: "o"}, BudgetKey: "b", Limit: trafficLimit})
 	for i := range 3 {
-		s := &shop{wire: redistest.Lay(t, c.server)}
-		o := options(fmt.Sprint("n", i), at(s.wire.Address), c.store)
+		s := &shop{wire: redistest.NewWire(t, c.server)}
+		o := options(fmt.Sprint("n", i), redisServer(s.wire.Address), c.store)
 		o.Grace = 0
 		o.Local.Load([]quota.Meter{c.meter()})
 		s.node = start(t, o)
@@ -62,17 +62,17 @@ func TestAmidTraffic(t *testing.T) {
 			all.Go(func() { c.call(s, rand.New(rand.NewPCG(uint64(i), uint64(k)))) })
 		}
 		all.Go(func() {
-			for !c.over() {
+			for !c.finished() {
 				c.flush(s)
 				time.Sleep(30 * time.Millisecond)
 			}
 		})
 	}
-	for _, trouble := range []func(*shop){c.cut, c.lose, c.cut, c.look} {
+	for _, disrupt := range []func(*shop){c.cut, c.wipe, c.cut, c.reloadMeters} {
 		for _, s := range c.nodes[1:] {
 			before := c.passed.Load()
-			trouble(s)
-			eventually(t, "calls pass again", func() bool { return c.passed.Load() > before+100 || c.sum.Load() > trafficLimit/2 })
+			disrupt(s)
+			eventually(t, "calls pass again", func() bool { return c.passed.Load() > before+100 || c.total.Load() > trafficLimit/2 })
 		}
 	}
 	close(c.stop)
@@ -81,14 +81,14 @@ func TestAmidTraffic(t *testing.T) {
 		c.flush(s)
 	}
 	for _, s := range c.nodes {
-		eventually(t, "all is said", func() bool { return s.Err() == nil && s.Said() })
+		eventually(t, "all is said", func() bool { return s.Err() == nil && s.IsPublished() })
 	}
 	if left, stored := c.nodes[0].left(t, budgetOfAll(0)), c.meter().Used; stored != c.used.Load() || left != trafficLimit-stored {
 		t.Errorf("%d were used, %d are stored, of %d are left %d", c.used.Load(), stored, trafficLimit, left)
 	}
 }
 
-func (c *traffic) over() bool {
+func (c *traffic) finished() bool {
 	select {
 	case <-c.stop:
 		return true
@@ -104,26 +104,26 @@ func (c *traffic) meter() quota.Meter {
 
 // call makes one call behind another.
 func (c *traffic) call(s *shop, r *rand.Rand) {
-	for !c.over() {
+	for !c.finished() {
 		holds := []quota.Hold{budgetOfAll(1 + r.Int64N(40))}
 		if refused, _, _, err := s.Reserve(c.Context(), time.Now(), holds); err != nil || refused >= 0 {
 			time.Sleep(time.Millisecond)
 			continue
 		}
 		held := holds[0].Amount
-		if now := c.sum.Add(held); now > trafficLimit {
+		if now := c.total.Add(held); now > trafficLimit {
 			c.Errorf("%d are used and held", now)
 		}
 		if r.IntN(4) == 0 {
 			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond)
 		}
 		used := r.Int64N(held/4 + 1)
-		c.sum.Add(used - held) // before others may have it
+		c.total.Add(used - held) // before others may have it
 		c.used.Add(used)
 		c.passed.Add(1)
 		s.mu.Lock()
 		s.Settle(time.Now(), holds, []int64{used})
-		s.owed += used
+		s.unflushed += used
 		s.mu.Unlock()
 	}
 }
@@ -132,8 +132,8 @@ func (c *traffic) call(s *shop, r *rand.Rand) {
 func (c *traffic) flush(s *shop) {
 	_ = s.Sync(func() error { // which cannot fail
 		s.mu.Lock()
-		d := quota.Delta{CarrierID: "k", BudgetKey: "b", Units: s.owed, At: time.Now()}
-		s.owed = 0
+		d := quota.Delta{SubjectID: "k", BudgetKey: "b", Units: s.unflushed, UsedAt: time.Now()}
+		s.unflushed = 0
 		s.mu.Unlock()
 		if d.Units > 0 {
 			s.MarkFlushed([]quota.Delta{d}, c.store.add(d))
@@ -145,12 +145,12 @@ func (c *traffic) flush(s *shop) {
 func (c *traffic) cut(s *shop) {
 	s.wire.Cut()
 	eventually(c, "the node knows that it is cut off", func() bool { return s.Err() != nil })
-	s.wire.Mend()
+	s.wire.Restore()
 }
 
-func (c *traffic) lose(*shop) { c.server.Wipe(c) }
+func (c *traffic) wipe(*shop) { c.server.Wipe(c) }
 
-func (c *traffic) look(s *shop) {
+func (c *traffic) reloadMeters(s *shop) {
 	_ = s.Sync(func() error { // which cannot fail
 		s.Replace("k", []quota.Meter{c.meter()})
 		return nil

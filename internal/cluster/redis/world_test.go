@@ -52,10 +52,10 @@ func (b *books) add(deltas ...quota.Delta) (after []quota.Meter) {
 	defer b.mu.Unlock()
 	for _, d := range deltas {
 		m := b.meters[d.CounterID()]
-		if m.Due(d.At) && m.LastReset.Before(m.NextReset) {
+		if m.Due(d.UsedAt) && m.LastReset.Before(m.NextReset) {
 			m.Used, m.LastReset = 0, m.NextReset
 		}
-		if !d.At.Before(m.LastReset) {
+		if !d.UsedAt.Before(m.LastReset) {
 			m.Used += d.Units
 		}
 		b.meters[d.CounterID()] = m
@@ -75,14 +75,14 @@ func (b *books) set(m quota.Meter) {
 
 // node is a node with a bank that it shares.
 type node struct {
-	*redis.Bank
-	own  *quota.Limiter
-	stop func() // ends it as a signal does
+	*redis.Limiter
+	local *quota.Limiter
+	stop  func() // ends it as a signal does
 }
 
 // options of a node, but those that a test gives.
 func options(name string, at redis.Server, b *books) redis.Options {
-	return redis.Options{Node: name, Server: at, Local: quota.NewBank(), Meters: b.meter, Grace: -1, Logger: slog.New(slog.DiscardHandler)}
+	return redis.Options{Node: name, Server: at, Local: quota.NewLimiter(), Meters: b.meter, Grace: -1, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // start runs a node until the test ends or stop is called.
@@ -95,7 +95,7 @@ func start(t testing.TB, o redis.Options) *node {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
-	n := &node{Bank: b, own: o.Local}
+	n := &node{Limiter: b, local: o.Local}
 	n.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -106,7 +106,7 @@ func start(t testing.TB, o redis.Options) *node {
 	return n
 }
 
-func at(addresses ...string) redis.Server {
+func redisServer(addresses ...string) redis.Server {
 	return redis.Server{Addresses: addresses, Cluster: len(addresses) > 1, Timeout: 2 * time.Second}
 }
 
@@ -143,20 +143,20 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 // hold is one of a budget of 100 in the organisation "o".
 func hold(amount int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "b"}, Org: "o", Measure: quota.Cost, Amount: amount, Limit: 100}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "b"}, Org: "o", Measure: quota.Cost, Amount: amount, Limit: 100}
 }
 
 func tokens(amount, limit int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "tokens/rpm"}, Org: "o", Measure: quota.TokenCount, Amount: amount, Limit: limit, Unit: quota.PerMinute}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "tokens/rpm"}, Org: "o", Measure: quota.TokenCount, Amount: amount, Limit: limit, Unit: quota.PerMinute}
 }
 
 func requests(limit int64) quota.Hold {
-	return quota.Hold{Counter: quota.CounterID{Carrier: "k", Entry: "requests/rpm"}, Org: "o", Measure: quota.Calls, Amount: 1, Limit: limit, Unit: quota.PerMinute, Spent: true}
+	return quota.Hold{Counter: quota.CounterID{Subject: "k", Entry: "requests/rpm"}, Org: "o", Measure: quota.Calls, Amount: 1, Limit: limit, Unit: quota.PerMinute, Spent: true}
 }
 
 // single is a node on a server of its own, with an empty store.
 func single(t testing.TB) (*node, *redistest.Server, *books) {
 	t.Helper()
 	s, b := redistest.Start(t), new(books)
-	return start(t, options("a", at(s.Address), b)), s, b
+	return start(t, options("a", redisServer(s.Address), b)), s, b
 }

@@ -19,12 +19,12 @@ type Wire struct {
 	proxy   *toxiproxy.Proxy
 }
 
-// Lay lays a wire to a server; it is taken away when the test ends.
-func Lay(t testing.TB, s *Server) *Wire {
+// NewWire lays a wire to a server; it is taken away when the test ends.
+func NewWire(t testing.TB, s *Server) *Wire {
 	t.Helper()
 	api := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	w := &Wire{t: t, proxy: toxiproxy.NewProxy(api, "redis", "127.0.0.1:0", s.Address)}
-	w.Mend()
+	w.Restore()
 	w.Address = w.proxy.Listen
 	t.Cleanup(w.Cut)
 	return w
@@ -33,8 +33,8 @@ func Lay(t testing.TB, s *Server) *Wire {
 // Cut ends all connections, and none can be made until Mend.
 func (w *Wire) Cut() { w.proxy.Stop() }
 
-// Mend ends a Cut.
-func (w *Wire) Mend() {
+// Restore ends a Cut.
+func (w *Wire) Restore() {
 	if err := w.proxy.Start(); err != nil {
 		w.t.Fatal(err)
 	}

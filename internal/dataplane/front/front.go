@@ -18,8 +18,8 @@ import (
 
 // gateway is what serves the requests; *dataplane.Gateway does.
 type gateway interface {
-	Serve(ctx context.Context, in *wire.Request, out wire.Responder) error
-	Realtime(ctx context.Context, in *wire.Request, client dataplane.Client) error
+	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
+	Realtime(ctx context.Context, req *wire.Request, client dataplane.Client) error
 }
 
 // Handler serves model traffic over HTTP/1.1 and HTTP/2.
@@ -31,8 +31,8 @@ type Handler struct {
 // New makes the handler of a gateway.
 func New(g gateway) *Handler { return &Handler{g, Usual()} }
 
-// carrier holds what carries one request in and its answer out, in one allocation.
-type carrier struct {
+// call holds what carries one request in and its answer out, in one allocation.
+type call struct {
 	out  responder
 	body upload
 }
@@ -44,26 +44,26 @@ const longBody = 1 << 20
 // had to be cut, the connection is closed in mid-answer: that is how a client
 // learns that what it has is not the whole.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &carrier{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience, timed: timed(r)}}
-	in := request(r)
-	if in.Body != nil {
-		c.body = upload{body: in.Body, conn: deadlines(w), patience: h.patience, timed: timed(r)}
-		in.Body = &c.body
+	c := &call{out: responder{w: w, bare: r.Method == http.MethodHead, patience: h.patience, timed: timed(r)}}
+	req := request(r)
+	if req.Body != nil {
+		c.body = upload{body: req.Body, conn: deadlines(w), patience: h.patience, timed: timed(r)}
+		req.Body = &c.body
 	}
 	if isUpgrade(r) && path.Base(r.URL.Path) == "realtime" {
-		h.realtime(w, r, in)
+		h.realtime(w, r, req)
 		return
 	}
-	long := in.Length < 0 || in.Length > longBody
+	long := req.Length < 0 || req.Length > longBody
 	if long {
 		// A body that is relayed while the answer already begins must stay readable.
 		// Not every ResponseWriter can do it; those that cannot need not be told.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
-	if err := h.gateway.Serve(r.Context(), in, &c.out); err != nil {
+	if err := h.gateway.Serve(r.Context(), req, &c.out); err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	if long && in.Body != nil {
+	if long && req.Body != nil {
 		c.finish()
 	}
 	c.out.release()
@@ -72,7 +72,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // finish takes the rest of a body after the answer. With full duplex net/http would
 // do so when it no longer expects the end of the body, and then fail the connection's
 // next request.
-func (c *carrier) finish() {
+func (c *call) finish() {
 	if c.out.Flush() == nil {
 		_, _ = io.CopyN(io.Discard, &c.body, Leftover) // the answer is given; the client may be gone
 	}
@@ -83,14 +83,14 @@ func request(r *http.Request) *wire.Request {
 	if !strings.HasPrefix(path, "/") { // absolute form
 		path, query = r.URL.EscapedPath(), r.URL.RawQuery
 	}
-	in := &wire.Request{
+	req := &wire.Request{
 		Method: r.Method, Path: path, RawQuery: query, Header: header(r.Header), Length: r.ContentLength, Host: r.Host,
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		in.Body = r.Body
+		req.Body = r.Body
 	}
-	in.Remote, _, _ = net.SplitHostPort(r.RemoteAddr)
-	return in
+	req.Remote, _, _ = net.SplitHostPort(r.RemoteAddr)
+	return req
 }
 
 // header flattens net/http's map. Names it has not seen often are lower-cased anew.
@@ -126,8 +126,8 @@ func Typed(method, path string) bool {
 // Models reports whether a path is model traffic where it is nobody else's: below /v1, or
 // where the clients of a provider send their calls.
 func Models(method, path string) bool {
-	at := llm.Locate(method, path)
-	return at.Alias != nil && at.Rest != ""
+	addr := llm.Locate(method, path)
+	return addr.Alias != nil && addr.Rest != ""
 }
 
 // Header is a request's header as the data plane reads it.

@@ -19,10 +19,10 @@ import (
 )
 
 // scripted is a gateway that does what a test says.
-type scripted func(ctx context.Context, in *wire.Request, out wire.Responder) error
+type scripted func(ctx context.Context, req *wire.Request, out wire.Responder) error
 
-func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
-	return s(ctx, in, out)
+func (s scripted) Serve(ctx context.Context, req *wire.Request, out wire.Responder) error {
+	return s(ctx, req, out)
 }
 
 func (scripted) Realtime(context.Context, *wire.Request, dataplane.Client) error { return nil }
@@ -73,14 +73,14 @@ func TestSlowBodies(t *testing.T) {
 			ended := make(chan error, 1)
 			var c net.Conn
 			dialled := make(chan struct{})
-			c = serve(t, impatient, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+			c = serve(t, impatient, func(_ context.Context, req *wire.Request, out wire.Responder) error {
 				var err error
 				<-dialled
 				for buf, left := make([]byte, 16), 64; err == nil; time.Sleep(tc.pause) {
 					n := min(tc.ready, left) // from here, so that no read waits for a slow machine
 					left -= n
 					_, _ = io.WriteString(c, strings.Repeat("a", n))
-					_, err = in.Body.Read(buf)
+					_, err = req.Body.Read(buf)
 				}
 				ended <- err
 				return out.Head(200, nil, 0)
@@ -104,17 +104,17 @@ func TestSlowReaders(t *testing.T) {
 	p := impatient
 	p.WriteStall = time.Second // a client on a slow machine takes a while to read on
 	ended := make(chan error, 4)
-	stream := func(_ context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Path == "/v1/short" {
+	stream := func(_ context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Path == "/v1/short" {
 			return out.Head(200, nil, 0)
 		}
 		if err := out.Head(200, nil, -1); err != nil {
 			return err
 		}
-		piece := bytes.Repeat([]byte("data: x\n\n"), 4<<10)
+		chunk := bytes.Repeat([]byte("data: x\n\n"), 4<<10)
 		var err error
 		for i := 0; i < 400 && err == nil; i++ {
-			if _, err = out.Write(piece); err == nil {
+			if _, err = out.Write(chunk); err == nil {
 				err = out.Flush()
 			}
 		}

@@ -32,8 +32,8 @@ type readCloser struct {
 // timeoutWriter is a ResponseWriter whose client must take what is written.
 type timeoutWriter struct{ responder }
 
-// piece is how much is written within Patience.Stall.
-const piece = 256 << 10
+// writeChunkBytes is how much is written within Patience.Stall.
+const writeChunkBytes = 256 << 10
 
 // Header implements http.ResponseWriter.
 func (w *timeoutWriter) Header() http.Header { return w.w.Header() }
@@ -45,7 +45,7 @@ func (w *timeoutWriter) WriteHeader(status int) { w.w.WriteHeader(status) }
 func (w *timeoutWriter) Write(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		var m int
-		m, err = w.responder.Write(p[n:min(len(p), n+piece)])
+		m, err = w.responder.Write(p[n:min(len(p), n+writeChunkBytes)])
 		n += m
 	}
 	return n, err

@@ -26,10 +26,10 @@ func TestPatiently(t *testing.T) {
 		_, _ = w.Write(b)
 	})
 	handlers.HandleFunc("/refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
-	told := make(chan error, 1)
+	result := make(chan error, 1)
 	handlers.HandleFunc("/tells", func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(make([]byte, 64<<20))
-		told <- err
+		result <- err
 	})
 	handlers.HandleFunc("/waits", func(w http.ResponseWriter, r *http.Request) { // longer than a client may
 		_, _ = w.Write([]byte("a"))
@@ -56,9 +56,9 @@ func TestPatiently(t *testing.T) {
 			t.Parallel()
 			c := dial(t)
 			_, _ = io.WriteString(c, head)
-			answer, err := io.ReadAll(c)
-			if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 40") {
-				t.Errorf("%q, %v", answer, err) // the error is that of this end, which waited too long
+			response, err := io.ReadAll(c)
+			if err != nil || !strings.HasPrefix(string(response), "HTTP/1.1 40") {
+				t.Errorf("%q, %v", response, err) // the error is that of this end, which waited too long
 			}
 		})
 	}
@@ -67,7 +67,7 @@ func TestPatiently(t *testing.T) {
 		c := dial(t)
 		_, _ = io.WriteString(c, "GET /tells HTTP/1.1\r\nHost: gw\r\n\r\n")
 		select { // nothing is read before
-		case err := <-told:
+		case err := <-result:
 			if !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("the handler wrote and got %v", err)
 			}
@@ -81,12 +81,12 @@ func TestPatiently(t *testing.T) {
 	t.Run("one after the other", func(t *testing.T) {
 		t.Parallel()
 		c := dial(t)
-		in := bufio.NewReader(c)
+		reader := bufio.NewReader(c)
 		for _, call := range []string{
 			"POST /reads HTTP/1.1\r\nHost: gw\r\nContent-Length: 2\r\n\r\nab", "GET /waits HTTP/1.1\r\nHost: gw\r\n\r\n", "POST /waits HTTP/1.1\r\nHost: gw\r\nContent-Length: 0\r\n\r\n",
 		} {
 			_, _ = io.WriteString(c, call)
-			resp, err := http.ReadResponse(in, nil)
+			resp, err := http.ReadResponse(reader, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

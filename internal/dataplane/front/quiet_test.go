@@ -82,14 +82,14 @@ func TestBodyThatNobodyReads(t *testing.T) {
 	p := Usual()
 	p.Idle = 2 * time.Second
 	goOn := map[string]chan struct{}{"HTTP/1.1": make(chan struct{}), "HTTP/2.0": make(chan struct{})}
-	overBoth(t, p, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+	overBoth(t, p, func(_ context.Context, incoming *wire.Request, out wire.Responder) error {
 		first := make([]byte, 1)
-		if _, err := io.ReadFull(in.Body, first); err != nil {
+		if _, err := io.ReadFull(incoming.Body, first); err != nil {
 			return err
 		}
 		time.Sleep(p.Idle + p.Idle/2) // it is the pause itself that is tried
-		close(goOn[in.Header.Get("x-proto")])
-		rest, err := io.ReadAll(in.Body)
+		close(goOn[incoming.Header.Get("x-proto")])
+		rest, err := io.ReadAll(incoming.Body)
 		if err != nil {
 			return err
 		}

@@ -20,13 +20,13 @@ import (
 // below it.
 const frameMax = 16 << 20
 
-func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, in *wire.Request) {
+func (h *Handler) realtime(w http.ResponseWriter, r *http.Request, req *wire.Request) {
 	c := &client{responder: responder{w: w, patience: h.patience}, r: r}
 	if f := handshake(r); f != nil {
 		refuse(w, f)
 		return
 	}
-	if err := h.gateway.Realtime(r.Context(), in, c); err != nil && !c.accepted {
+	if err := h.gateway.Realtime(r.Context(), req, c); err != nil && !c.accepted {
 		panic(http.ErrAbortHandler)
 	}
 	if !c.accepted {

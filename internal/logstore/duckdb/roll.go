@@ -22,7 +22,7 @@ const (
 // done again, as background.Follow says: questions are answered by the rows meanwhile.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
-	outage := background.NewTrouble(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
+	outage := background.NewOutageLog(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
 	background.RunWithBackoff(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()

@@ -27,7 +27,7 @@ func (r *Runner) holdLease(ctx context.Context, id string) (held context.Context
 	if ok, err = r.Leases.TakeLease(ctx, leaseOf(id), r.Node, leaseLife); err != nil || !ok {
 		return ctx, nil, false, err
 	}
-	held, stop := lease.Keep(ctx, r.Leases, leaseOf(id), r.Node, leaseLife)
+	held, stop := lease.Hold(ctx, r.Leases, leaseOf(id), r.Node, leaseLife)
 	return held, func() {
 		stop()
 		if err := r.Leases.ReleaseLease(context.WithoutCancel(ctx), leaseOf(id), r.Node); err != nil {

@@ -86,7 +86,7 @@ func (r *Runner) Wake() {
 
 // Run works until ctx ends. What is under way then goes on at the next start.
 func (r *Runner) Run(ctx context.Context) error {
-	outage := background.NewTrouble(r.Log, "log exports cannot go on", "log exports go on")
+	outage := background.NewOutageLog(r.Log, "log exports cannot go on", "log exports go on")
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -141,7 +141,7 @@ func (r *Runner) export(ctx context.Context, rec resource.Record) error {
 	}
 	defer release()
 	err = r.runUnderLease(held, rec, order.Value)
-	if errors.Is(context.Cause(held), lease.ErrLost) {
+	if errors.Is(context.Cause(held), lease.ErrNotHolder) {
 		return r.Files.Remove(rec.ID) // its new node begins anew
 	}
 	return err

@@ -50,7 +50,7 @@ type Follower struct {
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{
 		src: src, copied: to, log: log,
-		outage: background.NewTrouble(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
+		outage: background.NewOutageLog(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
 	}
 }
 

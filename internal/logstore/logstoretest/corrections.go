@@ -18,8 +18,8 @@ func billed(n int, state ledger.State) *record.Attempt {
 	a := recordtest.Chat(n)
 	a.Spend = record.Spend{State: state.String(), Cost: 900, MaxCost: 4000, Version: "v1", Terms: `[{"nano":900}]`, Basis: `{"region":"eu"}`}
 	l := ledger.Entry{
-		ID: a.ID, State: state, At: a.Started.Add(a.Duration + 7), Amount: 900,
-		Charges: []ledger.Charge{{Carrier: a.KeyID, Entry: "monthly", Units: 900, Cost: true}, {Carrier: a.WorkspaceID, ValueKey: "model:\xff\x00", Units: 168}, {Carrier: a.WorkspaceID, ValueKey: "team:\xff\x00", Units: 900, Cost: true}},
+		ID: a.ID, State: state, RecordedAt: a.Started.Add(a.Duration + 7), Amount: 900,
+		Charges: []ledger.Charge{{Subject: a.KeyID, Entry: "monthly", Units: 900, Cost: true}, {Subject: a.WorkspaceID, ValueKey: "model:\xff\x00", Units: 168}, {Subject: a.WorkspaceID, ValueKey: "team:\xff\x00", Units: 900, Cost: true}},
 	}
 	a.Closing = l.AppendTo(nil)
 	return a

@@ -17,8 +17,8 @@ import (
 	"sluice/internal/quota"
 )
 
-// Bank is what is checked: *quota.Bank, *redis.Bank.
-type Bank interface {
+// Limiter is what is checked: *quota.Bank, *redis.Bank.
+type Limiter interface {
 	Reserve(ctx context.Context, now time.Time, holds []quota.Hold) (refused int, left int64, retry time.Time, err error)
 	Settle(now time.Time, holds []quota.Hold, used []int64)
 }
@@ -31,17 +31,17 @@ const checkLimit = 20 * time.Second
 
 // The limits of the model: two budgets, a rate of tokens and one of requests.
 var modelled = [...]quota.Hold{
-	{Counter: quota.CounterID{Carrier: "k", Entry: "b"}, Measure: quota.Cost, Limit: 100},
-	{Counter: quota.CounterID{Carrier: "w", Entry: "b"}, Limit: 60},
-	{Counter: quota.CounterID{Carrier: "k", Entry: quota.RateEntry(quota.Tokens, quota.PerMinute)}, Measure: quota.TokenCount, Limit: 80, Unit: quota.PerMinute},
-	{Counter: quota.CounterID{Carrier: "k", Entry: quota.RateEntry(quota.Requests, quota.PerMinute)}, Measure: quota.Calls, Limit: 12, Unit: quota.PerMinute, Spent: true},
+	{Counter: quota.CounterID{Subject: "k", Entry: "b"}, Measure: quota.Cost, Limit: 100},
+	{Counter: quota.CounterID{Subject: "w", Entry: "b"}, Limit: 60},
+	{Counter: quota.CounterID{Subject: "k", Entry: quota.RateEntry(quota.Tokens, quota.PerMinute)}, Measure: quota.TokenCount, Limit: 80, Unit: quota.PerMinute},
+	{Counter: quota.CounterID{Subject: "k", Entry: quota.RateEntry(quota.Requests, quota.PerMinute)}, Measure: quota.Calls, Limit: 12, Unit: quota.PerMinute, Spent: true},
 }
 
 // openCalls is how many calls a history has.
 const openCalls = 64
 
-// bankModel is what a Bank with the limits above is in one thread.
-type bankModel struct {
+// limiterModel is what a Bank with the limits above is in one thread.
+type limiterModel struct {
 	counters [len(modelled)]counterModel
 	taken    [openCalls][len(modelled)]int8 // windows in which a call took its holds
 	open     [openCalls]bool
@@ -72,13 +72,13 @@ func (c *counterModel) roll(h quota.Hold, now time.Duration) {
 	}
 }
 
-func (m bankModel) take(op operation) (bankModel, outcome) {
+func (m limiterModel) take(op operation) (limiterModel, outcome) {
 	for i, h := range modelled {
 		c := &m.counters[i]
 		c.roll(h, op.now)
 		if left := h.Limit - c.used - c.held; c.used >= h.Limit || op.amounts[i] > left {
 			for j := range i {
-				m.give(op, j)
+				m.refund(op, j)
 			}
 			return m, outcome{i, max(left, 0)}
 		}
@@ -92,18 +92,18 @@ func (m bankModel) take(op operation) (bankModel, outcome) {
 	return m, outcome{-1, 0}
 }
 
-func (m *bankModel) give(op operation, i int) {
+func (m *limiterModel) refund(op operation, i int) {
 	if c := &m.counters[i]; !modelled[i].Spent && m.taken[op.call][i] == c.window {
 		c.held -= op.amounts[i]
 	}
 }
 
 // settle uses half of what was taken.
-func (m bankModel) settle(op operation) bankModel {
+func (m limiterModel) settle(op operation) limiterModel {
 	for i := 0; i < len(modelled) && m.open[op.call]; i++ {
 		c := &m.counters[i]
 		c.roll(modelled[i], op.now)
-		if m.give(op, i); !modelled[i].Spent {
+		if m.refund(op, i); !modelled[i].Spent {
 			c.used += op.amounts[i] / 2
 		}
 	}
@@ -112,9 +112,9 @@ func (m bankModel) settle(op operation) bankModel {
 }
 
 var linear = porcupine.Model{
-	Init: func() any { return bankModel{} },
+	Init: func() any { return limiterModel{} },
 	Step: func(state, input, output any) (bool, any) {
-		m, op := state.(bankModel), input.(operation)
+		m, op := state.(limiterModel), input.(operation)
 		if op.settle {
 			return true, m.settle(op)
 		}
@@ -126,13 +126,13 @@ var linear = porcupine.Model{
 
 // History is how calls are made.
 type History struct {
-	Seed    uint64
-	Org     string // its counters are those of no other history
-	Banks   []Bank // callers use them in turn
-	Callers int    // at once
-	Pace    int64  // most seconds that go by between two steps; 0: time stands still
-	// Settled waits until what was settled is known to all banks; nil where it is at once.
-	Settled func(Bank)
+	Seed           uint64
+	Org            string    // its counters are those of no other history
+	Limiters       []Limiter // callers use them in turn
+	Callers        int       // at once
+	MaxStepSeconds int64     // most seconds that go by between two steps; 0: time stands still
+	// AwaitSync waits until what was settled is known to all banks; nil where it is at once.
+	AwaitSync func(Limiter)
 }
 
 // Check makes the calls of a history and looks for an order of them.
@@ -170,8 +170,8 @@ func (h *History) record(t testing.TB) []porcupine.Operation {
 			random := rand.New(rand.NewPCG(h.Seed, uint64(client)))
 			for i := range openCalls / h.Callers {
 				now := elapsed.Load()
-				if h.Pace > 0 {
-					now = elapsed.Add(random.Int64N(h.Pace + 1))
+				if h.MaxStepSeconds > 0 {
+					now = elapsed.Add(random.Int64N(h.MaxStepSeconds + 1))
 				}
 				h.call(t, &r, client, operation{
 					call: client*(openCalls/h.Callers) + i, now: time.Duration(now) * time.Second,
@@ -186,15 +186,15 @@ func (h *History) record(t testing.TB) []porcupine.Operation {
 
 // call takes and settles once.
 func (h *History) call(t testing.TB, r *recorder, client int, op operation) {
-	bank := h.Banks[client%len(h.Banks)]
+	limiter := h.Limiters[client%len(h.Limiters)]
 	holds := append([]quota.Hold(nil), modelled[:]...)
 	used := make([]int64, len(holds))
 	for i := range holds {
-		holds[i].Org, holds[i].Counter.Carrier = h.Org, holds[i].Counter.Carrier+h.Org
+		holds[i].Org, holds[i].Counter.Subject = h.Org, holds[i].Counter.Subject+h.Org
 		holds[i].Amount, used[i] = op.amounts[i], op.amounts[i]/2
 	}
 	r.note(client, op, func() any {
-		refused, left, _, err := bank.Reserve(context.Background(), noon.Add(op.now), holds)
+		refused, left, _, err := limiter.Reserve(context.Background(), noon.Add(op.now), holds)
 		if err != nil {
 			t.Error(err)
 		}
@@ -202,9 +202,9 @@ func (h *History) call(t testing.TB, r *recorder, client int, op operation) {
 	})
 	op.settle = true
 	r.note(client, op, func() any {
-		bank.Settle(noon.Add(op.now), holds, used)
-		if h.Settled != nil {
-			h.Settled(bank)
+		limiter.Settle(noon.Add(op.now), holds, used)
+		if h.AwaitSync != nil {
+			h.AwaitSync(limiter)
 		}
 		return nil
 	})

@@ -77,7 +77,7 @@ func settleJob(t *testing.T, s *store.Store) {
 	ctx, m := t.Context(), budget(t, s)
 	j := openJob(time.Now())
 	for n := range 2 { // adding it again charges nothing
-		after, err := s.AddJob(ctx, j, "", time.Now().Add(time.Hour), time.Now(), []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 90, At: time.Now()}})
+		after, err := s.AddJob(ctx, j, "", time.Now().Add(time.Hour), time.Now(), []quota.Delta{{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 90, UsedAt: time.Now()}})
 		must(t, err)
 		if n == 0 && (len(after) != 1 || after[0].Used != 90) {
 			t.Errorf("the meters are reported as %+v", after)
@@ -89,7 +89,7 @@ func settleJob(t *testing.T, s *store.Store) {
 	reported := 0
 	for range 8 {
 		all.Go(func() {
-			after, err := s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: -60, At: time.Now()}})
+			after, err := s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: -60, UsedAt: time.Now()}})
 			if err != nil {
 				t.Error(err)
 			}
@@ -107,7 +107,7 @@ func settleJob(t *testing.T, s *store.Store) {
 	must(t, err)
 	same(t, "settled", found.Settled, true)
 	must(t, s.DropJob(ctx, j.ID))
-	_, err = s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: -60}})
+	_, err = s.SettleJob(ctx, j.ID, time.Now(), []quota.Delta{{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: -60}})
 	must(t, err)
 	same(t, "used after a job that is gone is settled", usedOf(t, s, m.ID), int64(30))
 }

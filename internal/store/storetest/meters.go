@@ -33,7 +33,7 @@ func meters(t *testing.T, s *store.Store) {
 	wantCode(t, "add again", s.InTx(ctx, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, plain) }), fault.Conflict)
 	find := func(from resource.Reader, q quota.MeterQuery) []quota.Meter {
 		t.Helper()
-		q.CarrierID = subject.ID
+		q.SubjectID = subject.ID
 		list, err := s.Meters(ctx, from, q)
 		must(t, err)
 		n, err := s.CountMeters(ctx, from, q)
@@ -51,7 +51,7 @@ func meters(t *testing.T, s *store.Store) {
 		"exhausted": {quota.MeterQuery{Exhausted: &yes}, both[:1]}, "active": {quota.MeterQuery{Exhausted: &no}, both[1:]},
 		"search": {quota.MeterQuery{Search: "ÖL 100%"}, both[:1]}, "search of no wildcard": {quota.MeterQuery{Search: "_l"}, []quota.Meter{}},
 		"due": {quota.MeterQuery{DueBy: full.NextReset}, both[:1]}, "not due": {quota.MeterQuery{DueBy: full.NextReset.Add(-time.Second)}, []quota.Meter{}},
-		"behind": {quota.MeterQuery{After: &full}, both[1:]}, "the most used": {quota.MeterQuery{MostUsed: true}, both}, "reached": {quota.MeterQuery{Reached: true}, []quota.Meter{}},
+		"behind": {quota.MeterQuery{After: &full}, both[1:]}, "the most used": {quota.MeterQuery{SortByUsage: true}, both}, "reached": {quota.MeterQuery{Reached: true}, []quota.Meter{}},
 	} {
 		same(t, name, find(s, c.q), c.want)
 	}
@@ -62,12 +62,12 @@ func meters(t *testing.T, s *store.Store) {
 	})
 	plain.Used = 1
 	same(t, "reached", find(s, quota.MeterQuery{Reached: true}), []quota.Meter{plain})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "b", Units: 2}, {CarrierID: subject.ID, BudgetKey: "b", Units: 3}, {CarrierID: subject.ID, BudgetKey: "gone", Units: 5}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: subject.ID, BudgetKey: "b", Units: 2}, {SubjectID: subject.ID, BudgetKey: "b", Units: 3}, {SubjectID: subject.ID, BudgetKey: "gone", Units: 5}}))
 	plain.Used = 6
 	same(t, "below a mark that was noticed", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{full})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: full.BudgetKey, Units: 2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: subject.ID, BudgetKey: full.BudgetKey, Units: 2}}))
 	same(t, "at the mark", find(s, quota.MeterQuery{Relieved: true}), []quota.Meter{})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: full.BudgetKey, Units: -2}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: subject.ID, BudgetKey: full.BudgetKey, Units: -2}}))
 	same(t, "with usage", find(s, quota.MeterQuery{}), []quota.Meter{full, plain})
 	inTx(t, s, func(tx resource.Tx) error { return s.DropMeters(ctx, tx, subject.ID, plain.WorkspaceID) })
 	same(t, "dropped in one workspace", find(s, quota.MeterQuery{}), both[:1])
@@ -89,12 +89,12 @@ func renewals(t *testing.T, s *store.Store) {
 		}
 		return s.AddMeter(ctx, tx, quota.Meter{Subject: key, BudgetKey: "b", Used: 50, Limit: 50, Exhausted: true, ExhaustedAlert: true, NextReset: noon})
 	})
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: policy.ID, ValueKey: "team:old", Units: 9}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: policy.ID, ValueKey: "team:old", Units: 9}}))
 	flush := func(at time.Time, units int64) func(tx resource.Tx) error {
 		return func(tx resource.Tx) error {
 			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{
-				{CarrierID: policy.ID, ValueKey: "team:new", Units: units, At: at}, {CarrierID: policy.ID, ValueKey: "team:old", Units: units, At: at},
-				{CarrierID: key.ID, BudgetKey: "b", Units: 100 + units, At: at, Runs: []quota.Run{{At: noon.UnixMilli() - 1, Units: 100}, {At: at.UnixMilli(), Units: units}}},
+				{SubjectID: policy.ID, ValueKey: "team:new", Units: units, UsedAt: at}, {SubjectID: policy.ID, ValueKey: "team:old", Units: units, UsedAt: at},
+				{SubjectID: key.ID, BudgetKey: "b", Units: 100 + units, UsedAt: at, Runs: []quota.Run{{UsedAtMS: noon.UnixMilli() - 1, Units: 100}, {UsedAtMS: at.UnixMilli(), Units: units}}},
 			})
 		}
 	}
@@ -102,7 +102,7 @@ func renewals(t *testing.T, s *store.Store) {
 		t.Helper()
 		got := map[string]int64{}
 		for _, subject := range []string{key.ID, policy.ID} {
-			list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: subject, Counters: true})
+			list, err := s.Meters(ctx, s, quota.MeterQuery{SubjectID: subject, Counters: true})
 			must(t, err)
 			for _, m := range list {
 				got[m.ValueKey] = m.Used
@@ -133,11 +133,11 @@ func meterFeed(t *testing.T, s *store.Store) {
 		{"added", func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) }, true},
 		{"flushed", func(tx resource.Tx) error {
 			m.Used = 5
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: 5}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{SubjectID: subject.ID, BudgetKey: "a", Units: 5}})
 		}, false},
 		{"taken back", func(tx resource.Tx) error {
 			m.Used = 3
-			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: -2}})
+			return s.AddUsageIn(ctx, tx, time.Time{}, []quota.Delta{{SubjectID: subject.ID, BudgetKey: "a", Units: -2}})
 		}, true},
 		{"noticed", func(tx resource.Tx) error { m.Exhausted = true; return s.SaveMeter(ctx, tx, m) }, false},
 		{"retuned", func(tx resource.Tx) error { return s.RetuneMeters(ctx, tx, m, m) }, false},
@@ -154,7 +154,7 @@ func meterFeed(t *testing.T, s *store.Store) {
 	}
 	last, err := s.LastChange(ctx)
 	must(t, err)
-	must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: subject.ID, BudgetKey: "a", Units: 5}}))
+	must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: subject.ID, BudgetKey: "a", Units: 5}}))
 	same(t, "added apart from the flush", len(changesAfter(t, s, last)) > 0, true)
 }
 
@@ -170,11 +170,11 @@ func policyMeters(t *testing.T, s *store.Store) {
 	ctx := t.Context()
 	head := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 100, Threshold: 80, NextReset: noon}
 	add := func(key string, units int64) {
-		must(t, s.AddUsage(ctx, []quota.Delta{{CarrierID: head.ID, ValueKey: key, Units: units}}))
+		must(t, s.AddUsage(ctx, []quota.Delta{{SubjectID: head.ID, ValueKey: key, Units: units}}))
 	}
 	list := func() []quota.Meter {
 		t.Helper()
-		out, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: head.ID, Counters: true, MostUsed: true})
+		out, err := s.Meters(ctx, s, quota.MeterQuery{SubjectID: head.ID, Counters: true, SortByUsage: true})
 		must(t, err)
 		return out
 	}
@@ -224,7 +224,7 @@ func usageOfMany(t *testing.T, s *store.Store) {
 	for _, err := range errs {
 		must(t, err)
 	}
-	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: head.ID, Counters: true})
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{SubjectID: head.ID, Counters: true})
 	must(t, err)
 	sum := int64(0)
 	for _, m := range list {
@@ -238,7 +238,7 @@ func usageOfMany(t *testing.T, s *store.Store) {
 // the order.
 func addRounds(ctx context.Context, s *store.Store, subjectID string, w, rounds int) error {
 	for i := range rounds {
-		deltas := []quota.Delta{{CarrierID: subjectID, ValueKey: "shared", Units: 1}, {CarrierID: subjectID, ValueKey: fmt.Sprint("round ", i), Units: 2}}
+		deltas := []quota.Delta{{SubjectID: subjectID, ValueKey: "shared", Units: 1}, {SubjectID: subjectID, ValueKey: fmt.Sprint("round ", i), Units: 2}}
 		if w%2 == 0 {
 			deltas[0], deltas[1] = deltas[1], deltas[0]
 		}

@@ -26,7 +26,7 @@ func budget(t *testing.T, s *store.Store) quota.Meter {
 // usedOf is what the meters of a carrier come to.
 func usedOf(t *testing.T, s *store.Store, subjectID string) (sum int64) {
 	t.Helper()
-	list, err := s.Meters(t.Context(), s, quota.MeterQuery{CarrierID: subjectID})
+	list, err := s.Meters(t.Context(), s, quota.MeterQuery{SubjectID: subjectID})
 	must(t, err)
 	for _, m := range list {
 		sum += m.Used
@@ -41,8 +41,8 @@ func countUsage(t *testing.T, s *store.Store) {
 	policy := quota.Meter{Subject: quota.Subject{Kind: quota.UsageLimitKind, ID: ident.NewID(), OrgID: m.OrgID}, Limit: 9}
 	inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, policy) })
 	deltas := []quota.Delta{
-		{CarrierID: policy.ID, ValueKey: "team:search", Units: 2}, {CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 3},
-		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 4}, {CarrierID: ident.NewID(), BudgetKey: "gone", Units: 5},
+		{SubjectID: policy.ID, ValueKey: "team:search", Units: 2}, {SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 3},
+		{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 4}, {SubjectID: ident.NewID(), BudgetKey: "gone", Units: 5},
 	}
 	position := func() uint64 {
 		t.Helper()
@@ -82,9 +82,9 @@ func countedMeters(t *testing.T, s *store.Store) {
 			m := quota.Meter{Subject: quota.Subject{Kind: kind, ID: ident.NewID(), OrgID: ident.NewID()}, Limit: 1000, NextReset: start.Add(time.Duration(i) * 10 * time.Minute)}
 			if kind == "api_key" {
 				m.BudgetKey = "monthly"
-				names = append(names, quota.Delta{CarrierID: m.ID, BudgetKey: m.BudgetKey})
+				names = append(names, quota.Delta{SubjectID: m.ID, BudgetKey: m.BudgetKey})
 			} else {
-				names = append(names, quota.Delta{CarrierID: m.ID, ValueKey: "team:a"}, quota.Delta{CarrierID: m.ID, ValueKey: "team:b"})
+				names = append(names, quota.Delta{SubjectID: m.ID, ValueKey: "team:a"}, quota.Delta{SubjectID: m.ID, ValueKey: "team:b"})
 			}
 			inTx(t, s, func(tx resource.Tx) error { return s.AddMeter(ctx, tx, m) })
 		}
@@ -95,14 +95,14 @@ func countedMeters(t *testing.T, s *store.Store) {
 		stored := map[string]quota.Meter{}
 		for _, d := range names {
 			for range random.IntN(3) {
-				d.Units, d.At = random.Int64N(50)-10, start.Add(time.Duration(random.IntN(60))*time.Minute)
+				d.Units, d.UsedAt = random.Int64N(50)-10, start.Add(time.Duration(random.IntN(60))*time.Minute)
 				deltas = append(deltas, d)
 			}
 		}
 		after, err := s.CountUsage(ctx, node, start.Add(time.Hour), round, round+1, deltas)
 		must(t, err)
 		for _, d := range deltas {
-			q := quota.MeterQuery{CarrierID: d.CarrierID, Counters: true}
+			q := quota.MeterQuery{SubjectID: d.SubjectID, Counters: true}
 			list, err := s.Meters(ctx, s, q)
 			must(t, err)
 			for _, m := range list {
@@ -142,11 +142,11 @@ func manyMeters(t *testing.T, s *store.Store) {
 			if err := s.AddMeter(ctx, tx, m); err != nil {
 				return err
 			}
-			deltas = append(deltas, quota.Delta{CarrierID: subject.ID, BudgetKey: m.BudgetKey, Units: int64(i) + 1, At: noon})
+			deltas = append(deltas, quota.Delta{SubjectID: subject.ID, BudgetKey: m.BudgetKey, Units: int64(i) + 1, UsedAt: noon})
 		}
 		return nil
 	})
-	deltas = append(deltas, quota.Delta{CarrierID: subject.ID, BudgetKey: "gone", Units: 7, At: noon})
+	deltas = append(deltas, quota.Delta{SubjectID: subject.ID, BudgetKey: "gone", Units: 7, UsedAt: noon})
 	for round := range uint64(2) {
 		after, err := s.CountUsage(ctx, node, noon, round, round+1, deltas)
 		must(t, err)
@@ -157,7 +157,7 @@ func manyMeters(t *testing.T, s *store.Store) {
 			same(t, "used of "+m.BudgetKey, m.Used, int64(round+1)*int64(i+1))
 		}
 	}
-	list, err := s.Meters(ctx, s, quota.MeterQuery{CarrierID: subject.ID, Limit: 1000})
+	list, err := s.Meters(ctx, s, quota.MeterQuery{SubjectID: subject.ID, Limit: 1000})
 	must(t, err)
 	for _, m := range list {
 		i, err := strconv.Atoi(m.BudgetKey[1:])
@@ -173,14 +173,14 @@ func lateUsage(t *testing.T, s *store.Store) {
 	m, other := budget(t, s), budget(t, s)
 	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon) })
 	deltaAt := func(id string, units int64, when time.Time) quota.Delta {
-		return quota.Delta{CarrierID: id, BudgetKey: m.BudgetKey, Units: units, At: when}
+		return quota.Delta{SubjectID: id, BudgetKey: m.BudgetKey, Units: units, UsedAt: when}
 	}
 	node := ident.NewID()
 	_, err := s.CountUsage(ctx, node, time.Time{}, 0, 1, []quota.Delta{
 		deltaAt(m.ID, 1, noon.Add(-time.Millisecond)), deltaAt(m.ID, 10, noon), deltaAt(m.ID, 100, noon.Add(time.Hour)), deltaAt(m.ID, 1000, time.Time{}),
 		deltaAt(other.ID, 7, noon.AddDate(-1, 0, 0)),
-		{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 61_000, At: noon.Add(time.Minute), Runs: []quota.Run{
-			{At: noon.Add(-time.Second).UnixMilli(), Units: 50_000}, {At: noon.Add(time.Minute).UnixMilli(), Units: 10_000}, {At: noon.UnixMilli(), Units: 1000},
+		{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 61_000, UsedAt: noon.Add(time.Minute), Runs: []quota.Run{
+			{UsedAtMS: noon.Add(-time.Second).UnixMilli(), Units: 50_000}, {UsedAtMS: noon.Add(time.Minute).UnixMilli(), Units: 10_000}, {UsedAtMS: noon.UnixMilli(), Units: 1000},
 		}},
 	})
 	must(t, err)
@@ -194,7 +194,7 @@ func usageBelowAReset(t *testing.T, s *store.Store) {
 	ctx, node := t.Context(), ident.NewID()
 	m := budget(t, s)
 	inTx(t, s, func(tx resource.Tx) error { return s.ResetMeters(ctx, tx, m.ID, noon.AddDate(0, 0, 40)) })
-	used := []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 5, At: noon}}
+	used := []quota.Delta{{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 5, UsedAt: noon}}
 	_, err := s.CountUsage(ctx, node, noon.Add(time.Second), 0, 1, used)
 	must(t, err)
 	same(t, "while the reset is to come", usedOf(t, s, m.ID), int64(5))
@@ -216,7 +216,7 @@ func usageOfNodes(t *testing.T, s *store.Store) {
 	errs := make([]error, 2*nodes)
 	for w := range errs {
 		wg.Go(func() {
-			deltas := []quota.Delta{{CarrierID: m.ID, BudgetKey: m.BudgetKey, Units: 1, At: noon}, {CarrierID: other.ID, BudgetKey: other.BudgetKey, Units: 2, At: noon}}
+			deltas := []quota.Delta{{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 1, UsedAt: noon}, {SubjectID: other.ID, BudgetKey: other.BudgetKey, Units: 2, UsedAt: noon}}
 			if w%2 == 0 {
 				deltas[0], deltas[1] = deltas[1], deltas[0]
 			}

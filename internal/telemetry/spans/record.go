@@ -54,7 +54,7 @@ func (v *Receiver) truncatedBody(content map[string]any) record.Body {
 func (v *Receiver) price(a *record.Attempt) record.Spend {
 	var basis catalog.Basis
 	units := basis.Units(a.Endpoint, &a.Usage)
-	units.At = a.Started
+	units.StartedAt = a.Started
 	bill := v.Prices.Find(a.Provider, a.Model, nil).Cost(&units, nil)
 	s := record.Spend{State: record.SpentElsewhere, Cost: bill.Cost, Unpriced: bill.MissingPrice(), Version: bill.Version}
 	if len(bill.Terms) > 0 {

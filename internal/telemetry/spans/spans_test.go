@@ -90,7 +90,7 @@ func listenAt(t *testing.T, p *limiter) *rig {
 			}
 			return nil, fault.New(fault.Unauthenticated, "the API key is unknown")
 		},
-		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Journal: j, Prices: catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		Refusal: func(f *fault.Error) (wire.Header, []byte) {
 			return wire.Header{{Name: "content-type", Value: "application/json"}, {Name: "x-gateway-request-id", Value: "request-1"}}, f.Body(fault.Model)
 		},
@@ -523,7 +523,7 @@ func receiver(j spans.Journal) *spans.Receiver {
 		Identify: func(*http.Request) (*access.Principal, error) {
 			return &access.Principal{Kind: access.ByKey, OrgID: "o", WorkspaceID: "w", Scopes: access.NewScopes(string(access.LogsWrite))}, nil
 		},
-		Journal: j, Prices: catalog.NewBook(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
+		Journal: j, Prices: catalog.NewPriceList(catalog.New(ident.System{}, slog.New(slog.DiscardHandler), catalog.Builtin())),
 		Refusal: func(f *fault.Error) (wire.Header, []byte) { return nil, []byte(f.Text()) }, RateLimiter: &limiter{limit: 1 << 30}, BodyLogBytes: 1 << 20, Clock: ident.System{},
 	})
 }

@@ -41,7 +41,7 @@ func TestAcceptFails(t *testing.T) {
 	}
 	s := startOn(t, &failing{Listener: l, errs: errs}, echo)
 	for range errs {
-		if got := s.dial(t).send(get).reply("GET"); got.StatusCode != 200 {
+		if got := s.dial(t).send(get).readResponse("GET"); got.StatusCode != 200 {
 			t.Fatalf("answered %d", got.StatusCode)
 		}
 	}

@@ -16,18 +16,18 @@ var chat = "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:8787\r\nUser-A
 	"X-Stainless-Arch: x64\r\nX-Stainless-Async: false\r\nX-Stainless-Lang: python\r\nX-Stainless-Os: Linux\r\nX-Stainless-Package-Version: 1.99.0\r\n" +
 	"X-Stainless-Retry-Count: 0\r\nX-Stainless-Runtime: CPython\r\nX-Stainless-Runtime-Version: 3.13.1\r\nContent-Length: 16\r\n\r\n{\"model\":\"some\"}"
 
-// most is the recorded baseline: the text of the head, and the body. Of streams each
+// maxAllocs is the recorded baseline: the text of the head, and the body. Of streams each
 // event costs nothing.
-const most = 2
+const maxAllocs = 2
 
 func TestAllocations(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pools
 	event, header := []byte("data: {}\n\n"), wire.Header{{Name: "content-type", Value: "text/event-stream"}}
-	room := make([]byte, 4096)
-	s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+	buf := make([]byte, 4096)
+	s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
 		var err error
 		for err == nil {
-			_, err = in.Body.Read(room)
+			_, err = req.Body.Read(buf)
 		}
 		if err != io.EOF {
 			return err
@@ -44,7 +44,7 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 		return nil
-	}, func(s *h1.Server) { s.Mine = func(string, string, wire.Header) bool { return true } })
+	}, func(s *h1.Server) { s.IsModelRoute = func(string, string, wire.Header) bool { return true } })
 	c := s.dial(t)
 	request, got := []byte(chat), make([]byte, 4096)
 	once := func() {
@@ -59,7 +59,7 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 	once()
-	if n := testing.AllocsPerRun(500, once); n > most && !raceEnabled {
-		t.Errorf("a request allocates %.1f times; the baseline is %d", n, most)
+	if n := testing.AllocsPerRun(500, once); n > maxAllocs && !raceEnabled {
+		t.Errorf("a request allocates %.1f times; the baseline is %d", n, maxAllocs)
 	}
 }

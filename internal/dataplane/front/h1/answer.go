@@ -11,30 +11,30 @@ import (
 	"sluice/internal/wire"
 )
 
-// answer carries one answer. What is written is collected until there is enough of it,
+// responseWriter carries one answer. What is written is collected until there is enough of it,
 // or until Flush. It belongs to the goroutine that serves the connection; only invite
 // may be called by another.
-type answer struct {
+type responseWriter struct {
 	c        *conn
 	bare     bool // the method is HEAD
 	headDone bool
-	framing  ending
+	framing  bodyEnd
 	left     int64   // of a body of announced length
 	buf      *buffer // nil when nothing is collected
 	head     int     // bytes of the head in buf that still lack their last lines
 	vec      [3][]byte
-	pieces   net.Buffers // of vec
+	chunks   net.Buffers // of vec
 
 	mu    sync.Mutex // guards what follows
 	armed time.Time  // when the limit of writes was last set
 	begun bool       // the client has a part of the answer, or will have
 }
 
-// ending is how the end of a body is told.
-type ending int
+// bodyEnd is how the end of a body is told.
+type bodyEnd int
 
 const (
-	undecided ending = iota // by its length if it ends before the first Flush, else in chunks
+	undecided bodyEnd = iota // by its length if it ends before the first Flush, else in chunks
 	inChunks
 	sized  // by its announced length
 	absent // there is none, whatever is written
@@ -48,13 +48,13 @@ var (
 )
 
 // begin makes the answer one to the next request.
-func (o *answer) begin(method string) {
+func (o *responseWriter) begin(method string) {
 	o.bare, o.headDone, o.framing, o.left, o.head, o.begun = method == http.MethodHead, false, undecided, 0, 0, false
 }
 
 // Head collects the status and the header. Lines about the connection and those that
 // cannot stand in a header are left out. Length is that of the body, -1 when not known.
-func (o *answer) Head(status int, h wire.Header, length int64) error {
+func (o *responseWriter) Head(status int, h wire.Header, length int64) error {
 	if o.headDone {
 		return errHeadTwice
 	}
@@ -62,7 +62,7 @@ func (o *answer) Head(status int, h wire.Header, length int64) error {
 	o.buf = getBuffer()
 	b := o.c.s.dates.appendHead(o.buf.b[:0], status, h)
 	if o.c.closing() {
-		o.c.keep = false
+		o.c.reusable = false
 		b = append(b, "connection: close\r\n"...)
 	}
 	none := status < 200 || status == http.StatusNoContent || status == http.StatusNotModified
@@ -85,19 +85,19 @@ func (o *answer) Head(status int, h wire.Header, length int64) error {
 
 // hold keeps a head in the buffer, which may have grown for it, and makes place for
 // what comes between it and the body.
-func (o *answer) hold(b []byte) {
+func (o *responseWriter) hold(b []byte) {
 	end := len(b)
 	if o.framing == undecided {
 		o.head, end = end, end+gap
 	}
-	if most := end + tail; most > cap(b) {
-		b = append(b[:cap(b)], make([]byte, most-cap(b))...)
+	if need := end + tail; need > cap(b) {
+		b = append(b[:cap(b)], make([]byte, need-cap(b))...)
 	}
 	o.buf.b, o.buf.end = b[:cap(b)], end
 }
 
 // Write appends to the body.
-func (o *answer) Write(p []byte) (int, error) {
+func (o *responseWriter) Write(p []byte) (int, error) {
 	if !o.headDone {
 		if err := o.Head(http.StatusOK, nil, -1); err != nil {
 			return 0, err
@@ -107,7 +107,7 @@ func (o *answer) Write(p []byte) (int, error) {
 	case o.framing == absent || len(p) == 0:
 		return len(p), nil
 	case o.framing == sized && int64(len(p)) > o.left:
-		o.c.keep = false
+		o.c.reusable = false
 		return 0, errTooLong
 	case o.framing == sized:
 		o.left -= int64(len(p))
@@ -120,7 +120,7 @@ func (o *answer) Write(p []byte) (int, error) {
 
 // finish sends what is left and the end of the body. An answer that is shorter than
 // announced is an error, so that its connection is closed.
-func (o *answer) finish() error {
+func (o *responseWriter) finish() error {
 	switch {
 	case !o.headDone: // an empty answer
 		if err := o.Head(http.StatusOK, nil, 0); err != nil {
@@ -139,7 +139,7 @@ func (o *answer) finish() error {
 
 // sendContinue asks a client for a body that it holds back until then.
 // Source: RFC 9110 section 10.1.1.
-func (o *answer) sendContinue() error {
+func (o *responseWriter) sendContinue() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.begun {
@@ -152,5 +152,5 @@ func (o *answer) sendContinue() error {
 
 // closing reports whether the answer is to be the connection's last.
 func (c *conn) closing() bool {
-	return !c.keep || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.shouldDiscard()
+	return !c.reusable || c.s.leaving.Load() || c.s.crowded.Load() || c.body != nil && c.body.shouldDiscard()
 }

@@ -88,7 +88,7 @@ func TestAnswers(t *testing.T) {
 			t.Parallel()
 			s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return c.do(out) })
 			request := c.method + " /v1/x HTTP/1.1\r\nHost: gw\r\n"
-			got := s.say(t, request+"\r\n"+request+"Connection: close\r\n\r\n")
+			got := s.sendRaw(t, request+"\r\n"+request+"Connection: close\r\n\r\n")
 			if len(dates.FindAllString(got, -1)) != 2 {
 				t.Fatalf("not two dates: %.300q", got)
 			}
@@ -112,7 +112,7 @@ func TestDateOfTheUpstream(t *testing.T) {
 	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		return out.Head(200, wire.Header{{Name: "date", Value: then}}, 0)
 	})
-	if got := s.dial(t).send(get).reply("GET").Header.Values("Date"); len(got) != 1 || got[0] != then {
+	if got := s.dial(t).send(get).readResponse("GET").Header.Values("Date"); len(got) != 1 || got[0] != then {
 		t.Errorf("dates %q", got)
 	}
 }
@@ -157,12 +157,12 @@ func TestCutAnswers(t *testing.T) {
 			t.Parallel()
 			s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return do(out) })
 			c := s.dial(t).send(get + get)
-			if got := c.reply("GET"); got.err == nil {
+			if got := c.readResponse("GET"); got.err == nil {
 				t.Errorf("taken for whole: %q", got.text)
 			}
 			c.closed()
-			if said := s.said.String(); strings.Contains(said, "panicked") != (name == "panic") {
-				t.Errorf("it said %q", said)
+			if logged := s.log.String(); strings.Contains(logged, "panicked") != (name == "panic") {
+				t.Errorf("it said %q", logged)
 			}
 		})
 	}
@@ -177,23 +177,23 @@ func TestCutAnswers(t *testing.T) {
 // the clear and under TLS.
 func TestAnswersComeTogether(t *testing.T) {
 	t.Parallel()
-	type piece struct {
+	type chunk struct {
 		text  []byte
 		flush bool
 	}
-	answers := make(chan []piece, 1)
-	g := func(_ context.Context, in *wire.Request, out wire.Responder) error {
-		length, pieces := int64(-1), <-answers
-		if in.Path == "/v1/announced" {
+	answers := make(chan []chunk, 1)
+	g := func(_ context.Context, req *wire.Request, out wire.Responder) error {
+		length, chunks := int64(-1), <-answers
+		if req.Path == "/v1/announced" {
 			length = 0
-			for _, p := range pieces {
+			for _, p := range chunks {
 				length += int64(len(p.text))
 			}
 		}
 		if err := out.Head(200, nil, length); err != nil {
 			return err
 		}
-		for _, p := range pieces {
+		for _, p := range chunks {
 			if _, err := out.Write(p.text); err != nil {
 				return err
 			}
@@ -211,13 +211,13 @@ func TestAnswersComeTogether(t *testing.T) {
 		t.Cleanup(c.CloseIdleConnections)
 		rapid.Check(t, func(t *rapid.T) {
 			var want []byte
-			var pieces []piece
+			var chunks []chunk
 			for range rapid.IntRange(0, 5).Draw(t, "pieces") {
 				size := rapid.SampledFrom([]int{0, 1, 100, 7000, 8100, 8192, 8193, 9000, 40000}).Draw(t, "size")
-				p := piece{bytes.Repeat([]byte{byte('a' + len(pieces))}, size), rapid.Bool().Draw(t, "flush")}
-				want, pieces = append(want, p.text...), append(pieces, p)
+				p := chunk{bytes.Repeat([]byte{byte('a' + len(chunks))}, size), rapid.Bool().Draw(t, "flush")}
+				want, chunks = append(want, p.text...), append(chunks, p)
 			}
-			answers <- pieces
+			answers <- chunks
 			resp, err := c.Get(base + rapid.SampledFrom([]string{"/v1/announced", "/v1/unknown"}).Draw(t, "path"))
 			if err != nil {
 				t.Fatal(err)
@@ -236,10 +236,10 @@ func TestSlowReaders(t *testing.T) {
 	ended := make(chan error, 1)
 	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 		_ = out.Head(200, nil, -1)
-		piece := bytes.Repeat([]byte("data: x\n\n"), 4<<10)
+		chunk := bytes.Repeat([]byte("data: x\n\n"), 4<<10)
 		var err error
 		for err == nil {
-			if _, err = out.Write(piece); err == nil {
+			if _, err = out.Write(chunk); err == nil {
 				err = out.Flush()
 			}
 		}

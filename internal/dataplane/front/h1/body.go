@@ -17,16 +17,16 @@ type body struct {
 	c  *conn
 	mu sync.Mutex // held while reading, guards what follows
 
-	chunked bool
-	expects bool  // the client waits to be asked for the body
-	left    int64 // of a body that is not chunked
-	chunks  syntax.Chunks
-	got     int64         // bytes, framing included
-	waited  time.Duration // for them
-	err     error         // what ended the body
-	ours    bool          // finish itself reads
+	chunked  bool
+	expects  bool  // the client waits to be asked for the body
+	left     int64 // of a body that is not chunked
+	chunks   syntax.Chunks
+	got      int64         // bytes, framing included
+	waited   time.Duration // for them
+	err      error         // what ended the body
+	draining bool          // finish itself reads
 
-	over atomic.Bool // finish has begun
+	finishBegun atomic.Bool // finish has begun
 }
 
 // errOver is returned by Read after the answer.
@@ -42,7 +42,7 @@ const smallRead = 1 << 10
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over.Load() {
+	if b.finishBegun.Load() {
 		return 0, errOver
 	}
 	return b.read(p)
@@ -56,7 +56,7 @@ func (b *body) read(p []byte) (int, error) {
 	if err != nil {
 		b.err = err
 		if err == io.EOF {
-			b.c.settled()
+			b.c.watchDisconnect()
 		}
 	}
 	return n, err
@@ -67,8 +67,8 @@ func (b *body) read(p []byte) (int, error) {
 func (b *body) next(p []byte) (int, error) {
 	c := b.c
 	for {
-		if c.in != nil {
-			n, used, err := b.decode(p, c.in.unread())
+		if c.input != nil {
+			n, used, err := b.decode(p, c.input.unread())
 			c.consume(used)
 			if n > 0 || err != nil {
 				return n, err
@@ -80,7 +80,7 @@ func (b *body) next(p []byte) (int, error) {
 			}
 			continue
 		}
-		n, err := b.wait(b.room(p))
+		n, err := b.wait(b.limitToLength(p))
 		if err != nil {
 			return 0, err
 		}
@@ -99,7 +99,7 @@ func (b *body) refill() error {
 		buf.release()
 		return err
 	}
-	buf.end, b.c.in = n, buf
+	buf.end, b.c.input = n, buf
 	return nil
 }
 
@@ -107,14 +107,14 @@ func (b *body) refill() error {
 func (b *body) direct(p []byte) (int, error) {
 	n, used, err := b.decode(p, p)
 	if used < len(p) && err == io.EOF {
-		b.c.in = getBuffer()
-		b.c.in.keep(p[used:])
+		b.c.input = getBuffer()
+		b.c.input.store(p[used:])
 	}
 	return n, err
 }
 
-// room is as much of p as may be read without going beyond a body of known length.
-func (b *body) room(p []byte) []byte {
+// limitToLength is as much of p as may be read without going beyond a body of known length.
+func (b *body) limitToLength(p []byte) []byte {
 	if !b.chunked && b.left < int64(len(p)) {
 		return p[:b.left]
 	}
@@ -147,7 +147,7 @@ func (b *body) wait(p []byte) (int, error) {
 	start, patience := time.Now(), &b.c.s.Patience
 	left := patience.Remaining(b.got, b.waited)
 	b.c.arm(start.Add(left), max(0, min(time.Second, left/8)))
-	if b.over.Load() && !b.ours { // finish has set another limit, which this one has replaced
+	if b.finishBegun.Load() && !b.draining { // finish has set another limit, which this one has replaced
 		return 0, errOver
 	}
 	n, err := b.c.nc.Read(p)
@@ -167,7 +167,7 @@ func (b *body) wait(p []byte) (int, error) {
 // holdsOnlyBody reports whether the input is the rest of the body and nothing else. A gateway that
 // does not read the body of a GET never comes to its end. Nobody reads it at the time.
 func (b *body) holdsOnlyBody() bool {
-	return !b.chunked && !b.expects && b.c.in != nil && int64(len(b.c.in.unread())) == b.left
+	return !b.chunked && !b.expects && b.c.input != nil && int64(len(b.c.input.unread())) == b.left
 }
 
 // shouldDiscard reports whether so much of the body is still to come that nobody will wait
@@ -185,8 +185,8 @@ var longAgo = time.Unix(1, 0)
 
 // finish ends the use of the body. When the answer is whole it takes what is left of
 // the body, if that is not much, and reports whether the next request can follow.
-func (b *body) finish(whole bool) bool {
-	b.over.Store(true)
+func (b *body) finish(complete bool) bool {
+	b.finishBegun.Store(true)
 	left := false
 	for !b.mu.TryLock() { // somebody still reads
 		left = true
@@ -198,7 +198,7 @@ func (b *body) finish(whole bool) bool {
 		b.c.limit = longAgo
 		return false
 	}
-	return whole && !b.expects && b.drain()
+	return complete && !b.expects && b.drain()
 }
 
 // drain throws away the rest of the body.
@@ -208,7 +208,7 @@ func (b *body) drain() bool {
 	}
 	buf := getBuffer()
 	defer buf.release()
-	b.ours = true
+	b.draining = true
 	b.c.idleSince.Store(time.Now().UnixNano())
 	b.c.state.CompareAndSwap(active, reading) // its answer is given, so that it may be evicted
 	for n := 0; n <= front.Leftover && b.err == nil; {

@@ -23,13 +23,13 @@ import (
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	sizes := make(chan int, 1)
-	s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Body == nil {
-			return answer(out, []byte("none"))
+	s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Body == nil {
+			return writeResponse(out, []byte("none"))
 		}
 		var all bytes.Buffer
-		_, err := io.CopyBuffer(struct{ io.Writer }{&all}, struct{ io.Reader }{in.Body}, make([]byte, <-sizes))
-		return errors.Join(err, answer(out, all.Bytes()))
+		_, err := io.CopyBuffer(struct{ io.Writer }{&all}, struct{ io.Reader }{req.Body}, make([]byte, <-sizes))
+		return errors.Join(err, writeResponse(out, all.Bytes()))
 	})
 	c := s.dial(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -60,10 +60,10 @@ func TestBodies(t *testing.T) {
 			}
 		}()
 		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-		if got := c.reply("POST"); got.text != string(want) {
+		if got := c.readResponse("POST"); got.text != string(want) {
 			rt.Fatalf("%d bytes of %d", len(got.text), len(want))
 		}
-		if got := c.reply("GET"); got.text != "none" {
+		if got := c.readResponse("GET"); got.text != "none" {
 			rt.Fatalf("then %q", got.text)
 		}
 	})
@@ -73,7 +73,9 @@ func TestBodies(t *testing.T) {
 // behind a large one it is closed, and the client has its answer before.
 func TestUnreadBodies(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return answer(out, []byte("ok")) })
+	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
+		return writeResponse(out, []byte("ok"))
+	})
 	for name, c := range map[string]struct {
 		text  string
 		close bool
@@ -88,12 +90,12 @@ func TestUnreadBodies(t *testing.T) {
 			t.Parallel()
 			client := s.dial(t)
 			go func() { _, _ = io.WriteString(client, c.text+get) }() // the rest of a large one may not be taken
-			if got := client.reply("POST"); got.text != "ok" || got.err != nil {
+			if got := client.readResponse("POST"); got.text != "ok" || got.err != nil {
 				t.Fatalf("%q %v", got.text, got.err)
 			}
 			if c.close {
 				client.closed()
-			} else if got := client.reply("GET"); got.text != "ok" {
+			} else if got := client.readResponse("GET"); got.text != "ok" {
 				t.Errorf("then %q", got.text)
 			}
 		})
@@ -104,7 +106,9 @@ func TestUnreadBodies(t *testing.T) {
 // than it takes to see that.
 func TestEndlessBody(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return answer(out, []byte("no")) })
+	s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
+		return writeResponse(out, []byte("no"))
+	})
 	c := s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n")
 	sent := make(chan int)
 	go func() {
@@ -117,7 +121,7 @@ func TestEndlessBody(t *testing.T) {
 			}
 		}
 	}()
-	if got := c.reply("POST"); got.text != "no" {
+	if got := c.readResponse("POST"); got.text != "no" {
 		t.Errorf("%q", got.text)
 	}
 	if n := <-sent; n > 32<<20 {
@@ -138,8 +142,8 @@ func TestBrokenBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
-			s := start(t, func(_ context.Context, in *wire.Request, _ wire.Responder) error {
-				_, err := io.ReadAll(in.Body)
+			s := start(t, func(_ context.Context, req *wire.Request, _ wire.Responder) error {
+				_, err := io.ReadAll(req.Body)
 				ended <- err
 				return err
 			})
@@ -157,11 +161,11 @@ func TestBrokenBodies(t *testing.T) {
 // only then.
 func TestExpect(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Path == "/v1/refused" {
-			return answer(out, []byte("no"))
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Path == "/v1/refused" {
+			return writeResponse(out, []byte("no"))
 		}
-		return echo(ctx, in, out)
+		return echo(ctx, req, out)
 	})
 	head := "HTTP/1.1\r\nHost: gw\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n"
 	c := s.dial(t).send("POST /v1/x " + head)
@@ -169,19 +173,19 @@ func TestExpect(t *testing.T) {
 	if rest, err2 := c.r.ReadString('\n'); err != nil || err2 != nil || line+rest != "HTTP/1.1 100 Continue\r\n\r\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	if got := c.send("hello" + get).reply("POST"); got.text != "POST /v1/x? gw\nhello" || got.Close {
+	if got := c.send("hello" + get).readResponse("POST"); got.text != "POST /v1/x? gw\nhello" || got.Close {
 		t.Errorf("%q", got.text)
 	}
-	if got := c.reply("GET"); got.StatusCode != 200 {
+	if got := c.readResponse("GET"); got.StatusCode != 200 {
 		t.Errorf("then %d", got.StatusCode)
 	}
 	c = s.dial(t).send("POST /v1/refused " + head)
-	if got := c.reply("POST"); got.text != "no" || !got.Close {
+	if got := c.readResponse("POST"); got.text != "no" || !got.Close {
 		t.Errorf("refused: %q, close %v", got.text, got.Close)
 	}
 	c.closed()
 	c = s.dial(t).send("POST /v1/x " + head + "hello")
-	if got := c.reply("POST"); got.text != "POST /v1/x? gw\nhello" {
+	if got := c.readResponse("POST"); got.text != "POST /v1/x? gw\nhello" {
 		t.Errorf("not waited: %d %q", got.StatusCode, got.text)
 	}
 }
@@ -189,14 +193,14 @@ func TestExpect(t *testing.T) {
 // A client is asked for its body also when the limit of an answer before has passed.
 func TestExpectBehindALargeAnswer(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Body == nil {
-			return answer(out, bytes.Repeat([]byte("large"), 40<<10))
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Body == nil {
+			return writeResponse(out, bytes.Repeat([]byte("large"), 40<<10))
 		}
-		return echo(ctx, in, out)
+		return echo(ctx, req, out)
 	}, func(s *h1.Server) { s.Patience.WriteStall = time.Second })
 	c := s.dial(t).send(get)
-	if got := c.reply("GET"); got.err != nil {
+	if got := c.readResponse("GET"); got.err != nil {
 		t.Fatal(got.err)
 	}
 	time.Sleep(1200 * time.Millisecond) // it is the time itself that is tried
@@ -205,7 +209,7 @@ func TestExpectBehindALargeAnswer(t *testing.T) {
 	if rest, err2 := c.r.ReadString('\n'); err != nil || err2 != nil || line+rest != "HTTP/1.1 100 Continue\r\n\r\n" {
 		t.Fatalf("%q %v", line, err)
 	}
-	if got := c.send("hello").reply("POST"); got.text != "POST /v1/x? gw\nhello" {
+	if got := c.send("hello").readResponse("POST"); got.text != "POST /v1/x? gw\nhello" {
 		t.Errorf("%q", got.text)
 	}
 }
@@ -241,17 +245,17 @@ func TestSlowBodies(t *testing.T) {
 			ended := make(chan error, 1)
 			var to *client
 			dialled := make(chan struct{})
-			s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+			s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
 				var err error
 				<-dialled
 				for buf, left := make([]byte, 16), 64; err == nil; time.Sleep(c.pause) {
 					n := min(c.ready, left) // from here, so that no read waits for a slow machine
 					left -= n
 					_, _ = io.WriteString(to, strings.Repeat("a", n))
-					_, err = in.Body.Read(buf)
+					_, err = req.Body.Read(buf)
 				}
 				ended <- err
-				return answer(out, nil)
+				return writeResponse(out, nil)
 			}, impatient)
 			to = s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 64\r\n\r\n")
 			close(dialled)
@@ -268,13 +272,13 @@ func TestSlowBodies(t *testing.T) {
 // The answer may begin while the body still comes.
 func TestFullDuplex(t *testing.T) {
 	t.Parallel()
-	s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+	s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
 		if err := out.Head(200, nil, -1); err != nil {
 			return err
 		}
 		buf := make([]byte, 2000)
 		for {
-			n, err := in.Body.Read(buf)
+			n, err := req.Body.Read(buf)
 			if n > 0 {
 				if _, err := out.Write(buf[:n]); err != nil {
 					return err
@@ -313,20 +317,20 @@ func TestFullDuplex(t *testing.T) {
 func TestReadLeftBehind(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 2)
-	s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
+	s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
 		reading := make(chan struct{})
 		go func() {
 			close(reading)
-			_, err := in.Body.Read(make([]byte, 4096))
+			_, err := req.Body.Read(make([]byte, 4096))
 			ended <- err
-			_, err = in.Body.Read(make([]byte, 4096))
+			_, err = req.Body.Read(make([]byte, 4096))
 			ended <- err
 		}()
 		<-reading
-		return answer(out, []byte("early"))
+		return writeResponse(out, []byte("early"))
 	})
 	c := s.dial(t).send("POST /v1/x HTTP/1.1\r\nHost: gw\r\nContent-Length: 5\r\n\r\n")
-	if got := c.reply("POST"); got.text != "early" {
+	if got := c.readResponse("POST"); got.text != "early" {
 		t.Errorf("%q", got.text)
 	}
 	c.send("hello")

@@ -57,8 +57,8 @@ func (buf *buffer) fill(r io.Reader, limit int) error {
 	return err
 }
 
-// keep puts bytes into an empty buffer.
-func (buf *buffer) keep(p []byte) {
+// store puts bytes into an empty buffer.
+func (buf *buffer) store(p []byte) {
 	if len(p) > len(buf.b) {
 		buf.b = make([]byte, len(p))
 	}

@@ -31,17 +31,17 @@ const (
 // conn is one connection of a client. It belongs to the goroutine that serves it but
 // for what others look at, which is marked.
 type conn struct {
-	s      *Server
-	nc     net.Conn        // where HTTP is spoken: TLS, or tcp itself
-	tcp    net.Conn        // closing it never waits
-	raw    syscall.RawConn // of tcp, nil when it has none
-	fd     int32           // likewise
-	tls    bool
-	tap    *tlsReader         // between TLS and tcp, nil in the clear
-	cancel context.CancelFunc // ends the request at hand; safe for concurrent use
-	remote string             // address without port
-	since  time.Time
-	place  int // in the crowd, which guards it
+	s         *Server
+	nc        net.Conn        // where HTTP is spoken: TLS, or tcp itself
+	tcp       net.Conn        // closing it never waits
+	raw       syscall.RawConn // of tcp, nil when it has none
+	fd        int32           // likewise
+	tls       bool
+	tlsReader *tlsReader         // between TLS and tcp, nil in the clear
+	cancel    context.CancelFunc // ends the request at hand; safe for concurrent use
+	remote    string             // address without port
+	since     time.Time
+	setIndex  int // in the crowd, which guards it
 
 	client    netip.Addr   // whose share of silent connections it counts towards
 	silent    bool         // has not sent a complete request
@@ -62,16 +62,16 @@ type conn struct {
 	state   atomic.Int32
 	listens atomic.Bool // the request came to its end, and nothing came behind it
 
-	in     *buffer            // what was read and not consumed, nil when nothing is
-	limit  time.Time          // of reads, in force; zero means none
-	idleAt time.Time          // when it began to wait for the request at hand
-	take   func(uintptr) bool // arrive, made once
-	failed error              // of arrive
-	header wire.Header        // kept for its room
-	req    wire.Request
-	body   *body // of the request at hand, nil when it has none
-	keep   bool  // the client may send another request
-	out    answer
+	input    *buffer            // what was read and not consumed, nil when nothing is
+	limit    time.Time          // of reads, in force; zero means none
+	idleAt   time.Time          // when it began to wait for the request at hand
+	take     func(uintptr) bool // arrive, made once
+	failed   error              // of arrive
+	header   wire.Header        // kept for its room
+	req      wire.Request
+	body     *body // of the request at hand, nil when it has none
+	reusable bool  // the client may send another request
+	out      responseWriter
 }
 
 func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
@@ -95,20 +95,20 @@ func newConn(s *Server, nc net.Conn, cancel context.CancelFunc) *conn {
 
 // serve answers requests until one of both sides has enough.
 func (c *conn) serve(ctx context.Context) {
-	handed := false
+	transferred := false
 	defer func() {
 		if v := recover(); v != nil {
 			c.s.Log.Error("a connection's goroutine panicked", "panic", v, "stack", string(debug.Stack()))
 		}
 		c.cancel()
-		c.s.crowd.remove(c)
+		c.s.conns.remove(c)
 		if c.body != nil {
 			c.body.finish(false) // after a panic somebody may still read it
 		}
-		if c.in != nil {
-			c.in.release()
+		if c.input != nil {
+			c.input.release()
 		}
-		if !handed {
+		if !transferred {
 			c.tcp.Close()
 			c.s.release(c)
 		}
@@ -122,7 +122,7 @@ func (c *conn) serve(ctx context.Context) {
 	}
 	switch next {
 	case handOver:
-		handed = true
+		transferred = true
 		c.handOver()
 	case lingerOn:
 		c.lingeringClose()
@@ -151,21 +151,21 @@ func (c *conn) exchange(ctx context.Context) step {
 	}
 	c.out.begin(c.req.Method)
 	if c.body == nil || c.body.holdsOnlyBody() {
-		c.settled()
+		c.watchDisconnect()
 	}
 	err = c.s.Gateway.Serve(ctx, &c.req, &c.out)
-	whole := err == nil && c.out.finish() == nil
+	complete := err == nil && c.out.finish() == nil
 	c.out.free()
-	read := c.body == nil || c.body.finish(whole)
+	read := c.body == nil || c.body.finish(complete)
 	c.listens.Store(false)
 	switch {
-	case !whole || ctx.Err() != nil:
+	case !complete || ctx.Err() != nil:
 		return closeNow
 	case !read:
 		return lingerOn
-	case c.keep && c.prepareNextRequest():
+	case c.reusable && c.prepareNextRequest():
 		return serveNext
-	case c.in != nil: // further requests, which are not served any more
+	case c.input != nil: // further requests, which are not served any more
 		return lingerOn
 	}
 	return closeNow
@@ -179,7 +179,7 @@ func (c *conn) prepareNextRequest() bool {
 	now := time.Now()
 	c.idleSince.Store(now.UnixNano())
 	c.idleAt = now
-	if c.in != nil {
+	if c.input != nil {
 		c.state.Store(reading)
 		return !c.s.draining.Load()
 	}
@@ -187,9 +187,9 @@ func (c *conn) prepareNextRequest() bool {
 	return !c.s.draining.Load()
 }
 
-// settled notes that the request came to its end: from now on the client is looked after,
+// watchDisconnect notes that the request came to its end: from now on the client is looked after,
 // unless its next request is here already. Its own body may still lie in the input.
-func (c *conn) settled() {
+func (c *conn) watchDisconnect() {
 	if c.raw == nil || !c.hasNoExtraInput() {
 		return
 	}
@@ -199,18 +199,20 @@ func (c *conn) settled() {
 		}
 	}
 	c.listens.Store(true)
-	c.s.crowd.wakeUp()
+	c.s.conns.wakeUp()
 }
 
 // hasNoExtraInput reports whether the input holds nothing beyond the request at hand.
-func (c *conn) hasNoExtraInput() bool { return c.in == nil || c.body != nil && c.body.holdsOnlyBody() }
+func (c *conn) hasNoExtraInput() bool {
+	return c.input == nil || c.body != nil && c.body.holdsOnlyBody()
+}
 
 // shakeHands begins TLS. What the client chooses to speak decides who goes on.
 func (c *conn) shakeHands(ctx context.Context) step {
 	limit := time.Now().Add(c.s.Rest.ReadHeaderTimeout)
 	_ = c.tcp.SetDeadline(limit) // fails only when closed, as the handshake does
-	c.tap = &tlsReader{Conn: c.tcp, c: c}
-	secure := tls.Server(c.tap, c.s.tls)
+	c.tlsReader = &tlsReader{Conn: c.tcp, c: c}
+	secure := tls.Server(c.tlsReader, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if inTheClear(err) {
 			return c.refuse(refusal(http.StatusBadRequest, "this port speaks HTTPS, and the request came in the clear; begin the address with https://"))
@@ -244,15 +246,15 @@ func (c *conn) handOver() {
 	_ = c.nc.SetWriteDeadline(time.Time{})
 	nc := c.nc
 	switch {
-	case c.tls && c.in == nil: // net/http has to see TLS itself to serve HTTP/2
+	case c.tls && c.input == nil: // net/http has to see TLS itself to serve HTTP/2
 	case c.tls:
-		nc = &handedTLS{handed{nc, c, append([]byte(nil), c.in.unread()...)}}
+		nc = &prereadTLSConn{prereadConn{nc, c, append([]byte(nil), c.input.unread()...)}}
 	default:
-		nc = &handed{nc, c, append([]byte(nil), c.in.unread()...)}
+		nc = &prereadConn{nc, c, append([]byte(nil), c.input.unread()...)}
 	}
 	c.header, c.req = nil, wire.Request{} // the connection may be open for long
 	c.s.evictions.addRest(c)
-	if !c.s.over.give(nc) {
+	if !c.s.handover.deliver(nc) {
 		c.s.release(c)
 	}
 }

@@ -34,7 +34,7 @@ func (w *connSet) add(c *conn) bool {
 	if w.shut {
 		return false
 	}
-	c.place = len(w.conns)
+	c.setIndex = len(w.conns)
 	w.conns = append(w.conns, c)
 	return true
 }
@@ -44,7 +44,7 @@ func (w *connSet) remove(c *conn) {
 	defer w.mu.Unlock()
 	last := len(w.conns) - 1
 	moved := w.conns[last]
-	w.conns[c.place], moved.place = moved, c.place
+	w.conns[c.setIndex], moved.setIndex = moved, c.setIndex
 	w.conns[last] = nil
 	w.conns = w.conns[:last]
 }
@@ -93,36 +93,36 @@ func (w *connSet) close() {
 }
 
 const (
-	// lookEvery is how often the clients that wait are looked at: half of the time in
+	// pollInterval is how often the clients that wait are looked at: half of the time in
 	// which a call ends whose client has left.
-	lookEvery = 50 * time.Millisecond
-	// looksInVain is how many looks find no client waiting before nobody looks any more,
+	pollInterval = 50 * time.Millisecond
+	// maxIdlePolls is how many looks find no client waiting before nobody looks any more,
 	// so that a gateway without traffic sleeps.
-	looksInVain = 20
+	maxIdlePolls = 20
 )
 
 // watch ends the calls of clients that have left. It costs a look at all of them now
 // and then; a look of its own for each request would cost more than reading it.
 func (w *connSet) watch() {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	var look disconnectPoller
+	var poller disconnectPoller
 	for vain := 0; ; {
 		select {
 		case <-tick.C:
 		case <-w.ended:
 			return
 		}
-		if look.at(w) > 0 {
+		if poller.poll(w) > 0 {
 			vain = 0
 			continue
 		}
-		if vain++; vain < looksInVain {
+		if vain++; vain < maxIdlePolls {
 			continue
 		}
 		vain = 0
 		w.asleep.Store(true)
-		if look.at(w) > 0 && w.asleep.CompareAndSwap(true, false) { // it came before the flag was there to see
+		if poller.poll(w) > 0 && w.asleep.CompareAndSwap(true, false) { // it came before the flag was there to see
 			continue
 		}
 		select {

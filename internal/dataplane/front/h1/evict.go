@@ -78,8 +78,8 @@ func (s *Server) share() int {
 	switch {
 	case s.MaxSilentPerClient > 0:
 		return s.MaxSilentPerClient
-	case s.Most > 0:
-		return min(max(s.Most/2, minDefaultShare), maxDefaultShare)
+	case s.MaxConns > 0:
+		return min(max(s.MaxConns/2, minDefaultShare), maxDefaultShare)
 	}
 	return maxDefaultShare
 }
@@ -216,7 +216,7 @@ func (s *Server) evict() bool {
 		e.mu.Unlock()
 		return true
 	}
-	many := e.silent.Len()*silentFraction >= s.Most
+	many := e.silent.Len()*silentFraction >= s.MaxConns
 	victim := e.evictOldest(&e.silent, before)
 	e.mu.Unlock()
 	count := &e.counts.silent

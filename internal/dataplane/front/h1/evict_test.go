@@ -88,7 +88,7 @@ func TestEvict_SilentConnections(t *testing.T) {
 		for reason, share := range map[string]int{h1.EvictedShare: 4, h1.EvictedSilent: 100} {
 			t.Run(name+", "+reason, func(t *testing.T) {
 				t.Parallel()
-				change := []func(*h1.Server){func(s *h1.Server) { s.Most, s.MaxSilentPerClient = 8, share }}
+				change := []func(*h1.Server){func(s *h1.Server) { s.MaxConns, s.MaxSilentPerClient = 8, share }}
 				if c.tls {
 					change = append(change, withTLS)
 				}
@@ -113,8 +113,8 @@ func TestEvict_SilentConnections(t *testing.T) {
 // one, and go when there is none, the one that is idle for longest first.
 func TestEvict_Order(t *testing.T) {
 	t.Parallel()
-	s := start(t, echo, func(s *h1.Server) { s.Most = 4 })
-	call := func(c *client) { c.send(get).reply("GET") }
+	s := start(t, echo, func(s *h1.Server) { s.MaxConns = 4 })
+	call := func(c *client) { c.send(get).readResponse("GET") }
 	idleOld, idleNew := s.dial(t), s.dial(t)
 	call(idleOld)
 	s.awaitIdle(t, 1)
@@ -142,18 +142,18 @@ func TestEvict_Order(t *testing.T) {
 // the middle of its next head; for want of a slot it is idle.
 func TestEvict_SecondHeadIsIdle(t *testing.T) {
 	t.Parallel()
-	s := start(t, echo, func(s *h1.Server) { s.Most, s.MaxSilentPerClient = 3, 1 })
-	var half []*client
+	s := start(t, echo, func(s *h1.Server) { s.MaxConns, s.MaxSilentPerClient = 3, 1 })
+	var partial []*client
 	for range 3 {
 		c := s.dial(t).send(get)
-		c.reply("GET")
+		c.readResponse("GET")
 		s.awaitIdle(t, 1)
-		half = append(half, c.send(get[:20]))
+		partial = append(partial, c.send(get[:20]))
 		s.awaitIdle(t, 0)
 	}
 	s.ask(t, false)
-	half[0].closed()
-	if got := half[2].send(get[20:]).reply("GET"); got.StatusCode != http.StatusOK {
+	partial[0].closed()
+	if got := partial[2].send(get[20:]).readResponse("GET"); got.StatusCode != http.StatusOK {
 		t.Errorf("a head in two parts: %d", got.StatusCode)
 	}
 	if share, silent, idle := s.Evicted(h1.EvictedShare), s.Evicted(h1.EvictedSilent), s.Evicted(h1.EvictedIdle); share != 0 || silent != 0 || idle != 1 {
@@ -164,7 +164,7 @@ func TestEvict_SecondHeadIsIdle(t *testing.T) {
 // Idle connections of HTTP/2 are evicted, too.
 func TestEvict_IdleHTTP2(t *testing.T) {
 	t.Parallel()
-	s := start(t, echo, withTLS, func(s *h1.Server) { s.Most = 3 })
+	s := start(t, echo, withTLS, func(s *h1.Server) { s.MaxConns = 3 })
 	for range 8 {
 		s.ask(t, true) // by a client of its own, which leaves its connection open
 	}
@@ -182,10 +182,10 @@ func TestEvict_NeverWhileServing(t *testing.T) {
 			t.Parallel()
 			finish := make(chan struct{})
 			streams := stream(finish)
-			s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-				return streams(ctx, in, out)
+			s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+				return streams(ctx, req, out)
 			}, func(s *h1.Server) {
-				s.Most, s.MaxSilentPerClient = 3, 2
+				s.MaxConns, s.MaxSilentPerClient = 3, 2
 				s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.WriteString(w, "first\n")
 					_ = http.NewResponseController(w).Flush()
@@ -229,7 +229,7 @@ func TestEvict_NeverWhileServing(t *testing.T) {
 // Every slot is given back, however evicted connections end.
 func TestEvict_SlotsComeBack(t *testing.T) {
 	t.Parallel()
-	s := start(t, echo, func(s *h1.Server) { s.Most, s.MaxSilentPerClient = 2, 1 })
+	s := start(t, echo, func(s *h1.Server) { s.MaxConns, s.MaxSilentPerClient = 2, 1 })
 	for i := range 50 {
 		c := s.dial(t)
 		if i%2 == 0 {
@@ -267,13 +267,15 @@ func TestEvict_BodyHeldBack(t *testing.T) {
 	for _, path := range []string{"/v1/x", "/admin"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error { return answer(out, []byte("no\n")) }, func(s *h1.Server) {
-				s.Most = 3
+			s := start(t, func(_ context.Context, _ *wire.Request, out wire.Responder) error {
+				return writeResponse(out, []byte("no\n"))
+			}, func(s *h1.Server) {
+				s.MaxConns = 3
 				s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no\n") })
 			})
 			for range 8 {
 				c := s.dial(t).send("POST " + path + " HTTP/1.1\r\nHost: gw\r\nContent-Length: 1000\r\n\r\n{")
-				if got := c.reply("POST"); got.text != "no\n" || got.err != nil {
+				if got := c.readResponse("POST"); got.text != "no\n" || got.err != nil {
 					t.Fatalf("%q %v", got.text, got.err)
 				}
 			}

@@ -29,7 +29,7 @@ var bodyClients = map[string]struct {
 	}},
 	"after a valid call": {false, func(t testing.TB, s *running) {
 		c := s.dial(t).send(get)
-		c.reply("GET")
+		c.readResponse("GET")
 		c.send(bodyHead)
 	}},
 	"TLS": {true, func(t testing.TB, s *running) { s.dialTLS(t, "http/1.1", bodyHead) }},
@@ -57,7 +57,7 @@ func TestEvict_BodyOfUnauthenticatedCaller(t *testing.T) {
 		for reason, share := range map[string]int{h1.EvictedShare: 4, h1.EvictedSilent: 100} {
 			t.Run(name+", "+reason, func(t *testing.T) {
 				t.Parallel()
-				change := []func(*h1.Server){readsBody, func(s *h1.Server) { s.Most, s.MaxSilentPerClient = 8, share }}
+				change := []func(*h1.Server){readsBody, func(s *h1.Server) { s.MaxConns, s.MaxSilentPerClient = 8, share }}
 				if c.tls {
 					change = append(change, withTLS)
 				}
@@ -85,7 +85,7 @@ func TestEvict_BodyOfAuthenticatedCaller(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
 	s := start(t, echo, func(s *h1.Server) {
-		s.Most, s.MaxSilentPerClient, s.MaxUnauthenticatedBody = 3, 2, 20*time.Millisecond
+		s.MaxConns, s.MaxSilentPerClient, s.MaxUnauthenticatedBody = 3, 2, 20*time.Millisecond
 		s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h1.MarkAuthenticated(r.Context())
 			close(began)
@@ -102,7 +102,7 @@ func TestEvict_BodyOfAuthenticatedCaller(t *testing.T) {
 		s.dial(t)
 	}
 	s.ask(t, false)
-	if got := c.send("cd").reply("POST"); got.text != "abcd" {
+	if got := c.send("cd").readResponse("POST"); got.text != "abcd" {
 		t.Errorf("the answer is %q", got.text)
 	}
 }
@@ -112,7 +112,7 @@ func TestEvict_CompleteBodyStays(t *testing.T) {
 	t.Parallel()
 	read, finish := make(chan struct{}), make(chan struct{})
 	s := start(t, echo, func(s *h1.Server) {
-		s.Most, s.MaxSilentPerClient, s.MaxUnauthenticatedBody = 3, 2, time.Second
+		s.MaxConns, s.MaxSilentPerClient, s.MaxUnauthenticatedBody = 3, 2, time.Second
 		s.Rest.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
 			close(read)
@@ -127,7 +127,7 @@ func TestEvict_CompleteBodyStays(t *testing.T) {
 	}
 	s.ask(t, false)
 	close(finish)
-	if got := c.reply("POST"); got.text != "abcd" {
+	if got := c.readResponse("POST"); got.text != "abcd" {
 		t.Errorf("the answer is %q", got.text)
 	}
 }

@@ -116,7 +116,7 @@ type connKey struct{}
 
 // withConn is http.Server.ConnContext.
 func withConn(ctx context.Context, nc net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, handedConn(nc))
+	return context.WithValue(ctx, connKey{}, unwrapConn(nc))
 }
 
 // connOf is the connection of a request that is served elsewhere, nil where it is not known.

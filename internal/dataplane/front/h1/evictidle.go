@@ -49,7 +49,7 @@ func (s *Server) findIdle(before int64) {
 		copy(e.idle[i+1:], e.idle[i:])
 		e.idle[i] = idleConn{c, since}
 	}
-	s.crowd.each(consider)
+	s.conns.each(consider)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.rest {

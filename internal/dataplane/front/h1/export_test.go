@@ -11,22 +11,22 @@ const OffNetwork = offNetwork
 
 // ServeOn serves one connection as Serve serves those that it accepts, until it ends.
 func (s *Server) ServeOn(nc net.Conn) {
-	s.crowd.open()
+	s.conns.open()
 	ctx, cancel := context.WithCancel(context.Background())
 	c := newConn(s, nc, cancel)
-	s.crowd.add(c)
+	s.conns.add(c)
 	c.serve(ctx)
 }
 
-// HandedTo has connections that are handed over read to their end, and see called with
+// OnHandover has connections that are handed over read to their end, and see called with
 // what came.
-func (s *Server) HandedTo(see func([]byte)) (stop func()) {
-	s.over.open(nil)
+func (s *Server) OnHandover(see func([]byte)) (stop func()) {
+	s.handover.open(nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for {
-			nc, err := s.over.Accept()
+			nc, err := s.handover.Accept()
 			if err != nil {
 				return
 			}
@@ -36,7 +36,7 @@ func (s *Server) HandedTo(see func([]byte)) (stop func()) {
 		}
 	}()
 	return func() {
-		_ = s.over.Close()
+		_ = s.handover.Close()
 		<-done
 	}
 }
@@ -54,7 +54,7 @@ func (a addressed) RemoteAddr() net.Addr { return a.addr }
 
 // Idle is how many connections wait for their next request.
 func (s *Server) Idle() (n int) {
-	s.crowd.each(func(c *conn) {
+	s.conns.each(func(c *conn) {
 		if c.state.Load() == unused {
 			n++
 		}

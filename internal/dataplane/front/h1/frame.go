@@ -16,21 +16,21 @@ const (
 
 // collect puts bytes of the body into the buffer, or sends them with it when they are too
 // many. TLS makes a packet of each piece, so that there all go through the buffer.
-func (o *answer) collect(p []byte) error {
+func (o *responseWriter) collect(p []byte) error {
 	for {
 		if o.buf == nil {
 			o.buf = getBuffer()
 			o.buf.end = o.prefix()
 		}
-		room := len(o.buf.b) - tail - o.buf.end
+		space := len(o.buf.b) - tail - o.buf.end
 		switch {
-		case len(p) <= room:
+		case len(p) <= space:
 			o.buf.end += copy(o.buf.b[o.buf.end:], p)
 			return nil
 		case !o.c.tls:
 			return o.send(p)
 		}
-		n := copy(o.buf.b[o.buf.end:], p[:max(0, room)])
+		n := copy(o.buf.b[o.buf.end:], p[:max(0, space)])
 		o.buf.end += n
 		p = p[n:]
 		if err := o.send(nil); err != nil {
@@ -40,7 +40,7 @@ func (o *answer) collect(p []byte) error {
 }
 
 // prefix is the room before a body in a buffer without a head.
-func (o *answer) prefix() int {
+func (o *responseWriter) prefix() int {
 	if o.framing == sized {
 		return 0
 	}
@@ -48,7 +48,7 @@ func (o *answer) prefix() int {
 }
 
 // Flush sends what was collected.
-func (o *answer) Flush() error {
+func (o *responseWriter) Flush() error {
 	if o.buf == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (o *answer) Flush() error {
 }
 
 // send sends what was collected, and p behind it, as one chunk where there are chunks.
-func (o *answer) send(p []byte) error {
+func (o *responseWriter) send(p []byte) error {
 	if o.framing == undecided {
 		o.framing = inChunks
 	}
@@ -71,13 +71,13 @@ var crlf = []byte("\r\n")
 
 // frame completes what was collected to what goes over the wire before p: with the last
 // lines of the head, the size of the chunk and, without p, its end.
-func (o *answer) frame(p int) []byte {
+func (o *responseWriter) frame(p int) []byte {
 	buf, head := o.buf, o.head
 	if o.framing != inChunks {
 		return buf.unread()
 	}
-	var room [gap]byte
-	line := room[:0]
+	var space [gap]byte
+	line := space[:0]
 	if head > 0 {
 		line = append(line, "transfer-encoding: chunked\r\n\r\n"...)
 	}
@@ -93,7 +93,7 @@ func (o *answer) frame(p int) []byte {
 
 // insert puts a text, which fits the gap, right before the body, and the head right
 // before that.
-func (o *answer) insert(text []byte) []byte {
+func (o *responseWriter) insert(text []byte) []byte {
 	buf, head := o.buf, o.head
 	shift := gap - len(text)
 	copy(buf.b[shift:], buf.b[:head])
@@ -103,7 +103,7 @@ func (o *answer) insert(text []byte) []byte {
 }
 
 // push writes pieces in one call of the system and empties the buffer.
-func (o *answer) push(b, p, trailer []byte) error {
+func (o *responseWriter) push(b, p, trailer []byte) error {
 	o.mu.Lock()
 	o.begun = true
 	o.arm()
@@ -114,8 +114,8 @@ func (o *answer) push(b, p, trailer []byte) error {
 		_, err = o.c.nc.Write(b)
 	default:
 		o.vec = [3][]byte{b, p, trailer}
-		o.pieces = o.vec[:]
-		err = socket.WriteBuffers(o.c.nc, &o.pieces)
+		o.chunks = o.vec[:]
+		err = socket.WriteBuffers(o.c.nc, &o.chunks)
 		o.vec = [3][]byte{}
 	}
 	o.free()
@@ -123,7 +123,7 @@ func (o *answer) push(b, p, trailer []byte) error {
 }
 
 // free gives the buffer back with what is in it.
-func (o *answer) free() {
+func (o *responseWriter) free() {
 	if o.buf != nil {
 		o.buf.release()
 		o.buf = nil
@@ -132,7 +132,7 @@ func (o *answer) free() {
 
 // arm bounds the writes that follow, anew from time to time. Most connections do that by
 // themselves, and only for a write that has to wait. The caller holds o.mu.
-func (o *answer) arm() {
+func (o *responseWriter) arm() {
 	if o.c.bounded {
 		return
 	}
@@ -145,10 +145,10 @@ func (o *answer) arm() {
 }
 
 // count announces the length of a body that ended before any of it was sent.
-func (o *answer) count() {
+func (o *responseWriter) count() {
 	buf := o.buf
-	var room [gap]byte
-	line := append(room[:0], "content-length: "...)
+	var space [gap]byte
+	line := append(space[:0], "content-length: "...)
 	line = strconv.AppendInt(line, int64(buf.end-o.head-gap), 10)
 	line = append(line, "\r\n\r\n"...)
 	buf.start = gap - len(line)
@@ -157,13 +157,13 @@ func (o *answer) count() {
 }
 
 // lastChunk sends the end of the body together with what is left of it.
-func (o *answer) lastChunk() error {
+func (o *responseWriter) lastChunk() error {
 	if o.buf == nil {
 		o.buf = getBuffer()
 		o.buf.end = gap
 	}
 	b := o.frame(0)
-	at := o.buf.end
-	o.buf.end += copy(o.buf.b[at:], "0\r\n\r\n")
-	return o.push(b[:len(b)+o.buf.end-at], nil, nil)
+	begin := o.buf.end
+	o.buf.end += copy(o.buf.b[begin:], "0\r\n\r\n")
+	return o.push(b[:len(b)+o.buf.end-begin], nil, nil)
 }

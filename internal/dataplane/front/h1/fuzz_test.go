@@ -51,30 +51,30 @@ type read struct {
 }
 
 // serveAll returns the requests that come through whole, and what was handed over.
-func serveAll(data []byte, step int) (through []read, over []byte) {
+func serveAll(data []byte, step int) (through []read, rest []byte) {
 	s := &h1.Server{
-		Gateway: scripted(func(_ context.Context, in *wire.Request, out wire.Responder) error {
-			r := read{in.Method, in.Path, in.Host, in.Header.Clone(0), nil}
-			if in.RawQuery != "" {
-				r.target += "?" + in.RawQuery
+		Gateway: scripted(func(_ context.Context, req *wire.Request, out wire.Responder) error {
+			r := read{req.Method, req.Path, req.Host, req.Header.Clone(0), nil}
+			if req.RawQuery != "" {
+				r.target += "?" + req.RawQuery
 			}
-			if in.Body != nil {
-				b, err := io.ReadAll(in.Body)
+			if req.Body != nil {
+				b, err := io.ReadAll(req.Body)
 				if err != nil {
 					return err
 				}
 				r.body = b
 			}
 			through = append(through, r)
-			return answer(out, nil)
+			return writeResponse(out, nil)
 		}),
-		Mine: func(string, string, wire.Header) bool { return true }, Patience: front.Usual(),
+		IsModelRoute: func(string, string, wire.Header) bool { return true }, Patience: front.Usual(),
 		Rest: &http.Server{MaxHeaderBytes: 64 << 10}, Log: slog.New(slog.DiscardHandler),
 	}
-	stop := s.HandedTo(func(b []byte) { over = b })
+	stop := s.OnHandover(func(b []byte) { rest = b })
 	s.ServeOn(&canned{data: bytes.Clone(data), step: step})
 	stop()
-	return through, over
+	return through, rest
 }
 
 // FuzzRequests holds the reader against net/http's: what is accepted here is accepted
@@ -97,17 +97,17 @@ func FuzzRequests(f *testing.F) {
 		f.Add([]byte(text), uint8(7))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
-		through, over := serveAll(data, len(data)+1)
-		pieces, over2 := serveAll(data, int(step)+1)
-		if len(through) != len(pieces) || !bytes.Equal(over, over2) {
-			t.Fatalf("in one piece %d requests and %q; in pieces %d and %q", len(through), over, len(pieces), over2)
+		through, rest := serveAll(data, len(data)+1)
+		chunked, over2 := serveAll(data, int(step)+1)
+		if len(through) != len(chunked) || !bytes.Equal(rest, over2) {
+			t.Fatalf("in one piece %d requests and %q; in pieces %d and %q", len(through), rest, len(chunked), over2)
 		}
-		if !bytes.HasSuffix(bytes.ToLower(data), bytes.ToLower(over)) {
-			t.Fatalf("handed over: %q", over)
+		if !bytes.HasSuffix(bytes.ToLower(data), bytes.ToLower(rest)) {
+			t.Fatalf("handed over: %q", rest)
 		}
 		r := bufio.NewReader(bytes.NewReader(data))
 		for i, got := range through {
-			if p := pieces[i]; got.method != p.method || got.target != p.target || !bytes.Equal(got.body, p.body) {
+			if p := chunked[i]; got.method != p.method || got.target != p.target || !bytes.Equal(got.body, p.body) {
 				t.Fatalf("in one piece %+v; in pieces %+v", got, p)
 			}
 			compare(t, got, r)

@@ -10,12 +10,12 @@ import (
 // preface is what looks like the method of HTTP/2 in the clear, which is not served.
 const preface = "PRI"
 
-// lastAnswer makes each answer over HTTP/1 the last of its connection, but for those that
+// closeAfterResponse makes each answer over HTTP/1 the last of its connection, but for those that
 // go over to another protocol. Net/http would read the next requests more leniently than
 // they are read here: it takes Content-Length together with Transfer-Encoding, and bare
 // line feeds. A connection for each of the few calls that come here costs less than a
 // second strict reader. Once the server is to be left those over HTTP/2 are the last, too.
-func (s *Server) lastAnswer(next http.Handler) http.Handler {
+func (s *Server) closeAfterResponse(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r.Context()); c != nil {
 			var wait *bodyWait
@@ -54,8 +54,8 @@ func (h *handover) open(addr net.Addr) {
 	h.addr, h.conns, h.closed = addr, make(chan net.Conn), make(chan struct{})
 }
 
-// give hands a connection over, or closes it when nobody takes any, and reports which.
-func (h *handover) give(nc net.Conn) bool {
+// deliver hands a connection over, or closes it when nobody takes any, and reports which.
+func (h *handover) deliver(nc net.Conn) bool {
 	select {
 	case h.conns <- nc:
 		return true
@@ -84,15 +84,15 @@ func (h *handover) Close() error {
 // Addr is the address of the real listener.
 func (h *handover) Addr() net.Addr { return h.addr }
 
-// handed is a connection of which some bytes were read already.
-type handed struct {
+// prereadConn is a connection of which some bytes were read already.
+type prereadConn struct {
 	net.Conn
 	c      *conn
 	unread []byte
 }
 
 // Read returns those bytes first.
-func (h *handed) Read(p []byte) (int, error) {
+func (h *prereadConn) Read(p []byte) (int, error) {
 	if len(h.unread) == 0 {
 		return h.Conn.Read(p)
 	}
@@ -105,22 +105,22 @@ func (h *handed) Read(p []byte) (int, error) {
 
 // CloseWrite is looked for by net/http, which closes a connection in two steps so that
 // its last answer is not lost.
-func (h *handed) CloseWrite() error { return closeWrite(h.Conn) }
+func (h *prereadConn) CloseWrite() error { return closeWrite(h.Conn) }
 
-// handedTLS is handed under TLS; net/http looks for ConnectionState.
-type handedTLS struct{ handed }
+// prereadTLSConn is handed under TLS; net/http looks for ConnectionState.
+type prereadTLSConn struct{ prereadConn }
 
 // ConnectionState says how the connection is secured.
-func (h *handedTLS) ConnectionState() tls.ConnectionState {
+func (h *prereadTLSConn) ConnectionState() tls.ConnectionState {
 	return h.Conn.(*tls.Conn).ConnectionState()
 }
 
-// handedConn is the connection that was handed over as nc, nil for others.
-func handedConn(nc net.Conn) *conn {
+// unwrapConn is the connection that was handed over as nc, nil for others.
+func unwrapConn(nc net.Conn) *conn {
 	switch nc := nc.(type) {
-	case *handed:
+	case *prereadConn:
 		return nc.c
-	case *handedTLS:
+	case *prereadTLSConn:
 		return nc.c
 	case *tls.Conn:
 		if t, ok := nc.NetConn().(*tlsReader); ok {
@@ -131,8 +131,8 @@ func handedConn(nc net.Conn) *conn {
 }
 
 func closeWrite(nc net.Conn) error {
-	if half, ok := nc.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
+	if closer, ok := nc.(interface{ CloseWrite() error }); ok {
+		return closer.CloseWrite()
 	}
 	return nil
 }

@@ -26,9 +26,9 @@ import (
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
 		served.Add(1)
-		return echo(ctx, in, out)
+		return echo(ctx, req, out)
 	})
 	for name, c := range map[string]struct{ text, want string }{
 		"another path":    {"GET /health HTTP/1.1\r\nHost: gw\r\n\r\n", "rest HTTP/1.1 GET /health "},
@@ -42,7 +42,7 @@ func TestHandOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client := s.dial(t).send(c.text + "POST /v1/y HTTP/1.1\r\nHost: gw\r\nContent-Length: 1\r\n\r\nx")
-			if got := client.reply("GET"); got.text != c.want || got.StatusCode != 200 || !got.Close {
+			if got := client.readResponse("GET"); got.text != c.want || got.StatusCode != 200 || !got.Close {
 				t.Fatalf("%d %q, close %v, want %q", got.StatusCode, got.text, got.Close, c.want)
 			}
 			client.closed()
@@ -51,22 +51,22 @@ func TestHandOver(t *testing.T) {
 	t.Run("in the middle", func(t *testing.T) {
 		t.Parallel()
 		client := s.dial(t).send(get + "GET /health HTTP/1.1\r\nHost: gw\r\n\r\n")
-		if got := client.reply("GET"); got.text != "GET /v1/x? gw\n" {
+		if got := client.readResponse("GET"); got.text != "GET /v1/x? gw\n" {
 			t.Errorf("%q", got.text)
 		}
-		if got := client.reply("GET"); got.text != "rest HTTP/1.1 GET /health " {
+		if got := client.readResponse("GET"); got.text != "rest HTTP/1.1 GET /health " {
 			t.Errorf("then %q", got.text)
 		}
 	})
 	t.Run("HTTP/1.0", func(t *testing.T) {
 		t.Parallel()
-		if got := s.say(t, "GET /v1/x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"+get); !strings.HasSuffix(got, "rest HTTP/1.0 GET /v1/x ") {
+		if got := s.sendRaw(t, "GET /v1/x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"+get); !strings.HasSuffix(got, "rest HTTP/1.0 GET /v1/x ") {
 			t.Errorf("%q", got)
 		}
 	})
 	t.Run("HTTP/2 preface", func(t *testing.T) {
 		t.Parallel()
-		if got := s.say(t, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"); !strings.HasSuffix(got, "rest HTTP/2.0 PRI * ") {
+		if got := s.sendRaw(t, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"); !strings.HasSuffix(got, "rest HTTP/2.0 PRI * ") {
 			t.Errorf("%q", got)
 		}
 	})
@@ -134,8 +134,8 @@ func TestInTheClear(t *testing.T) {
 	t.Parallel()
 	s := start(t, echo, withTLS)
 	for name, c := range map[string]struct {
-		text string
-		told bool
+		text     string
+		reported bool
 	}{
 		"GET":              {get, true},
 		"PATCH":            {"PATCH /v1/x HTTP/1.1\r\nHost: gw\r\n\r\n", true},
@@ -147,8 +147,8 @@ func TestInTheClear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := s.say(t, c.text)
-			if strings.HasPrefix(got, "HTTP/1.1 400 ") != c.told || strings.Contains(got, "this port speaks HTTPS") != c.told || strings.Count(got, "HTTP/1.1 ") > 1 {
+			got := s.sendRaw(t, c.text)
+			if strings.HasPrefix(got, "HTTP/1.1 400 ") != c.reported || strings.Contains(got, "this port speaks HTTPS") != c.reported || strings.Count(got, "HTTP/1.1 ") > 1 {
 				t.Errorf("%q", got)
 			}
 		})

@@ -14,10 +14,10 @@ import (
 )
 
 // waits answers when its request's context ends or it is told to, and says which.
-func waits(started chan<- struct{}, ended chan<- error, tell <-chan struct{}) scripted {
-	return func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Body != nil {
-			if _, err := io.Copy(io.Discard, in.Body); err != nil {
+func waits(started chan<- struct{}, ended chan<- error, proceed <-chan struct{}) scripted {
+	return func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Body != nil {
+			if _, err := io.Copy(io.Discard, req.Body); err != nil {
 				return err
 			}
 		}
@@ -26,9 +26,9 @@ func waits(started chan<- struct{}, ended chan<- error, tell <-chan struct{}) sc
 		case <-ctx.Done():
 			ended <- ctx.Err()
 			return ctx.Err()
-		case <-tell:
+		case <-proceed:
 			ended <- nil
-			return answer(out, []byte("ok"))
+			return writeResponse(out, []byte("ok"))
 		}
 	}
 }
@@ -37,7 +37,7 @@ func waits(started chan<- struct{}, ended chan<- error, tell <-chan struct{}) sc
 // it.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
-	for name, leave := range map[string]func(net.Conn){
+	for name, disconnect := range map[string]func(net.Conn){
 		"close":      func(c net.Conn) { _ = c.Close() },
 		"reset":      func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); _ = c.Close() },
 		"half close": func(c net.Conn) { _ = c.(*net.TCPConn).CloseWrite() },
@@ -50,7 +50,7 @@ func TestHangUp(t *testing.T) {
 				s := start(t, waits(started, ended, nil))
 				c := s.dial(t).send(text)
 				<-started
-				leave(c.Conn)
+				disconnect(c.Conn)
 				select {
 				case err := <-ended:
 					if err == nil {
@@ -68,8 +68,8 @@ func TestHangUp(t *testing.T) {
 // is served.
 func TestNoHangUp(t *testing.T) {
 	t.Parallel()
-	started, ended, tell := make(chan struct{}), make(chan error, 1), make(chan struct{})
-	s := start(t, waits(started, ended, tell))
+	started, ended, proceed := make(chan struct{}), make(chan error, 1), make(chan struct{})
+	s := start(t, waits(started, ended, proceed))
 	c := s.dial(t).send(get)
 	<-started
 	time.Sleep(150 * time.Millisecond) // longer than between two looks
@@ -79,9 +79,9 @@ func TestNoHangUp(t *testing.T) {
 	select {
 	case err := <-ended:
 		t.Fatalf("the call ended: %v", err)
-	case tell <- struct{}{}:
+	case proceed <- struct{}{}:
 	}
-	if got := c.reply("GET"); got.text != "ok" {
+	if got := c.readResponse("GET"); got.text != "ok" {
 		t.Errorf("%q", got.text)
 	}
 	if err := <-ended; err != nil {
@@ -113,11 +113,11 @@ func TestHangUpAfterSleep(t *testing.T) {
 func TestHangUpWithAnUnreadBody(t *testing.T) {
 	t.Parallel()
 	started, ended := make(chan struct{}), make(chan error, 1)
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-		body := in.Body
-		in.Body = nil
-		err := waits(started, ended, nil)(ctx, in, out)
-		in.Body = body
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+		body := req.Body
+		req.Body = nil
+		err := waits(started, ended, nil)(ctx, req, out)
+		req.Body = body
 		return err
 	})
 	c := s.dial(t).send(post("/v1/x", "hello"))
@@ -136,13 +136,13 @@ func TestHangUpWithAnUnreadBody(t *testing.T) {
 // held is a connection that can keep back what is written, so that it goes in one piece.
 type held struct {
 	net.Conn
-	keeps bool
-	kept  []byte
+	keeps    bool
+	buffered []byte
 }
 
 func (h *held) Write(p []byte) (int, error) {
 	if h.keeps {
-		h.kept = append(h.kept, p...)
+		h.buffered = append(h.buffered, p...)
 		return len(p), nil
 	}
 	return h.Conn.Write(p)
@@ -152,7 +152,7 @@ func (h *held) release(t *testing.T) {
 	t.Helper()
 	h.keeps = false
 	_ = h.SetWriteDeadline(time.Now().Add(10 * time.Second)) // TLS lets pass one when it closes
-	if _, err := h.Write(h.kept); err != nil {
+	if _, err := h.Write(h.buffered); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -175,13 +175,13 @@ func TestNoHangUpUnderTLS(t *testing.T) {
 	t.Parallel()
 	for version, number := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
 		for _, text := range []string{get, post("/v1/x", "hello")} {
-			for _, pieces := range []string{"together", "apart"} {
-				t.Run(version+" "+text[:4]+" "+pieces, func(t *testing.T) {
+			for _, timing := range []string{"together", "apart"} {
+				t.Run(version+" "+text[:4]+" "+timing, func(t *testing.T) {
 					t.Parallel()
-					started, ended, tell := make(chan struct{}), make(chan error, 1), make(chan struct{})
-					s := start(t, waits(started, ended, tell), withTLS)
+					started, ended, proceed := make(chan struct{}), make(chan error, 1), make(chan struct{})
+					s := start(t, waits(started, ended, proceed), withTLS)
 					c, h := s.secureDial(t, number)
-					h.keeps = pieces == "together"
+					h.keeps = timing == "together"
 					c.send(text)
 					if !h.keeps {
 						<-started
@@ -197,9 +197,9 @@ func TestNoHangUpUnderTLS(t *testing.T) {
 					select {
 					case err := <-ended:
 						t.Fatalf("the call ended: %v", err)
-					case tell <- struct{}{}:
+					case proceed <- struct{}{}:
 					}
-					if got := c.reply("GET"); got.text != "ok" {
+					if got := c.readResponse("GET"); got.text != "ok" {
 						t.Errorf("%q", got.text)
 					}
 					<-ended

@@ -21,26 +21,26 @@ import (
 )
 
 // scripted is a gateway that does what a test says.
-type scripted func(ctx context.Context, in *wire.Request, out wire.Responder) error
+type scripted func(ctx context.Context, req *wire.Request, out wire.Responder) error
 
-func (s scripted) Serve(ctx context.Context, in *wire.Request, out wire.Responder) error {
-	return s(ctx, in, out)
+func (s scripted) Serve(ctx context.Context, req *wire.Request, out wire.Responder) error {
+	return s(ctx, req, out)
 }
 
 // echo answers with the request's method, target and body.
-func echo(_ context.Context, in *wire.Request, out wire.Responder) error {
-	text := []byte(in.Method + " " + in.Path + "?" + in.RawQuery + " " + in.Host + "\n")
-	if in.Body != nil {
-		b, err := io.ReadAll(in.Body)
+func echo(_ context.Context, req *wire.Request, out wire.Responder) error {
+	text := []byte(req.Method + " " + req.Path + "?" + req.RawQuery + " " + req.Host + "\n")
+	if req.Body != nil {
+		b, err := io.ReadAll(req.Body)
 		if err != nil {
 			return err
 		}
 		text = append(text, b...)
 	}
-	return answer(out, text)
+	return writeResponse(out, text)
 }
 
-func answer(out wire.Responder, text []byte) error {
+func writeResponse(out wire.Responder, text []byte) error {
 	if err := out.Head(200, wire.Header{{Name: "content-type", Value: "text/plain"}}, int64(len(text))); err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func answer(out wire.Responder, text []byte) error {
 	return err
 }
 
-// mine is what the gateways of the tests serve; the rest is handed over.
-func mine(_, path string, _ wire.Header) bool { return strings.HasPrefix(path, "/v1/") }
+// isModelRoute is what the gateways of the tests serve; the rest is handed over.
+func isModelRoute(_, path string, _ wire.Header) bool { return strings.HasPrefix(path, "/v1/") }
 
 // complaints are what a server logs on level error.
 type complaints struct {
@@ -73,7 +73,7 @@ func (c *complaints) String() string {
 type running struct {
 	*h1.Server
 	addr string
-	said *complaints
+	log  *complaints
 	done chan error // of Serve
 }
 
@@ -94,10 +94,10 @@ func startOn(t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server
 // startIn is startOn for calls that end with a context.
 func startIn(calls context.Context, t testing.TB, l net.Listener, g scripted, change ...func(*h1.Server)) *running {
 	t.Helper()
-	r := &running{said: &complaints{}, done: make(chan error, 1)}
+	r := &running{log: &complaints{}, done: make(chan error, 1)}
 	r.Server = &h1.Server{
-		Gateway: g, Mine: mine, Patience: front.Usual(),
-		Log: slog.New(slog.NewTextHandler(r.said, &slog.HandlerOptions{Level: slog.LevelError})),
+		Gateway: g, IsModelRoute: isModelRoute, Patience: front.Usual(),
+		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelError})),
 		Rest: &http.Server{
 			ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -146,21 +146,21 @@ func (c *client) send(text string) *client {
 	return c
 }
 
-// reply is one answer, read to its end.
-type reply struct {
+// response is one answer, read to its end.
+type response struct {
 	*http.Response
 	text string
 	err  error // of reading the body
 }
 
-func (c *client) reply(method string) reply {
+func (c *client) readResponse(method string) response {
 	c.t.Helper()
 	resp, err := http.ReadResponse(c.r, &http.Request{Method: method})
 	if err != nil {
 		c.t.Fatalf("no answer: %v", err)
 	}
 	b, err := io.ReadAll(resp.Body)
-	return reply{resp, string(b), err}
+	return response{resp, string(b), err}
 }
 
 // closed fails the test unless the server closes without another byte.
@@ -173,9 +173,9 @@ func (c *client) closed() {
 	}
 }
 
-// say sends everything, closes the sending side only when told to, and returns all that
+// sendRaw sends everything, closes the sending side only when told to, and returns all that
 // came back until the server closed.
-func (r *running) say(t testing.TB, text string) string {
+func (r *running) sendRaw(t testing.TB, text string) string {
 	t.Helper()
 	c := r.dial(t).send(text)
 	b, err := io.ReadAll(c.r)

@@ -13,9 +13,9 @@ type disconnectPoller struct {
 	pollSet polls
 }
 
-// at looks at all clients that wait for an answer, cancels the calls of those that have
+// poll looks at all clients that wait for an answer, cancels the calls of those that have
 // left, and returns how many there were.
-func (l *disconnectPoller) at(w *connSet) int {
+func (l *disconnectPoller) poll(w *connSet) int {
 	l.waiting = l.waiting[:0]
 	busy := 0
 	w.each(func(c *conn) {
@@ -57,13 +57,13 @@ func (c *conn) hasUnread() bool {
 func (c *conn) isClosed() bool {
 	end := false
 	err := c.raw.Control(func(fd uintptr) {
-		var room [longestFarewell]byte
-		n, err := socket.Peek(int(fd), room[:])
+		var buf [longestFarewell]byte
+		n, err := socket.Peek(int(fd), buf[:])
 		if err != nil {
 			end = !errors.Is(err, syscall.EAGAIN)
 			return
 		}
-		end = n == 0 || c.tls && isTLSAlert(room[:n])
+		end = n == 0 || c.tls && isTLSAlert(buf[:n])
 	})
 	return err == nil && end
 }

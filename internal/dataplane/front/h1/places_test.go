@@ -19,19 +19,19 @@ import (
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	begun, release := make(chan struct{}, 2), make(chan struct{})
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-		if in.Path != "/v1/x" {
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+		if req.Path != "/v1/x" {
 			begun <- struct{}{}
 			<-release
 		}
-		return echo(ctx, in, out)
-	}, func(s *h1.Server) { s.Most = 2 })
+		return echo(ctx, req, out)
+	}, func(s *h1.Server) { s.MaxConns = 2 })
 	for range 5 { // none is lost: refused, answered here, at Rest, and left without a word
-		s.dial(t).send("nonsense\r\n\r\n").reply("GET")
+		s.dial(t).send("nonsense\r\n\r\n").readResponse("GET")
 		c := s.dial(t).send("GET /v1/x HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n")
-		c.reply("GET")
+		c.readResponse("GET")
 		c.closed()
-		s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").reply("GET")
+		s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").readResponse("GET")
 		_ = s.dial(t).Close()
 	}
 	hold := func(name string) *client {
@@ -50,11 +50,11 @@ func TestPlaces(t *testing.T) {
 	_ = third.SetReadDeadline(time.Now().Add(30 * time.Second))
 	release <- struct{}{}
 	release <- struct{}{}
-	a, b := first.reply("GET"), second.reply("GET")
+	a, b := first.readResponse("GET"), second.readResponse("GET")
 	if !a.Close && !b.Close {
 		t.Error("both keep their places, though another one waits for one")
 	}
-	for name, got := range map[string]reply{"first": a, "second": b, "third": third.reply("GET")} {
+	for name, got := range map[string]response{"first": a, "second": b, "third": third.readResponse("GET")} {
 		if got.StatusCode != http.StatusOK {
 			t.Errorf("the %s: %d", name, got.StatusCode)
 		}
@@ -64,12 +64,12 @@ func TestPlaces(t *testing.T) {
 // A server that has no place stops all the same.
 func TestStopWithoutPlaces(t *testing.T) {
 	t.Parallel()
-	tell := make(chan struct{})
-	s := start(t, stream(tell), func(s *h1.Server) { s.Most = 1 })
+	proceed := make(chan struct{})
+	s := start(t, stream(proceed), func(s *h1.Server) { s.MaxConns = 1 })
 	resp := begun(t, s)
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Shutdown(t.Context()) }()
-	close(tell)
+	close(proceed)
 	if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "last\n" {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -15,7 +15,7 @@ func (c *conn) refuse(err error) step {
 		return closeNow
 	}
 	c.s.Log.Debug("a request was refused unread", "remote", c.remote, "error", f.Error())
-	c.keep, c.body = false, nil
+	c.reusable, c.body = false, nil
 	h, text := front.Refusal(f)
 	c.out.begin("")
 	defer c.out.free()

@@ -16,7 +16,7 @@ const maxLines = 200
 // readRequest waits for the next request and reads its head into c.req. What it refuses
 // is a *fault.Error; other errors are those of the connection.
 func (c *conn) readRequest() (step, error) {
-	if c.in == nil {
+	if c.input == nil {
 		if err := c.await(); err != nil {
 			return closeNow, err
 		}
@@ -41,7 +41,7 @@ func (c *conn) readRequest() (step, error) {
 func (c *conn) readHead() ([]byte, error) {
 	scanned, limit := 0, c.s.Rest.MaxHeaderBytes
 	for {
-		b := c.in.unread()
+		b := c.input.unread()
 		from := max(0, scanned-len(syntax.HeadEnd)+1)
 		if i := bytes.Index(b[from:], syntax.HeadEnd); i >= 0 {
 			b = b[:from+i+len(syntax.HeadEnd)]
@@ -62,7 +62,7 @@ func (c *conn) readHead() ([]byte, error) {
 			c.armFor(c.s.Rest.ReadHeaderTimeout)
 		}
 		scanned = len(b)
-		if err := c.in.fill(c.nc, limit); err != nil {
+		if err := c.input.fill(c.nc, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (c *conn) parse(b []byte) (step, error) {
 		return closeNow, refusal(505, "the HTTP version is not known")
 	}
 	lines := b[:len(b)-len("\r\n")]
-	if err := c.in.lines.Parse(lines, eol+1, maxLines); err != nil {
+	if err := c.input.lines.Parse(lines, eol+1, maxLines); err != nil {
 		if errors.Is(err, syntax.ErrManyLines) {
 			return closeNow, tooLarge()
 		}
@@ -93,7 +93,7 @@ func (c *conn) parse(b []byte) (step, error) {
 	}
 	text := string(lines)
 	c.req = wire.Request{Method: text[:method], Remote: c.remote}
-	c.header = c.in.lines.AppendTo(c.header[:0], text)
+	c.header = c.input.lines.AppendTo(c.header[:0], text)
 	if version == "HTTP/1.0" {
 		return c.old()
 	}
@@ -101,15 +101,15 @@ func (c *conn) parse(b []byte) (step, error) {
 	if err := c.sort(&f); err != nil {
 		return closeNow, err
 	}
-	in := &c.req
-	in.Path, in.RawQuery, _ = strings.Cut(text[method+1:target], "?")
-	if in.Method == "CONNECT" || in.Path == "" || in.Path[0] != '/' || f.upgrade {
+	req := &c.req
+	req.Path, req.RawQuery, _ = strings.Cut(text[method+1:target], "?")
+	if req.Method == "CONNECT" || req.Path == "" || req.Path[0] != '/' || f.upgrade {
 		return handOver, nil
 	}
-	if !escaped(in.Path) {
+	if !escaped(req.Path) {
 		return closeNow, malformed("a percent sign in the path escapes nothing")
 	}
-	if !c.s.Mine(in.Method, in.Path, in.Header) {
+	if !c.s.IsModelRoute(req.Method, req.Path, req.Header) {
 		return handOver, nil
 	}
 	c.frame(&f)
@@ -182,8 +182,8 @@ func (c *conn) sort(f *framing) error {
 		}
 		return malformed(err.Error())
 	}
-	c.keep = true
-	hosts, kept := 0, c.header[:0]
+	c.reusable = true
+	hosts, remaining := 0, c.header[:0]
 	for _, line := range c.header {
 		switch line.Name {
 		case "host":
@@ -193,7 +193,7 @@ func (c *conn) sort(f *framing) error {
 		case "transfer-encoding":
 			continue
 		case "connection":
-			c.keep = c.keep && !syntax.HasToken(line.Value, "close")
+			c.reusable = c.reusable && !syntax.HasToken(line.Value, "close")
 		case "upgrade":
 			f.upgrade = true
 		case "expect":
@@ -202,9 +202,9 @@ func (c *conn) sort(f *framing) error {
 			}
 			f.expects = true
 		}
-		kept = append(kept, line)
+		remaining = append(remaining, line)
 	}
-	c.header, c.req.Header = kept, kept
+	c.header, c.req.Header = remaining, remaining
 	if hosts != 1 || !validHost(c.req.Host) {
 		return malformed("it needs one Host line with a host in it")
 	}
@@ -249,8 +249,8 @@ func isHex(c byte) bool {
 func validHost(h string) bool {
 	for i := 0; i < len(h); i++ {
 		c := h[i]
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !letter && strings.IndexByte(".:-_~[]%!$&'()*+,;=", c) < 0 {
+		isAlnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !isAlnum && strings.IndexByte(".:-_~[]%!$&'()*+,;=", c) < 0 {
 			return false
 		}
 	}

@@ -18,9 +18,9 @@ import (
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var served atomic.Int32
-	s := start(t, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
+	s := start(t, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
 		served.Add(1)
-		return echo(ctx, in, out)
+		return echo(ctx, req, out)
 	})
 	h := "POST /v1/x HTTP/1.1\r\nHost: gw\r\n"
 	for name, c := range map[string]struct {
@@ -79,7 +79,7 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			client := s.dial(t)
 			go func() { _, _ = io.WriteString(client, c.text+get) }() // it may be refused before the end
-			got := client.reply("GET")
+			got := client.readResponse("GET")
 			if got.StatusCode != c.status || !strings.HasPrefix(got.text, `{"error":{`) || !got.Close || got.Header.Get("x-gateway-request-id") == "" {
 				t.Errorf("answered %d %v %s", got.StatusCode, got.Header, got.text)
 			}
@@ -122,7 +122,7 @@ func TestPieces(t *testing.T) {
 				}
 			}()
 			for _, w := range want {
-				if got := c.reply("GET"); got.text != w || got.StatusCode != 200 {
+				if got := c.readResponse("GET"); got.text != w || got.StatusCode != 200 {
 					t.Fatalf("%d %.80q, want %.80q", got.StatusCode, got.text, w)
 				}
 			}
@@ -136,14 +136,14 @@ func TestPieces(t *testing.T) {
 func TestHeader(t *testing.T) {
 	t.Parallel()
 	seen := make(chan wire.Request, 1)
-	s := start(t, func(_ context.Context, in *wire.Request, out wire.Responder) error {
-		r := *in
-		r.Header = in.Header.Clone(0)
+	s := start(t, func(_ context.Context, req *wire.Request, out wire.Responder) error {
+		r := *req
+		r.Header = req.Header.Clone(0)
 		seen <- r
-		return answer(out, nil)
+		return writeResponse(out, nil)
 	})
 	s.dial(t).send("POST /v1/x?a=b HTTP/1.1\r\nX-First: 1\r\nhost: gw.example:8787\r\nX-First:\t2 \r\nACCEPT: \xc3\xa4\r\n" +
-		"Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n").reply("POST")
+		"Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n").readResponse("POST")
 	got := <-seen
 	if fmt.Sprint(got.Header) != "[{x-first 1} {x-first 2} {accept ä} {connection keep-alive}]" {
 		t.Errorf("header %v", got.Header)
@@ -167,7 +167,7 @@ func TestManyRequests(t *testing.T) {
 		}
 	}()
 	for i := range n {
-		if got := c.reply("GET"); got.text != "GET /v1/x? gw\n" {
+		if got := c.readResponse("GET"); got.text != "GET /v1/x? gw\n" {
 			t.Fatalf("answer %d: %q", i, got.text)
 		}
 	}
@@ -185,7 +185,7 @@ func TestSlowHeads(t *testing.T) {
 			t.Parallel()
 			c := s.dial(t).send(text)
 			if text == get {
-				c.reply("GET")
+				c.readResponse("GET")
 			}
 			c.closed()
 		})

@@ -18,17 +18,17 @@ import (
 
 // gateway is what serves the requests; *dataplane.Gateway does.
 type gateway interface {
-	Serve(ctx context.Context, in *wire.Request, out wire.Responder) error
+	Serve(ctx context.Context, req *wire.Request, out wire.Responder) error
 }
 
 // Server serves one listener. Its exported fields are set before Serve and not changed
 // after; none may be missing. Its methods are safe for concurrent use.
 type Server struct {
 	Gateway gateway
-	// Mine reports whether a request is for the gateway; everything else is handed over.
+	// IsModelRoute reports whether a request is for the gateway; everything else is handed over.
 	// The path is escaped as it came: "/v1/files/a%2Fb". Names in the header are lower
 	// case; it is good for the time of the call.
-	Mine func(method, path string, h wire.Header) bool
+	IsModelRoute func(method, path string, h wire.Header) bool
 	// Rest serves the connections that are handed over; Server starts and stops it, and has
 	// it close those of HTTP/1 with their answer. Its ReadHeaderTimeout, IdleTimeout and
 	// MaxHeaderBytes hold here, too, and so does its TLSConfig, if any, which must name the
@@ -36,10 +36,10 @@ type Server struct {
 	Rest     *http.Server
 	Patience front.ClientTimeouts // usually front.Usual()
 	Log      *slog.Logger         // refusals on level debug, panics as errors
-	// Most is how many connections may be open at once. For a further one the oldest is
+	// MaxConns is how many connections may be open at once. For a further one the oldest is
 	// closed that has not sent a complete request, else the one that waits longest for its
 	// next request. While all are being served the further one waits. 0 means no bound.
-	Most int
+	MaxConns int
 	// MaxSilentPerClient is how many connections of one client address, or of one /64 network
 	// of IPv6, may be open that have not sent a complete request. A further one closes the
 	// oldest of them. 0 means half of Most, at least 8 and at most 4,096.
@@ -49,11 +49,11 @@ type Server struct {
 	MaxUnauthenticatedBody time.Duration
 
 	dates     dates
-	crowd     connSet
-	places    connLimiter
+	conns     connSet
+	limiter   connLimiter
 	crowded   atomic.Bool // a connection waits for a place
 	evictions evictions
-	over      handover
+	handover  handover
 	tls       *tls.Config // nil in the clear
 	listener  atomic.Pointer[net.Listener]
 	leaving   atomic.Bool // answers are the last of their connections
@@ -64,19 +64,19 @@ type Server struct {
 // then. Any other error is the listener's. Ctx is the parent of the requests' contexts; to
 // end it ends them all. It is called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	s.crowd.open()
-	s.places.open(s.Most)
-	s.over.open(l.Addr())
+	s.conns.open()
+	s.limiter.open(s.MaxConns)
+	s.handover.open(l.Addr())
 	s.tls = s.Rest.TLSConfig // before Rest fills in its own, which it does without TLS, too
 	s.listener.Store(&l)
 	if s.draining.Load() { // before the listener was there to be closed
 		return errors.Join(http.ErrServerClosed, l.Close())
 	}
-	go s.crowd.watch()
-	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.lastAnswer(s.Rest.Handler), true
+	go s.conns.watch()
+	s.Rest.Handler, s.Rest.DisableGeneralOptionsHandler = s.closeAfterResponse(s.Rest.Handler), true
 	s.Rest.ConnState, s.Rest.ConnContext = s.releaseOnHandover, withConn
 	s.Rest.BaseContext = func(net.Listener) context.Context { return ctx }
-	go func() { _ = s.Rest.Serve(&s.over) }() // ends with http.ErrServerClosed, because its listener never fails
+	go func() { _ = s.Rest.Serve(&s.handover) }() // ends with http.ErrServerClosed, because its listener never fails
 	var wait time.Duration
 	for {
 		nc, err := l.Accept()
@@ -118,7 +118,7 @@ func passing(err error) bool {
 func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	c := newConn(s, socket.Wrap(nc), cancel)
-	if !s.crowd.add(c) {
+	if !s.conns.add(c) {
 		c.abort()
 		s.release(c)
 		return
@@ -127,10 +127,10 @@ func (s *Server) admit(ctx context.Context, nc net.Conn) {
 	go c.serve(ctx)
 }
 
-// Leave makes each answer from now on the last of its connection, at Rest too, so that
+// DrainConnections makes each answer from now on the last of its connection, at Rest too, so that
 // clients come back by new ones, which a load balancer sends elsewhere. Connections and
 // requests are taken as before.
-func (s *Server) Leave() { s.leaving.Store(true) }
+func (s *Server) DrainConnections() { s.leaving.Store(true) }
 
 // Shutdown stops accepting, closes unused connections, here and at Rest, and waits until
 // the others have ended. When ctx ends before, it cuts them and returns ctx's error.
@@ -138,12 +138,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
 	rest := make(chan error, 1)
 	go func() { rest <- s.Rest.Shutdown(ctx) }()
-	err := s.crowd.drain(ctx)
+	err := s.conns.drain(ctx)
 	err = errors.Join(err, <-rest)
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	s.crowd.close()
+	s.conns.close()
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 func (s *Server) Close() error {
 	s.stop()
 	err := s.Rest.Close()
-	s.crowd.close()
+	s.conns.close()
 	return err
 }
 

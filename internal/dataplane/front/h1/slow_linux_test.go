@@ -17,14 +17,14 @@ import (
 // nothing of it.
 func TestNarrowReaders(t *testing.T) {
 	t.Parallel()
-	for name, pieces := range map[string][]int{"one piece": {60 << 10}, "small pieces": make([]int, 60)} {
+	for name, sizes := range map[string][]int{"one piece": {60 << 10}, "small pieces": make([]int, 60)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
 			s := startOn(t, narrow.Listen(t), func(_ context.Context, _ *wire.Request, out wire.Responder) error {
 				err := out.Head(200, nil, -1)
-				for i := 0; i < len(pieces) && err == nil; i++ {
-					if _, err = out.Write(make([]byte, max(pieces[i], 1<<10))); err == nil {
+				for i := 0; i < len(sizes) && err == nil; i++ {
+					if _, err = out.Write(make([]byte, max(sizes[i], 1<<10))); err == nil {
 						err = out.Flush()
 					}
 				}

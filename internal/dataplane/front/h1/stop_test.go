@@ -15,7 +15,7 @@ import (
 )
 
 // stream sends an event at once and the last one when told to.
-func stream(tell <-chan struct{}) scripted {
+func stream(proceed <-chan struct{}) scripted {
 	return func(ctx context.Context, _ *wire.Request, out wire.Responder) error {
 		if err := out.Head(200, nil, -1); err != nil {
 			return err
@@ -25,7 +25,7 @@ func stream(tell <-chan struct{}) scripted {
 			return err
 		}
 		select {
-		case <-tell:
+		case <-proceed:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -54,11 +54,11 @@ func begun(t testing.TB, s *running) *http.Response {
 // streams run to their end.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	tell := make(chan struct{})
-	s := start(t, stream(tell))
+	proceed := make(chan struct{})
+	s := start(t, stream(proceed))
 	resp := begun(t, s)
 	idle, rest, piped := s.dial(t), s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n"), s.dial(t)
-	rest.reply("GET")
+	rest.readResponse("GET")
 	piped.send(get)
 	piped.r.ReadString('\n')
 	stopped := make(chan error, 1)
@@ -76,12 +76,12 @@ func TestShutdown(t *testing.T) {
 		t.Fatalf("it stopped in the middle of a stream: %v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
-	close(tell)
+	close(proceed)
 	if b, err := io.ReadAll(resp.Body); err != nil || string(b) != "last\n" {
 		t.Errorf("the stream ends with %q %v", b, err)
 	}
 	idle.send(get) // it was not unused for long enough
-	if got := idle.reply("GET"); got.text != "first\nlast\n" || !got.Close {
+	if got := idle.readResponse("GET"); got.text != "first\nlast\n" || !got.Close {
 		t.Errorf("%q, close %v", got.text, got.Close)
 	}
 	if err := <-stopped; err != nil {
@@ -94,19 +94,19 @@ func TestShutdown(t *testing.T) {
 func TestLeave(t *testing.T) {
 	t.Parallel()
 	s := start(t, echo)
-	kept := s.dial(t).send(get)
-	if kept.reply("GET").Close {
+	existing := s.dial(t).send(get)
+	if existing.readResponse("GET").Close {
 		t.Fatal("the connection ends before anybody is to leave")
 	}
-	s.Leave()
+	s.DrainConnections()
 	late := s.dial(t)
-	for name, c := range map[string]*client{"kept": kept, "new": late} {
-		if got := c.send(get).reply("GET"); got.StatusCode != 200 || !got.Close {
+	for name, c := range map[string]*client{"kept": existing, "new": late} {
+		if got := c.send(get).readResponse("GET"); got.StatusCode != 200 || !got.Close {
 			t.Errorf("%s: %d, close %v", name, got.StatusCode, got.Close)
 		}
 		c.closed()
 	}
-	if got := s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").reply("GET"); got.StatusCode != 200 || !got.Close {
+	if got := s.dial(t).send("GET /health HTTP/1.1\r\nHost: gw\r\n\r\n").readResponse("GET"); got.StatusCode != 200 || !got.Close {
 		t.Errorf("the rest: %d, close %v", got.StatusCode, got.Close)
 	}
 }
@@ -137,7 +137,7 @@ func TestLeaveHTTP2(t *testing.T) {
 	if !reused() {
 		t.Error("a connection is not used again, though nobody is to leave")
 	}
-	s.Leave()
+	s.DrainConnections()
 	reused() // which is told to be the last
 
 	for late := time.Now().Add(10 * time.Second); reused(); time.Sleep(time.Millisecond) { // until the client has heard of it
@@ -167,7 +167,7 @@ func TestShutdownClosesUnused(t *testing.T) {
 	t.Parallel()
 	s := start(t, echo)
 	c := s.dial(t).send(get)
-	c.reply("GET")
+	c.readResponse("GET")
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -190,8 +190,8 @@ func TestEndedCallsAreAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			calls, end := context.WithCancel(t.Context())
-			s := startIn(calls, t, l, func(ctx context.Context, in *wire.Request, out wire.Responder) error {
-				_ = stream(nil)(ctx, in, out) // it ends with the context
+			s := startIn(calls, t, l, func(ctx context.Context, req *wire.Request, out wire.Responder) error {
+				_ = stream(nil)(ctx, req, out) // it ends with the context
 				_, err := out.Write([]byte("the end\n"))
 				return err
 			}, func(s *h1.Server) {

@@ -24,12 +24,12 @@ func (t *tlsReader) Read(p []byte) (int, error) {
 // drainTLSBuffer takes into the input what TLS has read of the connection and not given out: it
 // reads ahead, and gives out one record at a time. Nothing more is read.
 func (c *conn) drainTLSBuffer() {
-	if c.in == nil {
-		c.in = getBuffer()
+	if c.input == nil {
+		c.input = getBuffer()
 	}
-	c.tap.closed = true
-	_ = c.in.fill(c.nc, bufferBytes) // what is an error for ever is that of the next read, too
-	c.tap.closed = false
+	c.tlsReader.closed = true
+	_ = c.input.fill(c.nc, bufferBytes) // what is an error for ever is that of the next read, too
+	c.tlsReader.closed = false
 	c.consume(0)
 }
 

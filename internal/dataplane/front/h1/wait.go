@@ -11,9 +11,9 @@ import (
 
 // consume takes n bytes from the input, and parts with the buffer when it is empty.
 func (c *conn) consume(n int) {
-	if c.in.start += n; c.in.start == c.in.end {
-		c.in.release()
-		c.in = nil
+	if c.input.start += n; c.input.start == c.input.end {
+		c.input.release()
+		c.input = nil
 	}
 }
 
@@ -61,8 +61,8 @@ func (c *conn) await() error {
 // something to read, because a connection waits most of its life.
 func (c *conn) receive() error {
 	if c.tls || c.raw == nil {
-		c.in = getBuffer()
-		err := c.in.fill(c.nc, 0)
+		c.input = getBuffer()
+		err := c.input.fill(c.nc, 0)
 		if err != nil {
 			c.consume(0)
 		}
@@ -83,7 +83,7 @@ func (c *conn) arrive(fd uintptr) bool {
 	}
 	if n > 0 {
 		buf.end = n
-		c.in, c.failed = buf, nil
+		c.input, c.failed = buf, nil
 		return true
 	}
 	buf.release()
