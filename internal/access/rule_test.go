@@ -9,8 +9,8 @@ import (
 )
 
 // places of a user who is something in w and nothing elsewhere.
-func memberWith(role access.Role, on access.Switches) *access.Principal {
-	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Memberships: map[string]access.Membership{"w": {Role: role, Switches: on}}}
+func memberWith(role access.Role, enabled access.Switches) *access.Principal {
+	return &access.Principal{Kind: access.BySession, OrgID: "o", UserID: "u", OrgRole: access.Member, Memberships: map[string]access.Membership{"w": {Role: role, Switches: enabled}}}
 }
 
 func TestPeople(t *testing.T) {
@@ -60,9 +60,9 @@ func TestUserKeys(t *testing.T) {
 	p := memberWith(access.Member, access.Effective(nil, nil, nil))
 	p.Kind, p.KeyType, p.WorkspaceID = access.ByKey, access.WorkspaceUser, "w"
 	p.Scopes = access.NewScopes("configs.read", "configs.update", "completions.write")
-	at := access.Target{OrgID: "o", WorkspaceID: "w"}
+	target := access.Target{OrgID: "o", WorkspaceID: "w"}
 	for scope, ok := range map[access.Scope]bool{"configs.read": true, "configs.update": false, "configs.list": false} {
-		if err := access.Can(p, scope, at); (err == nil) != ok {
+		if err := access.Can(p, scope, target); (err == nil) != ok {
 			t.Errorf("%s: %v", scope, err)
 		}
 	}
@@ -70,11 +70,11 @@ func TestUserKeys(t *testing.T) {
 		t.Error(err)
 	}
 	p.OrgRole = access.Admin // an admin of the organisation is bound by scopes alone
-	if err := access.Can(p, "configs.update", at); err != nil {
+	if err := access.Can(p, "configs.update", target); err != nil {
 		t.Error(err)
 	}
 	p.OrgRole, p.Memberships = access.Member, nil // and who left the workspace by everything
-	if access.Can(p, "configs.read", at) == nil {
+	if access.Can(p, "configs.read", target) == nil {
 		t.Error("the key of somebody who left reads configs")
 	}
 }
@@ -95,12 +95,12 @@ func TestInForce(t *testing.T) {
 		{nil, access.Security{name: true}, access.Overrides{"configs": true}, false},
 	}
 	for _, c := range cases {
-		in := access.Effective(c.org, c.open, c.ws)
-		if on := in.Map()[name]; on != c.enabled {
-			t.Errorf("%+v: %v", c, on)
+		effective := access.Effective(c.org, c.open, c.ws)
+		if enabled := effective.Map()[name]; enabled != c.enabled {
+			t.Errorf("%+v: %v", c, enabled)
 		}
-		if want, err := json.Marshal(in.Map()); err != nil || string(in.JSON()) != string(want) {
-			t.Errorf("%+v is shown as %s, want %s, %v", c, in.JSON(), want, err)
+		if want, err := json.Marshal(effective.Map()); err != nil || string(effective.JSON()) != string(want) {
+			t.Errorf("%+v is shown as %s, want %s, %v", c, effective.JSON(), want, err)
 		}
 	}
 }

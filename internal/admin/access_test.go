@@ -83,11 +83,11 @@ func (w *accessWorld) hold(t *testing.T, c caller, l *rightsOf) {
 		return
 	}
 	for _, target := range []*site{w.main, w.second, w.otherOrg} {
-		locked, home := c.key == "S" || c.key == "U", c.otherOrg == (target == w.otherOrg)
-		if target == w.second && !l.inWorkspace || !l.inWorkspace && !home && !l.namesOrganisation() || l.unlocked && locked {
+		locked, local := c.key == "S" || c.key == "U", c.otherOrg == (target == w.otherOrg)
+		if target == w.second && !l.inWorkspace || !l.inWorkspace && !local && !l.namesOrganisation() || l.unlocked && locked {
 			continue
 		}
-		rec := w.ask(t, c.name, l, target, !locked || !home || target == w.second)
+		rec := w.ask(t, c.name, l, target, !locked || !local || target == w.second)
 		w.judge(t, c, l, target, rec)
 	}
 	for _, of := range w.unseen(c) {
@@ -184,13 +184,13 @@ func isMissing(rec *httptest.ResponseRecorder) bool {
 // answered like one that exists nowhere.
 func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *site) {
 	t.Helper()
-	home := w.callerSite(c)
-	workspaceID := map[bool]string{true: home.ws}[l.inWorkspace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
+	local := w.callerSite(c)
+	workspaceID := map[bool]string{true: local.ws}[l.inWorkspace && (l.named || !l.namesRecord()) && !(c.key == "S" || c.key == "U")]
 	for name, id := range of.ids {
-		if !strings.Contains(l.body, "<"+name+">") || strings.Contains(l.path, "<"+name+">") || home.ids[name] == id || id == "" || len(id) != 36 {
+		if !strings.Contains(l.body, "<"+name+">") || strings.Contains(l.path, "<"+name+">") || local.ids[name] == id || id == "" || len(id) != 36 {
 			continue
 		}
-		there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
+		there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
 		there[name], nowhere[name] = id, ident.NewID()
 		if name == "org" {
 			there["org"], nowhere["org"] = of.org, ident.NewID()
@@ -208,10 +208,10 @@ func (w *accessWorld) guessReferences(t *testing.T, c caller, l *rightsOf, of *s
 // guess: what a caller cannot read is answered like what exists nowhere.
 func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, of *site) {
 	t.Helper()
-	home := w.callerSite(c)
+	local := w.callerSite(c)
 	var names []string
-	there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
-	for name, id := range home.ids {
+	there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
+	for name, id := range local.ids {
 		if strings.Contains(l.path, "<"+name+">") && of.ids[name] != id {
 			there[name], nowhere[name] = of.ids[name], ident.NewID()
 			names = append(names, name)
@@ -222,7 +222,7 @@ func (w *accessWorld) guess(t *testing.T, c caller, l *rightsOf, of *site) {
 	}
 	w.checkSameResponse(t, c, l, of, there, nowhere, true)
 	for _, name := range names {
-		there, nowhere := maps.Clone(home.ids), maps.Clone(home.ids)
+		there, nowhere := maps.Clone(local.ids), maps.Clone(local.ids)
 		if slug := w.slugs[of.ids[name]]; slug != "" {
 			there[name], nowhere[name] = slug, "nowhere-"+slug
 			w.checkSameResponse(t, c, l, of, there, nowhere, false)

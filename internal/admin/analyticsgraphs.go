@@ -43,43 +43,43 @@ var graphs = []graph{
 		func(f *record.Metrics) requestsSummary {
 			return requestsSummary{f.Requests, f.Requests - f.Errors, f.Errors}
 		},
-		func(at resource.Stamp, f *record.Metrics) requestsPoint {
-			return requestsPoint{at, f.Requests, f.Requests - f.Errors, f.Errors}
+		func(start resource.Stamp, f *record.Metrics) requestsPoint {
+			return requestsPoint{start, f.Requests, f.Requests - f.Errors, f.Errors}
 		}),
 	overTime("cost", "getCostGraph", "Cost over time", record.MetricCost,
 		func(f *record.Metrics) costSummary { return costSummary{cents(f.Cost), f.Per(cents(f.Cost))} },
-		func(at resource.Stamp, f *record.Metrics) costPoint {
-			return costPoint{at, cents(f.Cost), f.Per(cents(f.Cost))}
+		func(start resource.Stamp, f *record.Metrics) costPoint {
+			return costPoint{start, cents(f.Cost), f.Per(cents(f.Cost))}
 		}),
 	overTime("latency", "getLatencyGraph", "Latency over time", record.MetricLatency|record.MetricPercentiles,
 		func(f *record.Metrics) latencySummary {
 			return latencySummary{f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		},
-		func(at resource.Stamp, f *record.Metrics) latencyPoint {
-			return latencyPoint{at, f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
+		func(start resource.Stamp, f *record.Metrics) latencyPoint {
+			return latencyPoint{start, f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		}),
 	overTime("tokens", "getTokensGraph", "Tokens over time", record.MetricTokens,
 		func(f *record.Metrics) tokensSummary { return tokensSummary{f.Tokens, f.Per(float64(f.Tokens))} },
-		func(at resource.Stamp, f *record.Metrics) tokensPoint {
-			return tokensPoint{at, f.Tokens, f.Per(float64(f.Tokens))}
+		func(start resource.Stamp, f *record.Metrics) tokensPoint {
+			return tokensPoint{start, f.Tokens, f.Per(float64(f.Tokens))}
 		}),
 	overTime("users", "getUsersGraph", "End users over time", record.MetricUsers,
 		func(f *record.Metrics) countSummary { return countSummary{f.Users} },
-		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Users} }),
+		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Users} }),
 	overTime("users/requests", "getUserRequestsGraph", "Requests per end user over time", record.MetricUsers,
 		func(f *record.Metrics) userRequestsSummary {
 			return userRequestsSummary{f.Requests, f.Users, share(float64(f.UserRequests), f.Users)}
 		},
-		func(at resource.Stamp, f *record.Metrics) averagePoint {
-			return averagePoint{at, share(float64(f.UserRequests), f.Users)}
+		func(start resource.Stamp, f *record.Metrics) averagePoint {
+			return averagePoint{start, share(float64(f.UserRequests), f.Users)}
 		}),
 	overTime("errors", "getErrorsGraph", "Errors over time", record.MetricErrors,
 		func(f *record.Metrics) countSummary { return countSummary{f.Errors} },
-		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Errors} }),
+		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Errors} }),
 	overTime("errors/rate", "getErrorRateGraph", "Share of errors over time", record.MetricErrors,
 		func(f *record.Metrics) rateSummary { return rateSummary{percent(f.Errors, f.Requests)} },
-		func(at resource.Stamp, f *record.Metrics) ratePoint {
-			return ratePoint{at, percent(f.Errors, f.Requests)}
+		func(start resource.Stamp, f *record.Metrics) ratePoint {
+			return ratePoint{start, percent(f.Errors, f.Requests)}
 		}),
 	drawn(graph{path: "errors/stacks", id: "getErrorStacksGraph", title: "Errors by status over time", by: record.ByStatus}, errorStacks),
 	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Errors by status", by: record.ByStatus, still: true}, errorStatuses),
@@ -90,14 +90,14 @@ var graphs = []graph{
 	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", metrics: record.MetricCache}, cacheHits),
 	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.MetricCache,
 		func(*record.Metrics) resource.Empty { return resource.Empty{} },
-		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, hitLatency(f)} }),
+		func(start resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{start, hitLatency(f)} }),
 	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) countSummary { return countSummary{f.Feedbacks} },
-		func(at resource.Stamp, f *record.Metrics) countPoint { return countPoint{at, f.Feedbacks} }),
+		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Feedbacks} }),
 	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", metrics: record.MetricFeedback, by: record.ByScore, still: true}, scores),
 	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) averageSummary { return averageSummary{weighted(f)} },
-		func(at resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{at, weighted(f)} }),
+		func(start resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{start, weighted(f)} }),
 	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", metrics: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
 	{
 		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", metrics: record.MetricCache | record.MetricLatency, still: true,
@@ -126,8 +126,8 @@ func drawn[S, P any](g graph, show func(s *series) (S, []P)) graph {
 
 // overTime is a graph whose summary comes of the figures of all the time, and each point
 // of those of a bucket.
-func overTime[S, P any](path, id, title string, want record.MetricSet, total func(*record.Metrics) S, point func(at resource.Stamp, f *record.Metrics) P) graph {
-	return drawn(graph{path: path, id: id, title: title, metrics: want}, func(s *series) (S, []P) {
+func overTime[S, P any](path, id, title string, metrics record.MetricSet, total func(*record.Metrics) S, point func(start resource.Stamp, f *record.Metrics) P) graph {
+	return drawn(graph{path: path, id: id, title: title, metrics: metrics}, func(s *series) (S, []P) {
 		points := make([]P, len(s.buckets))
 		for i := range s.buckets {
 			points[i] = point(stamp(s.buckets[i].Start), &s.buckets[i].Metrics)
@@ -171,8 +171,8 @@ func (k deps) draw(ctx context.Context, c *resource.Call, g *graph) (any, error)
 }
 
 // fill puts the figures of the buckets and of all together into a series.
-func (k deps) fill(ctx context.Context, a record.Analysis, want record.MetricSet, s *series) error {
-	a.Metrics = want
+func (k deps) fill(ctx context.Context, a record.Analysis, metrics record.MetricSet, s *series) error {
+	a.Metrics = metrics
 	page, err := k.Logs.Analyse(ctx, a)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (k deps) fill(ctx context.Context, a record.Analysis, want record.MetricSet
 		s.bucketAt(&a, r.Start).AnalysisRow = r
 		s.total.Add(&r.Metrics)
 	}
-	if want&record.NonAdditiveMetrics == 0 {
+	if metrics&record.NonAdditiveMetrics == 0 {
 		return nil
 	}
 	a.Step = 0
@@ -198,8 +198,8 @@ func (s *series) bucketAt(a *record.Analysis, start time.Time) *bucket {
 
 // bucketsOf are the empty buckets of all the time of an analysis.
 func bucketsOf(a *record.Analysis) (out []bucket) {
-	for at := a.Bucket(a.Query.From); at.Before(a.Query.To); at = at.Add(a.Step) {
-		out = append(out, bucket{AnalysisRow: record.AnalysisRow{Start: at}})
+	for start := a.Bucket(a.Query.From); start.Before(a.Query.To); start = start.Add(a.Step) {
+		out = append(out, bucket{AnalysisRow: record.AnalysisRow{Start: start}})
 	}
 	return out
 }

@@ -104,11 +104,11 @@ func readRequested[Entry, W any](ctx context.Context, tx resource.Tx, c *resourc
 	for i, in := range list {
 		names[i], wants[i] = parse(i, in)
 	}
-	places, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
+	workspaces, err := namedWorkspaces(ctx, tx, c.OrgID, names, fault.ReferenceMissing)
 	if err != nil {
 		return nil, err
 	}
-	for i, workspace := range places {
+	for i, workspace := range workspaces {
 		out[workspace.ID] = wants[i]
 	}
 	return out, nil

@@ -63,14 +63,14 @@ func (k deps) putGrants(ctx context.Context, tx resource.Tx, c *resource.Call, c
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := readRequested(ctx, tx, c, present, body.Override, body.Workspaces, body.parseEntry)
+	requested, err := readRequested(ctx, tx, c, present, body.Override, body.Workspaces, body.parseEntry)
 	if err != nil {
 		return nil, err
 	}
 	g := grantEditor{k: k, tx: tx, c: c, integration: ch.New, present: present}
 	for _, enabled := range []bool{false, true} {
-		for _, id := range slices.Sorted(maps.Keys(wanted)) {
-			if w := wanted[id]; w.enabled == enabled {
+		for _, id := range slices.Sorted(maps.Keys(requested)) {
+			if w := requested[id]; w.enabled == enabled {
 				if err := g.set(ctx, id, w); err != nil {
 					return nil, err
 				}

@@ -90,13 +90,13 @@ func (w *ageing) run(t *testing.T, names ...string) {
 
 func (w *ageing) job(t *testing.T, name string) admin.Job {
 	t.Helper()
-	letters, err := mail.NewTemplateSet("", mail.Brand{})
+	templates, err := mail.NewTemplateSet("", mail.Brand{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := admin.Jobs(admin.Parts{
 		Store: w.watch, Box: w.box, Hasher: w.hasher, Clock: w.clock, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), KeyPrefix: "sk-",
-		Wake: func() { w.wakes++ }, Mail: w.mailer, Templates: letters, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
+		Wake: func() { w.wakes++ }, Mail: w.mailer, Templates: templates, Meters: w.watch, LogRetention: tenant.Retention{Metrics: new(365)},
 	})
 	i := slices.IndexFunc(jobs, func(j admin.Job) bool { return j.Name == name })
 	if i < 0 {

@@ -226,8 +226,8 @@ func meterLimits[T any](ctx context.Context, k deps, tx resource.Tx, c *resource
 	if ch.New.Kind == tenant.WorkspaceKind {
 		workspaceID = ch.New.ID
 	}
-	of := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: workspaceID}
-	return k.meter(ctx, tx, c.Now, of, meterChange{before, after, sent, resets(ch.Sent)})
+	subject := quota.Subject{Kind: ch.New.Kind, ID: ch.New.ID, OrgID: ch.New.OrgID, WorkspaceID: workspaceID}
+	return k.meter(ctx, tx, c.Now, subject, meterChange{before, after, sent, resets(ch.Sent)})
 }
 
 // meterChange is what a change means for the meters of a carrier.

@@ -284,13 +284,13 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 }
 
 // plainURL checks an address that is shown to people, and takes the version off it.
-func plainURL(u *string, at string) error {
+func plainURL(u *string, path string) error {
 	if *u == "" {
 		return nil
 	}
 	p, err := url.Parse(*u)
 	if err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" || p.User != nil || p.Fragment != "" {
-		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").WithParam(at)
+		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").WithParam(path)
 	}
 	*u = strings.TrimSuffix(strings.TrimSuffix(*u, "/"), "/v1")
 	return nil

@@ -140,7 +140,7 @@ const maskPrefix = "masked_"
 
 // withoutMasks is an object of a body without the masks that it repeats from the answer shown.
 // At is where it stands.
-func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, at string) (map[string]json.RawMessage, error) {
+func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, path string) (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage, len(sent))
 	for name, raw := range sent {
 		mask, there := shown[name]
@@ -148,7 +148,7 @@ func withoutMasks(sent map[string]json.RawMessage, shown map[string]any, at stri
 		case !there || !strings.HasPrefix(name, maskPrefix):
 			out[name] = raw
 		case !sameJSON(raw, mask):
-			return nil, fault.Newf(fault.InvalidParameter, "shows what is stored, masked, and cannot be changed; send %s itself", strings.TrimPrefix(name, maskPrefix)).WithParam(at + "." + name)
+			return nil, fault.Newf(fault.InvalidParameter, "shows what is stored, masked, and cannot be changed; send %s itself", strings.TrimPrefix(name, maskPrefix)).WithParam(path + "." + name)
 		}
 	}
 	return out, nil
@@ -309,14 +309,14 @@ func (s secrets) blame(f *fault.Error, provided provider.Values) error {
 		if f.Param != field.Name && !slices.Contains(field.Headers, f.Param) && (field.Name != provider.Key || f.Param != "authorization") {
 			continue
 		}
-		at := s.fieldPath(field.Name)
+		path := s.fieldPath(field.Name)
 		if field.Name == provider.Key {
-			at = provider.Key
+			path = provider.Key
 		}
 		if provided[field.Name] == "" {
-			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).WithParam(at)
+			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).WithParam(path)
 		}
-		return fault.New(fault.InvalidParameter, f.Text()).WithParam(at)
+		return fault.New(fault.InvalidParameter, f.Text()).WithParam(path)
 	}
 	if f.Param == "x-gateway-custom-host" {
 		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).WithParam(s.fieldPath(customHost))

@@ -97,16 +97,16 @@ func (k deps) unreached(err error) error {
 	if fault.Has(err, fault.AddressRefused) {
 		return fault.From(err)
 	}
-	told := err
+	reported := err
 	if u := (*url.Error)(nil); errors.As(err, &u) { // it repeats the address, which may carry a key
-		told = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
+		reported = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
 	}
-	k.Log.Info("an upstream that was tried cannot be reached", "error", told.Error())
+	k.Log.Info("an upstream that was tried cannot be reached", "error", reported.Error())
 	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").WithCause(err)
 }
 
 // firstEvent reads events until one is what is waited for, and returns its data.
-func firstEvent(from io.Reader, whole func([]byte) bool) ([]byte, error) {
+func firstEvent(from io.Reader, isComplete func([]byte) bool) ([]byte, error) {
 	var data []byte
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxTrialBytes)
@@ -116,14 +116,14 @@ func firstEvent(from io.Reader, whole func([]byte) bool) ([]byte, error) {
 			data = append(append(data, bytes.TrimPrefix(rest, []byte(" "))...), '\n')
 			continue
 		}
-		if len(line) == 0 && whole(data) {
+		if len(line) == 0 && isComplete(data) {
 			return data, nil
 		}
 		if len(line) == 0 {
 			data = nil
 		}
 	}
-	if whole(data) {
+	if isComplete(data) {
 		return data, nil
 	}
 	return nil, lines.Err()

@@ -118,13 +118,13 @@ func (f *serverKind[I, S]) after(ctx context.Context, tx resource.Tx, c *resourc
 
 // isServerUsable reports whether a server may be used: its integration is there, and its
 // workspace may use that. What takes the access away disables the server.
-func isServerUsable(in resource.Record, workspaceID string) bool {
-	return in.Status == resource.Active && slices.Contains(grantedTo(in.Index), workspaceID)
+func isServerUsable(integration resource.Record, workspaceID string) bool {
+	return integration.Status == resource.Active && slices.Contains(grantedTo(integration.Index), workspaceID)
 }
 
 // serverStatus is the status of a server as answers show it.
-func serverStatus(in resource.Record, workspaceID string) string {
-	if isServerUsable(in, workspaceID) {
+func serverStatus(integration resource.Record, workspaceID string) string {
+	if isServerUsable(integration, workspaceID) {
 		return resource.Active
 	}
 	return resource.Archived
@@ -165,14 +165,14 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	}
 	to := f.fieldsOf(&ch.New.Value)
 	*to.owner = c.Principal.Actor()
-	in, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
-	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*in, ch.New.WorkspaceID) {
+	integration, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
+	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*integration, ch.New.WorkspaceID) {
 		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).WithParam(f.field)
 	}
 	if err != nil {
 		return err
 	}
-	*to.integrationID = in.ID
+	*to.integrationID = integration.ID
 	return nil
 }
 

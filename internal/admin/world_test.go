@@ -502,12 +502,12 @@ func (m *memoryLogs) now(ctx context.Context) (*logstoretest.Memory, error) {
 			return nil, err
 		}
 	}
-	said, err := m.feedback.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: 1000, Newest: true})
+	feedbacks, err := m.feedback.List(ctx, resource.Query{Kind: record.FeedbackKind, Limit: 1000, Newest: true})
 	if err != nil {
 		return nil, err
 	}
 	var batch logstore.FeedbackBatch
-	for _, r := range said {
+	for _, r := range feedbacks {
 		var f record.Feedback
 		if err := json.Unmarshal(r.Body, &f); err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ type lines struct {
 	number int
 }
 
-func newLines(in io.Reader) *lines { return &lines{reader: bufio.NewReaderSize(in, 64<<10)} }
+func newLines(input io.Reader) *lines { return &lines{reader: bufio.NewReaderSize(input, 64<<10)} }
 
 // next returns a line with its newline, valid until the next call. io.EOF at the
 // end; errCut when the last line has no newline.

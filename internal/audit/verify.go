@@ -29,8 +29,8 @@ type Options struct {
 
 // Verify reads an export to its end, in constant memory, and returns what it holds,
 // or the first *Fault. Other errors are those of reading.
-func Verify(in io.Reader, key PublicKey, o Options) (Report, error) {
-	v := &verifier{lines: newLines(in), key: key, known: o.Known}
+func Verify(input io.Reader, key PublicKey, o Options) (Report, error) {
+	v := &verifier{lines: newLines(input), key: key, known: o.Known}
 	if o.Known != nil && !o.Known.Holds(key) {
 		return Report{}, v.fault(WrongKey, 0, "the published checkpoint was not signed with the key given, or was edited")
 	}

@@ -22,8 +22,8 @@ type OutageLog struct {
 }
 
 // NewOutageLog makes one of which the log says is, and over at its end.
-func NewOutageLog(log *slog.Logger, is, over string) *OutageLog {
-	return &OutageLog{log: log, is: is, endMessage: over}
+func NewOutageLog(log *slog.Logger, is, endMessage string) *OutageLog {
+	return &OutageLog{log: log, is: is, endMessage: endMessage}
 }
 
 // Failed notes that a try failed, with attributes for the log.

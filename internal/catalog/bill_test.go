@@ -163,15 +163,15 @@ func TestBoundIsNear(t *testing.T) {
 func TestBillingDoesNotAllocate(t *testing.T) {
 	all := tariffs(t)
 	terms := make([]catalog.Term, 0, 8)
-	for _, of := range []string{"tokens plain", "tokens writes", "modes tiers"} {
-		tariff := all[of]
+	for _, name := range []string{"tokens plain", "tokens writes", "modes tiers"} {
+		tariff := all[name]
 		if n := testing.AllocsPerRun(100, func() {
 			u := catalog.Count(llm.Usage{InputTokens: 1200, CachedTokens: 200, OutputTokens: 500, ReasoningTokens: 90, Reported: true})
 			if b := tariff.Cost(&u, terms); b.Cost == 0 || tariff.MaxCost(&catalog.Limits{Input: 1200, Output: 4096}) < b.Cost {
 				t.Error("no cost")
 			}
 		}); n != 0 {
-			t.Errorf("%s: %v allocations", of, n)
+			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
 }

@@ -45,13 +45,13 @@ func (s *rateSource) find(key string) (price *Price, tenths int64) {
 		}
 		return nil
 	}
-	switch own, half, shared := lookup(s.direct), lookup(s.halved), lookup(s.shared); {
-	case own != nil:
-		return own, 10
-	case half != nil && (!isUnit || key == longWrite):
-		return half, 5
-	case half != nil:
-		return half, 10
+	switch direct, halved, shared := lookup(s.direct), lookup(s.halved), lookup(s.shared); {
+	case direct != nil:
+		return direct, 10
+	case halved != nil && (!isUnit || key == longWrite):
+		return halved, 5
+	case halved != nil:
+		return halved, 10
 	case isUnit && key != longWrite:
 		return shared, 10
 	}

@@ -182,8 +182,8 @@ func (m *modes) tiersFor(mode Execution) tiers { return m[max(0, slices.Index(ex
 // ones.
 func (t *RateCard) regionPrices(name string) *modes {
 	for _, regionName := range [...]string{name, defaultModel} {
-		if own := t.regionModes(regionName); own != nil {
-			return own
+		if found := t.regionModes(regionName); found != nil {
+			return found
 		}
 	}
 	return &t.plain

@@ -374,18 +374,18 @@ func TestManyBackgroundResponses(t *testing.T) {
 	t.Parallel()
 	const calls = 50
 	var mu sync.Mutex
-	looks := map[string]int{}
+	polls := map[string]int{}
 	up := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		id := strings.TrimPrefix(r.URL.Path, "/v1/responses/")
 		if r.Method == "POST" {
-			id = fmt.Sprintf("resp_%d", len(looks))
-			looks[id] = 0
+			id = fmt.Sprintf("resp_%d", len(polls))
+			polls[id] = 0
 		}
-		looks[id]++
+		polls[id]++
 		state := queued
-		if looks[id] > 4 {
+		if polls[id] > 4 {
 			state = completed
 		}
 		out.Header().Set("content-type", "application/json")

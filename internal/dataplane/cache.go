@@ -12,8 +12,8 @@ type cache[K comparable, V any] struct {
 	known map[K]V
 }
 
-func newCache[K comparable, V any](most int) *cache[K, V] {
-	return &cache[K, V]{maxEntries: most, known: make(map[K]V)}
+func newCache[K comparable, V any](maxEntries int) *cache[K, V] {
+	return &cache[K, V]{maxEntries: maxEntries, known: make(map[K]V)}
 }
 
 func (c *cache[K, V]) get(k K) (v V, ok bool) {

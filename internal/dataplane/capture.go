@@ -54,14 +54,14 @@ func (c *capture) bytes() []byte {
 
 // join moves what was kept to one room for at least n bytes.
 func (c *capture) join(n int) {
-	whole := wire.GetBuffer(n)
-	data := (*whole)[:0]
+	full := wire.GetBuffer(n)
+	data := (*full)[:0]
 	for _, buf := range c.full {
 		data = append(data, *buf...)
 	}
 	data = append(data, (*c.last)[:c.used]...)
 	c.free()
-	c.last, c.used, c.held = whole, len(data), len(data)
+	c.last, c.used, c.held = full, len(data), len(data)
 }
 
 // isComplete reports whether all that passed by was kept.

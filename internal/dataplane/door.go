@@ -33,10 +33,10 @@ func (g *Gateway) limitCaller(ctx context.Context, x *exchange) error {
 		return nil
 	}
 	p := &x.key.Principal
-	key, place := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
-	x.limits = callerLimits{key, place}
+	key, workspace := x.dir.Limits(keys.Kind, p.ID), x.dir.Limits(tenant.WorkspaceKind, p.WorkspaceID)
+	x.limits = callerLimits{key, workspace}
 	h := append(x.scratch.caller[:0], key.Budgets...) // of amount 0: whether anything is left, as of rates of tokens; each attempt takes from both
-	h = append(append(append(h, place.Budgets...), place.Rates...), key.Rates...)
+	h = append(append(append(h, workspace.Budgets...), workspace.Rates...), key.Rates...)
 	for i := range h {
 		h[i].Org = p.OrgID
 	}

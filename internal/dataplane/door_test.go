@@ -36,12 +36,12 @@ func (r *rig) share(s *redistest.Server) *shared {
 // startNode runs a node until the test ends, and waits until Redis can be asked.
 func startNode(t testing.TB, s *redistest.Server) *shared {
 	t.Helper()
-	figures := redis.NewMetrics()
+	metrics := redis.NewMetrics()
 	n := &shared{registry: prometheus.NewRegistry()}
-	n.registry.MustRegister(figures.Collectors()...)
+	n.registry.MustRegister(metrics.Collectors()...)
 	var err error
 	n.Limiter, err = redis.New(redis.Options{
-		Node: ident.NewID(), Server: redis.Server{Addresses: []string{s.Address}, Timeout: 2 * time.Second}, Local: quota.NewLimiter(), Grace: -1, Metrics: figures,
+		Node: ident.NewID(), Server: redis.Server{Addresses: []string{s.Address}, Timeout: 2 * time.Second}, Local: quota.NewLimiter(), Grace: -1, Metrics: metrics,
 		Meters: func(context.Context, quota.CounterID) (quota.Meter, bool, error) { return quota.Meter{}, false, nil },
 	})
 	if err != nil {
@@ -100,8 +100,8 @@ func TestOneQuestion(t *testing.T) {
 	for range calls {
 		chat()
 	}
-	if asked := n.redisWaits(t) - before; asked != calls {
-		t.Errorf("%d calls asked %d times", calls, asked)
+	if waits := n.redisWaits(t) - before; waits != calls {
+		t.Errorf("%d calls asked %d times", calls, waits)
 	}
 	for i, want := range []int64{1 + calls, (1 + calls) * 68} {
 		h := keyPlan.Rates[i]

@@ -259,11 +259,11 @@ func TestUnknownAnswerCountsAtItsMaximum(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, func(s *dataplane.Settings) { s.IdleTimeout = time.Minute }, k.set)
-			answer := c.response
+			response := c.response
 			if k.name == "too much is read on" {
-				answer = strings.Repeat(" ", 1<<20) + answer
+				response = strings.Repeat(" ", 1<<20) + response
 			}
-			up, plan := newCounting(t, answer, k.late), r.tokenBudget()
+			up, plan := newCounting(t, response, k.late), r.tokenBudget()
 			records := 1
 			if k.timeout != "" {
 				r.call("POST", c.path, c.body, up.headers(c.p, "x-gateway-request-timeout: "+k.timeout)...)

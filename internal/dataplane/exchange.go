@@ -82,26 +82,26 @@ type exchange struct {
 	status         int
 }
 
-func (g *Gateway) newExchange(in *wire.Request, out wire.Responder) *exchange {
+func (g *Gateway) newExchange(req *wire.Request, out wire.Responder) *exchange {
 	g.open.Add(1)
 	if len(g.set.TrustedProxies) > 0 {
-		in.Remote = g.set.TrustedProxies.Client(in.Remote, in.Header.Values("x-forwarded-for")...)
+		req.Remote = g.set.TrustedProxies.Client(req.Remote, req.Header.Values("x-forwarded-for")...)
 	}
 	r, now := acquireScratch(), g.Clock.Now()
 	x := &r.exchange
-	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started = g, r, in, out, g.Directory(), ident.NewIDAt(now), now
-	addr := llm.Locate(in.Method, in.Path)
+	x.g, x.scratch, x.req, x.out, x.dir, x.id, x.started = g, r, req, out, g.Directory(), ident.NewIDAt(now), now
+	addr := llm.Locate(req.Method, req.Path)
 	x.alias, x.deployed = addr.Alias, addr.Deployment
-	x.match, x.path = lookup(in.Method, addr.Rest)
+	x.match, x.path = lookup(req.Method, addr.Rest)
 	if x.match.Endpoint == llm.Proxy {
-		if m, ok := lookupAnthropicBatch(in.Method, x.path); ok {
+		if m, ok := lookupAnthropicBatch(req.Method, x.path); ok {
 			x.match, x.nativeClient = m, true
 		}
 	}
-	x.ctl.read(in.Header, g.set.HeaderAliases)
+	x.ctl.read(req.Header, g.set.HeaderAliases)
 	x.nativeClient = x.nativeClient || x.isNativeClient()
-	x.shown = sealed.Path(in.Path)
-	x.trace = readTrace(&x.ctl, in.Method, x.shown, x.id)
+	x.shown = sealed.Path(req.Path)
+	x.trace = readTrace(&x.ctl, req.Method, x.shown, x.id)
 	return x
 }
 

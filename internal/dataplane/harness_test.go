@@ -307,8 +307,8 @@ func (d *directory) Limits(kind, id string) *quota.Plan {
 	}
 	return quota.NoPlan()
 }
-func (d *directory) IntegrationLimits(integration, place string) *quota.Plan {
-	return d.Limits(quota.IntegrationWorkspace, integration+"/"+place)
+func (d *directory) IntegrationLimits(integration, workspaceID string) *quota.Plan {
+	return d.Limits(quota.IntegrationWorkspace, integration+"/"+workspaceID)
 }
 func (d *directory) Policies(string) *quota.Policies                       { return d.policies }
 func (d *directory) Agreement(*credential.Account) *catalog.PriceOverrides { return nil }
@@ -321,9 +321,9 @@ func newDirectory(h *keys.Hasher) *directory {
 	return d
 }
 
-func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, place string, scopes ...string) *keys.Entry {
+func (d *directory) add(h *keys.Hasher, raw string, t access.KeyType, workspaceID string, scopes ...string) *keys.Entry {
 	e := &keys.Entry{Status: "active", Principal: access.Principal{
-		Kind: access.ByKey, ID: ident.NewID(), Name: raw[:8], KeyType: t, OrgID: org, WorkspaceID: place, Scopes: access.NewScopes(scopes...),
+		Kind: access.ByKey, ID: ident.NewID(), Name: raw[:8], KeyType: t, OrgID: org, WorkspaceID: workspaceID, Scopes: access.NewScopes(scopes...),
 	}, Key: keys.Key{Type: t, Scopes: scopes, Secret: keys.Secret{Hash: h.Sum(raw)}}}
 	d.keys[h.Sum(raw)] = e
 	return e

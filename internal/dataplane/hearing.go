@@ -102,7 +102,7 @@ func (h *transcriptionMeter) begin(ctx context.Context, item string) error {
 
 // attempt is one for a stretch of speech. It has a room of its own, since the holds of the
 // conversation stay taken meanwhile.
-func (h *transcriptionMeter) attempt(of *audioSegment) *attempt {
+func (h *transcriptionMeter) attempt(segment *audioSegment) *attempt {
 	parent, r, now := h.s.a, acquireScratch(), h.s.g.Clock.Now()
 	parent.x.attempts++
 	r.exchange = *parent.x
@@ -110,7 +110,7 @@ func (h *transcriptionMeter) attempt(of *audioSegment) *attempt {
 	x.scratch, x.match, x.holds = r, llm.Match{Endpoint: llm.CreateTranscription, Body: llm.NoBody}, nil
 	return &attempt{
 		x: x, target: parent.target, number: x.attempts - 1, started: now, called: now, stream: true,
-		spec: parent.spec, account: parent.account, values: parent.values, model: h.model, segment: of, auxiliary: true,
+		spec: parent.spec, account: parent.account, values: parent.values, model: h.model, segment: segment, auxiliary: true,
 	}
 }
 

@@ -43,11 +43,11 @@ func (f *factory) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := r.Method + " " + r.URL.EscapedPath()
-	f.seen[at]++
-	body, ok := f.answers[at]
+	route := r.Method + " " + r.URL.EscapedPath()
+	f.seen[route]++
+	body, ok := f.answers[route]
 	typ := "application/json"
-	if strings.HasSuffix(at, "/content") {
+	if strings.HasSuffix(route, "/content") {
 		typ = "application/octet-stream"
 	}
 	out.Header().Set("content-type", typ)
@@ -55,22 +55,22 @@ func (f *factory) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	case !ok:
 		out.WriteHeader(404)
 		body = `{"error":{"message":"not here","type":"invalid_request_error"}}`
-	case f.codes[at] != 0:
-		out.WriteHeader(f.codes[at])
+	case f.codes[route] != 0:
+		out.WriteHeader(f.codes[route])
 	}
 	_, _ = io.WriteString(out, body)
 }
 
-func (f *factory) handle(at, body string) {
+func (f *factory) handle(route, body string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.answers[at] = body
+	f.answers[route] = body
 }
 
-func (f *factory) calls(at string) int {
+func (f *factory) calls(route string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.seen[at]
+	return f.seen[route]
 }
 
 // advancedClock is a clock that is set forward.
@@ -378,7 +378,7 @@ func TestJobThatIsForgottenCountsWithItsMaximum(t *testing.T) {
 	w.takeBatch()
 	w.upload(t, "batch", twoLines(requestLine), savedWorks)
 	w.call("POST", "/v1/batches", createBatch, savedWorks)
-	bound := w.store.Jobs()[0].MaxCostNano
+	maxCost := w.store.Jobs()[0].MaxCostNano
 	w.up.mu.Lock()
 	delete(w.up.answers, "GET /v1/batches/batch_a")
 	w.up.mu.Unlock()
@@ -386,7 +386,7 @@ func TestJobThatIsForgottenCountsWithItsMaximum(t *testing.T) {
 		w.turn()
 	}
 	last := w.journal.some(t, 3)[2]
-	if last.Spend.State != "unknown" || last.Spend.Cost != bound || last.Outcome != record.Failed || len(w.store.Jobs()) != 0 || w.used(plan) != bound {
+	if last.Spend.State != "unknown" || last.Spend.Cost != maxCost || last.Outcome != record.Failed || len(w.store.Jobs()) != 0 || w.used(plan) != maxCost {
 		t.Errorf("%+v, %s", last.Spend, last.Error)
 	}
 }
@@ -407,9 +407,9 @@ func TestMessageBatch(t *testing.T) {
 			if a := w.call("POST", path, body, savedWorks, "anthropic-version: 2023-06-01"); a.StatusCode != 200 {
 				t.Fatalf("%d %s", a.StatusCode, a.Text)
 			}
-			bound := w.store.Jobs()[0].MaxCostNano
-			if bound < 2*200*2_500 || w.used(plan) != bound {
-				t.Errorf("holds %d, used %d", bound, w.used(plan))
+			maxCost := w.store.Jobs()[0].MaxCostNano
+			if maxCost < 2*200*2_500 || w.used(plan) != maxCost {
+				t.Errorf("holds %d, used %d", maxCost, w.used(plan))
 			}
 			w.turn()
 			if last := w.journal.some(t, 2)[1]; last.Spend.Cost != 1000*500+40*2_500 || last.Spend.State != "settled" {
@@ -472,9 +472,9 @@ func TestFinetuningIsBilledByTrainedTokens(t *testing.T) {
 	if a := w.call("POST", "/v1/fine_tuning/jobs", body, savedWorks); a.StatusCode != 200 {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
-	bound := w.store.Jobs()[0].MaxCostNano
-	if tokens := bound / 3000; w.used(plan) != bound || tokens < int64(30*len(example)) || tokens > int64(60*len(example)) {
-		t.Errorf("holds %d for %d tokens", bound, tokens)
+	maxCost := w.store.Jobs()[0].MaxCostNano
+	if tokens := maxCost / 3000; w.used(plan) != maxCost || tokens < int64(30*len(example)) || tokens > int64(60*len(example)) {
+		t.Errorf("holds %d for %d tokens", maxCost, tokens)
 	}
 	w.turn()
 	last := w.journal.some(t, 3)[2]

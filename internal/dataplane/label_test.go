@@ -119,8 +119,8 @@ func TestAnswersAreJudgedByTheirBytes(t *testing.T) {
 }
 
 // judged is the answer to a call whose upstream says reply under a label.
-func (r *rig) judged(c unifiedCall, label, reply string) callResult {
-	r.up.Script(upstream.Always(labelled(label, reply)))
+func (r *rig) judged(c unifiedCall, label, response string) callResult {
+	r.up.Script(upstream.Always(labelled(label, response)))
 	return r.ask(c, "")
 }
 

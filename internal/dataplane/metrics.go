@@ -40,7 +40,7 @@ func NewMetrics() *Metrics {
 	firstByte := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_first_byte_seconds", Help: "Time from the start of an attempt to the first byte of the provider's answer: of a stream, to the first token.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"provider"})
 	fallback := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_fallbacks_total", Help: "Attempts that are not the first of their request, by provider."}, []string{"provider"})
 	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_refusals_total", Help: "Requests that ended with an error of the gateway: limits, budgets, rights, bad requests and providers out of reach, by its code."}, []string{"code"})
-	lost := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
+	dropped := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
 	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "What calls cost, by provider and state of their ledger line."}, []string{"provider", "state"})
 	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls that have no cost, because the model or what it used has no price, by provider and reason."}, []string{"provider", "reason"})
 	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts for which the cache of answers was asked, by what it said: HIT, MISS, …"}, []string{"status"})
@@ -55,8 +55,8 @@ func NewMetrics() *Metrics {
 		cost:     newSeries(func(provider, state string) prometheus.Counter { return cost.WithLabelValues(provider, state) }),
 		unpriced: newSeries(func(provider, reason string) prometheus.Counter { return unpriced.WithLabelValues(provider, reason) }),
 		first:    newSeries(func(provider, _ string) prometheus.Observer { return firstByte.WithLabelValues(provider) }),
-		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: lost, recalled: recalled,
-		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, lost, cost, unpriced, recalled, checks},
+		retries:  retries, fallback: fallback, refusals: refusals, droppedRecords: dropped, recalled: recalled,
+		all: []prometheus.Collector{requests, seconds, attempts, firstByte, retries, fallback, refusals, tokens, dropped, cost, unpriced, recalled, checks},
 	}
 }
 

@@ -215,10 +215,10 @@ func TestBudgetHolds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	plan := r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.Cost, 0.01)}})
-	var inside, most atomic.Int64
+	var inside, peak atomic.Int64
 	r.up.Handle("/v1/chat/completions", func(upstream.Seen) *upstream.Response {
 		n := inside.Add(1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		for m := peak.Load(); n > m && !peak.CompareAndSwap(m, n); m = peak.Load() {
 		}
 		defer inside.Add(-1)
 		a := chatOf(12, 100)

@@ -226,13 +226,13 @@ func (s *reservation) pays(unit string) bool {
 }
 
 // memory is the largest that tools ask for of a container.
-func memory(tools []byte) (most string) {
+func memory(tools []byte) (largest string) {
 	for _, size := range dialect.ContainerMemories() {
 		if splice.ContainsText(tools, `"`+size+`"`) {
-			most = size
+			largest = size
 		}
 	}
-	return most
+	return largest
 }
 
 // pages are pages of a document by the name that price lists have for them; those that are

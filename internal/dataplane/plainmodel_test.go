@@ -30,13 +30,13 @@ func TestAnswersHaveThePlainNameOfTheModel(t *testing.T) {
 			stream := strings.HasPrefix(c.response, "event: ")
 			account := r.saved("main", c.spec, "")
 			account.Values["aws_auth_type"], account.Values["aws_region"] = "apiKey", "us-east-1"
-			reply := upstream.JSON(200, []byte(c.response))
+			response := upstream.JSON(200, []byte(c.response))
 			body := strings.Replace(s.body, `"model":"m-1"`, `"model":"@main/`+c.model+`"`, 1)
 			if stream {
-				reply = upstream.Stream(c.response)
+				response = upstream.Stream(c.response)
 				body = `{"stream":true,` + body[1:]
 			}
-			r.up.Handle(c.path, upstream.Always(reply))
+			r.up.Handle(c.path, upstream.Always(response))
 			a := r.call("POST", s.path, body)
 			if a.StatusCode != 200 || !strings.Contains(a.Text, `"model":"`+c.model+`"`) || strings.Contains(a.Text, "@main") {
 				t.Errorf("%s at %s: %d %s", name, c.spec, a.StatusCode, a.Text)

@@ -12,13 +12,13 @@ import (
 const refusesUsage = `{"object":"error","message":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{"include_usage":true}}],"code":400}`
 
 // refusing answers with an error as long as a request has a parameter, and with a reply after.
-func refusing(has string, status int, text string, reply upstream.Response) upstream.Script {
+func refusing(has string, status int, text string, response upstream.Response) upstream.Script {
 	return func(s upstream.Seen) *upstream.Response {
 		if bytes.Contains(s.Body, []byte(has)) {
 			refusal := upstream.JSON(status, []byte(text))
 			return &refusal
 		}
-		return &reply
+		return &response
 	}
 }
 

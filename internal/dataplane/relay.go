@@ -227,8 +227,8 @@ func (p *relay) readUsage() {
 func isJSON(h wire.Header) bool { return strings.Contains(h.Get("content-type"), "json") }
 
 // plainOf is what was kept of an answer, without its content encoding.
-func plainOf(h wire.Header, keep *capture) []byte {
-	return record.Body{Bytes: keep.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
+func plainOf(h wire.Header, captured *capture) []byte {
+	return record.Body{Bytes: captured.bytes(), Encoding: h.Get("content-encoding")}.Plain(maxUsageBodyBytes)
 }
 
 // left records a client that went away before the end of its answer.

@@ -135,11 +135,11 @@ func (s *session) addSpend(st *reservation) {
 			s.terms = append(s.terms, t)
 		}
 	}
-	sum := &s.spend
-	if sum.State == "" || sum.State == ledger.Released.String() || one.State == ledger.Estimated.String() {
-		sum.State = one.State
+	total := &s.spend
+	if total.State == "" || total.State == ledger.Released.String() || one.State == ledger.Estimated.String() {
+		total.State = one.State
 	}
-	sum.Cost, sum.MaxCost, sum.Version, sum.Unpriced = quota.Plus(sum.Cost, one.Cost), max(sum.MaxCost, one.MaxCost), one.Version, cmp.Or(sum.Unpriced, one.Unpriced)
+	total.Cost, total.MaxCost, total.Version, total.Unpriced = quota.Plus(total.Cost, one.Cost), max(total.MaxCost, one.MaxCost), one.Version, cmp.Or(total.Unpriced, one.Unpriced)
 }
 
 // end closes what is open and hands the record what the whole conversation used. A

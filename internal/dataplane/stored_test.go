@@ -172,9 +172,9 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 	r.dir.accounts["google"] = &credential.Account{Slug: "google", Spec: "vertex-ai", Status: "active", AllModels: true, Values: map[string]string{
 		"vertex_auth_type": "workload", "vertex_region": "us-east1", "vertex_project_id": "p", "vertex_storage_bucket_name": "mine",
 	}}
-	for _, place := range []string{"gs://logs/30/of-another.json", "gs://mine.logs/x"} {
-		if a := r.call("GET", "/v1/files/"+url.QueryEscape(place)+"/content", "", "x-gateway-provider: @google"); a.StatusCode != 400 || !strings.Contains(a.Text, "the bucket that is saved") {
-			t.Errorf("%s: %d %s", place, a.StatusCode, a.Text)
+	for _, objectPath := range []string{"gs://logs/30/of-another.json", "gs://mine.logs/x"} {
+		if a := r.call("GET", "/v1/files/"+url.QueryEscape(objectPath)+"/content", "", "x-gateway-provider: @google"); a.StatusCode != 400 || !strings.Contains(a.Text, "the bucket that is saved") {
+			t.Errorf("%s: %d %s", objectPath, a.StatusCode, a.Text)
 		}
 	}
 	if n := r.up.Total(); n != 3 {

@@ -29,15 +29,15 @@ func (g *Gateway) peek(a *attempt, resp *transport.Response) (status int, err er
 		}
 		n, err := resp.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		over := errors.Is(err, io.EOF)
+		atEOF := errors.Is(err, io.EOF)
 		switch {
-		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, over && dialect.FirstEvent(append(buf, "\n\n"...)):
+		case dialect.FirstEvent(buf), len(buf) >= firstEventMax, atEOF && dialect.FirstEvent(append(buf, "\n\n"...)):
 			a.first = buf
 			if status, failed := dialect.FirstEventError(buf); failed {
 				return cmp.Or(a.translator.contentFields(), status), nil // the caller's words may have none for it
 			}
 			return resp.Status, nil
-		case over:
+		case atEOF:
 			return 0, errEmptyStream
 		case g.unsent(err) != nil:
 			return 0, g.unsent(err)

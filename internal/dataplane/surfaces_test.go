@@ -120,13 +120,13 @@ func TestNativeMessagesKeepTheirBytes(t *testing.T) {
 	r := newRig(t)
 	p := speakers[1]
 	sent := `{ "max_tokens":64,"messages" : [{"content":[{"text":"Hi","type":"text","cache_control":{"type":"ephemeral"}}],"role":"user"}], "model":"m-1","x_new":{"b":1,"a":2} }`
-	reply := `{ "id":"msg_1", "content":[{"type":"thinking","thinking":"…","signature":"c2ln"}],"model":"m-1","usage":{"input_tokens":4,"output_tokens":2},"stop_reason":"end_turn","type":"message","role":"assistant"}`
-	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(reply))))
+	response := `{ "id":"msg_1", "content":[{"type":"thinking","thinking":"…","signature":"c2ln"}],"model":"m-1","usage":{"input_tokens":4,"output_tokens":2},"stop_reason":"end_turn","type":"message","role":"assistant"}`
+	r.up.Handle(p.path, upstream.Always(upstream.JSON(200, []byte(response))))
 	a := r.call("POST", "/v1/messages", sent, r.as(p)...)
 	if got := string(r.up.Seen()[0].Body); got != sent {
 		t.Errorf("sent %s", got)
 	}
-	if !strings.HasPrefix(a.Text, strings.TrimSuffix(reply, "}")) {
+	if !strings.HasPrefix(a.Text, strings.TrimSuffix(response, "}")) {
 		t.Errorf("answered %s", a.Text)
 	}
 }
@@ -138,11 +138,11 @@ func TestFallbackMixesShapes(t *testing.T) {
 		r := newRig(t)
 		var targets []string
 		for i, p := range speakers {
-			reply := upstream.JSON(503, []byte(`{"error":{"message":"busy","type":"overloaded_error"}}`))
+			response := upstream.JSON(503, []byte(`{"error":{"message":"busy","type":"overloaded_error"}}`))
 			if i == len(speakers)-1 {
-				reply = upstream.JSON(200, []byte(p.response))
+				response = upstream.JSON(200, []byte(p.response))
 			}
-			r.up.Handle(p.path, upstream.Always(reply))
+			r.up.Handle(p.path, upstream.Always(response))
 			targets = append(targets, `{"provider":"`+p.id+`","api_key":"k","custom_host":"`+r.up.URL()+p.base+`"}`)
 		}
 		a := r.call("POST", s.path, s.body, `x-gateway-config: {"strategy":{"mode":"fallback"},"targets":[`+strings.Join(targets, ",")+`]}`)

@@ -133,15 +133,15 @@ func TestDroppedParams(t *testing.T) {
 	r := newRig(t)
 	r.up.Handle(geminiPath, upstream.Always(upstream.JSON(200, []byte(geminiResponse))))
 	a := r.call("POST", "/v1/chat/completions", body, r.gemini()...)
-	const lost = "logit_bias, x_mine"
-	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || got != lost {
+	const dropped = "logit_bias, x_mine"
+	if got := a.Header.Get("x-gateway-dropped-params"); a.StatusCode != 200 || got != dropped {
 		t.Errorf("%d dropped %q", a.StatusCode, got)
 	}
-	if row := r.journal.one(t); row.Dropped != lost {
+	if row := r.journal.one(t); row.Dropped != dropped {
 		t.Errorf("record %q", row.Dropped)
 	}
 	a = r.call("POST", "/v1/chat/completions", body, r.gemini("x-gateway-strict-params: true")...)
-	if a.StatusCode != http.StatusBadRequest || !strings.Contains(a.Text, lost) || r.up.Total() != 1 {
+	if a.StatusCode != http.StatusBadRequest || !strings.Contains(a.Text, dropped) || r.up.Total() != 1 {
 		t.Errorf("%d %s after %d calls", a.StatusCode, a.Text, r.up.Total())
 	}
 }

@@ -87,7 +87,7 @@ var piecewises = map[string]piecewise{
 }
 
 // stream tells the pieces of each kind one after the other.
-func (p *piecewise) stream(pieces ...string) []byte {
+func (p *piecewise) stream(fragments ...string) []byte {
 	var out strings.Builder
 	put := func(events ...string) {
 		for _, e := range events {
@@ -96,7 +96,7 @@ func (p *piecewise) stream(pieces ...string) []byte {
 	}
 	all := func(event string) {
 		if event != "" {
-			for _, fragment := range pieces {
+			for _, fragment := range fragments {
 				put(strings.ReplaceAll(event, "@", fragment))
 			}
 		}

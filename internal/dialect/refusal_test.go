@@ -92,7 +92,7 @@ func TestRefusalsAreToldOnEverySurface(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			whole := string(client.EncodeResponse(nil, r, a))
+			buffered := string(client.EncodeResponse(nil, r, a))
 			var streamed []byte
 			enc, dec := client.NewEncoder(a), from.upstream.NewDecoder(incoming)
 			emit := func(ev *llm.Event) { streamed = enc.Append(streamed, ev) }
@@ -103,8 +103,8 @@ func TestRefusalsAreToldOnEverySurface(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for _, want := range wants[surface] {
-				if !strings.Contains(whole, want) {
-					t.Errorf("%s to %s: no %s in %s", name, surface, want, whole)
+				if !strings.Contains(buffered, want) {
+					t.Errorf("%s to %s: no %s in %s", name, surface, want, buffered)
 				}
 				if !strings.Contains(string(streamed), want) {
 					t.Errorf("%s to %s, streamed: no %s in %s", name, surface, want, streamed)

@@ -363,7 +363,7 @@ func TestFirstEvent(t *testing.T) {
 
 func TestFirstEventFailure(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
+	for input, want := range map[string]string{
 		"": "", chunkRole: "",
 		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n":      `{"error":{"message":"Overloaded","type":"overloaded_error"}}`,
 		`data: {"error":{"message":"m","code":402}}` + "\n\n":                                             `{"error":{"message":"m","code":"402"}}`,
@@ -371,8 +371,8 @@ func TestFirstEventFailure(t *testing.T) {
 		"event: error\n" + `data: {"type":"error","code":500,"message":"m","sequence_number":0}` + "\n\n": `{"error":{"message":"m","code":"500"}}`,
 		`data: {"error":"boom"}` + "\n\n":                                                                 `{"error":{"message":"boom"}}`,
 	} {
-		if got := dialect.FirstEventFailure([]byte(in)); string(got) != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
+		if got := dialect.FirstEventFailure([]byte(input)); string(got) != want {
+			t.Errorf("%s: %s, want %s", input, got, want)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Source: @anthropic-ai/sdk 1.10.0 (transform-json-schema);
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
 // https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html, read 2026-11.
-func RestrictSchema(schema []byte, path string, lose func(path string)) []byte {
-	n := narrower{drop: lose}
+func RestrictSchema(schema []byte, path string, drop func(path string)) []byte {
+	n := narrower{drop: drop}
 	n.schema(schema, path, 0)
 	return n.B
 }

@@ -27,10 +27,10 @@ func TestNarrowed(t *testing.T) {
 		{"values", `{"enum":[{"minimum":1}],"default":{"maximum":1}}`, `{"enum":[{"minimum":1}],"default":{"maximum":1}}`, ""},
 		{"nothing", `{}`, `{}`, ""},
 	} {
-		var lost []string
-		got := dialect.RestrictSchema([]byte(c.schema), "s", func(path string) { lost = append(lost, path) })
-		if string(got) != c.want || strings.Join(lost, " ") != c.dropped {
-			t.Errorf("%s: %s, lost %q", c.name, got, lost)
+		var dropped []string
+		got := dialect.RestrictSchema([]byte(c.schema), "s", func(path string) { dropped = append(dropped, path) })
+		if string(got) != c.want || strings.Join(dropped, " ") != c.dropped {
+			t.Errorf("%s: %s, lost %q", c.name, got, dropped)
 		}
 		if again := dialect.RestrictSchema(got, "s", func(path string) { t.Errorf("%s: loses %s again", c.name, path) }); !slices.Equal(again, got) {
 			t.Errorf("%s: again %s", c.name, again)

@@ -38,17 +38,17 @@ func thinkers() []thinker {
 }
 
 // nextRequest are what callers of a surface send behind an answer, with all that stood in it.
-var nextRequest = map[llm.Endpoint]func(answer map[string]any) map[string]any{
-	llm.ChatComplete: func(answer map[string]any) map[string]any {
-		return map[string]any{"messages": []any{map[string]any{"role": "user", "content": "x"}, answer["choices"].([]any)[0].(map[string]any)["message"], map[string]any{"role": "user", "content": "y"}}}
+var nextRequest = map[llm.Endpoint]func(response map[string]any) map[string]any{
+	llm.ChatComplete: func(response map[string]any) map[string]any {
+		return map[string]any{"messages": []any{map[string]any{"role": "user", "content": "x"}, response["choices"].([]any)[0].(map[string]any)["message"], map[string]any{"role": "user", "content": "y"}}}
 	},
-	llm.Messages: func(answer map[string]any) map[string]any {
+	llm.Messages: func(response map[string]any) map[string]any {
 		return map[string]any{"max_tokens": 9, "messages": []any{
-			map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": answer["content"]}, map[string]any{"role": "user", "content": "y"},
+			map[string]any{"role": "user", "content": "x"}, map[string]any{"role": "assistant", "content": response["content"]}, map[string]any{"role": "user", "content": "y"},
 		}}
 	},
-	llm.CreateModelResponse: func(answer map[string]any) map[string]any {
-		return map[string]any{"input": append(append([]any{map[string]any{"role": "user", "content": "x"}}, answer["output"].([]any)...), map[string]any{"role": "user", "content": "y"})}
+	llm.CreateModelResponse: func(response map[string]any) map[string]any {
+		return map[string]any{"input": append(append([]any{map[string]any{"role": "user", "content": "x"}}, response["output"].([]any)...), map[string]any{"role": "user", "content": "y"})}
 	},
 }
 

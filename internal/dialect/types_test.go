@@ -61,10 +61,10 @@ func TestTypesSay(t *testing.T) {
 
 // What is accepted costs no memory.
 func TestTypesAllocateNothing(t *testing.T) {
-	for at, text := range map[string]string{"integer": "12", "strings": `["a","b"]`, "numbers": `{"a":1}`, "inside": `{"on":true}`} {
+	for path, text := range map[string]string{"integer": "12", "strings": `["a","b"]`, "numbers": `{"a":1}`, "inside": `{"on":true}`} {
 		raw := []byte(text)
-		if got := testing.AllocsPerRun(10, func() { _ = types.Check(at, raw) }); got != 0 {
-			t.Errorf("%s: %.0f allocations", at, got)
+		if got := testing.AllocsPerRun(10, func() { _ = types.Check(path, raw) }); got != 0 {
+			t.Errorf("%s: %.0f allocations", path, got)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 // BufferedDecoder reads an answer that is no stream as one, for providers that answer
 // whole whatever they are asked: it gathers the body, at most 32 MiB, has u read it and
 // tells it by Replay when the connection is closed.
-func BufferedDecoder(in *Incoming, u Upstream) EventDecoder {
-	return &bufferedDecoder{incoming: *in, upstream: u}
+func BufferedDecoder(incoming *Incoming, u Upstream) EventDecoder {
+	return &bufferedDecoder{incoming: *incoming, upstream: u}
 }
 
 type bufferedDecoder struct {

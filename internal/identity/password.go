@@ -74,12 +74,12 @@ func Check(password sealed.String, path string) error {
 func (p *Passwords) Hash(ctx context.Context, password sealed.String) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails since Go 1.24
-	sum, err := p.deriveKey(ctx, password, salt, present, nil)
+	hash, err := p.deriveKey(ctx, password, salt, present, nil)
 	if err != nil {
 		return "", err
 	}
 	b64 := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, present.memoryKiB, present.passes, present.lanes, b64.EncodeToString(salt), b64.EncodeToString(sum)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, present.memoryKiB, present.passes, present.lanes, b64.EncodeToString(salt), b64.EncodeToString(hash)), nil
 }
 
 // Matches reports whether a password belongs to an encoded form. With the empty form,
@@ -117,7 +117,7 @@ func (p *Passwords) deriveKey(ctx context.Context, password sealed.String, salt 
 
 // parse reads an encoded form. What it asks for is bounded, so that a bad row of the
 // database cannot take the memory of the program.
-func parse(encoded string) (c cost, salt, sum []byte, err error) {
+func parse(encoded string) (c cost, salt, hash []byte, err error) {
 	parts := strings.Split(encoded, "$")
 	version := 0
 	if len(parts) != 6 || parts[1] != "argon2id" {
@@ -135,8 +135,8 @@ func parse(encoded string) (c cost, salt, sum []byte, err error) {
 	if salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
 		return c, nil, nil, fmt.Errorf("decode the salt of a stored password: %w", err)
 	}
-	if sum, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
+	if hash, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
 		return c, nil, nil, fmt.Errorf("decode a stored password: %w", err)
 	}
-	return c, salt, sum, nil
+	return c, salt, hash, nil
 }

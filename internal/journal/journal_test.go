@@ -331,12 +331,12 @@ func TestLongRecordsLoseTheEndOfTheirBodies(t *testing.T) {
 }
 
 // checkCut compares a stored record with the one that was given.
-func checkCut(t *rapid.T, got, given *record.Attempt, complete bool) {
+func checkCut(t *rapid.T, got, original *record.Attempt, complete bool) {
 	t.Helper()
 	if size := got.EncodedSize(); size > 8<<10 || !complete && size < 8<<10-16 {
 		t.Fatalf("stored in %d bytes, want as much as fits", size)
 	}
-	for _, b := range []struct{ got, original record.Body }{{got.Request, given.Request}, {got.Response, given.Response}} {
+	for _, b := range []struct{ got, original record.Body }{{got.Request, original.Request}, {got.Response, original.Response}} {
 		if b.got.Truncated != (len(b.got.Bytes) < len(b.original.Bytes)) || complete && b.got.Truncated || b.got.Size != b.original.Size {
 			t.Fatalf("%d of %d bytes, truncated %v, size %d of %d", len(b.got.Bytes), len(b.original.Bytes), b.got.Truncated, b.got.Size, b.original.Size)
 		}

@@ -49,14 +49,14 @@ func segmentPath(dir string, number uint64) string {
 
 // createSegment makes a file whose blocks are all reserved: a mapped page without
 // a block behind it would end the process when the disk is full.
-func createSegment(dir string, number uint64, size int64, warm bool) (*segment, error) {
+func createSegment(dir string, number uint64, size int64, prefault bool) (*segment, error) {
 	path := segmentPath(dir, number)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create segment: %w", err)
 	}
 	s := &segment{number: number, path: path, live: true, begin: fileHeader, from: fileHeader, used: fileHeader}
-	if err = allocate(f, size, warm); err == nil {
+	if err = allocate(f, size, prefault); err == nil {
 		s.data, err = mapFile(f, size, unix.PROT_READ|unix.PROT_WRITE)
 	}
 	if err == nil {

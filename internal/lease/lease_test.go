@@ -40,16 +40,16 @@ func (b *scriptedStore) ReleaseLease(context.Context, string, string) error { re
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	const ttl = 20 * time.Second
-	mine, theirs, failed := takeResult{acquired: true}, takeResult{}, takeResult{err: errUnavailable}
+	granted, theirs, failed := takeResult{acquired: true}, takeResult{}, takeResult{err: errUnavailable}
 	for name, c := range map[string]struct {
 		script    []takeResult
 		endsAfter time.Duration // after which the context ends; 0 when it does not
 	}{
-		"it stays":                             {[]takeResult{mine}, 0},
-		"another has it":                       {[]takeResult{mine, theirs}, 2 * ttl / 4},
-		"the database is away for a moment":    {[]takeResult{mine, failed, mine}, 0},
+		"it stays":                             {[]takeResult{granted}, 0},
+		"another has it":                       {[]takeResult{granted, theirs}, 2 * ttl / 4},
+		"the database is away for a moment":    {[]takeResult{granted, failed, granted}, 0},
 		"the database is away for good":        {[]takeResult{failed}, 3 * ttl / 4},
-		"the database is away after a renewal": {[]takeResult{mine, failed}, 4 * ttl / 4},
+		"the database is away after a renewal": {[]takeResult{granted, failed}, 4 * ttl / 4},
 		"the database does not answer":         {[]takeResult{{acquired: true, slow: time.Hour}}, 3 * ttl / 4},
 		"the database is slow":                 {[]takeResult{{acquired: true, slow: ttl / 5}}, 0},
 		"it is away after a slow renewal":      {[]takeResult{{acquired: true, slow: ttl / 5}, failed}, 4 * ttl / 4},
@@ -71,12 +71,12 @@ func TestKeep(t *testing.T) {
 					}
 				}
 				stop()
-				asked := b.calls
+				calls := b.calls
 				if held.Err() == nil {
 					t.Error("the context goes on after stop")
 				}
 				time.Sleep(ttl)
-				if b.calls != asked {
+				if b.calls != calls {
 					t.Error("renewed after stop")
 				}
 			})

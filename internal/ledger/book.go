@@ -34,7 +34,7 @@ type entry struct {
 // any other closes the one of its id; a copy of an open line takes its place. was says
 // whether the line was open. A line may be fed again. ErrMalformed when its id is no UUID
 // or it has no state.
-func (b *OpenEntries) Apply(at Offset, l *Entry) (was bool, err error) {
+func (b *OpenEntries) Apply(offset Offset, l *Entry) (was bool, err error) {
 	id, err := uuid.Parse(l.ID)
 	if err != nil || l.State.String() == "" {
 		return false, fmt.Errorf("line %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
@@ -49,7 +49,7 @@ func (b *OpenEntries) Apply(at Offset, l *Entry) (was bool, err error) {
 			b.open = map[uuid.UUID]int{}
 		}
 		b.open[id] = b.base + len(b.order)
-		b.order = append(b.order, entry{offset: at, id: id})
+		b.order = append(b.order, entry{offset: offset, id: id})
 	}
 	b.closeEntry()
 	return was, nil
@@ -79,7 +79,7 @@ func (b *OpenEntries) Open() iter.Seq[Offset] {
 
 // Oldest is the place of the open line that was reserved first; false when none is open.
 // Whoever wants to read the open lines again needs the journal from there on.
-func (b *OpenEntries) Oldest() (at Offset, ok bool) {
+func (b *OpenEntries) Oldest() (offset Offset, ok bool) {
 	if b.gone == len(b.order) {
 		return Offset{}, false
 	}

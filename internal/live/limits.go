@@ -131,8 +131,8 @@ func (d *Directory) plansOf(r resource.Record, v any) ([]namedPlan, error) {
 
 func (d *Directory) workspacePlans(subject quota.Subject, r resource.Record, limits map[string]credential.WorkspaceLimits) (list []namedPlan, err error) {
 	subject.Kind = quota.IntegrationWorkspace
-	for place, l := range limits {
-		subject.WorkspaceID = place
+	for workspaceID, l := range limits {
+		subject.WorkspaceID = workspaceID
 		if list, err = d.planOf(list, subject, r, l.UsageLimits, l.RateLimits); err != nil {
 			return nil, err
 		}

@@ -207,9 +207,9 @@ func TestUsageBeforeAReset(t *testing.T) {
 		b := quota.NewLimiter()
 		m := quota.Meter{Subject: quota.Subject{ID: "k"}, BudgetKey: "b", Limit: 100, NextReset: midnight}
 		b.Load([]quota.Meter{m})
-		used := func(at time.Time, want int64) {
+		used := func(when time.Time, want int64) {
 			t.Helper()
-			if s := b.State(at, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != want {
+			if s := b.State(when, &quota.Hold{Counter: m.CounterID(), Limit: 100}); s.Used != want {
 				t.Errorf("%s: %d used, want %d", name, s.Used, want)
 			}
 		}

@@ -78,7 +78,7 @@ func TestReadBudgets(t *testing.T) {
 
 func TestReadRates(t *testing.T) {
 	t.Parallel()
-	for sent, at := range map[string]string{
+	for sent, param := range map[string]string{
 		`[{"type": "requests", "unit": "rpm", "value": 0}, {"type": "tokens", "unit": "rpm", "value": 9}]`: "",
 		`null`: "",
 		`[{"type": "requests", "unit": "rpm", "value": 1}, {"type": "requests", "unit": "rpm", "value": 9}]`:                           "rate_limits[1]",
@@ -93,8 +93,8 @@ func TestReadRates(t *testing.T) {
 		`[{"type":"tokens","unit":"rpm","value":1},{"type":"tokens","unit":"rph","value":1},{"type":"tokens","unit":"rpd","value":1}]`: "rate_limits",
 	} {
 		_, err := quota.ReadRates([]byte(sent), "rate_limits", 2)
-		if f := fault.From(err); at == "" && err != nil || at != "" && (err == nil || f.Param != at) {
-			t.Errorf("%s: %v, want a refusal at %q", sent, err, at)
+		if f := fault.From(err); param == "" && err != nil || param != "" && (err == nil || f.Param != param) {
+			t.Errorf("%s: %v, want a refusal at %q", sent, err, param)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func FuzzReadBudgets(f *testing.F) {
 	})
 }
 
-func hasParam(err error, at string) bool { return fault.From(err).Param == at }
+func hasParam(err error, param string) bool { return fault.From(err).Param == param }
 
 // Policies read their resets by the same rules.
 func TestPolicyResets(t *testing.T) {

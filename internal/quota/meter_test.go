@@ -42,9 +42,9 @@ func TestMeter(t *testing.T) {
 	} {
 		m := c.before
 		c.change(&m)
-		told := m.Check()
-		if got := (state{m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert}); got != c.want || told != c.alerts {
-			t.Errorf("%s: %+v and %+v, want %+v and %+v", c.name, got, told, c.want, c.alerts)
+		alerts := m.Check()
+		if got := (state{m.Exhausted, m.ThresholdAlert, m.ExhaustedAlert}); got != c.want || alerts != c.alerts {
+			t.Errorf("%s: %+v and %+v, want %+v and %+v", c.name, got, alerts, c.want, c.alerts)
 		}
 	}
 	m := full
@@ -66,7 +66,7 @@ func TestMeterSequences(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		m := quota.Meter{Limit: 100, Threshold: 80}
-		var told struct{ threshold, exhausted int }
+		var alerts struct{ threshold, exhausted int }
 		reached := false
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "what") {
@@ -74,28 +74,28 @@ func TestMeterSequences(t *testing.T) {
 				m.Used += rapid.Int64Range(0, 60).Draw(t, "used")
 			case 2:
 				m.Reset(noon)
-				told.threshold, told.exhausted, reached = 0, 0, false
+				alerts.threshold, alerts.exhausted, reached = 0, 0, false
 			case 3:
 				limit := rapid.Int64Range(1, 200).Draw(t, "limit")
 				threshold := rapid.Int64Range(0, limit-1).Draw(t, "threshold")
 				if threshold == 0 || threshold > m.Threshold {
-					told.threshold = 0
+					alerts.threshold = 0
 				}
 				if limit > m.Limit {
-					told.threshold, told.exhausted, reached = 0, 0, false
+					alerts.threshold, alerts.exhausted, reached = 0, 0, false
 				}
 				m.SetLimits(limit, threshold)
 			}
 			a := m.Check()
 			reached = reached || m.Used >= m.Limit
 			if a.Threshold {
-				told.threshold++
+				alerts.threshold++
 			}
 			if a.Exhausted {
-				told.exhausted++
+				alerts.exhausted++
 			}
-			if m.Exhausted != reached || told.exhausted > 1 || told.threshold > 1 || reached != (told.exhausted == 1) {
-				t.Fatalf("%+v, told %+v, reached %v", m, told, reached)
+			if m.Exhausted != reached || alerts.exhausted > 1 || alerts.threshold > 1 || reached != (alerts.exhausted == 1) {
+				t.Fatalf("%+v, told %+v, reached %v", m, alerts, reached)
 			}
 			if again := m.Check(); again != (quota.Alerts{}) {
 				t.Fatalf("told again: %+v", again)

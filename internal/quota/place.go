@@ -24,14 +24,14 @@ func (h *Hold) CounterKey() CounterKey { return CounterKey{h.ref} }
 func (p CounterKey) Hash() uint64 { return maphash.Comparable(hashSeed, p.ref) }
 
 // resolve finds the counter of a hold or makes it, as find does.
-func (b *Limiter) resolve(h *Hold, at int64, sweeps bool) *counter {
+func (b *Limiter) resolve(h *Hold, nowNano int64, sweeps bool) *counter {
 	if h.ref == nil {
-		return b.find(h.Counter, h.Org, h.Unit, at, sweeps)
+		return b.find(h.Counter, h.Org, h.Unit, nowNano, sweeps)
 	}
 	if c := h.ref.counter.Load(); c != nil && c.limiter == b && !c.gone.Load() {
 		return c
 	}
-	c := b.find(h.Counter, h.Org, h.Unit, at, sweeps)
+	c := b.find(h.Counter, h.Org, h.Unit, nowNano, sweeps)
 	h.ref.counter.Store(c)
 	return c
 }

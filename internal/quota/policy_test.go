@@ -182,11 +182,11 @@ func TestPolicyOfAnotherUnit(t *testing.T) {
 	t.Parallel()
 	b := quota.NewLimiter()
 	var c call
-	take := func(at time.Time, u quota.Unit) (refused int) {
+	take := func(when time.Time, u quota.Unit) (refused int) {
 		p := quota.RateLimit{Conditions: []quota.Condition{is("api_key", "*")}, Type: quota.Requests, Unit: u, Value: 2}
 		h, _ := p.Compile("p").Match(chat())
-		refused, _, _ = c.take(b, at, h)
-		b.Settle(at, c.holds, nil)
+		refused, _, _ = c.take(b, when, h)
+		b.Settle(when, c.holds, nil)
 		return refused
 	}
 	take(noon, quota.PerMinute)

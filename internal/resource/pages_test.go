@@ -25,8 +25,8 @@ func (m measured) List(ctx context.Context, q resource.Query) ([]resource.Record
 func TestLongPages(t *testing.T) {
 	t.Parallel()
 	const all = 137
-	most := 0
-	r := newRig(t, func(s resource.Store) resource.Store { return measured{s, &most} }, widgets(nil))
+	maxRows := 0
+	r := newRig(t, func(s resource.Store) resource.Store { return measured{s, &maxRows} }, widgets(nil))
 	for n := range all {
 		r.expect(t, 200, "id", "POST", "/shelves", fmt.Sprintf(`{"name":"n%d"}`, n))
 	}
@@ -47,7 +47,7 @@ func TestLongPages(t *testing.T) {
 			}
 		}
 	}
-	if most > 50 {
-		t.Errorf("%d rows were read at once", most)
+	if maxRows > 50 {
+		t.Errorf("%d rows were read at once", maxRows)
 	}
 }

@@ -37,9 +37,9 @@ type Rate struct {
 
 // NewRate makes one of limit a minute, 0 for no limit. Of names what is counted, as its
 // refusals call it: "administrative requests".
-func NewRate(limit int, of string) *Rate {
+func NewRate(limit int, counted string) *Rate {
 	burst := max(1, limit/rateBurst)
-	return &Rate{counted: of, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
+	return &Rate{counted: counted, limit: limit, burst: burst, every: ratePeriod / time.Duration(max(1, limit-burst)), idle: make(map[string]time.Time)}
 }
 
 // Take counts one: fault.RateLimited, with the time until the next may come, when the

@@ -32,48 +32,48 @@ type stickyDraft struct {
 	Sticky
 }
 
-func (s *strategyDraft) note(field, at string) {
+func (s *strategyDraft) note(field, path string) {
 	if s.modeFields == nil {
 		s.modeFields = map[string]string{}
 	}
-	s.modeFields[field] = at
+	s.modeFields[field] = path
 }
 
 var strategyFields = bothSpellings(map[string]reader[strategyDraft]{
-	"mode": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
-		s.mode = Mode(p.text(at, v))
+	"mode": func(p *parser, path string, v gjson.Result, s *strategyDraft) {
+		s.mode = Mode(p.text(path, v))
 	},
-	"policy": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
-		s.note("policy", at)
+	"policy": func(p *parser, path string, v gjson.Result, s *strategyDraft) {
+		s.note("policy", path)
 		switch s.policy = Policy(v.Str); s.policy {
 		case Weighted, RoundRobin, LeastLatency, LeastBusy:
 		default:
-			p.failf(at, "must be weighted, round_robin, least_latency or least_busy")
+			p.failf(path, "must be weighted, round_robin, least_latency or least_busy")
 		}
 	},
-	"on_status_codes": func(p *parser, at string, v gjson.Result, s *strategyDraft) { s.onStatus = p.statuses(at, v) },
-	"cb_config":       func(p *parser, at string, v gjson.Result, s *strategyDraft) { s.breaker = p.breaker(at, v) },
-	"sticky": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
-		s.note("sticky", at)
-		s.sticky = p.sticky(at, v)
+	"on_status_codes": func(p *parser, path string, v gjson.Result, s *strategyDraft) { s.onStatus = p.statuses(path, v) },
+	"cb_config":       func(p *parser, path string, v gjson.Result, s *strategyDraft) { s.breaker = p.breaker(path, v) },
+	"sticky": func(p *parser, path string, v gjson.Result, s *strategyDraft) {
+		s.note("sticky", path)
+		s.sticky = p.sticky(path, v)
 	},
-	"conditions": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
-		s.note("conditions", at)
-		p.eachItem(at, v, func(at string, v gjson.Result) {
-			c := conditionDraft{path: at}
-			readObject(p, at, v, conditionFields, &c)
+	"conditions": func(p *parser, path string, v gjson.Result, s *strategyDraft) {
+		s.note("conditions", path)
+		p.eachItem(path, v, func(path string, v gjson.Result) {
+			c := conditionDraft{path: path}
+			readObject(p, path, v, conditionFields, &c)
 			s.conditions = append(s.conditions, c)
 		})
 	},
-	"default": func(p *parser, at string, v gjson.Result, s *strategyDraft) {
-		s.note("default", at)
-		s.otherwise = p.text(at, v)
+	"default": func(p *parser, path string, v gjson.Result, s *strategyDraft) {
+		s.note("default", path)
+		s.otherwise = p.text(path, v)
 	},
 })
 
 var conditionFields = bothSpellings(map[string]reader[conditionDraft]{
-	"query": func(p *parser, at string, v gjson.Result, c *conditionDraft) { c.query = p.query(at, v) },
-	"then":  func(p *parser, at string, v gjson.Result, c *conditionDraft) { c.then = p.text(at, v) },
+	"query": func(p *parser, path string, v gjson.Result, c *conditionDraft) { c.query = p.query(path, v) },
+	"then":  func(p *parser, path string, v gjson.Result, c *conditionDraft) { c.then = p.text(path, v) },
 })
 
 const stickyTTL = time.Hour
@@ -85,16 +85,16 @@ const (
 )
 
 var stickyFields = bothSpellings(map[string]reader[stickyDraft]{
-	"enabled": func(p *parser, at string, v gjson.Result, s *stickyDraft) { s.enabled = p.flag(at, v) },
-	"ttl": func(p *parser, at string, v gjson.Result, s *stickyDraft) {
-		s.TTL = time.Duration(p.integer(at, v, 1, maxStickyTTL)) * time.Second
+	"enabled": func(p *parser, path string, v gjson.Result, s *stickyDraft) { s.enabled = p.flag(path, v) },
+	"ttl": func(p *parser, path string, v gjson.Result, s *stickyDraft) {
+		s.TTL = time.Duration(p.integer(path, v, 1, maxStickyTTL)) * time.Second
 	},
-	"hash_fields": func(p *parser, at string, v gjson.Result, s *stickyDraft) {
-		p.upTo(maxHashFields, at, v, func(at string, v gjson.Result) {
-			name := p.text(at, v)
+	"hash_fields": func(p *parser, path string, v gjson.Result, s *stickyDraft) {
+		p.upTo(maxHashFields, path, v, func(path string, v gjson.Result) {
+			name := p.text(path, v)
 			f, ok := parseFact(name)
 			if !ok && name != "" {
-				p.failf(at, "%s", factForm)
+				p.failf(path, "%s", factForm)
 			}
 			s.HashFields, s.facts = append(s.HashFields, name), append(s.facts, f)
 		})
@@ -103,16 +103,16 @@ var stickyFields = bothSpellings(map[string]reader[stickyDraft]{
 
 const factForm = "must be metadata.<key>, params.<key> or url.pathname"
 
-func (p *parser) sticky(at string, v gjson.Result) *stickyDraft {
+func (p *parser) sticky(path string, v gjson.Result) *stickyDraft {
 	s := &stickyDraft{Sticky: Sticky{TTL: stickyTTL}}
-	if readObject(p, at, v, stickyFields, s) && s.enabled && len(s.HashFields) == 0 {
-		p.failf(key(at, "hash_fields"), "is required")
+	if readObject(p, path, v, stickyFields, s) && s.enabled && len(s.HashFields) == 0 {
+		p.failf(key(path, "hash_fields"), "is required")
 	}
 	return s
 }
 
 // strategy makes the strategy of a branch whose targets are read.
-func (p *parser) strategy(at string, d *strategyDraft, n *Node) *Strategy {
+func (p *parser) strategy(path string, d *strategyDraft, n *Node) *Strategy {
 	for _, known := range strategies {
 		if known.mode != d.mode {
 			continue
@@ -123,10 +123,10 @@ func (p *parser) strategy(at string, d *strategyDraft, n *Node) *Strategy {
 			}
 		}
 		s := &Strategy{Mode: d.mode, run: known.run, otherwise: -1}
-		known.prepare(p, at, d, n, s)
+		known.prepare(p, path, d, n, s)
 		return s
 	}
-	p.failf(key(at, "mode"), "must be single, fallback, loadbalance or conditional")
+	p.failf(key(path, "mode"), "must be single, fallback, loadbalance or conditional")
 	return nil
 }
 
@@ -136,32 +136,32 @@ func prepareFallback(_ *parser, _ string, d *strategyDraft, _ *Node, s *Strategy
 	s.OnStatus = d.onStatus
 }
 
-func prepareBalance(p *parser, at string, d *strategyDraft, n *Node, s *Strategy) {
+func prepareBalance(p *parser, path string, d *strategyDraft, n *Node, s *Strategy) {
 	s.Policy = cmp.Or(d.policy, Weighted)
 	if d.sticky != nil && d.sticky.enabled {
 		s.Sticky = &d.sticky.Sticky
 	}
 	if len(inRotation(n.Targets)) == 0 {
-		p.failf(at, "all weights of its targets are zero: at least one target needs a weight above 0")
+		p.failf(path, "all weights of its targets are zero: at least one target needs a weight above 0")
 	}
 }
 
 // prepareConditional resolves the names of targets.
-func prepareConditional(p *parser, at string, d *strategyDraft, n *Node, s *Strategy) {
+func prepareConditional(p *parser, path string, d *strategyDraft, n *Node, s *Strategy) {
 	if len(d.conditions) == 0 {
-		p.failf(key(at, "conditions"), "must have at least one condition")
+		p.failf(key(path, "conditions"), "must have at least one condition")
 	}
 	byName := map[string]int{}
 	for i, t := range n.Targets {
 		if _, twice := byName[t.Name]; twice && t.Name != "" {
-			p.failf(at, "two of its targets have the name %s", printable(t.Name))
+			p.failf(path, "two of its targets have the name %s", printable(t.Name))
 		}
 		byName[t.Name] = i
 	}
-	find := func(at, name string) int {
+	find := func(path, name string) int {
 		i, ok := byName[name]
 		if !ok {
-			p.failf(at, "names no target")
+			p.failf(path, "names no target")
 		}
 		return i
 	}

@@ -77,11 +77,11 @@ func (f *Consumer) openPositions() []record.Position {
 // once more: the book has their places only. A closing that stands right behind what was
 // read needs no reading: it is taken as it is. So are all but those of the first batch,
 // before which the numbers of the journal jump.
-func (f *Consumer) abandon(places []record.Position) (done int, err error) {
+func (f *Consumer) abandon(positions []record.Position) (done int, err error) {
 	now := f.o.Clock.Now().UTC()
 	var a record.Attempt
 	var st Stats
-	f.o.Lines.ReadAt(places, func(_ record.Position, l *ledger.Entry) bool {
+	f.o.Lines.ReadAt(positions, func(_ record.Position, l *ledger.Entry) bool {
 		interrupted(&a, l, now)
 		var pos, next record.Position
 		if pos, next, err = f.o.Journal.AppendWhere(&a); err != nil {

@@ -24,7 +24,7 @@ type setRun struct {
 	units    ledger.Amounts
 }
 
-func (s *setTotals) add(set *ledger.Set, at int64, units ledger.Amounts) {
+func (s *setTotals) add(set *ledger.Set, usedAtMS int64, units ledger.Amounts) {
 	k, ok := s.index[set]
 	if !ok {
 		if s.index == nil {
@@ -39,13 +39,13 @@ func (s *setTotals) add(set *ledger.Set, at int64, units ledger.Amounts) {
 		units[i] = quota.Counted(units[i])
 	}
 	entry := &s.list[k]
-	if n := len(entry.runs); n > 0 && entry.runs[n-1].usedAtMS == at {
+	if n := len(entry.runs); n > 0 && entry.runs[n-1].usedAtMS == usedAtMS {
 		for i := range units {
 			entry.runs[n-1].units[i] += units[i]
 		}
 		return
 	}
-	entry.runs = append(entry.runs, setRun{at, units})
+	entry.runs = append(entry.runs, setRun{usedAtMS, units})
 }
 
 // into moves the sums to those of each counter.

@@ -24,9 +24,9 @@ type pendingUsage struct {
 // than nothing.
 func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 	s.lines++
-	at := l.RecordedAt.UnixMilli()
+	usedAtMS := l.RecordedAt.UnixMilli()
 	if l.Set != nil && known {
-		s.sets.add(l.Set, at, l.Amounts)
+		s.sets.add(l.Set, usedAtMS, l.Amounts)
 		return
 	}
 	charges := l.AllCharges()
@@ -34,11 +34,11 @@ func (s *pendingUsage) add(l *ledger.Entry, known bool) {
 		c := &charges[i]
 		switch units := quota.Counted(c.Units); {
 		case units < 0:
-			s.lowered.get(nameOf(c)).add(at, units)
+			s.lowered.get(nameOf(c)).add(usedAtMS, units)
 		case units > 0 && known:
-			s.used.get(nameOf(c)).add(at, units)
+			s.used.get(nameOf(c)).add(usedAtMS, units)
 		case units > 0:
-			s.raised.get(nameOf(c)).add(at, units)
+			s.raised.get(nameOf(c)).add(usedAtMS, units)
 		}
 	}
 }
@@ -116,12 +116,12 @@ func (s *totals) get(name counterName) *total {
 	return &s.list[k]
 }
 
-func (t *total) add(at, units int64) {
-	if n := len(t.runs); n > 0 && t.runs[n-1].UsedAtMS == at {
+func (t *total) add(usedAtMS, units int64) {
+	if n := len(t.runs); n > 0 && t.runs[n-1].UsedAtMS == usedAtMS {
 		t.runs[n-1].Units += units
 		return
 	}
-	t.runs = append(t.runs, quota.Run{UsedAtMS: at, Units: units})
+	t.runs = append(t.runs, quota.Run{UsedAtMS: usedAtMS, Units: units})
 }
 
 // byCounter has a delta for each counter, without a time.

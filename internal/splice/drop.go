@@ -98,14 +98,14 @@ func (d *remover) from(raw []byte, first int) ([]byte, bool) {
 
 // extendSelection adds what leads from a selection to the member or element k of raw, and reports
 // whether that is selected itself.
-func (d *remover) extendSelection(s *selection, raw []byte, k int, it item) (whole bool) {
+func (d *remover) extendSelection(s *selection, raw []byte, k int, it item) (selected bool) {
 	if raw[0] == '{' {
 		return d.lead(s.member(raw, it))
 	}
 	return d.lead(s.elements[k]) || d.lead(s.elements[every])
 }
 
-func (d *remover) lead(s *selection) (whole bool) {
+func (d *remover) lead(s *selection) (selected bool) {
 	if s == nil {
 		return false
 	}

@@ -97,9 +97,9 @@ type step struct {
 func drawPath(t *rapid.T) (path string, steps []step) {
 	for n := range rapid.IntRange(1, 4).Draw(t, "steps") {
 		if n > 0 && rapid.Bool().Draw(t, "element") {
-			at := rapid.IntRange(-1, 2).Draw(t, "at")
-			steps = append(steps, step{index: at})
-			path += "[" + strings.Replace(strconv.Itoa(at), "-1", "*", 1) + "]"
+			index := rapid.IntRange(-1, 2).Draw(t, "at")
+			steps = append(steps, step{index: index})
+			path += "[" + strings.Replace(strconv.Itoa(index), "-1", "*", 1) + "]"
 			continue
 		}
 		name := rapid.SampledFrom([]string{"a", "a", "b", "ü", "😀", `"`}).Draw(t, "name")

@@ -42,7 +42,7 @@ func (s Schemas) Validate() error {
 // Fill puts the defaults of a schema into metadata and checks the result against it.
 // It returns a map of its own; fault.InvalidParameter at the field when metadata lacks
 // what the schema asks for. An empty schema lets everything pass.
-func Fill(schema json.RawMessage, metadata map[string]string, at string) (map[string]string, error) {
+func Fill(schema json.RawMessage, metadata map[string]string, path string) (map[string]string, error) {
 	if len(schema) == 0 {
 		return metadata, nil
 	}
@@ -67,7 +67,7 @@ func Fill(schema json.RawMessage, metadata map[string]string, at string) (map[st
 		doc[name] = v
 	}
 	if err := c.Validate(doc); err != nil {
-		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).WithParam(at)
+		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).WithParam(path)
 	}
 	return filled, nil
 }

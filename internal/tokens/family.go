@@ -73,8 +73,8 @@ func claude(percent int64, visionRule vision, names ...string) family {
 	return family{names: names, vocabulary: cl100k, percent: percent, turn: 2 + 1, responseTokens: 6, toolset: 346, vision: visionRule, page: 3000 + visionRule.maxTokens, audio: 32}
 }
 
-func other(v vocabularyName, turn, reply, toolset int64, names ...string) family {
-	return family{names: names, vocabulary: v, percent: 100, turn: turn, responseTokens: reply, toolset: toolset, vision: squares(560, 1601, 6404, 6404), page: 6404, audio: 32}
+func other(v vocabularyName, turn, responseTokens, toolset int64, names ...string) family {
+	return family{names: names, vocabulary: v, percent: 100, turn: turn, responseTokens: responseTokens, toolset: toolset, vision: squares(560, 1601, 6404, 6404), page: 6404, audio: 32}
 }
 
 func qwen(f family) family {

@@ -46,10 +46,10 @@ func patched(factor float64, limit int) vision {
 // sized is Anthropic's way: width times height by 750, after the picture is made to fit
 // its longest side and the most that one costs.
 // Source: https://platform.claude.com/docs/en/build-with-claude/vision, read 2026-11.
-func sized(side int, most int64) vision {
-	return vision{maxTokens: most, blind: 1334, cost: func(w, h int, _ string) int64 {
+func sized(side int, maxTokens int64) vision {
+	return vision{maxTokens: maxTokens, blind: 1334, cost: func(w, h int, _ string) int64 {
 		x, y := fit(w, h, side)
-		return min(most, int64(math.Ceil(x*y/750)))
+		return min(maxTokens, int64(math.Ceil(x*y/750)))
 	}}
 }
 
@@ -59,17 +59,17 @@ func sized(side int, most int64) vision {
 // picture that fits 384), https://docs.together.ai/docs/vision-overview (1,601 for each of
 // 560, at most four), the model card of Qwen2.5-VL (one for each of 28, at most 16,384),
 // all read 2026-11.
-func squares(side int, each, most, blind int64) vision {
-	return vision{maxTokens: most, blind: blind, cost: func(w, h int, _ string) int64 {
-		return min(most, each*squaresOf(float64(w), float64(h), float64(side)))
+func squares(side int, each, maxTokens, blind int64) vision {
+	return vision{maxTokens: maxTokens, blind: blind, cost: func(w, h int, _ string) int64 {
+		return min(maxTokens, each*squaresOf(float64(w), float64(h), float64(side)))
 	}}
 }
 
 // flat is the way of Gemini from 3 on: a picture costs what its resolution allots,
 // whatever its size.
 // Source: https://ai.google.dev/gemini-api/docs/media-resolution, read 2026-11.
-func flat(low, usual, most int64) vision {
-	return vision{maxTokens: most, blind: usual, cost: func(_, _ int, detail string) int64 {
+func flat(low, usual, maxTokens int64) vision {
+	return vision{maxTokens: maxTokens, blind: usual, cost: func(_, _ int, detail string) int64 {
 		if detail == "low" {
 			return low
 		}

@@ -54,9 +54,9 @@ type Runner struct {
 }
 
 // New makes a runner; Run starts it. The names of the jobs differ.
-func New(leases lease.Store, clock ident.Clock, log *slog.Logger, figures *Metrics, jobs ...Job) *Runner {
+func New(leases lease.Store, clock ident.Clock, log *slog.Logger, metrics *Metrics, jobs ...Job) *Runner {
 	return &Runner{
-		leases: leases, jobs: jobs, clock: clock, log: log, metrics: figures, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
+		leases: leases, jobs: jobs, clock: clock, log: log, metrics: metrics, holder: lease.Holder(), ttl: leaseTTL, due: make(map[string]time.Time),
 	}
 }
 

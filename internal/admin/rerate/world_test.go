@@ -177,9 +177,9 @@ func (w *world) Agreement(a *credential.Account) *catalog.PriceOverrides {
 }
 
 // start begins a process that dies at a failpoint.
-func (w *world) start(at failpoint) {
+func (w *world) start(point failpoint) {
 	w.Helper()
-	p := &process{meters: w.meters, limiter: quota.NewLimiter(), mortal: mortal{failpoint: at, done: map[string]int{}}}
+	p := &process{meters: w.meters, limiter: quota.NewLimiter(), mortal: mortal{failpoint: point, done: map[string]int{}}}
 	var err error
 	if p.journal, err = journal.Open(journal.Options{Dir: filepath.Join(w.dir, "journal"), SegmentBytes: 64 << 10, MaxRecordBytes: 16 << 10}); err != nil {
 		w.Fatal(err)

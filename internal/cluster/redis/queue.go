@@ -56,8 +56,8 @@ func (q *queue) move(parts []quota.NodeShare) {
 		q.moves = make(map[moveKey]move)
 	}
 	for i := range parts {
-		id, over := keyOf(&parts[i])
-		key := moveKey{id, over}
+		id, endMS := keyOf(&parts[i])
+		key := moveKey{id, endMS}
 		m := q.moves[key]
 		m.held, m.used = m.held+clamp(parts[i].Held), m.used+clamp(parts[i].Used)
 		m.latest = max(m.latest, msOf(parts[i].Latest))
@@ -72,7 +72,7 @@ func (q *queue) addUpdates(list []storeUpdate) {
 }
 
 // next takes up to a batch of what there is.
-func (q *queue) next() (moves map[moveKey]move, tells []storeUpdate) {
+func (q *queue) next() (moves map[moveKey]move, updates []storeUpdate) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if moves = q.moves; len(moves) <= batch {
@@ -89,21 +89,21 @@ func (q *queue) next() (moves map[moveKey]move, tells []storeUpdate) {
 	}
 	q.busy = true
 	n := min(len(q.updates), batch)
-	tells = slices.Clone(q.updates[:n])
+	updates = slices.Clone(q.updates[:n])
 	q.updates = slices.Delete(q.updates, 0, n)
-	return moves, tells
+	return moves, updates
 }
 
 // again puts back what others have to tell first, before what came meanwhile.
-func (q *queue) again(tells []storeUpdate, waits func(i int) bool) {
+func (q *queue) again(updates []storeUpdate, waits func(i int) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.busy = false
 	var requeued []storeUpdate
-	for i := range tells {
+	for i := range updates {
 		if waits(i) {
-			tells[i].isSent = true
-			requeued = append(requeued, tells[i])
+			updates[i].isSent = true
+			requeued = append(requeued, updates[i])
 		}
 	}
 	q.updates = append(requeued, q.updates...)

@@ -68,8 +68,8 @@ func (l *ledgers) run(r *rand.Rand) {
 func (l *ledgers) count(m quota.Meter, r *rand.Rand) {
 	var deltas []quota.Delta
 	for range 1 + r.IntN(4) {
-		at := l.now.Add(-time.Duration(r.IntN(60)) * time.Minute)
-		deltas = append(deltas, quota.Delta{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 1 + r.Int64N(50), UsedAt: at})
+		usedAt := l.now.Add(-time.Duration(r.IntN(60)) * time.Minute)
+		deltas = append(deltas, quota.Delta{SubjectID: m.ID, BudgetKey: m.BudgetKey, Units: 1 + r.Int64N(50), UsedAt: usedAt})
 	}
 	after, err := l.store.CountUsage(l.Context(), l.node, l.now, l.position, l.position+1, deltas)
 	if err != nil || len(after) != 1 {

@@ -81,8 +81,8 @@ type node struct {
 }
 
 // options of a node, but those that a test gives.
-func options(name string, at redis.Server, b *books) redis.Options {
-	return redis.Options{Node: name, Server: at, Local: quota.NewLimiter(), Meters: b.meter, Grace: -1, Logger: slog.New(slog.DiscardHandler)}
+func options(name string, server redis.Server, b *books) redis.Options {
+	return redis.Options{Node: name, Server: server, Local: quota.NewLimiter(), Meters: b.meter, Grace: -1, Logger: slog.New(slog.DiscardHandler)}
 }
 
 // start runs a node until the test ends or stop is called.

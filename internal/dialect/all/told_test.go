@@ -141,8 +141,8 @@ func eachUpstream(do func(d *dialect.Dialect, up dialect.Upstream, to *dialect.T
 }
 
 // covers reports whether a place that is named as lost is the other or holds it.
-func covers(dropped, place string) bool {
-	rest, ok := strings.CutPrefix(place, dropped)
+func covers(dropped, path string) bool {
+	rest, ok := strings.CutPrefix(path, dropped)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 

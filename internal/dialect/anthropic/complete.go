@@ -50,15 +50,15 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 }
 
 // TranslateResponse reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
-func (complete) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
-	if _, ok := splice.Find(in.Body, "completion"); !ok || !splice.Valid(in.Body) {
+func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	if _, ok := splice.Find(incoming.Body, "completion"); !ok || !splice.Valid(incoming.Body) {
 		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
 	}
 	c := dialect.Completion{
-		ID: completionID(in.Body), Created: in.Created, Model: cmp.Or(splice.Text(in.Body, "model"), in.To.Model),
-		Choices: []dialect.CompletionChoice{{Text: splice.Text(in.Body, "completion"), Finish: finishOf(splice.Text(in.Body, "stop_reason"))}},
+		ID: completionID(incoming.Body), Created: incoming.Created, Model: cmp.Or(splice.Text(incoming.Body, "model"), incoming.To.Model),
+		Choices: []dialect.CompletionChoice{{Text: splice.Text(incoming.Body, "completion"), Finish: finishOf(splice.Text(incoming.Body, "stop_reason"))}},
 	}
-	return c.BuildResponse(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }
 
 func completionID(raw []byte) string {
@@ -66,8 +66,8 @@ func completionID(raw []byte) string {
 }
 
 // NewStream makes what turns a streamed completion into OpenAI's.
-func (complete) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
-	return dialect.CompletionStream(in, &completions{})
+func (complete) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder {
+	return dialect.CompletionStream(incoming, &completions{})
 }
 
 // completions reads the events of one completion: pieces of text, the last of which

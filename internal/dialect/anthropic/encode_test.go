@@ -125,8 +125,8 @@ func TestChats(t *testing.T) {
 		if got, _ := splice.Find(out.Body, c.field); string(got) != c.want || !splice.Valid(out.Body) {
 			t.Errorf("%s: %s is\n%s, want\n%s", c.name, c.field, got, c.want)
 		}
-		if lost := strings.Join(out.Dropped, ", "); lost != c.dropped {
-			t.Errorf("%s: lost %q, want %q", c.name, lost, c.dropped)
+		if dropped := strings.Join(out.Dropped, ", "); dropped != c.dropped {
+			t.Errorf("%s: lost %q, want %q", c.name, dropped, c.dropped)
 		}
 	}
 }

@@ -16,8 +16,8 @@ var finishes = map[string]llm.Finish{
 }
 
 // finishOf takes words that are not known for a mere end.
-func finishOf(word string) llm.Finish {
-	if f, known := finishes[word]; known {
+func finishOf(reason string) llm.Finish {
+	if f, known := finishes[reason]; known {
 		return f
 	}
 	return llm.FinishStop

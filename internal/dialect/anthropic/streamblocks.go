@@ -31,10 +31,10 @@ func (d *reader) begin(data []byte) error {
 	if len(d.blocks) == maxBlocks {
 		return fault.New(fault.UpstreamInvalid, "the provider's answer has too many blocks")
 	}
-	at := len(d.blocks)
+	index := len(d.blocks)
 	raw := found(data, "content_block")
-	b := openBlock{open: true, part: llm.OpaquePart, index: indexOf(data, at)}
-	ev := llm.Event{Kind: llm.EventBlock, Block: at}
+	b := openBlock{open: true, part: llm.OpaquePart, index: indexOf(data, index)}
+	ev := llm.Event{Kind: llm.EventBlock, Block: index}
 	switch string(found(raw, "type")) {
 	case `"text"`:
 		ev.Part = llm.TextPart
@@ -53,21 +53,21 @@ func (d *reader) begin(data []byte) error {
 	b.part = ev.Part
 	d.blocks = append(d.blocks, b)
 	d.send(ev)
-	d.emitInitialContent(at, raw)
+	d.emitInitialContent(index, raw)
 	return d.bounded()
 }
 
 // emitInitialContent tells what a block begins with.
-func (d *reader) emitInitialContent(at int, raw []byte) {
-	switch b := &d.blocks[at]; b.part {
+func (d *reader) emitInitialContent(index int, raw []byte) {
+	switch b := &d.blocks[index]; b.part {
 	case llm.TextPart:
-		d.emitDelta(llm.EventText, at, found(raw, "text"))
+		d.emitDelta(llm.EventText, index, found(raw, "text"))
 		for c := range splice.Elements(found(raw, "citations")) {
-			d.citation(at, c)
+			d.citation(index, c)
 		}
 	case llm.ReasoningPart:
-		d.emitDelta(llm.EventText, at, found(raw, "thinking"))
-		d.emitDelta(llm.EventSignature, at, found(raw, "signature"))
+		d.emitDelta(llm.EventText, index, found(raw, "thinking"))
+		d.emitDelta(llm.EventSignature, index, found(raw, "signature"))
 	case llm.CallPart:
 		if input := found(raw, "input"); isObject(input) && string(input) != "{}" {
 			b.input = append([]byte(nil), input...)
@@ -78,20 +78,20 @@ func (d *reader) emitInitialContent(at int, raw []byte) {
 }
 
 // emitDelta tells a piece of a text, unless it is empty.
-func (d *reader) emitDelta(kind llm.EventKind, at int, raw []byte) {
+func (d *reader) emitDelta(kind llm.EventKind, index int, raw []byte) {
 	s := dialect.DecodeFragment(raw)
 	if s == "" {
 		return
 	}
-	ev := llm.Event{Kind: kind, Block: at, Part: d.blocks[at].part, Text: s}
+	ev := llm.Event{Kind: kind, Block: index, Part: d.blocks[index].part, Text: s}
 	if kind == llm.EventSignature {
 		ev.Name = dialect.ClaudeSigner
 	}
 	d.send(ev)
 }
 
-func (d *reader) citation(at int, raw []byte) {
-	d.send(llm.Event{Kind: llm.EventCitation, Block: at, Part: d.blocks[at].part, Name: shapeName, Raw: raw})
+func (d *reader) citation(index int, raw []byte) {
+	d.send(llm.Event{Kind: llm.EventCitation, Block: index, Part: d.blocks[index].part, Name: shapeName, Raw: raw})
 }
 
 // indexOf is the number of an event's block, otherwise where it has none.
@@ -114,11 +114,11 @@ func (d *reader) findOpenBlock(data []byte) (int, bool) {
 }
 
 func (d *reader) delta(data []byte) error {
-	at, ok := d.findOpenBlock(data)
+	index, ok := d.findOpenBlock(data)
 	if !ok {
 		return fault.New(fault.UpstreamInvalid, "the provider sent a piece of a block that is not open")
 	}
-	b, delta := &d.blocks[at], found(data, "delta")
+	b, delta := &d.blocks[index], found(data, "delta")
 	typ := string(found(delta, "type"))
 	if b.held != nil {
 		d.pending += b.held.take(typ, delta)
@@ -126,17 +126,17 @@ func (d *reader) delta(data []byte) error {
 	}
 	switch typ {
 	case `"text_delta"`:
-		d.emitDelta(llm.EventText, at, found(delta, "text"))
+		d.emitDelta(llm.EventText, index, found(delta, "text"))
 	case `"thinking_delta"`:
-		d.emitDelta(llm.EventText, at, found(delta, "thinking"))
+		d.emitDelta(llm.EventText, index, found(delta, "thinking"))
 	case `"signature_delta"`:
-		d.emitDelta(llm.EventSignature, at, found(delta, "signature"))
+		d.emitDelta(llm.EventSignature, index, found(delta, "signature"))
 	case `"citations_delta"`:
-		d.citation(at, found(delta, "citation"))
+		d.citation(index, found(delta, "citation"))
 	case `"input_json_delta"`:
 		raw := found(delta, "partial_json")
 		b.hasArguments = b.hasArguments || len(raw) > 2
-		d.emitDelta(llm.EventArguments, at, raw)
+		d.emitDelta(llm.EventArguments, index, raw)
 	}
 	return nil
 }
@@ -150,23 +150,23 @@ func (d *reader) bounded() error {
 
 // stop ends a block. A call without arguments has an empty object.
 func (d *reader) stop(data []byte) {
-	at, ok := d.findOpenBlock(data)
+	index, ok := d.findOpenBlock(data)
 	if !ok {
 		return
 	}
-	b := &d.blocks[at]
+	b := &d.blocks[index]
 	b.open = false
 	switch {
 	case b.held != nil:
-		d.send(llm.Event{Kind: llm.EventBlock, Block: at, Part: b.part, Name: shapeName, Raw: b.held.assemble()})
+		d.send(llm.Event{Kind: llm.EventBlock, Block: index, Part: b.part, Name: shapeName, Raw: b.held.assemble()})
 		d.pending -= len(b.held.start) + len(b.held.value)
 		b.held = nil
 	case b.part == llm.CallPart && !b.hasArguments:
-		d.send(llm.Event{Kind: llm.EventArguments, Block: at, Part: b.part, Text: cmp.Or(string(b.input), "{}")})
+		d.send(llm.Event{Kind: llm.EventArguments, Block: index, Part: b.part, Text: cmp.Or(string(b.input), "{}")})
 	}
 	d.pending -= len(b.input)
 	b.input = nil
-	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: at, Part: b.part})
+	d.send(llm.Event{Kind: llm.EventBlockEnd, Block: index, Part: b.part})
 }
 
 // take keeps a piece and returns by how many bytes the block has grown: of the input

@@ -36,15 +36,15 @@ func (w *callWriter) additional() {
 		w.close('}', before, empty)
 		return
 	}
-	own := dialect.JSON{}
-	own.Open('{')
-	w.writeFamilyParams(&own)
-	own.Close('}')
+	familyParams := dialect.JSON{}
+	familyParams.Open('{')
+	w.writeFamilyParams(&familyParams)
+	familyParams.Close('}')
 	if provided[0] != '{' { // of a wrong type: Bedrock says so
 		w.Raw(name, provided)
 		return
 	}
-	w.Raw(name, merged(provided, own.B))
+	w.Raw(name, merged(provided, familyParams.B))
 }
 
 // bare is a name of splice.Members without its quotes, escapes left in.

@@ -30,24 +30,24 @@ func (completion) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 }
 
 // TranslateResponse reads a whole answer.
-func (completion) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) {
-	n, err := nativeOf(in.To.Underlying())
+func (completion) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
+	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
-	c := dialect.Completion{ID: responseID(in.Body), Created: in.Created, Model: in.To.Model, Usage: n.usage(in.Header, in.Body)}
-	for _, s := range n.outputTexts(in.Body) {
+	c := dialect.Completion{ID: responseID(incoming.Body), Created: incoming.Created, Model: incoming.To.Model, Usage: n.usage(incoming.Header, incoming.Body)}
+	for _, s := range n.outputTexts(incoming.Body) {
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: s.text, Finish: nativeFinish(s.reason)})
 	}
 	if len(c.Choices) == 0 {
 		return nil, noText()
 	}
-	return c.BuildResponse(in.To.Stream), nil
+	return c.BuildResponse(incoming.To.Stream), nil
 }
 
 // NewStream makes what turns the events of a model into chunks of a completion.
-func (completion) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
-	n, err := nativeOf(in.To.Underlying())
+func (completion) NewStream(incoming *dialect.Incoming) dialect.StreamTranscoder {
+	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil { // EncodeRequest refused the model: cannot happen
 		n = natives[cohere]
 	}
@@ -55,8 +55,8 @@ func (completion) NewStream(in *dialect.Incoming) dialect.StreamTranscoder {
 	w.Open('{')
 	w.Str("id", ident.NewObjectID("cmpl-"))
 	w.Str("object", "text_completion")
-	w.Int("created", in.Created)
-	w.Str("model", in.To.Model)
+	w.Int("created", incoming.Created)
+	w.Str("model", incoming.To.Model)
 	w.Key("choices").Open('[')
 	return &completionStream{stream: textStream{native: n}, head: w.B}
 }

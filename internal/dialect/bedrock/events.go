@@ -126,18 +126,18 @@ func indexOf(raw []byte) int {
 // blockStart begins a block of which the start tells something. Those of text and
 // thoughts begin with their first delta.
 func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
-	at := indexOf(raw)
+	index := indexOf(raw)
 	start, _ := splice.Find(raw, "start")
 	if use, ok := splice.Find(start, "toolUse"); ok && splice.Text(use, "type") == "" {
 		id := splice.Text(use, "toolUseId")
 		if id == "" {
 			id = ident.NewObjectID("call_")
 		}
-		_, err := d.begin(at, llm.Event{Part: llm.CallPart, ID: id, Name: splice.Text(use, "name")}, emit)
+		_, err := d.begin(index, llm.Event{Part: llm.CallPart, ID: id, Name: splice.Text(use, "name")}, emit)
 		return err
 	}
 	if image, ok := splice.Find(start, "image"); ok {
-		b, err := d.begin(at, llm.Event{Part: llm.ImagePart}, emit)
+		b, err := d.begin(index, llm.Event{Part: llm.ImagePart}, emit)
 		if err == nil {
 			b.mime = "image/" + splice.Text(image, "format")
 		}
@@ -147,12 +147,12 @@ func (d *streamReader) blockStart(raw []byte, emit func(*llm.Event)) error {
 }
 
 // begin opens a block; one that was open at the same index ends.
-func (d *streamReader) begin(at int, ev llm.Event, emit func(*llm.Event)) (*openBlock, error) {
-	d.shut(at, emit)
+func (d *streamReader) begin(index int, ev llm.Event, emit func(*llm.Event)) (*openBlock, error) {
+	d.shut(index, emit)
 	if len(d.open) == maxOpenBlocks {
 		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's event stream has more than %d open blocks", maxOpenBlocks)
 	}
-	d.open = append(d.open, openBlock{index: at, block: d.blocks, part: ev.Part})
+	d.open = append(d.open, openBlock{index: index, block: d.blocks, part: ev.Part})
 	ev.Kind, ev.Block = llm.EventBlock, d.blocks
 	d.useful = d.useful || ev.Part != llm.TextPart && ev.Part != llm.ReasoningPart && ev.Part != llm.SealedPart
 	d.blocks++
@@ -182,24 +182,24 @@ func (d *streamReader) shut(index int, emit func(*llm.Event)) {
 }
 
 func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
-	at := indexOf(raw)
+	index := indexOf(raw)
 	delta, _ := splice.Find(raw, "delta")
 	for name, val := range splice.Members(delta) {
 		switch string(name) {
 		case `"text"`:
-			err = d.emitDelta(at, llm.EventText, llm.TextPart, val, emit)
+			err = d.emitDelta(index, llm.EventText, llm.TextPart, val, emit)
 		case `"toolUse"`:
-			err = d.input(at, val, emit)
+			err = d.input(index, val, emit)
 		case `"reasoningContent"`:
-			err = d.reasoning(at, val, emit)
+			err = d.reasoning(index, val, emit)
 		case `"citation"`:
 			var b *openBlock
-			if b, err = d.ensureBlock(at, llm.TextPart, emit); err == nil {
+			if b, err = d.ensureBlock(index, llm.TextPart, emit); err == nil {
 				d.send(emit, llm.Event{Kind: llm.EventCitation, Block: b.block, Part: llm.TextPart, Raw: val, Name: shapeName})
 			}
 		case `"image"`:
 			var b *openBlock
-			if b, err = d.ensureBlock(at, llm.ImagePart, emit); err == nil {
+			if b, err = d.ensureBlock(index, llm.ImagePart, emit); err == nil {
 				data, _ := splice.Find(val, "source", "bytes")
 				d.send(emit, llm.Event{Kind: llm.EventMedia, Block: b.block, Part: llm.ImagePart, Media: &llm.Media{MIME: b.mime, Data: plain(data)}})
 			}
@@ -212,8 +212,8 @@ func (d *streamReader) delta(raw []byte, emit func(*llm.Event)) (err error) {
 }
 
 // emitDelta hands on a piece of text; an empty one only begins the block.
-func (d *streamReader) emitDelta(at int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
-	b, err := d.ensureBlock(at, part, emit)
+func (d *streamReader) emitDelta(index int, kind llm.EventKind, part llm.PartKind, raw []byte, emit func(*llm.Event)) error {
+	b, err := d.ensureBlock(index, part, emit)
 	if err != nil {
 		return err
 	}
@@ -230,11 +230,11 @@ func (d *streamReader) emitDelta(at int, kind llm.EventKind, part llm.PartKind, 
 
 // input hands on a piece of a call's arguments. Those of a tool that Amazon runs belong
 // to no block and are left out.
-func (d *streamReader) input(at int, raw []byte, emit func(*llm.Event)) error {
+func (d *streamReader) input(index int, raw []byte, emit func(*llm.Event)) error {
 	for i := range d.open {
-		if d.open[i].index == at && d.open[i].part == llm.CallPart {
+		if d.open[i].index == index && d.open[i].part == llm.CallPart {
 			val, _ := splice.Find(raw, "input")
-			return d.emitDelta(at, llm.EventArguments, llm.CallPart, val, emit)
+			return d.emitDelta(index, llm.EventArguments, llm.CallPart, val, emit)
 		}
 	}
 	return nil
@@ -242,15 +242,15 @@ func (d *streamReader) input(at int, raw []byte, emit func(*llm.Event)) error {
 
 // reasoning hands on thoughts. Those that only Amazon can read come whole, each a
 // block.
-func (d *streamReader) reasoning(at int, raw []byte, emit func(*llm.Event)) (err error) {
+func (d *streamReader) reasoning(index int, raw []byte, emit func(*llm.Event)) (err error) {
 	for name, val := range splice.Members(raw) {
 		switch string(name) {
 		case `"text"`:
-			err = d.emitDelta(at, llm.EventText, llm.ReasoningPart, val, emit)
+			err = d.emitDelta(index, llm.EventText, llm.ReasoningPart, val, emit)
 		case `"signature"`:
-			err = d.emitDelta(at, llm.EventSignature, llm.ReasoningPart, val, emit)
+			err = d.emitDelta(index, llm.EventSignature, llm.ReasoningPart, val, emit)
 		case `"redactedContent"`:
-			_, err = d.begin(at, llm.Event{Part: llm.SealedPart, Name: dialect.ClaudeSigner, Text: plain(val)}, emit)
+			_, err = d.begin(index, llm.Event{Part: llm.SealedPart, Name: dialect.ClaudeSigner, Text: plain(val)}, emit)
 		}
 		if err != nil {
 			return err

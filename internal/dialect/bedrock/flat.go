@@ -32,13 +32,13 @@ func encodeFlat(c *llm.Call, to *dialect.Target) (*dialect.Outgoing, error) {
 }
 
 // decodeFlat reads the answer of an old model.
-func decodeFlat(in *dialect.Incoming) (*llm.Response, error) {
-	n, err := nativeOf(in.To.Underlying())
+func decodeFlat(incoming *dialect.Incoming) (*llm.Response, error) {
+	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil {
 		return nil, err
 	}
-	r := &llm.Response{ID: responseID(in.Body), Usage: n.usage(in.Header, in.Body)}
-	for _, s := range n.outputTexts(in.Body) {
+	r := &llm.Response{ID: responseID(incoming.Body), Usage: n.usage(incoming.Header, incoming.Body)}
+	for _, s := range n.outputTexts(incoming.Body) {
 		r.Choices = append(r.Choices, llm.Choice{
 			Index: s.choice, Parts: []llm.Part{{Kind: llm.TextPart, Text: s.text}}, Finish: nativeFinish(s.reason), Raw: s.reason,
 		})
@@ -63,8 +63,8 @@ type flatReader struct {
 	ev      llm.Event
 }
 
-func newFlatDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	n, err := nativeOf(in.To.Underlying())
+func newFlatDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	n, err := nativeOf(incoming.To.Underlying())
 	if err != nil { // EncodeCall refused the model: cannot happen
 		n = natives[cohere]
 	}

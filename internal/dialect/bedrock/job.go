@@ -18,8 +18,8 @@ var nullJSON = []byte("null")
 // epoch reads a time of the control plane, "2026-11-20T10:00:00Z" or a number of
 // seconds; 0 for none.
 func epoch(raw []byte) int64 {
-	if at, err := time.Parse(time.RFC3339, plain(raw)); err == nil {
-		return at.Unix()
+	if parsed, err := time.Parse(time.RFC3339, plain(raw)); err == nil {
+		return parsed.Unix()
 	}
 	var seconds float64
 	if json.Unmarshal(raw, &seconds) != nil {

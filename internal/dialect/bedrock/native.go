@@ -155,8 +155,8 @@ const maxChoices = 128
 func (n *native) outputText(raw []byte, index int) (s outputText, ok bool) {
 	s.choice = index
 	text, hasText := splice.Find(raw, n.text...)
-	word, ended := splice.Find(raw, n.finish...)
-	s.text, s.reason = plain(text), plain(word)
+	reason, ended := splice.Find(raw, n.finish...)
+	s.text, s.reason = plain(text), plain(reason)
 	if n.index != "" {
 		val, _ := splice.Find(raw, n.index)
 		if k, err := strconv.Atoi(string(val)); err == nil && k >= 0 && k < maxChoices {
@@ -175,9 +175,9 @@ var finishReasons = map[string]llm.Finish{
 
 // nativeFinish is what a family's word means; most say in one way or another that the answer
 // is whole.
-func nativeFinish(word string) llm.Finish {
-	f := finishReasons[word]
-	if f == llm.FinishNone && word != "" {
+func nativeFinish(reason string) llm.Finish {
+	f := finishReasons[reason]
+	if f == llm.FinishNone && reason != "" {
 		return llm.FinishStop
 	}
 	return f

@@ -26,12 +26,12 @@ func (batchOutput) EncodeRequest(context.Context, *dialect.Request, *dialect.Tar
 
 // Follow leads from the job to its file, whose rows become lines. A job without output is
 // fault.Conflict; a row that is no JSON object is fault.UpstreamInvalid.
-func (batchOutput) Follow(in *dialect.Incoming) (dialect.Next, bool, error) {
-	out, ok := outputOf(in.Body)
-	if status := batchState(in.Body); !ok || !hasOutput[status] {
+func (batchOutput) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
+	out, ok := outputOf(incoming.Body)
+	if status := batchState(incoming.Body); !ok || !hasOutput[status] {
 		return dialect.Next{}, false, fault.Newf(fault.Conflict, "the batch has no output: its status is %s", status)
 	}
-	o := &outputWriter{incoming: in, model: textIn(in.Body, "model"), job: jobID(in.Body)}
+	o := &outputWriter{incoming: incoming, model: textIn(incoming.Body, "model"), job: jobID(incoming.Body)}
 	return dialect.Next{Endpoint: llm.RetrieveFileContent, ID: out.bucket + "/" + out.name, File: func(src io.Reader) io.Reader { return dialect.LineReader(src, o.row) }, ContentType: "application/jsonl"}, true, nil
 }
 

@@ -49,10 +49,10 @@ func TestCreateBatch(t *testing.T) {
 			t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, c.want, out.Dropped)
 		}
 	}
-	for in, param := range map[string]string{`{"input_file_id":"file-abc","model":"m"}`: "input_file_id", `{"model":"m"}`: "input_file_id"} {
-		_, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateBatch, Body: []byte(in)}, &dialect.Target{Model: "m"})
+	for input, param := range map[string]string{`{"input_file_id":"file-abc","model":"m"}`: "input_file_id", `{"model":"m"}`: "input_file_id"} {
+		_, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateBatch, Body: []byte(input)}, &dialect.Target{Model: "m"})
 		if e := fault.From(err); e == nil || e.Code != fault.InvalidParameter || e.Param != param {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("%s: %v", input, err)
 		}
 	}
 	if _, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateBatch, Body: []byte(`{}`)}, &dialect.Target{}); fault.From(err).Param != "model" {
@@ -114,8 +114,8 @@ func TestBatchOutput(t *testing.T) {
 		t.Fatal("the output is in one place")
 	}
 	lines := &dialect.FileLines{Client: openai.Dialect().Clients[llm.ChatComplete], Messages: anthropic.Dialect().Upstreams[llm.Messages]}
-	in := &dialect.Incoming{Body: []byte(job), Created: 1795176000, Sent: &dialect.Request{Lines: lines}, To: &dialect.Target{Provider: "vertex-ai"}}
-	next, more, err := u.Follow(in)
+	input := &dialect.Incoming{Body: []byte(job), Created: 1795176000, Sent: &dialect.Request{Lines: lines}, To: &dialect.Target{Provider: "vertex-ai"}}
+	next, more, err := u.Follow(input)
 	if err != nil || !more || next.Endpoint != llm.RetrieveFileContent || next.ID != "b/out/prediction-1/predictions.jsonl" || next.ContentType != "application/jsonl" {
 		t.Fatalf("%+v %v %v", next, more, err)
 	}
@@ -151,9 +151,9 @@ func TestBatchOutput(t *testing.T) {
 func TestTuning(t *testing.T) {
 	t.Parallel()
 	u := vertex(llm.CreateFinetune)
-	const in = `{"model":"gemini-2.5-flash","suffix":"mine","training_file":"gs%3A%2F%2Fb%2Ft.jsonl","validation_file":"gs://b/v.jsonl","hyperparameters":{"n_epochs":3,"learning_rate_multiplier":"auto","batch_size":4,"other":1},"seed":1}`
+	const input = `{"model":"gemini-2.5-flash","suffix":"mine","training_file":"gs%3A%2F%2Fb%2Ft.jsonl","validation_file":"gs://b/v.jsonl","hyperparameters":{"n_epochs":3,"learning_rate_multiplier":"auto","batch_size":4,"other":1},"seed":1}`
 	const want = `{"baseModel":"gemini-2.5-flash","tunedModelDisplayName":"mine","supervisedTuningSpec":{"trainingDatasetUri":"gs://b/t.jsonl","validationDatasetUri":"gs://b/v.jsonl","hyperParameters":{"epochCount":3,"adapterSize":"ADAPTER_SIZE_FOUR"}}}`
-	out, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateFinetune, Body: []byte(in)}, &dialect.Target{Model: "gemini-2.5-flash"})
+	out, err := u.EncodeRequest(t.Context(), &dialect.Request{Endpoint: llm.CreateFinetune, Body: []byte(input)}, &dialect.Target{Model: "gemini-2.5-flash"})
 	if err != nil || string(out.Body) != want || strings.Join(out.Dropped, " ") != "hyperparameters.other seed" {
 		t.Errorf("%v\nsent %s\nwant %s\nlost %q", err, out.Body, want, out.Dropped)
 	}
@@ -293,16 +293,16 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v %+v", id, err, out)
 		}
 	}
-	in := &dialect.Incoming{
+	input := &dialect.Incoming{
 		Sent: &dialect.Request{Endpoint: llm.RetrieveFile, ID: "gs://b/dir/a.jsonl"}, To: &dialect.Target{},
 		Header: wire.Header{{Name: "content-length", Value: "12"}, {Name: "last-modified", Value: "Fri, 20 Nov 2026 10:00:00 GMT"}},
 	}
-	a, err := vertex(llm.RetrieveFile).TranslateResponse(in)
+	a, err := vertex(llm.RetrieveFile).TranslateResponse(input)
 	if want := `{"id":"gs%3A%2F%2Fb%2Fdir%2Fa.jsonl","object":"file","bytes":12,"created_at":1795168800,"filename":"a.jsonl","purpose":null,"status":"processed"}`; err != nil || string(a.Body) != want {
 		t.Errorf("%v %s", err, a.Body)
 	}
-	in.Header = nil
-	if _, err := vertex(llm.RetrieveFile).TranslateResponse(in); !fault.Has(err, fault.UpstreamInvalid) {
+	input.Header = nil
+	if _, err := vertex(llm.RetrieveFile).TranslateResponse(input); !fault.Has(err, fault.UpstreamInvalid) {
 		t.Errorf("without a length: %v", err)
 	}
 	filer := vertex(llm.RetrieveFileContent).(dialect.FileStreamer)

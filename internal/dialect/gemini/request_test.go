@@ -159,7 +159,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, model, chat, want string, lost []string) {
+func check(t *testing.T, model, chat, want string, dropped []string) {
 	t.Helper()
 	out, err := encode(t, model, chat)
 	if err != nil {
@@ -168,8 +168,8 @@ func check(t *testing.T, model, chat, want string, lost []string) {
 	if string(out.Body) != want {
 		t.Errorf("sent %s\nwant %s", out.Body, want)
 	}
-	if !slices.Equal(out.Dropped, lost) {
-		t.Errorf("lost %q, want %q", out.Dropped, lost)
+	if !slices.Equal(out.Dropped, dropped) {
+		t.Errorf("lost %q, want %q", out.Dropped, dropped)
 	}
 }
 
@@ -209,14 +209,14 @@ func TestEncodeThinking(t *testing.T) {
 		{older, `"thinking":{"type":"adaptive"}`, `{"includeThoughts":true,"thinkingBudget":-1}`, ""},
 		{newer, `"thinking":{"type":"adaptive","display":"omitted"}`, `{"includeThoughts":false}`, ""},
 	} {
-		want, lost := `{`+hiSent+`}`, []string(nil)
+		want, dropped := `{`+hiSent+`}`, []string(nil)
 		if c.want != "" {
 			want = `{` + hiSent + `,"generationConfig":{"thinkingConfig":` + c.want + `}}`
 		}
 		if c.dropped != "" {
-			lost = []string{c.dropped}
+			dropped = []string{c.dropped}
 		}
-		check(t, c.model, `{`+hi+`,`+c.params+`}`, want, lost)
+		check(t, c.model, `{`+hi+`,`+c.params+`}`, want, dropped)
 	}
 }
 

@@ -40,8 +40,8 @@ type rowWriter struct {
 }
 
 // addDropped names what a line loses.
-func (rw *rowWriter) addDropped(lost []string) {
-	for _, path := range lost {
+func (rw *rowWriter) addDropped(dropped []string) {
+	for _, path := range dropped {
 		if fieldPath := "file." + path; !slices.Contains(rw.dropped, fieldPath) && len(rw.dropped) < maxDroppedFields {
 			rw.dropped = append(rw.dropped, fieldPath)
 		}

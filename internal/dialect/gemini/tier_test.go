@@ -66,14 +66,14 @@ func TestTiersAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := ""
+		gotExtra := ""
 		for _, p := range r.Extra {
 			if p.Name == "service_tier" {
-				told = string(p.Raw)
+				gotExtra = string(p.Raw)
 			}
 		}
-		if r.Usage.Tier != c.want || told != c.wantExtra {
-			t.Errorf("%s %q: tier %q, told %s", c.usage, c.header, r.Usage.Tier, told)
+		if r.Usage.Tier != c.want || gotExtra != c.wantExtra {
+			t.Errorf("%s %q: tier %q, told %s", c.usage, c.header, r.Usage.Tier, gotExtra)
 		}
 		events, err := dialecttest.Read(generate{}.NewDecoder(incoming), []byte("data: "+string(body)+"\n\n"))
 		if err != nil {

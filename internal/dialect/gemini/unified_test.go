@@ -42,11 +42,11 @@ func (x *exchange) run(t *testing.T, u dialect.OpenAIEndpoint, ep llm.Endpoint) 
 	if !slices.Equal(more, x.more) || !slices.Equal(out.Dropped, x.dropped) {
 		t.Errorf("more %q\nlost %q", more, out.Dropped)
 	}
-	in := &dialect.Incoming{Status: 200, Body: []byte(x.response), Created: 1795176000, Sent: sent, To: to}
+	input := &dialect.Incoming{Status: 200, Body: []byte(x.response), Created: 1795176000, Sent: sent, To: to}
 	for _, r := range x.moreResponses {
-		in.More = append(in.More, []byte(r))
+		input.More = append(input.More, []byte(r))
 	}
-	a, err := u.TranslateResponse(in)
+	a, err := u.TranslateResponse(input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +281,8 @@ func TestUnifiedRefusesAnswers(t *testing.T) {
 		{gemini.Vertex(), llm.CreateSpeech, `{"audioContent":"!"}`},
 		{gemini.Vertex(), llm.MessagesCountTokens, `{}`},
 	} {
-		in := &dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(`{}`)}, To: &dialect.Target{}}
-		if _, err := c.d.Unified[c.ep].TranslateResponse(in); !fault.Has(err, fault.UpstreamInvalid) {
+		input := &dialect.Incoming{Body: []byte(c.body), Sent: &dialect.Request{Body: []byte(`{}`)}, To: &dialect.Target{}}
+		if _, err := c.d.Unified[c.ep].TranslateResponse(input); !fault.Has(err, fault.UpstreamInvalid) {
 			t.Errorf("%s %s: %v", c.ep, c.body, err)
 		}
 	}

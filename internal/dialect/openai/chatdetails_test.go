@@ -50,7 +50,7 @@ func TestDetailsComeBack(t *testing.T) {
 	t.Parallel()
 	const call = `"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]`
 	for name, c := range detailed {
-		whole, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"Let me see","reasoning_details":` + c.full + `,` + call + `},"finish_reason":"tool_calls"}]}`)})
+		full, err := chat{}.DecodeResponse(&dialect.Incoming{Body: []byte(`{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"Let me see","reasoning_details":` + c.full + `,` + call + `},"finish_reason":"tool_calls"}]}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestDetailsComeBack(t *testing.T) {
 		}
 		stream.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n")
 		events := dialecttest.SplitEverywhere(t, []byte(stream.String()), func() dialect.EventDecoder { return chat{}.NewDecoder(nil) })
-		for form, r := range map[string]*llm.Response{"whole": whole, "stream": dialecttest.ResponseOf(events)} {
+		for form, r := range map[string]*llm.Response{"whole": full, "stream": dialecttest.ResponseOf(events)} {
 			next := &llm.Call{Surface: llm.Messages, Messages: []llm.Message{{Role: llm.RoleAssistant, Parts: r.Choices[0].Parts}}}
 			out, err := chat{}.EncodeCall(t.Context(), next, &dialect.Target{Model: c.model, Rules: &dialect.RequestRules{ReasoningField: dialect.ReasoningInDetails}})
 			if err != nil {

@@ -155,20 +155,20 @@ func (e *chunks) begin(dst []byte, choice int) []byte {
 func (e *chunks) block(dst []byte, ev *llm.Event) []byte {
 	switch ev.Part {
 	case llm.CallPart:
-		at := e.counts[ev.Choice]
+		pos := e.counts[ev.Choice]
 		e.counts[ev.Choice]++
-		p := callSlot{index: at, kind: llm.Function, args: "arguments"}
+		p := callSlot{index: pos, kind: llm.Function, args: "arguments"}
 		if e.a.Call.TakesText(ev.Name) {
 			p.kind, p.args = llm.Custom, "input"
 		}
 		e.calls[[2]int{ev.Choice, ev.Block}] = p
-		if at == 0 && e.a.Call.Functions {
+		if pos == 0 && e.a.Call.Functions {
 			return e.chunk(dst, ev.Choice, func(w *dialect.JSON) { writeFunctionCall(w, ev.Name, "") }, nil, "")
 		}
 		return e.chunk(dst, ev.Choice, func(w *dialect.JSON) {
 			w.Key("tool_calls").Open('[')
 			w.Open('{')
-			w.Int("index", int64(at))
+			w.Int("index", int64(pos))
 			w.Str("id", ev.ID)
 			w.Str("type", p.kind)
 			w.Key(p.kind).Open('{')
@@ -204,11 +204,11 @@ func (e *chunks) text(dst []byte, ev *llm.Event) []byte {
 }
 
 func (e *chunks) arguments(dst []byte, ev *llm.Event) []byte {
-	at := [2]int{ev.Choice, ev.Block}
-	p, ok := e.calls[at]
+	pos := [2]int{ev.Choice, ev.Block}
+	p, ok := e.calls[pos]
 	if ok && !p.hasArguments && ev.Text != "" {
 		p.hasArguments = true
-		e.calls[at] = p
+		e.calls[pos] = p
 	}
 	return e.call(dst, ev, p.args, ev.Text)
 }

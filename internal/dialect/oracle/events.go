@@ -15,8 +15,8 @@ import (
 // NewDecoder makes the decoder of a stream: choices in pieces,
 // {"index":0,"message":{"content":[{"type":"TEXT","text":"Hi"}]}}, the last one of each
 // with a finishReason. Nothing else marks the end.
-func (chat) NewDecoder(in *dialect.Incoming) dialect.EventDecoder {
-	return &decoder{id: in.Header.Get("opc-request-id")}
+func (chat) NewDecoder(incoming *dialect.Incoming) dialect.EventDecoder {
+	return &decoder{id: incoming.Header.Get("opc-request-id")}
 }
 
 // decoder reads one stream.
@@ -257,14 +257,14 @@ func (d *decoder) begin(index int, one *call, name string, emit func(*llm.Event)
 	one.begun, one.block, c.called = true, c.blocks, true
 	c.blocks++
 	d.send(emit, llm.Event{Kind: llm.EventBlock, Choice: index, Block: one.block, Part: llm.CallPart, ID: cmp.Or(one.id, ident.NewObjectID("call_")), Name: name})
-	for _, piece := range d.early.Take(&one.early) {
-		d.arguments(index, one, piece, emit)
+	for _, fragment := range d.early.Take(&one.early) {
+		d.arguments(index, one, fragment, emit)
 	}
 }
 
-func (d *decoder) arguments(index int, one *call, piece string, emit func(*llm.Event)) {
-	if piece != "" {
-		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: index, Block: one.block, Part: llm.CallPart, Text: piece})
+func (d *decoder) arguments(index int, one *call, fragment string, emit func(*llm.Event)) {
+	if fragment != "" {
+		d.send(emit, llm.Event{Kind: llm.EventArguments, Choice: index, Block: one.block, Part: llm.CallPart, Text: fragment})
 	}
 }
 

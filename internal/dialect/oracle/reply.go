@@ -181,8 +181,8 @@ func readMessage(raw []byte, c *llm.Choice) []llm.Part {
 
 // contentOf is the text of a content, raw, and whether it was said or thought.
 func contentOf(raw []byte) (llm.PartKind, []byte) {
-	if thought, ok := splice.Find(raw, "thinking"); ok {
-		return llm.ReasoningPart, thought
+	if reasoning, ok := splice.Find(raw, "thinking"); ok {
+		return llm.ReasoningPart, reasoning
 	}
 	text, _ := splice.Find(raw, "text")
 	return llm.TextPart, text
@@ -211,8 +211,8 @@ func readUsage(raw []byte, u *llm.Usage) {
 			cached, _ := splice.Find(val, "cachedTokens")
 			count(cached, &u.CachedTokens)
 		case `"completionTokensDetails"`:
-			thought, _ := splice.Find(val, "reasoningTokens")
-			count(thought, &u.ReasoningTokens)
+			reasoning, _ := splice.Find(val, "reasoningTokens")
+			count(reasoning, &u.ReasoningTokens)
 		default:
 			continue
 		}

@@ -9,14 +9,14 @@ import (
 	"sluice/internal/splice"
 )
 
-func readPart(raw []byte, at string) (llm.Part, error) {
+func readPart(raw []byte, path string) (llm.Part, error) {
 	if text, ok := splice.Unquote(raw); ok { // some clients send bare strings
 		return llm.Part{Kind: llm.TextPart, Text: text}, nil
 	}
 	if raw[0] != '{' {
-		return llm.Part{}, dialect.InvalidField(at, "must be an object")
+		return llm.Part{}, dialect.InvalidField(path, "must be an object")
 	}
-	r := partReader{p: llm.Part{Media: &llm.Media{}}, path: at}
+	r := partReader{p: llm.Part{Media: &llm.Media{}}, path: path}
 	var err error
 	switch kind := splice.Text(raw, "type"); kind {
 	case "input_text", "output_text", "text", "refusal", "output_audio":
@@ -28,22 +28,22 @@ func readPart(raw []byte, at string) (llm.Part, error) {
 	case "input_audio":
 		err = r.audio(raw)
 	case "":
-		err = dialect.InvalidField(at+".type", "is missing")
+		err = dialect.InvalidField(path+".type", "is missing")
 	default:
-		err = dialect.InvalidField(at+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
+		err = dialect.InvalidField(path+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
 	}
 	return r.p, err
 }
 
 // readResultPart is readPart for the output of a call. Parts of a type that is not known stay as
 // they are: a provider of another shape gets their text.
-func readResultPart(raw []byte, at string) (llm.Part, error) {
+func readResultPart(raw []byte, path string) (llm.Part, error) {
 	if len(raw) > 0 && raw[0] == '{' {
 		if kind := splice.Text(raw, "type"); kind != "" && !knownParts[kind] {
 			return llm.Part{Kind: llm.OpaquePart, Raw: raw, Shape: shapeName}, nil
 		}
 	}
-	return readPart(raw, at)
+	return readPart(raw, path)
 }
 
 // knownParts are the types of parts that readPart reads.
@@ -124,17 +124,17 @@ func (r *partReader) image(raw []byte) error {
 }
 
 // locate fills in where a medium is: inside a data URL, or at a URL.
-func (r *partReader) locate(url, at string) error {
+func (r *partReader) locate(url, path string) error {
 	m := r.p.Media
 	mime, data, inside, err := dialect.DataURL(url)
 	switch {
 	case err != nil:
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	case inside:
 		m.MIME, m.Data = cmp.Or(mime, m.MIME), data
 	case url != "":
 		if err := dialect.CheckURL(url); err != nil {
-			return fault.From(err).WithParam(at)
+			return fault.From(err).WithParam(path)
 		}
 		m.URL = url
 	}
@@ -167,18 +167,18 @@ func (r *partReader) file(raw []byte) error {
 			r.other(n, val)
 		}
 	}
-	switch at := r.path + ".file_data"; {
+	switch path := r.path + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
 		return dialect.InvalidField(r.path, "needs file_data, file_id or file_url")
 	case data == "":
 		return r.locate(url, r.path+".file_url")
 	default:
 		if mime, inner, inside, err := dialect.DataURL(data); err != nil {
-			return fault.From(err).WithParam(at)
+			return fault.From(err).WithParam(path)
 		} else if inside {
 			m.MIME, data = cmp.Or(mime, m.MIME), inner
 		} else if err := dialect.CheckBase64(data); err != nil {
-			return fault.From(err).WithParam(at)
+			return fault.From(err).WithParam(path)
 		}
 		m.Data, m.MIME = data, cmp.Or(m.MIME, dialect.MIMEOf(m.Name))
 		return nil
@@ -194,12 +194,12 @@ func (r *partReader) audio(raw []byte) error {
 		}
 		r.p.Media.Data, r.p.Media.Format = splice.Text(val, "data"), splice.Text(val, "format")
 	}
-	at := r.path + ".input_audio.data"
+	path := r.path + ".input_audio.data"
 	if r.p.Media.Data == "" {
-		return dialect.InvalidField(at, "is missing")
+		return dialect.InvalidField(path, "is missing")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
-		return fault.From(err).WithParam(at)
+		return fault.From(err).WithParam(path)
 	}
 	return nil
 }

@@ -191,8 +191,8 @@ func (d *decoder) end(e *fields) {
 			d.shut(i)
 		}
 	}
-	finish, word := finishOf(e.response, d.called)
-	d.send(llm.Event{Kind: llm.EventFinish, Finish: finish, Text: word})
+	finish, reason := finishOf(e.response, d.called)
+	d.send(llm.Event{Kind: llm.EventFinish, Finish: finish, Text: reason})
 	if u, _ := dialect.Usage(llm.CreateModelResponse, e.response, ""); u.Reported {
 		d.send(llm.Event{Kind: llm.EventUsage, Usage: &u})
 	}

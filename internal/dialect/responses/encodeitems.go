@@ -190,13 +190,13 @@ func (w *callWriter) output(m *llm.Message, p *llm.Part) error {
 }
 
 func failed(parts []llm.Part) []llm.Part {
-	said := llm.Part{Kind: llm.TextPart, Index: -1, Text: "Error: "}
+	errorPart := llm.Part{Kind: llm.TextPart, Index: -1, Text: "Error: "}
 	if len(parts) > 0 && parts[0].Kind == llm.TextPart {
-		said.Text += parts[0].Text
-		said.Cache, said.Citations, said.Shape = parts[0].Cache, parts[0].Citations, parts[0].Shape
+		errorPart.Text += parts[0].Text
+		errorPart.Cache, errorPart.Citations, errorPart.Shape = parts[0].Cache, parts[0].Citations, parts[0].Shape
 		parts = parts[1:]
 	}
-	return append([]llm.Part{said}, parts...)
+	return append([]llm.Part{errorPart}, parts...)
 }
 
 // isCustom reports whether the call of that id is one of a tool that takes mere text.

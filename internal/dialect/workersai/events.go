@@ -89,8 +89,8 @@ func (d *events) event(data []byte, emit func(*llm.Event)) error {
 	for c := range splice.Elements(list) {
 		delta, _ := splice.Find(c, "delta")
 		d.delta(delta, "content", emit)
-		if word := splice.Text(c, "finish_reason"); word != "" {
-			d.finishReason = word
+		if reason := splice.Text(c, "finish_reason"); reason != "" {
+			d.finishReason = reason
 		}
 	}
 	return d.early.Bounded()

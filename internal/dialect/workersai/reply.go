@@ -49,8 +49,8 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 // choice reads what was said: the text stands under that name.
 func choice(index int, raw []byte, finish, name string) llm.Choice {
 	c := llm.Choice{Index: index, Raw: finish}
-	if thought := dialect.ReplaceLoneSurrogates(reasoningText(raw)); thought != "" {
-		c.Parts = append(c.Parts, llm.Part{Kind: llm.ReasoningPart, Text: thought})
+	if reasoning := dialect.ReplaceLoneSurrogates(reasoningText(raw)); reasoning != "" {
+		c.Parts = append(c.Parts, llm.Part{Kind: llm.ReasoningPart, Text: reasoning})
 	}
 	content, _ := splice.Find(raw, name)
 	if s := dialect.ReplaceLoneSurrogates(text(content)); s != "" {
