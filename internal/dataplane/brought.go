@@ -20,29 +20,29 @@ var contentFields = map[string]bool{
 	`"systemInstruction"`: true, `"system_instruction"`: true, `"functions"`: true, `"tool_choice"`: true, `"response_format"`: true, `"metadata"`: true,
 }
 
-// bringers are the members beside tools by which a provider brings in input, in the words of all
+// inputMembers are the members beside tools by which a provider brings in input, in the words of all
 // providers, without capitals and underscores.
 // Source: https://platform.claude.com/docs/en/agents-and-tools/mcp-connector,
 // https://openrouter.ai/docs/guides/features/plugins/overview, https://openrouter.ai/docs/guides/features/presets,
 // https://ai.google.dev/gemini-api/docs/caching, https://ai.google.dev/gemini-api/docs/interactions,
 // https://learn.microsoft.com/azure/foundry/openai/references/on-your-data,
 // https://docs.x.ai/docs/guides/live-search, read 2026-11.
-var bringers = map[string]bool{
+var inputMembers = map[string]bool{
 	"mcpservers": true, "plugins": true, "preset": true, "websearch": true, "websearchoptions": true, "searchparameters": true,
 	"enablesearch": true, "connectors": true, "datasources": true, "cachedcontent": true, "previousinteractionid": true,
 }
 
-// bringerHolders are the members in which libraries send further ones.
-var bringerHolders = map[string]bool{"extrabody": true, "google": true, "parameters": true}
+// extraHolders are the members in which libraries send further ones.
+var extraHolders = map[string]bool{"extrabody": true, "google": true, "parameters": true}
 
-// brings reports whether the provider may bring in input by itself.
-func (a *attempt) brings() bool {
+// hasProviderInput reports whether the provider may bring in input by itself.
+func (a *attempt) hasProviderInput() bool {
 	if a.spec.ID == "openrouter" && (strings.Contains(a.model, "@preset/") || strings.HasSuffix(a.model, ":online")) {
 		return true
 	}
 	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
 		for i := range params {
-			if p := &params[i]; !slices.Contains(a.target.Drop, p.Key) && a.bringsBy([]byte(p.Key), p.Raw, 0) {
+			if p := &params[i]; !slices.Contains(a.target.Drop, p.Key) && a.isProviderInput([]byte(p.Key), p.Raw, 0) {
 				return true
 			}
 		}
@@ -51,15 +51,15 @@ func (a *attempt) brings() bool {
 		return false
 	}
 	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && !a.replaced(name) && a.bringsBy(name, val, 0) {
+		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && !a.replaced(name) && a.isProviderInput(name, val, 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// bringsBy is brings of a parameter, whose name may be raw.
-func (a *attempt) bringsBy(name, val []byte, depth int) bool {
+// isProviderInput is brings of a parameter, whose name may be raw.
+func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 	var key [longestName]byte
 	plain := plainName(key[:0], name)
 	switch {
@@ -67,11 +67,11 @@ func (a *attempt) bringsBy(name, val []byte, depth int) bool {
 		return a.hasProviderTool(val, "")
 	case string(plain) == "toolconfig": // of Converse, whose tools are the caller's or the system's
 		return bytes.Contains(val, []byte(`"systemTool"`))
-	case bringers[string(plain)]:
-		return asks(val)
-	case depth < 2 && bringerHolders[string(plain)]:
+	case inputMembers[string(plain)]:
+		return isSet(val)
+	case depth < 2 && extraHolders[string(plain)]:
 		for name, below := range splice.Members(val) {
-			if a.bringsBy(name, below, depth+1) {
+			if a.isProviderInput(name, below, depth+1) {
 				return true
 			}
 		}
@@ -79,8 +79,8 @@ func (a *attempt) bringsBy(name, val []byte, depth int) bool {
 	return false
 }
 
-// asks reports whether a value asks for something: {} does, of a tool without settings.
-func asks(val []byte) bool {
+// isSet reports whether a value asks for something: {} does, of a tool without settings.
+func isSet(val []byte) bool {
 	switch string(val) {
 	case "", "null", "false", `""`, "[]":
 		return false
@@ -92,10 +92,10 @@ func asks(val []byte) bool {
 // which a word stands; an empty word stands in each.
 func (a *attempt) hasProviderTool(tools []byte, word string) bool {
 	if len(tools) > 0 && tools[0] == '{' {
-		return speaksOf(tools, word)
+		return mentions(tools, word)
 	}
 	for tool := range splice.Elements(tools) {
-		if speaksOf(tool, word) && !a.callerRuns(tool, 0) {
+		if mentions(tool, word) && !a.callerRuns(tool, 0) {
 			return true
 		}
 	}
@@ -112,7 +112,7 @@ var callerTools = [...]string{"bash_", "text_editor_", "memory_", "computer", "l
 func (a *attempt) callerRuns(tool []byte, depth int) bool {
 	raw, typed := splice.Find(tool, "type")
 	if typed && (splice.IsName(raw, "function") || splice.IsName(raw, "custom")) {
-		return !a.runsItself(tool)
+		return !a.isGoogleBuiltin(tool)
 	}
 	switch kind, _ := splice.Unquote(raw); kind {
 	case "":
@@ -140,16 +140,16 @@ func (a *attempt) callerRunsUntyped(tool []byte) bool {
 		switch string(plainName(key[:0], name)) {
 		case "functiondeclarations", "toolspec", "cachepoint", "function", "name", "description", "inputschema", "parameters", "strict", "cachecontrol":
 		default:
-			if asks(val) {
+			if isSet(val) {
 				return false
 			}
 		}
 	}
-	return !a.runsItself(tool)
+	return !a.isGoogleBuiltin(tool)
 }
 
-// runsItself reports whether Google runs what is called as a function of the caller's.
-func (a *attempt) runsItself(tool []byte) bool {
+// isGoogleBuiltin reports whether Google runs what is called as a function of the caller's.
+func (a *attempt) isGoogleBuiltin(tool []byte) bool {
 	if a.spec.ID != "google" && a.spec.ID != "vertex-ai" {
 		return false
 	}
@@ -161,7 +161,7 @@ func (a *attempt) runsItself(tool []byte) bool {
 func (a *attempt) mentionsSearch() bool {
 	for _, params := range [...][]routing.Param{a.target.Override, a.target.Default} {
 		for i := range params {
-			if a.searchesBy([]byte(params[i].Key), params[i].Raw) {
+			if a.isSearchParam([]byte(params[i].Key), params[i].Raw) {
 				return true
 			}
 		}
@@ -170,46 +170,46 @@ func (a *attempt) mentionsSearch() bool {
 		return false
 	}
 	for k := range a.x.doc.Len() {
-		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && a.searchesBy(name, val) {
+		if name, val := a.x.doc.Member(k); !contentFields[string(name)] && a.isSearchParam(name, val) {
 			return true
 		}
 	}
 	return false
 }
 
-// searchesBy is mentionsSearch of a parameter.
-func (a *attempt) searchesBy(name, val []byte) bool {
+// isSearchParam is mentionsSearch of a parameter.
+func (a *attempt) isSearchParam(name, val []byte) bool {
 	var key [longestName]byte
 	if string(plainName(key[:0], name)) != "tools" {
-		return speaksOf(name, "search") || speaksOf(val, "search")
+		return mentions(name, "search") || mentions(val, "search")
 	}
 	return a.hasProviderTool(val, "search")
 }
 
-// speaksOf reports whether a word stands in a raw value or name, however it is spelled:
+// mentions reports whether a word stands in a raw value or name, however it is spelled:
 // "googleSearch" speaks of search, and "codeExecution" of code_execution. The word has no capitals.
-func speaksOf(raw []byte, word string) bool {
+func mentions(raw []byte, word string) bool {
 	if word == "" {
 		return true
 	}
 	if bytes.Contains(raw, []byte(`\u`)) {
 		raw = splice.AppendUnquoted(nil, raw)
 	}
-	return speaksPlainlyOf(raw, strings.ReplaceAll(word, "_", ""))
+	return mentionsPlain(raw, strings.ReplaceAll(word, "_", ""))
 }
 
-// speaksPlainlyOf is speaksOf without regard to capitals, underscores and hyphens.
-func speaksPlainlyOf(raw []byte, word string) bool {
+// mentionsPlain is mentions without regard to capitals, underscores and hyphens.
+func mentionsPlain(raw []byte, word string) bool {
 	for at := range raw {
-		if spelt(raw[at:], word) {
+		if hasSpelling(raw[at:], word) {
 			return true
 		}
 	}
 	return false
 }
 
-// spelt reports whether a text begins with a word, whatever its capitals, underscores and hyphens.
-func spelt(text []byte, word string) bool {
+// hasSpelling reports whether a text begins with a word, whatever its capitals, underscores and hyphens.
+func hasSpelling(text []byte, word string) bool {
 	for _, c := range text {
 		switch {
 		case word == "":

@@ -36,7 +36,7 @@ func (a *attempt) fullRequestBody() []byte {
 // before came to, where this gateway remembers it, else as much as the model reads.
 func (g *Gateway) maxContextTokens(a *attempt, reach catalog.ContextLimits) int64 {
 	unknown := cmp.Or(reach.Input, defaultContextTokens)
-	if a.brings() {
+	if a.hasProviderInput() {
 		return unknown
 	}
 	if ep := a.x.match.Endpoint; ep != llm.CreateModelResponse && ep != llm.Proxy || a.conversation != nil {

@@ -129,9 +129,9 @@ func isOne(list []string, name []byte) bool {
 	return false
 }
 
-// length finds how much of an answer the call asks for, in its parameters as the provider gets
+// requestedLength finds how much of an answer the call asks for, in its parameters as the provider gets
 // them: the target's config may replace those of the caller, add some, or take some out.
-func (a *attempt) length() length {
+func (a *attempt) requestedLength() length {
 	l, r, t := length{responses: 1}, a.readers(), a.target
 	for i := range t.Override {
 		if p := &t.Override[i]; !slices.Contains(t.Drop, p.Key) {

@@ -88,7 +88,7 @@ func (g *Gateway) reserve(ctx context.Context, a *attempt) (err error) {
 	if s.falls, err = g.fallbacks(a); err != nil {
 		return err
 	}
-	s.allow(a.length())
+	s.allow(a.requestedLength())
 	s.maxUsage = g.maxUsage(a)
 	s.maxCostNano = s.dearest()
 	s.holds, s.rates = g.collectHolds(a)
