@@ -30,7 +30,7 @@ demo: build ## serve with a built-in scripted provider and a week of made-up tra
 build: ## build bin/sluice
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/sluice
 
-test: ## all tests; what needs a missing service is skipped and says why (REQUIRE_SERVICES=1 fails instead)
+test: ## all tests; tests that need a missing service are skipped with a reason (REQUIRE_SERVICES=1 fails instead)
 	$(GO) test -timeout 30m $(PKG)
 
 race: ## all tests under the race detector
@@ -56,12 +56,12 @@ bench-logs: build ## pages, filters and analytics of the request log over ROWS g
 # What the compiler is told of, besides chats: streams, translations and limits.
 PROFILED := chat-1k-c64,stream-burst-c16,stream-10ms-c128,translate-1k-c16,translate-stream-c16,gate-1k-c16
 
-profile: build ## measure anew where time goes under load, for the compiler (cmd/sluice/default.pgo)
+profile: build ## refresh the PGO profile under load (cmd/sluice/default.pgo)
 	rm -rf bin/profiles && mkdir -p bin/profiles
 	SLUICE_PROFILES=$(CURDIR)/bin/profiles $(GO) run ./test/bench --only $(PROFILED) --rounds 1 --length 5s --out ''
 	$(GO) tool pprof -proto bin/profiles/*.pprof > cmd/sluice/default.pgo
 
-crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and check the books after each restart (RUNS each)
+crash: build ## kill the gateway 500 times under load, on SQLite and PostgreSQL, and verify the ledger after each restart (RUNS each)
 	$(GO) run ./test/crash --runs $(RUNS)
 
 fuzz: ## each fuzz target for FUZZTIME
@@ -91,7 +91,7 @@ lint: ## golangci-lint, built from tools/go.mod
 arch: ## the rules of the repository: imports, comments, no init
 	$(GO) test -count=1 .
 
-generate: ## write generated files anew
+generate: ## regenerate files
 	$(GO) generate ./...
 
 clean-tree: ## fail when git sees a change

@@ -15,14 +15,14 @@ import (
 
 type auditCommand struct {
 	Verify    verifyAudit    `cmd:"" help:"Verify an export of the audit trail, offline."`
-	Export    exportAudit    `cmd:"" help:"Write the audit trail with its checkpoints as JSON lines."`
+	Export    exportAudit    `cmd:"" help:"Export the audit trail with its checkpoints as JSON lines."`
 	PublicKey auditPublicKey `cmd:"" name:"public-key" help:"Print the key that verifies the audit trail."`
 }
 
 type verifyAudit struct {
-	File       string `arg:"" help:"The export; - for standard input."`
-	PublicKey  string `required:"" help:"Public key in base64, or a PEM file that holds it." placeholder:"KEY"`
-	Checkpoint string `help:"Checkpoint that was published elsewhere, as JSON, or a file that holds it: the export must agree with it." placeholder:"JSON"`
+	File       string `arg:"" help:"Export file to verify; - reads standard input."`
+	PublicKey  string `required:"" help:"Public key in base64, or a PEM file that contains it." placeholder:"KEY"`
+	Checkpoint string `help:"Checkpoint published elsewhere, as JSON or as the path of a file that contains it; the export must match it." placeholder:"JSON"`
 }
 
 // Run says what the export proves, or fails with the first thing that is wrong.
@@ -70,10 +70,10 @@ func textOrFile(arg string) (string, error) {
 }
 
 type exportAudit struct {
-	Organisation string    `help:"Id or slug of the organisation; may be left out where there is one." placeholder:"ORG"`
-	From         time.Time `help:"Beginning of the time wanted, such as 2026-11-20T10:00:00Z." placeholder:"TIME"`
-	To           time.Time `help:"Its end, which is not in it." placeholder:"TIME"`
-	Out          string    `help:"File to write; standard output when left out." placeholder:"FILE"`
+	Organisation string    `help:"Id or slug of the organisation; optional if only one exists." placeholder:"ORG"`
+	From         time.Time `help:"Start of the time range, such as 2026-11-20T10:00:00Z." placeholder:"TIME"`
+	To           time.Time `help:"End of the time range (exclusive)." placeholder:"TIME"`
+	Out          string    `help:"File to write; the default is standard output." placeholder:"FILE"`
 }
 
 // Run writes the export.

@@ -57,7 +57,7 @@ func (doctor) Run(ctx context.Context, s *settings) error {
 		fmt.Printf("%s  %-10s %s\n", mark, f.Subject, f.Message())
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of the checks failed", bad)
+		return fmt.Errorf("%d checks failed", bad)
 	}
 	return nil
 }
@@ -83,15 +83,15 @@ func (showConfig) Run(s *settings) error {
 }
 
 type keysCommand struct {
-	Create createKey        `cmd:"" help:"Make an API key and print it once."`
-	Rotate rotateSealingKey `cmd:"" name:"rotate-encryption" help:"Seal everything under a new key. Stop the gateways first."`
+	Create createKey        `cmd:"" help:"Create an API key and print it once."`
+	Rotate rotateSealingKey `cmd:"" name:"rotate-encryption" help:"Re-encrypt all secrets with a new key. Stop the gateways first."`
 }
 
 type createKey struct {
 	Name      string   `required:"" help:"Name of the key."`
 	Type      string   `enum:"organisation-service,workspace-service" default:"workspace-service" help:"organisation-service (Admin key) or workspace-service."`
-	Workspace string   `help:"Slug of the workspace; the default one when left out."`
-	Scopes    []string `help:"Scopes, comma separated; all that the type may hold when left out."`
+	Workspace string   `help:"Slug of the workspace; the default is the default workspace."`
+	Scopes    []string `help:"Comma-separated scopes; the default is all scopes that the type allows."`
 }
 
 // Run makes the key.
@@ -109,7 +109,7 @@ func (c createKey) Run(ctx context.Context, s *settings) error {
 }
 
 type rotateSealingKey struct {
-	WithGateways bool `name:"beside-gateways" help:"Do it although gateways run: each of them has the new key first in ENCRYPTION_KEY, and the old one behind it."`
+	WithGateways bool `name:"beside-gateways" help:"Rotate while gateways run; each must have the new key first in ENCRYPTION_KEY, and the old one after it."`
 }
 
 // Run rotates the sealing key.
@@ -122,7 +122,7 @@ func (c rotateSealingKey) Run(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d records are sealed under the current key. Older keys are no longer needed, unless a gateway that ran meanwhile sealed under one: then start it with the current key and run this once more.\n", n)
+	fmt.Printf("%d records are sealed with the current key. You can remove older keys, unless a gateway that ran meanwhile sealed with one: then start it with the current key and run this command again.\n", n)
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 type limitsCommand struct {
-	Nodes  listNodes  `cmd:"" help:"List the nodes that share their limits in Redis, and what those hold that are missing."`
-	Forget forgetNode `cmd:"" help:"Give back what a node holds of budgets that is gone for good."`
+	Nodes  listNodes  `cmd:"" help:"List the nodes that share limits in Redis, and the budget that missing nodes hold."`
+	Forget forgetNode `cmd:"" help:"Release the budget that a permanently removed node holds."`
 }
 
 type listNodes struct{}
@@ -28,7 +28,7 @@ func (listNodes) Run(ctx context.Context, s *settings) error {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE\tSTATE\tHEARD OF\tHAS OF BUDGETS")
+	fmt.Fprintln(w, "NODE\tSTATE\tLAST SEEN\tHELD BUDGET")
 	for _, n := range nodes {
 		state := "runs"
 		if n.Missing {
@@ -40,7 +40,7 @@ func (listNodes) Run(ctx context.Context, s *settings) error {
 }
 
 type forgetNode struct {
-	Node string `arg:"" help:"The node, as limits nodes lists it: what is in its DATA_DIR/journal/node."`
+	Node string `arg:"" help:"Id of the node, as listed by limits nodes and stored in its DATA_DIR/journal/node."`
 }
 
 // Run prints what is given back, one line for each budget.

@@ -24,18 +24,18 @@ var version = "dev"
 type cli struct {
 	Settings settings `embed:""`
 
-	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and end."`
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
-	Serve       serve         `cmd:"" help:"Serve model traffic and the administration."`
-	Demo        demo          `cmd:"" help:"Serve, with a scripted provider to try everything on."`
-	Migrate     migrate       `cmd:"" help:"Bring the database up to date and end."`
-	Doctor      doctor        `cmd:"" help:"Check settings, database, TLS, clock, disk and upstreams, each with the cure."`
-	Config      showConfig    `cmd:"" help:"Show the settings in force and where each came from; secrets are masked."`
-	Keys        keysCommand   `cmd:"" help:"Make API keys and rotate the sealing key."`
+	Serve       serve         `cmd:"" help:"Serve model traffic and the admin API."`
+	Demo        demo          `cmd:"" help:"Serve with a scripted provider for trying out the gateway."`
+	Migrate     migrate       `cmd:"" help:"Migrate the database and exit."`
+	Doctor      doctor        `cmd:"" help:"Check settings, database, TLS, clock, disk and upstreams, and suggest fixes."`
+	Config      showConfig    `cmd:"" help:"Show the effective settings and their sources, with secrets masked."`
+	Keys        keysCommand   `cmd:"" help:"Create API keys and rotate the sealing key."`
 	Audit       auditCommand  `cmd:"" help:"Export and verify the audit trail."`
-	Users       usersCommand  `cmd:"" help:"List people and set their passwords."`
-	Limits      limitsCommand `cmd:"" help:"List the nodes that share limits, and forget one that is gone."`
-	Healthcheck healthcheck   `cmd:"" help:"Ask the running gateway how it is; for containers."`
+	Users       usersCommand  `cmd:"" help:"List users and set their passwords."`
+	Limits      limitsCommand `cmd:"" help:"List the nodes that share limits, and remove a node permanently."`
+	Healthcheck healthcheck   `cmd:"" help:"Check the health of the running gateway, for containers."`
 	Version     showVersion   `cmd:"" help:"Show the version."`
 }
 
@@ -46,7 +46,7 @@ type settings struct {
 	Port     string            `help:"Port to listen on; also PORT." placeholder:"PORT"`
 	DataDir  string            `help:"Directory for the database, the journal and the log; also DATA_DIR." placeholder:"DIR"`
 	LogLevel string            `help:"debug, info, warn or error; also LOG_LEVEL." placeholder:"LEVEL"`
-	Set      map[string]string `mapsep:"none" help:"Any setting of docs/settings.md." placeholder:"NAME=VALUE"`
+	Set      map[string]string `mapsep:"none" help:"Set any setting of docs/settings.md." placeholder:"NAME=VALUE"`
 }
 
 // sources are where settings come from: file, environment and flags.

@@ -12,7 +12,7 @@ import (
 )
 
 type serve struct {
-	CPUProfile string `name:"cpu-profile" help:"Write where processor time goes, for go tool pprof; complete when the gateway has stopped." placeholder:"FILE"`
+	CPUProfile string `name:"cpu-profile" help:"Write a CPU profile for go tool pprof; the file is complete after the gateway has stopped." placeholder:"FILE"`
 }
 
 // Run serves until it is told to stop.
@@ -26,7 +26,7 @@ func (c serve) Run(ctx context.Context, s *settings) (err error) {
 }
 
 type demo struct {
-	SeedDays int `name:"seed-days" help:"Add so many days of made-up past traffic, up to 90, the first time in a data directory." default:"0" placeholder:"DAYS"`
+	SeedDays int `name:"seed-days" help:"Add this many days of made-up traffic, up to 90, on the first start in a data directory." default:"0" placeholder:"DAYS"`
 }
 
 // maxSeedDays is demo.MaxTrafficDays of the gateway.
@@ -57,7 +57,7 @@ func runSeeded(ctx context.Context, s *settings, demo bool, seedDays int) (err e
 			founded(s, l, demo)(first)
 		}
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // as whoever sent the signal wants it
-			log.Info("told to stop before the start was over", "at", err.Error())
+			log.Info("stopped during start-up", "at", err.Error())
 			return nil
 		}
 		return err

@@ -21,7 +21,7 @@ type shellValue struct {
 // shown is the word in a list.
 func (w shellValue) shown() string {
 	if w.text == "" {
-		return "the one of the " + w.origin
+		return "the value of " + w.origin
 	}
 	return w.text
 }
@@ -29,7 +29,7 @@ func (w shellValue) shown() string {
 // where says what has to be so for the word to work.
 func (w shellValue) where() string {
 	if w.variable {
-		return " where that variable is set, as here"
+		return " where that variable is set, as in this shell"
 	}
 	return ""
 }

@@ -13,8 +13,8 @@ import (
 )
 
 type usersCommand struct {
-	List        listUsers   `cmd:"" help:"List the people who may sign in."`
-	SetPassword setPassword `cmd:"" name:"set-password" help:"Give a user a new password and end their sessions."`
+	List        listUsers   `cmd:"" help:"List the users who can sign in."`
+	SetPassword setPassword `cmd:"" name:"set-password" help:"Set a user's password and end their sessions."`
 }
 
 type listUsers struct{}
@@ -43,7 +43,7 @@ func (listUsers) Run(ctx context.Context, s *settings) error {
 
 type setPassword struct {
 	User  string `arg:"" help:"E-mail address or id of the user."`
-	Stdin bool   `help:"Read the password from standard input; otherwise one is made and printed."`
+	Stdin bool   `help:"Read the password from standard input instead of generating and printing one."`
 }
 
 // Run sets the password.
@@ -56,7 +56,7 @@ func (c setPassword) Run(ctx context.Context, s *settings) error {
 	if c.Stdin {
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		if err != nil && line == "" {
-			return fmt.Errorf("read the password: %w", err)
+			return fmt.Errorf("read password: %w", err)
 		}
 		input = sealed.New(strings.TrimRight(line, "\r\n"))
 	}

@@ -18,7 +18,7 @@ func printGreeting(a *app.App, s *settings, l *config.Loaded, first app.FirstKey
 	case first != (app.FirstKeys{}):
 		greeting{intro: "This is the first start.", base: base, signIn: s.again(l, demo), demo: demo}.show(os.Stdout, first, l)
 	case demo:
-		fmt.Printf("The scripted provider is @%s and the default of the first workspace.\n", app.DemoSlug)
+		fmt.Printf("The scripted provider is @%s and is the default of the first workspace.\n", app.DemoSlug)
 	}
 }
 
@@ -28,12 +28,12 @@ func printGreeting(a *app.App, s *settings, l *config.Loaded, first app.FirstKey
 func founded(s *settings, l *config.Loaded, demo bool) func(app.FirstKeys) {
 	return func(first app.FirstKeys) {
 		base := strings.TrimSuffix(app.HealthURL(l.Settings), "/health")
-		when := " when `sluice serve` runs"
+		when := " after `sluice serve` has started"
 		if demo {
-			when = " when `sluice demo` runs"
+			when = " after `sluice demo` has started"
 		}
 		greeting{
-			intro: "There was no organisation yet, so it was made, as at a first start.", when: when, base: base, signIn: s.again(l, demo), demo: demo,
+			intro: "No organisation existed, so one was created, as on a first start.", when: when, base: base, signIn: s.again(l, demo), demo: demo,
 		}.show(os.Stderr, first, l)
 	}
 }
@@ -94,12 +94,12 @@ func (g greeting) show(w io.Writer, first app.FirstKeys, l *config.Loaded) {
 
 const (
 	firstKeys = `
-%s These keys are shown once; keep them:
+%s These keys are shown once; store them now:
 
   Admin key      %s
   Workspace key  %s
 
-To sign in as a person: %s users set-password owner@localhost
+To sign in as a user: %s users set-password owner@localhost
 
 A first call%s:
 

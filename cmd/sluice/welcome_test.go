@@ -116,7 +116,7 @@ func TestSigningInLeadsToTheSameDatabase(t *testing.T) {
 			apart(l, c.demo)
 			var out strings.Builder
 			greeting{signIn: c.s.again(l, c.demo)}.show(&out, app.FirstKeys{Admin: "a", Workspace: "w"}, l)
-			assert.Contains(t, out.String(), "To sign in as a person: "+program+c.want+" users set-password owner@localhost\n")
+			assert.Contains(t, out.String(), "To sign in as a user: "+program+c.want+" users set-password owner@localhost\n")
 		})
 	}
 }

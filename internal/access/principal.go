@@ -127,10 +127,10 @@ func Can(p *Principal, scope Scope, t Target) error {
 		return err
 	}
 	if t.OrgID != "" && t.OrgID != p.OrgID {
-		return fault.New(fault.Forbidden, "this is not in your organisation")
+		return fault.New(fault.Forbidden, "this resource is not in your organisation")
 	}
 	if p.WorkspaceID != "" && t.WorkspaceID != p.WorkspaceID {
-		return fault.New(fault.Forbidden, "this is not in the workspace of the API key")
+		return fault.New(fault.Forbidden, "this resource is not in the workspace of the API key")
 	}
 	if p.isUserBound() && !p.mayAt(scope, t.WorkspaceID) {
 		return fault.Newf(fault.Forbidden, "your role does not allow this here (%s)", scope)
@@ -181,7 +181,7 @@ func (p *Principal) checkScope(s Scope) error {
 	if p.Kind == BySession || p.Scopes.Has(s) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "the API key has not the scope %s", s).WithParam("scopes")
+	return fault.Newf(fault.Forbidden, "the API key lacks the %s scope", s).WithParam("scopes")
 }
 
 // RoleAt is what the user of a session or user key is in a workspace; empty for keys

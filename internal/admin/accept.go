@@ -15,7 +15,7 @@ import (
 // memberships and keys that the invitation names. The token is the credential.
 func (k deps) acceptInvite(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
-		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment, which accepts their invitation (AUTH_MODE)")
+		return nil, fault.New(fault.FeatureOff, "this deployment signs users in through its identity provider (AUTH_MODE); accept the invitation there")
 	}
 	remote := identity.NetworkOf(c.Remote())
 	_, done, err := k.slowDown(ctx, c, k.Invites, remote)
@@ -73,7 +73,7 @@ func (k deps) inviteOf(ctx context.Context, c *resource.Call) (*resource.Row[ten
 		return nil, err
 	}
 	if len(rows) == 0 || rows[0].Value.StatusAt(rows[0].Status, c.Now) != tenant.InvitePending {
-		return nil, fault.New(fault.NotFound, "the invitation is unknown, was used or is over; ask for a new one").WithParam("token")
+		return nil, fault.New(fault.NotFound, "the invitation is unknown, used or expired; ask for a new one").WithParam("token")
 	}
 	return rows[0], nil
 }
@@ -95,7 +95,7 @@ func (k deps) createInvitedUser(ctx context.Context, tx resource.Tx, c *resource
 	}
 	rec := gone[0]
 	if rec.Status == resource.Active {
-		return rec, fault.New(fault.Conflict, "this address belongs to a user of the organisation already").WithParam("email")
+		return rec, fault.New(fault.Conflict, "a user of the organisation already has this email address").WithParam("email")
 	}
 	rec.Status, rec.Updated, rec.Body, rec.Index = resource.Active, c.Now, encode(u), UserIndex(i.OrgID, &u)
 	return rec, tx.Update(ctx, rec)

@@ -177,7 +177,7 @@ func newEngine(p Parts) *resource.Engine {
 		Title:       "Sluice",
 		Version:     p.Version,
 		License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
-		Description: "The model routes and the administration of a Sluice gateway. Every path is served below /v1; the administration is served below /v2 too. Admin keys name a workspace with workspace_id; workspace keys belong to one.",
+		Description: "Model routes and administration API of a Sluice gateway. Every path is served under /v1; administration is also served under /v2. Admin keys select a workspace with workspace_id; a workspace key belongs to one workspace.",
 	}, k.list()...)
 }
 

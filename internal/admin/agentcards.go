@@ -122,14 +122,14 @@ func (k deps) fetchCard(ctx context.Context, address string, header http.Header)
 			refused = out
 		}
 	}
-	return nil, refused, fault.Newf(fault.InvalidRequest, "the agent answers with status %d instead of its card", refused.status)
+	return nil, refused, fault.Newf(fault.InvalidRequest, "the agent returned status %d instead of its card", refused.status)
 }
 
 // fetchCardIn is the body of fetching a card.
 type fetchCardIn struct {
 	OwnerIn
-	URL     string            `json:"url" maxLength:"2048" doc:"base of the agent, or the address of its card"`
-	Headers map[string]string `json:"headers,omitempty" writeOnly:"true" maxProperties:"100" doc:"with which to sign in"`
+	URL     string            `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card"`
+	Headers map[string]string `json:"headers,omitempty" writeOnly:"true" maxProperties:"100" doc:"Headers that authenticate the request"`
 }
 
 // agentCard is an agent card as the agent wrote it.
@@ -140,7 +140,7 @@ type agentCard map[string]any
 // Source: contract/content-and-observability.yaml, POST /v2/agent-integrations/fetch-agent-card.
 func (k deps) cardFetcher() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodPost, Path: "/agent-integrations/fetch-agent-card", ID: "fetchAgentCard", Summary: "Fetch the card of an agent and check it", Tag: "Agent integrations",
+		Method: http.MethodPost, Path: "/agent-integrations/fetch-agent-card", ID: "fetchAgentCard", Summary: "Fetch and validate the card of an agent", Tag: "Agent integrations",
 		Scopes: k.agents().scopes("create", nil), Anywhere: true, Body: fetchCardIn{}, Response: agentCard{},
 		Run: func(ctx context.Context, c *resource.Call) (any, error) {
 			// where it counts is decided as for the integration that is to be made

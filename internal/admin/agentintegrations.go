@@ -31,7 +31,7 @@ func (k deps) agentIntegrations() resource.Resource {
 		Receipt: &resource.WriteResponse[agent.Integration]{Shape: integrationReceipt{}, Make: k.receiveAgent},
 		Done:    &resource.WriteResponse[agent.Integration]{Shape: resource.Empty{}, Make: k.agentChanged},
 		Actions: append(append(f.grantActions("AgentIntegration"), k.agentIntegrationSkills()...), resource.Action[agent.Integration]{
-			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testAgentIntegration", Summary: "Fetch the card of an agent anew",
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testAgentIntegration", Summary: "Fetch the card of an agent again",
 			Response: trialView{}, Read: k.tryAgent,
 		}),
 	}
@@ -65,23 +65,23 @@ func (k deps) agents() *serverKind[agent.Integration, agent.Server] {
 type agentIntegrationIn struct {
 	OwnerIn
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url" maxLength:"2048" doc:"base of the agent, or the address of its card; http or https, and not of a private network"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	URL            string            `json:"url" maxLength:"2048" doc:"Base URL of the agent, or the address of its card; http or https, not in a private network"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers" default:"none"`
 	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Headers that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
 }
 
 // agentIntegrationPatch is the body of an update.
 type agentIntegrationPatch struct {
 	OwnerIn
 	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"another host needs the secrets of the configurations anew"`
+	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	AuthType       string            `json:"auth_type,omitempty" enum:"none,headers"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"replaces all; a secret may be sent back as the mask that was shown"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 // agentIntegrationView is an integration as clients see it; its card and configurations
@@ -95,11 +95,11 @@ type agentIntegrationView struct {
 	Protocol        string               `json:"protocol" enum:"a2a"`
 	AuthType        string               `json:"auth_type" enum:"none,headers"`
 	Configurations  nullable[maskedView] `json:"configurations"`
-	AgentCard       objectOrNull         `json:"agent_card" doc:"as it was fetched last"`
+	AgentCard       objectOrNull         `json:"agent_card" doc:"Card from the last fetch"`
 	Type            string               `json:"type" enum:"organisation,workspace"`
 	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
 	Global          nullable[globalView] `json:"global_workspace_access"`
-	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"workspaces that may use it"`
+	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
 	Status          string               `json:"status" enum:"active,archived"`
 	OwnerID         string               `json:"owner_id"`
 	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`

@@ -26,7 +26,7 @@ func (k deps) agentServers() *resource.Kind[agent.Server, agentServerView] {
 		View:    k.viewAgentServer,
 		Receipt: &resource.WriteResponse[agent.Server]{Shape: integrationReceipt{}, Make: receiveUpstream[agent.Server]},
 		Actions: slices.Concat(f.accessActions("AgentServer", "agent_server_user_access"), k.agentServerSkills(), []resource.Action[agent.Server]{{
-			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Read the card of the agent behind a server",
+			Name: "read", Method: http.MethodGet, Path: "/agent-card", ID: "getAgentServerCard", Summary: "Get the card of a server's agent",
 			Response: agentCard{}, Read: k.serverCard,
 		}}),
 	}
@@ -40,7 +40,7 @@ func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[a
 		return nil, err
 	}
 	var fresh *agent.Card
-	failed := error(fault.New(fault.NotFound, "the workspace may not use the integration of this server"))
+	failed := error(fault.New(fault.NotFound, "the workspace does not have access to the integration of this server"))
 	if isServerUsable(integration.Record, r.WorkspaceID) {
 		fresh, _, failed = k.cardOf(ctx, c, integration, r.WorkspaceID)
 	}
@@ -57,10 +57,10 @@ func (k deps) serverCard(ctx context.Context, c *resource.Call, r resource.Row[a
 // agentServerIn is the body of a creation.
 type agentServerIn struct {
 	Name          string  `json:"name" minLength:"1" maxLength:"255"`
-	IntegrationID string  `json:"agent_integration_id" minLength:"1" maxLength:"255" doc:"id or slug of an integration that the workspace may use"`
+	IntegrationID string  `json:"agent_integration_id" minLength:"1" maxLength:"255" doc:"Id or slug of an integration that the workspace may use"`
 	Description   *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
-	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
-	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
+	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // agentServerView is a server as clients see it.
@@ -73,8 +73,8 @@ type agentServerView struct {
 	IntegrationSlug *string        `json:"agent_integration_slug" nullable:"true"`
 	OwnerID         string         `json:"owner_id"`
 	WorkspaceID     string         `json:"workspace_id" format:"uuid"`
-	Status          string         `json:"status" enum:"active,archived" doc:"archived while the workspace may not use the integration"`
-	URL             string         `json:"url" doc:"that clients call"`
+	Status          string         `json:"status" enum:"active,archived" doc:"archived while the workspace does not have access to the integration"`
+	URL             string         `json:"url" doc:"URL that clients call"`
 	CreatedAt       resource.Stamp `json:"created_at"`
 	LastUpdatedAt   resource.Stamp `json:"last_updated_at"`
 	Object          string         `json:"object" enum:"agent-server"`

@@ -17,7 +17,7 @@ type skillsIn struct {
 
 type skillIn struct {
 	ID      string `json:"id" minLength:"1" maxLength:"255"`
-	Enabled bool   `json:"enabled" doc:"what was not switched off is on"`
+	Enabled bool   `json:"enabled" doc:"True unless it was disabled"`
 }
 
 // skillView is a skill as clients see it.
@@ -26,8 +26,8 @@ type skillView struct {
 	Name               string   `json:"name"`
 	Description        *string  `json:"description" nullable:"true"`
 	Tags               []string `json:"tags" nullable:"false"`
-	Enabled            bool     `json:"enabled" doc:"of a server: by the workspace; for users: there and at the integration"`
-	IntegrationEnabled *bool    `json:"integration_enabled,omitempty" doc:"of a server, for keys that belong to nobody"`
+	Enabled            bool     `json:"enabled" doc:"Servers: state in the workspace. Users: state in the workspace and at the integration"`
+	IntegrationEnabled *bool    `json:"integration_enabled,omitempty" doc:"State at the integration of a server; for keys without a user"`
 }
 
 func viewSkill(s agent.Skill, enabled bool) skillView {
@@ -48,7 +48,7 @@ func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {
 		},
 		{
 			Name: "switch", Scope: "agent_integration_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentIntegrationSkills",
-			Summary: "Switch skills of an agent on or off for all workspaces", Body: skillsIn{}, Response: doneView{},
+			Summary: "Enable or disable skills of an agent for all workspaces", Body: skillsIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Integration]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)
 			},
@@ -59,12 +59,12 @@ func (k deps) agentIntegrationSkills() []resource.Action[agent.Integration] {
 func (k deps) agentServerSkills() []resource.Action[agent.Server] {
 	return []resource.Action[agent.Server]{
 		{
-			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of the agent behind a server",
+			Name: "read", Scope: "agent_server_skills.read", Method: http.MethodGet, Path: "/skills", ID: "listAgentServerSkills", Summary: "List the skills of a server's agent",
 			Response: resource.ListOf[skillView]{}, Read: k.listServerSkills,
 		},
 		{
 			Name: "switch", Scope: "agent_server_skills.update", Method: http.MethodPut, Path: "/skills", ID: "updateAgentServerSkills",
-			Summary: "Switch skills of an agent on or off in the workspace", Body: skillsIn{}, Response: doneView{},
+			Summary: "Enable or disable skills of an agent in the workspace", Body: skillsIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[agent.Server]) (any, error) {
 				return switchSkills(c, &ch.New.Value.Off)
 			},
@@ -99,7 +99,7 @@ func switchSkills(c *resource.Call, off *agent.Switches) (any, error) {
 		return nil, err
 	}
 	if len(sent) == 0 && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "name the skills that are to be switched").WithParam("skills")
+		return nil, fault.New(fault.InvalidRequest, "must list at least one skill to enable or disable").WithParam("skills")
 	}
 	next := *off
 	for _, s := range sent {

@@ -25,7 +25,7 @@ func (k deps) analytics() resource.Resource {
 			return k.draw(ctx, c, &g)
 		}))
 		if alias, ok := g.dashed(); ok {
-			ops = append(ops, analyticsRoute(alias, g.id+"AtDashes", g.title+", by another name", g.response, nil, func(ctx context.Context, c *resource.Call) (any, error) {
+			ops = append(ops, analyticsRoute(alias, g.id+"AtDashes", g.title+", under an alternative path", g.response, nil, func(ctx context.Context, c *resource.Call) (any, error) {
 				return k.draw(ctx, c, &g)
 			}))
 		}
@@ -62,7 +62,7 @@ func (k deps) analysis(ctx context.Context, c *resource.Call, by record.Dimensio
 		return a, err
 	}
 	if q.To.Sub(q.From) > maxSpan {
-		return a, fault.New(fault.InvalidParameter, "the time is longer than five years; ask for a shorter one").WithParam("time_of_generation_max")
+		return a, fault.New(fault.InvalidParameter, "the time range must not exceed five years; choose a shorter one").WithParam("time_of_generation_max")
 	}
 	if q.WorkspaceID == "" && by != record.ByWorkspace {
 		if q.WorkspaceID, err = defaultWorkspace(ctx, c); err != nil {
@@ -86,7 +86,7 @@ func defaultWorkspace(ctx context.Context, c *resource.Call) (string, error) {
 			}
 		}
 		if len(rows) == 0 {
-			return "", fault.New(fault.InvalidParameter, "there is no default workspace; name one by its id or slug").WithParam("workspace_id")
+			return "", fault.New(fault.InvalidParameter, "the organisation does not have a default workspace; send the id or slug of one").WithParam("workspace_id")
 		}
 		q.After = rows[len(rows)-1].ID
 	}

@@ -39,68 +39,68 @@ type bucket struct {
 // bucket.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.2.
 var graphs = []graph{
-	overTime("requests", "getRequestsGraph", "Requests over time", record.MetricErrors,
+	overTime("requests", "getRequestsGraph", "Get requests over time", record.MetricErrors,
 		func(f *record.Metrics) requestsSummary {
 			return requestsSummary{f.Requests, f.Requests - f.Errors, f.Errors}
 		},
 		func(start resource.Stamp, f *record.Metrics) requestsPoint {
 			return requestsPoint{start, f.Requests, f.Requests - f.Errors, f.Errors}
 		}),
-	overTime("cost", "getCostGraph", "Cost over time", record.MetricCost,
+	overTime("cost", "getCostGraph", "Get cost over time", record.MetricCost,
 		func(f *record.Metrics) costSummary { return costSummary{cents(f.Cost), f.Per(cents(f.Cost))} },
 		func(start resource.Stamp, f *record.Metrics) costPoint {
 			return costPoint{start, cents(f.Cost), f.Per(cents(f.Cost))}
 		}),
-	overTime("latency", "getLatencyGraph", "Latency over time", record.MetricLatency|record.MetricPercentiles,
+	overTime("latency", "getLatencyGraph", "Get latency over time", record.MetricLatency|record.MetricPercentiles,
 		func(f *record.Metrics) latencySummary {
 			return latencySummary{f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		},
 		func(start resource.Stamp, f *record.Metrics) latencyPoint {
 			return latencyPoint{start, f.Per(ms(f.Latency)), ms(f.P50), ms(f.P90), ms(f.P99)}
 		}),
-	overTime("tokens", "getTokensGraph", "Tokens over time", record.MetricTokens,
+	overTime("tokens", "getTokensGraph", "Get tokens over time", record.MetricTokens,
 		func(f *record.Metrics) tokensSummary { return tokensSummary{f.Tokens, f.Per(float64(f.Tokens))} },
 		func(start resource.Stamp, f *record.Metrics) tokensPoint {
 			return tokensPoint{start, f.Tokens, f.Per(float64(f.Tokens))}
 		}),
-	overTime("users", "getUsersGraph", "End users over time", record.MetricUsers,
+	overTime("users", "getUsersGraph", "Get end users over time", record.MetricUsers,
 		func(f *record.Metrics) countSummary { return countSummary{f.Users} },
 		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Users} }),
-	overTime("users/requests", "getUserRequestsGraph", "Requests per end user over time", record.MetricUsers,
+	overTime("users/requests", "getUserRequestsGraph", "Get requests per end user over time", record.MetricUsers,
 		func(f *record.Metrics) userRequestsSummary {
 			return userRequestsSummary{f.Requests, f.Users, share(float64(f.UserRequests), f.Users)}
 		},
 		func(start resource.Stamp, f *record.Metrics) averagePoint {
 			return averagePoint{start, share(float64(f.UserRequests), f.Users)}
 		}),
-	overTime("errors", "getErrorsGraph", "Errors over time", record.MetricErrors,
+	overTime("errors", "getErrorsGraph", "Get errors over time", record.MetricErrors,
 		func(f *record.Metrics) countSummary { return countSummary{f.Errors} },
 		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Errors} }),
-	overTime("errors/rate", "getErrorRateGraph", "Share of errors over time", record.MetricErrors,
+	overTime("errors/rate", "getErrorRateGraph", "Get the error rate over time", record.MetricErrors,
 		func(f *record.Metrics) rateSummary { return rateSummary{percent(f.Errors, f.Requests)} },
 		func(start resource.Stamp, f *record.Metrics) ratePoint {
 			return ratePoint{start, percent(f.Errors, f.Requests)}
 		}),
-	drawn(graph{path: "errors/stacks", id: "getErrorStacksGraph", title: "Errors by status over time", by: record.ByStatus}, errorStacks),
-	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Errors by status", by: record.ByStatus, still: true}, errorStatuses),
+	drawn(graph{path: "errors/stacks", id: "getErrorStacksGraph", title: "Get errors by status over time", by: record.ByStatus}, errorStacks),
+	drawn(graph{path: "errors/status-codes", id: "getErrorStatusesGraph", title: "Get errors by status", by: record.ByStatus, still: true}, errorStatuses),
 	drawn(graph{
-		path: "requests/rescued", id: "getRescuedGraph", title: "Requests saved by retries and fallbacks",
+		path: "requests/rescued", id: "getRescuedGraph", title: "Get requests saved by retries and fallbacks",
 		metrics: record.MetricRescued, by: record.ByRetries,
 	}, rescued),
-	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Hits of the cache over time", metrics: record.MetricCache}, cacheHits),
-	overTime("cache/latency", "getCacheLatencyGraph", "Latency of hits over time", record.MetricCache,
+	drawn(graph{path: "cache/hit-rate", id: "getCacheHitsGraph", title: "Get cache hits over time", metrics: record.MetricCache}, cacheHits),
+	overTime("cache/latency", "getCacheLatencyGraph", "Get the latency of cache hits over time", record.MetricCache,
 		func(*record.Metrics) resource.Empty { return resource.Empty{} },
 		func(start resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{start, hitLatency(f)} }),
-	overTime("feedbacks", "getFeedbacksGraph", "Feedback over time", record.MetricFeedback,
+	overTime("feedbacks", "getFeedbacksGraph", "Get feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) countSummary { return countSummary{f.Feedbacks} },
 		func(start resource.Stamp, f *record.Metrics) countPoint { return countPoint{start, f.Feedbacks} }),
-	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Feedback by value", metrics: record.MetricFeedback, by: record.ByScore, still: true}, scores),
-	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Average weighted feedback over time", record.MetricFeedback,
+	drawn(graph{path: "feedbacks/scores", id: "getFeedbackScoresGraph", title: "Get feedback by value", metrics: record.MetricFeedback, by: record.ByScore, still: true}, scores),
+	overTime("feedbacks/weighted", "getWeightedFeedbackGraph", "Get average weighted feedback over time", record.MetricFeedback,
 		func(f *record.Metrics) averageSummary { return averageSummary{weighted(f)} },
 		func(start resource.Stamp, f *record.Metrics) averagePoint { return averagePoint{start, weighted(f)} }),
-	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Feedback by model", metrics: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
+	drawn(graph{path: "feedbacks/ai-models", id: "getModelFeedbackGraph", title: "Get feedback by model", metrics: record.MetricFeedback, by: record.ByModel, still: true}, judgedModels),
 	{
-		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Totals of the cache", metrics: record.MetricCache | record.MetricLatency, still: true,
+		path: "/analytics/summary/cache", id: "getCacheSummary", title: "Get cache totals", metrics: record.MetricCache | record.MetricLatency, still: true,
 		response: cacheTotals{}, show: cacheSummary,
 	},
 }

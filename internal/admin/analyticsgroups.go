@@ -28,25 +28,25 @@ type groupRoute struct {
 // groups are all of them. Numbers are texts where they always were.
 // Source: contract/content-and-observability.yaml, analytics; .md 5.3.
 var groups = []groupRoute{
-	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Figures by end user", by: record.ByUser, metrics: record.MetricCost}, func(r *record.AnalysisRow) userRow {
+	grouped(groupRoute{path: "users", id: "groupByUsers", title: "Get metrics by end user", by: record.ByUser, metrics: record.MetricCost}, func(r *record.AnalysisRow) userRow {
 		return userRow{r.Value, strconv.FormatInt(r.Requests, 10), strconv.FormatFloat(cents(r.Cost), 'f', -1, 64), rowObject}
 	}),
-	grouped(groupRoute{path: "ai-models", id: "groupByModels", title: "Requests by model", by: record.ByModel}, func(r *record.AnalysisRow) modelRow {
+	grouped(groupRoute{path: "ai-models", id: "groupByModels", title: "Get requests by model", by: record.ByModel}, func(r *record.AnalysisRow) modelRow {
 		return modelRow{r.Value, strconv.FormatInt(r.Requests, 10), rowObject}
 	}),
 	grouped(groupRoute{
-		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Figures by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
+		path: "metadata/{metadataKey}", id: "groupByMetadata", title: "Get metrics by the values of a metadata key", params: []resource.Param{{Name: "metadataKey"}},
 		by: record.ByMetadata, metrics: record.MetricCost | record.MetricTokens | record.MetricFeedback | record.MetricSeen,
 	}, func(r *record.AnalysisRow) metadataRow {
 		return metadataRow{r.Value, r.Requests, cents(r.Cost), r.Per(float64(r.Tokens)), weighted(&r.Metrics), r.Judged, stamp(r.Last), rowObject}
 	}),
-	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Calls whose cost is not known, by model and reason", by: record.ByUnpriced, metrics: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
+	grouped(groupRoute{path: "unpriced", id: "groupByUnpriced", title: "Get calls with unknown cost, by model and reason", by: record.ByUnpriced, metrics: record.MetricTokens | record.MetricSeen}, func(r *record.AnalysisRow) unpricedRow {
 		provider, rest, _ := strings.Cut(r.Value, " ")
 		reason, model, _ := strings.Cut(rest, " ")
 		return unpricedRow{provider, model, reason, r.Requests, r.Tokens, stamp(r.Last), rowObject}
 	}),
-	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Figures by a property of the requests", params: groupedBy, response: propertyPage{}},
-	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Figures by a property of the requests", params: groupedBy, response: propertyPage{}, scopes: []access.Scope{access.LogsList}},
+	{path: "/analytics/groups/{groupBy}", id: "groupAnalytics", title: "Get metrics by a property of the requests", params: groupedBy, response: propertyPage{}},
+	{path: "/logs/groups/{groupBy}", id: "groupLogs", title: "Get metrics by a property of the requests", params: groupedBy, response: propertyPage{}, scopes: []access.Scope{access.LogsList}},
 }
 
 const rowObject = "analytics-group"
@@ -67,17 +67,17 @@ func grouped[R any](g groupRoute, row func(*record.AnalysisRow) R) groupRoute {
 // query are the parameters of a route besides the filters.
 func (g *groupRoute) query() []resource.Param {
 	out := []resource.Param{
-		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(groupPageSize), Max: 1000},
+		{Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "Rows per page; 0 means the default", Type: "integer", Default: strconv.Itoa(groupPageSize), Max: 1000},
 	}
 	if g.by != record.ByNothing {
 		return out
 	}
 	return append(out,
-		resource.Param{Name: "columns", Doc: columnNames() + "; several with commas. Requests are always there"},
-		resource.Param{Name: "order_by", Default: string(record.ColumnRequests), Doc: "requests, or one of the columns asked for"},
+		resource.Param{Name: "columns", Doc: columnNames() + "; separate several with commas. Requests are always included"},
+		resource.Param{Name: "order_by", Default: string(record.ColumnRequests), Doc: "requests, or one of the requested columns"},
 		resource.Param{Name: "order_by_type", Enum: []string{"asc", "desc"}, Default: "desc"},
-		resource.Param{Name: "include_total", Enum: []string{"true", "false"}, Default: "true", Doc: "false leaves total out"},
+		resource.Param{Name: "include_total", Enum: []string{"true", "false"}, Default: "true", Doc: "false omits total"},
 	)
 }
 
@@ -88,7 +88,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 	by := g.by
 	if by == record.ByNothing {
 		if by = record.Dimension(c.Path("groupBy")); !slices.Contains(groupedBy[0].Enum, string(by)) {
-			return nil, fault.New(fault.InvalidParameter, "the group is one of "+strings.Join(groupedBy[0].Enum, ", ")).WithParam("groupBy")
+			return nil, fault.New(fault.InvalidParameter, "must be one of "+strings.Join(groupedBy[0].Enum, ", ")).WithParam("groupBy")
 		}
 	}
 	a, err := k.analysis(ctx, c, by)
@@ -115,7 +115,7 @@ func (k deps) group(ctx context.Context, c *resource.Call, g *groupRoute) (any, 
 func metadataKey(c *resource.Call) (string, error) {
 	key := c.Path("metadataKey")
 	if len(key) > maxMetadataKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
-		return "", fault.Newf(fault.InvalidParameter, "the key is text in UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).WithParam("metadataKey")
+		return "", fault.Newf(fault.InvalidParameter, "must be valid UTF-8 of at most %d bytes, without NUL characters", maxMetadataKey).WithParam("metadataKey")
 	}
 	return key, nil
 }
@@ -132,7 +132,7 @@ func (k deps) groupByProperty(ctx context.Context, c *resource.Call, a record.An
 	}
 	a.Order, a.Ascending = record.Column(c.Query("order_by")), c.Query("order_by_type") == "asc"
 	if a.Order != record.ColumnRequests && !slices.Contains(columns, a.Order) {
-		return nil, fault.New(fault.InvalidParameter, "the order is by requests, or by one of the columns asked for with the parameter columns").WithParam("order_by")
+		return nil, fault.New(fault.InvalidParameter, "must be requests, or a column listed in the parameter columns").WithParam("order_by")
 	}
 	page, err := k.Logs.Analyse(ctx, a)
 	if err != nil {
@@ -158,7 +158,7 @@ func columnsOf(c *resource.Call) ([]record.Column, error) {
 	for _, name := range split(c.Query("columns")) {
 		column := record.Column(name)
 		if _, ok := column.Needs(); !ok {
-			return nil, fault.New(fault.InvalidParameter, "a column is one of "+columnNames()).WithParam("columns")
+			return nil, fault.New(fault.InvalidParameter, "each column must be one of "+columnNames()).WithParam("columns")
 		}
 		out = append(out, column)
 	}

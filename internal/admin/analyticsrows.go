@@ -11,23 +11,23 @@ import (
 
 type userRow struct {
 	User     string `json:"user"`
-	Requests string `json:"requests" doc:"a whole number"`
-	Cost     string `json:"cost" doc:"US cents, a number"`
+	Requests string `json:"requests" doc:"Integer"`
+	Cost     string `json:"cost" doc:"US cents, as a number"`
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
 type modelRow struct {
 	Model    string `json:"ai_model"`
-	Requests string `json:"requests" doc:"a whole number"`
+	Requests string `json:"requests" doc:"Integer"`
 	Object   string `json:"object" enum:"analytics-group"`
 }
 
 // unpricedRow are the calls of a model of which the cost, or a part of it, is not known for
 // one reason.
 type unpricedRow struct {
-	Provider string         `json:"ai_service" doc:"kind of the provider, for example openai"`
-	Model    string         `json:"ai_model" doc:"as it was asked for"`
-	Reason   string         `json:"reason" doc:"why: unknown_model, unknown_provider, no_price, foreign_currency, not_loaded, or no_rate: with what has no price"`
+	Provider string         `json:"ai_service" doc:"Kind of the provider, for example openai"`
+	Model    string         `json:"ai_model" doc:"Model name from the request"`
+	Reason   string         `json:"reason" doc:"Reason: unknown_model, unknown_provider, no_price, foreign_currency, not_loaded, or no_rate: followed by the unit without a price"`
 	Requests int64          `json:"requests"`
 	Tokens   int64          `json:"total_tokens"`
 	Last     resource.Stamp `json:"last_seen"`
@@ -48,26 +48,26 @@ type metadataRow struct {
 // propertyPage is a page of groups by a property that the caller names.
 type propertyPage struct {
 	Object   string        `json:"object" enum:"list"`
-	Total    *int64        `json:"total,omitempty" nullable:"false" doc:"all values"`
+	Total    *int64        `json:"total,omitempty" nullable:"false" doc:"Number of all values"`
 	Data     []propertyRow `json:"data" nullable:"false"`
-	Exceeded *bool         `json:"is_quota_exceeded,omitempty" nullable:"false" doc:"of groups by workspace; always false, as there is no quota on analytics"`
+	Exceeded *bool         `json:"is_quota_exceeded,omitempty" nullable:"false" doc:"Groups by workspace only; always false, because analytics do not have a quota"`
 }
 
 // propertyRow is a value of a property, with requests and the columns that were asked for.
 type propertyRow struct {
-	Provider      string `json:"ai_service,omitempty" doc:"id of the provider; each of these eight in groups by itself"`
+	Provider      string `json:"ai_service,omitempty" doc:"Id of the provider; each of these eight only in groups by that property"`
 	Model         string `json:"model,omitempty"`
 	Status        *int   `json:"status_code,omitempty" nullable:"false"`
 	Key           string `json:"api_key,omitempty" doc:"id"`
-	Config        string `json:"config,omitempty" doc:"slug or id as it was recorded"`
+	Config        string `json:"config,omitempty" doc:"Slug or id from the request log"`
 	Workspace     string `json:"workspace,omitempty" doc:"id"`
-	WorkspaceSlug string `json:"workspace_slug,omitempty" doc:"beside workspace"`
-	ProviderID    string `json:"provider,omitempty" doc:"slug of the saved provider"`
+	WorkspaceSlug string `json:"workspace_slug,omitempty" doc:"Slug of the workspace"`
+	ProviderID    string `json:"provider,omitempty" doc:"Slug of the saved provider"`
 	Prompt        string `json:"prompt,omitempty" doc:"slug"`
 	Requests      int64  `json:"requests"`
 	Object        string `json:"object" enum:"analytics-group"`
 
-	Cost           *float64        `json:"cost,omitempty" nullable:"false" doc:"US cents; from here on as asked for with columns"`
+	Cost           *float64        `json:"cost,omitempty" nullable:"false" doc:"US cents; this and the following fields as requested with columns"`
 	Tokens         *int64          `json:"total_tokens,omitempty" nullable:"false"`
 	AverageTokens  *float64        `json:"avg_tokens,omitempty" nullable:"false"`
 	AverageInput   *float64        `json:"avg_input_tokens,omitempty" nullable:"false"`

@@ -10,19 +10,19 @@ import (
 // graphOf is the answer of a graph.
 // Source: contract/content-and-observability.yaml, Graph.
 type graphOf[S, P any] struct {
-	Summary S      `json:"summary" doc:"over all of the time"`
+	Summary S      `json:"summary" doc:"Totals over the complete time range"`
 	Points  []P    `json:"data_points" nullable:"false"`
 	Object  string `json:"object" enum:"analytics-graph"`
 }
 
 type requestsSummary struct {
 	Total   int64 `json:"total"`
-	Success int64 `json:"success" doc:"with a status of 200 to 299"`
+	Success int64 `json:"success" doc:"Requests with a status of 200 to 299"`
 	Failed  int64 `json:"failed"`
 }
 
 type requestsPoint struct {
-	Timestamp resource.Stamp `json:"timestamp" doc:"beginning of the step"`
+	Timestamp resource.Stamp `json:"timestamp" doc:"Start of the step"`
 	Total     int64          `json:"total"`
 	Success   int64          `json:"success"`
 	Failed    int64          `json:"failed"`
@@ -56,13 +56,13 @@ type latencyPoint struct {
 
 type tokensSummary struct {
 	Total   int64   `json:"total"`
-	Average float64 `json:"avg" doc:"per request"`
+	Average float64 `json:"avg" doc:"Average per request"`
 }
 
 type tokensPoint struct {
 	Timestamp resource.Stamp `json:"timestamp"`
 	Total     int64          `json:"total"`
-	Average   float64        `json:"avg" doc:"per request"`
+	Average   float64        `json:"avg" doc:"Average per request"`
 }
 
 // countSummary and countPoint are those of graphs that count one thing.
@@ -94,9 +94,9 @@ type ratePoint struct {
 }
 
 type userRequestsSummary struct {
-	Total   int64   `json:"total" doc:"requests"`
-	Unique  int64   `json:"unique" doc:"end users"`
-	Average float64 `json:"avg" doc:"requests per end user; those without one do not count"`
+	Total   int64   `json:"total" doc:"Number of requests"`
+	Unique  int64   `json:"unique" doc:"Number of end users"`
+	Average float64 `json:"avg" doc:"Requests per end user; requests without an end user do not count"`
 }
 
 type stackPoint struct {
@@ -120,8 +120,8 @@ type statusPoint struct {
 }
 
 type rescuedSummary struct {
-	Retry    int64 `json:"retry" doc:"requests that ended well after at least one retry"`
-	Fallback int64 `json:"fallback" doc:"requests that ended well on a target other than the first"`
+	Retry    int64 `json:"retry" doc:"Requests that succeeded after at least one retry"`
+	Fallback int64 `json:"fallback" doc:"Requests that succeeded on a target other than the first"`
 }
 
 type rescuedPoint struct {
@@ -136,16 +136,16 @@ type retryCount struct {
 }
 
 type hitsSummary struct {
-	Total int64   `json:"total" doc:"hits of both kinds"`
-	Rate  float64 `json:"rate" doc:"percent of all requests"`
+	Total int64   `json:"total" doc:"Simple and semantic cache hits"`
+	Rate  float64 `json:"rate" doc:"Percent of all requests"`
 }
 
 type hitsPoint struct {
 	Timestamp     resource.Stamp `json:"timestamp"`
 	Simple        int64          `json:"simple_hits"`
 	Semantic      int64          `json:"semantic_hits"`
-	Rate          float64        `json:"rate" doc:"percent of all requests"`
-	SimpleSaved   float64        `json:"cumulative_simple_cache_savings" doc:"US cents that the hits up to here would have cost"`
+	Rate          float64        `json:"rate" doc:"Percent of all requests"`
+	SimpleSaved   float64        `json:"cumulative_simple_cache_savings" doc:"US cents saved by the hits up to this point"`
 	SemanticSaved float64        `json:"cumulative_semantic_cache_savings" doc:"US cents"`
 }
 
@@ -156,7 +156,7 @@ type scorePoint struct {
 
 type modelPoint struct {
 	Model    string  `json:"ai_model"`
-	Total    int64   `json:"total" doc:"feedbacks"`
+	Total    int64   `json:"total" doc:"Number of feedback records"`
 	Weighted float64 `json:"avg_weighted_feedback"`
 }
 
@@ -168,9 +168,9 @@ type cacheTotals struct {
 
 type cacheMetrics struct {
 	Hits     int64   `json:"hits"`
-	Latency  float64 `json:"avg_latency" doc:"ms, of hits"`
+	Latency  float64 `json:"avg_latency" doc:"Milliseconds; cache hits only"`
 	Requests int64   `json:"total_requests"`
-	Speedup  float64 `json:"cache_speedup" doc:"percent by which hits are faster than other requests; 0 without either of them"`
+	Speedup  float64 `json:"cache_speedup" doc:"Percent by which hits are faster than other requests; 0 without either"`
 }
 
 // ms are milliseconds with their fraction.

@@ -16,13 +16,13 @@ type apiKeyIn struct {
 	Name        string                      `json:"name" minLength:"1" maxLength:"255"`
 	Description *string                     `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Scopes      []string                    `json:"scopes" nullable:"false" minItems:"1" maxItems:"200" doc:"for example completions.write"`
-	UserID      string                      `json:"user_id,omitempty" format:"uuid" doc:"whose key it is; user keys only"`
-	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"for every request made with the key; kept without effect on Admin keys, which send no model traffic"`
+	UserID      string                      `json:"user_id,omitempty" format:"uuid" doc:"Id of the user of a user key"`
+	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true" doc:"Defaults for every request made with the key; stored without effect on Admin keys, which cannot send model traffic"`
 	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
-	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
-	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"when the key gets a new value by itself; null for never"`
+	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
+	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"Automatic rotation of the key; null for never"`
 	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true"`
-	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"kept without effect on Admin keys, which send no model traffic"`
+	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Rate limits; stored without effect on Admin keys, which cannot send model traffic"`
 }
 
 // apiKeyPatch is the body of an update.
@@ -33,30 +33,30 @@ type apiKeyPatch struct {
 	Defaults    *nullable[keyDefaultsIn]    `json:"defaults,omitempty" nullable:"true"`
 	AlertEmails []string                    `json:"alert_emails,omitempty" nullable:"true" format:"email" maxItems:"50"`
 	ExpiresAt   *time.Time                  `json:"expires_at,omitempty" nullable:"true"`
-	WorkspaceID string                      `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"replaces the present one; null removes it"`
-	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
-	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
-	ResetUsage  bool                        `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	WorkspaceID string                      `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Rotation    *nullable[rotationPolicyIn] `json:"rotation_policy,omitempty" nullable:"true" doc:"Replaces the present policy; null removes it"`
+	UsageLimits *nullable[budgetIn]         `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
+	RateLimits  []rateIn                    `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                        `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
 }
 
 type keyDefaultsIn struct {
 	Metadata            map[string]string `json:"metadata,omitempty" nullable:"true"`
-	ConfigID            *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"slug or id of a config of the workspace"`
-	AllowConfigOverride *bool             `json:"allow_config_override,omitempty" nullable:"true" doc:"whether a request may bring its own config; absent means yes"`
+	ConfigID            *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"Slug or id of a config of the workspace"`
+	AllowConfigOverride *bool             `json:"allow_config_override,omitempty" nullable:"true" doc:"Whether a request may send its own config; absent means yes"`
 }
 
 // keyReceipt is the one answer that shows a raw key.
 type keyReceipt struct {
 	ID     string `json:"id" format:"uuid"`
-	Key    string `json:"key" doc:"the raw key; it is shown once"`
+	Key    string `json:"key" doc:"Raw key; returned only once"`
 	Object string `json:"object" enum:"api-key"`
 }
 
 // apiKeyView is a key as clients see it.
 type apiKeyView struct {
 	ID                     string                       `json:"id" format:"uuid"`
-	Key                    string                       `json:"key,omitempty" doc:"masked: the first two and the last three characters; whole in a session of the user whose key it is"`
+	Key                    string                       `json:"key,omitempty" doc:"Masked key: the first two and last three characters; unmasked in a session of the key's user"`
 	Name                   string                       `json:"name"`
 	Description            *string                      `json:"description" nullable:"true"`
 	Type                   access.KeyType               `json:"type" enum:"organisation-service,workspace-service,workspace-user"`
@@ -71,7 +71,7 @@ type apiKeyView struct {
 	UsageLimits            nullable[budgetView]         `json:"usage_limits"`
 	ResetUsage             *float64                     `json:"reset_usage" nullable:"true"`
 	LastResetAt            *resource.Stamp              `json:"last_reset_at" nullable:"true"`
-	NextUsageResetAt       *resource.Stamp              `json:"next_usage_reset_at,omitempty" doc:"only when one is read"`
+	NextUsageResetAt       *resource.Stamp              `json:"next_usage_reset_at,omitempty" doc:"Only in the response for a single key"`
 	ExpiresAt              *resource.Stamp              `json:"expires_at" nullable:"true"`
 	ExpiryEnforced         int                          `json:"expiry_enforced" enum:"0,1"`
 	AlertEmails            []string                     `json:"alert_emails" nullable:"true"`
@@ -80,7 +80,7 @@ type apiKeyView struct {
 	AllowConfigOverride    int                          `json:"allow_config_override" enum:"0,1"`
 	RotationPolicy         nullable[rotationPolicyView] `json:"rotation_policy"`
 	LastRotatedAt          *resource.Stamp              `json:"last_rotated_at" nullable:"true"`
-	KeyTransitionExpiresAt *resource.Stamp              `json:"key_transition_expires_at" nullable:"true" doc:"until then the value before the rotation is valid too"`
+	KeyTransitionExpiresAt *resource.Stamp              `json:"key_transition_expires_at" nullable:"true" doc:"Time until which the value before the rotation stays valid"`
 	Object                 string                       `json:"object" enum:"api-key"`
 }
 

@@ -26,7 +26,7 @@ func (k deps) apiKeys() resource.Resource {
 		}},
 		Filters: []resource.Filter{
 			{Param: resource.Param{Name: "type", Enum: []string{"user", "service"}}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
-			{Param: resource.Param{Name: "ids", Doc: "ids with commas, at most 100"}, Apply: keysNamed},
+			{Param: resource.Param{Name: "ids", Doc: "Ids separated by commas, at most 100"}, Apply: keysNamed},
 			{Param: resource.Param{Name: "status", Enum: []string{"active", "exhausted", "expired"}}, Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 				q.Statuses = []string{v}
 				return nil
@@ -96,7 +96,7 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	case "organisation/service":
 		r.Value.Type = access.OrganisationService
 		if !c.Principal.IsOrgWide() {
-			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, make Admin keys").WithParam("type")
+			return fault.New(fault.Forbidden, "only an Admin key, or an owner or admin of the organisation, can create Admin keys").WithParam("type")
 		}
 		return nil
 	case "workspace/service":
@@ -104,7 +104,7 @@ func locateKey(_ context.Context, c *resource.Call, r *resource.Row[keys.Key]) e
 	case "workspace/user":
 		r.Value.Type = access.WorkspaceUser
 	default:
-		return fault.New(fault.InvalidParameter, "a key is made at organisation/service, workspace/service or workspace/user").WithParam("type")
+		return fault.New(fault.InvalidParameter, "must be organisation/service, workspace/service or workspace/user").WithParam("type")
 	}
 	r.WorkspaceID = c.WorkspaceID
 	return c.RequireWorkspace()
@@ -138,7 +138,7 @@ func selectKeys(_ context.Context, c *resource.Call, q *resource.Query) error {
 func keysNamed(_ *resource.Call, v string, q *resource.Query) error {
 	q.IDs = strings.Split(v, ",")
 	if len(q.IDs) > 100 || slices.ContainsFunc(q.IDs, func(id string) bool { return !ident.ValidID(id) }) {
-		return fault.New(fault.InvalidParameter, "give at most 100 ids of API keys, with commas between them").WithParam("ids")
+		return fault.New(fault.InvalidParameter, "must be a list of at most 100 API key ids, separated by commas").WithParam("ids")
 	}
 	return nil
 }

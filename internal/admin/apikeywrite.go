@@ -105,7 +105,7 @@ func (k deps) userKeyRules(ctx context.Context, c *resource.Call, ch *resource.E
 // checkExpiry refuses an expiry that is over when it is sent.
 func checkExpiry(c *resource.Call, sent resource.Sent, expires *time.Time) error {
 	if sent.Has("expires_at") && !expires.After(c.Now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").WithParam("expires_at")
+		return fault.New(fault.InvalidParameter, "must be in the future").WithParam("expires_at")
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	key := &r.Value
 	if key.Type != access.WorkspaceUser {
 		if key.UserID != "" {
-			return fault.New(fault.InvalidParameter, "only a user key belongs to a user").WithParam("user_id")
+			return fault.New(fault.InvalidParameter, "only a user key can belong to a user; omit user_id").WithParam("user_id")
 		}
 		return nil
 	}
@@ -146,7 +146,7 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 		key.UserID = c.Principal.UserID
 	}
 	if key.UserID == "" {
-		return fault.New(fault.InvalidParameter, "name the user, because a service key belongs to none").WithParam("user_id")
+		return fault.New(fault.InvalidParameter, "is required, because your API key is not a user key").WithParam("user_id")
 	}
 	u, err := userOf(ctx, c, key.UserID, "user_id")
 	if err != nil {
@@ -159,20 +159,20 @@ func checkUser(ctx context.Context, c *resource.Call, r *resource.Row[keys.Key])
 	case fault.Has(err, fault.NotFound) && !c.Principal.IsOrgWide():
 		return noUser("user_id") // who belongs to other workspaces is not revealed
 	case fault.Has(err, fault.NotFound):
-		return fault.New(fault.InvalidParameter, "the user is no member of the workspace; add them first").WithParam("user_id")
+		return fault.New(fault.InvalidParameter, "the user is not a member of the workspace; add them first").WithParam("user_id")
 	case err == nil && key.UserID != c.Principal.UserID && !c.Principal.CanManageUsers(r.WorkspaceID):
-		return fault.New(fault.Forbidden, "you can make keys for yourself only").WithParam("user_id")
+		return fault.New(fault.Forbidden, "you can create keys only for yourself").WithParam("user_id")
 	}
 	return err
 }
 
 func checkMetadata(m map[string]string, path string) error {
 	if len(m) > maxDefaultPairs {
-		return fault.Newf(fault.InvalidParameter, "there are at most %d pairs of metadata", maxDefaultPairs).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "must not have more than %d metadata pairs", maxDefaultPairs).WithParam(path)
 	}
 	for name, v := range m {
 		if name == "" || len(name) > maxMetadataKey || len([]rune(v)) > maxMetadata {
-			return fault.Newf(fault.InvalidParameter, "a metadata value has at most %d characters, and its name 1 to %d bytes", maxMetadata, maxMetadataKey).WithParam(path)
+			return fault.Newf(fault.InvalidParameter, "metadata values must not exceed %d characters; names must have 1 to %d bytes", maxMetadata, maxMetadataKey).WithParam(path)
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func referAnywhere(ctx context.Context, c *resource.Call, kind, name, path strin
 	r, err := resource.FindByName(ctx, c.Reader, kind, access.Target{OrgID: c.OrgID}, name)
 	switch {
 	case fault.Has(err, fault.NotFound) || err == nil && r.Status == resource.Archived:
-		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s", kind).WithParam(path)
+		return nil, fault.Newf(fault.ReferenceMissing, "the %s does not exist", kind).WithParam(path)
 	case err != nil:
 		return nil, fault.From(err).WithParam(path)
 	}
@@ -207,7 +207,7 @@ func defaultConfig[T any](field func(*T) string, path string, missing fault.Code
 			rec, err = referAnywhere(ctx, c, routing.SavedKind, name, path)
 		}
 		if fault.Has(err, fault.ReferenceMissing) {
-			return nil, fault.New(missing, "there is no such config in the workspace").WithParam(path)
+			return nil, fault.New(missing, "the workspace does not have this config").WithParam(path)
 		}
 		return rec, err
 	}}

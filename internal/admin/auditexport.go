@@ -27,9 +27,9 @@ func (k deps) exportAuditLogs(_ context.Context, c *resource.Call) (any, error) 
 type auditKey struct {
 	Object    string `json:"object" enum:"audit-public-key"`
 	Algorithm string `json:"algorithm" enum:"Ed25519"`
-	KeyID     string `json:"key_id" doc:"names the key in checkpoints"`
-	PublicKey string `json:"public_key" doc:"32 bytes, base64"`
-	PEM       string `json:"pem" doc:"the same as SubjectPublicKeyInfo"`
+	KeyID     string `json:"key_id" doc:"Id of the key in checkpoints"`
+	PublicKey string `json:"public_key" doc:"Public key: 32 bytes in base64"`
+	PEM       string `json:"pem" doc:"Public key as SubjectPublicKeyInfo in PEM"`
 }
 
 func (k deps) auditPublicKey(context.Context, *resource.Call) (any, error) {

@@ -34,16 +34,16 @@ func (k deps) auditLogs() resource.Resource {
 			Scopes: auditScopes, Query: query, AnyWorkspace: true, Run: run,
 		}
 	}
-	list := op("", "listAuditLogs", "List administrative actions of a time, the newest first", auditFilters(), k.listAuditLogs)
+	list := op("", "listAuditLogs", "List administrative actions in a time range, newest first", auditFilters(), k.listAuditLogs)
 	list.Response = auditList{}
-	export := op("/export", "exportAuditLogs", "Export the audit trail with its checkpoints, as JSON lines that can be verified offline", auditRange(), k.exportAuditLogs)
+	export := op("/export", "exportAuditLogs", "Export the audit trail with its checkpoints as JSON lines for offline verification", auditRange(), k.exportAuditLogs)
 	export.Stream = "application/x-ndjson"
-	key := op("/public-key", "getAuditPublicKey", "Read the key that verifies checkpoints and exports of the audit trail", nil, k.auditPublicKey)
+	key := op("/public-key", "getAuditPublicKey", "Get the public key that verifies checkpoints and exports of the audit trail", nil, k.auditPublicKey)
 	key.Response = auditKey{}
 	return resource.Operations{list, export, key}
 }
 
-var organisationParam = resource.Param{Name: "organisation_id", Format: "uuid", Doc: "the caller's own; may be left out"}
+var organisationParam = resource.Param{Name: "organisation_id", Format: "uuid", Doc: "Organisation of the caller; optional"}
 
 func auditFilters() []resource.Param {
 	return []resource.Param{
@@ -56,20 +56,20 @@ func auditFilters() []resource.Param {
 		{Name: "request_id"},
 		{Name: "user_id", Doc: "id of the user or API key"},
 		{Name: "user_type", Enum: []string{resource.ActorUser, resource.ActorKey, resource.ActorSystem}},
-		{Name: "workspace_id", Doc: "id of a workspace, also of one that is gone, or slug of one that is not"},
+		{Name: "workspace_id", Doc: "Id of a workspace, including deleted ones, or slug of an existing one"},
 		{Name: "response_status_code", Type: "integer", Min: 100, Max: 599},
 		{Name: "resource_type", Doc: "policies, configs, …"},
 		{Name: "action", Doc: "create, update, delete, …"},
 		{Name: "client_ip"},
-		{Name: "country", Doc: "not known to this gateway: matches nothing"},
-		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: "50", Max: 100},
+		{Name: "country", Doc: "Not recorded by this gateway; matches no rows"},
+		{Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "Rows per page; 0 means the default", Type: "integer", Default: "50", Max: 100},
 	}
 }
 
 func auditRange() []resource.Param {
 	return []resource.Param{
-		{Name: "start_time", Format: "date-time", Doc: "inclusive; absent for the whole trail"},
+		{Name: "start_time", Format: "date-time", Doc: "Inclusive; omit for the complete trail"},
 		{Name: "end_time", Format: "date-time", Doc: "exclusive"},
 		organisationParam,
 	}
@@ -78,7 +78,7 @@ func auditRange() []resource.Param {
 // auditList is a page of the trail.
 type auditList struct {
 	Object  string        `json:"object" enum:"analytics-graph"`
-	Total   int           `json:"total" doc:"all rows that match"`
+	Total   int           `json:"total" doc:"Number of all matching rows"`
 	Records []auditRecord `json:"records" nullable:"false"`
 }
 
@@ -90,10 +90,10 @@ type auditRecord struct {
 	Method      string `json:"method"`
 	URI         string `json:"uri"`
 	RequestID   string `json:"request_id"`
-	RequestBody string `json:"request_body" doc:"JSON text, secrets masked"`
-	QueryParams string `json:"query_params" doc:"JSON text, secrets masked"`
-	Headers     string `json:"request_headers" doc:"JSON text of the headers that are kept; credentials masked"`
-	UserID      string `json:"user_id" doc:"id of the user, or of the API key when user_type is api_key"`
+	RequestBody string `json:"request_body" doc:"JSON text with masked secrets"`
+	QueryParams string `json:"query_params" doc:"JSON text with masked secrets"`
+	Headers     string `json:"request_headers" doc:"JSON text of the stored headers, with masked credentials"`
+	UserID      string `json:"user_id" doc:"Id of the user, or of the API key when user_type is api_key"`
 	UserType    string `json:"user_type" enum:"user,api_key,system"`
 	OrgID       string `json:"organisation_id"`
 	WorkspaceID string `json:"workspace_id"`
@@ -101,19 +101,19 @@ type auditRecord struct {
 	Resource    string `json:"resource_type"`
 	Action      string `json:"action"`
 	ClientIP    string `json:"client_ip"`
-	Country     string `json:"country" doc:"always empty: addresses are not looked up"`
+	Country     string `json:"country" doc:"Always empty: addresses are not resolved"`
 
-	UserName      string `json:"user_name" doc:"present name of the user or API key; empty when it is unknown"`
-	UserEmail     string `json:"user_email" doc:"of the user, or of the user whose key it is"`
+	UserName      string `json:"user_name" doc:"Present name of the user or API key; empty when unknown"`
+	UserEmail     string `json:"user_email" doc:"Email address of the user, or of the user that the key belongs to"`
 	WorkspaceName string `json:"workspace_name"`
 	OrgName       string `json:"organisation_name"`
 
 	ID       string          `json:"id" format:"uuid"`
-	Seq      int64           `json:"seq" doc:"place in the chain of the organisation, from 1"`
-	Hash     string          `json:"hash" doc:"SHA-256 over the hash before and the row"`
-	TargetID string          `json:"target_id" doc:"id of the record that was acted on"`
-	Notes    json.RawMessage `json:"notes,omitempty" doc:"further facts, an object"`
-	Error    string          `json:"error,omitempty" doc:"why the call was refused"`
+	Seq      int64           `json:"seq" doc:"Position in the chain of the organisation, from 1"`
+	Hash     string          `json:"hash" doc:"SHA-256 of the previous hash and the row"`
+	TargetID string          `json:"target_id" doc:"Id of the affected record"`
+	Notes    json.RawMessage `json:"notes,omitempty" doc:"Additional facts, as an object"`
+	Error    string          `json:"error,omitempty" doc:"Reason for the rejection of the call"`
 }
 
 func viewAudit(r *audit.Row) auditRecord {
@@ -188,7 +188,7 @@ func mayAudit(c *resource.Call) error {
 
 func inOrder(from, to time.Time) error {
 	if !to.IsZero() && !from.Before(to) {
-		return fault.New(fault.InvalidParameter, "the end is after the start").WithParam("end_time")
+		return fault.New(fault.InvalidParameter, "must be after the start").WithParam("end_time")
 	}
 	return nil
 }

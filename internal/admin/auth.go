@@ -23,22 +23,22 @@ import (
 // first written.
 // Source: contract/identity-and-governance.yaml, auth-settings and domains.
 func (k deps) auth() resource.Resource {
-	org := resource.Param{Name: "organisationId", Doc: "id of the organisation, or self"}
+	org := resource.Param{Name: "organisationId", Doc: "Id of the organisation, or self"}
 	return resource.Operations{
 		{
-			Method: http.MethodGet, Path: "/organisations/{organisationId}/auth-settings", ID: "getAuthSettings", Summary: "Read how people sign in", Tag: "Organisation",
+			Method: http.MethodGet, Path: "/organisations/{organisationId}/auth-settings", ID: "getAuthSettings", Summary: "Get the sign-in settings", Tag: "Organisation",
 			Params: []resource.Param{org}, Scopes: []access.Scope{settingsRead}, Response: enveloped[authOut]{}, Run: k.getAuth,
 		},
 		{
-			Method: http.MethodPut, Path: "/organisations/{organisationId}/auth-settings", ID: "updateAuthSettings", Summary: "Change how people sign in: objects are merged, field by field", Tag: "Organisation",
+			Method: http.MethodPut, Path: "/organisations/{organisationId}/auth-settings", ID: "updateAuthSettings", Summary: "Change the sign-in settings; objects are merged field by field", Tag: "Organisation",
 			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Body: authPatch{}, Audited: "auth", Action: "update", Run: k.putAuth,
 		},
 		{
-			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Make a new bearer token for SCIM: refused with 501 until SCIM runs", Tag: "Organisation",
+			Method: http.MethodPost, Path: "/organisations/{organisationId}/auth-settings/scim-token", ID: "createScimToken", Summary: "Create a SCIM bearer token; returns 501 until SCIM is supported", Tag: "Organisation",
 			Params: []resource.Param{org}, Scopes: []access.Scope{settingsUpdate}, Response: scimTokenOut{}, Audited: "auth", Action: "rotate", Run: k.newScimToken,
 		},
 		{
-			Method: http.MethodPost, Path: "/organisations/{organisationId}/domains/{domain}/verify", ID: "verifyDomain", Summary: "Prove a domain by the mailed code, or have one sent", Tag: "Organisation",
+			Method: http.MethodPost, Path: "/organisations/{organisationId}/domains/{domain}/verify", ID: "verifyDomain", Summary: "Verify a domain with the emailed code, or request a code", Tag: "Organisation",
 			Params: []resource.Param{org, {Name: "domain"}}, Scopes: []access.Scope{settingsUpdate}, Body: verifyIn{}, Optional: true, Response: verifyOut{},
 			Audited: "auth", Action: "manage", Run: k.verifyDomain,
 		},
@@ -47,14 +47,14 @@ func (k deps) auth() resource.Resource {
 
 type authPatch struct {
 	Settings *authIn    `json:"auth_settings,omitempty"`
-	Domains  []domainIn `json:"domains,omitempty" nullable:"false" maxItems:"100" doc:"replaces all; one that stays keeps its state"`
+	Domains  []domainIn `json:"domains,omitempty" nullable:"false" maxItems:"100" doc:"Replaces all; a domain that remains retains its state"`
 }
 
 type authIn struct {
 	SSOType         string               `json:"sso_type,omitempty" enum:"none,oidc,saml"`
-	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"nobody signs in with a password, and sessions that passwords opened end; turned on by an Admin key alone"`
+	SSOOnly         bool                 `json:"sso_only,omitempty" doc:"Disables sign-in with a password and signs out sessions opened with one; only an Admin key can enable it"`
 	SSOClientID     *string              `json:"sso_client_id,omitempty" nullable:"true" maxLength:"255"`
-	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"only invited users sign in"`
+	NoAutoProvision bool                 `json:"disable_auto_provision_user,omitempty" doc:"Allows sign-in only for invited users"`
 	OIDC            *nullable[oidcIn]    `json:"oidc,omitempty" nullable:"true"`
 	SAML            *nullable[samlIn]    `json:"saml,omitempty" nullable:"true"`
 	JWT             *nullable[jwtIn]     `json:"jwt,omitempty" nullable:"true"`
@@ -68,7 +68,7 @@ type oidcIn struct {
 	ClientSecret string         `json:"client_secret,omitempty" maxLength:"4096"`
 	Scopes       []string       `json:"scopes,omitempty" nullable:"false" maxItems:"50"`
 	Method       string         `json:"token_endpoint_auth_method,omitempty" enum:"client_secret_basic,client_secret_post,private_key_jwt"`
-	JWKS         map[string]any `json:"jwks,omitempty" doc:"private key set of the client"`
+	JWKS         map[string]any `json:"jwks,omitempty" doc:"Private key set of the client"`
 }
 
 type samlIn struct {
@@ -78,12 +78,12 @@ type samlIn struct {
 
 type jwtIn struct {
 	JWKSURL  *string           `json:"jwks_url,omitempty" nullable:"true" format:"uri" maxLength:"2048"`
-	JWKS     *nullable[object] `json:"jwks_json,omitempty" nullable:"true" doc:"public RSA keys"`
-	CacheTTL int               `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"seconds; 0 means 300"`
+	JWKS     *nullable[object] `json:"jwks_json,omitempty" nullable:"true" doc:"Public RSA keys"`
+	CacheTTL int               `json:"jwks_cache_ttl,omitempty" minimum:"0" maximum:"86400" doc:"Seconds; 0 means 300"`
 }
 
 type sessionIn struct {
-	MaxTTL *int `json:"max_session_ttl,omitempty" nullable:"true" minimum:"900" maximum:"315360000" doc:"seconds; older sessions must sign in again"`
+	MaxTTL *int `json:"max_session_ttl,omitempty" nullable:"true" minimum:"900" maximum:"315360000" doc:"Maximum age of a session in seconds; older sessions must sign in again"`
 }
 
 type scimIn struct {
@@ -267,10 +267,10 @@ func (k deps) mergeOIDC(row *resource.Row[tenant.Auth], sent resource.Sent) erro
 		return err
 	}
 	if next.Issuer == "" || next.ClientID == "" {
-		return fault.New(fault.InvalidParameter, "an identity provider has an issuer and a client_id").WithParam("auth_settings.oidc")
+		return fault.New(fault.InvalidParameter, "must have an issuer and a client_id").WithParam("auth_settings.oidc")
 	}
 	if path := leftWithIssuer(&present, &next, fields); path != "" {
-		return fault.New(fault.InvalidParameter, "the issuer is another host: send the secret again").WithParam("auth_settings.oidc." + path)
+		return fault.New(fault.InvalidParameter, "the issuer is on another host; send the secret again").WithParam("auth_settings.oidc." + path)
 	}
 	if err := k.sealOIDC(&next, fields, tenant.AuthContext(row.ID)); err != nil {
 		return err
@@ -358,15 +358,15 @@ func checkPublicKeys(raw json.RawMessage) error {
 		return fault.New(fault.InvalidParameter, text).WithParam("auth_settings.jwt.jwks_json")
 	}
 	if json.Unmarshal(raw, &set) != nil || len(set.Keys) == 0 {
-		return bad("the value is a key set: an object with a list of keys")
+		return bad("must be a key set: an object with a list of keys")
 	}
 	for _, key := range set.Keys {
 		if key["kty"] != "RSA" || key["kid"] == nil {
-			return bad("each key is an RSA key with a kid")
+			return bad("each key must be an RSA key with a kid")
 		}
 		for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "oth"} {
 			if _, there := key[private]; there {
-				return bad("a key has private members; send the public part alone")
+				return bad("keys must not have private members; send only the public part")
 			}
 		}
 	}
@@ -385,7 +385,7 @@ func replaceDomains(c *resource.Call, a *tenant.Auth) error {
 	for i, d := range sent {
 		name := strings.ToLower(d.Domain)
 		if !domainForm.MatchString(name) {
-			return fault.Newf(fault.InvalidParameter, "%q is no domain", clipped(d.Domain, 80)).WithParam("domains")
+			return fault.Newf(fault.InvalidParameter, "%q is not a valid domain", clipped(d.Domain, 80)).WithParam("domains")
 		}
 		next[i] = tenant.Domain{Name: name, Status: "pending"}
 		for _, old := range a.Domains {
@@ -400,7 +400,7 @@ func replaceDomains(c *resource.Call, a *tenant.Auth) error {
 }
 
 type scimTokenOut struct {
-	Token   string `json:"scim_token" doc:"shown once"`
+	Token   string `json:"scim_token" doc:"Bearer token; returned only once"`
 	BaseURL string `json:"base_url"`
 }
 
@@ -409,7 +409,7 @@ func (k deps) newScimToken(_ context.Context, c *resource.Call) (any, error) {
 	if err := requireCallerOrg(c); err != nil {
 		return nil, err
 	}
-	return nil, notRunning("scim_token", "there are no SCIM routes; use invitations")
+	return nil, notRunning("scim_token", "SCIM is not available; use invitations")
 }
 
 type verifyIn struct {
@@ -439,14 +439,14 @@ func (k deps) verifyDomain(ctx context.Context, c *resource.Call) (any, error) {
 				d.Code, d.CodeUntil = k.Hasher.Sum(raw).String(), c.Now.Add(codeLife)
 				return k.mailCode(ctx, tx, c, name, raw)
 			case d.Code == "" || !c.Now.Before(d.CodeUntil) || !same(d.Code, k.Hasher.Sum(code).String()):
-				return fault.New(fault.InvalidParameter, "the code is wrong or too old; have a new one sent").WithParam("verification_code")
+				return fault.New(fault.InvalidParameter, "the code is wrong or has expired; request a new one").WithParam("verification_code")
 			default:
 				d.Status, d.Code = "verified", ""
 				out.Status = d.Status
 			}
 			return nil
 		}
-		return fault.New(fault.NotFound, "the organisation has no such domain").WithParam("domain")
+		return fault.New(fault.NotFound, "the organisation does not have this domain").WithParam("domain")
 	})
 	return out, err
 }

@@ -34,7 +34,7 @@ func (k deps) putSideData(ctx context.Context, set, id string, build func(tx res
 		return tx.PutLinks(ctx, set, id, links)
 	})
 	if err != nil {
-		k.Log.Warn("what is known of a record was not written", "set", set, "id", id, "error", err.Error())
+		k.Log.Warn("cannot store side data of a record", "set", set, "id", id, "error", err.Error())
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // breakers show which targets a workspace's configs leave out at the moment.
 func (k deps) breakers() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted something",
+		Method: http.MethodGet, Path: "/circuit-breakers", ID: "listCircuitBreakers", Summary: "List the circuit breakers of a workspace that have counted requests",
 		Tag: "Configs", Scopes: []access.Scope{"configs.read"}, Response: resource.ListOf[breakerView]{},
 		Query: []resource.Param{resource.WorkspaceParam, {Name: "state", Enum: []string{"open", "closed"}}},
 		Run:   k.listBreakers,
@@ -23,10 +23,10 @@ func (k deps) breakers() resource.Resource {
 // breakerView is the circuit of one target as this node sees it.
 type breakerView struct {
 	Object    string          `json:"object" enum:"circuit-breaker"`
-	Config    string          `json:"config" doc:"slug or id of the config; inline for one that came with the request"`
-	Version   string          `json:"config_fingerprint" doc:"of the text of the config"`
-	Path      string          `json:"path" doc:"of the target in the config: config.targets[1]"`
-	ID        string          `json:"id" doc:"that the target gives itself, if any"`
+	Config    string          `json:"config" doc:"Slug or id of the config; inline for a config sent with the request"`
+	Version   string          `json:"config_fingerprint" doc:"Fingerprint of the config text"`
+	Path      string          `json:"path" doc:"Path of the target in the config, for example config.targets[1]"`
+	ID        string          `json:"id" doc:"Id that the config sets for the target, if any"`
 	State     string          `json:"state" enum:"open,closed"`
 	Failures  int             `json:"failures"`
 	Successes int             `json:"successes"`

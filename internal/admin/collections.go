@@ -31,14 +31,14 @@ func (k deps) collections() resource.Resource {
 // collectionIn is the body of a creation.
 type collectionIn struct {
 	Name        string  `json:"name" minLength:"1" maxLength:"255"`
-	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	ParentID    *string `json:"parent_collection_id,omitempty" nullable:"true" maxLength:"255" doc:"id or slug of the collection that it lies in"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	ParentID    *string `json:"parent_collection_id,omitempty" nullable:"true" maxLength:"255" doc:"Id or slug of the parent collection"`
 }
 
 // collectionPatch is the body of an update.
 type collectionPatch struct {
 	Name        string `json:"name" minLength:"1" maxLength:"255"`
-	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // entryParent is the index entry of what lies in a collection.
@@ -101,7 +101,7 @@ func prepareCollection(ctx context.Context, c *resource.Call, ch *resource.Edit[
 	ch.New.Value.ParentID = parent.ID
 	for depth := 1; parent.Value.ParentID != ""; depth++ {
 		if depth >= prompt.MaxCollectionDepth {
-			return fault.Newf(fault.InvalidParameter, "collections lie at most %d deep in one another", prompt.MaxCollectionDepth).WithParam("parent_collection_id")
+			return fault.Newf(fault.InvalidParameter, "collections must not be nested deeper than %d levels", prompt.MaxCollectionDepth).WithParam("parent_collection_id")
 		}
 		if parent, err = live[prompt.Collection](ctx, c.Reader, prompt.CollectionKind, parent.Value.ParentID); err != nil {
 			return err
@@ -118,7 +118,7 @@ func findCollection(ctx context.Context, c *resource.Call, workspaceID, name, fi
 		return nil, err
 	}
 	if err != nil || rec.Status == resource.Archived || workspaceID != "" && rec.WorkspaceID != workspaceID || !c.Principal.BelongsTo(rec.WorkspaceID) {
-		return nil, fault.New(fault.NotFound, "there is no such collection").WithParam(field)
+		return nil, fault.New(fault.NotFound, "the collection does not exist").WithParam(field)
 	}
 	return resource.Decode[prompt.Collection](rec)
 }
@@ -132,7 +132,7 @@ func canArchiveCollection(ctx context.Context, c *resource.Call, r *resource.Row
 	if err != nil || found == "" {
 		return err
 	}
-	return fault.Newf(fault.InvalidRequest, "there are %s in the collection; move or delete them first", found)
+	return fault.Newf(fault.InvalidRequest, "the collection contains %s; move or delete them first", found)
 }
 
 // collected are the kinds of which records lie in collections.

@@ -76,9 +76,9 @@ var maskForm = regexp.MustCompile(`(?s)^(.{1,2}\*{5}.{1,3}|\*{5})$`)
 func refuseMask(sent, old configSecret) string {
 	switch {
 	case old.mask != sent.text:
-		return "is a mask and fits no stored secret: send the secret itself"
+		return "is a mask but does not match a stored secret; send the secret itself"
 	case old.goesTo != sent.goesTo:
-		return "is a mask, but the provider or an address around it was changed: send the secret itself"
+		return "is a mask, but the provider or an enclosing address was changed; send the secret itself"
 	}
 	return ""
 }

@@ -26,7 +26,7 @@ func (k deps) configs() resource.Resource {
 		Path: "/configs", Param: "slug", Slug: "pc", SlugFrom: 6,
 		Perm: "configs", Verbs: resource.AllVerbs, Scope: resource.InWorkspace, PageSize: 100,
 		Create: configIn{}, Update: configPatch{}, PreparedFields: []string{"config", "isDefault"},
-		Views:   []resource.Param{{Name: "version", Doc: "number of a version, from 1, or its version_id; absent: the newest"}},
+		Views:   []resource.Param{{Name: "version", Doc: "Version number, starting at 1, or version_id; defaults to the newest version"}},
 		Prepare: k.prepareConfig,
 		Index: func(r *resource.Row[routing.Saved]) []resource.IndexEntry {
 			if !r.Value.IsDefault {
@@ -51,7 +51,7 @@ type configIn struct {
 	Name        string     `json:"name" minLength:"1" maxLength:"255"`
 	Config      configText `json:"config" doc:"the gateway config, as an object or as its JSON text"`
 	IsDefault   flag       `json:"isDefault,omitempty"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // configPatch is the body of an update.
@@ -60,7 +60,7 @@ type configPatch struct {
 	Config      configText `json:"config,omitempty" doc:"the gateway config, as an object or as its JSON text; a new text makes a new version; a secret may be sent back as the mask that was shown"`
 	Status      string     `json:"status,omitempty" enum:"active,archived"`
 	IsDefault   flag       `json:"isDefault,omitempty"`
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // configText is a config in a body: an object, or its text as answers show it.
@@ -132,10 +132,10 @@ type configView struct {
 	Status         string         `json:"status" enum:"active,archived"`
 	CreatedAt      resource.Stamp `json:"created_at"`
 	LastUpdatedAt  resource.Stamp `json:"last_updated_at"`
-	OwnerID        string         `json:"owner_id,omitempty" format:"uuid" doc:"the user or key that made it"`
-	UpdatedBy      string         `json:"updated_by,omitempty" format:"uuid" doc:"the user or key that changed it last"`
+	OwnerID        string         `json:"owner_id,omitempty" format:"uuid" doc:"User or key that created it"`
+	UpdatedBy      string         `json:"updated_by,omitempty" format:"uuid" doc:"User or key that last changed it"`
 	Object         string         `json:"object" enum:"config"`
-	Config         string         `json:"config,omitempty" doc:"JSON text; secrets are masked"`
+	Config         string         `json:"config,omitempty" doc:"JSON text with masked secrets"`
 	Format         string         `json:"format,omitempty" enum:"json"`
 	Type           string         `json:"type,omitempty" enum:"ORG_CONFIG"`
 	VersionID      string         `json:"version_id,omitempty" format:"uuid"`

@@ -131,7 +131,7 @@ func (k deps) viewConfig(ctx context.Context, c *resource.Call, r resource.Row[r
 		index = slices.IndexFunc(versions, func(cv configVersion) bool { return cv.id() == requested })
 	}
 	if index < 0 {
-		return v, fault.New(fault.NotFound, "the config has no such version").WithParam("version")
+		return v, fault.New(fault.NotFound, "the config does not have this version").WithParam("version")
 	}
 	return k.withText(v, &versions[index])
 }

@@ -83,7 +83,7 @@ func (k deps) customLog(c *resource.Call, item resource.Sent) (*record.Attempt, 
 func plainAddress(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || len(raw) > maxCustomURL {
-		return "", fault.Newf(fault.InvalidParameter, "the URL cannot be read; it has at most %d bytes", maxCustomURL).WithParam("request.url")
+		return "", fault.Newf(fault.InvalidParameter, "must be a valid URL of at most %d bytes", maxCustomURL).WithParam("request.url")
 	}
 	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
 	return u.String(), nil
@@ -150,7 +150,7 @@ func describe(a *record.Attempt, sent map[string]string, user string) error {
 		for _, name := range []string{p.camel, p.snake} {
 			v := rest[name]
 			if len(v) > maxCustomName || !wire.ValidValue(v) {
-				return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes, none of them a control character", maxCustomName).WithParam("metadata." + name)
+				return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes or contain control characters", maxCustomName).WithParam("metadata." + name)
 			}
 			if v != "" {
 				*p.field(a) = v
@@ -159,11 +159,11 @@ func describe(a *record.Attempt, sent map[string]string, user string) error {
 		}
 	}
 	if len(rest) > maxCustomMetadata {
-		return fault.Newf(fault.InvalidParameter, "there are at most %d pairs of metadata", maxCustomMetadata).WithParam("metadata")
+		return fault.Newf(fault.InvalidParameter, "must not have more than %d metadata pairs", maxCustomMetadata).WithParam("metadata")
 	}
 	for name, v := range rest {
 		if len(v) > maxCustomValue || len(name) > maxCustomName {
-			return fault.Newf(fault.InvalidParameter, "names of metadata have at most %d bytes, values %d", maxCustomName, maxCustomValue).WithParam("metadata." + name[:min(len(name), maxCustomName)])
+			return fault.Newf(fault.InvalidParameter, "metadata keys must not exceed %d bytes, values %d", maxCustomName, maxCustomValue).WithParam("metadata." + name[:min(len(name), maxCustomName)])
 		}
 		if a.Metadata == nil {
 			a.Metadata = make(map[string]string, len(rest))

@@ -31,7 +31,7 @@ type Journal interface {
 // trail. Source: contract/content-and-observability.md section 3.6.
 func (k deps) customLogs() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodPost, Path: "/logs", ID: "createLogs", Summary: "Put calls on record that were made elsewhere", Tag: "Logs",
+		Method: http.MethodPost, Path: "/logs", ID: "createLogs", Summary: "Record calls that were made outside the gateway", Tag: "Logs",
 		Scopes: []access.Scope{access.LogsWrite}, Query: []resource.Param{resource.WorkspaceParam},
 		Body: customLogIn{}, Many: maxCustomLogs, MaxBytes: maxCustomBytes, Response: customLogsDone{}, Run: k.addLogs,
 	}}
@@ -42,31 +42,31 @@ func (k deps) customLogs() resource.Resource {
 type customLogIn struct {
 	Request  customRequestIn   `json:"request"`
 	Response customResponseIn  `json:"response"`
-	Metadata map[string]string `json:"metadata,omitempty" doc:"trace_id, span_id, span_name and parent_span_id place it in a trace; user is _user; the rest is metadata"`
+	Metadata map[string]string `json:"metadata,omitempty" doc:"trace_id, span_id, span_name and parent_span_id set the position in a trace; user is _user; the rest is metadata"`
 }
 
 type customRequestIn struct {
-	URL      string            `json:"url" minLength:"1" maxLength:"2048" doc:"name, password, query and fragment are not kept"`
-	Provider string            `json:"provider,omitempty" maxLength:"256" doc:"becomes ai_org: openai"`
+	URL      string            `json:"url" minLength:"1" maxLength:"2048" doc:"URL; user name, password, query and fragment are not stored"`
+	Provider string            `json:"provider,omitempty" maxLength:"256" doc:"Provider, stored as ai_org, for example openai"`
 	Method   string            `json:"method,omitempty" maxLength:"16" default:"post"`
-	Headers  map[string]string `json:"headers,omitempty" doc:"only the content type is kept"`
-	Body     map[string]any    `json:"body" doc:"its model becomes ai_model"`
+	Headers  map[string]string `json:"headers,omitempty" doc:"Headers; only the content type is stored"`
+	Body     map[string]any    `json:"body" doc:"Request body; its model becomes ai_model"`
 }
 
 type customResponseIn struct {
 	Status    int               `json:"status,omitempty" minimum:"100" maximum:"599" default:"200"`
-	Headers   map[string]string `json:"headers,omitempty" doc:"only the content type is kept"`
-	Body      map[string]any    `json:"body" doc:"its usage is what the call used"`
+	Headers   map[string]string `json:"headers,omitempty" doc:"Headers; only the content type is stored"`
+	Body      map[string]any    `json:"body" doc:"Response body; its usage becomes the usage of the call"`
 	Took      int64             `json:"response_time,omitempty" minimum:"0" maximum:"86400000" doc:"ms"`
 	TookCamel int64             `json:"responseTime,omitempty" minimum:"0" maximum:"86400000"`
-	TookShort int64             `json:"time,omitempty" minimum:"0" maximum:"86400000" doc:"the same as response_time"`
-	Stream    bool              `json:"streamingMode,omitempty" doc:"whether the response was streamed"`
+	TookShort int64             `json:"time,omitempty" minimum:"0" maximum:"86400000" doc:"Alias of response_time"`
+	Stream    bool              `json:"streamingMode,omitempty" doc:"Whether the response was streamed"`
 	Streamed  bool              `json:"streaming_mode,omitempty"`
 }
 
 type customLogsDone struct {
 	Status string   `json:"status" enum:"success"`
-	IDs    []string `json:"ids" nullable:"false" doc:"of the logs, in the order in which they were sent"`
+	IDs    []string `json:"ids" nullable:"false" doc:"Ids of the logs, in the order of the request"`
 }
 
 // addLogs takes all entries or none: each is read before the first is kept.
@@ -85,7 +85,7 @@ func (k deps) addLogs(_ context.Context, c *resource.Call) (any, error) {
 	out := customLogsDone{Status: "success", IDs: make([]string, len(rows))}
 	for i, a := range rows {
 		if err := k.Journal.Append(a); err != nil {
-			return nil, fault.Newf(fault.Overloaded, "the log takes nothing right now; %d of %d entries were kept, so send the rest again shortly", i, len(rows)).WithCause(err)
+			return nil, fault.Newf(fault.Overloaded, "log ingestion is unavailable; %d of %d entries were stored, so resend the rest shortly", i, len(rows)).WithCause(err)
 		}
 		out.IDs[i] = a.ID
 	}

@@ -13,10 +13,10 @@ import (
 type gatewayIn struct {
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
 	Type           string            `json:"type,omitempty" enum:"production,non-production,non_production" default:"non-production"`
-	Slug           string            `json:"slug,omitempty" minLength:"1" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
-	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
-	Config         map[string]any    `json:"deployment_config,omitempty" nullable:"true" doc:"settings of the gateway, free-form; no place for secrets"`
-	IsDefault      flag              `json:"is_default,omitempty" doc:"there is one default in the organisation"`
+	Slug           string            `json:"slug,omitempty" minLength:"1" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
+	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
+	Config         map[string]any    `json:"deployment_config,omitempty" nullable:"true" doc:"Free-form settings of the gateway; must not contain secrets"`
+	IsDefault      flag              `json:"is_default,omitempty" doc:"Makes this the default deployment; the organisation has only one"`
 	Auth           *DeploymentAuthIn `json:"auth_settings,omitempty"`
 }
 
@@ -27,9 +27,9 @@ type gatewayPatch struct {
 	Status    string             `json:"status,omitempty" enum:"active,archived"`
 	Config    map[string]any     `json:"deployment_config,omitempty" nullable:"true"`
 	IsDefault flag               `json:"is_default,omitempty"`
-	Rotate    bool               `json:"rotate_auth,omitempty" doc:"make a new client_auth; the old one ends at once"`
-	Override  bool               `json:"override_existing,omitempty" doc:"the lists that are sent replace the present ones instead of being added"`
-	Auth      *deploymentAuthSet `json:"auth_settings,omitempty" doc:"laid over the present settings"`
+	Rotate    bool               `json:"rotate_auth,omitempty" doc:"Creates a client_auth; the old one is revoked immediately"`
+	Override  bool               `json:"override_existing,omitempty" doc:"Replaces the present lists with those sent, instead of adding to them"`
+	Auth      *deploymentAuthSet `json:"auth_settings,omitempty" doc:"Merged into the present settings"`
 }
 
 // DeploymentAuthIn is what a creation says of access.
@@ -38,28 +38,28 @@ type DeploymentAuthIn struct {
 	MCPBaseURL        *string           `json:"mcp_gateway_base_url,omitempty" nullable:"true" maxLength:"2048"`
 	DataService       flag              `json:"is_dataservice_hosted,omitempty"`
 	Playground        flag              `json:"is_playground_proxy_allowed,omitempty"`
-	Workspaces        []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"slugs or ids; empty for all"`
+	Workspaces        []string          `json:"workspaces_allowed,omitempty" nullable:"false" maxItems:"1000" doc:"Slugs or ids; empty for all"`
 	Subjects          []string          `json:"jwt_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
-	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"sub to workspace; both are allowed with it"`
+	SubjectWorkspaces map[string]string `json:"jwt_sub_workspace_mapping,omitempty" doc:"Workspace for each sub; allows both"`
 }
 
 // deploymentAuthSet is what an update says of access.
 type deploymentAuthSet struct {
 	DeploymentAuthIn
-	All              flag     `json:"allow_all_workspaces,omitempty" doc:"takes the restriction to workspaces away"`
+	All              flag     `json:"allow_all_workspaces,omitempty" doc:"Removes the restriction to workspaces"`
 	RemoveWorkspaces []string `json:"remove_workspaces_allowed,omitempty" nullable:"false" maxItems:"1000"`
 	RemoveSubjects   []string `json:"remove_subs_allowed,omitempty" nullable:"false" maxItems:"1000"`
 }
 
 type deploymentReceipt struct {
 	ID             string `json:"id" format:"uuid"`
-	ClientAuth     string `json:"client_auth" doc:"shown this once"`
+	ClientAuth     string `json:"client_auth" doc:"Returned only once"`
 	OrganisationID string `json:"organisation_id" format:"uuid"`
 	Object         string `json:"object" enum:"deployment"`
 }
 
 type deploymentDone struct {
-	ClientAuth string `json:"client_auth,omitempty" doc:"after rotate_auth; shown this once"`
+	ClientAuth string `json:"client_auth,omitempty" doc:"Set after rotate_auth; returned only once"`
 }
 
 // deploymentView is a deployment as clients see it; its settings only when one is read.
@@ -69,19 +69,19 @@ type deploymentView struct {
 	Slug             string                    `json:"slug"`
 	Type             string                    `json:"type" enum:"production,non-production"`
 	Status           string                    `json:"status" enum:"active,archived"`
-	ConnectionStatus string                    `json:"connection_status" enum:"healthy,unhealthy,unknown" doc:"as the last ping found it"`
+	ConnectionStatus string                    `json:"connection_status" enum:"healthy,unhealthy,unknown" doc:"Status reported by the last ping"`
 	IsDefault        int                       `json:"is_default" enum:"0,1"`
 	CreatedBy        string                    `json:"created_by"`
 	CreatedAt        resource.Stamp            `json:"created_at"`
 	LastUpdatedAt    resource.Stamp            `json:"last_updated_at"`
-	LastSyncedAt     *resource.Stamp           `json:"last_synced_at" nullable:"true" doc:"when the gateway last read its own record, to the minute"`
+	LastSyncedAt     *resource.Stamp           `json:"last_synced_at" nullable:"true" doc:"Time when the gateway last read its own record, to the minute"`
 	LastResyncedAt   *resource.Stamp           `json:"last_resynced_at" nullable:"true"`
 	Tags             map[string]string         `json:"tags" nullable:"true"`
 	Object           string                    `json:"object" enum:"deployment"`
 	OrganisationID   string                    `json:"organisation_id,omitempty" format:"uuid"`
 	Config           map[string]any            `json:"deployment_config,omitempty"`
 	Auth             *deploymentAuthView       `json:"auth_settings,omitempty"`
-	Workspaces       []deploymentWorkspaceView `json:"workspaces,omitempty" nullable:"false" doc:"those that may use it; absent for all"`
+	Workspaces       []deploymentWorkspaceView `json:"workspaces,omitempty" nullable:"false" doc:"Workspaces that may use it; absent for all"`
 	ClientAuth       string                    `json:"client_auth,omitempty" doc:"masked"`
 }
 

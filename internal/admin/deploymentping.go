@@ -49,8 +49,8 @@ func (k deps) note(ctx context.Context, id string, change func(*deploymentState)
 type pingView struct {
 	Status   string  `json:"status" enum:"healthy,unhealthy,unknown"`
 	BaseURL  string  `json:"gateway_base_url"`
-	Outbound pingOut `json:"outbound" doc:"from here to the gateway"`
-	Inbound  pingIn  `json:"inbound" doc:"from the gateway to here: whether it read its own record lately"`
+	Outbound pingOut `json:"outbound" doc:"Result of the request to the gateway"`
+	Inbound  pingIn  `json:"inbound" doc:"Whether the gateway has recently read its own record"`
 	Object   string  `json:"object" enum:"deployment_ping"`
 }
 
@@ -107,19 +107,19 @@ func (k deps) callGateway(ctx context.Context, base string) pingOut {
 	root := strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/v1/health", nil)
 	if err != nil {
-		return pingOut{Status: "unhealthy", Error: reportedError("the address cannot be used")}
+		return pingOut{Status: "unhealthy", Error: reportedError("the address is invalid")}
 	}
 	client := *k.Outside
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(req)
 	if err != nil {
-		k.Log.Info("a deployment cannot be reached", "gateway_base_url", base, "error", err.Error())
+		k.Log.Info("deployment unreachable", "gateway_base_url", base, "error", err.Error())
 		return pingOut{Status: "unhealthy", Error: reportedError("the gateway cannot be reached")}
 	}
 	defer func() { _ = res.Body.Close() }() // read as far as it is needed
 	out := pingOut{Status: "healthy", StatusCode: &res.StatusCode}
 	if res.StatusCode != http.StatusOK {
-		out.Status, out.Error = "unhealthy", reportedError(fmt.Sprintf("the gateway answers with status %d", res.StatusCode))
+		out.Status, out.Error = "unhealthy", reportedError(fmt.Sprintf("the gateway returned status %d", res.StatusCode))
 	}
 	var health struct {
 		Version string `json:"version"`
@@ -135,7 +135,7 @@ func (k deps) callGateway(ctx context.Context, base string) pingOut {
 // API key and opens nothing else, so the route identifies its callers itself.
 func (k deps) callingDeployment() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Read the deployment whose client_auth is sent in place of an API key",
+		Method: http.MethodGet, Path: "/deployments/self", ID: "getOwnDeployment", Summary: "Get the deployment that the client_auth in the request belongs to",
 		Tag: "Deployments", Anywhere: true, Response: deploymentView{}, Identify: k.identifyDeployment, Run: k.readCallingDeployment,
 	}}
 }

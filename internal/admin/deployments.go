@@ -28,8 +28,8 @@ func (k deps) deployments() resource.Resource {
 				return nil
 			}},
 			searchFilter(),
-			{Param: resource.Param{Name: "workspace_slug", Doc: "those that a workspace may use; may be there several times", Repeated: true}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
-			{Param: resource.Param{Name: "organisation_id", Format: "uuid", Doc: "that of the API key"}, Apply: sameOrganisation},
+			{Param: resource.Param{Name: "workspace_slug", Doc: "Slug of a workspace that may use the deployments; repeatable", Repeated: true}, Apply: func(*resource.Call, string, *resource.Query) error { return nil }},
+			{Param: resource.Param{Name: "organisation_id", Format: "uuid", Doc: "Organisation of the API key"}, Apply: sameOrganisation},
 		},
 		Select:  selectDeployments,
 		Prepare: k.prepareDeployment,
@@ -43,7 +43,7 @@ func (k deps) deployments() resource.Resource {
 			return deploymentDone{ch.Raw.Reveal()}, nil
 		}},
 		Actions: []resource.Action[deployment.Deployment]{{
-			Name: "ping", Scope: "read", Method: "GET", Path: "/ping", ID: "pingDeployment", Summary: "Check that a deployment can be reached, and reaches us",
+			Name: "ping", Scope: "read", Method: "GET", Path: "/ping", ID: "pingDeployment", Summary: "Check the connections to and from a deployment",
 			Response: pingView{}, Read: k.pingDeployment,
 		}},
 	}

@@ -23,7 +23,7 @@ const (
 func (k deps) prepareDeployment(ctx context.Context, c *resource.Call, ch *resource.Edit[deployment.Deployment]) error {
 	d := &ch.New.Value
 	if len(d.Config) > maxDeploymentConfig {
-		return fault.Newf(fault.InvalidParameter, "the settings have at most %d bytes", maxDeploymentConfig).WithParam("deployment_config")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxDeploymentConfig).WithParam("deployment_config")
 	}
 	if err := setFlag(ch.Sent, "is_default", &d.IsDefault); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (k deps) checkDeploymentLimit(ctx context.Context, c *resource.Call, t depl
 		return err
 	}
 	if limit, limited := k.Deployments[t]; limited && n >= limit {
-		return fault.Newf(fault.InvalidRequest, "there are %d %s deployments already, which is the most; archive one first", n, t).WithParam("type")
+		return fault.Newf(fault.InvalidRequest, "the maximum of %d %s deployments is reached; archive one first", n, t).WithParam("type")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func readAccess(ctx context.Context, c *resource.Call, sent resource.Sent) (chan
 		return change, err
 	}
 	if change.All && len(change.Workspaces)+len(change.SubjectWorkspaces) > 0 {
-		return change, fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those that are named").WithParam("auth_settings.allow_all_workspaces")
+		return change, fault.New(fault.InvalidParameter, "set allow_all_workspaces or a list of workspaces, not both").WithParam("auth_settings.allow_all_workspaces")
 	}
 	for field, to := range map[string]*[]string{"workspaces_allowed": &change.Workspaces, "remove_workspaces_allowed": &change.RemoveWorkspaces} {
 		if *to == nil {

@@ -19,9 +19,9 @@ func (k deps) discovery() resource.Resource {
 		return resource.Operation{Method: http.MethodGet, Path: "/discovery/" + path, ID: id, Summary: summary, Tag: "Discovery", Anywhere: true, Response: response, Run: run}
 	}
 	return resource.Operations{
-		op("scopes", "listScopes", "List the scopes of API keys, and which types of key may hold each", resource.ListOf[scopeView]{}, listScopes),
-		op("providers", "listProviderFields", "List the providers and the credential fields that each takes", resource.ListOf[providerFieldsView]{}, k.listProviderFields),
-		op("guardrail-checks", "listGuardrailChecks", "List the checks that guardrails may name, with their parameters", resource.ListOf[knownCheckView]{}, listGuardrailChecks),
+		op("scopes", "listScopes", "List the scopes of API keys and the key types that may have them", resource.ListOf[scopeView]{}, listScopes),
+		op("providers", "listProviderFields", "List the providers and their credential fields", resource.ListOf[providerFieldsView]{}, k.listProviderFields),
+		op("guardrail-checks", "listGuardrailChecks", "List the guardrail checks and their parameters", resource.ListOf[knownCheckView]{}, listGuardrailChecks),
 	}
 }
 
@@ -48,10 +48,10 @@ func listScopes(context.Context, *resource.Call) (any, error) {
 
 // providerFieldsView is a provider with what an integration of it takes.
 type providerFieldsView struct {
-	ID      string          `json:"id" doc:"the value of ai_provider_id"`
+	ID      string          `json:"id" doc:"Value of ai_provider_id"`
 	Name    string          `json:"name"`
 	Aliases []string        `json:"aliases" nullable:"false"`
-	BaseURL string          `json:"base_url" doc:"empty: custom_host is required"`
+	BaseURL string          `json:"base_url" doc:"Base URL; if empty, custom_host is required"`
 	Fields  []providerField `json:"fields" nullable:"false"`
 	Object  string          `json:"object" enum:"ai-provider"`
 }
@@ -60,10 +60,10 @@ type providerFieldsView struct {
 type providerField struct {
 	Name       string           `json:"name"`
 	Required   bool             `json:"required"`
-	RequiredIf []fieldCondition `json:"required_if,omitempty" doc:"required when all of them hold"`
+	RequiredIf []fieldCondition `json:"required_if,omitempty" doc:"Required when all of these conditions are met"`
 	Secret     bool             `json:"secret"`
 	Default    string           `json:"default,omitempty"`
-	Values     []string         `json:"values,omitempty" doc:"the only values; absent: any"`
+	Values     []string         `json:"values,omitempty" doc:"Allowed values; absent: any"`
 }
 
 type fieldCondition struct {
@@ -96,12 +96,12 @@ func viewField(f *provider.Field) providerField {
 
 // knownCheckView is a check that guardrails may name.
 type knownCheckView struct {
-	ID          string           `json:"id" doc:"default.wordCount; a last * stands for every check of the source"`
+	ID          string           `json:"id" doc:"Id of the check, for example default.wordCount; a trailing * stands for every check of the source"`
 	Aliases     []string         `json:"aliases" nullable:"false"`
 	Hooks       []guard.Hook     `json:"hooks" nullable:"false" enum:"input,output"`
-	Transformer bool             `json:"transformer" doc:"rewrites and never denies"`
+	Transformer bool             `json:"transformer" doc:"Whether the check rewrites content and never denies"`
 	Parameters  []checkParameter `json:"parameters" nullable:"false"`
-	Open        bool             `json:"open" doc:"takes parameters that are not listed, too"`
+	Open        bool             `json:"open" doc:"Whether the check accepts parameters that are not listed"`
 	Object      string           `json:"object" enum:"guardrail-check"`
 }
 

@@ -18,11 +18,11 @@ func (k deps) exclusions() resource.Resource {
 	direction := []resource.Param{{Name: "direction", Enum: []string{inputGuardrails, outputGuardrails}}}
 	return resource.Operations{
 		{
-			Method: http.MethodGet, Path: "/workspace-exclusions/{direction}", ID: "listWorkspaceExclusions", Summary: "List the workspaces in which the organisation's guardrails do not run",
+			Method: http.MethodGet, Path: "/workspace-exclusions/{direction}", ID: "listWorkspaceExclusions", Summary: "List the workspaces that are exempt from the organisation's guardrails",
 			Tag: "Organisation", Params: direction, Scopes: []access.Scope{"organisation_exclusions.list"}, Response: resource.ListOf[exclusionView]{}, Run: k.listExclusions,
 		},
 		{
-			Method: http.MethodPut, Path: "/workspace-exclusions/{direction}", ID: "updateWorkspaceExclusions", Summary: "Exempt workspaces from the organisation's guardrails, or bind them again",
+			Method: http.MethodPut, Path: "/workspace-exclusions/{direction}", ID: "updateWorkspaceExclusions", Summary: "Exempt workspaces from the organisation's guardrails, or end their exemption",
 			Tag: "Organisation", Params: direction, Scopes: []access.Scope{"organisation_exclusions.update"}, Body: exclusionsIn{},
 			Audited: "organisations", Action: "update", Run: k.putExclusions,
 		},
@@ -37,7 +37,7 @@ const (
 type exclusionsIn struct {
 	OrganisationID string        `json:"organisation_id,omitempty" format:"uuid"`
 	Workspaces     []exclusionIn `json:"workspaces" nullable:"false" maxItems:"1000"`
-	Override       bool          `json:"override_existing,omitempty" doc:"the list replaces all present exemptions"`
+	Override       bool          `json:"override_existing,omitempty" doc:"Replaces all present exemptions with the list"`
 }
 
 type exclusionIn struct {
@@ -59,7 +59,7 @@ func exemptList(c *resource.Call, o *tenant.Organisation) (*[]string, error) {
 	case outputGuardrails:
 		return &o.Exempt.Output, nil
 	}
-	return nil, fault.New(fault.InvalidParameter, "the direction is input-guardrails or output-guardrails").WithParam("direction")
+	return nil, fault.New(fault.InvalidParameter, "must be input-guardrails or output-guardrails").WithParam("direction")
 }
 
 func (k deps) listExclusions(ctx context.Context, c *resource.Call) (any, error) {
@@ -105,7 +105,7 @@ func (k deps) putExclusions(ctx context.Context, c *resource.Call) (any, error) 
 		for _, w := range sent.Workspaces {
 			rec, err := findWorkspace(ctx, c.Reader, c.OrgID, w.WorkspaceID)
 			if err != nil {
-				return fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("workspaces").WithCause(err)
+				return fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("workspaces").WithCause(err)
 			}
 			*list = slices.DeleteFunc(*list, func(id string) bool { return id == rec.ID })
 			if w.Excluded {

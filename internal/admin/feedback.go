@@ -31,8 +31,8 @@ func (k deps) feedback() resource.Resource {
 	add, put := op, op
 	add.Method, add.Path, add.ID, add.Summary = http.MethodPost, "/feedback", "createFeedback", "Give feedback on one or several traces"
 	add.Body, add.Many, add.Run = feedbackIn{}, maxFeedbacks, k.addFeedback
-	put.Method, put.Path, put.ID, put.Summary = http.MethodPut, "/feedback/{id}", "updateFeedback", "Replace value, weight and metadata of a feedback"
-	put.Params = []resource.Param{{Name: "id", Doc: "id of the feedback", Format: "uuid"}}
+	put.Method, put.Path, put.ID, put.Summary = http.MethodPut, "/feedback/{id}", "updateFeedback", "Replace the value, weight and metadata of a feedback record"
+	put.Params = []resource.Param{{Name: "id", Doc: "Id of the feedback", Format: "uuid"}}
 	put.Body, put.Run = FeedbackPatch{}, k.putFeedback
 	return resource.Operations{add, put}
 }
@@ -41,11 +41,11 @@ func (k deps) feedback() resource.Resource {
 type FeedbackPatch struct {
 	Value    int              `json:"value" minimum:"-10" maximum:"10"`
 	Weight   float64          `json:"weight,omitempty" minimum:"0" maximum:"1" default:"1"`
-	Metadata feedbackMetadata `json:"metadata,omitempty" doc:"an object, or the JSON text of one; at most 8 KiB"`
+	Metadata feedbackMetadata `json:"metadata,omitempty" doc:"Object, or its JSON text; at most 8 KiB"`
 }
 
 type feedbackIn struct {
-	TraceID string `json:"trace_id" minLength:"1" maxLength:"256" doc:"that of the requests; one that nobody knows is accepted"`
+	TraceID string `json:"trace_id" minLength:"1" maxLength:"256" doc:"Trace id of the requests; an unknown one is accepted"`
 	FeedbackPatch
 }
 
@@ -63,7 +63,7 @@ func (feedbackMetadata) Schema(huma.Registry) *huma.Schema {
 type feedbackDone struct {
 	Status  string   `json:"status" enum:"success"`
 	Message string   `json:"message"`
-	IDs     []string `json:"feedback_ids" nullable:"false" doc:"in the order in which they were sent"`
+	IDs     []string `json:"feedback_ids" nullable:"false" doc:"Ids, in the order of the request"`
 }
 
 // judged reads what was sent into a feedback.
@@ -132,7 +132,7 @@ func FeedbackIndex(traceID string) []resource.IndexEntry {
 func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 	id := c.Path("id")
 	if !ident.ValidID(id) {
-		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam("id")
+		return nil, fault.New(fault.InvalidParameter, "must be a UUID").WithParam("id")
 	}
 	if err := c.RequireWorkspace(); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (k deps) putFeedback(ctx context.Context, c *resource.Call) (any, error) {
 // findFeedback is a feedback of the workspace: fault.NotFound for any other, and for that
 // of somebody else when the caller sees only their own data.
 func findFeedback(ctx context.Context, from resource.Reader, c *resource.Call, id string) (*resource.Row[record.Feedback], error) {
-	missing := fault.New(fault.NotFound, "there is no such feedback").WithParam("id")
+	missing := fault.New(fault.NotFound, "the feedback does not exist").WithParam("id")
 	rec, err := from.Find(ctx, record.FeedbackKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.OrgID != c.OrgID || rec.WorkspaceID != c.WorkspaceID) {
 		return nil, missing

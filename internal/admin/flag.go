@@ -31,7 +31,7 @@ func setFlag(sent resource.Sent, name string, to *bool) error {
 	case "0", "false":
 		*to = false
 	default:
-		return fault.New(fault.InvalidParameter, "the value is 0 or 1").WithParam(name)
+		return fault.New(fault.InvalidParameter, "must be 0 or 1").WithParam(name)
 	}
 	return nil
 }

@@ -78,13 +78,13 @@ func (l grantSet) listWorkspaces(ctx context.Context, c *resource.Call, id strin
 // whether the body wants anything.
 func (l grantSet) readGrants(ctx context.Context, tx resource.Tx, c *resource.Call, in resource.Record, body any, asks func() bool) (map[string]grant, error) {
 	if in.WorkspaceID != "" {
-		return nil, fault.Newf(fault.InvalidRequest, "an %s of a workspace cannot be granted to others", l.title)
+		return nil, fault.Newf(fault.InvalidRequest, "an %s that belongs to a workspace cannot be granted to other workspaces", l.title)
 	}
 	if err := json.Unmarshal(encode(c.Sent), body); err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the body cannot be used").WithCause(err)
+		return nil, fault.New(fault.InvalidRequest, "invalid body").WithCause(err)
 	}
 	if !asks() && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "the list is empty; set override_existing_workspace_access to take all grants away").WithParam("workspaces")
+		return nil, fault.New(fault.InvalidRequest, "must not be empty; set override_existing_workspace_access to revoke all grants").WithParam("workspaces")
 	}
 	return l.load(ctx, tx, in.ID)
 }
@@ -118,7 +118,7 @@ func readRequested[Entry, W any](ctx context.Context, tx resource.Tx, c *resourc
 // which is written by who holds it.
 func (l grantSet) save(ctx context.Context, tx resource.Tx, in *resource.Record, present map[string]grant) error {
 	if len(present) > maxGrants {
-		return fault.Newf(fault.InvalidParameter, "an %s is granted to at most %d workspaces", l.title, maxGrants).WithParam("workspaces")
+		return fault.Newf(fault.InvalidParameter, "an %s must not be granted to more than %d workspaces", l.title, maxGrants).WithParam("workspaces")
 	}
 	links := make([]resource.Link, 0, len(present))
 	in.Index = slices.DeleteFunc(in.Index, func(e resource.IndexEntry) bool { return e.Name == entryWorkspace })

@@ -25,7 +25,7 @@ func (k deps) grantActions() []resource.Action[credential.Integration] {
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "updateIntegrationWorkspaces",
-			Summary: "Grant an integration to workspaces, or take it away", Body: grantsIn{}, Run: k.putGrants,
+			Summary: "Grant an integration to workspaces, or revoke the grant", Body: grantsIn{}, Run: k.putGrants,
 		},
 	}
 }
@@ -33,25 +33,25 @@ func (k deps) grantActions() []resource.Action[credential.Integration] {
 type grantsIn struct {
 	Workspaces   []grantIn `json:"workspaces,omitempty" nullable:"false" maxItems:"900"`
 	Global       *globalIn `json:"global_workspace_access,omitempty"`
-	Override     bool      `json:"override_existing_workspace_access,omitempty" doc:"the list replaces all present grants"`
+	Override     bool      `json:"override_existing_workspace_access,omitempty" doc:"Replaces all present grants with the list"`
 	MakeProvider bool      `json:"create_default_provider,omitempty" default:"true"`
-	ProviderSlug string    `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"by default that of the integration"`
+	ProviderSlug string    `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Defaults to the slug of the integration"`
 }
 
 type grantIn struct {
-	ID           string               `json:"id" doc:"slug or id of the workspace"`
-	Enabled      bool                 `json:"enabled" doc:"false takes the integration away"`
-	UsageLimits  rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the limit of all providers of the integration in the workspace together; null or an empty list takes it away"`
-	RateLimits   rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"replaces the rate; a value of 0 lets nothing through"`
-	ResetUsage   bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
-	MakeProvider *bool                `json:"create_default_provider,omitempty" doc:"beats the value above"`
-	ProviderSlug string               `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"beats the value above"`
+	ID           string               `json:"id" doc:"Slug or id of the workspace"`
+	Enabled      bool                 `json:"enabled" doc:"false revokes access to the integration"`
+	UsageLimits  rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the limit that all providers of the integration in the workspace share; null or an empty list removes it"`
+	RateLimits   rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1" doc:"Replaces the rate limit; a value of 0 blocks all calls"`
+	ResetUsage   bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	MakeProvider *bool                `json:"create_default_provider,omitempty" doc:"Takes precedence over the top-level value"`
+	ProviderSlug string               `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Takes precedence over the top-level value"`
 }
 
 // globalIn is global access: that of every new workspace.
 type globalIn struct {
-	Enabled     bool                 `json:"enabled" doc:"every new workspace gets the integration"`
-	UsageLimits rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"of each workspace that got the integration so and has no limits of its own; counted apart"`
+	Enabled     bool                 `json:"enabled" doc:"Grants the integration to every new workspace"`
+	UsageLimits rawField[[]budgetIn] `json:"usage_limits,omitempty" nullable:"true" maxItems:"1" doc:"Limit for each workspace with such a grant and without limits of its own; counted separately"`
 	RateLimits  rawField[[]rateIn]   `json:"rate_limits,omitempty" nullable:"true" maxItems:"1"`
 }
 

@@ -19,11 +19,11 @@ type grantsView struct {
 
 // grantedView is an integration in a workspace.
 type grantedView struct {
-	ID            string          `json:"id" doc:"slug of the workspace"`
+	ID            string          `json:"id" doc:"Slug of the workspace"`
 	Enabled       bool            `json:"enabled"`
 	UsageLimits   []budgetView    `json:"usage_limits" nullable:"true"`
 	RateLimits    []quota.Rate    `json:"rate_limits" nullable:"true"`
-	Status        string          `json:"status" enum:"active,exhausted,archived" doc:"archived when it was taken away"`
+	Status        string          `json:"status" enum:"active,exhausted,archived" doc:"archived after access was revoked"`
 	CreatedAt     resource.Stamp  `json:"created_at"`
 	LastUpdatedAt *resource.Stamp `json:"last_updated_at" nullable:"true"`
 	LastResetAt   *resource.Stamp `json:"last_reset_at" nullable:"true"`

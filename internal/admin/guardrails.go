@@ -25,7 +25,7 @@ func (k deps) guardrails() resource.Resource {
 		Scope: resource.Located, Locate: locateGuardrail,
 		Create: guardrailIn{}, Update: guardrailPatch{}, PreparedFields: []string{"checks", "actions"},
 		Filters: []resource.Filter{
-			{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key: those of the organisation, which belong to no workspace", Format: "uuid"}, Apply: ofOrganisation},
+			{Param: resource.Param{Name: "organisation_id", Doc: "Organisation of the API key; selects its guardrails that do not belong to a workspace", Format: "uuid"}, Apply: ofOrganisation},
 			namesFilter("ids"),
 		},
 		Select:  selectGuardrails,
@@ -47,7 +47,7 @@ func (k deps) guardrails() resource.Resource {
 type guardrailIn struct {
 	OwnerIn
 	Name    string      `json:"name" minLength:"1" maxLength:"255"`
-	Slug    string      `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Slug    string      `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Checks  []checkIn   `json:"checks" nullable:"false" minItems:"1" maxItems:"50"`
 	Actions actionsSent `json:"actions"`
 }
@@ -55,14 +55,14 @@ type guardrailIn struct {
 // guardrailPatch is the body of an update.
 type guardrailPatch struct {
 	Name        string      `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	Checks      []checkIn   `json:"checks,omitempty" nullable:"false" minItems:"1" maxItems:"50" doc:"replaces all; a secret may be sent back as the mask that was shown"`
-	Actions     actionsSent `json:"actions,omitempty" doc:"replaces all"`
-	WorkspaceID string      `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Checks      []checkIn   `json:"checks,omitempty" nullable:"false" minItems:"1" maxItems:"50" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
+	Actions     actionsSent `json:"actions,omitempty" doc:"Replaces all"`
+	WorkspaceID string      `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 type checkIn struct {
-	ID         string         `json:"id" minLength:"1" maxLength:"255" doc:"source.check, for example default.wordCount"`
-	Parameters map[string]any `json:"parameters,omitempty" doc:"by check"`
+	ID         string         `json:"id" minLength:"1" maxLength:"255" doc:"Id of the check as source.check, for example default.wordCount"`
+	Parameters map[string]any `json:"parameters,omitempty" doc:"Parameters of the check"`
 	Name       string         `json:"name,omitempty" maxLength:"255"`
 	IsEnabled  bool           `json:"is_enabled,omitempty" default:"true"`
 }
@@ -87,15 +87,15 @@ type guardrailView struct {
 	Name           string               `json:"name"`
 	Slug           string               `json:"slug"`
 	OrganisationID string               `json:"organisation_id" format:"uuid"`
-	WorkspaceID    *string              `json:"workspace_id" nullable:"true" format:"uuid" doc:"null: of the organisation"`
+	WorkspaceID    *string              `json:"workspace_id" nullable:"true" format:"uuid" doc:"null for a guardrail of the organisation"`
 	Status         string               `json:"status" enum:"active,archived"`
 	CreatedAt      resource.Stamp       `json:"created_at"`
 	LastUpdatedAt  resource.Stamp       `json:"last_updated_at"`
 	OwnerID        string               `json:"owner_id" format:"uuid"`
 	UpdatedBy      *string              `json:"updated_by" nullable:"true" format:"uuid"`
 	Object         string               `json:"object" enum:"guardrail"`
-	Checks         *rawField[[]checkIn] `json:"checks,omitempty" doc:"as they were sent; secrets are masked"`
-	Actions        actionsShown         `json:"actions,omitempty" doc:"as they were sent"`
+	Checks         *rawField[[]checkIn] `json:"checks,omitempty" doc:"Checks as sent, with masked secrets"`
+	Actions        actionsShown         `json:"actions,omitempty" doc:"Actions as sent"`
 	VersionID      string               `json:"version_id,omitempty" format:"uuid"`
 }
 
@@ -145,7 +145,7 @@ func guardrailScopes(action string, r *resource.Row[guard.Guardrail]) []access.S
 func locateGuardrail(_ context.Context, c *resource.Call, r *resource.Row[guard.Guardrail]) error {
 	r.WorkspaceID = c.WorkspaceID
 	if c.WorkspaceID == "" && !c.Sent.Has("organisation_id") {
-		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug, or the organisation by organisation_id for one that belongs to no workspace").WithParam("workspace_id")
+		return fault.New(fault.InvalidParameter, "send workspace_id with an id or slug, or organisation_id for a guardrail of the organisation").WithParam("workspace_id")
 	}
 	return nil
 }

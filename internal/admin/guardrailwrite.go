@@ -129,5 +129,5 @@ func missingGuardrail(err error, name string) error {
 		return err
 	}
 	shown, _ := json.Marshal(name[:min(len(name), 64)])
-	return fault.Newf(fault.ReferenceMissing, "there is no guardrail %s in the workspace or the organisation", shown).WithParam(fault.From(err).Param)
+	return fault.Newf(fault.ReferenceMissing, "the workspace and the organisation do not have the guardrail %s", shown).WithParam(fault.From(err).Param)
 }

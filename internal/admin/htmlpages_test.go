@@ -130,9 +130,9 @@ func TestThePageShowsTheDescription(t *testing.T) {
 		}
 	}
 	for summary, want := range map[string]string{
-		"POST/api-keys/{type}/{sub_type} Make an API key":                                             "\n  // whose key it is; user keys only\n  user_id?: string (uuid)\n",
-		"POST/otel/v1/traces Take spans of an application: an ExportTraceServiceRequest, gzip or not": "object",
-		"POST/prompts Make a prompt":                                                                  "\n  tool_choice?: string | null | object | null\n",
+		"POST/api-keys/{type}/{sub_type} Make an API key":                                                                   "\n  // Id of the user of a user key\n  user_id?: string (uuid)\n",
+		"POST/otel/v1/traces Ingest spans of an application: an ExportTraceServiceRequest, optionally compressed with gzip": "object",
+		"POST/prompts Make a prompt": "\n  tool_choice?: string | null | object | null\n",
 	} {
 		if o := operations[summary]; len(o.Bodies) == 0 || !strings.Contains(o.Bodies[0], want) {
 			t.Errorf("%s: %q is not in %q", summary, want, o.Bodies)
@@ -208,7 +208,7 @@ func TestTheLinkOfAnInvitationLeadsIn(t *testing.T) {
 	if rec := w.raw(t, "nobody", http.MethodPost, "/v1/auth/login", `{"email":"ada@acme.example","password":"`+password+`"}`); rec.Code != http.StatusOK {
 		t.Errorf("the password does not hold: %s", rec.Body)
 	}
-	if messages, _ := open(password); !strings.Contains(messages[0], "was not accepted: the invitation is unknown, was used or is over") {
+	if messages, _ := open(password); !strings.Contains(messages[0], "was not accepted: the invitation is unknown, used or expired") {
 		t.Errorf("the link holds twice: %q", messages)
 	}
 }

@@ -10,21 +10,21 @@ import (
 // integrationIn is the body of a creation.
 type integrationIn struct {
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	AIProviderID   string            `json:"ai_provider_id" doc:"id of the provider, for example openai"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	AIProviderID   string            `json:"ai_provider_id" doc:"Id of the provider, for example openai"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Key            string            `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; makes it an integration of that workspace"`
-	Configurations map[string]any    `json:"configurations,omitempty" doc:"fields of the provider, for example openai_project; custom_host and custom_headers for any"`
+	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"Id or slug of the workspace that the integration belongs to"`
+	Configurations map[string]any    `json:"configurations,omitempty" doc:"Fields of the provider, for example openai_project; every provider accepts custom_host and custom_headers"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
-	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
-	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"of an integration of a workspace"`
-	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"of an integration of a workspace; by default its own slug"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
+	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	MakeProvider   bool              `json:"create_default_provider,omitempty" default:"true" doc:"Only for an integration of a workspace"`
+	ProviderSlug   string            `json:"default_provider_slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Only for an integration of a workspace; defaults to the slug of the integration"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time"`
 
-	KeyRequired *flag `json:"is_key_required,omitempty" doc:"kept and shown; whether a key is needed is the provider's business"`
+	KeyRequired *flag `json:"is_key_required,omitempty" doc:"Stored and returned; has no effect, because the provider determines whether a key is required"`
 
-	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"of the costs of calls through it"`
+	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"Adjustments to the costs of calls through the integration"`
 }
 
 // integrationPatch is the body of an update.
@@ -32,15 +32,15 @@ type integrationPatch struct {
 	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Key            string            `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty takes it away"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Configurations map[string]any    `json:"configurations,omitempty" doc:"replaces the fields; secret ones that are left out stay"`
+	Configurations map[string]any    `json:"configurations,omitempty" doc:"Replaces the fields; omitted secret fields are retained"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
-	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
-	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+	Pricing        *string           `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	WorkspaceID    string            `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 
 	KeyRequired *flag `json:"is_key_required,omitempty"`
 
-	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"replaces them; null takes them away"`
+	Adjustments rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true" doc:"Replaces the adjustments; null removes them"`
 }
 
 type integrationReceipt struct {
@@ -65,21 +65,21 @@ type integrationView struct {
 	OwnerID         string            `json:"owner_id"`
 	Description     *string           `json:"description" nullable:"true"`
 	Tags            map[string]string `json:"tags"`
-	Pricing         string            `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
+	Pricing         string            `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
 	Status          string            `json:"status" enum:"active,archived"`
-	WorkspacesCount int               `json:"workspaces_count" doc:"workspaces that may use it"`
+	WorkspacesCount int               `json:"workspaces_count" doc:"Number of workspaces that may use it"`
 	CreatedAt       resource.Stamp    `json:"created_at"`
 	LastUpdatedAt   resource.Stamp    `json:"last_updated_at"`
 	Object          string            `json:"object" enum:"integration"`
 
 	MaskedKey      *string              `json:"masked_key,omitempty"`
-	Configurations map[string]any       `json:"configurations,omitempty" doc:"a secret member x is shown masked, as masked_x"`
-	AllowAllModels *bool                `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
+	Configurations map[string]any       `json:"configurations,omitempty" doc:"Fields; a secret member x is returned masked, as masked_x"`
+	AllowAllModels *bool                `json:"allow_all_models,omitempty" doc:"Whether models outside the list may be used"`
 	WorkspaceCount *int                 `json:"workspace_count,omitempty"`
 	Global         *globalAccessView    `json:"global_workspace_access_settings,omitempty"`
 	Mappings       *[]secretMappingView `json:"secret_mappings,omitempty"`
 
-	KeyRequired *bool `json:"is_key_required,omitempty" doc:"absent where it was not sent"`
+	KeyRequired *bool `json:"is_key_required,omitempty" doc:"Absent when it was not sent"`
 
 	Adjustments *rawField[adjustmentsIn] `json:"pricing_adjustments,omitempty" nullable:"true"`
 }

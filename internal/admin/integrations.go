@@ -116,7 +116,7 @@ func (k deps) prepareIntegration(ctx context.Context, c *resource.Call, ch *reso
 func (k deps) readDefaultProvider(ch *resource.Edit[credential.Integration]) error {
 	for _, name := range []string{"create_default_provider", "default_provider_slug"} {
 		if ch.Sent.Has(name) && ch.New.WorkspaceID == "" {
-			return fault.New(fault.InvalidParameter, "an integration of the organisation has its providers made by the grants to workspaces").WithParam(name)
+			return fault.New(fault.InvalidParameter, "not allowed for an integration of the organisation; grants to workspaces create its providers").WithParam(name)
 		}
 	}
 	return nil

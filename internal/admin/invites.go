@@ -19,16 +19,16 @@ import (
 // and who accepts one has no credential yet.
 // Source: contract/identity-and-governance.yaml, users and invites.
 func (k deps) invites() resource.Resource {
-	one := []resource.Param{{Name: "inviteId", Doc: "id of the invitation", Format: "uuid"}}
+	one := []resource.Param{{Name: "inviteId", Doc: "Id of the invitation", Format: "uuid"}}
 	return resource.Operations{
 		{
-			Method: http.MethodPost, Path: "/admin/users/invites", ID: "createInvite", Summary: "Invite somebody by mail", Tag: "Users",
+			Method: http.MethodPost, Path: "/admin/users/invites", ID: "createInvite", Summary: "Invite a user by email", Tag: "Users",
 			Scopes: []access.Scope{"organisation_users.create"}, Body: inviteIn{}, Response: inviteReceipt{}, Audited: "user_invites", Action: "invite", Run: k.invite,
 		},
 		{
 			Method: http.MethodGet, Path: "/admin/users/invites", ID: "listInvites", Summary: "List the invitations", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
 			Query: append(resource.Paging(50, 0), resource.Param{Name: "role", Enum: []string{"admin", "member"}}, resource.Param{Name: "email"},
-				resource.Param{Name: "search", Doc: "part of the e-mail", MaxLength: 255}, resource.Param{Name: "name", Doc: "the same as search", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
+				resource.Param{Name: "search", Doc: "Part of the email address", MaxLength: 255}, resource.Param{Name: "name", Doc: "the same as search", MaxLength: 255}, resource.Param{Name: "status", Enum: []string{"pending", "cancelled", "accepted", "expired"}}),
 			Response: resource.ListOf[InviteView]{}, Run: k.listInvites,
 		},
 		{
@@ -40,12 +40,12 @@ func (k deps) invites() resource.Resource {
 			Scopes: []access.Scope{"organisation_users.delete"}, Audited: "user_invites", Action: "delete", Run: k.cancelInvite,
 		},
 		{
-			Method: http.MethodPost, Path: "/admin/users/invites/{inviteId}/resend", ID: "resendInvite", Summary: "Send an invitation again, with a new link and a new end", Tag: "Users", Params: one,
+			Method: http.MethodPost, Path: "/admin/users/invites/{inviteId}/resend", ID: "resendInvite", Summary: "Resend an invitation with a new link and a new expiry", Tag: "Users", Params: one,
 			Scopes: []access.Scope{"organisation_users.create"}, Response: resendReceipt{}, Audited: "user_invites", Action: "invite", Run: k.resendInvite,
 		},
 		{
 			Method: http.MethodPost, Path: "/admin/users/invites/{token}/accept", ID: "acceptInvite", Summary: "Accept an invitation and set a password", Tag: "Users",
-			Params: []resource.Param{{Name: "token", Doc: "from the link", Secret: true}}, Public: true, Body: acceptIn{}, Audited: "user_invites", Action: "update", Run: k.acceptInvite,
+			Params: []resource.Param{{Name: "token", Doc: "Token from the link of the invitation", Secret: true}}, Public: true, Body: acceptIn{}, Audited: "user_invites", Action: "update", Run: k.acceptInvite,
 		},
 	}
 }
@@ -54,11 +54,11 @@ type inviteIn struct {
 	Email      string              `json:"email" maxLength:"254"`
 	Role       string              `json:"role" enum:"admin,member"`
 	Workspaces []inviteWorkspaceIn `json:"workspaces,omitempty" nullable:"false" maxItems:"1000"`
-	KeyDetails *keyDetailIn        `json:"workspace_api_key_details,omitempty" doc:"a user key with these scopes is made in each workspace"`
+	KeyDetails *keyDetailIn        `json:"workspace_api_key_details,omitempty" doc:"User key with these scopes, created in each workspace"`
 }
 
 type inviteWorkspaceIn struct {
-	ID   string      `json:"id" maxLength:"255" doc:"slug or id of a workspace"`
+	ID   string      `json:"id" maxLength:"255" doc:"Slug or id of a workspace"`
 	Role access.Role `json:"role" enum:"admin,manager,member"`
 }
 
@@ -79,7 +79,7 @@ type resendReceipt struct {
 type acceptIn struct {
 	FirstName string `json:"first_name,omitempty" maxLength:"255"`
 	LastName  string `json:"last_name,omitempty" maxLength:"255"`
-	Password  string `json:"password,omitempty" maxLength:"1024" doc:"at least 12 characters; local login only"`
+	Password  string `json:"password,omitempty" maxLength:"1024" doc:"Password of at least 12 characters; local login only"`
 }
 
 // InviteView is an invitation as clients see it.
@@ -97,7 +97,7 @@ type InviteView struct {
 }
 
 type invitedWorkspaceView struct {
-	ID          string      `json:"id" doc:"id of the workspace"`
+	ID          string      `json:"id" doc:"Id of the workspace"`
 	WorkspaceID string      `json:"workspace_id"`
 	Role        access.Role `json:"role"`
 }
@@ -161,7 +161,7 @@ func (k deps) invite(ctx context.Context, c *resource.Call) (any, error) {
 func (k deps) invitesHere(ctx context.Context, c *resource.Call) error {
 	a, err := authOf(ctx, c.Reader, c.OrgID)
 	if err == nil && a.Value.SCIM.UsersOnly {
-		err = fault.New(fault.Forbidden, "users of this organisation come through SCIM alone")
+		err = fault.New(fault.Forbidden, "users of this organisation are managed only through SCIM")
 	}
 	return err
 }
@@ -199,7 +199,7 @@ func readInvitedWorkspaces(ctx context.Context, c *resource.Call) ([]tenant.Invi
 func notThere(ctx context.Context, c *resource.Call, email string) error {
 	_, err := userByEmail(ctx, c.Reader, c.OrgID, email)
 	if err == nil {
-		return fault.New(fault.Conflict, "this address belongs to a user of the organisation").WithParam("email")
+		return fault.New(fault.Conflict, "a user of the organisation already has this email address").WithParam("email")
 	}
 	if !fault.Has(err, fault.NotFound) {
 		return err
@@ -212,7 +212,7 @@ func notThere(ctx context.Context, c *resource.Call, email string) error {
 	}
 	for _, r := range rows {
 		if r.Value.StatusAt(r.Status, c.Now) == tenant.InvitePending {
-			return fault.New(fault.Conflict, "this address is invited already; cancel that invitation, or send it again").WithParam("email")
+			return fault.New(fault.Conflict, "this address is already invited; cancel that invitation, or send it again").WithParam("email")
 		}
 	}
 	return nil
@@ -268,7 +268,7 @@ func (k deps) listInvites(ctx context.Context, c *resource.Call) (any, error) {
 
 // inviteNamed is the invitation that the path names.
 func inviteNamed(ctx context.Context, c *resource.Call) (*resource.Row[tenant.Invite], error) {
-	r, err := findInCallerOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "there is no such invitation")
+	r, err := findInCallerOrg[tenant.Invite](ctx, c, tenant.InviteKind, "inviteId", "the invitation does not exist")
 	if err == nil {
 		c.Target(r.Record)
 	}

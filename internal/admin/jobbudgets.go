@@ -12,7 +12,7 @@ import (
 	"sluice/internal/resource"
 )
 
-// updateBudgets lets usage begin anew whose time has come, takes back what was noticed of
+// updateBudgets resets the usage that is due, takes back what was noticed of
 // usage that was corrected, then notices what has reached its mark: the carrier is
 // exhausted, and people are told once.
 // Source: contract/identity-and-governance.md section 6.

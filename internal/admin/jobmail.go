@@ -77,7 +77,7 @@ func (k deps) sendMail(ctx context.Context, rec resource.Record, now time.Time) 
 		rec.Status = m.Value.Done(now)
 	} else {
 		rec.Status = m.Value.DeliveryFailed(clipped(missed.Error(), maxMailError), final, now)
-		k.Log.Warn("a mail could not be sent", "mail", rec.ID, "template", m.Value.Template, "again", rec.Status == mail.Pending, "error", missed.Error())
+		k.Log.Warn("cannot send email; retrying", "mail", rec.ID, "template", m.Value.Template, "again", rec.Status == mail.Pending, "error", missed.Error())
 	}
 	mark, stop := context.WithTimeout(context.WithoutCancel(ctx), markLimit)
 	defer stop()
@@ -102,10 +102,10 @@ func (k deps) send(ctx context.Context, id string, m *mail.Message, now time.Tim
 	if len(m.Sealed) > 0 {
 		plain, err := k.Box.Open(m.Sealed, mail.Context(id))
 		if err != nil {
-			return fmt.Errorf("open what is sealed in the mail: %w", err)
+			return fmt.Errorf("open sealed email variables: %w", err)
 		}
 		if err := json.Unmarshal(plain, &vars); err != nil {
-			return fmt.Errorf("read what is sealed in the mail: %w", err)
+			return fmt.Errorf("decode sealed email variables: %w", err)
 		}
 	}
 	l, err := k.Templates.Write(m.Template, vars)

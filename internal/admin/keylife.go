@@ -23,7 +23,7 @@ func withinCaller(c *resource.Call, ch *resource.Edit[keys.Key]) error {
 	case ch.Old != nil && !outlives(key.ExpiresAt, ch.Old.Value.ExpiresAt): // it loses by it
 		return nil
 	case outlives(key.ExpiresAt, last):
-		return fault.Newf(fault.InvalidParameter, "the key that you call with ends at %s, and gives no key a longer life; name a time before, sign in, or call with a key that lasts as long", forPeople(last)).WithParam("expires_at")
+		return fault.Newf(fault.InvalidParameter, "your API key expires at %s, and no key it creates may last longer; choose an earlier time, sign in, or use a longer-lived key", forPeople(last)).WithParam("expires_at")
 	}
 	return nil
 }

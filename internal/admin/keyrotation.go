@@ -15,10 +15,10 @@ const rotationField = "rotation_policy"
 
 // rotationPolicyIn is a rotation policy in bodies; it replaces the present one.
 type rotationPolicyIn struct {
-	Period     *string    `json:"rotation_period,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Monday 00:00 UTC, or the first of the month 00:00 UTC"`
-	Days       *int       `json:"rotation_period_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"instead of rotation_period"`
-	Next       *time.Time `json:"next_rotation_at,omitempty" nullable:"true" doc:"the next run, in the future; put to 00:00 UTC"`
-	Transition *int64     `json:"key_transition_period_ms,omitempty" nullable:"true" minimum:"1800000" maximum:"31536000000" default:"1800000" doc:"how long the old value stays valid; shorter than the period"`
+	Period     *string    `json:"rotation_period,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Rotation on Mondays or the first of the month, at 00:00 UTC"`
+	Days       *int       `json:"rotation_period_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"Alternative to rotation_period"`
+	Next       *time.Time `json:"next_rotation_at,omitempty" nullable:"true" doc:"Time of the next rotation, in the future; moved to 00:00 UTC"`
+	Transition *int64     `json:"key_transition_period_ms,omitempty" nullable:"true" minimum:"1800000" maximum:"31536000000" default:"1800000" doc:"Milliseconds for which the old value stays valid; less than the rotation period"`
 }
 
 // rotationPolicyView is a rotation policy as clients see it.
@@ -94,11 +94,11 @@ func rotationSent(sent resource.Sent, forced int) (*keys.RotationPolicy, error) 
 	}
 	switch {
 	case p.Next != nil:
-		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days, so the next run cannot be set; leave it out", forced).WithParam(rotationField + ".next_rotation_at")
+		return nil, fault.Newf(fault.InvalidParameter, "must be omitted: the workspace rotates user keys every %d days", forced).WithParam(rotationField + ".next_rotation_at")
 	case p.Period == "" && p.Days == 0:
 		p.Days, p.Enforced = forced, true
 	case p.EveryDays() != forced:
-		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days; leave the period out, or send that one", forced).WithParam(rotationField)
+		return nil, fault.Newf(fault.InvalidParameter, "the workspace rotates user keys every %d days; omit the period, or send the same one", forced).WithParam(rotationField)
 	}
 	return p, nil
 }

@@ -17,7 +17,7 @@ func checkKeyScopes(c *resource.Call, r *resource.Row[keys.Key]) error {
 		may, known := access.MayHold(t, s)
 		switch {
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "there is no scope %q", s).WithParam("scopes")
+			return fault.Newf(fault.InvalidParameter, "unknown scope %q", s).WithParam("scopes")
 		case !may:
 			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot have the scope %s", t, s).WithParam("scopes")
 		}
@@ -26,7 +26,7 @@ func checkKeyScopes(c *resource.Call, r *resource.Row[keys.Key]) error {
 		}
 	}
 	if i := firstTwice(scopes); i >= 0 {
-		return fault.Newf(fault.InvalidParameter, "the scope %s is there twice", scopes[i]).WithParam("scopes")
+		return fault.Newf(fault.InvalidParameter, "duplicate scope %s", scopes[i]).WithParam("scopes")
 	}
 	return nil
 }
@@ -40,10 +40,10 @@ func checkGrantableScope(c *resource.Call, r *resource.Row[keys.Key], s access.S
 	p := c.Principal
 	ofType, _ := access.MayHold(p.KeyType, string(s))
 	if (ofType || p.Kind != access.ByKey) && access.Can(p, s, access.Target{OrgID: r.OrgID, WorkspaceID: r.WorkspaceID}) != nil {
-		return fault.Newf(fault.Forbidden, "the caller has not the scope %s and cannot give it", s).WithParam("scopes")
+		return fault.Newf(fault.Forbidden, "you do not have the scope %s and cannot grant it", s).WithParam("scopes")
 	}
 	if !isCallerKey(c, r) && p.HasPartialScope(s, r.WorkspaceID) {
-		return fault.Newf(fault.Forbidden, "your role lets you use the scope %s in part, and a key that is not yours would use all of it", s).WithParam("scopes")
+		return fault.Newf(fault.Forbidden, "your role restricts the scope %s; you cannot grant it without restriction to another key", s).WithParam("scopes")
 	}
 	return nil
 }
@@ -55,11 +55,11 @@ func mayHave(c *resource.Call, r *resource.Row[keys.Key]) error {
 		return nil
 	}
 	if outlives(r.Value.ExpiresAt, c.Principal.Expires) {
-		return fault.Newf(fault.Forbidden, "the value of this key would outlive the key that you call with, which ends at %s; sign in, or call with a key that lasts as long", forPeople(c.Principal.Expires)).WithParam("id")
+		return fault.Newf(fault.Forbidden, "this key would outlive your API key, which expires at %s; sign in, or use a longer-lived key", forPeople(c.Principal.Expires)).WithParam("id")
 	}
 	for _, s := range r.Value.Scopes {
 		if err := checkGrantableScope(c, r, access.Scope(s)); err != nil {
-			return fault.Newf(fault.Forbidden, "the value of this key would let you do more than you may: %s", fault.From(err).Text()).WithParam("id")
+			return fault.Newf(fault.Forbidden, "this key would have more rights than you have: %s", fault.From(err).Text()).WithParam("id")
 		}
 	}
 	return nil

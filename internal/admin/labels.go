@@ -49,7 +49,7 @@ func labelKey(r *resource.Row[prompt.Label]) string { return r.WorkspaceID + "/"
 // labelIn is the body of a creation.
 type labelIn struct {
 	OwnerIn
-	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"not latest, default, a number or a universal label"`
+	Name        string  `json:"name" minLength:"1" maxLength:"100" doc:"Label name; not latest, default, a number or a universal label"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
 }
@@ -59,7 +59,7 @@ type labelPatch struct {
 	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"100"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	Color       *string `json:"color_code,omitempty" nullable:"true" doc:"#RRGGBB"`
-	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // labelView is a label as clients see it.
@@ -103,7 +103,7 @@ var labelsSince = fromMillis(0)
 
 // organisationFilter takes the organisation of the key, and no other one.
 func organisationFilter() resource.Filter {
-	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "that of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
+	return resource.Filter{Param: resource.Param{Name: "organisation_id", Doc: "Organisation of the API key", Format: "uuid"}, Apply: func(c *resource.Call, v string, _ *resource.Query) error {
 		return c.RequireOrganisation(v, "organisation_id")
 	}}
 }
@@ -128,11 +128,11 @@ func locateLabel(ctx context.Context, c *resource.Call, r *resource.Row[prompt.L
 // prepareLabel refuses a name that the workspace has.
 func prepareLabel(ctx context.Context, c *resource.Call, ch *resource.Edit[prompt.Label]) error {
 	if prompt.UniversalID(c.OrgID, ch.New.Value.Name) != "" {
-		return fault.Newf(fault.Conflict, "the label %q exists everywhere", ch.New.Value.Name).WithParam("name")
+		return fault.Newf(fault.Conflict, "the label %q is built in; choose another name", ch.New.Value.Name).WithParam("name")
 	}
 	rows, err := c.Reader.List(ctx, resource.Query{Kind: prompt.LabelKind, OrgID: c.OrgID, Index: []resource.IndexEntry{{Name: entryLabel, Value: labelKey(ch.New)}}, Limit: 1})
 	if err == nil && len(rows) > 0 && rows[0].ID != ch.New.ID {
-		return fault.Newf(fault.Conflict, "the workspace has a label %q", ch.New.Value.Name).WithParam("name")
+		return fault.Newf(fault.Conflict, "the workspace already has a label %q", ch.New.Value.Name).WithParam("name")
 	}
 	return err
 }

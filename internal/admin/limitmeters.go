@@ -77,7 +77,7 @@ func (k deps) retune(ctx context.Context, tx resource.Tx, m *quota.Meter, b, bef
 	return err
 }
 
-// renew lets usage begin anew as of a reset by schedule; of a policy that of all its
+// renew resets the usage as of a reset by schedule; of a policy that of all its
 // counters. The meter itself is not stored.
 func (k deps) renew(ctx context.Context, tx resource.Tx, m *quota.Meter, resetAt time.Time) error {
 	m.Renew(resetAt)

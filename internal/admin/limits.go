@@ -146,7 +146,7 @@ func (k deps) readBudgets(c *resource.Call, raw json.RawMessage, rules quota.Rul
 		return nil, err
 	}
 	if enabled, set := k.Features[featureBudgets]; set && !enabled && len(list) > 0 {
-		return nil, fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", featureBudgets).WithParam(rules.Field)
+		return nil, fault.Newf(fault.FeatureOff, "disabled on this deployment (%s)", featureBudgets).WithParam(rules.Field)
 	}
 	for i, b := range list {
 		path := rules.Field + "."

@@ -14,25 +14,25 @@ import (
 
 // budgetIn is a budget in a body. What a schema cannot say is in quota.ReadBudgets.
 type budgetIn struct {
-	Type              string     `json:"type,omitempty" enum:"cost,tokens" default:"cost" doc:"cost is in US dollars"`
-	CreditLimit       float64    `json:"credit_limit" minimum:"1" doc:"what may be used, with at most 6 decimals"`
-	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"1" doc:"below credit_limit; people are told when usage reaches it"`
-	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict refuses a call that might go over the limit, counting what calls under way hold; soft refuses when the limit is reached, so that calls under way may go over it"`
-	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
+	Type              string     `json:"type,omitempty" enum:"cost,tokens" default:"cost" doc:"Measure of the limit; cost is in US dollars"`
+	CreditLimit       float64    `json:"credit_limit" minimum:"1" doc:"Amount that may be used, with at most 6 decimals"`
+	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"1" doc:"Less than credit_limit; an email is sent when usage reaches it"`
+	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict rejects a call that might exceed the limit, including reservations of running calls; soft rejects only once the limit is reached, so running calls may exceed it"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Reset on Mondays or the 1st, at 00:00 UTC; not together with periodic_reset_days"`
 	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
-	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
+	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"Next reset, at 00:00 UTC of that day; computed when absent"`
 }
 
 // rateIn is a rate in a body.
 type rateIn struct {
-	Type  string `json:"type" enum:"requests,tokens" doc:"what is counted"`
-	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"window: minute, hour, day or week, in UTC"`
-	Value int64  `json:"value" minimum:"0" maximum:"1000000000000" doc:"most that is allowed in a window"`
+	Type  string `json:"type" enum:"requests,tokens" doc:"Measure of the limit"`
+	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"Window: minute, hour, day or week, in UTC"`
+	Value int64  `json:"value" minimum:"0" maximum:"1000000000000" doc:"Maximum in a window"`
 }
 
 // BudgetTerms are a budget as it was set, without its use.
 type BudgetTerms struct {
-	Type             quota.Measure   `json:"type,omitempty" enum:"cost,tokens" doc:"left out where it was not sent: cost"`
+	Type             quota.Measure   `json:"type,omitempty" enum:"cost,tokens" doc:"Absent when it was not sent, which means cost"`
 	CreditLimit      number          `json:"credit_limit"`
 	AlertThreshold   *number         `json:"alert_threshold" nullable:"true"`
 	Mode             quota.Mode      `json:"mode" enum:"strict,soft"`
@@ -46,10 +46,10 @@ type budgetView struct {
 	ID string `json:"id" format:"uuid"`
 	BudgetTerms
 	Status         string          `json:"status" enum:"active,exhausted"`
-	CurrentUsage   number          `json:"current_usage" doc:"in the unit of credit_limit"`
+	CurrentUsage   number          `json:"current_usage" doc:"Usage in the unit of credit_limit"`
 	ThresholdAlert bool            `json:"is_threshold_alerts_sent"`
 	ExhaustedAlert bool            `json:"is_exhausted_alerts_sent"`
-	ExpiredAlert   *bool           `json:"is_expired_alerts_sent,omitempty" doc:"of what has an expiry"`
+	ExpiredAlert   *bool           `json:"is_expired_alerts_sent,omitempty" doc:"Only for resources with an expiry"`
 	LastResetAt    *resource.Stamp `json:"last_reset_at" nullable:"true"`
 }
 

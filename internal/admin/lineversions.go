@@ -38,7 +38,7 @@ func findVersion[T any](ctx context.Context, from resource.Reader, kind, lineID 
 			return rows[0], nil
 		}
 	}
-	return nil, fault.New(fault.NotFound, "there is no such version; GET …/versions lists them")
+	return nil, fault.New(fault.NotFound, "the version does not exist; list the versions with GET …/versions")
 }
 
 // insertVersion writes a new version of a prompt or partial.
@@ -63,8 +63,8 @@ func rewriteVersion(ctx context.Context, tx resource.Tx, c *resource.Call, kind,
 func versionPaging() []resource.Param {
 	return []resource.Param{
 		{Name: "search", Doc: "part of the description, or the number", MaxLength: 255},
-		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; of large ones fewer are shown, 8 MiB together", Type: "integer", Default: "100", Min: 1, Max: 1000},
+		{Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "Rows per page; fewer if the page would exceed 8 MiB", Type: "integer", Default: "100", Min: 1, Max: 1000},
 	}
 }
 

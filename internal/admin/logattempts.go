@@ -13,20 +13,20 @@ const maxAttempts = 100
 // logAttempt is an attempt beside others of its request.
 type logAttempt struct {
 	ID             string         `json:"id" format:"uuid"`
-	Attempt        int32          `json:"attempt" doc:"0 for the first"`
+	Attempt        int32          `json:"attempt" doc:"Number of the attempt, from 0"`
 	CreatedAt      resource.Stamp `json:"created_at"`
-	Path           string         `json:"last_used_option_json_path" doc:"of its target in the config"`
+	Path           string         `json:"last_used_option_json_path" doc:"Path of the target in the config"`
 	AIOrg          string         `json:"ai_org"`
-	VirtualKey     string         `json:"virtual_key" doc:"slug of the saved provider"`
+	VirtualKey     string         `json:"virtual_key" doc:"Slug of the saved provider"`
 	AIModel        string         `json:"ai_model"`
 	StatusCode     int32          `json:"response_status_code"`
 	UpstreamStatus int32          `json:"upstream_status_code"`
 	Outcome        record.Outcome `json:"outcome"`
 	Error          string         `json:"error,omitempty"`
-	Retries        int32          `json:"retries" doc:"further tries inside it"`
+	Retries        int32          `json:"retries" doc:"Retries within the attempt"`
 	ResponseTime   int64          `json:"response_time" doc:"ms"`
 	TotalUnits     int64          `json:"total_units"`
-	Cost           *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
+	Cost           *float64       `json:"cost" nullable:"true" doc:"US cents; null when unknown"`
 }
 
 // attemptsOf are the attempts of the request that an attempt belongs to. What came without

@@ -13,30 +13,30 @@ import (
 // Source: contract/content-and-observability.yaml, LogObject; timings and attempts are ours.
 type logObject struct {
 	ID             string          `json:"_id" format:"uuid"`
-	Request        logRequest      `json:"request" doc:"as the client sent it"`
-	Response       logResponse     `json:"response" doc:"as the client got it"`
+	Request        logRequest      `json:"request" doc:"Request as the client sent it"`
+	Response       logResponse     `json:"response" doc:"Response as the client received it"`
 	OrganisationID string          `json:"organisation_id"`
 	CreatedAt      resource.Stamp  `json:"created_at"`
 	Metrics        timedMetrics    `json:"metrics"`
-	Untransformed  logExchange     `json:"finalUntransformedRequest" doc:"as it was last in the client's words, with its prompt and the config's changes in it"`
-	Transformed    logExchange     `json:"transformedRequest" doc:"as sent to the provider"`
-	Original       logExchange     `json:"originalResponse" doc:"as the provider answered"`
+	Untransformed  logExchange     `json:"finalUntransformedRequest" doc:"Final request in the client's format, with the changes of its prompt and config"`
+	Transformed    logExchange     `json:"transformedRequest" doc:"Request as sent to the provider"`
+	Original       logExchange     `json:"originalResponse" doc:"Response as the provider sent it"`
 	LogFormat      string          `json:"log_format" enum:"v1"`
-	Timings        logTimings      `json:"timings" doc:"ms, with fractions"`
-	Attempts       []logAttempt    `json:"attempts" nullable:"false" doc:"all attempts of the request in their order, this one among them; the first 100"`
-	Hooks          logHooks        `json:"hooks" doc:"what guardrails said; empty lists when none ran"`
-	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"what re-ratings changed of the cost, the oldest first"`
-	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"of the trace, the newest first; null when there is none"`
+	Timings        logTimings      `json:"timings" doc:"Milliseconds, with fractions"`
+	Attempts       []logAttempt    `json:"attempts" nullable:"false" doc:"First 100 attempts of the request in order, including this one"`
+	Hooks          logHooks        `json:"hooks" doc:"Results of guardrails; empty lists when none ran"`
+	Corrections    []logCorrection `json:"cost_corrections,omitempty" doc:"Cost changes by re-ratings, oldest first"`
+	Feedbacks      []logFeedback   `json:"feedbacks" nullable:"true" doc:"Feedback on the trace, newest first; null when there is none"`
 }
 
 type logRequest struct {
 	URL            string            `json:"url"`
 	Method         string            `json:"method"`
-	Headers        map[string]string `json:"headers,omitempty" doc:"secrets are ***; absent when bodies are not kept"`
-	GatewayHeaders map[string]string `json:"gatewayHeaders,omitempty" doc:"x-gateway-* headers, the same way"`
-	Body           any               `json:"body,omitempty" doc:"JSON, or text; absent when bodies are not kept"`
-	Truncated      bool              `json:"truncated,omitempty" doc:"there was more than is kept"`
-	Size           int64             `json:"size" doc:"bytes of the whole body"`
+	Headers        map[string]string `json:"headers,omitempty" doc:"Headers with *** for secrets; absent when bodies are not stored"`
+	GatewayHeaders map[string]string `json:"gatewayHeaders,omitempty" doc:"x-gateway-* headers, masked in the same way"`
+	Body           any               `json:"body,omitempty" doc:"JSON, or text; absent when bodies are not stored"`
+	Truncated      bool              `json:"truncated,omitempty" doc:"Whether the stored value was truncated"`
+	Size           int64             `json:"size" doc:"Bytes of the complete body"`
 }
 
 type logResponse struct {
@@ -54,7 +54,7 @@ type logResponse struct {
 type logExchange struct {
 	URL       string            `json:"url,omitempty"`
 	Method    string            `json:"method,omitempty"`
-	Headers   map[string]string `json:"headers,omitempty" doc:"without the credential"`
+	Headers   map[string]string `json:"headers,omitempty" doc:"Headers without the credential"`
 	Body      any               `json:"body,omitempty"`
 	Truncated bool              `json:"truncated,omitempty"`
 }
@@ -63,26 +63,26 @@ type logExchange struct {
 // Source: contract/content-and-observability.yaml, LogMetrics and LogListItem.
 type timedMetrics struct {
 	LogMetrics
-	RequestParsing    int64 `json:"request_parsing_time" doc:"ms until the caller was known and the body read, before the first attempt; no part of response_time"`
-	PreProcessing     int64 `json:"pre_processing_time" doc:"ms until the call was sent"`
-	CacheProcessing   int64 `json:"cache_processing_time" doc:"ms in which the cache was asked"`
-	ResponseParsing   int64 `json:"response_parsing_time" doc:"ms from the provider's last byte until the answer was ready"`
+	RequestParsing    int64 `json:"request_parsing_time" doc:"Milliseconds until the caller was identified and the body read, before the first attempt; not included in response_time"`
+	PreProcessing     int64 `json:"pre_processing_time" doc:"Milliseconds until the call was sent"`
+	CacheProcessing   int64 `json:"cache_processing_time" doc:"Milliseconds of the cache lookup"`
+	ResponseParsing   int64 `json:"response_parsing_time" doc:"Milliseconds from the provider's last byte until the response was ready"`
 	GatewayProcessing int64 `json:"gateway_processing_time" doc:"response_time without upstream_response_time"`
-	UpstreamResponse  int64 `json:"upstream_response_time" doc:"ms from the sending of the call until the provider's last byte, retries included"`
+	UpstreamResponse  int64 `json:"upstream_response_time" doc:"Milliseconds from sending the call until the provider's last byte, including retries"`
 }
 
 // logTimings are the phases of an attempt.
 type logTimings struct {
-	RequestParsing    float64 `json:"request_parsing" doc:"before the first attempt of the request"`
+	RequestParsing    float64 `json:"request_parsing" doc:"Time before the first attempt of the request"`
 	PreProcessing     float64 `json:"pre_processing"`
-	CacheProcessing   float64 `json:"cache_processing" doc:"part of pre_processing"`
-	Queue             float64 `json:"queue" doc:"waiting for a connection that another call was opening"`
-	Connect           float64 `json:"connect" doc:"look-up, connecting and TLS; 0 on a connection that was kept"`
-	FirstByte         float64 `json:"first_byte" doc:"from the start of the attempt until the provider's answer began; 0 when none came"`
-	Upstream          float64 `json:"upstream" doc:"from the sending of the call until the provider's last byte; queue and connect are parts of it"`
+	CacheProcessing   float64 `json:"cache_processing" doc:"Part of pre_processing"`
+	Queue             float64 `json:"queue" doc:"Time waiting for a connection that another call was opening"`
+	Connect           float64 `json:"connect" doc:"DNS lookup, connecting and TLS; 0 on a reused connection"`
+	FirstByte         float64 `json:"first_byte" doc:"Time from the start of the attempt to the provider's first byte; 0 without a response"`
+	Upstream          float64 `json:"upstream" doc:"Time from sending the call until the provider's last byte; includes queue and connect"`
 	ResponseParsing   float64 `json:"response_parsing"`
 	GatewayProcessing float64 `json:"gateway_processing" doc:"total without upstream"`
-	Total             float64 `json:"total" doc:"until the last byte"`
+	Total             float64 `json:"total" doc:"Time until the last byte"`
 }
 
 // logHooks are the results of guardrails.

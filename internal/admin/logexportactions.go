@@ -25,7 +25,7 @@ type ExportFiles interface {
 func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportDraft && e.State != record.ExportFailed {
-		return nil, fault.Newf(fault.InvalidRequest, "a draft can be started, or an export that failed; this one is in the state %s", e.State)
+		return nil, fault.Newf(fault.InvalidRequest, "only a draft or failed export can be started; this one is in the state %s", e.State)
 	}
 	if err := deniedField(ctx, c, e.Fields); err != nil {
 		return nil, err
@@ -38,20 +38,20 @@ func (k deps) startExport(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return nil, err
 	}
 	if running >= record.MaxRunningExports {
-		return nil, fault.Newf(fault.Conflict, "%d log exports are under way; wait for one to end, or cancel one", running)
+		return nil, fault.Newf(fault.Conflict, "%d log exports are running; wait for one to finish, or cancel one", running)
 	}
 	e.State, e.Run = record.ExportRunning, record.ExportRun{ID: ident.NewID(), Node: node, Started: c.Now}
 	if c.Principal.IsLimitedToUserData(ch.New.WorkspaceID) {
 		e.Run.Only = c.Principal.UserID
 	}
-	return exportTask{"the export is under way; read it to see how far it is", "export"}, nil
+	return exportTask{"the export is running; get the export to see its progress", "export"}, nil
 }
 
 // cancelExport stops a run. Whoever writes the file finds out at its next part.
 func (k deps) cancelExport(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[record.Export]) (any, error) {
 	e := &ch.New.Value
 	if e.State != record.ExportRunning {
-		return nil, fault.Newf(fault.InvalidRequest, "only an export that is under way can be stopped; this one is in the state %s", e.State)
+		return nil, fault.Newf(fault.InvalidRequest, "only a running export can be stopped; this one is in the state %s", e.State)
 	}
 	e.State, e.Run.Ended = record.ExportStopped, c.Now
 	return exportTask{"the export was stopped", "export"}, nil
@@ -67,7 +67,7 @@ func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 	for _, name := range fields {
 		same := func(denied string) bool { return record.ExportFieldName(denied) == record.ExportFieldName(name) }
 		if slices.ContainsFunc(org.Value.Exports.DeniedFields, same) {
-			return fault.Newf(fault.Forbidden, "the organisation does not let %s be exported (export_settings.deniedFields)", name).WithParam("requested_data")
+			return fault.Newf(fault.Forbidden, "the organisation does not allow exports of %s (export_settings.deniedFields)", name).WithParam("requested_data")
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func deniedField(ctx context.Context, c *resource.Call, fields []string) error {
 func mayDownload(ctx context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	e := &r.Value
 	if c.Principal.IsLimitedToUserData(r.WorkspaceID) && e.Run.Only != c.Principal.UserID {
-		return fault.New(fault.Forbidden, "the file holds rows of other people, which you may not see; make an export of your own")
+		return fault.New(fault.Forbidden, "the file contains rows of other users that you cannot see; create your own export")
 	}
 	return deniedField(ctx, c, e.Fields)
 }
@@ -88,11 +88,11 @@ func (k deps) ready(r *resource.Row[record.Export], now time.Time) error {
 	e := &r.Value
 	switch {
 	case e.State != record.ExportDone:
-		return fault.Newf(fault.InvalidRequest, "there is a file in the state success, and this export is in the state %s", e.State)
+		return fault.Newf(fault.InvalidRequest, "only an export in the state success has a file; this one is in the state %s", e.State)
 	case !now.Before(e.Run.Ended.Add(k.ExportRetention)):
-		return fault.New(fault.NotFound, "the file was deleted, because its time was over (LOG_EXPORT_RETENTION_DAYS); make another export")
+		return fault.New(fault.NotFound, "the file was deleted after its retention time (LOG_EXPORT_RETENTION_DAYS); create another export")
 	case !e.Run.Shared && e.Run.Node != k.Exports.Node():
-		return fault.Newf(fault.NotFound, "the file lies on another node, %s; ask that one", e.Run.Node)
+		return fault.Newf(fault.NotFound, "the file is stored on node %s; request it there", e.Run.Node)
 	}
 	return nil
 }

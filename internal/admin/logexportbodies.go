@@ -13,11 +13,11 @@ import (
 // exportIn is the body of a creation.
 type exportIn struct {
 	OwnerIn
-	Filters     exportFiltersIn `json:"filters" doc:"all of them must match; {} selects everything"`
+	Filters     exportFiltersIn `json:"filters" doc:"Filters that must all match; {} selects everything"`
 	Fields      []exportField   `json:"requested_data" nullable:"false" minItems:"1" maxItems:"50"`
 	Description *string         `json:"description,omitempty" nullable:"true" maxLength:"500"`
-	Format      string          `json:"format,omitempty" enum:"jsonl,parquet" doc:"jsonl when absent: an object a line"`
-	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd" doc:"none when absent; of JSON lines the whole file, of Parquet its pages"`
+	Format      string          `json:"format,omitempty" enum:"jsonl,parquet" doc:"File format; jsonl when absent: one object per line"`
+	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd" doc:"Compression; none when absent. JSON lines: the complete file; Parquet: its pages"`
 }
 
 // exportPatch is the body of an update: the filters replace those of before.
@@ -27,7 +27,7 @@ type exportPatch struct {
 	Description *string         `json:"description,omitempty" nullable:"true" maxLength:"500"`
 	Format      string          `json:"format,omitempty" enum:"jsonl,parquet"`
 	Compression string          `json:"compression,omitempty" enum:"none,gzip,zstd"`
-	WorkspaceID string          `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string          `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // exportField is the name of a field of a row, or another name for one.
@@ -59,24 +59,24 @@ type exportFiltersIn struct {
 	OutputMin   *int64            `json:"completion_token_min,omitempty" nullable:"true" minimum:"0"`
 	OutputMax   *int64            `json:"completion_token_max,omitempty" nullable:"true" minimum:"0"`
 	Statuses    commaText         `json:"status_code,omitempty" doc:"200, 4xx, 500-503"`
-	Metadata    map[string]string `json:"metadata,omitempty" doc:"all of them"`
+	Metadata    map[string]string `json:"metadata,omitempty" doc:"Pairs that must all match"`
 	Pairs       commaText         `json:"ai_org_model,omitempty" doc:"provider__model"`
 	WeightedMin *float64          `json:"weighted_feedback_min,omitempty" nullable:"true" minimum:"-10" maximum:"10"`
 	WeightedMax *float64          `json:"weighted_feedback_max,omitempty" nullable:"true" minimum:"-10" maximum:"10"`
-	VirtualKeys commaText         `json:"virtual_keys,omitempty" doc:"slugs of saved providers"`
+	VirtualKeys commaText         `json:"virtual_keys,omitempty" doc:"Slugs of saved providers"`
 	TraceIDs    commaText         `json:"trace_id,omitempty"`
 	Configs     commaText         `json:"configs,omitempty" doc:"slugs"`
-	Workspace   *string           `json:"workspace_slug,omitempty" nullable:"true" doc:"that of the export"`
+	Workspace   *string           `json:"workspace_slug,omitempty" nullable:"true" doc:"Workspace of the export"`
 	PromptSlugs commaText         `json:"prompt_slug,omitempty"`
-	PageSize    *int              `json:"page_size,omitempty" nullable:"true" minimum:"1" maximum:"50000" doc:"rows of one export; 50000 when absent"`
+	PageSize    *int              `json:"page_size,omitempty" nullable:"true" minimum:"1" maximum:"50000" doc:"Number of exported rows; 50000 when absent"`
 	CurrentPage *int              `json:"current_page,omitempty" nullable:"true" minimum:"0" maximum:"100000"`
 
-	CreatedAt      *exportRange `json:"created_at,omitempty" doc:"the same as time_of_generation_min and _max"`
-	Provider       commaText    `json:"ai_provider,omitempty" doc:"the same as ai_org"`
-	RequestTokens  *exportRange `json:"request_tokens,omitempty" doc:"the same as prompt_token_min and _max"`
-	ResponseTokens *exportRange `json:"response_tokens,omitempty" doc:"the same as completion_token_min and _max"`
-	TotalTokens    *exportRange `json:"total_tokens,omitempty" doc:"the same as total_units_min and _max"`
-	Cost           *exportRange `json:"cost,omitempty" doc:"the same as cost_min and _max"`
+	CreatedAt      *exportRange `json:"created_at,omitempty" doc:"Alias of time_of_generation_min and _max"`
+	Provider       commaText    `json:"ai_provider,omitempty" doc:"Alias of ai_org"`
+	RequestTokens  *exportRange `json:"request_tokens,omitempty" doc:"Alias of prompt_token_min and _max"`
+	ResponseTokens *exportRange `json:"response_tokens,omitempty" doc:"Alias of completion_token_min and _max"`
+	TotalTokens    *exportRange `json:"total_tokens,omitempty" doc:"Alias of total_units_min and _max"`
+	Cost           *exportRange `json:"cost,omitempty" doc:"Alias of cost_min and _max"`
 }
 
 // exportRange are both ends of a range, included.
@@ -102,7 +102,7 @@ func (commaText) Schema(huma.Registry) *huma.Schema {
 // exportReceipt is the answer to a creation and to a change.
 type exportReceipt struct {
 	ID     string `json:"id" format:"uuid"`
-	Total  int64  `json:"total" doc:"rows that match now, on all pages"`
+	Total  int64  `json:"total" doc:"Number of matching rows now, on all pages"`
 	Object string `json:"object" enum:"export"`
 }
 
@@ -121,23 +121,23 @@ type exportView struct {
 	ID             string                   `json:"id" format:"uuid"`
 	OrganisationID string                   `json:"organisation_id" format:"uuid"`
 	WorkspaceID    string                   `json:"workspace_id" format:"uuid"`
-	Filters        record.ExportFilters     `json:"filters" doc:"under the names of this interface"`
+	Filters        record.ExportFilters     `json:"filters" doc:"Filters under the names of this API"`
 	Fields         []string                 `json:"requested_data" nullable:"false"`
 	Format         record.ExportFormat      `json:"format" enum:"jsonl,parquet"`
 	Compression    record.ExportCompression `json:"compression" enum:"none,gzip,zstd"`
 	Status         record.ExportState       `json:"status" enum:"draft,in_progress,success,failed,stopped"`
-	Error          string                   `json:"error,omitempty" doc:"why it failed"`
+	Error          string                   `json:"error,omitempty" doc:"Reason for the failure"`
 	RowsWritten    int64                    `json:"rows_written"`
-	RowsTotal      *int64                   `json:"rows_total" nullable:"true" doc:"rows that the file has in the end; null until they were counted"`
-	FileSize       int64                    `json:"file_size" doc:"bytes so far"`
-	Node           string                   `json:"node,omitempty" doc:"the gateway that runs it and has the file"`
-	StartedAt      *resource.Stamp          `json:"started_at" nullable:"true" doc:"of the last run; rows that began later are left out"`
+	RowsTotal      *int64                   `json:"rows_total" nullable:"true" doc:"Number of rows in the final file; null until they were counted"`
+	FileSize       int64                    `json:"file_size" doc:"Bytes written so far"`
+	Node           string                   `json:"node,omitempty" doc:"Gateway that runs the export and stores the file"`
+	StartedAt      *resource.Stamp          `json:"started_at" nullable:"true" doc:"Start of the last run; rows that began later are excluded"`
 	FinishedAt     *resource.Stamp          `json:"finished_at" nullable:"true"`
-	ExpiresAt      *resource.Stamp          `json:"expires_at" nullable:"true" doc:"when the file is deleted"`
+	ExpiresAt      *resource.Stamp          `json:"expires_at" nullable:"true" doc:"Time when the file is deleted"`
 	Description    string                   `json:"description"`
 	CreatedAt      resource.Stamp           `json:"created_at"`
 	LastUpdatedAt  resource.Stamp           `json:"last_updated_at"`
-	CreatedBy      string                   `json:"created_by" format:"uuid" doc:"id of the user or of the API key"`
+	CreatedBy      string                   `json:"created_by" format:"uuid" doc:"Id of the user or of the API key"`
 	Object         string                   `json:"object" enum:"export"`
 }
 

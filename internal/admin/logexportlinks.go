@@ -48,12 +48,12 @@ func linkText(id, expires string) []byte { return []byte(id + " " + expires) }
 // exportFiles is where the addresses lead. The signature stands for the caller's rights.
 func (k deps) exportFiles() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodGet, Path: "/logs/exports/{exportId}/file", ID: "readLogExportFile", Summary: "Read the file of a log export, at an address that downloadLogExport made",
+		Method: http.MethodGet, Path: "/logs/exports/{exportId}/file", ID: "readLogExportFile", Summary: "Download the file of a log export from an address that downloadLogExport returned",
 		Tag: "Log exports", Feature: exportFeature, Public: true, Stream: "application/x-ndjson, application/gzip, application/zstd, application/vnd.apache.parquet",
-		Params: []resource.Param{{Name: "exportId", Doc: "id of the log export", Format: "uuid"}},
+		Params: []resource.Param{{Name: "exportId", Doc: "Id of the log export", Format: "uuid"}},
 		Query: []resource.Param{
-			{Name: "expires", Doc: "Unix time", Type: "integer", Required: true},
-			{Name: "signature", Doc: "of the address", MaxLength: 64, Required: true},
+			{Name: "expires", Doc: "Expiry of the address, in Unix time", Type: "integer", Required: true},
+			{Name: "signature", Doc: "Signature of the address", MaxLength: 64, Required: true},
 		},
 		Run: k.readExport,
 	}}
@@ -63,10 +63,10 @@ func (k deps) readExport(ctx context.Context, c *resource.Call) (any, error) {
 	id, expires := c.Path("exportId"), c.Query("expires")
 	signature, err := base64.RawURLEncoding.DecodeString(c.Query("signature"))
 	if err != nil || !ident.ValidID(id) || !k.Box.Signed(linkText(id, expires), signature, exportLinkContext) {
-		return nil, fault.New(fault.Forbidden, "this is no address that the gateway made; get one from GET /v1/logs/exports/{exportId}/download").WithParam("signature")
+		return nil, fault.New(fault.Forbidden, "invalid address; get one from GET /v1/logs/exports/{exportId}/download").WithParam("signature")
 	}
 	if c.Now.Unix() >= int64(c.Int("expires")) {
-		return nil, fault.New(fault.Forbidden, "the address is no longer good; get another one from GET /v1/logs/exports/{exportId}/download").WithParam("expires")
+		return nil, fault.New(fault.Forbidden, "the address has expired; get another one from GET /v1/logs/exports/{exportId}/download").WithParam("expires")
 	}
 	row, err := live[record.Export](ctx, c.Reader, record.ExportKind, id)
 	if err != nil {

@@ -37,10 +37,10 @@ func (k deps) logExports() resource.Resource {
 		Index:     indexExport,
 		View:      k.viewExport, Receipt: receipt, Done: receipt,
 		Actions: []resource.Action[record.Export]{
-			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export, or one that failed again", Response: exportTask{}, Run: k.startExport},
-			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export for good", Response: exportTask{}, Run: k.cancelExport},
+			{Name: "start", Path: "/start", Method: http.MethodPost, ID: "startLogExport", Summary: "Start a log export, or restart a failed one", Response: exportTask{}, Run: k.startExport},
+			{Name: "cancel", Path: "/cancel", Method: http.MethodPost, ID: "cancelLogExport", Summary: "Stop a log export permanently", Response: exportTask{}, Run: k.cancelExport},
 			{
-				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get an address of the file of a log export that is good for an hour",
+				Name: "download", Path: "/download", Method: http.MethodGet, ID: "downloadLogExport", Summary: "Get a download address for a log export, valid for one hour",
 				Response: exportFile{}, Watched: true, Read: k.linkExport,
 			},
 		},
@@ -68,7 +68,7 @@ func indexExport(r *resource.Row[record.Export]) (index []resource.IndexEntry) {
 
 func authorizeExport(_ context.Context, c *resource.Call, r *resource.Row[record.Export]) error {
 	if user := exportsOf(c, r.WorkspaceID); user != "" && r.Value.UserID != user {
-		return fault.New(fault.NotFound, "there is no such log export")
+		return fault.New(fault.NotFound, "the log export does not exist")
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func locateExport(ctx context.Context, c *resource.Call, r *resource.Row[record.
 func findExportWorkspace(ctx context.Context, c *resource.Call, name string) (resource.Record, error) {
 	workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 	if fault.Has(err, fault.NotFound) || err == nil && !c.Principal.BelongsTo(workspace.ID) {
-		err = fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("filters.workspace_slug")
+		err = fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("filters.workspace_slug")
 	}
 	return workspace, err
 }
@@ -107,7 +107,7 @@ func prepareExport(ctx context.Context, c *resource.Call, ch *resource.Edit[reco
 	case ch.Old == nil:
 		e.State, e.CreatedBy, e.UserID = record.ExportDraft, c.Principal.Actor(), c.Principal.UserID
 	case e.State != record.ExportDraft:
-		return fault.Newf(fault.InvalidRequest, "only a draft can be changed, and this export is in the state %s; make another one", e.State)
+		return fault.Newf(fault.InvalidRequest, "only a draft can be changed; this export is in the state %s, so create another one", e.State)
 	}
 	f, err := record.ReadExportFilters(ch.Sent["filters"])
 	if err != nil {

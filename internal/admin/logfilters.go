@@ -23,18 +23,18 @@ const (
 // request_id, ai_model and ai_org are ours.
 func attemptFilters(timed bool) []resource.Param {
 	list := func(name, doc string) resource.Param {
-		return resource.Param{Name: name, Doc: strings.TrimPrefix(doc+"; several with commas", "; ")}
+		return resource.Param{Name: name, Doc: strings.TrimPrefix(doc+"; separate several with commas", "; ")}
 	}
 	tokens := func(name string) resource.Param { return resource.Param{Name: name, Type: "integer"} }
 	cost := func(name string) resource.Param {
-		return resource.Param{Name: name, Doc: "US cents; a request whose cost is not known matches none", Type: "number", Max: maxCostCents}
+		return resource.Param{Name: name, Doc: "US cents; excludes requests of unknown cost", Type: "number", Max: maxCostCents}
 	}
 	weighted := func(name string) resource.Param {
 		return resource.Param{Name: name, Doc: "average of value times weight over the feedback on the trace", Type: "number", Min: -record.MaxFeedback, Max: record.MaxFeedback}
 	}
 	return []resource.Param{
 		resource.WorkspaceParam,
-		{Name: "workspace_slug", Doc: "the same as workspace_id"},
+		{Name: "workspace_slug", Doc: "Alias of workspace_id"},
 		{Name: "time_of_generation_min", Format: "date-time", Required: timed, Doc: "inclusive"},
 		{Name: "time_of_generation_max", Format: "date-time", Required: timed, Doc: "exclusive"},
 		tokens("total_units_min"), tokens("total_units_max"),
@@ -44,14 +44,14 @@ func attemptFilters(timed bool) []resource.Param {
 		list("status_code", "200, 4xx, 500-503"),
 		weighted("weighted_feedback_min"), weighted("weighted_feedback_max"),
 		list("virtual_keys", "slugs of saved providers"), list("configs", "slugs"), list("api_key_ids", "ids of API keys"),
-		{Name: "metadata", Doc: `a JSON object of texts such as {"team":"search"}; all pairs must match`},
+		{Name: "metadata", Doc: `JSON object of strings, for example {"team":"search"}; all pairs must match`},
 		list("ai_org_model", "provider__model, such as openai__gpt-4o"),
 		list("trace_id", ""), list("span_id", ""), list("prompt_slug", ""),
 		list("cache_status", "HIT, SEMANTIC HIT, MISS, SEMANTIC MISS, REFRESH, DISABLED"),
-		{Name: "request_id", Doc: "x-gateway-request-id of an answer"},
-		list("ai_model", "models asked of the provider"),
+		{Name: "request_id", Doc: "x-gateway-request-id of a response"},
+		list("ai_model", "Models requested from the provider"),
 		list("ai_org", "ids of providers"),
-		list("provider", "the same as ai_org"),
+		list("provider", "Alias of ai_org"),
 	}
 }
 
@@ -80,7 +80,7 @@ func attemptQuery(c *resource.Call) (q record.Query, err error) {
 		return q, err
 	}
 	if !q.From.IsZero() && !q.To.IsZero() && !q.From.Before(q.To) {
-		return q, fault.New(fault.InvalidParameter, "the end is after the start").WithParam("time_of_generation_max")
+		return q, fault.New(fault.InvalidParameter, "must be after the start").WithParam("time_of_generation_max")
 	}
 	return q, checkRangeOrder(c)
 }
@@ -90,7 +90,7 @@ func checkRangeOrder(c *resource.Call) error {
 	for _, name := range []string{"total_units", "prompt_token", "completion_token", "cost", "weighted_feedback"} {
 		low, high := name+"_min", name+"_max"
 		if c.Query(low) != "" && c.Query(high) != "" && c.Number(high) < c.Number(low) {
-			return fault.Newf(fault.InvalidParameter, "the most is not less than the least, which is %s", low).WithParam(high)
+			return fault.Newf(fault.InvalidParameter, "must not be less than the minimum, %s", low).WithParam(high)
 		}
 	}
 	return nil
@@ -132,14 +132,14 @@ func pairsOf(text string) (map[string]string, error) {
 	}
 	var pairs map[string]string
 	if err := json.Unmarshal([]byte(text), &pairs); err != nil || pairs == nil {
-		return nil, fault.New(fault.InvalidParameter, `the value is a JSON object of texts such as {"team":"search"}`).WithParam("metadata")
+		return nil, fault.New(fault.InvalidParameter, `must be a JSON object of strings such as {"team":"search"}`).WithParam("metadata")
 	}
 	if len(pairs) > maxMetadataPairs {
-		return nil, fault.Newf(fault.InvalidParameter, "the object has at most %d pairs", maxMetadataPairs).WithParam("metadata")
+		return nil, fault.Newf(fault.InvalidParameter, "must not have more than %d pairs", maxMetadataPairs).WithParam("metadata")
 	}
 	for key, value := range pairs {
 		if strings.ContainsRune(key+value, 0) {
-			return nil, fault.New(fault.InvalidParameter, "keys and values have no NUL characters").WithParam("metadata")
+			return nil, fault.New(fault.InvalidParameter, "keys and values must not contain NUL characters").WithParam("metadata")
 		}
 	}
 	return pairs, nil

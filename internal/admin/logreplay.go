@@ -22,7 +22,7 @@ import (
 func (k deps) logReplay() resource.Operation {
 	return resource.Operation{
 		Method: http.MethodPost, Path: "/logs/{logId}/replay", ID: "replayLog", Tag: "Logs",
-		Summary: "Run a logged request again, as it was or with another model, provider, config or prompt, and compare the answers",
+		Summary: "Replay a logged request, unchanged or with another model, provider, config or prompt, and compare the responses",
 		Params:  []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
 		Scopes:  []access.Scope{access.LogsView}, Body: replayIn{}, Optional: true, Response: replayView{}, Run: k.replayLog,
 		Audited: "api_keys", Action: "manage",
@@ -30,12 +30,12 @@ func (k deps) logReplay() resource.Operation {
 }
 
 type replayIn struct {
-	WorkspaceID string       `json:"workspace_id,omitempty" doc:"of the log; workspace keys have their own"`
-	APIKeyID    string       `json:"api_key_id,omitempty" maxLength:"36" doc:"of a session: the key that pays, a user key of one's own or a service key that one may change; of other callers it is the key that is sent"`
-	Model       string       `json:"model,omitempty" maxLength:"256" doc:"asked instead: gpt-4o, or @slug/gpt-4o"`
-	Provider    string       `json:"provider,omitempty" maxLength:"256" doc:"asked instead: @slug of a saved provider; not together with config"`
-	Config      replayConfig `json:"config,omitempty" doc:"used instead: slug or id of a saved config, or a config itself"`
-	Prompt      string       `json:"prompt,omitempty" maxLength:"256" doc:"of a run of a saved prompt: which is run instead, slug or id, and behind it @number, @latest or @label"`
+	WorkspaceID string       `json:"workspace_id,omitempty" doc:"Workspace of the log; workspace keys imply their own"`
+	APIKeyID    string       `json:"api_key_id,omitempty" maxLength:"36" doc:"Session: the key that pays, one of your own user keys or a service key you can edit. Other callers: the key that is sent pays"`
+	Model       string       `json:"model,omitempty" maxLength:"256" doc:"Replacement model, for example gpt-4o or @slug/gpt-4o"`
+	Provider    string       `json:"provider,omitempty" maxLength:"256" doc:"Replacement provider as @slug of a saved provider; not together with config"`
+	Config      replayConfig `json:"config,omitempty" doc:"Replacement config: slug or id of a saved config, or a config itself"`
+	Prompt      string       `json:"prompt,omitempty" maxLength:"256" doc:"Replacement prompt for a prompt run: slug or id, optionally followed by @number, @latest or @label"`
 }
 
 // replayConfig is the name of a config, or one itself.
@@ -50,10 +50,10 @@ func (replayConfig) Schema(huma.Registry) *huma.Schema {
 type replayView struct {
 	Object      string             `json:"object" enum:"log.replay"`
 	Original    replaySide         `json:"original"`
-	Replay      replaySide         `json:"replay" doc:"its cost was charged to the budgets of the API key"`
-	Differences []replayDifference `json:"differences" nullable:"false" doc:"where the JSON answers differ, without ids and times; at most 100"`
-	More        bool               `json:"more_differences,omitempty" doc:"there are others"`
-	Comparable  bool               `json:"comparable" doc:"both answers are JSON objects that were kept whole; else the texts alone can be compared"`
+	Replay      replaySide         `json:"replay" doc:"Replay whose cost was charged to the budgets of the API key"`
+	Differences []replayDifference `json:"differences" nullable:"false" doc:"Paths where the JSON responses differ, ignoring ids and times; at most 100"`
+	More        bool               `json:"more_differences,omitempty" doc:"Whether there are further differences"`
+	Comparable  bool               `json:"comparable" doc:"Whether both responses are JSON objects that were stored completely; otherwise only the texts can be compared"`
 }
 
 // replaySide is one of the two answers.
@@ -63,26 +63,26 @@ type replaySide struct {
 	Outcome       record.Outcome `json:"outcome"`
 	Error         string         `json:"error,omitempty"`
 	AIOrg         string         `json:"ai_org"`
-	VirtualKey    string         `json:"virtual_key" doc:"slug of the saved provider"`
+	VirtualKey    string         `json:"virtual_key" doc:"Slug of the saved provider"`
 	AIModel       string         `json:"ai_model"`
-	ResponseModel string         `json:"reply_model" doc:"named in the answer"`
+	ResponseModel string         `json:"reply_model" doc:"Model named in the response"`
 	Config        string         `json:"config"`
-	Text          string         `json:"text" doc:"what the answer says; empty where it has no words"`
-	Body          any            `json:"body,omitempty" doc:"JSON, or text; absent when it was not kept"`
-	Truncated     bool           `json:"truncated,omitempty" doc:"there was more than is kept"`
-	Cost          *float64       `json:"cost" nullable:"true" doc:"US cents; null when it is not known"`
+	Text          string         `json:"text" doc:"Text of the response; empty when it does not contain text"`
+	Body          any            `json:"body,omitempty" doc:"JSON, or text; absent when it was not stored"`
+	Truncated     bool           `json:"truncated,omitempty" doc:"Whether the stored value was truncated"`
+	Cost          *float64       `json:"cost" nullable:"true" doc:"US cents; null when unknown"`
 	ReqUnits      int64          `json:"req_units"`
 	ResUnits      int64          `json:"res_units"`
 	TotalUnits    int64          `json:"total_units"`
 	ResponseTime  int64          `json:"response_time" doc:"ms"`
 	FirstByte     int64          `json:"time_to_first_byte" doc:"ms"`
-	Stream        bool           `json:"stream" doc:"a replay is never streamed"`
+	Stream        bool           `json:"stream" doc:"Whether the response was streamed; a replay is never streamed"`
 }
 
 type replayDifference struct {
 	Path     string `json:"path" doc:"$.choices[0].message.content"`
-	Original any    `json:"original,omitempty" doc:"absent when it is in the replay alone; long values are cut"`
-	Replay   any    `json:"replay,omitempty" doc:"absent when it is in the original alone"`
+	Original any    `json:"original,omitempty" doc:"Absent when only the replay has the value; long values are cut"`
+	Replay   any    `json:"replay,omitempty" doc:"Absent when only the original has the value"`
 }
 
 func (k deps) replayLog(ctx context.Context, c *resource.Call) (any, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // needsKey says what a caller is to do whose credential cannot pay.
-const needsKey = "send one of the workspace of the log, with the scopes logs.view and completions.write"
+const needsKey = "send an API key of the log's workspace with the scopes logs.view and completions.write"
 
 // mayReplay refuses callers who cannot replay at all. Model traffic needs a key of a
 // workspace, whose limits and budgets hold: an Admin key is none, whatever its scopes. A
@@ -23,11 +23,11 @@ func mayReplay(c *resource.Call) error {
 	named := c.Sent.Text("api_key_id") != ""
 	switch p := c.Principal; {
 	case p.IsAdminKey():
-		return fault.New(fault.Forbidden, "an Admin key cannot send model traffic, and a replay is some: "+needsKey).WithParam("x-gateway-api-key")
+		return fault.New(fault.Forbidden, "a replay is model traffic, which an Admin key cannot send: "+needsKey).WithParam("x-gateway-api-key")
 	case p.Kind == access.BySession && !named:
-		return fault.New(fault.Forbidden, "a replay costs money of an API key, and a session is none: name one of the workspace of the log, a user key of your own, or a service key that you may change; or "+needsKey).WithParam("api_key_id")
+		return fault.New(fault.Forbidden, "a session cannot pay for a replay: send api_key_id with your own user key or a service key you can edit, in the log's workspace; or "+needsKey).WithParam("api_key_id")
 	case p.Kind != access.BySession && named:
-		return fault.New(fault.InvalidParameter, "the API key that is sent pays for the replay; only who is signed in names another").WithParam("api_key_id")
+		return fault.New(fault.InvalidParameter, "the API key of the request pays for the replay; only signed-in users can send api_key_id").WithParam("api_key_id")
 	}
 	return access.CanCall(c.Principal, access.CompletionsWrite)
 }
@@ -40,7 +40,7 @@ func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt
 	if id == "" {
 		return raw, nil
 	}
-	none := fault.New(fault.InvalidParameter, "there is no such API key in the workspace of the log that you may use: name a user key of your own there, or a service key that you may change").WithParam("api_key_id")
+	none := fault.New(fault.InvalidParameter, "must be one of your user keys or a service key you can edit, in the log's workspace").WithParam("api_key_id")
 	if !ident.ValidID(id) {
 		return raw, none
 	}
@@ -59,7 +59,7 @@ func (k deps) replayKey(ctx context.Context, c *resource.Call, a *record.Attempt
 		return raw, none
 	}
 	if len(r.Value.Secret.Sealed) == 0 {
-		return raw, fault.New(fault.InvalidParameter, "the value of this API key is not stored; rotate it, or name another").WithParam("api_key_id")
+		return raw, fault.New(fault.InvalidParameter, "the value of this API key is not stored; rotate it, or send another key").WithParam("api_key_id")
 	}
 	plain, err := k.Box.Open(r.Value.Secret.Sealed, keys.Context(r.ID))
 	if err != nil {

@@ -20,7 +20,7 @@ func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read retention of logs: %w", err)
+		return nil, fmt.Errorf("read log retention: %w", err)
 	}
 	out := map[string]tenant.Retention{}
 	err = k.sweep(ctx, resource.Query{Kind: tenant.WorkspaceKind, Statuses: []string{resource.Active, resource.Archived}}, func(r resource.Record) error {
@@ -38,7 +38,7 @@ func LogRetention(ctx context.Context, store resource.Store) (map[string]tenant.
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read retention of logs: %w", err)
+		return nil, fmt.Errorf("read log retention: %w", err)
 	}
 	return out, nil
 }

@@ -18,7 +18,7 @@ import (
 func (k deps) logs() resource.Resource {
 	return resource.Operations{
 		{
-			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, the newest first", Tag: "Logs",
+			Method: http.MethodGet, Path: "/logs", ID: "listLogs", Summary: "List the attempts of requests, newest first", Tag: "Logs",
 			Scopes: []access.Scope{access.LogsList}, Query: logFilters(), Response: logList{}, Run: k.listLogs,
 		},
 		k.logTail(),
@@ -27,7 +27,7 @@ func (k deps) logs() resource.Resource {
 			Method: http.MethodGet, Path: "/logs/{logId}", ID: "getLog", Summary: "Read one attempt with its bodies", Tag: "Logs",
 			Params: []resource.Param{{Name: "logId", Doc: "id of the attempt", Format: "uuid"}},
 			Scopes: []access.Scope{access.LogsView}, Query: []resource.Param{
-				resource.WorkspaceParam, {Name: "type", Enum: []string{"hooks"}, Doc: "hooks leaves the bodies out"},
+				resource.WorkspaceParam, {Name: "type", Enum: []string{"hooks"}, Doc: "hooks omits the bodies"},
 			},
 			Response: logObject{}, Run: k.getLog,
 		},
@@ -38,10 +38,10 @@ func logFilters() []resource.Param {
 	return append(attemptFilters(false),
 		resource.Param{
 			Name: "search", MaxLength: record.MaxSearch,
-			Doc: "a text that a body of the request or answer holds, whatever its case; needs the scope logs.view, and goes on by after, not by page numbers",
+			Doc: "Text that a request or response body contains, ignoring case; needs the scope logs.view; page with after, not with page numbers",
 		},
-		resource.Param{Name: "after", Doc: "next_cursor of the page before"},
-		resource.Param{Name: "current_page", Doc: "page number, from 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
+		resource.Param{Name: "after", Doc: "next_cursor of the previous page"},
+		resource.Param{Name: "current_page", Doc: "Page number, starting at 0; not together with after", Type: "integer", Default: "0", Max: 100_000},
 		resource.Param{Name: "page_size", Type: "integer", Default: "50", Max: record.MaxLimit},
 		resource.Param{Name: "order_by", Enum: []string{"created_at"}, Default: "created_at"},
 		resource.Param{Name: "order_by_type", Enum: []string{"asc", "desc"}, Default: "desc"},
@@ -51,19 +51,19 @@ func logFilters() []resource.Param {
 // logList is a page of the log.
 type logList struct {
 	Object     string        `json:"object" enum:"list"`
-	Total      int64         `json:"total" doc:"all rows that match; of a search those on this page"`
+	Total      int64         `json:"total" doc:"Number of all matching rows; for a search those on this page"`
 	Data       []logItem     `json:"data" nullable:"false"`
-	NextCursor record.Cursor `json:"next_cursor,omitempty" doc:"for the parameter after; absent on the last page"`
-	Incomplete bool          `json:"incomplete,omitempty" doc:"a search took its time before the page was full: go on with next_cursor"`
-	Unread     int           `json:"unread,omitempty" doc:"rows that a search passed over, because another node or a store that does not serve has their bodies"`
+	NextCursor record.Cursor `json:"next_cursor,omitempty" doc:"Value for the parameter after; absent on the last page"`
+	Incomplete bool          `json:"incomplete,omitempty" doc:"Whether a search timed out before the page was full; continue with next_cursor"`
+	Unread     int           `json:"unread,omitempty" doc:"Rows that a search skipped, because another node or an unavailable store has their bodies"`
 }
 
 // logItem is an attempt of the list, with what was said of its trace.
 // Source: contract/content-and-observability.yaml, LogListItem.
 type logItem struct {
 	LogMetrics
-	Feedbacks int64    `json:"feedback_count" doc:"on the trace"`
-	Weighted  *float64 `json:"avg_weighted_feedback" nullable:"true" doc:"on the trace; null without feedback"`
+	Feedbacks int64    `json:"feedback_count" doc:"Number of feedback records on the trace"`
+	Weighted  *float64 `json:"avg_weighted_feedback" nullable:"true" doc:"Average over the trace; null without feedback"`
 }
 
 func (k deps) listLogs(ctx context.Context, c *resource.Call) (any, error) {
@@ -112,10 +112,10 @@ func (k deps) findLogs(ctx context.Context, c *resource.Call, q record.Query, ou
 		return page.Rows, err
 	}
 	if !c.Holds(access.LogsView) {
-		return nil, fault.New(fault.Forbidden, "to search bodies takes the scope logs.view").WithParam("search")
+		return nil, fault.New(fault.Forbidden, "searching bodies requires the scope logs.view").WithParam("search")
 	}
 	if q.Offset > 0 {
-		return nil, fault.New(fault.InvalidParameter, "a search has no page numbers: go on with next_cursor in after").WithParam("current_page")
+		return nil, fault.New(fault.InvalidParameter, "a search does not support page numbers; send next_cursor as after").WithParam("current_page")
 	}
 	found, err := k.Logs.Search(ctx, q, text)
 	out.Total, out.NextCursor, out.Incomplete, out.Unread = int64(len(found.Rows)), found.Next, found.Incomplete, found.Unread
@@ -173,7 +173,7 @@ func logQuery(c *resource.Call) (q record.Query, err error) {
 	q.After, q.Limit, q.Newest, q.Count = record.Cursor(c.Query("after")), c.Int("page_size"), c.Query("order_by_type") != "asc", true
 	page := c.Int("current_page")
 	if q.After != "" && page > 0 {
-		return q, fault.New(fault.InvalidParameter, "after and current_page exclude each other").WithParam("after")
+		return q, fault.New(fault.InvalidParameter, "send after or current_page, not both").WithParam("after")
 	}
 	if _, _, err := q.After.Split(); q.After != "" && err != nil {
 		return q, err
@@ -219,7 +219,7 @@ func (k deps) getLog(ctx context.Context, c *resource.Call) (any, error) {
 
 // findLog is the attempt that the path names, as far as the caller may see it.
 func (k deps) findLog(ctx context.Context, c *resource.Call) (record.Attempt, error) {
-	none := fault.New(fault.NotFound, "there is no such log").WithParam("logId")
+	none := fault.New(fault.NotFound, "the log does not exist").WithParam("logId")
 	id := c.Path("logId")
 	if !ident.ValidID(id) {
 		return record.Attempt{}, none

@@ -28,10 +28,10 @@ const (
 // misses nothing and sees nothing twice, on any node that sees the same log.
 func (k deps) logTail() resource.Operation {
 	return resource.Operation{
-		Method: http.MethodGet, Path: "/logs/stream", ID: "followLogs", Summary: "Follow the log: new attempts as events of the server", Tag: "Logs",
+		Method: http.MethodGet, Path: "/logs/stream", ID: "followLogs", Summary: "Stream new log entries as server-sent events", Tag: "Logs",
 		Scopes: []access.Scope{access.LogsList}, Stream: "text/event-stream", Run: k.followLogs,
 		Query: append(attemptFilters(false), resource.Param{
-			Name: "last_event_id", Doc: "id of the last event that was seen, to go on behind it; the header Last-Event-ID says the same and wins",
+			Name: "last_event_id", Doc: "Id of the last event received, to resume after it; the header Last-Event-ID takes precedence",
 		}),
 	}
 }
@@ -44,7 +44,7 @@ func (k deps) followLogs(_ context.Context, c *resource.Call) (any, error) {
 	if t.after == "" {
 		t.fresh, t.after = true, record.CursorAt(t.began.Add(-tailOverlap), noID)
 	} else if _, _, err := t.after.Split(); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this is no id of an event that this gateway sent").WithParam("last_event_id")
+		return nil, fault.New(fault.InvalidParameter, "must be the id of an event that this gateway sent").WithParam("last_event_id")
 	}
 	if _, err := attemptQuery(c); err != nil {
 		return nil, err
@@ -92,9 +92,9 @@ func (t *logTail) run(ctx context.Context, to events) error {
 		case err != nil:
 			return ignoreDisconnect(t.fail(ctx, to, err))
 		case t.k.Draining != nil && t.k.Draining():
-			return ignoreDisconnect(to.end(endStopping, "the gateway is about to stop; connect again and send Last-Event-ID"))
+			return ignoreDisconnect(to.end(endStopping, "the gateway is shutting down; reconnect and send Last-Event-ID"))
 		case more && time.Since(current) > tailPatience:
-			return ignoreDisconnect(to.end(endSlow, "more is logged than you read; choose narrower filters, or connect again and send Last-Event-ID"))
+			return ignoreDisconnect(to.end(endSlow, "the client reads too slowly; choose narrower filters, or reconnect and send Last-Event-ID"))
 		}
 		if sent > 0 {
 			quiet = time.Now()
@@ -116,7 +116,7 @@ func (t *logTail) run(ctx context.Context, to events) error {
 }
 
 // errReaderGone is that of a write to a reader who is gone.
-var errReaderGone = errors.New("the reader is gone")
+var errReaderGone = errors.New("the client disconnected")
 
 // ignoreDisconnect is no error when the reader left: there is nobody to tell.
 func ignoreDisconnect(err error) error {
@@ -135,8 +135,8 @@ func (t *logTail) fail(ctx context.Context, to events, err error) error {
 	if f.HTTPStatus() < http.StatusInternalServerError {
 		return to.end(endRefused, f.Text())
 	}
-	t.k.Log.Error("a reader of the log was cut off", "request_id", t.c.RequestID, "error", err.Error())
-	return to.end(endFailed, "the log cannot be read at the moment; connect again and send Last-Event-ID")
+	t.k.Log.Error("log tail connection closed: client too slow", "request_id", t.c.RequestID, "error", err.Error())
+	return to.end(endFailed, "cannot read the log; reconnect and send Last-Event-ID")
 }
 
 // step judges the caller anew, then sends a page; more says that there may be another.

@@ -81,7 +81,7 @@ func (t *tails) acquire(org string) (release func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.open[org] >= maxTailsOrg || t.all >= maxTailsAll {
-		f := fault.Newf(fault.RateLimited, "%d connections follow the log of this organisation already; close one", t.open[org])
+		f := fault.Newf(fault.RateLimited, "%d log streams of this organisation are already open; close one", t.open[org])
 		f.Retry = time.Minute
 		return nil, f
 	}

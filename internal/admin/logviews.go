@@ -14,13 +14,13 @@ import (
 // Source: contract/content-and-observability.yaml, LogMetrics.
 type LogMetrics struct {
 	ID              string            `json:"id" format:"uuid"`
-	RequestID       string            `json:"request_id" doc:"shared by the attempts of one request"`
+	RequestID       string            `json:"request_id" doc:"Id that all attempts of one request share"`
 	OrganisationID  string            `json:"organisation_id"`
 	WorkspaceSlug   *string           `json:"workspace_slug" nullable:"true"`
-	Config          string            `json:"config" doc:"slug or id; inline for one that came with the request"`
-	VirtualKey      string            `json:"virtual_key" doc:"slug of the saved provider"`
+	Config          string            `json:"config" doc:"Slug or id; inline for a config sent with the request"`
+	VirtualKey      string            `json:"virtual_key" doc:"Slug of the saved provider"`
 	APIKeyID        string            `json:"api_key_id"`
-	PromptID        string            `json:"prompt_id,omitempty" doc:"of the saved prompt that was run"`
+	PromptID        string            `json:"prompt_id,omitempty" doc:"Id of the saved prompt that was run"`
 	PromptVersionID string            `json:"prompt_version_id,omitempty"`
 	PromptSlug      string            `json:"prompt_slug,omitempty"`
 	UserID          *string           `json:"user_id" nullable:"true"`
@@ -31,34 +31,34 @@ type LogMetrics struct {
 	ReqUnits        int64             `json:"req_units"`
 	ResUnits        int64             `json:"res_units"`
 	TotalUnits      int64             `json:"total_units"`
-	ThinkingTokens  int64             `json:"thinking_tokens,omitempty" doc:"part of res_units"`
-	CachedTokens    int64             `json:"cached_tokens,omitempty" doc:"part of req_units that the provider read from its cache"`
-	Mode            string            `json:"mode,omitempty" enum:"single" doc:"single where there was one target; absent where the config had several, of which last_used_option_json_path names the one"`
-	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents that budgets were charged with; null when there is no price"`
+	ThinkingTokens  int64             `json:"thinking_tokens,omitempty" doc:"Part of res_units"`
+	CachedTokens    int64             `json:"cached_tokens,omitempty" doc:"Part of req_units that the provider read from its cache"`
+	Mode            string            `json:"mode,omitempty" enum:"single" doc:"single with one target; absent when the config has several, see last_used_option_json_path"`
+	Cost            *float64          `json:"cost" nullable:"true" doc:"US cents charged to budgets; null without a price"`
 	CostCurrency    string            `json:"cost_currency" enum:"USD"`
-	CostSaved       float64           `json:"cost_saved" doc:"US cents that an answer from the cache would have cost"`
-	MaxCost         float64           `json:"cost_bound" doc:"US cents that were reserved before the call was sent"`
-	CostState       string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider says; estimated: tokens were counted here; released: nothing was spent; unknown: the gateway stopped meanwhile and the bound counts; elsewhere: told by an application, charged to no budget"`
-	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"why there is no cost, or only a part of it: no_rate:searches when searches have no price"`
-	CostTerms       string            `json:"cost_terms,omitempty" doc:"how the cost comes about"`
+	CostSaved       float64           `json:"cost_saved" doc:"US cents that a response from the cache would have cost"`
+	MaxCost         float64           `json:"cost_bound" doc:"US cents reserved before the call was sent"`
+	CostState       string            `json:"cost_state,omitempty" enum:"settled,estimated,released,unknown,elsewhere" doc:"settled: as the provider states; estimated: tokens were counted by the gateway; released: not charged; unknown: the gateway stopped meanwhile and the maximum cost counts; elsewhere: reported by an application, not charged to a budget"`
+	CostUnpriced    string            `json:"cost_unpriced,omitempty" doc:"Reason for a missing or partial cost, for example no_rate:searches when searches do not have a price"`
+	CostTerms       string            `json:"cost_terms,omitempty" doc:"Calculation of the cost"`
 	PriceVersion    string            `json:"price_version,omitempty"`
 	RequestURL      string            `json:"request_url"`
 	RequestMethod   string            `json:"request_method"`
-	Endpoint        string            `json:"endpoint" doc:"chatComplete, embed, proxy, …"`
+	Endpoint        string            `json:"endpoint" doc:"Endpoint: chatComplete, embed, proxy, …"`
 	StatusCode      int32             `json:"response_status_code"`
-	UpstreamStatus  int32             `json:"upstream_status_code" doc:"0 when none came"`
-	ResponseTime    int64             `json:"response_time" doc:"ms until the last byte"`
-	FirstByte       int64             `json:"time_to_first_byte" doc:"ms; 0 when no byte came"`
+	UpstreamStatus  int32             `json:"upstream_status_code" doc:"Status of the provider; 0 without a response"`
+	ResponseTime    int64             `json:"response_time" doc:"Milliseconds until the last byte"`
+	FirstByte       int64             `json:"time_to_first_byte" doc:"Milliseconds; 0 without a first byte"`
 	IsProxyCall     bool              `json:"is_proxy_call"`
 	CacheStatus     *string           `json:"cache_status" nullable:"true"`
 	StreamMode      int               `json:"stream_mode" enum:"0,1"`
-	Attempt         int32             `json:"attempt" doc:"0 for the first of a request"`
-	RetrySuccess    int32             `json:"retry_success_count" doc:"retries until success; 0 without retries, -1 when they failed"`
+	Attempt         int32             `json:"attempt" doc:"Number of the attempt in the request, from 0"`
+	RetrySuccess    int32             `json:"retry_success_count" doc:"Retries until success; 0 without retries, -1 when all failed"`
 	LastUsedOption  int               `json:"last_used_option_index"`
 	LastUsedPath    string            `json:"last_used_option_json_path,omitempty"`
-	Outcome         record.Outcome    `json:"outcome" doc:"ok, refused, failed, unreachable, timeout, …"`
+	Outcome         record.Outcome    `json:"outcome" doc:"Outcome: ok, refused, failed, unreachable, timeout, …"`
 	Error           string            `json:"error,omitempty" doc:"code and text of what failed: upstream_timeout: …; provider_error: … for an error that the provider answered with, its own code in brackets at the end. Without its message where no bodies are kept"`
-	DroppedParams   []string          `json:"dropped_params,omitempty" doc:"fields of the request that the provider could not carry"`
+	DroppedParams   []string          `json:"dropped_params,omitempty" doc:"Request fields that the provider does not support"`
 	TraceID         string            `json:"trace_id"`
 	SpanID          string            `json:"span_id"`
 	SpanName        string            `json:"span_name"`
@@ -67,17 +67,17 @@ type LogMetrics struct {
 	Metadata        map[string]string `json:"metadata"`
 	MetadataKeys    []string          `json:"metadata.key" nullable:"true"`
 	MetadataValues  []string          `json:"metadata.value" nullable:"true"`
-	ReplayOf        string            `json:"replay_of,omitempty" doc:"id of the log that this one repeats"`
+	ReplayOf        string            `json:"replay_of,omitempty" doc:"Id of the log that this one replays"`
 
 	OrganisationName string  `json:"organisation_name"`
-	ConfigID         string  `json:"config_id,omitempty" doc:"id of the saved config; absent for one that came with the request, and for one that is gone"`
-	ConfigVersionID  string  `json:"config_version_id,omitempty" doc:"of the text that the config had when the request came"`
-	CacheType        *string `json:"cache_type" nullable:"true" enum:"simple,semantic" doc:"null where no cache was asked"`
-	InternalTraceID  string  `json:"internal_trace_id" doc:"the gateway's own id of the request"`
-	Runtime          string  `json:"runtime" doc:"of the client, as its library says: node"`
+	ConfigID         string  `json:"config_id,omitempty" doc:"Id of the saved config; absent for an inline or a deleted config"`
+	ConfigVersionID  string  `json:"config_version_id,omitempty" doc:"Id of the config version when the request arrived"`
+	CacheType        *string `json:"cache_type" nullable:"true" enum:"simple,semantic" doc:"null when the cache was not used"`
+	InternalTraceID  string  `json:"internal_trace_id" doc:"Id of the request inside the gateway"`
+	Runtime          string  `json:"runtime" doc:"Runtime that the client library reports, for example node"`
 	RuntimeVersion   string  `json:"runtime_version"`
 	SDKVersion       string  `json:"sdk_version"`
-	PathFormat       string  `json:"log_store_file_path_format" enum:"v1,v2" doc:"always v2: the form of the paths under which bodies are kept"`
+	PathFormat       string  `json:"log_store_file_path_format" enum:"v1,v2" doc:"Always v2: format of the paths of stored bodies"`
 }
 
 func metricsOf(a *record.Attempt, slug string) LogMetrics {

@@ -19,7 +19,7 @@ type capabilitiesIn struct {
 type capabilityIn struct {
 	Name    string `json:"name" minLength:"1" maxLength:"1024"`
 	Type    string `json:"type" enum:"tool,prompt,resource,resource_template"`
-	Enabled bool   `json:"enabled" doc:"what was not switched off is on, so that one may be switched off before it is found"`
+	Enabled bool   `json:"enabled" doc:"Whether it is enabled; anything not disabled is enabled, and it may be disabled before it is discovered"`
 }
 
 // capabilityView is a capability as clients see it.
@@ -30,8 +30,8 @@ type capabilityView struct {
 	Title              *string         `json:"title" nullable:"true"`
 	Description        *string         `json:"description" nullable:"true"`
 	Icons              listOrNull      `json:"icons"`
-	Enabled            bool            `json:"enabled" doc:"of a server: by the workspace; for users: there and at the integration"`
-	IntegrationEnabled *bool           `json:"integration_enabled,omitempty" doc:"of a server, for keys that belong to nobody"`
+	Enabled            bool            `json:"enabled" doc:"Servers: state in the workspace. Users: state in the workspace and at the integration"`
+	IntegrationEnabled *bool           `json:"integration_enabled,omitempty" doc:"State at the integration of a server; for keys without a user"`
 	CreatedAt          *resource.Stamp `json:"created_at,omitempty"`
 	LastUpdatedAt      *resource.Stamp `json:"last_updated_at,omitempty"`
 	InputSchema        objectOrNull    `json:"input_schema"`
@@ -47,7 +47,7 @@ type capabilityView struct {
 
 type capabilityList struct {
 	resource.MoreOf[capabilityView]
-	Counts capabilityCounts `json:"counts" doc:"of all types, whatever the filter"`
+	Counts capabilityCounts `json:"counts" doc:"Counts of all types, regardless of the filter"`
 }
 
 type capabilityCounts struct {
@@ -92,7 +92,7 @@ func (k deps) mcpIntegrationCapabilities() []resource.Action[mcp.Integration] {
 		},
 		{
 			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpIntegrationCapabilities",
-			Summary: "Switch capabilities on or off for all workspaces", Body: capabilitiesIn{}, Response: doneView{},
+			Summary: "Enable or disable capabilities for all workspaces", Body: capabilitiesIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Integration]) (any, error) {
 				return switchCapabilities(c, &ch.New.Value.Off)
 			},
@@ -108,7 +108,7 @@ func (k deps) mcpServerCapabilities() []resource.Action[mcp.Server] {
 		},
 		{
 			Name: "switch", Scope: "update", Method: http.MethodPut, Path: "/capabilities", ID: "updateMcpServerCapabilities",
-			Summary: "Switch capabilities on or off in the workspace", Body: capabilitiesIn{}, Response: doneView{},
+			Summary: "Enable or disable capabilities in the workspace", Body: capabilitiesIn{}, Response: doneView{},
 			Run: func(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[mcp.Server]) (any, error) {
 				return switchCapabilities(c, &ch.New.Value.Off)
 			},

@@ -36,21 +36,21 @@ type connectionView struct {
 // written as a change of the server, so that every node lets go of the sessions that it
 // keeps. Source: contract/content-and-observability.yaml, connections; .md 9.5.
 func (k deps) connectionActions() []resource.Action[mcp.Server] {
-	whose := resource.Param{Name: "user_id", Doc: "of a user; absent: the caller's own ones, and with keys that belong to nobody those of all", Format: "uuid"}
+	whose := resource.Param{Name: "user_id", Doc: "Id of the user; defaults to the caller, and for keys without a user to all users", Format: "uuid"}
 	revoked := whose
-	revoked.Doc = "of a user; absent: the caller"
+	revoked.Doc = "Id of the user; defaults to the caller"
 	return []resource.Action[mcp.Server]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/connections", ID: "listMcpServerConnections", Summary: "List the users who are signed in at the upstream of a server",
+			Name: "read", Method: http.MethodGet, Path: "/connections", ID: "listMcpServerConnections", Summary: "List the users who are signed in to a server's upstream",
 			Query: []resource.Param{
-				whose, personSearch("search"), personSearch("name"), {Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-				{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
+				whose, personSearch("search"), personSearch("name"), {Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+				{Name: "page_size", Doc: "Rows per page", Type: "integer", Default: "100", Min: 1, Max: 500},
 			},
 			Response: resource.MoreOf[connectionView]{}, Read: listConnections,
 		},
 		{
 			Name: "disconnect", Scope: "read", Method: http.MethodDelete, Path: "/connections", ID: "revokeMcpServerConnection",
-			Summary: "End the sign-in of a user at the upstream of a server", Query: []resource.Param{revoked}, Response: doneView{}, Run: revokeConnection,
+			Summary: "Sign a user out of a server's upstream", Query: []resource.Param{revoked}, Response: doneView{}, Run: revokeConnection,
 		},
 	}
 }
@@ -60,7 +60,7 @@ func (k deps) connectionActions() []resource.Action[mcp.Server] {
 func whoseConnections(c *resource.Call, workspaceID string) (string, error) {
 	callerID, requested := c.Principal.UserID, c.Query("user_id")
 	if requested != "" && requested != callerID && !c.Principal.CanManageUsers(workspaceID) {
-		return "", fault.New(fault.NotFound, "there is no such user whose connections you can see; admins and managers of the workspace see those of all its users").WithParam("user_id")
+		return "", fault.New(fault.NotFound, "the user does not exist, or you cannot see their connections; workspace admins and managers see those of all users").WithParam("user_id")
 	}
 	return cmp.Or(requested, callerID), nil
 }
@@ -124,7 +124,7 @@ func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch 
 	case err != nil:
 		return nil, err
 	case userID == "":
-		return nil, fault.New(fault.InvalidParameter, "name the user whose connection ends").WithParam("user_id")
+		return nil, fault.New(fault.InvalidParameter, "is required: send the user whose connection is to end").WithParam("user_id")
 	case userID != c.Principal.UserID:
 		if err := c.May([]access.Scope{"mcp_servers.update"}, access.Target{OrgID: ch.New.OrgID, WorkspaceID: ch.New.WorkspaceID}); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func revokeConnection(ctx context.Context, tx resource.Tx, c *resource.Call, ch 
 		return nil, err
 	}
 	if n == 0 {
-		return nil, fault.New(fault.NotFound, "the user is not signed in there").WithParam("user_id")
+		return nil, fault.New(fault.NotFound, "the user is not signed in to this upstream").WithParam("user_id")
 	}
 	c.Note("user_id", userID)
 	return doneView{true}, forget(ctx, tx, q)

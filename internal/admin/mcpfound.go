@@ -22,7 +22,7 @@ func readFound(ctx context.Context, from resource.Reader, integrationID string) 
 		return found, err
 	}
 	if err := json.Unmarshal(raw, &found); err != nil {
-		return found, fmt.Errorf("read what is known of MCP integration %s: %w", integrationID, err)
+		return found, fmt.Errorf("read side data of MCP integration %s: %w", integrationID, err)
 	}
 	return found, nil
 }

@@ -71,14 +71,14 @@ func receiveUpstream[T any](_ context.Context, _ *resource.Call, ch *resource.Ed
 func (k deps) mcpIntegrationChecks() []resource.Action[mcp.Integration] {
 	return []resource.Action[mcp.Integration]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpIntegrationMetadata", Summary: "Read what the upstream server says of itself",
+			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpIntegrationMetadata", Summary: "Get the metadata of the upstream server",
 			Response: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
 				found, err := readFound(ctx, c.Reader, r.ID)
 				return viewMetadata(found), err
 			},
 		},
 		{
-			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Try to reach the upstream server",
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpIntegration", Summary: "Test the connection to the upstream server",
 			Response: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Integration]) (any, error) {
 				return k.testMCPServer(ctx, c, &r, r.WorkspaceID, trialView{ServerName: r.Value.Name, Object: "mcp-integration"})
 			},
@@ -90,25 +90,25 @@ func (k deps) mcpIntegrationChecks() []resource.Action[mcp.Integration] {
 type mcpIntegrationIn struct {
 	OwnerIn
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url" maxLength:"2048" doc:"http or https, and not of a private network"`
+	URL            string            `json:"url" maxLength:"2048" doc:"http or https URL, not in a private network"`
 	AuthType       string            `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
 	Transport      string            `json:"transport" enum:"http,sse"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers, passthrough_header, forward_headers, oauth_metadata, user_identity_forwarding, jwt_validation, external_auth_config; others are kept"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"custom_headers, passthrough_header, forward_headers, oauth_metadata, user_identity_forwarding, jwt_validation, external_auth_config; others are stored"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time, for example configurations.custom_headers.Authorization"`
 }
 
 // mcpIntegrationPatch is the body of an update.
 type mcpIntegrationPatch struct {
 	OwnerIn
 	Name           string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"another host needs the secrets of the configurations anew"`
+	URL            string            `json:"url,omitempty" maxLength:"2048" doc:"New URL; another host requires the secrets of the configurations again"`
 	AuthType       string            `json:"auth_type,omitempty" enum:"oauth_auto,headers,none,oauth_client_credentials"`
 	Transport      string            `json:"transport,omitempty" enum:"http,sse"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"replaces all; a secret may be sent back as the mask that was shown"`
-	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+	Configurations map[string]any    `json:"configurations,omitempty" nullable:"true" doc:"Replaces all; a secret may be sent back as the mask that was returned"`
+	Mappings       []secretMappingIn `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 // mcpIntegrationView is an integration as clients see it; its configurations only when
@@ -127,7 +127,7 @@ type mcpIntegrationView struct {
 	Configurations  nullable[maskedView] `json:"configurations"`
 	Global          nullable[globalView] `json:"global_workspace_access"`
 	WorkspaceID     *string              `json:"workspace_id" nullable:"true" format:"uuid"`
-	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"workspaces that may use it"`
+	WorkspacesCount *int                 `json:"workspaces_count,omitempty" doc:"Number of workspaces that may use it"`
 	Mappings        []secretMappingView  `json:"secret_mappings" nullable:"false"`
 	Metadata        mcpMetadataView      `json:"metadata"`
 	CreatedAt       resource.Stamp       `json:"created_at"`

@@ -42,14 +42,14 @@ func afterMCPServer(ctx context.Context, tx resource.Tx, c *resource.Call, ch *r
 func (k deps) mcpServerChecks() []resource.Action[mcp.Server] {
 	return []resource.Action[mcp.Server]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpServerMetadata", Summary: "Read what the upstream of a server says of itself",
+			Name: "read", Method: http.MethodGet, Path: "/metadata", ID: "getMcpServerMetadata", Summary: "Get the metadata of a server's upstream",
 			Response: mcpMetadataView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
 				found, err := readFound(ctx, c.Reader, r.Value.IntegrationID)
 				return viewMetadata(found), err
 			},
 		},
 		{
-			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Try to reach the upstream of a server",
+			Name: "read", Method: http.MethodPost, Path: "/test", ID: "testMcpServer", Summary: "Test the connection to a server's upstream",
 			Response: trialView{}, Read: func(ctx context.Context, c *resource.Call, r resource.Row[mcp.Server]) (any, error) {
 				integration, err := k.toolServers().findIntegration(ctx, c.Reader, &r.Value)
 				if err != nil {
@@ -57,7 +57,7 @@ func (k deps) mcpServerChecks() []resource.Action[mcp.Server] {
 				}
 				v := trialView{ServerName: r.Value.Name, Object: "mcp-server"}
 				if !isServerUsable(integration.Record, r.WorkspaceID) {
-					v.fails("the workspace may not use the integration of this server")
+					v.fails("the workspace does not have access to the integration of this server")
 					return v, nil
 				}
 				return k.testMCPServer(ctx, c, integration, r.WorkspaceID, v)
@@ -69,17 +69,17 @@ func (k deps) mcpServerChecks() []resource.Action[mcp.Server] {
 // mcpServerIn is the body of a creation.
 type mcpServerIn struct {
 	Name          string  `json:"name" minLength:"1" maxLength:"255"`
-	IntegrationID string  `json:"mcp_integration_id" minLength:"1" maxLength:"255" doc:"id or slug of an integration that the workspace may use"`
+	IntegrationID string  `json:"mcp_integration_id" minLength:"1" maxLength:"255" doc:"Id or slug of an integration that the workspace may use"`
 	Description   *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
-	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
-	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Slug          string  `json:"slug,omitempty" minLength:"3" maxLength:"50" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
+	WorkspaceID   string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // serverPatch is the body of an update of a server, of whatever sort.
 type serverPatch struct {
 	Name        string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"500"`
-	WorkspaceID string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // mcpServerView is a server as clients see it.
@@ -88,7 +88,7 @@ type mcpServerView struct {
 	Slug            string             `json:"slug"`
 	Name            string             `json:"name"`
 	Description     *string            `json:"description" nullable:"true"`
-	Status          string             `json:"status" enum:"active,archived" doc:"archived while the workspace may not use the integration"`
+	Status          string             `json:"status" enum:"active,archived" doc:"archived while the workspace does not have access to the integration"`
 	OrganisationID  string             `json:"organisation_id" format:"uuid"`
 	OwnerID         string             `json:"owner_id"`
 	WorkspaceID     *string            `json:"workspace_id" nullable:"true" format:"uuid"`
@@ -97,9 +97,9 @@ type mcpServerView struct {
 	IntegrationID   string             `json:"mcp_integration_id" format:"uuid"`
 	IntegrationSlug *string            `json:"mcp_integration_slug" nullable:"true"`
 	IntegrationURL  *string            `json:"mcp_integration_url" nullable:"true"`
-	Integration     *mcpServerUpstream `json:"mcp_integration_details,omitempty" doc:"when one is read with a key that belongs to nobody"`
+	Integration     *mcpServerUpstream `json:"mcp_integration_details,omitempty" doc:"Only in the response for a single server, for keys without a user"`
 	AuthType        string             `json:"auth_type" enum:"oauth_auto,headers,none,oauth_client_credentials"`
-	URL             string             `json:"url" doc:"to which clients connect"`
+	URL             string             `json:"url" doc:"URL that clients connect to"`
 	Metadata        mcpMetadataView    `json:"metadata"`
 	CreatedAt       resource.Stamp     `json:"created_at"`
 	LastUpdatedAt   resource.Stamp     `json:"last_updated_at"`

@@ -39,10 +39,10 @@ func (k deps) testMCPServer(ctx context.Context, c *resource.Call, r *resource.R
 	switch {
 	case !v.Success:
 	case r.Value.Transport == mcp.SSE && out.kind != eventStream:
-		v.fails("the server answers with no stream of events; set transport to http if it speaks Streamable HTTP")
+		v.fails("the server does not return an event stream; set transport to http if it uses Streamable HTTP")
 	case r.Value.Transport == mcp.HTTP:
 		if response = readInitialized(out.body); response == nil || response.Result == nil {
-			v.fails("the server does not answer as one of the Model Context Protocol does")
+			v.fails("the server does not respond as the Model Context Protocol requires")
 		}
 	}
 	if v.Success && response != nil {

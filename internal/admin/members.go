@@ -23,8 +23,8 @@ func (k deps) members() resource.Resource {
 	for base, alias := range map[string]string{"/workspaces": "", "/admin/workspaces": "AtAdminWorkspaces"} {
 		path := base + "/{workspaceId}/users"
 		one := path + "/{userId}"
-		membershipID := resource.Param{Name: "workspaceId", Doc: "slug or id of the workspace"}
-		user := resource.Param{Name: "userId", Doc: "id of the user", Format: "uuid"}
+		membershipID := resource.Param{Name: "workspaceId", Doc: "Slug or id of the workspace"}
+		user := resource.Param{Name: "userId", Doc: "Id of the user", Format: "uuid"}
 		id := func(name string) string { return name + alias }
 		add := func(op resource.Operation) {
 			op.Tag, op.Anywhere = "Workspace members", true
@@ -45,7 +45,7 @@ func (k deps) members() resource.Resource {
 			Scopes: []access.Scope{"workspace_users.read"}, Response: memberView{}, Run: k.getMember,
 		})
 		add(resource.Operation{
-			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change what a member is in a workspace", Params: []resource.Param{membershipID, user},
+			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change the role of a workspace member", Params: []resource.Param{membershipID, user},
 			Scopes: []access.Scope{"workspace_users.update"}, Body: memberPatch{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
 		})
 		add(resource.Operation{
@@ -61,7 +61,7 @@ type membersIn struct {
 }
 
 type memberIn struct {
-	ID   string      `json:"id" format:"uuid" doc:"of a user of the organisation"`
+	ID   string      `json:"id" format:"uuid" doc:"Id of a user of the organisation"`
 	Role access.Role `json:"role,omitempty" enum:"admin,manager,member" default:"member"`
 }
 
@@ -101,7 +101,7 @@ func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, member
 	case err == nil && present.Value.Role == m.Role:
 		return nil
 	case err == nil:
-		return fault.Newf(fault.Conflict, "the user is a member already, with the role %s; change it instead", present.Value.Role).WithParam(path)
+		return fault.Newf(fault.Conflict, "the user is already a member with the role %s; change the member instead", present.Value.Role).WithParam(path)
 	case !fault.Has(err, fault.NotFound):
 		return err
 	}
@@ -125,7 +125,7 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fault.New(fault.NotFound, "the user is no member of the workspace").WithParam("userId")
+		return nil, fault.New(fault.NotFound, "the user is not a member of the workspace").WithParam("userId")
 	}
 	return rows[0], nil
 }
@@ -134,7 +134,7 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
 func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, path string) error {
 	if role == access.Admin && c.Principal.RoleAt(membershipID.ID) == access.Manager {
-		return fault.New(fault.Forbidden, "a manager cannot make or change an admin of the workspace").WithParam(path)
+		return fault.New(fault.Forbidden, "a manager cannot add or change an admin of the workspace").WithParam(path)
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ type memberView struct {
 	Role          access.Role    `json:"role" enum:"admin,manager,member"`
 	Status        string         `json:"status" enum:"active"`
 	WorkspaceID   string         `json:"workspace_id" format:"uuid"`
-	Scopes        []string       `json:"scopes" nullable:"false" doc:"what the user may do in the workspace"`
+	Scopes        []string       `json:"scopes" nullable:"false" doc:"Scopes of the user in the workspace"`
 	Settings      *none          `json:"settings"`
 	CreatedAt     resource.Stamp `json:"created_at"`
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`

@@ -32,28 +32,28 @@ func (k deps) modelConfigs() resource.Resource {
 		o := resource.Operation{
 			Method: http.MethodGet, Path: "/model-configs" + path, ID: id, Summary: summary, Tag: "Models", Response: response, Run: run,
 			Public: true, Unversioned: true, Refusal: modelUnknown{}, Refuse: func(f *fault.Error) any { return modelUnknown{f.Text()} },
-			Params: []resource.Param{{Name: "file", Doc: "id of a provider, with or without .json behind it: openai.json"}},
+			Params: []resource.Param{{Name: "file", Doc: "Id of a provider, with or without .json, for example openai.json"}},
 		}
 		if strings.Contains(path, "{model") {
 			o.Params = []resource.Param{
-				{Name: "provider", Doc: "id of a provider: openai"},
-				{Name: "model", Doc: "its exact name; all that is left of the path, slashes included"},
+				{Name: "provider", Doc: "Id of a provider, for example openai"},
+				{Name: "model", Doc: "Exact name of the model; takes the rest of the path, including slashes"},
 			}
 		}
 		return o
 	}
 	return resource.Operations{
-		op("/pricing/{provider}/{model...}", "getModelPricing", "Read what a model costs", catalog.Pricing{}, func(ctx context.Context, c *resource.Call) (any, error) {
+		op("/pricing/{provider}/{model...}", "getModelPricing", "Get the prices of a model", catalog.Pricing{}, func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.Models.Pricing(ctx, k.providerID(c.Path("provider")), c.Path("model"))
 		}),
-		op("/general/{provider}/{model...}", "getModelCapabilities", "Read what a model can do", catalog.General{}, func(ctx context.Context, c *resource.Call) (any, error) {
+		op("/general/{provider}/{model...}", "getModelCapabilities", "Get the capabilities of a model", catalog.General{}, func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.Models.General(ctx, k.providerID(c.Path("provider")), c.Path("model"))
 		}),
-		op("/pricing/{file}", "getProviderPricing", "Read what the models of a provider cost", map[string]catalog.Entry{}, func(ctx context.Context, c *resource.Call) (any, error) {
+		op("/pricing/{file}", "getProviderPricing", "Get the prices of a provider's models", map[string]catalog.Entry{}, func(ctx context.Context, c *resource.Call) (any, error) {
 			p, err := k.Models.Prices(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
 			return map[string]catalog.Entry(p), err
 		}),
-		op("/general/{file}", "getProviderCapabilities", "Read what the models of a provider can do", map[string]map[string]any{}, func(ctx context.Context, c *resource.Call) (any, error) {
+		op("/general/{file}", "getProviderCapabilities", "Get the capabilities of a provider's models", map[string]map[string]any{}, func(ctx context.Context, c *resource.Call) (any, error) {
 			return k.Models.ModelInfo(ctx, k.providerID(strings.TrimSuffix(c.Path("file"), ".json")))
 		}),
 	}

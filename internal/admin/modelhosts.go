@@ -13,7 +13,7 @@ import (
 // Source: contract/identity-and-governance.yaml, IntegrationModelIn.
 type modelConfigurationsIn struct {
 	CustomHost    string            `json:"custom_host,omitempty" maxLength:"2048" doc:"address of this model; where a key is stored, at the host of the integration or of its provider, or at one of STORED_KEY_HOSTS"`
-	CustomHeaders map[string]string `json:"custom_headers,omitempty" writeOnly:"true" doc:"headers of its calls"`
+	CustomHeaders map[string]string `json:"custom_headers,omitempty" writeOnly:"true" doc:"Headers of calls to the model"`
 }
 
 // modelConfigurations are those of a line of a body: whether they were sent, and their stored
@@ -40,10 +40,10 @@ func (k deps) readModelConfigurations(c *resource.Call, ch *resource.Edit[creden
 		path := fmt.Sprintf("models[%d].configurations", i)
 		var in modelConfigurationsIn
 		if err := json.Unmarshal(line.Configurations, &in); err != nil {
-			return nil, fault.New(fault.InvalidParameter, "the value is an object with custom_host and custom_headers").WithParam(path).WithCause(err)
+			return nil, fault.New(fault.InvalidParameter, "must be an object with custom_host and custom_headers").WithParam(path).WithCause(err)
 		}
 		if in.CustomHost == "" && len(in.CustomHeaders) == 0 {
-			return nil, fault.New(fault.InvalidParameter, "name custom_host or custom_headers, or send null to take them away").WithParam(path)
+			return nil, fault.New(fault.InvalidParameter, "send custom_host or custom_headers, or null to remove them").WithParam(path)
 		}
 		if err := k.checkModelHost(&ch.New.Value, ch.New.ID, in.CustomHost, path+".custom_host"); err != nil {
 			return nil, err

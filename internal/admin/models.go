@@ -24,48 +24,48 @@ func (k deps) modelActions() []resource.Action[credential.Integration] {
 		{
 			Name: "read", Method: http.MethodGet, Path: "/models", ID: "listIntegrationModels", Summary: "List the models of an integration: its own list, and the rest of the catalogue",
 			Query: []resource.Param{
-				{Name: "search", Doc: "part of the slug", MaxLength: 255}, {Name: "name", Doc: "the same as search", MaxLength: 255},
-				{Name: "listed", Type: "boolean", Default: "false", Doc: "true shows the integration's own list alone"},
+				{Name: "search", Doc: "part of the slug", MaxLength: 255}, {Name: "name", Doc: "Alias of search", MaxLength: 255},
+				{Name: "listed", Type: "boolean", Default: "false", Doc: "true returns only the integration's own list"},
 			},
 			Response: modelsView{}, Read: k.viewModels,
 		},
 		{
-			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Switch models of an integration on and off, and add custom ones",
+			Name: "update", Method: http.MethodPut, Path: "/models", ID: "updateIntegrationModels", Summary: "Enable or disable models of an integration, and add custom ones",
 			Body: modelsIn{}, Run: k.putModels,
 		},
 		{
 			Name: "update", Method: http.MethodDelete, Path: "/models", ID: "deleteIntegrationModels", Summary: "Delete custom models of an integration",
-			Query: []resource.Param{{Name: "slugs", Doc: "slugs with commas; or name them in the body"}}, Body: modelsOut{}, Optional: true, Run: deleteModels,
+			Query: []resource.Param{{Name: "slugs", Doc: "Slugs separated by commas; alternatively send them in the body"}}, Body: modelsOut{}, Optional: true, Run: deleteModels,
 		},
 	}
 }
 
 type modelsIn struct {
-	Models         []modelIn `json:"models" nullable:"false" maxItems:"2000" doc:"added to the list, or replacing the line of the same slug; may be empty when allow_all_models is sent"`
-	AllowAllModels *bool     `json:"allow_all_models,omitempty" doc:"whether models that are not listed may be used"`
-	WorkspaceID    string    `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Models         []modelIn `json:"models" nullable:"false" maxItems:"2000" doc:"Models to add, or to replace by slug; may be empty when allow_all_models is sent"`
+	AllowAllModels *bool     `json:"allow_all_models,omitempty" doc:"Whether models outside the list may be used"`
+	WorkspaceID    string    `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // modelsOut is the body of a deletion; the parameter slugs may take its place.
 type modelsOut struct {
-	Models []string `json:"models,omitempty" nullable:"false" maxItems:"2000" doc:"slugs of custom models"`
-	Slugs  []string `json:"slugs,omitempty" nullable:"false" maxItems:"2000" doc:"the same as models"`
+	Models []string `json:"models,omitempty" nullable:"false" maxItems:"2000" doc:"Slugs of custom models"`
+	Slugs  []string `json:"slugs,omitempty" nullable:"false" maxItems:"2000" doc:"Alias of models"`
 
-	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 type modelIn struct {
-	Slug     string `json:"slug" minLength:"1" maxLength:"255" doc:"as requests name it: gpt-4o"`
+	Slug     string `json:"slug" minLength:"1" maxLength:"255" doc:"Slug as requests send it, for example gpt-4o"`
 	Enabled  bool   `json:"enabled"`
 	Name     string `json:"name,omitempty" maxLength:"255"`
 	IsCustom *bool  `json:"is_custom,omitempty" nullable:"true"`
 
 	IsFineTune *bool   `json:"is_finetune,omitempty" nullable:"true"`
-	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"what a fine-tuned model was made of; needed for one"`
+	Base       *string `json:"base_model_slug,omitempty" nullable:"true" maxLength:"255" doc:"Base model of a fine-tuned model; required for one"`
 
-	Pricing rawField[modelPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"prices of its own; null takes them away"`
+	Pricing rawField[modelPricesIn] `json:"pricing_config,omitempty" nullable:"true" doc:"Prices of the model; null removes them"`
 
-	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"of calls of this model, in the place of those of the integration; null takes them away"`
+	Configurations *nullable[modelConfigurationsIn] `json:"configurations,omitempty" nullable:"true" doc:"Configurations for calls of this model, instead of those of the integration; null removes them"`
 }
 
 type modelsView struct {
@@ -86,7 +86,7 @@ type modelView struct {
 
 	Pricing rawField[modelPricesIn] `json:"pricing_config" nullable:"true"`
 
-	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers masked, as masked_custom_headers"`
+	Configurations map[string]any `json:"configurations,omitempty" doc:"custom_host, and custom_headers in masked form as masked_custom_headers"`
 }
 
 // viewModels lists the models of the integration's own list, then those of the catalogue that
@@ -136,12 +136,12 @@ func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *
 		return nil, err
 	}
 	if len(sent) == 0 && !c.Sent.Has("allow_all_models") {
-		return nil, fault.New(fault.InvalidParameter, "there is no model in the list").WithParam("models")
+		return nil, fault.New(fault.InvalidParameter, "must list at least one model").WithParam("models")
 	}
 	for n, m := range sent {
 		path := fmt.Sprintf("models[%d].", n)
 		if m.IsFineTune != nil && *m.IsFineTune && (m.Base == nil || *m.Base == "") {
-			return nil, fault.New(fault.InvalidParameter, "name what the fine-tuned model was made of").WithParam(path + "base_model_slug")
+			return nil, fault.New(fault.InvalidParameter, "is required for a fine-tuned model").WithParam(path + "base_model_slug")
 		}
 		prices, err := m.readPrices(path)
 		if err != nil {
@@ -168,7 +168,7 @@ func (k deps) putModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *
 		integration.Models = append(integration.Models, line)
 	}
 	if len(integration.Models) > maxModels {
-		return nil, fault.Newf(fault.InvalidParameter, "an integration lists at most %d models", maxModels).WithParam("models")
+		return nil, fault.Newf(fault.InvalidParameter, "an integration must not list more than %d models", maxModels).WithParam("models")
 	}
 	return nil, nil
 }
@@ -197,13 +197,13 @@ func deleteModels(_ context.Context, _ resource.Tx, c *resource.Call, ch *resour
 		}
 	}
 	if len(slugs) == 0 {
-		return nil, fault.New(fault.InvalidParameter, "name the models to delete, in the parameter slugs or in the field models of the body").WithParam(path)
+		return nil, fault.New(fault.InvalidParameter, "send the models to delete in the parameter slugs or in the body field models").WithParam(path)
 	}
 	integration := &ch.New.Value
 	for _, slug := range slugs {
 		i := slices.IndexFunc(integration.Models, func(m credential.Model) bool { return m.Slug == strings.TrimSpace(slug) && m.IsCustom })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "one of them is no custom model of the integration").WithParam(path)
+			return nil, fault.New(fault.NotFound, "one of the models is not a custom model of the integration").WithParam(path)
 		}
 		integration.Models = slices.Delete(integration.Models, i, i+1)
 	}

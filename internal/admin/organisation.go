@@ -21,19 +21,19 @@ import (
 func (k deps) organisation() resource.Resource {
 	return resource.Operations{
 		{
-			Method: http.MethodGet, Path: "/organisations/self", ID: "getOrganisation", Summary: "Read the organisation with its settings", Tag: "Organisation",
+			Method: http.MethodGet, Path: "/organisations/self", ID: "getOrganisation", Summary: "Get the organisation with its settings", Tag: "Organisation",
 			Scopes: []access.Scope{settingsRead, "workspaces.list"}, Anywhere: true, Response: enveloped[organisationView]{}, Run: k.getOrganisation,
 		},
 		{
-			Method: http.MethodPut, Path: "/organisations/self", ID: "updateOrganisation", Summary: "Change the organisation: objects are merged, field by field", Tag: "Organisation",
+			Method: http.MethodPut, Path: "/organisations/self", ID: "updateOrganisation", Summary: "Change the organisation; objects are merged field by field", Tag: "Organisation",
 			Scopes: []access.Scope{settingsUpdate}, Body: organisationPatch{}, Audited: "organisations", Action: "update", Run: k.putOrganisation,
 		},
 		{
-			Method: http.MethodGet, Path: "/admin/organisation/defaults", ID: "getOrganisationDefaults", Summary: "Read the guardrails of every workspace", Tag: "Organisation",
+			Method: http.MethodGet, Path: "/admin/organisation/defaults", ID: "getOrganisationDefaults", Summary: "Get the guardrails that apply to every workspace", Tag: "Organisation",
 			Scopes: []access.Scope{settingsRead}, Response: orgGuardrailsView{}, Run: k.getOrgGuardrails,
 		},
 		{
-			Method: http.MethodPut, Path: "/admin/organisation/defaults", ID: "updateOrganisationDefaults", Summary: "Set the guardrails of every workspace", Tag: "Organisation",
+			Method: http.MethodPut, Path: "/admin/organisation/defaults", ID: "updateOrganisationDefaults", Summary: "Set the guardrails that apply to every workspace", Tag: "Organisation",
 			Scopes: []access.Scope{settingsUpdate}, Body: orgGuardrailsIn{}, Audited: "organisations", Action: "update", Run: k.putOrgGuardrails,
 		},
 	}
@@ -54,8 +54,8 @@ type enveloped[T any] struct {
 type organisationPatch struct {
 	Name           string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Settings       *settingsIn    `json:"settings,omitempty"`
-	Security       *securityIn    `json:"security_settings,omitempty" doc:"what roles may do; owners and admins are not bound"`
-	Open           *overridesIn   `json:"workspace_overrides,omitempty" doc:"sections in which workspaces may differ"`
+	Security       *securityIn    `json:"security_settings,omitempty" doc:"Permissions of roles; owners and admins are not restricted"`
+	Open           *overridesIn   `json:"workspace_overrides,omitempty" doc:"Sections that workspaces may override"`
 	DataPlane      *dataPlaneIn   `json:"data_plane_security_settings,omitempty"`
 	Exports        *exportsIn     `json:"export_settings,omitempty"`
 	Defaults       *orgDefaultsIn `json:"defaults,omitempty"`
@@ -71,28 +71,28 @@ type settingsIn struct {
 	MCPGatewayURL        *string `json:"dashboard_mcp_gateway_url,omitempty" nullable:"true" maxLength:"2048" format:"uri"`
 	DefaultKeyAutoCreate *bool   `json:"default_workspace_user_api_key_auto_create,omitempty" nullable:"true"`
 	CacheTTL             *int    `json:"default_cache_ttl,omitempty" nullable:"true" minimum:"0" maximum:"31536000" doc:"seconds"`
-	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"ours: 1 has x-gateway-debug of requests say nothing against debug_log"`
+	DebugLogEnforced     *int    `json:"debug_log_enforced,omitempty" nullable:"true" enum:"0,1" doc:"Extension: with 1, x-gateway-debug of requests cannot override debug_log"`
 }
 
 // WorkspaceSettingsIn are the settings of a workspace.
 type WorkspaceSettingsIn struct {
-	DebugLog            *int         `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records whole requests, 0 metrics only"`
-	LogRetention        *retentionIn `json:"log_retention,omitempty" doc:"ours: for how many days what is logged is kept; replaced as a whole, {} takes it back"`
-	KeyCount            *int         `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"most user keys of a user in a workspace; -1 no limit"`
-	KeyTTL              *int         `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"usual life of a new user key in seconds; 0 none"`
-	KeyMaxTTL           *int         `json:"user_api_key_max_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"longest life of a user key in seconds; 0 none"`
-	KeyRotation         *rotationP   `json:"user_api_key_rotation_period,omitempty" doc:"days between rotations of user keys, 1 to 365, or weekly or monthly; null none"`
+	DebugLog            *int         `json:"debug_log,omitempty" nullable:"true" enum:"0,1" doc:"1 records complete requests, 0 only metrics"`
+	LogRetention        *retentionIn `json:"log_retention,omitempty" doc:"Extension: days for which logs are stored; replaced as an object, {} resets it"`
+	KeyCount            *int         `json:"user_api_key_count,omitempty" nullable:"true" minimum:"-1" maximum:"100000" doc:"Maximum number of user keys per user in a workspace; -1 for no limit"`
+	KeyTTL              *int         `json:"user_api_key_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"Default lifetime of a new user key in seconds; 0 for no expiry"`
+	KeyMaxTTL           *int         `json:"user_api_key_max_ttl,omitempty" nullable:"true" minimum:"0" maximum:"3153600000" doc:"Maximum lifetime of a user key in seconds; 0 for no maximum"`
+	KeyRotation         *rotationP   `json:"user_api_key_rotation_period,omitempty" doc:"Days between rotations of user keys, 1 to 365, or weekly or monthly; null for none"`
 	KeyAutoCreate       *bool        `json:"user_api_key_auto_create,omitempty" nullable:"true"`
-	KeyMetadata         *int         `json:"user_key_metadata,omitempty" nullable:"true" enum:"0,1" doc:"attribute requests of a user key to its user"`
-	KeyMetadataOverride *int         `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"a request may name another user"`
+	KeyMetadata         *int         `json:"user_key_metadata,omitempty" nullable:"true" enum:"0,1" doc:"Attributes requests of a user key to its user"`
+	KeyMetadataOverride *int         `json:"user_key_metadata_override,omitempty" nullable:"true" enum:"0,1" doc:"Whether a request may set another user"`
 }
 
 // retentionIn is how long what is logged is kept. A kind that is null or absent falls back
 // to the organisation, then to the deployment, whose days nobody may exceed.
 type retentionIn struct {
-	Bodies  *int `json:"bodies_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"requests and responses"`
-	Rows    *int `json:"rows_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"entries of the log; figures stay"`
-	Metrics *int `json:"metrics_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"everything"`
+	Bodies  *int `json:"bodies_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for requests and responses"`
+	Rows    *int `json:"rows_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for log entries; metrics are retained"`
+	Metrics *int `json:"metrics_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" doc:"Days for all data"`
 }
 
 // rotationP is a number of days, or weekly or monthly.
@@ -154,16 +154,16 @@ func switches(names []string) *huma.Schema {
 }
 
 type dataPlaneIn struct {
-	BlockInlineConfig bool `json:"block_inline_config,omitempty" doc:"requests may bring no config, provider or host of their own"`
+	BlockInlineConfig bool `json:"block_inline_config,omitempty" doc:"Rejects requests with their own config, provider or host"`
 }
 
 type exportsIn struct {
-	DeniedFields []string `json:"deniedFields,omitempty" nullable:"false" maxItems:"100" doc:"left out of log exports"`
+	DeniedFields []string `json:"deniedFields,omitempty" nullable:"false" maxItems:"100" doc:"Fields that log exports omit"`
 }
 
 type orgDefaultsIn struct {
-	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
-	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
 	DefaultWorkspace string   `json:"default_workspace,omitempty" maxLength:"255" doc:"slug"`
 }
 
@@ -277,7 +277,7 @@ func (k deps) checkOrganisation(ctx context.Context, c *resource.Call, o *tenant
 	}
 	if slug := o.Defaults.DefaultWorkspace; slug != "" {
 		if _, err := findWorkspace(ctx, c.Reader, c.OrgID, slug); err != nil {
-			return fault.New(fault.ReferenceMissing, "there is no such workspace").WithParam("defaults.default_workspace").WithCause(err)
+			return fault.New(fault.ReferenceMissing, "the workspace does not exist").WithParam("defaults.default_workspace").WithCause(err)
 		}
 	}
 	return checkGuardrails(ctx, c, []guardrailList{{"defaults.input_guardrails", o.Defaults.InputGuardrails}, {"defaults.output_guardrails", o.Defaults.OutputGuardrails}})
@@ -290,7 +290,7 @@ func plainURL(u *string, path string) error {
 	}
 	p, err := url.Parse(*u)
 	if err != nil || p.Scheme != "https" && p.Scheme != "http" || p.Host == "" || p.User != nil || p.Fragment != "" {
-		return fault.New(fault.InvalidParameter, "the value is an http or https URL without user and fragment").WithParam(path)
+		return fault.New(fault.InvalidParameter, "must be an http or https URL without user and fragment").WithParam(path)
 	}
 	*u = strings.TrimSuffix(strings.TrimSuffix(*u, "/"), "/v1")
 	return nil

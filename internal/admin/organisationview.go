@@ -26,7 +26,7 @@ type organisationView struct {
 	Exports       *exportsView       `json:"export_settings,omitempty"`
 	Defaults      *orgDefaultsView   `json:"defaults,omitempty"`
 	Properties    *orgPropertiesView `json:"properties,omitempty"`
-	FeatureFlags  map[string]bool    `json:"feature_flags" doc:"settings of the deployment"`
+	FeatureFlags  map[string]bool    `json:"feature_flags" doc:"Settings of the deployment"`
 }
 
 type dataPlaneView struct {
@@ -58,7 +58,7 @@ type retentionView struct {
 // SettingsView are settings in force.
 type SettingsView struct {
 	DebugLog            int           `json:"debug_log" enum:"0,1"`
-	LogRetention        retentionView `json:"log_retention" doc:"ours: days; null is as long as the deployment keeps it"`
+	LogRetention        retentionView `json:"log_retention" doc:"Extension: days; null uses the limit of the deployment"`
 	KeyCount            int           `json:"user_api_key_count"`
 	KeyTTL              int           `json:"user_api_key_ttl"`
 	KeyMaxTTL           int           `json:"user_api_key_max_ttl"`
@@ -75,8 +75,8 @@ type orgSettingsView struct {
 	DefaultKeyAutoCreate bool    `json:"default_workspace_user_api_key_auto_create"`
 	CacheTTL             int     `json:"default_cache_ttl"`
 	DebugLogEnforced     int     `json:"debug_log_enforced" enum:"0,1"`
-	LogRetentionShown    int     `json:"log_retention_display" doc:"days: how long bodies are kept, as people are shown it (LOG_RETENTION_DISPLAY)"`
-	MetricsShown         int     `json:"metrics_retention_display" doc:"days: how long records are kept, as people are shown it (METRICS_RETENTION_DISPLAY)"`
+	LogRetentionShown    int     `json:"log_retention_display" doc:"Retention of bodies in days, for display (LOG_RETENTION_DISPLAY)"`
+	MetricsShown         int     `json:"metrics_retention_display" doc:"Retention of records in days, for display (METRICS_RETENTION_DISPLAY)"`
 }
 
 // viewSettings shows settings in which nothing is nil.
@@ -104,7 +104,7 @@ func (k deps) getOrganisation(ctx context.Context, c *resource.Call) (any, error
 	reads := c.Holds(settingsRead)
 	switch {
 	case !reads && c.Principal.Kind != access.BySession:
-		return nil, fault.New(fault.Forbidden, "the settings of the organisation are read with an Admin key that has the scope organisation_settings.read").WithParam("scopes")
+		return nil, fault.New(fault.Forbidden, "reading the organisation settings requires an Admin key with the scope organisation_settings.read").WithParam("scopes")
 	case !reads:
 		return enveloped[organisationView]{true, v}, nil
 	}

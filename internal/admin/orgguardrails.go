@@ -14,8 +14,8 @@ import (
 
 // orgGuardrailsIn sets the guardrails that run on every request of the organisation.
 type orgGuardrailsIn struct {
-	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
-	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"slugs or ids"`
+	InputGuardrails  []string `json:"input_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
+	OutputGuardrails []string `json:"output_guardrails,omitempty" nullable:"false" maxItems:"100" doc:"Slugs or ids"`
 	OrganisationID   string   `json:"organisation_id,omitempty" format:"uuid"`
 }
 
@@ -67,7 +67,7 @@ func (k deps) putOrgGuardrails(ctx context.Context, c *resource.Call) (any, erro
 			}
 		}
 		if len(fields) == 0 && !c.ChangesNothing() {
-			return fault.New(fault.InvalidRequest, "the body has no field to change")
+			return fault.New(fault.InvalidRequest, "the body must contain at least one field to change")
 		}
 		if err := mergeFields(fields, &o.Defaults); err != nil {
 			return err
@@ -103,7 +103,7 @@ func canArchiveOrgGuardrail(ctx context.Context, c *resource.Call, r *resource.R
 	}
 	for _, name := range slices.Concat(org.Value.Defaults.InputGuardrails, org.Value.Defaults.OutputGuardrails) {
 		if name == r.ID || name == r.Slug {
-			return fault.New(fault.Conflict, "it is a default of the organisation; take it out of the defaults first")
+			return fault.New(fault.Conflict, "still a default of the organisation; remove it from the defaults first")
 		}
 	}
 	return nil

@@ -51,14 +51,14 @@ func enqueue(ctx context.Context, tx resource.Tx, orgID string, now time.Time, m
 func (k deps) outbox() resource.Resource {
 	return resource.Operations{
 		{
-			Method: http.MethodGet, Path: "/outbox", ID: "listOutbox", Summary: "List the mails of the organisation, the newest first", Tag: "Outbox",
+			Method: http.MethodGet, Path: "/outbox", ID: "listOutbox", Summary: "List the emails of the organisation, newest first", Tag: "Outbox",
 			Scopes: []access.Scope{settingsRead}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "status", Enum: []string{mail.Pending, mail.Sending, mail.Sent, mail.Failed}},
 				resource.Param{Name: "template", Enum: mail.Templates()}, resource.Param{Name: "search", Doc: "part of the template's name", MaxLength: 255}),
 			Response: resource.ListOf[mailView]{}, Run: k.listOutbox,
 		},
 		{
-			Method: http.MethodGet, Path: "/outbox/{id}", ID: "getOutbox", Summary: "Read one mail", Tag: "Outbox",
+			Method: http.MethodGet, Path: "/outbox/{id}", ID: "getOutbox", Summary: "Get one email", Tag: "Outbox",
 			Params: []resource.Param{{Name: "id", Format: "uuid"}}, Scopes: []access.Scope{settingsRead}, Response: mailView{}, Run: k.getOutbox,
 		},
 	}
@@ -68,13 +68,13 @@ func (k deps) outbox() resource.Resource {
 type mailView struct {
 	Object    string            `json:"object" enum:"mail"`
 	ID        string            `json:"id" format:"uuid"`
-	Template  string            `json:"template" doc:"for example apikey-rotated"`
+	Template  string            `json:"template" doc:"Template, for example apikey-rotated"`
 	To        []string          `json:"to" nullable:"false"`
-	Vars      map[string]string `json:"vars" doc:"what the mail says; links and codes are ***"`
+	Vars      map[string]string `json:"vars" doc:"Variables of the email, with *** for links and codes"`
 	Status    string            `json:"status" enum:"pending,sending,sent,failed"`
-	Tries     int               `json:"tries" doc:"how often it was handed to the mail server"`
+	Tries     int               `json:"tries" doc:"Number of delivery attempts to the mail server"`
 	NextTryAt *resource.Stamp   `json:"next_try_at" nullable:"true"`
-	Error     *string           `json:"error" nullable:"true" doc:"what the mail server said at the last try"`
+	Error     *string           `json:"error" nullable:"true" doc:"Message of the mail server at the last attempt"`
 	CreatedAt resource.Stamp    `json:"created_at"`
 	UpdatedAt resource.Stamp    `json:"last_updated_at"`
 	SentAt    *resource.Stamp   `json:"sent_at" nullable:"true"`
@@ -101,7 +101,7 @@ func (k deps) listOutbox(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 func (k deps) getOutbox(ctx context.Context, c *resource.Call) (any, error) {
-	r, err := findInCallerOrg[mail.Message](ctx, c, mail.Kind, "id", "there is no such mail")
+	r, err := findInCallerOrg[mail.Message](ctx, c, mail.Kind, "id", "the email does not exist")
 	if err != nil {
 		return nil, err
 	}

@@ -21,5 +21,5 @@ func rejectGatewayIdentity(c *resource.Call, v provider.Values, fieldPath func(f
 	if field == "" || c.Holds(gatewayIdentityScope) {
 		return nil
 	}
-	return fault.Newf(fault.Forbidden, "%s %q signs with the identity of the gateway itself; who administers the organisation saves that (%s)", field, v[field], gatewayIdentityScope).WithParam(fieldPath(field))
+	return fault.Newf(fault.Forbidden, "%s %q signs with the gateway's own identity; only an administrator of the organisation can save it (%s)", field, v[field], gatewayIdentityScope).WithParam(fieldPath(field))
 }

@@ -23,7 +23,7 @@ func (k deps) partials() resource.Resource {
 		Create: partialIn{}, Update: partialPatch{}, PreparedFields: []string{"collection_id", "string", "description", "version_description"},
 		Filters: []resource.Filter{searchFilter(), collectionFilter()},
 		Select:  selectCollected,
-		Views:   []resource.Param{{Name: "version", Doc: "number of a version, or latest; absent: the published one"}},
+		Views:   []resource.Param{{Name: "version", Doc: "Version number, or latest; defaults to the published version"}},
 		Prepare: preparePartial,
 		Refs: []resource.Ref[prompt.Partial]{
 			{Kind: prompt.PartialKind, All: func(_ context.Context, _ *resource.Call, r *resource.Row[prompt.Partial]) ([]*resource.Record, error) {
@@ -43,7 +43,7 @@ func (k deps) partials() resource.Resource {
 				Query: versionPaging(), Response: resource.ListOf[partialVersionView]{}, Read: listPartialVersions,
 			},
 			{
-				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPartial", Summary: "Make a version the one that templates include",
+				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPartial", Summary: "Publish a version, so that templates include it",
 				Body: publishIn{}, Run: publishPartial,
 			},
 		},
@@ -53,21 +53,21 @@ func (k deps) partials() resource.Resource {
 // partialIn is the body of a creation.
 type partialIn struct {
 	Name         string  `json:"name" minLength:"1" maxLength:"255"`
-	String       string  `json:"string" maxLength:"524288" doc:"the template"`
-	CollectionID string  `json:"collection_id,omitempty" maxLength:"255" doc:"id or slug; by default that of the workspace"`
+	String       string  `json:"string" maxLength:"524288" doc:"Template text"`
+	CollectionID string  `json:"collection_id,omitempty" maxLength:"255" doc:"Id or slug of the collection; defaults to that of the workspace"`
 	Description  *string `json:"version_description,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID  string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID  string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // partialPatch is the body of an update.
 type partialPatch struct {
 	Name               string  `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	String             string  `json:"string,omitempty" maxLength:"524288" doc:"another text makes a new version"`
+	String             string  `json:"string,omitempty" maxLength:"524288" doc:"Template text; changed text creates a version"`
 	CollectionID       string  `json:"collection_id,omitempty" minLength:"1" maxLength:"255"`
-	Description        *string `json:"description,omitempty" nullable:"true" maxLength:"1024" doc:"of the new version"`
-	VersionDescription *string `json:"version_description,omitempty" nullable:"true" maxLength:"1024" doc:"the same"`
+	Description        *string `json:"description,omitempty" nullable:"true" maxLength:"1024" doc:"Description of the new version"`
+	VersionDescription *string `json:"version_description,omitempty" nullable:"true" maxLength:"1024" doc:"Alias of description"`
 	Status             string  `json:"status,omitempty" enum:"active,archived"`
-	WorkspaceID        string  `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID        string  `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // partialView is a partial as clients see it: in lists by itself, alone with one of its
@@ -81,7 +81,7 @@ type partialView struct {
 	CreatedAt     resource.Stamp `json:"created_at"`
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
 	Object        string         `json:"object" enum:"partial"`
-	String        *string        `json:"string,omitempty" doc:"this and what follows: when one partial is read"`
+	String        *string        `json:"string,omitempty" doc:"This and the following fields only in the response for a single partial"`
 	Version       int            `json:"version,omitempty"`
 	Description   document       `json:"version_description,omitempty"`
 	VersionID     string         `json:"prompt_partial_version_id,omitempty" format:"uuid"`

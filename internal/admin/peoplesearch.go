@@ -11,7 +11,7 @@ import (
 
 // personSearch is a parameter that narrows a list of people.
 func personSearch(name string) resource.Param {
-	return resource.Param{Name: name, Doc: "part of the name or e-mail", MaxLength: 255}
+	return resource.Param{Name: name, Doc: "Part of the name or email address", MaxLength: 255}
 }
 
 // matchesPerson reports whether the name or the e-mail of a user contains a text, which is in

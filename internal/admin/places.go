@@ -30,13 +30,13 @@ func namedWorkspaces(ctx context.Context, from resource.Reader, orgID string, na
 		path := "workspaces[" + strconv.Itoa(i) + "].id"
 		workspace, err := findWorkspace(ctx, from, orgID, name)
 		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(missing, "there is no such workspace").WithParam(path)
+			return nil, fault.New(missing, "the workspace does not exist").WithParam(path)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(workspaces, func(p resource.Record) bool { return p.ID == workspace.ID }) {
-			return nil, fault.New(fault.InvalidParameter, "the workspace is there twice").WithParam(path)
+			return nil, fault.New(fault.InvalidParameter, "duplicate workspace").WithParam(path)
 		}
 		workspaces = append(workspaces, workspace)
 	}

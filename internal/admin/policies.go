@@ -16,14 +16,14 @@ type PolicyIn struct {
 	OwnerIn
 	Name        *string       `json:"name,omitempty" nullable:"true" maxLength:"255"`
 	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
-	Conditions  []conditionIn `json:"conditions" nullable:"false" minItems:"1" maxItems:"100" doc:"all of them must be met"`
-	GroupBy     []groupIn     `json:"group_by,omitempty" nullable:"false" minItems:"1" maxItems:"100" doc:"one counter for each combination; absent: one for all"`
+	Conditions  []conditionIn `json:"conditions" nullable:"false" minItems:"1" maxItems:"100" doc:"Conditions that must all be met"`
+	GroupBy     []groupIn     `json:"group_by,omitempty" nullable:"false" minItems:"1" maxItems:"100" doc:"One counter for each combination; absent: one counter for all"`
 }
 
 // OwnerIn names where a new thing belongs.
 type OwnerIn struct {
-	WorkspaceID    string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
+	WorkspaceID    string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
 }
 
 // PolicyPatch is what the bodies that change a policy have in common.
@@ -32,17 +32,17 @@ type PolicyPatch struct {
 	Description *string       `json:"description,omitempty" nullable:"true" maxLength:"500"`
 	Conditions  []conditionIn `json:"conditions,omitempty" nullable:"false" minItems:"1" maxItems:"100"`
 	Status      string        `json:"status,omitempty" enum:"active,archived"`
-	WorkspaceID string        `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string        `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 type conditionIn struct {
 	Key      string  `json:"key" doc:"api_key, workspace_id, organisation_id, virtual_key, provider, config, prompt, model, endpoint_type or metadata.<name>"`
-	Value    oneMore `json:"value" doc:"any of these; * stands for any value"`
-	Excludes oneMore `json:"excludes,omitempty" doc:"values that do not meet the condition"`
+	Value    oneMore `json:"value" doc:"Values, any of which matches; * stands for any value"`
+	Excludes oneMore `json:"excludes,omitempty" doc:"Values that do not meet the condition"`
 }
 
 type groupIn struct {
-	Key string `json:"key" doc:"as in conditions, without endpoint_type"`
+	Key string `json:"key" doc:"Same keys as in conditions, without endpoint_type"`
 }
 
 // oneMore is a string or a list of strings.

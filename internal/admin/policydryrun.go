@@ -25,7 +25,7 @@ const (
 func (k deps) policyDryRuns() resource.Resource {
 	run := func(path, id, title string, body any, rehearse func(json.RawMessage, time.Time) (*quota.DryRun, error)) resource.Operation {
 		return resource.Operation{
-			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "Say which recorded requests a " + title + " would have refused", Tag: "Policies",
+			Method: http.MethodPost, Path: path + "/dry-run", ID: id, Summary: "List the recorded requests that a " + title + " would have refused", Tag: "Policies",
 			Feature: "POLICY_ENABLED", Scopes: []access.Scope{"policies.create"}, Query: []resource.Param{resource.WorkspaceParam}, Body: body, Response: dryRunView{},
 			Run: func(ctx context.Context, c *resource.Call) (any, error) { return k.dryRun(ctx, c, rehearse) },
 		}
@@ -38,33 +38,33 @@ func (k deps) policyDryRuns() resource.Resource {
 
 // DryRunIn is what the bodies of dry runs have in common.
 type DryRunIn struct {
-	WorkspaceID string     `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	From        *time.Time `json:"time_of_generation_min,omitempty" doc:"beginning of the traffic, inclusive; a day before the end when absent"`
-	To          *time.Time `json:"time_of_generation_max,omitempty" doc:"its end, exclusive; now when absent. At most 31 days behind the beginning"`
+	WorkspaceID string     `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	From        *time.Time `json:"time_of_generation_min,omitempty" doc:"Start of the traffic, inclusive; one day before the end when absent"`
+	To          *time.Time `json:"time_of_generation_max,omitempty" doc:"End of the traffic, exclusive; now when absent. At most 31 days after the start"`
 }
 
 type usageDryRunIn struct {
 	DryRunIn
-	Policy usageLimitIn `json:"policy" doc:"as it would be made"`
+	Policy usageLimitIn `json:"policy" doc:"Policy in the form used to create it"`
 }
 
 type rateDryRunIn struct {
 	DryRunIn
-	Policy rateLimitIn `json:"policy" doc:"as it would be made"`
+	Policy rateLimitIn `json:"policy" doc:"Policy in the form used to create it"`
 }
 
 // dryRunView is what a policy would have done.
 type dryRunView struct {
 	Object    string           `json:"object" enum:"policy_dry_run"`
 	From      resource.Stamp   `json:"time_of_generation_min"`
-	To        resource.Stamp   `json:"time_of_generation_max" doc:"end of the traffic that was looked at"`
-	Truncated bool             `json:"truncated" doc:"there was more traffic than 100000 attempts"`
-	Attempts  int              `json:"attempts" doc:"that were looked at; what the gateway refused and custom logs are left out"`
-	Applied   int              `json:"applied" doc:"attempts that the policy is about"`
-	Refused   int              `json:"refused" doc:"those of them that it would have refused"`
-	Unpriced  int              `json:"unpriced" doc:"those of them whose cost is not known and counts as nothing"`
-	ValueKeys []dryRunKeyView  `json:"value_keys" nullable:"false" doc:"the 100 with the most refusals"`
-	Refusals  []dryRunCallView `json:"refusals" nullable:"false" doc:"the first 100"`
+	To        resource.Stamp   `json:"time_of_generation_max" doc:"End of the evaluated traffic"`
+	Truncated bool             `json:"truncated" doc:"Whether there were more than 100000 attempts"`
+	Attempts  int              `json:"attempts" doc:"Evaluated attempts; excludes those that the gateway rejected and custom logs"`
+	Applied   int              `json:"applied" doc:"Attempts that match the policy"`
+	Refused   int              `json:"refused" doc:"Matching attempts that the policy would have rejected"`
+	Unpriced  int              `json:"unpriced" doc:"Matching attempts of unknown cost, which count as zero"`
+	ValueKeys []dryRunKeyView  `json:"value_keys" nullable:"false" doc:"The 100 value keys with the most rejections"`
+	Refusals  []dryRunCallView `json:"refusals" nullable:"false" doc:"First 100 rejections"`
 }
 
 // dryRunKeyView is a counter of the policy.
@@ -83,10 +83,10 @@ type dryRunCallView struct {
 	Provider  string          `json:"ai_org"`
 	Model     string          `json:"ai_model"`
 	ValueKey  string          `json:"value_key"`
-	Used      number          `json:"current_usage" doc:"before the request, in the unit of the limit"`
-	Units     number          `json:"request_usage" doc:"of the request"`
+	Used      number          `json:"current_usage" doc:"Usage before the request, in the unit of the limit"`
+	Units     number          `json:"request_usage" doc:"Usage of the request"`
 	Limit     number          `json:"limit"`
-	RetryAt   *resource.Stamp `json:"retry_at" nullable:"true" doc:"when the counter begins at nothing again"`
+	RetryAt   *resource.Stamp `json:"retry_at" nullable:"true" doc:"Time when the counter resets"`
 	Reason    string          `json:"reason"`
 }
 
@@ -107,7 +107,7 @@ func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, err
 		return nil, err
 	}
 	if p.Target == quota.Tools {
-		return nil, fault.New(fault.InvalidParameter, "only policies about calls of models can be tried").WithParam("policy.target")
+		return nil, fault.New(fault.InvalidParameter, "only policies on model calls support a dry run").WithParam("policy.target")
 	}
 	if err := k.checkPolicy(p, p.Conditions); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (k deps) rehearseRate(raw json.RawMessage, _ time.Time) (*quota.DryRun, err
 func readPolicy[P any](raw json.RawMessage) (*P, error) {
 	p := new(P)
 	if err := json.Unmarshal(raw, p); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "this policy cannot be used").WithParam("policy").WithCause(err)
+		return nil, fault.New(fault.InvalidParameter, "invalid policy").WithParam("policy").WithCause(err)
 	}
 	return p, nil
 }
@@ -181,9 +181,9 @@ func dryRunRange(c *resource.Call) (from, to time.Time, err error) {
 func inRange(from, to time.Time, longest time.Duration) error {
 	switch {
 	case !from.Before(to):
-		return fault.New(fault.InvalidParameter, "the time range ends behind its beginning").WithParam("time_of_generation_max")
+		return fault.New(fault.InvalidParameter, "the time range must end after its start").WithParam("time_of_generation_max")
 	case to.Sub(from) > longest:
-		return fault.Newf(fault.InvalidParameter, "the time range has at most %d days", longest/(24*time.Hour)).WithParam("time_of_generation_min")
+		return fault.Newf(fault.InvalidParameter, "the time range must not exceed %d days", longest/(24*time.Hour)).WithParam("time_of_generation_min")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func checkNamed(ctx context.Context, c *resource.Call, policy resource.Record, b
 					return err
 				}
 				if !there {
-					return fault.Newf(fault.ReferenceMissing, "there is no %s %q here", conditionTitles[condition.Key], clipped(v, 64)).
+					return fault.Newf(fault.ReferenceMissing, "the %s %q does not exist", conditionTitles[condition.Key], clipped(v, 64)).
 						WithParam(fmt.Sprintf("conditions[%d].%s", i, field))
 				}
 			}

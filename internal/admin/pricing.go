@@ -12,18 +12,18 @@ import (
 // adjustmentsIn multiply list prices. What a schema cannot say is in
 // catalog.ReadAdjustments.
 type adjustmentsIn struct {
-	Multiplier map[string]any `json:"multiplier,omitempty" nullable:"true" doc:"numbers from 0 to 1000 by the key of a price, for example response_token; default for the others; image and additional_units are objects of numbers"`
+	Multiplier map[string]any `json:"multiplier,omitempty" nullable:"true" doc:"Numbers from 0 to 1000 by price key, for example response_token; default applies to the others; image and additional_units are objects of numbers"`
 }
 
 // modelPricesIn are the prices of a model that are not those of the list. What a schema
 // cannot say is in catalog.ReadOverride.
 type modelPricesIn struct {
 	Type       string                   `json:"type,omitempty" enum:"static"`
-	PayAsYouGo map[string]*modelPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"by the key of a price, for example request_token and response_token; the others are those of the list"`
+	PayAsYouGo map[string]*modelPriceIn `json:"pay_as_you_go,omitempty" nullable:"true" doc:"Prices by price key, for example request_token and response_token; other prices come from the price list"`
 }
 
 type modelPriceIn struct {
-	Price float64 `json:"price" minimum:"0" maximum:"5000" doc:"US dollars for a million tokens"`
+	Price float64 `json:"price" minimum:"0" maximum:"5000" doc:"US dollars per million tokens"`
 }
 
 // maxPricingBytes bounds what one integration, or one of its models, says of prices.
@@ -35,7 +35,7 @@ func checkAdjustments(sent resource.Sent, integration *credential.Integration) e
 		return nil
 	}
 	if len(integration.Adjustments) > maxPricingBytes {
-		return fault.Newf(fault.InvalidParameter, "the adjustments have at most %d bytes", maxPricingBytes).WithParam("pricing_adjustments")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxPricingBytes).WithParam("pricing_adjustments")
 	}
 	_, err := catalog.ReadAdjustments(integration.Adjustments)
 	return err
@@ -45,7 +45,7 @@ func checkAdjustments(sent resource.Sent, integration *credential.Integration) e
 func (m *modelIn) readPrices(path string) (json.RawMessage, error) {
 	raw := m.Pricing.RawMessage
 	if len(raw) > maxPricingBytes {
-		return nil, fault.Newf(fault.InvalidParameter, "the prices have at most %d bytes", maxPricingBytes).WithParam(path + "pricing_config")
+		return nil, fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxPricingBytes).WithParam(path + "pricing_config")
 	}
 	if string(raw) == "null" {
 		return nil, nil

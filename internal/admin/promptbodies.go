@@ -9,24 +9,24 @@ import (
 // promptIn is the body of a creation.
 type promptIn struct {
 	Name         string         `json:"name" minLength:"1" maxLength:"255"`
-	CollectionID string         `json:"collection_id" minLength:"1" maxLength:"255" doc:"id or slug; its workspace is that of the prompt"`
-	String       string         `json:"string" maxLength:"524288" doc:"the template; of a chat the JSON text of its messages"`
-	Parameters   map[string]any `json:"parameters" doc:"parameters of the model, saved as sent"`
-	VirtualKey   string         `json:"virtual_key" maxLength:"255" doc:"slug of a provider or virtual key; may be empty when the model names one"`
+	CollectionID string         `json:"collection_id" minLength:"1" maxLength:"255" doc:"Id or slug of the collection; its workspace is that of the prompt"`
+	String       string         `json:"string" maxLength:"524288" doc:"Template text; for a chat the JSON text of its messages"`
+	Parameters   map[string]any `json:"parameters" doc:"Model parameters, saved as sent"`
+	VirtualKey   string         `json:"virtual_key" maxLength:"255" doc:"Slug of a provider or virtual key; may be empty when the model names one"`
 	PromptContent
-	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; that of the collection"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; defaults to that of the collection"`
 }
 
 // promptPatch is the body of an update.
 type promptPatch struct {
-	Patch        bool           `json:"patch,omitempty" doc:"what is not sent is taken from the newest version"`
+	Patch        bool           `json:"patch,omitempty" doc:"Takes omitted fields from the newest version"`
 	Name         string         `json:"name,omitempty" minLength:"1" maxLength:"255"`
-	CollectionID string         `json:"collection_id,omitempty" minLength:"1" maxLength:"255" doc:"id or slug, in the same workspace"`
+	CollectionID string         `json:"collection_id,omitempty" minLength:"1" maxLength:"255" doc:"Id or slug of a collection in the same workspace"`
 	String       string         `json:"string,omitempty" maxLength:"524288"`
 	Parameters   map[string]any `json:"parameters,omitempty"`
-	VirtualKey   string         `json:"virtual_key,omitempty" maxLength:"255" doc:"alone, or with a description alone, it changes the published version"`
+	VirtualKey   string         `json:"virtual_key,omitempty" maxLength:"255" doc:"Provider slug; sent alone or only with a description, it changes the published version"`
 	PromptContent
-	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // PromptContent are the fields of a version that may be left out.
@@ -36,11 +36,11 @@ type PromptContent struct {
 	Tools            []map[string]any `json:"tools,omitempty" nullable:"true" maxItems:"512"`
 	ToolChoice       toolChoice       `json:"tool_choice,omitempty"`
 	Description      *string          `json:"version_description,omitempty" nullable:"true" maxLength:"1024"`
-	TemplateMetadata map[string]any   `json:"template_metadata,omitempty" doc:"template_type: chat or text, and what else you like"`
-	PromptMetadata   map[string]any   `json:"prompt_metadata,omitempty" doc:"the same as template_metadata"`
-	Metadata         map[string]any   `json:"metadata,omitempty" doc:"the same as template_metadata"`
-	IsRaw            flag             `json:"is_raw_template,omitempty" doc:"1: the whole text is filled in first and read as JSON then"`
-	AIModelID        string           `json:"ai_model_id,omitempty" maxLength:"255" doc:"not used"`
+	TemplateMetadata map[string]any   `json:"template_metadata,omitempty" doc:"template_type: chat or text, plus any other fields"`
+	PromptMetadata   map[string]any   `json:"prompt_metadata,omitempty" doc:"Alias of template_metadata"`
+	Metadata         map[string]any   `json:"metadata,omitempty" doc:"Alias of template_metadata"`
+	IsRaw            flag             `json:"is_raw_template,omitempty" doc:"1 renders the complete text first and then parses it as JSON"`
+	AIModelID        string           `json:"ai_model_id,omitempty" maxLength:"255" doc:"Not used"`
 }
 
 // toolChoice is a word, an object, or null.
@@ -82,7 +82,7 @@ type promptView struct {
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
 	Object        string         `json:"object" enum:"prompt"`
 
-	String             *string  `json:"string,omitempty" doc:"this and what follows: of the version, when one prompt is read"`
+	String             *string  `json:"string,omitempty" doc:"This and the following fields describe the version, only in the response for a single prompt"`
 	Parameters         document `json:"parameters,omitempty"`
 	VirtualKey         *string  `json:"virtual_key,omitempty"`
 	Functions          document `json:"functions,omitempty"`
@@ -94,7 +94,7 @@ type promptView struct {
 	VersionID          string   `json:"prompt_version_id,omitempty" format:"uuid"`
 	VersionStatus      string   `json:"prompt_version_status,omitempty" enum:"active,archived"`
 	VersionDescription document `json:"prompt_version_description,omitempty"`
-	VersionLabelID     document `json:"prompt_version_label_id,omitempty" doc:"the label assigned last, or null"`
+	VersionLabelID     document `json:"prompt_version_label_id,omitempty" doc:"Label assigned last, or null"`
 	VersionLabelIDs    []string `json:"prompt_version_label_ids,omitempty" nullable:"false"`
 }
 
@@ -131,6 +131,6 @@ type promptReceipt struct {
 type promptDone struct {
 	ID        string `json:"id,omitempty" format:"uuid"`
 	Slug      string `json:"slug,omitempty"`
-	VersionID string `json:"prompt_version_id,omitempty" format:"uuid" doc:"of the version just made, or changed"`
+	VersionID string `json:"prompt_version_id,omitempty" format:"uuid" doc:"Id of the version that was created or changed"`
 	Object    string `json:"object,omitempty" enum:"prompt"`
 }

@@ -17,7 +17,7 @@ import (
 func (k deps) promptRender() resource.Resource {
 	return resource.Operations{{
 		Method: http.MethodPost, Path: "/prompts/{promptId}/render", ID: "renderPrompt", Summary: "Fill in a prompt, without calling a model", Tag: "Prompts",
-		Params: []resource.Param{{Name: "promptId", Doc: "slug or id of the prompt; behind it @number, @latest or @label"}},
+		Params: []resource.Param{{Name: "promptId", Doc: "Slug or id of the prompt, optionally followed by @number, @latest or @label"}},
 		Scopes: []access.Scope{access.PromptsRender}, Body: renderIn{}, Response: renderView{}, Run: renderPrompt,
 	}}
 }
@@ -25,12 +25,12 @@ func (k deps) promptRender() resource.Resource {
 // renderIn is the body of a rendering: that of a call.
 type renderIn struct {
 	_         struct{}       `additionalProperties:"true"`
-	Variables map[string]any `json:"variables" doc:"values by name; further fields take the place of saved ones"`
+	Variables map[string]any `json:"variables" doc:"Values by name; further fields replace saved ones"`
 }
 
 type renderView struct {
 	Success bool     `json:"success"`
-	Data    document `json:"data" doc:"the body of a call of chat/completions, or of completions"`
+	Data    document `json:"data" doc:"Body of a call of chat/completions or completions"`
 }
 
 func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
@@ -40,7 +40,7 @@ func renderPrompt(ctx context.Context, c *resource.Call) (any, error) {
 	name, suffix := prompt.Split(c.Path("promptId"))
 	rec, err := resource.FindByName(ctx, c.Reader, prompt.Kind, targetOf(c, c.WorkspaceID), name)
 	if fault.Has(err, fault.NotFound) || err == nil && (rec.Status == resource.Archived || rec.WorkspaceID != c.WorkspaceID) {
-		return nil, fault.New(fault.NotFound, "there is no such prompt").WithParam("promptId")
+		return nil, fault.New(fault.NotFound, "the prompt does not exist").WithParam("promptId")
 	}
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 		Create: promptIn{}, Update: promptPatch{}, PreparedFields: promptFields,
 		Filters: []resource.Filter{searchFilter(), collectionFilter()},
 		Select:  selectCollected,
-		Views:   []resource.Param{{Name: "version", Doc: "number of a version, latest, or a label; absent: the published one"}},
+		Views:   []resource.Param{{Name: "version", Doc: "Version number, latest, or a label; defaults to the published version"}},
 		Prepare: preparePrompt,
 		Refs: []resource.Ref[prompt.Prompt]{
 			{Kind: prompt.PartialKind, All: func(_ context.Context, _ *resource.Call, r *resource.Row[prompt.Prompt]) ([]*resource.Record, error) {
@@ -49,11 +49,11 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 				Params: versionParam(), Response: promptView{}, Read: getPromptVersion,
 			},
 			{
-				Name: "label", Scope: "update", Method: http.MethodPut, Path: "/versions/{versionId}", ID: "labelPromptVersion", Summary: "Give a label to a version of a prompt",
+				Name: "label", Scope: "update", Method: http.MethodPut, Path: "/versions/{versionId}", ID: "labelPromptVersion", Summary: "Label a version of a prompt",
 				Params: versionParam(), Body: labelVersionIn{}, Run: labelPromptVersion,
 			},
 			{
-				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPrompt", Summary: "Make a version the one that runs",
+				Name: "publish", Method: http.MethodPut, Path: "/makeDefault", ID: "publishPrompt", Summary: "Publish a version, so that calls run it",
 				Body: publishIn{}, Run: publishPrompt,
 			},
 		},
@@ -62,16 +62,16 @@ func (k deps) prompts() *resource.Kind[prompt.Prompt, promptView] {
 
 // labelVersionIn is the body of a labelling.
 type labelVersionIn struct {
-	LabelID *string `json:"label_id" nullable:"true" format:"uuid" doc:"the label moves to this version; null takes all labels off it"`
+	LabelID *string `json:"label_id" nullable:"true" format:"uuid" doc:"Label to move to this version; null removes all labels from the version"`
 }
 
 // publishIn is the body of a publication.
 type publishIn struct {
-	Version int `json:"version" minimum:"1" doc:"number of the version"`
+	Version int `json:"version" minimum:"1" doc:"Number of the version"`
 }
 
 func versionParam() []resource.Param {
-	return []resource.Param{{Name: "versionId", Doc: "id of the version", Format: "uuid"}}
+	return []resource.Param{{Name: "versionId", Doc: "Id of the version", Format: "uuid"}}
 }
 
 func targetOf(c *resource.Call, workspaceID string) access.Target {
@@ -82,7 +82,7 @@ func targetOf(c *resource.Call, workspaceID string) access.Target {
 // has to look the collection up.
 func collectionFilter() resource.Filter {
 	return resource.Filter{
-		Param: resource.Param{Name: "collection_id", Doc: "id or slug of a collection"},
+		Param: resource.Param{Name: "collection_id", Doc: "Id or slug of a collection"},
 		Apply: func(*resource.Call, string, *resource.Query) error { return nil },
 	}
 }

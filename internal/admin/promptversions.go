@@ -84,11 +84,11 @@ func listPromptVersions(ctx context.Context, c *resource.Call, r resource.Row[pr
 func versionByID(ctx context.Context, c *resource.Call, promptID string) (*resource.Row[prompt.Version], error) {
 	id := c.Path("versionId")
 	if !ident.ValidID(id) {
-		return nil, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam("versionId")
+		return nil, fault.New(fault.InvalidParameter, "must be a UUID").WithParam("versionId")
 	}
 	r, err := live[prompt.Version](ctx, c.Reader, prompt.VersionKind, id)
 	if fault.Has(err, fault.NotFound) || err == nil && r.Value.PromptID != promptID {
-		return nil, fault.New(fault.NotFound, "the prompt has no such version").WithParam("versionId")
+		return nil, fault.New(fault.NotFound, "the prompt does not have this version").WithParam("versionId")
 	}
 	return r, err
 }

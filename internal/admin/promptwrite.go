@@ -84,7 +84,7 @@ func checkVirtualKey(ctx context.Context, c *resource.Call, workspaceID string) 
 			return err
 		}
 	}
-	return fault.New(fault.ReferenceMissing, "there is no provider or virtual key of that slug in the workspace").WithParam("virtual_key")
+	return fault.New(fault.ReferenceMissing, "the workspace does not have a provider or virtual key with this slug").WithParam("virtual_key")
 }
 
 // noteOnVersion changes the published version in place.

@@ -39,13 +39,13 @@ func (k deps) providers() *resource.Kind[credential.Provider, providerView] {
 // providerIn is the body of a creation.
 type providerIn struct {
 	Name          string              `json:"name" minLength:"1" maxLength:"255"`
-	IntegrationID string              `json:"integration_id" doc:"slug or id of an integration that the workspace may use"`
-	WorkspaceID   string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Slug          string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
+	IntegrationID string              `json:"integration_id" doc:"Slug or id of an integration that the workspace may use"`
+	WorkspaceID   string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Slug          string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
 	Note          *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	Tags          map[string]string   `json:"tags,omitempty" nullable:"true"`
-	ExpiresAt     *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
-	Pricing       *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the integration or price list says"`
+	ExpiresAt     *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
+	Pricing       *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices of the integration or price list"`
 	UsageLimits   *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
 	RateLimits    []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
@@ -56,11 +56,11 @@ type providerPatch struct {
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	Tags        map[string]string   `json:"tags,omitempty" nullable:"true"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
-	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
-	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
-	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
+	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 // providerView is a provider as clients see it.
@@ -69,10 +69,10 @@ type providerView struct {
 	Slug          string               `json:"slug"`
 	Name          string               `json:"name"`
 	WorkspaceID   string               `json:"workspace_id" format:"uuid"`
-	IntegrationID string               `json:"integration_id" doc:"slug of the integration"`
+	IntegrationID string               `json:"integration_id" doc:"Slug of the integration"`
 	Note          *string              `json:"note" nullable:"true"`
 	Tags          map[string]string    `json:"tags"`
-	Pricing       string               `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
+	Pricing       string               `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
 	Status        string               `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits   nullable[budgetView] `json:"usage_limits"`
 	RateLimits    []quota.Rate         `json:"rate_limits" nullable:"true"`
@@ -141,7 +141,7 @@ func findIntegration(ctx context.Context, c *resource.Call, r *resource.Row[cred
 	case err == nil && c.Principal.IsOrgWide():
 		return nil, fault.New(fault.ReferenceMissing, "the integration is not enabled for the workspace").WithParam("integration_id")
 	case err == nil || fault.Has(err, fault.ReferenceMissing):
-		return nil, fault.New(fault.ReferenceMissing, "there is no such integration that the workspace may use").WithParam("integration_id")
+		return nil, fault.New(fault.ReferenceMissing, "the integration does not exist, or the workspace does not have access to it").WithParam("integration_id")
 	}
 	return nil, err
 }
@@ -153,7 +153,7 @@ func free(ctx context.Context, from resource.Reader, kind string, r resource.Rec
 	case fault.Has(err, fault.NotFound):
 		return nil
 	case err == nil && other.WorkspaceID == r.WorkspaceID && other.Status != resource.Archived:
-		return fault.New(fault.Conflict, "a provider or virtual key of the workspace has this slug").WithParam("slug")
+		return fault.New(fault.Conflict, "a provider or virtual key of the workspace already has this slug").WithParam("slug")
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (k deps) makeProvider(ctx context.Context, tx resource.Tx, c *resource.Call
 		return err
 	}
 	if taken && slug != "" {
-		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace has the slug %q", slug).WithParam("default_provider_slug")
+		return fault.Newf(fault.InvalidParameter, "a provider or virtual key of the workspace already has the slug %q", slug).WithParam("default_provider_slug")
 	}
 	if taken {
 		r.Slug = ident.NewSlug(integration.Slug[:min(len(integration.Slug), 240)])

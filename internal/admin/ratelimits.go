@@ -45,11 +45,11 @@ func (k deps) prepareRateLimit(ctx context.Context, c *resource.Call, ch *resour
 // rateLimitIn is the body of a creation.
 type rateLimitIn struct {
 	PolicyIn
-	Type  string `json:"type" enum:"requests,tokens" doc:"what is counted"`
-	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"window: minute, hour, day or week, in UTC"`
-	Value int64  `json:"value" minimum:"1" doc:"most that is allowed in a window"`
+	Type  string `json:"type" enum:"requests,tokens" doc:"Measure of the limit"`
+	Unit  string `json:"unit" enum:"rpm,rph,rpd,rpw" doc:"Window: minute, hour, day or week, in UTC"`
+	Value int64  `json:"value" minimum:"1" doc:"Maximum in a window"`
 
-	Target string `json:"target,omitempty" enum:"llm,mcp_tools" default:"llm" doc:"calls of models, or of tools"`
+	Target string `json:"target,omitempty" enum:"llm,mcp_tools" default:"llm" doc:"Model calls, or tool calls"`
 }
 
 // rateLimitPatch is the body of an update: type, target and group_by cannot change.

@@ -25,44 +25,44 @@ var rerateScopes = []access.Scope{"organisation_integrations.update"}
 // that it takes and is ours.
 func (k deps) rerating() resource.Resource {
 	return resource.Operations{{
-		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at the prices of now, and correct budgets", Tag: "Models",
+		Method: http.MethodPost, Path: "/model-configs/pricing/re-rate", ID: "reRate", Summary: "Bill recorded requests again at current prices, and correct budgets", Tag: "Models",
 		Scopes: rerateScopes, Body: rerateIn{}, Response: rerateView{}, Audited: "integrations", Action: "manage", Run: k.reRate,
 	}}
 }
 
 type rerateIn struct {
-	From        time.Time `json:"time_of_generation_min" doc:"beginning of the range, inclusive"`
-	To          time.Time `json:"time_of_generation_max" doc:"its end, exclusive; at most 31 days behind the beginning"`
-	DryRun      bool      `json:"dry_run" doc:"true changes nothing"`
-	WorkspaceID string    `json:"workspace_id,omitempty" doc:"id or slug; absent: all workspaces"`
-	Provider    string    `json:"ai_org,omitempty" maxLength:"256" doc:"id of a provider: openai"`
-	Model       string    `json:"ai_model,omitempty" maxLength:"256" doc:"as it was asked of the provider"`
-	Integration string    `json:"integration_id,omitempty" maxLength:"256" doc:"id or slug of an integration: requests with saved providers that are of it now"`
+	From        time.Time `json:"time_of_generation_min" doc:"Start of the range, inclusive"`
+	To          time.Time `json:"time_of_generation_max" doc:"End of the range, exclusive; at most 31 days after the start"`
+	DryRun      bool      `json:"dry_run" doc:"true does not change anything"`
+	WorkspaceID string    `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; absent: all workspaces"`
+	Provider    string    `json:"ai_org,omitempty" maxLength:"256" doc:"Id of a provider, for example openai"`
+	Model       string    `json:"ai_model,omitempty" maxLength:"256" doc:"Model requested from the provider"`
+	Integration string    `json:"integration_id,omitempty" maxLength:"256" doc:"Id or slug of an integration: requests with saved providers that currently belong to it"`
 }
 
 // rerateView is what came of a re-rating. Amounts are exact.
 type rerateView struct {
 	Object     string             `json:"object" enum:"re_rating"`
-	ID         string             `json:"id" format:"uuid" doc:"corrections in the log name it as operation_id"`
+	ID         string             `json:"id" format:"uuid" doc:"Id of the re-rating; corrections in the log refer to it as operation_id"`
 	DryRun     bool               `json:"dry_run"`
 	From       resource.Stamp     `json:"time_of_generation_min"`
 	To         resource.Stamp     `json:"time_of_generation_max"`
-	Currency   string             `json:"currency" enum:"USD" doc:"of all amounts: dollars"`
-	Attempts   int                `json:"attempts" doc:"that were billed again"`
-	Changed    int                `json:"changed" doc:"those of them that cost something else"`
-	Unpriced   int                `json:"unpriced" doc:"those of them that stay as they are because their price is not known, or not all of it"`
-	Left       int                `json:"left" doc:"attempts that stay as they are because it is not known what they used, which budgets they were charged to, or what their provider pays: those that a crash cut off, those of older versions, and those of removed providers"`
-	CostBefore number             `json:"cost_before" doc:"of the attempts together"`
+	Currency   string             `json:"currency" enum:"USD" doc:"Currency of all amounts: dollars"`
+	Attempts   int                `json:"attempts" doc:"Number of attempts that were billed again"`
+	Changed    int                `json:"changed" doc:"Number of attempts whose cost changed"`
+	Unpriced   int                `json:"unpriced" doc:"Number of attempts left unchanged because their price is unknown or incomplete"`
+	Left       int                `json:"left" doc:"Number of attempts left unchanged because their usage, budgets or provider prices are unknown: attempts cut off by a crash, of older versions, or of removed providers"`
+	CostBefore number             `json:"cost_before" doc:"Total cost of the attempts"`
 	CostAfter  number             `json:"cost_after"`
 	Difference number             `json:"difference"`
-	Changes    []rerateChangeView `json:"changes" nullable:"false" doc:"the first 100"`
+	Changes    []rerateChangeView `json:"changes" nullable:"false" doc:"First 100 changes"`
 }
 
 // rerateChangeView is an attempt that costs something else.
 type rerateChangeView struct {
 	LogID         string         `json:"log_id" format:"uuid"`
 	CreatedAt     resource.Stamp `json:"created_at"`
-	CostBefore    number         `json:"cost_before" doc:"what budgets were charged"`
+	CostBefore    number         `json:"cost_before" doc:"Amount charged to budgets"`
 	CostAfter     number         `json:"cost_after"`
 	VersionBefore string         `json:"price_version_before"`
 	VersionAfter  string         `json:"price_version_after"`
@@ -111,7 +111,7 @@ func (k deps) rerateOrder(ctx context.Context, c *resource.Call) (o rerate.Order
 	if name := c.Sent.Text("integration_id"); name != "" {
 		integration, err := resource.FindByName(ctx, c.Reader, credential.IntegrationKind, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 		if fault.Has(err, fault.NotFound) {
-			return o, fault.New(fault.ReferenceMissing, "there is no such integration").WithParam("integration_id")
+			return o, fault.New(fault.ReferenceMissing, "the integration does not exist").WithParam("integration_id")
 		}
 		if err != nil {
 			return o, err
@@ -150,11 +150,11 @@ func viewRerating(o *rerate.Order, out *rerate.Outcome, dry bool) rerateView {
 
 // logCorrection is what a re-rating changed of an attempt.
 type logCorrection struct {
-	Operation      string         `json:"operation_id" format:"uuid" doc:"id of the re-rating"`
+	Operation      string         `json:"operation_id" format:"uuid" doc:"Id of the re-rating"`
 	CorrectedAt    resource.Stamp `json:"corrected_at"`
-	By             string         `json:"corrected_by" doc:"id of the user or API key"`
-	CostBefore     number         `json:"cost_before" doc:"US dollars, exact: what budgets were charged"`
-	UnpricedBefore string         `json:"cost_unpriced_before,omitempty" doc:"why there was no cost, or only a part of it"`
+	By             string         `json:"corrected_by" doc:"Id of the user or API key"`
+	CostBefore     number         `json:"cost_before" doc:"Amount charged to budgets, in exact US dollars"`
+	UnpricedBefore string         `json:"cost_unpriced_before,omitempty" doc:"Reason for the missing or partial cost"`
 	TermsBefore    string         `json:"cost_terms_before,omitempty"`
 	VersionBefore  string         `json:"price_version_before,omitempty"`
 	CostAfter      number         `json:"cost_after"`

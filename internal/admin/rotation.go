@@ -15,20 +15,20 @@ import (
 // Source: contract/identity-and-governance.md section 5.
 func (k deps) rotation() resource.Action[keys.Key] {
 	return resource.Action[keys.Key]{
-		Name: "rotate", Method: http.MethodPost, Path: "/rotate", ID: "rotateApiKey", Summary: "Give an API key a new value",
+		Name: "rotate", Method: http.MethodPost, Path: "/rotate", ID: "rotateApiKey", Summary: "Rotate the value of an API key",
 		Body: rotateIn{}, Optional: true, Response: rotateReceipt{}, Run: k.rotate,
 	}
 }
 
 type rotateIn struct {
-	Period      int64  `json:"key_transition_period_ms,omitempty" minimum:"1800000" maximum:"31536000000" default:"1800000" doc:"how long the old value stays valid"`
-	WorkspaceID string `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
+	Period      int64  `json:"key_transition_period_ms,omitempty" minimum:"1800000" maximum:"31536000000" default:"1800000" doc:"Milliseconds for which the old value stays valid"`
+	WorkspaceID string `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
 }
 
 type rotateReceipt struct {
 	ID      string         `json:"id" format:"uuid"`
-	Key     string         `json:"key" doc:"the new raw key; it is shown once"`
-	Expires resource.Stamp `json:"key_transition_expires_at" doc:"end of the old value"`
+	Key     string         `json:"key" doc:"New raw key; returned only once"`
+	Expires resource.Stamp `json:"key_transition_expires_at" doc:"Time when the old value expires"`
 }
 
 func (k deps) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *resource.Edit[keys.Key]) (any, error) {
@@ -37,7 +37,7 @@ func (k deps) rotate(_ context.Context, _ resource.Tx, c *resource.Call, ch *res
 	}
 	old := ch.Old.Value
 	if p := old.Previous; p != nil && p.Until != nil && c.Now.Before(*p.Until) {
-		return nil, fault.New(fault.Conflict, "the transition of the last rotation is not over yet")
+		return nil, fault.New(fault.Conflict, "the transition of the last rotation has not ended yet")
 	}
 	period := old.Rotation.Transition()
 	if c.Sent.Has("key_transition_period_ms") {

@@ -17,9 +17,9 @@ import (
 // secretMappingIn is a mapping as clients send and see it.
 // Source: contract/identity-and-governance.yaml, SecretMapping.
 type secretMappingIn struct {
-	Target    string  `json:"target_field" minLength:"1" maxLength:"255" doc:"key, or a field of the provider with its prefix: configurations.<field> of an integration, model_config.<field> of a virtual key"`
-	Reference string  `json:"secret_reference_id" minLength:"1" maxLength:"255" doc:"id or slug of a secret reference that the workspace may use"`
-	Key       *string `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"beats that of the reference"`
+	Target    string  `json:"target_field" minLength:"1" maxLength:"255" doc:"key, or a provider field with its prefix: configurations.<field> of an integration, model_config.<field> of a virtual key"`
+	Reference string  `json:"secret_reference_id" minLength:"1" maxLength:"255" doc:"Id or slug of a secret reference that the workspace may use"`
+	Key       *string `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"Takes precedence over the secret_key of the reference"`
 	Format    *string `json:"value_format,omitempty" nullable:"true" enum:"string,json"`
 }
 
@@ -117,13 +117,13 @@ func (s secrets) mappable(name, path string) (string, error) {
 	}
 	field, known := s.find(name)
 	if !known || field == customHost || field == customHeaders {
-		return "", fault.Newf(fault.InvalidParameter, "%s has no such field to map", s.spec.ID).WithParam(path + ".target_field")
+		return "", fault.Newf(fault.InvalidParameter, "%s does not have this field to map", s.spec.ID).WithParam(path + ".target_field")
 	}
 	return field, nil
 }
 
 func noReference(path string) error {
-	return fault.New(fault.InvalidParameter, "there is no such secret reference that the workspace may use").WithParam(path + ".secret_reference_id")
+	return fault.New(fault.InvalidParameter, "the secret reference does not exist, or the workspace does not have access to it").WithParam(path + ".secret_reference_id")
 }
 
 // stand puts something in the place of what mappings bring at call time, so that the

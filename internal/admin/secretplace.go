@@ -23,7 +23,7 @@ func (s secrets) checkHostUnchanged(sent resource.Sent, fields map[string]json.R
 		return nil
 	}
 	if path := s.unsentSecretPath(v, sent, fields, mappings); path != "" {
-		return fault.Newf(fault.InvalidParameter, "%s leads to another host: send this again", s.moved(before, v)).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "%s points to another host; send this field again", s.moved(before, v)).WithParam(path)
 	}
 	return nil
 }

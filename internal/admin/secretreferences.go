@@ -36,16 +36,16 @@ func (k deps) secretReferences() resource.Resource {
 
 // secretReferenceIn is the body of a creation.
 type secretReferenceIn struct {
-	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"that of the API key"`
+	OrganisationID string            `json:"organisation_id,omitempty" format:"uuid" doc:"Organisation of the API key"`
 	Name           string            `json:"name" minLength:"1" maxLength:"255"`
-	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Slug           string            `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Description    *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
 	ManagerType    string            `json:"manager_type" enum:"aws_sm,azure_kv,hashicorp_vault"`
-	AuthConfig     map[string]any    `json:"auth_config" writeOnly:"true" doc:"by manager: aws_auth_type, azure_auth_mode or vault_auth_type and the fields that go with it"`
-	SecretPath     string            `json:"secret_path" minLength:"1" maxLength:"1024" doc:"name or path of the secret in the manager"`
-	SecretKey      *string           `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"member of the secret, when it is an object"`
-	AllowAll       *bool             `json:"allow_all_workspaces,omitempty" doc:"true unless allowed_workspaces is there"`
-	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"ids or slugs of the workspaces that may use it"`
+	AuthConfig     map[string]any    `json:"auth_config" writeOnly:"true" doc:"Fields by manager: aws_auth_type, azure_auth_mode or vault_auth_type, and the fields that it requires"`
+	SecretPath     string            `json:"secret_path" minLength:"1" maxLength:"1024" doc:"Name or path of the secret in the manager"`
+	SecretKey      *string           `json:"secret_key,omitempty" nullable:"true" maxLength:"255" doc:"Member of a secret that is an object"`
+	AllowAll       *bool             `json:"allow_all_workspaces,omitempty" doc:"Defaults to true unless allowed_workspaces is sent"`
+	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"Ids or slugs of the workspaces that may use it"`
 	Tags           map[string]string `json:"tags,omitempty" nullable:"true"`
 }
 
@@ -53,11 +53,11 @@ type secretReferenceIn struct {
 type secretReferencePatch struct {
 	Name        string            `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Description *string           `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	AuthConfig  map[string]any    `json:"auth_config,omitempty" writeOnly:"true" doc:"laid over the present fields; null takes one away"`
+	AuthConfig  map[string]any    `json:"auth_config,omitempty" writeOnly:"true" doc:"Merged into the present fields; null removes a field"`
 	SecretPath  string            `json:"secret_path,omitempty" minLength:"1" maxLength:"1024"`
 	SecretKey   *string           `json:"secret_key,omitempty" nullable:"true" maxLength:"255"`
-	AllowAll    *bool             `json:"allow_all_workspaces,omitempty" doc:"true takes the list of workspaces away"`
-	Allowed     []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"replaces the list"`
+	AllowAll    *bool             `json:"allow_all_workspaces,omitempty" doc:"true removes the list of workspaces"`
+	Allowed     []string          `json:"allowed_workspaces,omitempty" nullable:"false" minItems:"1" maxItems:"1000" doc:"Replaces the list"`
 	Tags        map[string]string `json:"tags,omitempty" nullable:"true"`
 }
 
@@ -76,10 +76,10 @@ type secretReferenceView struct {
 	SecretPath     string            `json:"secret_path,omitempty"`
 	SecretKey      *string           `json:"secret_key,omitempty"`
 	AllowAll       *bool             `json:"allow_all_workspaces,omitempty"`
-	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" doc:"slugs; absent when all are allowed"`
+	Allowed        []string          `json:"allowed_workspaces,omitempty" nullable:"false" doc:"Slugs; absent when all are allowed"`
 	Tags           map[string]string `json:"tags,omitempty"`
 	CreatedBy      string            `json:"created_by,omitempty"`
-	AuthConfig     map[string]string `json:"auth_config,omitempty" doc:"a secret member x is shown masked, as masked_x"`
+	AuthConfig     map[string]string `json:"auth_config,omitempty" doc:"Fields; a secret member x is returned masked, as masked_x"`
 }
 
 func (k deps) viewSecretReference(ctx context.Context, c *resource.Call, r resource.Row[credential.SecretReference], detail bool) (secretReferenceView, error) {

@@ -91,7 +91,7 @@ func (k deps) prepareAuth(ch *resource.Edit[credential.SecretReference]) error {
 	if ch.Old != nil && raw != "" && before[path[strings.LastIndexByte(path, '.')+1:]] != raw {
 		for name := range auth {
 			if credential.HidesAuth(name) && !slices.Contains(named, name) {
-				return fault.New(fault.InvalidParameter, "the address leads to another host: send the secret again").WithParam("auth_config." + name)
+				return fault.New(fault.InvalidParameter, "the address points to another host; send the secret again").WithParam("auth_config." + name)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func sentAuth(raw json.RawMessage, stored map[string]string) (sent map[string]*s
 		raw = encode(fields)
 	}
 	if json.Unmarshal(raw, &sent) != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is an object of texts").WithParam("auth_config")
+		return nil, fault.New(fault.InvalidParameter, "must be an object of strings").WithParam("auth_config")
 	}
 	return sent, nil
 }
@@ -135,7 +135,7 @@ func (k deps) checkManagerURL(m credential.Manager, auth map[string]string, raw,
 	if to := credential.IdentityAddress(m, auth); to == "" || k.Guard.TakesStoredKeys(to) {
 		return nil
 	}
-	return fault.New(fault.AddressRefused, "this way to sign in sends a token of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS").WithParam(path)
+	return fault.New(fault.AddressRefused, "this sign-in method sends a token of the gateway itself; the operator must list its host and port in STORED_KEY_HOSTS").WithParam(path)
 }
 
 // allowWorkspaces settles which workspaces may use the reference.
@@ -151,7 +151,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 	}
 	switch {
 	case all != nil && *all && names != nil:
-		return fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those in allowed_workspaces").WithParam("allowed_workspaces")
+		return fault.New(fault.InvalidParameter, "set allow_all_workspaces or allowed_workspaces, not both").WithParam("allowed_workspaces")
 	case all != nil && *all:
 		s.All, s.Workspaces = true, nil
 	case names != nil:
@@ -161,7 +161,7 @@ func allowWorkspaces(ctx context.Context, c *resource.Call, ch *resource.Edit[cr
 		}
 		s.All, s.Workspaces = false, ids
 	case all != nil && len(s.Workspaces) == 0:
-		return fault.New(fault.InvalidParameter, "name the workspaces that may use it").WithParam("allowed_workspaces")
+		return fault.New(fault.InvalidParameter, "must list at least one workspace that may use it").WithParam("allowed_workspaces")
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func findWorkspaceIDs(ctx context.Context, c *resource.Call, names []string, fie
 	for i, name := range names {
 		workspace, err := findWorkspace(ctx, c.Reader, c.OrgID, name)
 		if fault.Has(err, fault.NotFound) {
-			return nil, fault.New(fault.InvalidParameter, "there is no such workspace").WithParam(fmt.Sprintf("%s[%d]", field, i))
+			return nil, fault.New(fault.InvalidParameter, "the workspace does not exist").WithParam(fmt.Sprintf("%s[%d]", field, i))
 		}
 		if err != nil {
 			return nil, err
@@ -193,7 +193,7 @@ func canArchiveSecretReference(ctx context.Context, c *resource.Call, r *resourc
 			return err
 		}
 		if len(rows) > 0 {
-			return fault.Newf(fault.InvalidRequest, "it is still in use by %d %s(s), for example %s", len(rows), user.title, rows[0].ShownSlug())
+			return fault.Newf(fault.InvalidRequest, "still in use by %d %s(s), for example %s; remove these references first", len(rows), user.title, rows[0].ShownSlug())
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ type values map[string]json.RawMessage
 func (k deps) findSpec(id, field string) (*provider.Spec, error) {
 	spec, ok := k.Specs.Find(id)
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "there is no such provider").WithParam(field)
+		return nil, fault.New(fault.InvalidParameter, "the provider does not exist").WithParam(field)
 	}
 	return spec, nil
 }
@@ -105,7 +105,7 @@ func (s secrets) sealSent(ctx context.Context, c *resource.Call, sent resource.S
 		}
 	}
 	if s.spec.Auth.Scheme == "header" && !wire.ValidValue(text(v[provider.Key])) { // it would be refused at every call
-		return fault.New(fault.InvalidParameter, "has control characters, such as the end of a line; a header cannot hold it").WithParam("key")
+		return fault.New(fault.InvalidParameter, "must not contain control characters such as line breaks, because it is sent in a header").WithParam("key")
 	}
 	*to.masked = s.masked(v)
 	*to.key, *to.fields, err = s.seal(v)
@@ -189,7 +189,7 @@ func (s secrets) add(v values, sent map[string]json.RawMessage, mappings []seale
 			nulled = append(nulled, f)
 		case string(raw) == "null":
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "%s has no such field", s.spec.ID).WithParam(s.fieldPath(name))
+			return fault.Newf(fault.InvalidParameter, "%s does not have this field", s.spec.ID).WithParam(s.fieldPath(name))
 		case f == deploymentsField:
 			v[f] = plainDeployments(raw)
 		default:
@@ -274,7 +274,7 @@ func (s secrets) check(v values) error {
 	if raw, ok := v[customHeaders]; ok {
 		var headers map[string]string
 		if json.Unmarshal(raw, &headers) != nil {
-			return fault.New(fault.InvalidParameter, "the value is an object of strings").WithParam(s.fieldPath(customHeaders))
+			return fault.New(fault.InvalidParameter, "must be an object of strings").WithParam(s.fieldPath(customHeaders))
 		}
 	}
 	ready := s.ready(v)
@@ -314,12 +314,12 @@ func (s secrets) blame(f *fault.Error, provided provider.Values) error {
 			path = provider.Key
 		}
 		if provided[field.Name] == "" {
-			return fault.Newf(fault.InvalidParameter, "%s needs %s", s.spec.ID, field.Name).WithParam(path)
+			return fault.Newf(fault.InvalidParameter, "%s requires %s", s.spec.ID, field.Name).WithParam(path)
 		}
 		return fault.New(fault.InvalidParameter, f.Text()).WithParam(path)
 	}
 	if f.Param == "x-gateway-custom-host" {
-		return fault.Newf(fault.InvalidParameter, "%s needs a custom host, for it has no public address", s.spec.ID).WithParam(s.fieldPath(customHost))
+		return fault.Newf(fault.InvalidParameter, "%s requires a custom host because it does not have a public address", s.spec.ID).WithParam(s.fieldPath(customHost))
 	}
 	return f
 }

@@ -16,7 +16,7 @@ const maxIDs = 100
 // them up.
 func namesFilter(param string) resource.Filter {
 	return resource.Filter{
-		Param: resource.Param{Name: param, Doc: "ids or slugs with commas, at most 100"},
+		Param: resource.Param{Name: param, Doc: "Ids or slugs separated by commas, at most 100"},
 		Apply: func(*resource.Call, string, *resource.Query) error { return nil },
 	}
 }
@@ -31,7 +31,7 @@ func filterByNames(param, kind string) func(ctx context.Context, c *resource.Cal
 		}
 		names := strings.FieldsFunc(requested, func(r rune) bool { return r == ',' || r == ' ' })
 		if len(names) > maxIDs {
-			return fault.Newf(fault.InvalidParameter, "at most %d ids", maxIDs).WithParam(param)
+			return fault.Newf(fault.InvalidParameter, "must not have more than %d ids", maxIDs).WithParam(param)
 		}
 		q.IDs = []string{}
 		for _, name := range names {

@@ -28,7 +28,7 @@ const (
 func (k deps) sessions() resource.Resource {
 	return resource.Operations{
 		{
-			Method: http.MethodPost, Path: "/auth/login", ID: "login", Summary: "Sign in with e-mail and password", Tag: "Sessions",
+			Method: http.MethodPost, Path: "/auth/login", ID: "login", Summary: "Sign in with email and password", Tag: "Sessions",
 			Public: true, Body: loginIn{}, Response: loginOut{}, Audited: "auth", Action: "login", Run: k.login,
 		},
 		{
@@ -36,7 +36,7 @@ func (k deps) sessions() resource.Resource {
 			Scopes: anySessionScopes, Anywhere: true, Audited: "auth", Action: "logout", Run: k.logout,
 		},
 		{
-			Method: http.MethodGet, Path: "/auth/self", ID: "getSelf", Summary: "Read who is signed in and what they may do", Tag: "Sessions",
+			Method: http.MethodGet, Path: "/auth/self", ID: "getSelf", Summary: "Get the signed-in user and their permissions", Tag: "Sessions",
 			Scopes: anySessionScopes, Anywhere: true, Response: selfView{}, Run: k.self,
 		},
 		{
@@ -44,7 +44,7 @@ func (k deps) sessions() resource.Resource {
 			Scopes: anySessionScopes, Anywhere: true, Audited: "auth", Action: "logout", Run: k.endSessions,
 		},
 		{
-			Method: http.MethodPut, Path: "/auth/password", ID: "updatePassword", Summary: "Change the own password; all other sessions end", Tag: "Sessions",
+			Method: http.MethodPut, Path: "/auth/password", ID: "updatePassword", Summary: "Change your password; all other sessions are signed out", Tag: "Sessions",
 			Scopes: anySessionScopes, Anywhere: true, Body: passwordIn{}, Audited: "auth", Action: "update", Run: k.putPassword,
 		},
 	}
@@ -57,11 +57,11 @@ var anySessionScopes = []access.Scope{"workspaces.list"}
 type loginIn struct {
 	Email          string `json:"email" maxLength:"254"`
 	Password       string `json:"password" maxLength:"1024"`
-	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"for an address that several organisations know"`
+	OrganisationID string `json:"organisation_id,omitempty" format:"uuid" doc:"Required for an email address that several organisations use"`
 }
 
 type loginOut struct {
-	Token     string         `json:"token" doc:"of the session; the cookie holds it too. Send it as a bearer token"`
+	Token     string         `json:"token" doc:"Session token, also set as a cookie; send it as a bearer token"`
 	ExpiresAt resource.Stamp `json:"expires_at"`
 	UserID    string         `json:"user_id" format:"uuid"`
 	Object    string         `json:"object" enum:"session"`
@@ -75,21 +75,21 @@ type passwordIn struct {
 // errBadLogin is the one answer to a login that fails, whatever the reason. It names the cure of
 // an address that several organisations know, because nobody is told that it is one.
 func errBadLogin() error {
-	return fault.New(fault.Unauthenticated, "the e-mail address or the password is wrong; who belongs to several organisations names one (organisation_id)")
+	return fault.New(fault.Unauthenticated, "wrong email or password; if you belong to several organisations, send organisation_id")
 }
 
 // login opens a session. A stranger learns neither from the answer nor from its time
 // whether an address is known.
 func (k deps) login(ctx context.Context, c *resource.Call) (any, error) {
 	if !k.LocalLogin {
-		return nil, fault.New(fault.FeatureOff, "people sign in through the identity provider on this deployment (AUTH_MODE)")
+		return nil, fault.New(fault.FeatureOff, "this deployment signs users in through its identity provider (AUTH_MODE)")
 	}
 	email, err := Email(c.Sent.Text("email"), "email")
 	if err != nil {
 		return nil, err
 	}
 	if err := http.NewCrossOriginProtection().Check(c.Request()); err != nil { // it would sign the browser in as somebody else
-		return nil, fault.New(fault.Forbidden, "another site sent this request").WithCause(err)
+		return nil, fault.New(fault.Forbidden, "cross-site request rejected").WithCause(err)
 	}
 	account, pair, remote := identity.AccountOf(email), identity.PairOf(email, c.Remote()), identity.NetworkOf(c.Remote())
 	if err := k.Throttle.Allow(c.Now, account, pair); err != nil {
@@ -274,7 +274,7 @@ func longestSession(ctx context.Context, from resource.Reader, orgID string) (ti
 // noPasswords refuses who comes by a password where the organisation takes none.
 // Source: contract/identity-and-governance.yaml, AuthSettings.sso_only.
 func noPasswords() error {
-	return fault.New(fault.Unauthenticated, "people of this organisation sign in through its identity provider alone (sso_only)")
+	return fault.New(fault.Unauthenticated, "this organisation requires single sign-on (sso_only)")
 }
 
 // Session finds who a request comes from when it carries the token of a session, as a
@@ -288,7 +288,7 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 	}
 	if byCookie {
 		if err := http.NewCrossOriginProtection().Check(r); err != nil {
-			return nil, true, fault.New(fault.Forbidden, "another site sent this request").WithCause(err)
+			return nil, true, fault.New(fault.Forbidden, "cross-site request rejected").WithCause(err)
 		}
 	}
 	rows, err := rowsOf[identity.Session](ctx, from, resource.Query{
@@ -298,7 +298,7 @@ func Session(ctx context.Context, from resource.Reader, hasher *keys.Hasher, clo
 		return nil, true, err
 	}
 	if len(rows) == 0 {
-		return nil, true, fault.New(fault.Unauthenticated, "the session is over; sign in again")
+		return nil, true, fault.New(fault.Unauthenticated, "your session has expired; sign in again")
 	}
 	s := rows[0]
 	longest, err := longestSession(ctx, from, s.OrgID)
@@ -327,7 +327,7 @@ func sessionToken(by Browsers, r *http.Request) (token string, byCookie bool) {
 // signedIn refuses callers that are no session.
 func signedIn(c *resource.Call) error {
 	if c.Principal.Kind != access.BySession {
-		return fault.New(fault.Forbidden, "this is for people who are signed in; an API key is nobody")
+		return fault.New(fault.Forbidden, "only a signed-in user can do this; an API key cannot")
 	}
 	return nil
 }
@@ -383,7 +383,7 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	if login == nil {
-		return nil, fault.New(fault.InvalidRequest, "you have no password here; sign in through the identity provider")
+		return nil, fault.New(fault.InvalidRequest, "your account does not have a password; sign in through the identity provider")
 	}
 	allowed := func() error { return k.Throttle.Allow(c.Now, user.ID) }
 	if err := allowed(); err != nil {
@@ -395,7 +395,7 @@ func (k deps) putPassword(ctx context.Context, c *resource.Call) (any, error) {
 	}
 	if !ok {
 		k.Throttle.Failed(c.Now, user.ID)
-		return nil, fault.New(fault.InvalidParameter, "this is not the present password").WithParam("current_password")
+		return nil, fault.New(fault.InvalidParameter, "must be your current password").WithParam("current_password")
 	}
 	next := c.Sent.Secret("new_password")
 	if err := identity.Check(next, "new_password"); err != nil {

@@ -21,12 +21,12 @@ func refuseSignOn(before, after *tenant.Auth) error {
 		enabled, was bool
 		instead      string
 	}{
-		{"sso_only", after.SSOOnly, before.SSOOnly, "everybody would be locked out; leave it false"},
-		{"sso_type", isSSO(after), isSSO(before), "leave it none and let people sign in with passwords"},
-		{"jwt", after.JWT != nil, before.JWT != nil, "no JWT is accepted; use API keys"},
-		{"scim.enabled", after.SCIM.Enabled, before.SCIM.Enabled, "there are no SCIM routes; use invitations"},
-		{"scim.org_user_management_only_scim", after.SCIM.UsersOnly, before.SCIM.UsersOnly, "nobody could be invited; leave it false"},
-		{"scim.group_based_user_provisioning", after.SCIM.GroupUsers, before.SCIM.GroupUsers, "there are no SCIM routes; use invitations"},
+		{"sso_only", after.SSOOnly, before.SSOOnly, "all users would be locked out; leave it false"},
+		{"sso_type", isSSO(after), isSSO(before), "leave it at none and use password sign-in"},
+		{"jwt", after.JWT != nil, before.JWT != nil, "JWTs are not accepted; use API keys"},
+		{"scim.enabled", after.SCIM.Enabled, before.SCIM.Enabled, "SCIM is not available; use invitations"},
+		{"scim.org_user_management_only_scim", after.SCIM.UsersOnly, before.SCIM.UsersOnly, "invitations would be impossible; leave it false"},
+		{"scim.group_based_user_provisioning", after.SCIM.GroupUsers, before.SCIM.GroupUsers, "SCIM is not available; use invitations"},
 	} {
 		if turned.enabled && !turned.was {
 			return notRunning("auth_settings."+turned.field, turned.instead)
@@ -37,7 +37,7 @@ func refuseSignOn(before, after *tenant.Auth) error {
 
 // notRunning is the fault.NotSupported of a field that would turn on what does not run.
 func notRunning(field, instead string) error {
-	return fault.Newf(fault.NotSupported, "%s cannot be turned on: this version stores it but does not run it yet; %s", field, instead).WithParam(field)
+	return fault.Newf(fault.NotSupported, "%s cannot be enabled: this version stores it but does not support it yet; %s", field, instead).WithParam(field)
 }
 
 // The metadata of SAML. Source: OASIS SAML 2.0 Metadata, saml-metadata-2.0-os.
@@ -61,9 +61,9 @@ func checkSAML(text string) error {
 		case errors.Is(err, io.EOF) && roots == 1 && provides:
 			return nil
 		case errors.Is(err, io.EOF):
-			return bad("the metadata has no IDPSSODescriptor; send the metadata that the identity provider publishes")
+			return bad("the metadata does not have an IDPSSODescriptor; send the metadata that the identity provider publishes")
 		case err != nil:
-			return bad("the metadata is not well-formed XML, or uses entities of its own")
+			return bad("the metadata is not well-formed XML, or defines its own entities")
 		}
 		switch t := token.(type) {
 		case xml.Directive:

@@ -21,7 +21,7 @@ func ApplyUserRights(ctx context.Context, from resource.Reader, p *access.Princi
 		err = fault.New(fault.NotFound, "")
 	}
 	if fault.Has(err, fault.NotFound) {
-		return fault.New(fault.Unauthenticated, "the user does not belong to the organisation any more")
+		return fault.New(fault.Unauthenticated, "the user no longer belongs to the organisation")
 	}
 	if err != nil {
 		return err

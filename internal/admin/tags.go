@@ -15,11 +15,11 @@ const (
 
 func checkTags(tags map[string]string) error {
 	if len(tags) > maxTags {
-		return fault.Newf(fault.InvalidParameter, "there are at most %d tags", maxTags).WithParam("tags")
+		return fault.Newf(fault.InvalidParameter, "must not have more than %d tags", maxTags).WithParam("tags")
 	}
 	for name, v := range tags {
 		if name == "" || len(name) > maxTagText || len(v) > maxTagText {
-			return fault.Newf(fault.InvalidParameter, "the name and the value of a tag have at most %d characters, the name at least one", maxTagText).WithParam("tags")
+			return fault.Newf(fault.InvalidParameter, "tag names and values must not exceed %d characters; names must not be empty", maxTagText).WithParam("tags")
 		}
 	}
 	return nil
@@ -37,11 +37,11 @@ func tagEntries(tags map[string]string) []resource.IndexEntry {
 // tagFilter selects what has all the tags of a JSON object.
 func tagFilter() resource.Filter {
 	return resource.Filter{
-		Param: resource.Param{Name: "tags", Doc: `JSON object, for example {"team":"search"}; all of them must match`},
+		Param: resource.Param{Name: "tags", Doc: `JSON object, for example {"team":"search"}; all tags must match`},
 		Apply: func(_ *resource.Call, v string, q *resource.Query) error {
 			var tags map[string]string
 			if json.Unmarshal([]byte(v), &tags) != nil || len(tags) > maxTags {
-				return fault.New(fault.InvalidParameter, "the value is a JSON object of strings").WithParam("tags")
+				return fault.New(fault.InvalidParameter, "must be a JSON object of strings").WithParam("tags")
 			}
 			q.Index = append(q.Index, tagEntries(tags)...)
 			return nil

@@ -32,9 +32,9 @@ const otlpTypes = "application/json, application/x-protobuf"
 func (k deps) telemetry() resource.Resource {
 	var ops resource.Operations
 	for _, p := range TelemetryPaths() {
-		summary := "Take spans of an application: an ExportTraceServiceRequest, gzip or not"
+		summary := "Ingest spans of an application: an ExportTraceServiceRequest, optionally compressed with gzip"
 		if p.Logs {
-			summary = "Take log records of an application: an ExportLogsServiceRequest, gzip or not"
+			summary = "Ingest log records of an application: an ExportLogsServiceRequest, optionally compressed with gzip"
 		}
 		ops = append(ops, resource.Operation{
 			Method: http.MethodPost, Path: p.Path, ID: p.id, Summary: summary, Tag: "OpenTelemetry", Scopes: []access.Scope{access.LogsWrite},
@@ -50,7 +50,7 @@ func (k deps) telemetry() resource.Resource {
 // Source: OTLP 1.9, "OTLP/HTTP Response"; contract/dataplane.md part 7.
 type telemetryRefusal struct {
 	Status  string              `json:"status,omitempty" enum:"failure"`
-	Message string              `json:"message,omitempty" doc:"what is wrong, and where"`
+	Message string              `json:"message,omitempty" doc:"Problem and its location"`
 	Param   string              `json:"param,omitempty"`
 	Errors  []resource.Problem  `json:"errors,omitempty" nullable:"false"`
 	Error   telemetryRefusalFor `json:"error"`
@@ -61,5 +61,5 @@ type telemetryRefusalFor struct {
 	Type      string  `json:"type,omitempty"`
 	Param     *string `json:"param,omitempty" nullable:"true"`
 	Code      *string `json:"code,omitempty" nullable:"true"`
-	Retryable bool    `json:"retryable,omitempty" doc:"whether trying again can help"`
+	Retryable bool    `json:"retryable,omitempty" doc:"Whether a retry can succeed"`
 }

@@ -88,7 +88,7 @@ func (t *TokenTrail) write(ctx context.Context, r audit.RefusedToken) {
 		err = t.store.InTx(ctx, func(tx resource.Tx) error { return t.trail.Audit(ctx, tx, rowOfToken(orgs[0].ID, r, leftOut)) })
 	}
 	if err != nil || len(orgs) != 1 {
-		t.log.Warn("a refused token is missing in the audit trail", "remote", r.Remote, "method", r.Method, "path", r.Path, "organisations", len(orgs), "error", err)
+		t.log.Warn("cannot audit rejected token", "remote", r.Remote, "method", r.Method, "path", r.Path, "organisations", len(orgs), "error", err)
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 // Source: contract/content-and-observability.yaml, PUT /mcp-servers/{id}/user-access.
 type userAccessIn struct {
 	Users   []userAccessOne `json:"user_access,omitempty" nullable:"false" maxItems:"1000"`
-	Default string          `json:"default_user_access,omitempty" enum:"allow,deny" doc:"of users who are not named; allow until it is set"`
+	Default string          `json:"default_user_access,omitempty" enum:"allow,deny" doc:"Access of users who are not listed; allow by default"`
 }
 
 type userAccessOne struct {
-	UserID  string `json:"user_id" format:"uuid" doc:"of a member of the workspace"`
+	UserID  string `json:"user_id" format:"uuid" doc:"Id of a member of the workspace"`
 	Enabled bool   `json:"enabled"`
 }
 
@@ -30,8 +30,8 @@ type userAccessView struct {
 	FirstName   *string `json:"first_name" nullable:"true"`
 	LastName    *string `json:"last_name" nullable:"true"`
 	Enabled     bool    `json:"enabled"`
-	HasOverride bool    `json:"has_override" doc:"the user was named, so that the default does not count"`
-	Connection  string  `json:"connection_status,omitempty" enum:"connected,not_connected" doc:"of tool servers: whether the user is signed in there"`
+	HasOverride bool    `json:"has_override" doc:"Whether the user has their own setting instead of the default"`
+	Connection  string  `json:"connection_status,omitempty" enum:"connected,not_connected" doc:"Tool servers only: whether the user is signed in there"`
 }
 
 type userAccessList struct {
@@ -52,13 +52,13 @@ const maxUserAccess = 2000
 func (f *serverKind[I, S]) accessActions(idName, stem string) []resource.Action[S] {
 	return []resource.Action[S]{
 		{
-			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + idName + "UserAccess", Summary: "List which members of the workspace may use the server",
-			Query:    append(pagesFrom1(), resource.Param{Name: "search", Doc: "part of the name or e-mail", MaxLength: 255}),
+			Name: "read", Scope: stem + ".read", Method: http.MethodGet, Path: "/user-access", ID: "list" + idName + "UserAccess", Summary: "List the workspace members and their access to the server",
+			Query:    append(pagesFrom1(), resource.Param{Name: "search", Doc: "Part of the name or email address", MaxLength: 255}),
 			Response: userAccessList{}, Read: f.listUserAccess,
 		},
 		{
 			Name: "manage_access", Scope: stem + ".update", Method: http.MethodPut, Path: "/user-access", ID: "update" + idName + "UserAccess",
-			Summary: "Say which members of the workspace may use the server", Body: userAccessIn{}, Response: doneView{}, Run: f.putUserAccess,
+			Summary: "Set which workspace members may use the server", Body: userAccessIn{}, Response: doneView{}, Run: f.putUserAccess,
 		},
 	}
 }
@@ -67,8 +67,8 @@ func (f *serverKind[I, S]) accessActions(idName, stem string) []resource.Action[
 // Source: contract/content-and-observability.yaml, conventions.paging.page_1.
 func pagesFrom1() []resource.Param {
 	return []resource.Param{
-		{Name: "page", Doc: "page number, from 1", Type: "integer", Default: "1", Min: 1, Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page", Type: "integer", Default: "100", Min: 1, Max: 500},
+		{Name: "page", Doc: "Page number, starting at 1", Type: "integer", Default: "1", Min: 1, Max: 1_000_000},
+		{Name: "page_size", Doc: "Rows per page", Type: "integer", Default: "100", Min: 1, Max: 500},
 	}
 }
 
@@ -85,7 +85,7 @@ func pageOf[V any](c *resource.Call, all []V) resource.MoreOf[V] {
 
 func onlyLeaders(c *resource.Call, workspaceID string) error {
 	if !c.Principal.CanManageUsers(workspaceID) {
-		return fault.New(fault.Forbidden, "only admins and managers of the workspace deal with the access of others")
+		return fault.New(fault.Forbidden, "only admins and managers of the workspace can manage the access of others")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 		return nil, err
 	}
 	if len(sent) == 0 && !c.Sent.Has("default_user_access") && !c.ChangesNothing() {
-		return nil, fault.New(fault.InvalidRequest, "name users, or set default_user_access").WithParam("user_access")
+		return nil, fault.New(fault.InvalidRequest, "send user_access or default_user_access").WithParam("user_access")
 	}
 	users, err := memberUsers(ctx, c.Reader, c.OrgID, ch.New.WorkspaceID)
 	if err != nil {
@@ -150,12 +150,12 @@ func (f *serverKind[I, S]) putUserAccess(ctx context.Context, _ resource.Tx, c *
 	}
 	for i, u := range sent {
 		if !members[u.UserID] {
-			return nil, fault.New(fault.ReferenceMissing, "the user is no member of the workspace").WithParam(fmt.Sprintf("user_access[%d].user_id", i))
+			return nil, fault.New(fault.ReferenceMissing, "the user is not a member of the workspace").WithParam(fmt.Sprintf("user_access[%d].user_id", i))
 		}
 		next[u.UserID] = u.Enabled
 	}
 	if len(next) > maxUserAccess {
-		return nil, fault.Newf(fault.InvalidParameter, "at most %d users can be named; set default_user_access for the others", maxUserAccess).WithParam("user_access")
+		return nil, fault.Newf(fault.InvalidParameter, "must not list more than %d users; set default_user_access for the others", maxUserAccess).WithParam("user_access")
 	}
 	*s.users = next
 	if v := c.Sent.Text("default_user_access"); v != "" {

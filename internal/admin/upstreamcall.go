@@ -27,8 +27,8 @@ type trialView struct {
 	StatusCode     *int    `json:"status_code" nullable:"true"`
 	ResponseTimeMS *int64  `json:"response_time_ms" nullable:"true"`
 	URL            *string `json:"url" nullable:"true"`
-	ServerName     string  `json:"server_name" doc:"as the upstream calls itself, else the name here"`
-	Error          *string `json:"error" nullable:"true" doc:"in words of the gateway; the upstream's own stand nowhere"`
+	ServerName     string  `json:"server_name" doc:"Name that the upstream reports, or else the local name"`
+	Error          *string `json:"error" nullable:"true" doc:"Error text of the gateway; the text of the upstream is not returned"`
 	Object         string  `json:"object" enum:"mcp-integration,mcp-server,agent-integration"`
 }
 
@@ -61,7 +61,7 @@ func (k deps) try(ctx context.Context, t trial) (outcome, error) {
 	defer stop()
 	req, err := http.NewRequestWithContext(ctx, t.method, t.url, bytes.NewReader(t.body))
 	if err != nil {
-		return outcome{}, fault.New(fault.InvalidRequest, "the address cannot be used").WithCause(err)
+		return outcome{}, fault.New(fault.InvalidRequest, "the address is invalid").WithCause(err)
 	}
 	req.Header = t.header.Clone()
 	if req.Header.Get("User-Agent") == "" {
@@ -101,8 +101,8 @@ func (k deps) unreached(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) { // it repeats the address, which may carry a key
 		reported = &url.Error{Op: u.Op, URL: sealed.Address(u.URL), Err: u.Err}
 	}
-	k.Log.Info("an upstream that was tried cannot be reached", "error", reported.Error())
-	return fault.New(fault.InvalidRequest, "the server cannot be reached, or did not answer in time").WithCause(err)
+	k.Log.Info("upstream connection test failed", "error", reported.Error())
+	return fault.New(fault.InvalidRequest, "cannot reach the server, or it did not respond in time").WithCause(err)
 }
 
 // firstEvent reads events until one is what is waited for, and returns its data.
@@ -143,9 +143,9 @@ func (v *trialView) setOutcome(out outcome, err error) {
 	case err != nil:
 		v.fails(fault.From(err).Text())
 	case out.status == http.StatusUnauthorized:
-		v.fails("the server asks for a sign-in (status 401)")
+		v.fails("the server requires a sign-in (status 401)")
 	case out.status < 200 || out.status > 299:
-		v.fails(fmt.Sprintf("the server answers with status %d", out.status))
+		v.fails(fmt.Sprintf("the server returned status %d", out.status))
 	default:
 		v.Success = true
 	}

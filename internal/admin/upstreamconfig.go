@@ -48,7 +48,7 @@ func (f *serverKind[I, S]) seal(r *resource.Row[I], config map[string]any) error
 	}
 	plain := encode(config)
 	if len(plain) > maxConfigBytes {
-		return fault.Newf(fault.InvalidParameter, "the value has at most %d bytes", maxConfigBytes).WithParam("configurations")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxConfigBytes).WithParam("configurations")
 	}
 	data, err := f.k.Box.Seal(plain, f.context(r.ID))
 	*to = data
@@ -70,18 +70,18 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	}
 	_, remapped := ch.Sent["secret_mappings"]
 	if moved && !remapped && len(*f.upstreamOf(&ch.Old.Value).mappings) > 0 {
-		return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the mappings again").WithParam("secret_mappings")
+		return nil, fault.New(fault.InvalidParameter, "the address points to another host; send the mappings again").WithParam("secret_mappings")
 	}
 	raw, isSent := ch.Sent["configurations"]
 	if !isSent {
 		if moved && f.hasSecret(stored, nil) {
-			return nil, fault.New(fault.InvalidParameter, "the address leads to another host: send the configurations again, with their secrets").WithParam("configurations")
+			return nil, fault.New(fault.InvalidParameter, "the address points to another host; send the configurations again, with their secrets").WithParam("configurations")
 		}
 		return stored, nil
 	}
 	sent := map[string]any{}
 	if err := json.Unmarshal(raw, &sent); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is an object").WithParam("configurations").WithCause(err)
+		return nil, fault.New(fault.InvalidParameter, "must be an object").WithParam("configurations").WithCause(err)
 	}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	if moved || !maps.Equal(f.addresses(stored), f.addresses(sent)) {
@@ -93,7 +93,7 @@ func (f *serverKind[I, S]) configure(ch *resource.Edit[I]) (map[string]any, erro
 	}
 	unmasked, misfit := f.unmask(sent, known, nil)
 	if misfit != "" {
-		return nil, fault.New(fault.InvalidParameter, "the value is a mask and fits no stored secret for this address: send the secret itself").WithParam("configurations" + misfit)
+		return nil, fault.New(fault.InvalidParameter, "is a mask but does not match a stored secret for this address; send the secret itself").WithParam("configurations" + misfit)
 	}
 	config, _ := unmasked.(map[string]any)
 	if err := f.check(config); err != nil {
@@ -217,7 +217,7 @@ const configPrefix = "configurations."
 func (f *serverKind[I, S]) parseMappingTarget(target, path string) (sealed.Mapping, error) {
 	field := strings.TrimPrefix(target, configPrefix)
 	if !f.mappable(field) {
-		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; configurations.custom_headers.<name> can").WithParam(path + ".target_field")
+		return sealed.Mapping{}, fault.New(fault.InvalidParameter, "this field cannot be mapped; map configurations.custom_headers.<name> instead").WithParam(path + ".target_field")
 	}
 	return sealed.Mapping{Target: configPrefix + field, Field: field}, nil
 }
@@ -247,7 +247,7 @@ func (f *serverKind[I, S]) headers(ctx context.Context, c *resource.Call, r *res
 	}
 	if raw, ok := mapped[headersField]; ok {
 		if err := json.Unmarshal([]byte(raw), &all); err != nil {
-			return nil, fault.New(fault.SecretUnavailable, "the mapped secret of custom_headers is no JSON object of texts")
+			return nil, fault.New(fault.SecretUnavailable, "the mapped secret of custom_headers must be a JSON object of strings")
 		}
 	}
 	for field, v := range mapped {

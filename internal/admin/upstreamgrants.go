@@ -16,21 +16,21 @@ import (
 type upstreamGrantsIn struct {
 	Workspaces []upstreamGrantIn           `json:"workspaces" nullable:"false" maxItems:"900"`
 	Global     *nullable[upstreamGlobalIn] `json:"global_workspace_access,omitempty" nullable:"true"`
-	Override   bool                        `json:"override_existing_workspace_access,omitempty" doc:"the list replaces all present grants"`
+	Override   bool                        `json:"override_existing_workspace_access,omitempty" doc:"Replaces all present grants with the list"`
 }
 
 type upstreamGrantIn struct {
-	ID      string `json:"id" doc:"slug or id of the workspace"`
-	Enabled bool   `json:"enabled" doc:"true makes a server there unless there is one; false disables those that there are"`
+	ID      string `json:"id" doc:"Slug or id of the workspace"`
+	Enabled bool   `json:"enabled" doc:"true creates a server in the workspace unless it has one; false disables its servers"`
 }
 
 // upstreamGlobalIn says what every new workspace gets.
 type upstreamGlobalIn struct {
-	Enabled bool `json:"enabled" doc:"every new workspace gets the integration"`
+	Enabled bool `json:"enabled" doc:"Grants the integration to every new workspace"`
 }
 
 type grantView struct {
-	ID            string          `json:"id" doc:"slug of the workspace"`
+	ID            string          `json:"id" doc:"Slug of the workspace"`
 	Enabled       bool            `json:"enabled"`
 	Status        string          `json:"status" enum:"active,archived"`
 	CreatedAt     resource.Stamp  `json:"created_at"`
@@ -53,8 +53,8 @@ func viewGrant(workspace grantedWorkspace) grantView {
 
 // upstreamGrantsView lists the grants in the field that the caller asked for.
 type upstreamGrantsView struct {
-	Workspaces *[]grantView         `json:"workspaces,omitempty" doc:"without the parameter version"`
-	Data       *[]grantView         `json:"data,omitempty" doc:"with it"`
+	Workspaces *[]grantView         `json:"workspaces,omitempty" doc:"Present without the parameter version"`
+	Data       *[]grantView         `json:"data,omitempty" doc:"Present with the parameter version"`
 	Global     nullable[globalView] `json:"global_workspace_access"`
 	Total      int                  `json:"total"`
 }
@@ -65,11 +65,11 @@ func (f *serverKind[I, S]) grantActions(idName string) []resource.Action[I] {
 	return []resource.Action[I]{
 		{
 			Name: "read", Method: http.MethodGet, Path: "/workspaces", ID: "list" + idName + "Workspaces", Summary: "List the workspaces that may use an " + f.title,
-			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "any value: the list stands in data"}), Response: upstreamGrantsView{}, Read: f.viewGrants,
+			Query: append(searchParams("part of the name or slug of the workspace"), resource.Param{Name: "version", Doc: "Any value; returns the list in data"}), Response: upstreamGrantsView{}, Read: f.viewGrants,
 		},
 		{
 			Name: "manage", Scope: "update", Method: http.MethodPut, Path: "/workspaces", ID: "update" + idName + "Workspaces",
-			Summary: "Grant an " + f.title + " to workspaces, or take it away", Body: upstreamGrantsIn{}, Run: f.putGrants,
+			Summary: "Grant an " + f.title + " to workspaces, or revoke the grant", Body: upstreamGrantsIn{}, Run: f.putGrants,
 		},
 	}
 }

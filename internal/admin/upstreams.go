@@ -167,7 +167,7 @@ func (f *serverKind[I, S]) prepareServer(ctx context.Context, c *resource.Call, 
 	*to.owner = c.Principal.Actor()
 	integration, err := c.Refer(ctx, f.integration, ch.New.WorkspaceID, *to.integrationID, f.field)
 	if fault.Has(err, fault.ReferenceMissing) || err == nil && !isServerUsable(*integration, ch.New.WorkspaceID) {
-		return fault.Newf(fault.ReferenceMissing, "there is no such %s that the workspace may use", f.title).WithParam(f.field)
+		return fault.Newf(fault.ReferenceMissing, "the %s does not exist, or the workspace does not have access to it", f.title).WithParam(f.field)
 	}
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type usageLimitView struct {
 	Every            *string                  `json:"periodic_reset" nullable:"true" enum:"weekly,monthly"`
 	Days             *int                     `json:"periodic_reset_days" nullable:"true"`
 	NextUsageResetAt *resource.Stamp          `json:"next_usage_reset_at" nullable:"true"`
-	LastResetAt      *resource.Stamp          `json:"last_reset_at" nullable:"true" doc:"of all value keys together"`
+	LastResetAt      *resource.Stamp          `json:"last_reset_at" nullable:"true" doc:"Time of the last reset of all value keys"`
 	Usage            map[string]valueUsedView `json:"value_key_usage_map,omitempty"`
 	Object           string                   `json:"object" enum:"policy_usage_limits"`
 }
@@ -35,7 +35,7 @@ type valueUsedView struct {
 // entityView is a counter of a policy.
 type entityView struct {
 	ID           string          `json:"id"`
-	ValueKey     string          `json:"value_key" doc:"for example metadata._user:alice"`
+	ValueKey     string          `json:"value_key" doc:"Value key, for example metadata._user:alice"`
 	CurrentUsage number          `json:"current_usage"`
 	Status       string          `json:"status" enum:"active,exhausted"`
 	LastResetAt  *resource.Stamp `json:"last_reset_at" nullable:"true"`
@@ -73,7 +73,7 @@ func (k deps) viewUsageLimit(ctx context.Context, c *resource.Call, r resource.R
 func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 	return []resource.Action[quota.UsageLimit]{
 		{
-			Name: "read", Method: http.MethodGet, Path: "/entities", ID: "listUsageLimitEntities", Summary: "List what was used of a usage-limit policy",
+			Name: "read", Method: http.MethodGet, Path: "/entities", ID: "listUsageLimitEntities", Summary: "List the usage of a usage-limit policy",
 			Query: []resource.Param{
 				{Name: "status", Enum: []string{"active", "exhausted"}}, {Name: "search", Doc: "part of the value key"},
 				{Name: "page_size", Type: "integer", Default: "50", Min: 1, Max: 100}, {Name: "current_page", Type: "integer", Default: "0", Max: 1_000_000},
@@ -82,9 +82,9 @@ func (k deps) usageEntities() []resource.Action[quota.UsageLimit] {
 		},
 		{
 			Name: "reset", Scope: "update", Method: http.MethodPut, Path: "/entities/{entityId}/reset", ID: "resetUsageLimitEntity",
-			Summary: "Let one counter of a usage-limit policy begin anew", Params: []resource.Param{{Name: "entityId"}},
+			Summary: "Reset one counter of a usage-limit policy", Params: []resource.Param{{Name: "entityId"}},
 			Run: func(ctx context.Context, tx resource.Tx, c *resource.Call, ch *resource.Edit[quota.UsageLimit]) (any, error) {
-				missing := fault.New(fault.NotFound, "the policy has no such entity").WithParam("entityId")
+				missing := fault.New(fault.NotFound, "the policy does not have this entity").WithParam("entityId")
 				c.Note("entity_id", c.Path("entityId"))
 				return resource.Empty{}, k.resetCounter(ctx, tx, ch.New.ID, c.Path("entityId"), c.Now, missing)
 			},

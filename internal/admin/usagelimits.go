@@ -21,7 +21,7 @@ func (k deps) usageLimits() resource.Resource {
 		Perm: "policies", Verbs: resource.AllVerbs, Scope: resource.InWorkspace, Archived: true, Restorable: true,
 		Create: usageLimitIn{}, Update: usageLimitPatch{}, PreparedFields: []string{resetValue},
 		Filters: []resource.Filter{{Param: resource.Param{Name: "type", Enum: []string{"cost", "tokens", "requests"}}, Index: "type"}},
-		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "adds value_key_usage_map, of the 1000 most used value keys"}},
+		Views:   []resource.Param{{Name: "include_usage", Type: "boolean", Default: "false", Doc: "true adds value_key_usage_map with the 1000 most used value keys"}},
 		Prepare: k.prepareUsageLimit,
 		Index: func(r *resource.Row[quota.UsageLimit]) []resource.IndexEntry {
 			return []resource.IndexEntry{{Name: "type", Value: string(r.Value.Measure)}}
@@ -38,13 +38,13 @@ const resetValue = "reset_usage_for_value"
 // usageLimitIn is the body of a creation.
 type usageLimitIn struct {
 	PolicyIn
-	Type              string     `json:"type" enum:"cost,tokens,requests" doc:"what is counted; cost is in US dollars"`
-	CreditLimit       float64    `json:"credit_limit" minimum:"0" doc:"at least 1 dollar, 100 tokens or 1 request"`
-	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0" doc:"below credit_limit; reaching it is noted in the audit trail"`
-	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict refuses a call that might go over the limit, counting what calls under way hold; soft refuses when the limit is reached, so that calls under way may go over it"`
-	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Mondays, or the 1st, at 00:00 UTC; not with periodic_reset_days"`
+	Type              string     `json:"type" enum:"cost,tokens,requests" doc:"Measure of the limit; cost is in US dollars"`
+	CreditLimit       float64    `json:"credit_limit" minimum:"0" doc:"At least 1 dollar, 100 tokens or 1 request"`
+	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0" doc:"Less than credit_limit; recorded in the audit trail when reached"`
+	Mode              string     `json:"mode,omitempty" enum:"strict,soft" default:"strict" doc:"strict rejects a call that might exceed the limit, including reservations of running calls; soft rejects only once the limit is reached, so running calls may exceed it"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Reset on Mondays or the 1st, at 00:00 UTC; not together with periodic_reset_days"`
 	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365"`
-	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"at 00:00 UTC of that day; computed when absent"`
+	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true" doc:"Next reset, at 00:00 UTC of that day; computed when absent"`
 }
 
 // usageLimitPatch is the body of an update: type and group_by cannot change.
@@ -53,10 +53,10 @@ type usageLimitPatch struct {
 	CreditLimit       float64    `json:"credit_limit,omitempty" minimum:"0"`
 	AlertThreshold    *float64   `json:"alert_threshold,omitempty" nullable:"true" minimum:"0"`
 	Mode              string     `json:"mode,omitempty" enum:"strict,soft"`
-	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"takes the place of periodic_reset_days"`
-	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"takes the place of periodic_reset"`
+	PeriodicReset     *string    `json:"periodic_reset,omitempty" nullable:"true" enum:"weekly,monthly" doc:"Replaces periodic_reset_days"`
+	PeriodicResetDays *int       `json:"periodic_reset_days,omitempty" nullable:"true" minimum:"1" maximum:"365" doc:"Replaces periodic_reset"`
 	NextUsageResetAt  *time.Time `json:"next_usage_reset_at,omitempty" nullable:"true"`
-	ResetValue        string     `json:"reset_usage_for_value,omitempty" writeOnly:"true" minLength:"1" maxLength:"8192" doc:"value key whose usage begins anew"`
+	ResetValue        string     `json:"reset_usage_for_value,omitempty" writeOnly:"true" minLength:"1" maxLength:"8192" doc:"Value key whose usage is reset"`
 }
 
 // prepareUsageLimit lets one sort of period take the place of the other, and forgets a
@@ -115,7 +115,7 @@ func (k deps) meterPolicy(ctx context.Context, tx resource.Tx, c *resource.Call,
 		return err
 	}
 	if key := ch.Sent.Text(resetValue); key != "" {
-		return k.resetCounter(ctx, tx, subject.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy has no counter for this value key").WithParam(resetValue))
+		return k.resetCounter(ctx, tx, subject.ID, quota.EntryOf(key), c.Now, fault.New(fault.ReferenceMissing, "the policy does not have a counter for this value key").WithParam(resetValue))
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (k deps) headOf(ctx context.Context, from resource.Reader, id string) (quot
 		return quota.Meter{}, err
 	}
 	if len(list) == 0 || list[0].BudgetKey != "" {
-		return quota.Meter{}, fault.New(fault.NotFound, "there is no such usage-limit policy")
+		return quota.Meter{}, fault.New(fault.NotFound, "the usage-limit policy does not exist")
 	}
 	return list[0], nil
 }

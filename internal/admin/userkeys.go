@@ -83,7 +83,7 @@ func limitLife(key *keys.Key, s tenant.Settings, now time.Time, isSent bool) err
 	case key.ExpiresAt == nil:
 		key.ExpiresAt, key.ExpiryEnforced = &last, true
 	case key.ExpiresAt.After(last):
-		return fault.Newf(fault.InvalidParameter, "a user key of this workspace lives at most %s", time.Duration(*s.KeyMaxTTL)*time.Second).WithParam("expires_at")
+		return fault.Newf(fault.InvalidParameter, "a user key of this workspace must expire within %s", time.Duration(*s.KeyMaxTTL)*time.Second).WithParam("expires_at")
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func withinCount(ctx context.Context, from resource.Reader, workspace resource.R
 		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}},
 	})
 	if err == nil && n >= *s.KeyCount {
-		err = fault.Newf(fault.InvalidParameter, "a user has at most %d keys in this workspace; delete one first", *s.KeyCount).WithParam("user_id")
+		err = fault.Newf(fault.InvalidParameter, "the maximum of %d keys per user in this workspace is reached; delete one first", *s.KeyCount).WithParam("user_id")
 	}
 	return err
 }

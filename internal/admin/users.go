@@ -18,7 +18,7 @@ import (
 // their lists page by other names.
 // Source: contract/identity-and-governance.yaml, users and invites.
 func (k deps) users() resource.Resource {
-	one := []resource.Param{{Name: "userId", Doc: "id of the user", Format: "uuid"}}
+	one := []resource.Param{{Name: "userId", Doc: "Id of the user", Format: "uuid"}}
 	return resource.Operations{
 		{
 			Method: http.MethodGet, Path: "/admin/users", ID: "listUsers", Summary: "List the users of the organisation", Tag: "Users", Scopes: []access.Scope{"organisation_users.list"},
@@ -29,7 +29,7 @@ func (k deps) users() resource.Resource {
 			Scopes: []access.Scope{"organisation_users.read"}, Response: userView{}, Run: k.getUser,
 		},
 		{
-			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change what a user is in the organisation", Tag: "Users", Params: one,
+			Method: http.MethodPut, Path: "/admin/users/{userId}", ID: "updateUser", Summary: "Change the role of a user in the organisation", Tag: "Users", Params: one,
 			Scopes: []access.Scope{"organisation_users.update"}, Body: userPatch{}, Response: userView{}, Audited: "organisation_users", Action: "update", Run: k.putUser,
 		},
 		{
@@ -54,7 +54,7 @@ type userView struct {
 	Status        string         `json:"status" enum:"active,archived"`
 	CreatedAt     resource.Stamp `json:"created_at"`
 	LastUpdatedAt resource.Stamp `json:"last_updated_at"`
-	WorkspaceIDs  []string       `json:"workspace_ids,omitempty" doc:"slugs; owners and admins belong to all"`
+	WorkspaceIDs  []string       `json:"workspace_ids,omitempty" doc:"Slugs; owners and admins belong to all"`
 }
 
 func viewUser(r *resource.Row[tenant.User]) userView {
@@ -103,7 +103,7 @@ func shortened36(s string) string {
 func Email(s, path string) (string, error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != strings.TrimSpace(s) || len(s) > 254 {
-		return "", fault.New(fault.InvalidParameter, "the value is an e-mail address").WithParam(path)
+		return "", fault.New(fault.InvalidParameter, "must be an email address").WithParam(path)
 	}
 	return strings.ToLower(a.Address), nil
 }
@@ -119,7 +119,7 @@ func userOf(ctx context.Context, c *resource.Call, id, path string) (*resource.R
 
 // noUser is the fault.NotFound of a user that a field or placeholder names.
 func noUser(path string) error {
-	return fault.New(fault.NotFound, "there is no such user").WithParam(path)
+	return fault.New(fault.NotFound, "the user does not exist").WithParam(path)
 }
 
 // userByEmail is the living user of an organisation with an address: fault.NotFound.
@@ -242,7 +242,7 @@ func (k deps) putUser(ctx context.Context, c *resource.Call) (any, error) {
 		case same && c.RepeatsPath(): // the record as it was read
 			return nil
 		case same:
-			return fault.Newf(fault.InvalidParameter, "the user has the role %s already", role).WithParam("role")
+			return fault.Newf(fault.InvalidParameter, "the user already has the role %s", role).WithParam("role")
 		}
 		u.Value.Role = role
 		rec := u.Record
@@ -297,7 +297,7 @@ func (k deps) findNonOwner(ctx context.Context, c *resource.Call) (*resource.Row
 	}
 	c.Target(u.Record)
 	if u.Value.Role == access.Owner && c.Principal.OrgRole != access.Owner {
-		return nil, fault.New(fault.Forbidden, "only an owner changes or removes an owner").WithParam("userId")
+		return nil, fault.New(fault.Forbidden, "only an owner can change or remove an owner").WithParam("userId")
 	}
 	if u.Value.Role != access.Owner {
 		return u, c.Unchanged(u.Record)
@@ -316,7 +316,7 @@ func (k deps) removeUser(ctx context.Context, c *resource.Call) (any, error) {
 			return err
 		}
 		if u.ID == c.Principal.UserID {
-			return fault.New(fault.InvalidRequest, "nobody removes themselves; ask another admin").WithParam("userId")
+			return fault.New(fault.InvalidRequest, "you cannot remove yourself; ask another admin").WithParam("userId")
 		}
 		if err := resource.ArchiveLinked(ctx, tx, c, u.Record); err != nil {
 			return err

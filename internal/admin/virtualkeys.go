@@ -67,16 +67,16 @@ func preparedFields() []string {
 type virtualKeyIn struct {
 	VirtualKeyFields
 	Name        string              `json:"name" minLength:"1" maxLength:"255"`
-	Provider    string              `json:"provider" doc:"id of the provider, for example openai"`
+	Provider    string              `json:"provider" doc:"Id of the provider, for example openai"`
 	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the workspace; generated when absent"`
-	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"in the future; null for never"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Slug        string              `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the workspace; generated when absent"`
+	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true" doc:"Time in the future; null for never"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
 	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true"`
 	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
-	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"fields that are read from secret managers at call time"`
+	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Fields that are read from secret managers at call time"`
 }
 
 // VirtualKeyFields are the fields of particular providers.
@@ -101,7 +101,7 @@ type VirtualKeyFields struct {
 type deploymentIn struct {
 	APIVersion     string `json:"apiVersion" maxLength:"30"`
 	DeploymentName string `json:"deploymentName" maxLength:"255"`
-	Alias          string `json:"alias,omitempty" maxLength:"255" doc:"the model name that selects it"`
+	Alias          string `json:"alias,omitempty" maxLength:"255" doc:"Model name that selects it"`
 	IsDefault      flag   `json:"is_default,omitempty"`
 }
 
@@ -112,19 +112,19 @@ type virtualKeyPatch struct {
 	Key         string              `json:"key,omitempty" maxLength:"16384" writeOnly:"true" doc:"empty, as reads show it, changes nothing"`
 	Note        *string             `json:"note,omitempty" nullable:"true" maxLength:"1024"`
 	ExpiresAt   *time.Time          `json:"expires_at,omitempty" nullable:"true"`
-	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it cost nothing; null: what the price list says"`
-	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"replaces the limit; null takes it away"`
-	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
-	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
-	WorkspaceID string              `json:"workspace_id,omitempty" doc:"id or slug; for Admin keys"`
-	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"replaces all; an empty list takes them away"`
+	Pricing     *string             `json:"pricing,omitempty" nullable:"true" enum:"free" doc:"free: calls through it do not cost anything; null: prices from the price list"`
+	UsageLimits *nullable[budgetIn] `json:"usage_limits,omitempty" nullable:"true" doc:"Replaces the limit; null removes it"`
+	RateLimits  []rateIn            `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
+	WorkspaceID string              `json:"workspace_id,omitempty" doc:"Id or slug of the workspace; for Admin keys"`
+	Mappings    []secretMappingIn   `json:"secret_mappings,omitempty" nullable:"false" maxItems:"50" doc:"Replaces all; an empty list removes them"`
 }
 
 type virtualKeyReceipt struct {
 	Success bool     `json:"success"`
 	Data    slugOnly `json:"data"`
 	ID      string   `json:"id" format:"uuid"`
-	Slug    string   `json:"slug" doc:"the same as in data, for clients that read it here"`
+	Slug    string   `json:"slug" doc:"Same as in data, for clients that read it here"`
 	Object  string   `json:"object" enum:"virtual-key"`
 }
 
@@ -143,13 +143,13 @@ type virtualKeyView struct {
 	OrganisationID string               `json:"organisation_id" format:"uuid"`
 	WorkspaceID    string               `json:"workspace_id" format:"uuid"`
 	WorkspaceName  string               `json:"workspace_name"`
-	IntegrationID  *string              `json:"integration_id" nullable:"true" doc:"always null: it has credentials of its own"`
-	Tags           map[string]string    `json:"tags" nullable:"true" doc:"always null"`
-	Key            *string              `json:"key,omitempty" doc:"always empty"`
+	IntegrationID  *string              `json:"integration_id" nullable:"true" doc:"Always null: virtual keys have their own credentials"`
+	Tags           map[string]string    `json:"tags" nullable:"true" doc:"Always null"`
+	Key            *string              `json:"key,omitempty" doc:"Always empty"`
 	MaskedKey      *string              `json:"masked_api_key,omitempty"`
-	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"fields of the provider; a secret member x is shown masked, as masked_x"`
+	ModelConfig    map[string]any       `json:"model_config,omitempty" doc:"Fields of the provider; a secret member x is returned masked, as masked_x"`
 	Note           *string              `json:"note" nullable:"true"`
-	Pricing        string               `json:"pricing,omitempty" enum:"free" doc:"as it was set"`
+	Pricing        string               `json:"pricing,omitempty" enum:"free" doc:"Value as set"`
 	Status         string               `json:"status" enum:"active,exhausted,expired"`
 	UsageLimits    nullable[budgetView] `json:"usage_limits"`
 	RateLimits     []quota.Rate         `json:"rate_limits" nullable:"true"`

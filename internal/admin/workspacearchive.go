@@ -47,7 +47,7 @@ func canArchiveWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[
 		return fault.New(fault.InvalidRequest, "the default workspace cannot be deleted")
 	}
 	if name := c.Sent.Text("name"); name != r.Value.Name && name != displayName(&r.Value) {
-		return fault.New(fault.InvalidParameter, "this is not the name of the workspace").WithParam("name")
+		return fault.New(fault.InvalidParameter, "must be the name of the workspace").WithParam("name")
 	}
 	if forced(c) {
 		return nil
@@ -56,7 +56,7 @@ func canArchiveWorkspace(ctx context.Context, c *resource.Call, r *resource.Row[
 	if err != nil || found == "" {
 		return err
 	}
-	return fault.Newf(fault.Conflict, "there are %s in the workspace; delete them first, or set force_delete", found)
+	return fault.Newf(fault.Conflict, "the workspace contains %s; delete them first, or set force_delete", found)
 }
 
 // content is a kind of which records lie in something, and its title for texts.

@@ -22,7 +22,7 @@ func (k deps) workspaces() resource.Resource {
 		Perm: "workspaces", Verbs: resource.AllVerbs, Scope: resource.IsWorkspace, Restorable: true,
 		Create: workspaceIn{}, Update: workspacePatch{}, Delete: workspaceOut{}, PreparedFields: append([]string{"defaults", "users", "security_settings", "settings"}, limitFields...),
 		Filters: []resource.Filter{
-			{Param: resource.Param{Name: "status", Doc: "active, archived, or both with a comma", Default: resource.Active}, Apply: workspaceStatuses},
+			{Param: resource.Param{Name: "status", Doc: "active, archived, or both, separated by a comma", Default: resource.Active}, Apply: workspaceStatuses},
 			resource.NameFilter("name"),
 			{Param: resource.Param{Name: "exact_name"}, Index: nameEntry},
 		},
@@ -68,9 +68,9 @@ func workspaceStatuses(c *resource.Call, v string, q *resource.Query) error {
 	for s := range strings.SplitSeq(v, ",") {
 		switch s = strings.TrimSpace(s); {
 		case s != resource.Active && s != resource.Archived:
-			return fault.New(fault.InvalidParameter, "the value is active, archived, or both with a comma").WithParam("status")
+			return fault.New(fault.InvalidParameter, "must be active, archived, or both, separated by a comma").WithParam("status")
 		case s == resource.Archived && !c.Principal.IsOrgWide():
-			return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, list archived workspaces").WithParam("status")
+			return fault.New(fault.Forbidden, "only an Admin key, or an owner or admin of the organisation, can list archived workspaces").WithParam("status")
 		case !slices.Contains(q.Statuses, s):
 			q.Statuses = append(q.Statuses, s)
 		}
@@ -91,7 +91,7 @@ func (k deps) prepareWorkspace(ctx context.Context, c *resource.Call, ch *resour
 		ch.New.Name = w.Name
 	}
 	if ch.Old != nil && ch.Old.Status == resource.Archived && !c.Principal.IsOrgWide() {
-		return fault.New(fault.Forbidden, "only an Admin key, and owners and admins of the organisation, bring archived workspaces back").WithParam("status")
+		return fault.New(fault.Forbidden, "only an Admin key, or an owner or admin of the organisation, can restore archived workspaces").WithParam("status")
 	}
 	if ch.Old == nil {
 		w.CreatedBy, w.Source = c.Principal.Actor(), sourceOf(c)
@@ -156,7 +156,7 @@ func mergeSecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *t
 		case !org.Open[section]:
 			return notOpen(section, "security_settings."+name)
 		case enabled != now[name] && c.Principal.RoleAt(ch.New.ID) == access.Manager:
-			return fault.New(fault.Forbidden, "these settings bind managers, who cannot change them").WithParam("security_settings." + name)
+			return fault.New(fault.Forbidden, "managers cannot change these settings, because the settings restrict managers").WithParam("security_settings." + name)
 		default:
 			next[name] = enabled
 		}
@@ -166,7 +166,7 @@ func mergeSecurity(c *resource.Call, ch *resource.Edit[tenant.Workspace], org *t
 }
 
 func notOpen(section, path string) error {
-	return fault.Newf(fault.InvalidParameter, "the organisation does not let workspaces differ here; it may open the section %s with workspace_overrides", section).WithParam(path)
+	return fault.Newf(fault.InvalidParameter, "the organisation does not allow workspaces to change this; it can allow the section %s with workspace_overrides", section).WithParam(path)
 }
 
 // mergeWorkspaceSettings is mergeSecurity for settings; null takes a value back.

@@ -13,11 +13,11 @@ import (
 type workspaceIn struct {
 	Name        string               `json:"name" minLength:"1" maxLength:"255"`
 	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji"`
-	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"unique in the organisation; generated when absent"`
+	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"Emoji"`
+	Slug        string               `json:"slug,omitempty" maxLength:"255" pattern:"^[a-zA-Z0-9_-]+$" doc:"Unique in the organisation; generated when absent"`
 	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty"`
-	Users       []string             `json:"users,omitempty" nullable:"false" format:"uuid" maxItems:"1000" doc:"users of the organisation who become members"`
-	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"one for each measure and period"`
+	Users       []string             `json:"users,omitempty" nullable:"false" format:"uuid" maxItems:"1000" doc:"Users of the organisation who become members"`
+	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"One limit for each measure and period"`
 	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8"`
 }
 
@@ -25,28 +25,28 @@ type workspaceIn struct {
 type workspacePatch struct {
 	Name        string               `json:"name,omitempty" minLength:"1" maxLength:"255"`
 	Description *string              `json:"description,omitempty" nullable:"true" maxLength:"1024"`
-	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"an emoji; empty takes it away"`
-	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"laid over the present defaults, field by field"`
+	Icon        *string              `json:"icon,omitempty" nullable:"true" maxLength:"64" doc:"Emoji; an empty value removes it"`
+	Defaults    *workspaceDefaultsIn `json:"defaults,omitempty" doc:"Merged into the present defaults, field by field"`
 	Status      string               `json:"status,omitempty" enum:"active" doc:"brings an archived workspace back, named by its id, its slug or its name, with its members and its default collection; keys and what was deleted with it stay deleted"`
-	Security    *securityIn          `json:"security_settings,omitempty" doc:"in sections that the organisation opened"`
+	Security    *securityIn          `json:"security_settings,omitempty" doc:"Settings in sections that the organisation opened"`
 	Settings    *WorkspaceSettingsIn `json:"settings,omitempty"`
-	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"replaces all; usage goes on where measure and period stay"`
-	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"replaces all"`
-	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"lets usage begin anew"`
+	UsageLimits []budgetIn           `json:"usage_limits,omitempty" nullable:"true" maxItems:"20" doc:"Replaces all; usage is retained where measure and period are unchanged"`
+	RateLimits  []rateIn             `json:"rate_limits,omitempty" nullable:"true" maxItems:"8" doc:"Replaces all"`
+	ResetUsage  bool                 `json:"reset_usage,omitempty" writeOnly:"true" doc:"Resets the usage"`
 }
 
 // workspaceOut is the body of a deletion.
 type workspaceOut struct {
-	Name  string `json:"name" doc:"that of the workspace, to be sure"`
-	Force bool   `json:"force_delete,omitempty" doc:"with everything that is in it"`
+	Name  string `json:"name" doc:"Name of the workspace, as a confirmation"`
+	Force bool   `json:"force_delete,omitempty" doc:"Deletes the workspace with its contents"`
 }
 
 type workspaceDefaultsIn struct {
-	Metadata         map[string]string `json:"metadata,omitempty" doc:"added to every request; replaced as a whole"`
-	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"config of requests that bring none"`
-	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"the same for user keys"`
-	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"slugs or ids"`
-	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"slugs or ids"`
+	Metadata         map[string]string `json:"metadata,omitempty" doc:"Metadata added to every request; replaced as an object"`
+	ConfigID         *string           `json:"config_id,omitempty" nullable:"true" maxLength:"255" doc:"Config for requests that do not send one"`
+	UserAPIKeyConfig *string           `json:"user_api_key_config,omitempty" nullable:"true" maxLength:"255" doc:"Config for requests of user keys that do not send one"`
+	InputGuardrails  []string          `json:"input_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids"`
+	OutputGuardrails []string          `json:"output_guardrails,omitempty" nullable:"true" maxItems:"100" doc:"Slugs or ids"`
 }
 
 // workspaceView is a workspace as clients see it. From created_by on the fields stand

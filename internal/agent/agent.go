@@ -56,9 +56,9 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 func (integration *Integration) Validate() error {
 	switch {
 	case integration.AuthType != AuthNone && integration.AuthType != AuthHeaders:
-		return fault.New(fault.InvalidParameter, "the value is none or headers").WithParam("auth_type")
+		return fault.New(fault.InvalidParameter, "must be \"none\" or \"headers\"").WithParam("auth_type")
 	case integration.URL == "":
-		return fault.New(fault.InvalidParameter, "the address of the agent is required").WithParam("url")
+		return fault.New(fault.InvalidParameter, "is required").WithParam("url")
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s Switches) Set(id string, enabled bool) Switches {
 // Check bounds their number: fault.InvalidParameter.
 func (s Switches) Check() error {
 	if len(s) > maxSwitches {
-		return fault.Newf(fault.InvalidParameter, "at most %d skills can be switched off", maxSwitches).WithParam("skills")
+		return fault.Newf(fault.InvalidParameter, "must not disable more than %d skills", maxSwitches).WithParam("skills")
 	}
 	return nil
 }
@@ -129,11 +129,11 @@ func CheckConfigurations(config map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		path := "configurations." + name
 		if name != "custom_headers" {
-			return fault.New(fault.InvalidParameter, "unknown field; there is custom_headers").WithParam(path)
+			return fault.New(fault.InvalidParameter, "unknown field; must be custom_headers").WithParam(path)
 		}
 		sent, ok := config[name].(map[string]any)
 		if !ok && config[name] != nil || len(sent) > maxHeaders {
-			return fault.Newf(fault.InvalidParameter, "the value is an object of at most %d headers", maxHeaders).WithParam(path)
+			return fault.Newf(fault.InvalidParameter, "must be an object of at most %d headers", maxHeaders).WithParam(path)
 		}
 		if err := CheckHeaders(sent, path); err != nil {
 			return err
@@ -151,7 +151,7 @@ func CheckHeaders(sent map[string]any, path string) error {
 			return fault.New(fault.InvalidParameter, why).WithParam(path + "." + name)
 		}
 		if !ok || len(v) > maxText || !httpguts.ValidHeaderFieldValue(v) {
-			return fault.New(fault.InvalidParameter, fmt.Sprintf("the value is a text of at most %d bytes without control characters", maxText)).WithParam(path + "." + name)
+			return fault.New(fault.InvalidParameter, fmt.Sprintf("must be a string of at most %d bytes without control characters", maxText)).WithParam(path + "." + name)
 		}
 	}
 	return nil
@@ -160,9 +160,9 @@ func CheckHeaders(sent map[string]any, path string) error {
 func refuseHeader(name string) string {
 	switch lower := strings.ToLower(name); {
 	case !httpguts.ValidHeaderFieldName(name) || len(name) > 255:
-		return "this is not the name of a header"
+		return "must be a valid header name"
 	case slices.Contains(reservedHeaders, lower) || strings.HasPrefix(lower, "proxy-"):
-		return "the gateway sets this header itself"
+		return "must be omitted; the gateway sets this header"
 	}
 	return ""
 }

@@ -59,7 +59,7 @@ func ReadCard(raw []byte) (*Card, error) {
 	}
 	c := &Card{}
 	if json.Unmarshal(raw, &c.Raw) != nil || c.Raw == nil {
-		return nil, unfit("is no JSON object")
+		return nil, unfit("is not a JSON object")
 	}
 	var location struct {
 		URL        string `json:"url"`

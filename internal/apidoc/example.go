@@ -20,14 +20,14 @@ func (d *document) addExamples(op *operation) error {
 	sample := d.sample(op.id)
 	if body, ok := op.object["requestBody"].(object); ok {
 		if err := setExample(body, sample.Request); err != nil {
-			return fmt.Errorf("the request: %w", err)
+			return fmt.Errorf("check request: %w", err)
 		}
 	}
 	responses := op.object["responses"].(object)
 	for _, status := range []string{"200", "101"} {
 		if response, ok := responses[status].(object); ok {
 			if err := setExample(response, sample.Response); err != nil {
-				return fmt.Errorf("the response: %w", err)
+				return fmt.Errorf("check response: %w", err)
 			}
 			return nil
 		}

@@ -181,7 +181,7 @@ func (r modelRoute) parameters(headers map[string]object) []any {
 var (
 	queryTexts = map[string]string{
 		"limit": "Maximum number of objects in the response.",
-		"after": "Id of the last object of the page before.",
+		"after": "Id of the last object on the previous page.",
 		"model": "Model of the conversation.",
 	}
 	queryTypes = map[string]string{"limit": "integer", "after": "string", "model": "string"}
@@ -193,7 +193,7 @@ func (r modelRoute) responses(src modelSource) object {
 		out[status] = object{"$ref": "#/components/responses/" + e.Name}
 	}
 	if r.Upgrade {
-		out["101"] = object{"description": "The connection is a WebSocket from here on."}
+		out["101"] = object{"description": "The connection switches to WebSocket."}
 		return out
 	}
 	content := object{}

@@ -36,7 +36,7 @@ func (d *document) completeAll() error {
 
 func (d *document) complete(op *operation) error {
 	if other, twice := d.seen[op.id]; twice || op.id == "" {
-		return fmt.Errorf("the operation id is empty or is that of %s", other)
+		return fmt.Errorf("the operation id is empty or already used by %s", other)
 	}
 	d.seen[op.id] = op.path
 	if err := d.describe(op); err != nil {
@@ -60,7 +60,7 @@ func (d *document) describe(op *operation) error {
 	d.described[op.id] = true
 	scopes, _ := op.object["description"].(string)
 	if scopes == "" {
-		return fmt.Errorf("the operation states no scopes")
+		return fmt.Errorf("the operation must declare its scopes")
 	}
 	op.object["description"] = text + "\n\n" + scopes
 	return nil

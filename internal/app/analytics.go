@@ -27,7 +27,7 @@ func (a *App) openRows(ctx context.Context) (logstore.RowStore, error) {
 			return nil, err
 		}
 		a.closers = append(a.closers, rows)
-		a.background = append(a.background, service{"sums of the request log", rows.Run})
+		a.background = append(a.background, service{"rollups of the request log", rows.Run})
 		return rows, nil
 	}
 	o := analyticsOptions(a.set, a.store, a.log)
@@ -74,7 +74,7 @@ func analyticsServer(s config.Settings) client.Server {
 
 // How instances that make the tables wait for each other.
 const (
-	aloneLease = "migrate the log database"
+	aloneLease = "migrate log database"
 	aloneTTL   = 5 * time.Minute
 	alonePause = 200 * time.Millisecond
 )
@@ -106,7 +106,7 @@ func alone(ctx context.Context, leases *store.Store, work func(context.Context) 
 func checkAnalytics(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "analytics store"}
 	if !s.Analytics.Shared() {
-		f.Detail = "rows of the request log are kept in a file under DATA_DIR (ANALYTICS_STORE)"
+		f.Detail = "rows of the request log are stored in a file under DATA_DIR (ANALYTICS_STORE)"
 		return f
 	}
 	f.Detail, f.Err = clickhouse.Check(ctx, analyticsServer(s))

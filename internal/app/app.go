@@ -97,7 +97,7 @@ type App struct {
 	listener  net.Listener
 
 	demo       bool
-	seedDays   int // of past traffic of the demonstration
+	seedDays   int // of demo traffic
 	hasGOGC    bool
 	access     *accesslog.Log // nil for none
 	background []service      // what is added to Run here and there
@@ -176,7 +176,7 @@ func (a *App) lockData(context.Context) error {
 
 func (a *App) openData(context.Context) error {
 	if err := os.MkdirAll(filepath.Join(a.set.Data.Dir, "spool"), 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w; %s", err, dataDirHint)
+		return fmt.Errorf("create the data directory: %w; %s", err, dataDirHint)
 	}
 	return usableData(a.set.Data.Dir)
 }
@@ -232,13 +232,13 @@ func (a *App) openLogs(ctx context.Context) (err error) {
 		MaxBytes: int64(a.set.Logs.JournalMaxMB) << 20, Sync: a.set.Logs.JournalSync, Clock: a.clock, Logger: a.log,
 	})
 	if err != nil {
-		return fmt.Errorf("open the journal: %w", err)
+		return fmt.Errorf("open journal: %w", err)
 	}
 	a.closers = append(a.closers, a.journal)
 	a.records, a.lines = a.journal.Records(), a.journal.Lines()
 	rows, err := a.openRows(ctx)
 	if err != nil {
-		return fmt.Errorf("open the request log: %w", err)
+		return fmt.Errorf("open request log: %w", err)
 	}
 	bodyStore, err := a.openBodies()
 	if err != nil {
@@ -266,7 +266,7 @@ func (a *App) openDirectory(ctx context.Context) error {
 // openProviders knows the providers and how they are reached.
 func (a *App) openProviders(context.Context) (err error) {
 	if a.specs, err = provider.Load(); err != nil {
-		return fmt.Errorf("load the provider specifications: %w", err)
+		return fmt.Errorf("load provider specifications: %w", err)
 	}
 	a.guard = netguard.New(a.trustedHosts()).WithKeyHosts(a.set.Security.StoredKeyHosts)
 	a.client = transport.New(transportOptions(a.set, a.guard))
@@ -285,7 +285,7 @@ func (a *App) buildGateway(context.Context) error {
 	signers := sign.New(signOptions(a.set, a.client.HTTPClient()))
 	a.secrets = secretref.New(secretOptions(a.set, a.client.HTTPClient(), a.guard, signers, a.clock, a.log))
 	a.closers = append(a.closers, closerFunc(a.secrets.Close))
-	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "entries of feedback, logs and spans")
+	a.ingested = resource.NewRate(a.set.Server.IngestPerMinute, "feedback, log and span entries")
 	a.tokens = admin.NewTokenTrail(a.store, resource.Trail{Off: !a.set.Features.AuditLogs, Clock: a.clock}, a.log)
 	a.gateway = dataplane.New(dataplane.Parts{
 		Directory: func() dataplane.Directory { return a.directory.Current() },
@@ -345,16 +345,16 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	g.add("store", a.store.Run)
 	g.add("audit trail", a.maintainAudit)
-	g.add("refused tokens", a.tokens.Run)
-	g.add("kept responses", a.states.Run)
+	g.add("rejected tokens", a.tokens.Run)
+	g.add("stored responses", a.states.Run)
 	g.add("journal", a.journal.Run)
 	if len(a.telemetry) > 0 {
 		g.add("telemetry", a.sendTelemetry)
 	}
 	g.add("request log", a.runIngest)
-	g.add("feedback of the request log", a.feedback.Run)
+	g.add("request log feedback", a.feedback.Run)
 	if a.demo && a.seedDays > 0 {
-		g.add("past traffic of the demonstration", a.seedTraffic)
+		g.add("demo traffic", a.seedTraffic)
 	}
 	if a.shared != nil { // it hears of what the ledger stores last
 		g.add("limits", a.shared.Run)
@@ -362,10 +362,10 @@ func (a *App) Run(ctx context.Context) error {
 	g.add("ledger", a.spend.Run)
 	g.add("price lists", a.prices.Run)
 	g.add("retention", a.retain)
-	g.add("live copy", a.directory.Run)
+	g.add("live snapshot", a.directory.Run)
 	g.add("worker", a.worker.Run)
 	g.add("log exports", a.exports.Run)
-	g.add("responses in the background", a.gateway.FollowBackground)
+	g.add("background responses", a.gateway.FollowBackground)
 	g.add("open jobs", a.followJobs)
 	g.add("model lists", a.gateway.ReadModelLists)
 	g.add("listener", a.serve)
@@ -385,12 +385,12 @@ func (a *App) serve(ctx context.Context) error {
 	go func() { failed <- a.server.Serve(calls, a.listener) }()
 	a.log.Info("listening", "address", a.Addr(), "tls", a.set.TLS.Enabled())
 	if !a.set.TLS.Enabled() && isReachable(a.listener.Addr()) {
-		a.log.Warn("listening without TLS on an address that other machines can reach; keys and prompts travel unencrypted unless a proxy in front of it uses TLS", "address", a.Addr())
+		a.log.Warn("listening without TLS on an address that other machines can reach; keys and prompts are not encrypted unless a proxy adds TLS", "address", a.Addr())
 	}
 	var broken error
 	select {
 	case broken = <-failed: // what is said at the end
-		a.log.Error("the listener failed; the gateway stops")
+		a.log.Error("listener failed; shutting down")
 	case <-ctx.Done():
 		broken = a.awaitDrainDelay(failed)
 	}
@@ -410,7 +410,7 @@ func (a *App) awaitDrainDelay(failed <-chan error) error {
 	}
 	a.leaving.Store(true)
 	a.server.DrainConnections()
-	a.log.Info("told to stop; calls are taken until DRAIN_DELAY is over", "delay", delay, "open_requests", a.gateway.Open())
+	a.log.Info("shutdown requested; accepting requests until DRAIN_DELAY has passed", "delay", delay, "open_requests", a.gateway.Open())
 	select {
 	case err := <-failed:
 		return err
@@ -424,7 +424,7 @@ func (a *App) awaitDrainDelay(failed <-chan error) error {
 func (a *App) drain(ctx context.Context, end func()) error {
 	delay := a.set.Server.DrainTimeout
 	defer time.AfterFunc(delay, func() {
-		a.log.Warn("requests are ended because they outlast DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
+		a.log.Warn("closing requests still running after DRAIN_TIMEOUT", "open_requests", a.gateway.Open())
 		a.gateway.Stop()
 		end()
 	}).Stop()
@@ -438,7 +438,7 @@ func (a *App) drain(ctx context.Context, end func()) error {
 	a.gateway.AwaitNone(recorded) // conversations over WebSocket are no business of the server's
 	a.gateway.AwaitBackground(ended)
 	if err := a.admin.Await(recorded); err != nil {
-		a.log.Warn("the audit trail lacks refusals that were answered", "error", err.Error())
+		a.log.Warn("some rejected requests are missing from the audit log", "error", err.Error())
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil

@@ -85,9 +85,9 @@ func findOrganisation(ctx context.Context, from resource.Reader, name string) (s
 	}
 	switch {
 	case name != "":
-		return "", fault.Newf(fault.NotFound, "there is no organisation %q", name)
+		return "", fault.Newf(fault.NotFound, "organisation %q does not exist", name)
 	case len(orgs) != 1:
-		return "", fmt.Errorf("there are %d organisations: name one by --organisation", len(orgs))
+		return "", fmt.Errorf("%d organisations exist; set --organisation", len(orgs))
 	}
 	return orgs[0].ID, nil
 }
@@ -104,7 +104,7 @@ func VerifyAudit(export io.Reader, publicKey, published string) (summary string,
 	if published != "" {
 		known, ok := audit.ParseCheckpoint([]byte(published))
 		if !ok {
-			return "", errors.New("--checkpoint: not a checkpoint as an export or the log has it")
+			return "", errors.New("--checkpoint: not a valid checkpoint; copy it from an export or from the log")
 		}
 		o.Known = known
 	}

@@ -62,7 +62,7 @@ func (f *bootstrapper) found(ctx context.Context, adminKey, workspaceKey string)
 		return FirstKeys{}, nil // another instance was first
 	}
 	if err != nil {
-		return FirstKeys{}, fmt.Errorf("make the first organisation: %w", err)
+		return FirstKeys{}, fmt.Errorf("create the first organisation: %w", err)
 	}
 	return first, nil
 }
@@ -75,7 +75,7 @@ func founded(ctx context.Context, s resource.Store) (bool, error) {
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("look for an organisation: %w", err)
+		return false, fmt.Errorf("find an organisation: %w", err)
 	}
 	return n > 0, nil
 }

@@ -104,16 +104,16 @@ func CreateKey(ctx context.Context, s config.Settings, log *slog.Logger, n NewKe
 // check refuses what no key can be, before anything is made.
 func (n NewKey) check() error {
 	if strings.TrimSpace(n.Name) == "" {
-		return fault.New(fault.InvalidParameter, "a key needs a name, by which it is found again").WithParam("name")
+		return fault.New(fault.InvalidParameter, "name is required; set --name").WithParam("name")
 	}
 	t := access.KeyType(n.Type)
 	for _, s := range n.Scopes {
 		may, known := access.MayHold(t, s)
 		switch {
 		case !known:
-			return fault.Newf(fault.InvalidParameter, "there is no scope %q; those that a key of type %s may hold are: %s", s, t, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
+			return fault.Newf(fault.InvalidParameter, "unknown scope %q; keys of type %s support: %s", s, t, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
 		case !may:
-			return fault.Newf(fault.InvalidParameter, "a key of type %s cannot hold the scope %q, only: %s", t, s, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
+			return fault.Newf(fault.InvalidParameter, "keys of type %s do not support the scope %q; supported: %s", t, s, strings.Join(access.Allowed(t), ", ")).WithParam("scopes")
 		}
 	}
 	return nil
@@ -140,7 +140,7 @@ func findWorkspace(ctx context.Context, r resource.Reader, slug string) (resourc
 			return w, err
 		}
 	}
-	return resource.Record{}, fault.Newf(fault.NotFound, "there is no workspace %q", slug)
+	return resource.Record{}, fault.Newf(fault.NotFound, "workspace %q does not exist", slug)
 }
 
 // HealthURL is where the gateway of these settings answers for its health.
@@ -172,13 +172,13 @@ func Health(ctx context.Context, s config.Settings) (status string, err error) {
 	}
 	resp, err := healthClient().Do(req)
 	if err != nil {
-		return "", fmt.Errorf("the gateway does not answer: %w", err)
+		return "", fmt.Errorf("the gateway does not respond: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }() // it was only read
 	var b healthBody
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxHealthBytes)).Decode(&b)
 	if err != nil || b.Version == "" || b.Journal == "" || !slices.Contains([]string{"ok", "degraded", "draining"}, b.Status) {
-		return "", fmt.Errorf("what answers at %s is no gateway (%s)", healthURL, resp.Status)
+		return "", fmt.Errorf("%s is not a sluice gateway (%s)", healthURL, resp.Status)
 	}
 	return b.Status, nil
 }

@@ -24,32 +24,32 @@ type knownDBError struct {
 var serverFaults = []knownDBError{
 	{[]string{"SQLSTATE 28P01", "Error 1045", "Error 1698"}, "check DB_USER and DB_PASS"},
 	{[]string{"does not exist (SQLSTATE 28000)"}, "check DB_USER and DB_PASS"},
-	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "have the server let DB_USER in from this machine (pg_hba.conf, or the host of the user), with TLS if it asks for that (DB_SSL)"},
-	{[]string{"SQLSTATE 3D000", "Error 1049"}, "make the database that DB_NAME names, or set DB_NAME to the right one"},
+	{[]string{"no pg_hba.conf entry", "SQLSTATE 28000", "Error 1130"}, "allow DB_USER to connect from this machine (pg_hba.conf, or the host of the user), with TLS if the server requires it (DB_SSL)"},
+	{[]string{"SQLSTATE 3D000", "Error 1049"}, "create the database that DB_NAME names, or correct DB_NAME"},
 	{[]string{"Error 1044"}, "check DB_NAME, and grant DB_USER all rights on that database"},
-	{[]string{"must be owner"}, "run sluice migrate as the database user that owns the tables, or have DB_USER own them"},
-	{[]string{"SQLSTATE 42501", "Error 1142", "Error 1227"}, "grant DB_USER the right to make and change tables in DB_NAME, or have DB_USER own that database"},
-	{[]string{"the server takes no writes", "SQLSTATE 25006", "Error 1290", "Error 1792", "Error 1836"}, "name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST; if it is that server, see why it is read-only, for DB_USER too"},
-	{[]string{"SQLSTATE 42P07", "Error 1050"}, "DB_NAME has tables of another program, or of a start that was cut off: give the gateway a database of its own"},
-	{[]string{"SQLSTATE 53300", "Error 1040", "Error 1203"}, "let the server take more connections, or lower DB_POOL_SIZE: each gateway uses that many"},
-	{[]string{"SQLSTATE 57P03"}, "the server is starting or stopping: try again once it is up"},
-	{[]string{"no such host", "hostname resolving error", "server misbehaving"}, "check DB_HOST, and the name server of this machine"},
-	{[]string{"connection refused"}, "see that the server runs, and listens where DB_HOST and DB_PORT say"},
-	{[]string{"x509:", "certificate"}, "set DB_SSL_CA to the authority of the server's certificate and DB_HOST to a name in it, or DB_SSL to a mode that does not look at it"},
-	{[]string{"received unexpected message", "malformed packet", "busy buffer", "unexpected EOF"}, "what answers at DB_HOST and DB_PORT is not what DB_TYPE says: check these"},
-	{[]string{"deadline exceeded", "i/o timeout", "no route to host", "network is unreachable"}, "check DB_HOST, DB_PORT, that what answers there is what DB_TYPE says, and the firewall"},
-	{[]string{"server refused TLS", "does not support TLS"}, "turn on TLS in the server, or set DB_SSL to PREFERRED or DISABLED"},
+	{[]string{"must be owner"}, "run sluice migrate as the database user that owns the tables, or make DB_USER their owner"},
+	{[]string{"SQLSTATE 42501", "Error 1142", "Error 1227"}, "grant DB_USER the privilege to create and alter tables in DB_NAME, or make DB_USER the owner of that database"},
+	{[]string{"the server accepts no writes", "SQLSTATE 25006", "Error 1290", "Error 1792", "Error 1836"}, "set DB_HOST to the server that accepts writes, and a replica only in DB_READER_HOST; if it is that server, check why it is read-only, for DB_USER too"},
+	{[]string{"SQLSTATE 42P07", "Error 1050"}, "DB_NAME contains tables of another program or of an interrupted start; use a separate database for the gateway"},
+	{[]string{"SQLSTATE 53300", "Error 1040", "Error 1203"}, "raise the connection limit of the server, or lower DB_POOL_SIZE; each gateway uses that many connections"},
+	{[]string{"SQLSTATE 57P03"}, "the server is starting or stopping; try again when it is up"},
+	{[]string{"no such host", "hostname resolving error", "server misbehaving"}, "check DB_HOST, and the DNS resolver of this machine"},
+	{[]string{"connection refused"}, "check that the server runs and listens at DB_HOST and DB_PORT"},
+	{[]string{"x509:", "certificate"}, "set DB_SSL_CA to the CA of the server's certificate and DB_HOST to a name in it, or set DB_SSL to a mode without verification"},
+	{[]string{"received unexpected message", "malformed packet", "busy buffer", "unexpected EOF"}, "the server at DB_HOST and DB_PORT does not match DB_TYPE; check these settings"},
+	{[]string{"deadline exceeded", "i/o timeout", "no route to host", "network is unreachable"}, "check DB_HOST, DB_PORT, whether the server there matches DB_TYPE, and the firewall"},
+	{[]string{"server refused TLS", "does not support TLS"}, "enable TLS in the server, or set DB_SSL to PREFERRED or DISABLED"},
 }
 
 // fileFaults are those of the file of SQLite; its path is put in.
 var fileFaults = []knownDBError{
-	{[]string{"not a database", "malformed"}, "the file %s is damaged, or no database: restore it from a backup, together with the files beside it"},
+	{[]string{"not a database", "malformed"}, "the file %s is damaged or not a database; restore it from a backup, together with the files next to it"},
 }
 
 // The cures of all others.
 const (
-	anyFileFault   = "see that this user may read and write %s, the files beside it and their folder (DATA_DIR), and that its disk has room"
-	anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to make tables, DB_PASS, DB_NAME and DB_SSL"
+	anyFileFault   = "check that this user can read and write %s, the files next to it and their folder (DATA_DIR), and that the disk has free space"
+	anyServerFault = "check DB_TYPE, DB_HOST, DB_PORT, DB_USER, which must be allowed to create tables, DB_PASS, DB_NAME and DB_SSL"
 )
 
 // ofReader puts the settings of the reader in the place of the writer's.
@@ -58,13 +58,13 @@ var ofReader = strings.NewReplacer("DB_HOST", "DB_READER_HOST", "DB_PORT", "DB_R
 // dbErrorHint says what to do about an error of the database.
 func dbErrorHint(s config.Settings, err error) string {
 	if errors.Is(err, store.ErrNewer) {
-		return "start that version, or restore the backup from before the upgrade"
+		return "start that version, or restore the backup made before the upgrade"
 	}
 	if lacks := (*store.MissingPrivileges)(nil); errors.As(err, &lacks) {
 		return privilegeHint(s, lacks)
 	}
 	if s.Database.ReaderHost != "" && errors.Is(err, store.ErrNoTables) {
-		return "name a replica of DB_HOST in DB_READER_HOST, or wait until that one has what DB_HOST has"
+		return "set DB_READER_HOST to a replica of DB_HOST, or wait until that replica has caught up with DB_HOST"
 	}
 	text := ""
 	if err != nil {
@@ -84,11 +84,11 @@ func dbErrorHint(s config.Settings, err error) string {
 func privilegeHint(s config.Settings, l *store.MissingPrivileges) string {
 	switch {
 	case l.Make:
-		return "grant DB_USER that in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that may"
+		return "grant DB_USER this privilege in DB_NAME (CREATE on its schema in PostgreSQL; ALL on the database in MariaDB and MySQL), or run sluice migrate as a database user that has it"
 	case l.Reader && s.Database.ReaderHost != "":
 		return "grant DB_READER_USER SELECT on all tables of DB_NAME"
 	}
-	return "grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME, on those that later versions make too, or have DB_USER own them"
+	return "grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME, including tables that later versions create, or make DB_USER their owner"
 }
 
 // findHint is that of the first fault that fits what is said, else another one.
@@ -114,7 +114,7 @@ func storeError(s config.Settings, err error) error {
 	text := withoutRepeats(err.Error())
 	if s.Database.ReaderHost == "" {
 		text = strings.NewReplacer("database reader: ", "database: ", "database writer: ", "database: ",
-			"reader away since", "away since", "writer away since", "away since").Replace(text)
+			"reader unavailable since", "unavailable since", "writer unavailable since", "unavailable since").Replace(text)
 	}
 	return reworded{err, text}
 }

@@ -16,21 +16,21 @@ func TestDatabaseCures(t *testing.T) {
 		{"failed to connect to `user=sluice database=sluice`:\n\t127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection\n\t" +
 			`127.0.0.1:5432 (127.0.0.1): failed SASL auth: FATAL: password authentication failed for user "sluice" (SQLSTATE 28P01)`, "check DB_USER and DB_PASS"},
 		{"Error 1045 (28000): Access denied for user 'sluice'@'localhost' (using password: YES)", "check DB_USER and DB_PASS"},
-		{`FATAL: no pg_hba.conf entry for host "10.0.0.7", user "sluice", database "sluice", no encryption (SQLSTATE 28000)`, "have the server let DB_USER in"},
-		{`server error: FATAL: database "nope" does not exist (SQLSTATE 3D000)`, "make the database that DB_NAME names"},
+		{`FATAL: no pg_hba.conf entry for host "10.0.0.7", user "sluice", database "sluice", no encryption (SQLSTATE 28000)`, "allow DB_USER to connect"},
+		{`server error: FATAL: database "nope" does not exist (SQLSTATE 3D000)`, "create the database that DB_NAME names"},
 		{"Error 1044 (42000): Access denied for user 'sluice'@'localhost' to database 'nope'", "check DB_NAME, and grant"},
 		{`database: server error: FATAL: role "nobody" does not exist (SQLSTATE 28000)`, "check DB_USER and DB_PASS"},
 		{"migrate: 0032_more.sql: ERROR: must be owner of table records (SQLSTATE 42501)", "run sluice migrate as the database user that owns the tables"},
-		{"make the table leases: ERROR: permission denied for schema public (SQLSTATE 42501)", "grant DB_USER the right to make"},
-		{`0001_records.sql: ERROR: relation "records" already exists (SQLSTATE 42P07)`, "a database of its own"},
+		{"create the table leases: ERROR: permission denied for schema public (SQLSTATE 42501)", "grant DB_USER the privilege to create"},
+		{`0001_records.sql: ERROR: relation "records" already exists (SQLSTATE 42P07)`, "a separate database"},
 		{"FATAL: sorry, too many clients already (SQLSTATE 53300)", "lower DB_POOL_SIZE"},
-		{"hostname resolving error: lookup nosuch.invalid on 10.0.0.2:53: no such host", "check DB_HOST, and the name server"},
-		{"dial tcp 127.0.0.1:13999: connect: connection refused", "see that the server runs"},
-		{"tls error: server refused TLS connection\n\treceived unexpected message", "is not what DB_TYPE says"},
+		{"hostname resolving error: lookup nosuch.invalid on 10.0.0.2:53: no such host", "check DB_HOST, and the DNS resolver"},
+		{"dial tcp 127.0.0.1:13999: connect: connection refused", "check that the server runs"},
+		{"tls error: server refused TLS connection\n\treceived unexpected message", "does not match DB_TYPE"},
 		{"context deadline exceeded", "and the firewall"},
 		{"tls: failed to verify certificate: x509: certificate signed by unknown authority", "set DB_SSL_CA"},
-		{"127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection", "turn on TLS in the server"},
-		{"TLS requested but server does not support TLS", "turn on TLS in the server"},
+		{"127.0.0.1:5432 (127.0.0.1): tls error: server refused TLS connection", "enable TLS in the server"},
+		{"TLS requested but server does not support TLS", "enable TLS in the server"},
 		{"something else", anyServerFault},
 	} {
 		s := config.Settings{Database: config.Database{Type: config.Postgres}}
@@ -45,7 +45,7 @@ func TestDatabaseCuresOfServers(t *testing.T) {
 		w := server(t).Writer
 		s := freshSettings(t)
 		s.Database = config.Database{Type: name, Host: w.Host, Port: w.Port, User: w.User, Pass: w.Pass, Name: w.Name + "_missing", SSL: "DISABLED", PoolSize: 1}
-		wants(t, findings(t, s)["database"], "FAIL database: ", "; make the database that DB_NAME names")
+		wants(t, findings(t, s)["database"], "FAIL database: ", "; create the database that DB_NAME names")
 		s.Database.Name, s.Database.User = w.Name, "nobody_of_that_name"
 		wants(t, findings(t, s)["database"], "FAIL database: ", "DB_USER")
 	}

@@ -28,7 +28,7 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 			wants(t, err.Error(), "", parts...)
 		}
 	}
-	wantMessage(narrow, false, "may not make tables; grant DB_USER that in DB_NAME")
+	wantMessage(narrow, false, "lacks the privilege to create tables; grant DB_USER this privilege in DB_NAME")
 	a, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 	}
 	storetest.Do(t, full, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO narrow")
 	wantMessage(narrow, true, "the database user lacks INSERT on audit, ", "UPDATE on ", "; grant DB_USER SELECT, INSERT, UPDATE and DELETE on all tables of DB_NAME")
-	wants(t, findings(t, s)["database"], "postgres answers")
+	wants(t, findings(t, s)["database"], "postgres responds")
 
 	read := s
 	read.Database.ReaderHost, read.Database.ReaderUser = full.Writer.Host, "nothing"
@@ -46,13 +46,13 @@ func TestRightsOfDatabaseUsers(t *testing.T) {
 	read.Database.ReaderUser = "nobody"
 	wantMessage(read, true, `role "nobody" does not exist`, "; check DB_READER_USER and DB_READER_PASS")
 	read.Database.ReaderUser = "narrow"
-	wants(t, findings(t, read)["database"], "postgres answers")
+	wants(t, findings(t, read)["database"], "postgres responds")
 
 	other := storetest.StartPostgres(t, nil)
 	other.Admin(t, "CREATE DATABASE "+full.Writer.Name)
 	read.Database.ReaderPort, read.Database.ReaderUser = other.Endpoint.Port, other.Endpoint.User
-	wants(t, findings(t, read)["database"], "FAIL ", "the database has no tables yet", "; name a replica of DB_HOST in DB_READER_HOST")
+	wants(t, findings(t, read)["database"], "FAIL ", "the database has no tables yet", "; set DB_READER_HOST to a replica of DB_HOST")
 
 	storetest.Do(t, empty, "ALTER ROLE narrow SET default_transaction_read_only = on")
-	wantMessage(narrow, true, "the server takes no writes; name the server that takes writes in DB_HOST, a replica only in DB_READER_HOST")
+	wantMessage(narrow, true, "the server accepts no writes; set DB_HOST to the server that accepts writes, and a replica only in DB_READER_HOST")
 }

@@ -54,7 +54,7 @@ func usableData(dir string) error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("look at the data directory: %w", err)
+			return fmt.Errorf("inspect the data directory: %w", err)
 		}
 	}
 	if len(foreign) == 0 {
@@ -65,5 +65,5 @@ func usableData(dir string) error {
 	if more := len(foreign) - named; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Errorf("this user may not read and write %s, which another one made or left; run chown -R %d:%d %s", text, os.Getuid(), os.Getgid(), dir)
+	return fmt.Errorf("this user cannot read and write %s, which belongs to another user; run chown -R %d:%d %s", text, os.Getuid(), os.Getgid(), dir)
 }

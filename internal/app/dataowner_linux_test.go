@@ -64,7 +64,7 @@ func TestDataOfAnotherUser(t *testing.T) {
 		path := createFile(0o400, parts...)
 		err := usable()
 		require.Error(t, err)
-		assert.Contains(t, err.Error(), "this user may not read and write "+path+", which another one made or left; run chown -R ")
+		assert.Contains(t, err.Error(), "this user cannot read and write "+path+", which belongs to another user; run chown -R ")
 		assert.Contains(t, err.Error(), " "+root)
 		require.NoError(t, os.Chmod(path, 0o666))
 	}

@@ -97,7 +97,7 @@ func defaultWorkspace(ctx context.Context, r resource.Reader) (resource.Record, 
 			return row, nil
 		}
 	}
-	return resource.Record{}, fault.New(fault.NotFound, "there is no default workspace")
+	return resource.Record{}, fault.New(fault.NotFound, "the default workspace does not exist")
 }
 
 // registrar writes records of one workspace.

@@ -40,7 +40,7 @@ const (
 // is logged; the gateway serves all the same.
 func (a *App) seedTraffic(ctx context.Context) error {
 	if err := a.seedOnce(ctx); err != nil {
-		a.log.Warn("cannot add the demonstration's past traffic; the log starts empty", "error", err.Error())
+		a.log.Warn("cannot add demo traffic; the log starts empty", "error", err.Error())
 	}
 	<-ctx.Done()
 	return nil
@@ -52,10 +52,10 @@ func (a *App) seedOnce(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("mark the data directory: %w", err)
+		return fmt.Errorf("mark data directory: %w", err)
 	}
 	if err := mark.Close(); err != nil {
-		return fmt.Errorf("mark the data directory: %w", err)
+		return fmt.Errorf("mark data directory: %w", err)
 	}
 	return a.seed(ctx)
 }
@@ -67,7 +67,7 @@ func (a *App) seed(ctx context.Context) error {
 	}
 	s := &seeder{a: a, workspace: place, keys: map[string]string{}, random: rand.New(rand.NewPCG(trafficSeed, 1))} //nolint:gosec // ids of examples
 	if err := a.store.InTx(ctx, func(tx resource.Tx) error { return s.teamKeys(ctx, tx) }); err != nil {
-		return fmt.Errorf("make the keys of the teams: %w", err)
+		return fmt.Errorf("create team keys: %w", err)
 	}
 	to := a.redactingJournal()
 	var feedbacks []resource.Record
@@ -80,7 +80,7 @@ func (a *App) seed(ctx context.Context) error {
 		trace := s.id(r.Started)
 		for _, attempt := range s.attempts(r, trace) { //nolint:contextcheck // price lists are read in the background
 			if err := to.Append(attempt); err != nil {
-				return fmt.Errorf("store a request: %w", err)
+				return fmt.Errorf("store request: %w", err)
 			}
 		}
 		if r.Feedback != 0 {
@@ -98,7 +98,7 @@ func (a *App) seed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store feedback: %w", err)
 	}
-	a.log.Info("added the demonstration's past traffic", "days", a.seedDays, "requests", len(requests), "feedback", len(feedbacks))
+	a.log.Info("added demo traffic", "days", a.seedDays, "requests", len(requests), "feedback", len(feedbacks))
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (s *seeder) outcome(a *record.Attempt, p *demo.PastAttempt) {
 		a.Usage = llm.Usage{InputTokens: p.Input, CachedTokens: p.Cached, OutputTokens: p.Output, TotalTokens: p.Input + p.Output, Reported: true}
 		a.Spend = s.a.priceOf(a)
 	case 0:
-		a.Status, a.Outcome, a.Error = 408, record.Timeout, "the provider did not answer in time"
+		a.Status, a.Outcome, a.Error = 408, record.Timeout, "the provider did not respond in time"
 	default:
 		a.Outcome = record.Failed
 	}

@@ -138,7 +138,7 @@ func alerts(t *testing.T) (exprs []string) {
 	seen := map[string]bool{}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
-			assert.False(t, seen[r.Alert], "%s is there twice", r.Alert)
+			assert.False(t, seen[r.Alert], "%s is duplicated", r.Alert)
 			seen[r.Alert] = true
 			assert.Contains(t, []string{"critical", "warning", "info"}, r.Labels["severity"], r.Alert)
 			assert.NotEmpty(t, r.Annotations["summary"], r.Alert)

@@ -32,7 +32,7 @@ type deploymentSecret struct {
 // The secrets of a deployment: the pepper of the key hashes, and the seed of the key
 // that signs the audit trail.
 var (
-	pepperSecret = deploymentSecret{pepperSlug, "pepper of the key hashes", func() []byte { return []byte(ident.NewSecret(48)) }}
+	pepperSecret = deploymentSecret{pepperSlug, "key hash pepper", func() []byte { return []byte(ident.NewSecret(48)) }}
 	auditSecret  = deploymentSecret{auditKeySlug, "signing key of the audit trail", audit.NewSeed}
 )
 
@@ -60,7 +60,7 @@ func (d deploymentSecret) read(ctx context.Context, s resource.Store, box *seale
 		err = readFromWriter(ctx, s, find)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the %s: %w", d.name, err)
+		return nil, fmt.Errorf("read %s: %w", d.name, err)
 	}
 	return d.open(box, shut)
 }
@@ -80,7 +80,7 @@ func (d deploymentSecret) stored(ctx context.Context, from resource.Reader) ([]b
 func (d deploymentSecret) open(box *sealed.Sealer, shut []byte) ([]byte, error) {
 	p, err := box.Open(shut, secretContext(d.slug))
 	if errors.Is(err, sealed.ErrUnknownKey) {
-		return nil, fmt.Errorf("the database was sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
+		return nil, fmt.Errorf("the database was sealed with another key; add the old key, as ENCRYPTION_KEY=new,old or in %s: %w", KeyFile, err)
 	}
 	return p, err
 }

@@ -63,7 +63,7 @@ func single(check func(context.Context, config.Settings, *slog.Logger) Finding) 
 // at, since it would not be what was meant.
 func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log *slog.Logger) (out []Finding) {
 	if len(broken) == 0 {
-		out = append(out, Finding{Subject: "settings", Detail: "every setting is usable"})
+		out = append(out, Finding{Subject: "settings", Detail: "all settings are valid"})
 	}
 	for _, p := range broken {
 		out = append(out, Finding{Subject: "settings", Err: errors.New(p.String())})
@@ -85,7 +85,7 @@ func Doctor(ctx context.Context, s config.Settings, broken []config.Problem, log
 		{"collector", []string{"OTEL_", "EXPERIMENTAL_GEN_AI_OTEL_"}, checkCollectors},
 	} {
 		if name := l.brokenSetting(broken); name != "" {
-			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("not looked at, because %s cannot be used", name), Warning: true})
+			out = append(out, Finding{Subject: l.subject, Err: fmt.Errorf("skipped, because %s is not valid", name), Warning: true})
 			continue
 		}
 		out = append(out, l.run(ctx, s, log)...)
@@ -132,14 +132,14 @@ func checkDisk(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 	if free < freeSpaceMin {
 		f.Err = fmt.Errorf("only %d MiB are free in %s", free>>20, s.Data.Dir)
 	}
-	f.Detail = fmt.Sprintf("%s can be written to, %d GiB are free", s.Data.Dir, free>>30)
+	f.Detail = fmt.Sprintf("%s is writable, %d GiB are free", s.Data.Dir, free>>30)
 	return f
 }
 
 func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
-	f := Finding{Subject: "tls", Hint: "renew the certificate and set TLS_CERT and TLS_KEY, or their _PATH forms"}
+	f := Finding{Subject: "tls", Hint: "renew the certificate and set TLS_CERT and TLS_KEY, or TLS_CERT_PATH and TLS_KEY_PATH"}
 	if s.TLS.Cert == "" {
-		f.Detail = "the listener speaks plain HTTP; keep it on this machine or behind a proxy with TLS"
+		f.Detail = "the listener uses plain HTTP; use it only on this machine or behind a proxy with TLS"
 		return f
 	}
 	pair, err := s.TLS.Certificate()
@@ -155,14 +155,14 @@ func checkTLS(_ context.Context, s config.Settings, _ *slog.Logger) Finding {
 	name, from, until := certified(leaf), leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly)
 	switch now := time.Now(); {
 	case now.After(leaf.NotAfter):
-		f.Err = fmt.Errorf("the certificate of %s ended on %s", name, until)
+		f.Err = fmt.Errorf("the certificate of %s expired on %s", name, until)
 	case now.Before(leaf.NotBefore):
-		f.Err = fmt.Errorf("the certificate of %s begins on %s", name, from)
-		f.Hint = "set the clock if it is wrong, or wait until then, or " + f.Hint
+		f.Err = fmt.Errorf("the certificate of %s is not valid until %s", name, from)
+		f.Hint = "set the clock if it is wrong, wait until the certificate is valid, or " + f.Hint
 	case now.Add(renewalTime).After(leaf.NotAfter):
-		f.Err, f.Warning = fmt.Errorf("the certificate of %s ends on %s", name, until), true
+		f.Err, f.Warning = fmt.Errorf("the certificate of %s expires on %s", name, until), true
 	}
-	f.Detail = fmt.Sprintf("the certificate of %s is good until %s", name, until)
+	f.Detail = fmt.Sprintf("the certificate of %s is valid until %s", name, until)
 	return f
 }
 
@@ -176,7 +176,7 @@ func certified(leaf *x509.Certificate) string {
 		names = append(names, ip.String())
 	}
 	if len(names) == 0 {
-		return cmp.Or(leaf.Subject.CommonName, "nobody by name")
+		return cmp.Or(leaf.Subject.CommonName, "an unnamed subject")
 	}
 	return strings.Join(names, ", ")
 }
@@ -185,7 +185,7 @@ func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding
 	f := Finding{Subject: "listener"}
 	addr := s.Server.Address()
 	if _, err := Health(ctx, s); err == nil {
-		f.Detail = "a gateway already answers on " + addr
+		f.Detail = "a gateway already responds on " + addr
 		return f
 	}
 	l, err := listen(ctx, addr)
@@ -202,7 +202,7 @@ func checkListen(ctx context.Context, s config.Settings, _ *slog.Logger) Finding
 func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "mail"}
 	if !s.Mail.Enabled {
-		f.Detail = "no mail server is set up (SMTP_MAIL); mails wait in the outbox"
+		f.Detail = "SMTP_MAIL is off; emails stay in the outbox"
 		return f
 	}
 	at := net.JoinHostPort(s.Mail.Host, strconv.Itoa(s.Mail.Port))
@@ -214,7 +214,7 @@ func checkMail(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 		f.Err, f.Hint = fmt.Errorf("%s: %w", at, err), smtp.Hint(err)
 		return f
 	}
-	f.Detail = at + " takes mails"
+	f.Detail = at + " accepts emails"
 	if s.Mail.User != "" {
 		f.Detail += " of " + s.Mail.User
 	}

@@ -105,9 +105,9 @@ func TestHealthKnowsAGateway(t *testing.T) {
 		}
 		listener := checkListen(t.Context(), s, nil).Message()
 		if c.status != "" {
-			wants(t, listener, "a gateway already answers")
+			wants(t, listener, "a gateway already responds")
 		} else {
-			wants(t, listener, "listen tcp", "address already in use; stop what listens there, or choose another address with --listen and --port")
+			wants(t, listener, "listen tcp", "address already in use; stop the program that listens there, or choose another address with --listen and --port")
 		}
 		srv.Close()
 	}
@@ -129,8 +129,8 @@ func TestDoctorTriesWhatIsSaved(t *testing.T) {
 	s.Security.TrustedCustomHosts = []string{"127.0.0.1"}
 	s.Upstream.HTTPSProxy = sealed.New(gone) // the well-known host cannot be reached
 	none := findings(t, s)
-	wants(t, none["database"], "the file will be made at the first start")
-	wants(t, none["upstream"], "warn no provider is saved; api.openai.com: ")
+	wants(t, none["database"], "the file will be created on the first start")
+	wants(t, none["upstream"], "warn no providers are saved; api.openai.com: ")
 	if _, err := os.Stat(filepath.Join(s.Data.Dir, "sluice.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it made a database: %v", err)
 	}
@@ -138,7 +138,7 @@ func TestDoctorTriesWhatIsSaved(t *testing.T) {
 	save(t, s, map[string]string{"openai-main": up.URL + "/v1", "also": up.URL + "/other"}, `{"targets":[{"provider":"openai","custom_host":"`+gone+`/v1"}]}`)
 	some := findings(t, s)["upstream"]
 	host := strings.TrimPrefix(up.URL, "http://")
-	wants(t, some, "", host+" answers (401 without a key)\n", "FAIL "+strings.TrimPrefix(gone, "http://")+": ")
+	wants(t, some, "", host+" responds (401 without a key)\n", "FAIL "+strings.TrimPrefix(gone, "http://")+": ")
 	if strings.Contains(some, "openai.com") || strings.Count(some, "\n") != 2 || tried.Load() != 1 {
 		t.Errorf("%s after %d calls", some, tried.Load())
 	}
@@ -203,17 +203,17 @@ func TestDoctorOfDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	says += findings(t, folder)["database"]
-	wants(t, says, "FAIL ", "may read and write "+filepath.Join(folder.Data.Dir, "sluice.db"))
+	wants(t, says, "FAIL ", "can read and write "+filepath.Join(folder.Data.Dir, "sluice.db"))
 	if strings.Contains(says, "DB_HOST") || strings.Contains(says, "reader") {
 		t.Error(says)
 	}
 	server := freshSettings(t)
 	server.Database.Type, server.Database.Host, server.Database.Port, server.Database.User = config.MySQL, "127.0.0.1", 1, "u"
 	says = findings(t, server)["database"]
-	wants(t, says, "FAIL database: ", "see that the server runs, and listens where DB_HOST and DB_PORT say")
+	wants(t, says, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
 	server.Database.Type = config.Postgres
 	says = findings(t, server)["database"]
-	wants(t, says, "FAIL database: ", "see that the server runs, and listens where DB_HOST and DB_PORT say")
+	wants(t, says, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
 	if strings.Count(says, "\n") != 1 {
 		t.Errorf("it is not one line: %q", says)
 	}
@@ -221,12 +221,12 @@ func TestDoctorOfDatabases(t *testing.T) {
 	save(t, newer, nil, `{}`)
 	makeNewer(t, newer)
 	says = findings(t, newer)["database"]
-	wants(t, says, "FAIL the database is that of a later version of sluice: it has step 999", "start that version, or restore the backup from before the upgrade")
+	wants(t, says, "FAIL the database was migrated by a newer version of sluice: its schema is at step 999", "start that version, or restore the backup made before the upgrade")
 	quiet := slog.New(slog.DiscardHandler)
 	for _, c := range []struct {
 		s    config.Settings
 		hint string
-	}{{newer, "start that version, or restore the backup"}, {damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "see that the server runs"}} {
+	}{{newer, "start that version, or restore the backup"}, {damaged, "restore it from a backup"}, {folder, "(DATA_DIR)"}, {server, "check that the server runs"}} {
 		_, serve := New(t.Context(), c.s, Options{Log: quiet})
 		for _, err := range []error{serve, Migrate(t.Context(), c.s, quiet)} {
 			if err == nil || strings.Contains(err.Error(), "reader") || strings.Contains(err.Error(), "writer") || !strings.Contains(err.Error(), c.hint) {
@@ -255,15 +255,15 @@ func TestDoctorOfKeys(t *testing.T) {
 		spoil   func(path string, s *config.Settings) error
 		message string // with the path of the key file
 	}{
-		"gone":         {func(path string, _ *config.Settings) error { return os.Remove(path) }, "the key file %s is missing and ENCRYPTION_KEY is not set; restore the file from a backup"},
+		"gone":         {func(path string, _ *config.Settings) error { return os.Remove(path) }, "the key file %s does not exist and ENCRYPTION_KEY is not set; restore the file from a backup"},
 		"short":        {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte("short\n"), 0o600) }, "the key file %s is damaged (sealed: key of 5 bytes"},
 		"empty":        {func(path string, _ *config.Settings) error { return os.WriteFile(path, nil, 0o600) }, "the key file %s is empty; restore it from a backup"},
-		"open to all":  {func(path string, _ *config.Settings) error { return os.Chmod(path, 0o644) }, "the key file %s can be read by others (mode 644): run chmod 600 on it"},
-		"another file": {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte(secondKey), 0o600) }, "sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old or in encryption.key"},
+		"open to all":  {func(path string, _ *config.Settings) error { return os.Chmod(path, 0o644) }, "other users can read the key file %s (mode 644); run chmod 600 on it"},
+		"another file": {func(path string, _ *config.Settings) error { return os.WriteFile(path, []byte(secondKey), 0o600) }, "sealed with another key; add the old key, as ENCRYPTION_KEY=new,old or in encryption.key"},
 		"another one": {func(_ string, s *config.Settings) error {
 			s.Security.EncryptionKey = sealed.New(secondKey)
 			return nil
-		}, "sealed under another key: give the old key too, as ENCRYPTION_KEY=new,old"},
+		}, "sealed with another key; add the old key, as ENCRYPTION_KEY=new,old"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,7 +277,7 @@ func TestDoctorOfKeys(t *testing.T) {
 			want := strings.Replace(c.message, "%s", path, 1)
 			says := findings(t, s)
 			wants(t, says["sealing"], "FAIL ", want)
-			wants(t, says["upstream"], "warn which providers are saved cannot be read; ")
+			wants(t, says["upstream"], "warn cannot read the saved providers; ")
 			if _, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("the start: %v", err)
 			}
@@ -295,8 +295,8 @@ func TestDoctorOfAFreshServer(t *testing.T) {
 	s.Database = config.Database{Type: config.MySQL, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED"}
 	s.Upstream.HTTPSProxy = sealed.New("http://127.0.0.1:1")
 	says := findings(t, s)
-	wants(t, says["database"], "mysql answers")
-	wants(t, says["upstream"], "warn no provider is saved; ")
+	wants(t, says["database"], "mysql responds")
+	wants(t, says["upstream"], "warn no providers are saved; ")
 }
 
 // A certificate is looked at as clients look at it: for whom it is, and when.
@@ -309,11 +309,11 @@ func TestDoctorOfCertificates(t *testing.T) {
 		message     string
 		parts       []string
 	}{
-		{-day, 90 * day, []string{"gw.example", "gw"}, "the certificate of gw.example, gw, 10.0.0.1 is good until ", nil},
-		{-day, 90 * day, nil, "the certificate of 10.0.0.1 is good until ", nil},
-		{-day, 3 * day, []string{"gw"}, "warn the certificate of gw, 10.0.0.1 ends on ", []string{"renew the certificate"}},
-		{-9 * day, -day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 ended on ", []string{"TLS_CERT and TLS_KEY"}},
-		{day, 90 * day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 begins on ", []string{"set the clock"}},
+		{-day, 90 * day, []string{"gw.example", "gw"}, "the certificate of gw.example, gw, 10.0.0.1 is valid until ", nil},
+		{-day, 90 * day, nil, "the certificate of 10.0.0.1 is valid until ", nil},
+		{-day, 3 * day, []string{"gw"}, "warn the certificate of gw, 10.0.0.1 expires on ", []string{"renew the certificate"}},
+		{-9 * day, -day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 expired on ", []string{"TLS_CERT and TLS_KEY"}},
+		{day, 90 * day, []string{"gw"}, "FAIL the certificate of gw, 10.0.0.1 is not valid until ", []string{"set the clock"}},
 	} {
 		s := freshSettings(t)
 		s.TLS.Cert, s.TLS.Key = certificate(t, time.Now().Add(c.from), time.Now().Add(c.until), c.names)
@@ -354,8 +354,8 @@ func TestDoctorGoesOnWithoutASetting(t *testing.T) {
 	}
 	says := findings(t, l.Settings, broken.Problems...)
 	wants(t, says["settings"], "FAIL PORT (environment)", "FAIL DB_TYPE (environment)")
-	wants(t, says["listener"], "warn not looked at, because PORT cannot be used")
-	wants(t, says["database"], "warn not looked at, because DB_TYPE cannot be used")
-	wants(t, says["disk"], l.Settings.Data.Dir+" can be written to")
-	wants(t, says["clock"], "it is ")
+	wants(t, says["listener"], "warn skipped, because PORT is not valid")
+	wants(t, says["database"], "warn skipped, because DB_TYPE is not valid")
+	wants(t, says["disk"], l.Settings.Data.Dir+" is writable")
+	wants(t, says["clock"], "the time is ")
 }

@@ -30,17 +30,17 @@ func (d *stored) checkClock(ctx context.Context, s config.Settings, _ *slog.Logg
 }
 
 func (d *stored) clockAt(ctx context.Context, s config.Settings, clock func() time.Time) Finding {
-	f := Finding{Subject: "clock", Hint: "set the clock, for example with a time service: keys expire and limits reset by it"}
+	f := Finding{Subject: "clock", Hint: "set the clock, for example with a time service; key expiry and limit resets depend on it"}
 	now := clock().UTC()
-	message := "it is " + now.Format(time.RFC3339)
+	message := "the time is " + now.Format(time.RFC3339)
 	switch path, newest := newestFile(s.Data.Dir); {
 	case now.Before(builtAt()):
-		f.Err = fmt.Errorf("%s, before this program was made (%s)", message, builtAt().Format(time.RFC3339))
+		f.Err = fmt.Errorf("%s, which is before this program was built (%s)", message, builtAt().Format(time.RFC3339))
 	case newest.Sub(now) > fileSlack:
 		f.Err = fmt.Errorf("%s, but %s was written at %s", message, path, newest.UTC().Format(time.RFC3339))
 	}
 	if f.Err != nil || d.db == nil || s.Database.Type == config.SQLite {
-		f.Detail = message + ", later than what is in DATA_DIR and than this program; nothing else is there to compare it with"
+		f.Detail = message + ", later than the files in DATA_DIR and the build of this program; no other clock is available to compare"
 		return f
 	}
 	theirs, err := d.db.Now(ctx)
@@ -49,10 +49,10 @@ func (d *stored) clockAt(ctx context.Context, s config.Settings, clock func() ti
 		return f
 	}
 	if off := clock().Sub(theirs); off.Abs() > clockSlack {
-		f.Err = fmt.Errorf("%s, and %s on the server of the database", message, theirs.Format(time.RFC3339))
-		f.Hint = "set the one that is wrong, for example with a time service: keys expire and limits reset by the clock"
+		f.Err = fmt.Errorf("%s, but the database server's clock is %s", message, theirs.Format(time.RFC3339))
+		f.Hint = "correct the wrong clock, for example with a time service; key expiry and limit resets depend on it"
 	}
-	f.Detail = message + ", as on the server of the database"
+	f.Detail = message + ", which matches the database server"
 	return f
 }
 

@@ -25,9 +25,9 @@ func TestDoctorOfTheClock(t *testing.T) {
 		return func() time.Time { return time.Now().Add(by) }
 	}
 	var d stored
-	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "it is 2", "later than what is in DATA_DIR")
-	wants(t, marked(d.clockAt(t.Context(), s, shifted(-time.Hour))), "FAIL it is 2", "but "+file+" was written at 2", "set the clock")
-	wants(t, marked(d.clockAt(t.Context(), s, shifted(-20*365*24*time.Hour))), "FAIL it is 2", "before this program was made (202")
+	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "the time is 2", "later than the files in DATA_DIR")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(-time.Hour))), "FAIL the time is 2", "but "+file+" was written at 2", "set the clock")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(-20*365*24*time.Hour))), "FAIL the time is 2", "before this program was built (202")
 
 	endpoint := storetest.Postgres(t).Writer
 	s.Database = config.Database{Type: config.Postgres, Host: endpoint.Host, Port: endpoint.Port, User: endpoint.User, Pass: endpoint.Pass, Name: endpoint.Name, SSL: "DISABLED", PoolSize: 2}
@@ -35,6 +35,6 @@ func TestDoctorOfTheClock(t *testing.T) {
 		t.Fatal(f.Err)
 	}
 	defer func() { _ = d.Close() }()
-	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "it is 2", "as on the server of the database")
-	wants(t, marked(d.clockAt(t.Context(), s, shifted(time.Hour))), "FAIL it is 2", "on the server of the database", "set the one that is wrong")
+	wants(t, marked(d.clockAt(t.Context(), s, time.Now)), "the time is 2", "which matches the database server")
+	wants(t, marked(d.clockAt(t.Context(), s, shifted(time.Hour))), "FAIL the time is 2", "but the database server's clock is 2", "correct the wrong clock")
 }

@@ -14,17 +14,17 @@ func checkCollectors(ctx context.Context, s config.Settings, _ *slog.Logger) (ou
 	o := &s.OpenTelemetry
 	check := func(what, endpoint string, headers sealed.String, try func(context.Context, otlp.Target) error, hint string) {
 		err := try(ctx, collectorAt(o, endpoint, headers))
-		out = append(out, Finding{Subject: "collector", Detail: endpoint + " takes " + what, Err: err, Hint: hint})
+		out = append(out, Finding{Subject: "collector", Detail: endpoint + " accepts " + what, Err: err, Hint: hint})
 	}
 	if o.Traces {
 		check("spans", o.TracesEndpoint, o.TracesHeaders, otlp.TryTraces,
-			"check EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT and _HEADERS, or OTEL_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS where they are not set, and OTEL_EXPORTER_OTLP_PROTOCOL")
+			"check EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT and _HEADERS, or OTEL_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS if those are unset, and OTEL_EXPORTER_OTLP_PROTOCOL")
 	}
 	if o.Push {
-		check("figures", o.Endpoint, o.Headers, otlp.TryMetrics, "check OTEL_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_PROTOCOL")
+		check("metrics", o.Endpoint, o.Headers, otlp.TryMetrics, "check OTEL_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_PROTOCOL")
 	}
 	if len(out) == 0 {
-		out = []Finding{{Subject: "collector", Detail: "nothing is sent to one (OTEL_PUSH_ENABLED, EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED)"}}
+		out = []Finding{{Subject: "collector", Detail: "no collector is used (OTEL_PUSH_ENABLED, EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED)"}}
 	}
 	return out
 }

@@ -26,15 +26,15 @@ func TestDoctorTriesCollectors(t *testing.T) {
 		}
 		return report
 	}
-	wants(t, found(config.OpenTelemetry{}), "nothing is sent to one")
+	wants(t, found(config.OpenTelemetry{}), "no collector is used")
 
 	o := config.OpenTelemetry{
 		Protocol: "http/protobuf", Push: true, Endpoint: collector.URL, Headers: sealed.New("api-key=right"),
 		Traces: true, TracesEndpoint: collector.URL, TracesHeaders: sealed.New("api-key=right"),
 	}
-	wants(t, found(o), collector.URL+" takes spans", collector.URL+" takes figures")
+	wants(t, found(o), collector.URL+" accepts spans", collector.URL+" accepts metrics")
 	o.TracesHeaders = sealed.New("api-key=wrong")
-	wants(t, found(o), "FAIL status 401", "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL+" takes figures")
+	wants(t, found(o), "FAIL status 401", "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL+" accepts metrics")
 	o.Traces, o.Endpoint = false, "http://127.0.0.1:1"
-	wants(t, found(o), "FAIL no answer", "check OTEL_ENDPOINT")
+	wants(t, found(o), "FAIL no response", "check OTEL_ENDPOINT")
 }

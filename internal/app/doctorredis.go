@@ -15,15 +15,15 @@ import (
 // what Redis 7.0 answers.
 var redisFaults = []knownDBError{
 	{[]string{"NOAUTH", "WRONGPASS", "invalid password"}, "check REDIS_USERNAME and REDIS_PASSWORD"},
-	{[]string{"NOPERM", "can't run this command"}, "let the user of REDIS_USERNAME run scripts, and write hashes and keys that begin with sluice: (+@scripting, +@hash, +@keyspace, +time, ~sluice:*)"},
-	{[]string{"READONLY"}, "this is a replica: name the server that takes writes (REDIS_URL, REDIS_HOST)"},
-	{[]string{"MOVED", "CROSSSLOT"}, "set REDIS_MODE=cluster: this is a node of a Redis Cluster"},
-	{[]string{"MISCONF", "OOM "}, "see what Redis says in its own log: it takes no writes"},
-	{[]string{"no such host", "server misbehaving"}, "check REDIS_HOST, and the name server of this machine"},
-	{[]string{"connection refused"}, "see that Redis runs, and listens where REDIS_URL says, or REDIS_HOST and REDIS_PORT"},
-	{[]string{"x509:", "certificate"}, "set REDIS_TLS_CA to the authority of the server's certificate, and REDIS_HOST to a name in it"},
-	{[]string{"unknown message type"}, "what answers at REDIS_HOST and REDIS_PORT is no Redis: check these"},
-	{[]string{"deadline exceeded", "i/o timeout", "EOF", "first record does not look like a TLS handshake", "connection reset"}, "check REDIS_HOST, REDIS_PORT, whether that port speaks TLS (REDIS_TLS_ENABLED), and the firewall"},
+	{[]string{"NOPERM", "can't run this command"}, "allow the user of REDIS_USERNAME to run scripts, and to write hashes and keys that begin with sluice: (+@scripting, +@hash, +@keyspace, +time, ~sluice:*)"},
+	{[]string{"READONLY"}, "this is a replica; set REDIS_URL or REDIS_HOST to the server that accepts writes"},
+	{[]string{"MOVED", "CROSSSLOT"}, "this is a node of a Redis Cluster; set REDIS_MODE=cluster"},
+	{[]string{"MISCONF", "OOM "}, "Redis rejects writes; check its log"},
+	{[]string{"no such host", "server misbehaving"}, "check REDIS_HOST, and the DNS resolver of this machine"},
+	{[]string{"connection refused"}, "check that Redis runs and listens at REDIS_URL, or at REDIS_HOST and REDIS_PORT"},
+	{[]string{"x509:", "certificate"}, "set REDIS_TLS_CA to the CA of the server's certificate, and REDIS_HOST to a name in it"},
+	{[]string{"unknown message type"}, "the server at REDIS_HOST and REDIS_PORT is not Redis; check these settings"},
+	{[]string{"deadline exceeded", "i/o timeout", "EOF", "first record does not look like a TLS handshake", "connection reset"}, "check REDIS_HOST, REDIS_PORT, whether that port uses TLS (REDIS_TLS_ENABLED), and the firewall"},
 }
 
 // anyRedisFault is the cure of all others.
@@ -33,7 +33,7 @@ const anyRedisFault = "check REDIS_URL or REDIS_HOST, REDIS_PORT, REDIS_MODE, RE
 func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "redis"}
 	if !s.Redis.Enabled() {
-		f.Detail = "not used: limits are counted by each node alone (CACHE_STORE)"
+		f.Detail = "not used; each node counts limits separately (CACHE_STORE)"
 		return f
 	}
 	policy, err := redis.Check(ctx, redisServer(s.Redis))
@@ -41,9 +41,9 @@ func checkRedis(ctx context.Context, s config.Settings, _ *slog.Logger) Finding 
 	case err != nil:
 		f.Err, f.Hint = err, findHint(redisFaults, err.Error(), anyRedisFault)
 	case policy != "" && policy != "noeviction":
-		f.Err = fmt.Errorf("it forgets counters when its memory is full (maxmemory-policy %s)", policy)
-		f.Hint = "set maxmemory-policy noeviction in Redis: a counter that is forgotten lets more through than its limit"
+		f.Err = fmt.Errorf("Redis evicts counters when its memory is full (maxmemory-policy %s)", policy)
+		f.Hint = "set maxmemory-policy noeviction in Redis; an evicted counter allows more than its limit"
 	}
-	f.Detail = strings.Join(s.Redis.Addresses(), ", ") + " answers and runs scripts"
+	f.Detail = strings.Join(s.Redis.Addresses(), ", ") + " responds and runs scripts"
 	return f
 }

@@ -28,7 +28,7 @@ func TestDoctorOnRedis(t *testing.T) {
 	message := func(set config.Settings) string { return checkRedis(t.Context(), set, discard).Message() }
 	open := redistest.Start(t)
 	good := settingsFor(open)
-	wants(t, message(good), good.Redis.Addresses()[0]+" answers")
+	wants(t, message(good), good.Redis.Addresses()[0]+" responds")
 
 	replica := redistest.Start(t, "--replicaof", "127.0.0.1", strconv.Itoa(good.Redis.Port))
 	wants(t, message(settingsFor(replica)), "run a script: ", "READONLY", "; this is a replica")
@@ -40,14 +40,14 @@ func TestDoctorOnRedis(t *testing.T) {
 	withPassword.Redis.Password = sealed.New("wrong")
 	wants(t, message(withPassword), "connect: WRONGPASS", "; check REDIS_USERNAME and REDIS_PASSWORD")
 	withPassword.Redis.Password = sealed.New("secret")
-	wants(t, message(withPassword), withPassword.Redis.Addresses()[0]+" answers")
+	wants(t, message(withPassword), withPassword.Redis.Addresses()[0]+" responds")
 	withPassword.Redis.Username = "reader"
-	wants(t, message(withPassword), "run a script: NOPERM", "; let the user of REDIS_USERNAME run scripts")
+	wants(t, message(withPassword), "run a script: NOPERM", "; allow the user of REDIS_USERNAME to run scripts")
 	withPassword.Redis.Username = "lacking"
-	wants(t, message(withPassword), "run a script: ", "(HINCRBY); let the user of REDIS_USERNAME run scripts", "(+@scripting, +@hash, +@keyspace, +time, ~sluice:*)")
+	wants(t, message(withPassword), "run a script: ", "(HINCRBY); allow the user of REDIS_USERNAME to run scripts", "(+@scripting, +@hash, +@keyspace, +time, ~sluice:*)")
 	withPassword.Redis.Username = "narrow" // as that says
-	wants(t, message(withPassword), withPassword.Redis.Addresses()[0]+" answers")
+	wants(t, message(withPassword), withPassword.Redis.Addresses()[0]+" responds")
 
 	good.Redis.Port = 1
-	wants(t, message(good), "connect: dial tcp", "; see that Redis runs")
+	wants(t, message(good), "connect: dial tcp", "; check that Redis runs")
 }

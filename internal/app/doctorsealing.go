@@ -13,7 +13,7 @@ import (
 )
 
 // errUnmade is that of a key file which the first start will make.
-var errUnmade = errors.New("the key file will be made at the first start")
+var errUnmade = errors.New("the key file will be created on the first start")
 
 // checkSealing looks whether there is a key and opens what is sealed, as a start does.
 func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
@@ -25,9 +25,9 @@ func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Lo
 	case err != nil:
 		f.Err = err
 	case s.Security.EncryptionKey.Empty():
-		f.Detail = "secrets are sealed under the key file " + path + "; back it up apart from the database"
+		f.Detail = "secrets are sealed with the key file " + path + "; back it up separately from the database"
 	default:
-		f.Detail = "secrets are sealed under ENCRYPTION_KEY"
+		f.Detail = "secrets are sealed with ENCRYPTION_KEY"
 	}
 	return f
 }
@@ -36,7 +36,7 @@ func (d *stored) checkSealing(ctx context.Context, s config.Settings, _ *slog.Lo
 func (d *stored) unseal(ctx context.Context, s config.Settings) error {
 	shut, err := d.pepper(ctx)
 	if err != nil {
-		return fmt.Errorf("look for what is sealed: %w", storeError(s, err))
+		return fmt.Errorf("check for sealed data: %w", storeError(s, err))
 	}
 	secrets, err := sealingKeys(s.Security.EncryptionKeys(), s.Data.Dir, func() error {
 		if shut != nil {

@@ -47,7 +47,7 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	set := storeSettings(s)
 	if s.Database.Type == config.SQLite {
 		if _, err := os.Stat(set.Path); errors.Is(err, fs.ErrNotExist) {
-			d.fresh, f.Detail = true, "the file will be made at the first start: "+set.Path
+			d.fresh, f.Detail = true, "the file will be created on the first start: "+set.Path
 			f.Err, f.Hint = missesDatabase(ctx, s, nil), ""
 			return f
 		}
@@ -75,9 +75,9 @@ func (d *stored) checkDatabase(ctx context.Context, s config.Settings, _ *slog.L
 	} else if err := d.misses(ctx, s); err != nil {
 		f.Err, f.Hint = err, ""
 	}
-	f.Detail = s.Database.Type + " answers"
+	f.Detail = s.Database.Type + " responds"
 	if d.fresh {
-		f.Detail += "; its tables will be made at the first start"
+		f.Detail += "; its tables will be created on the first start"
 	}
 	return f
 }
@@ -116,7 +116,7 @@ func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.
 	}
 	addresses, err := d.addresses(ctx, specs)
 	if err != nil {
-		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read the saved providers: %w", storeError(s, err)), Hint: "check ENCRYPTION_KEY or the key file in DATA_DIR: saved credentials are sealed under it"}}
+		return []Finding{{Subject: "upstream", Err: fmt.Errorf("read saved providers: %w", storeError(s, err)), Hint: "check ENCRYPTION_KEY or the key file in DATA_DIR, which seals saved credentials"}}
 	}
 	none := len(addresses) == 0
 	if none {
@@ -147,14 +147,14 @@ func (d *stored) checkUpstreams(ctx context.Context, s config.Settings, _ *slog.
 // whyNone says why there is no address of a provider.
 func (d *stored) whyNone() string {
 	if !d.fresh && (d.db == nil || d.box == nil) {
-		return "which providers are saved cannot be read"
+		return "cannot read the saved providers"
 	}
-	return "no provider is saved"
+	return "no providers are saved"
 }
 
 // tryUpstream calls an address without a credential. Every answer will do.
 func tryUpstream(ctx context.Context, c *transport.Client, address string) Finding {
-	f := Finding{Subject: "upstream", Hint: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; a private address must be among TRUSTED_CUSTOM_HOSTS"}
+	f := Finding{Subject: "upstream", Hint: "check DNS, the firewall, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY; private addresses must be in TRUSTED_CUSTOM_HOSTS"}
 	u, err := url.Parse(address)
 	if err != nil {
 		f.Err = err
@@ -169,7 +169,7 @@ func tryUpstream(ctx context.Context, c *transport.Client, address string) Findi
 		return f
 	}
 	_ = resp.Body.Close() // only whether it answers matters
-	f.Detail = fmt.Sprintf("%s answers (%d without a key)", u.Host, resp.Status)
+	f.Detail = fmt.Sprintf("%s responds (%d without a key)", u.Host, resp.Status)
 	return f
 }
 

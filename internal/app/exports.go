@@ -41,10 +41,10 @@ func (a *App) exportRetention() time.Duration {
 // exportMetrics shows what exports do.
 func (a *App) exportMetrics() {
 	m := a.metrics
-	m.Total("sluice_log_export_rows_total", "Rows written to the files of log exports.", func() float64 { return float64(a.exports.Stats().Rows) })
-	m.Total("sluice_log_exports_done_total", "Log exports that were done.", func() float64 { return float64(a.exports.Stats().Done) })
-	m.Total("sluice_log_exports_failed_total", "Log exports that failed; each says why.", func() float64 { return float64(a.exports.Stats().Failed) })
-	m.Gauge("sluice_log_export_bytes", "Size of the files of log exports on this node.", func() float64 { return float64(a.exported.Bytes()) })
+	m.Total("sluice_log_export_rows_total", "Number of rows written to log export files.", func() float64 { return float64(a.exports.Stats().Rows) })
+	m.Total("sluice_log_exports_done_total", "Number of completed log exports.", func() float64 { return float64(a.exports.Stats().Done) })
+	m.Total("sluice_log_exports_failed_total", "Number of failed log exports; the export contains the reason.", func() float64 { return float64(a.exports.Stats().Failed) })
+	m.Gauge("sluice_log_export_bytes", "Total size of the log export files on this node.", func() float64 { return float64(a.exported.Bytes()) })
 }
 
 // exportFiles are the files of exports as the administration asks for them.
@@ -62,15 +62,15 @@ func (f exportFiles) OpenExport(ctx context.Context, id string, run record.Expor
 	case !run.Shared:
 		file, err = f.read(id)
 	case f.store == nil:
-		return nil, fault.New(fault.NotFound, "the file lies in the bucket of the log, and this node has none (LOG_STORE); set it, or make another export")
+		return nil, fault.New(fault.NotFound, "the file is in the bucket of the log store, which this node does not use; set LOG_STORE, or create another export")
 	default:
 		file, err = f.store.Open(ctx, id, run.ID, run.Mark.Bytes)
 	}
 	switch {
 	case errors.Is(err, export.ErrGone):
-		return nil, fault.New(fault.NotFound, "the file is gone; make another export")
+		return nil, fault.New(fault.NotFound, "the file no longer exists; create another export")
 	case errors.Is(err, bodies.ErrUnavailable):
-		return nil, fault.New(fault.Overloaded, "the bucket that has the file does not serve at the moment; try again").WithCause(err)
+		return nil, fault.New(fault.Overloaded, "the bucket with the file is unavailable; retry shortly").WithCause(err)
 	}
 	return file, err
 }

@@ -126,9 +126,9 @@ func TestKeysThatCannotBe(t *testing.T) {
 		n    NewKey
 		want string
 	}{
-		{NewKey{Name: " ", Type: "workspace-service"}, "needs a name"},
-		{NewKey{Name: "ci", Type: "workspace-service", Scopes: []string{"nonsense.x"}}, `there is no scope "nonsense.x"; those that a key of type workspace-service may hold are: `},
-		{NewKey{Name: "ci", Type: "workspace-service", Scopes: []string{"logs.view", "workspaces.create"}}, `cannot hold the scope "workspaces.create", only: `},
+		{NewKey{Name: " ", Type: "workspace-service"}, "name is required"},
+		{NewKey{Name: "ci", Type: "workspace-service", Scopes: []string{"nonsense.x"}}, `unknown scope "nonsense.x"; keys of type workspace-service support: `},
+		{NewKey{Name: "ci", Type: "workspace-service", Scopes: []string{"logs.view", "workspaces.create"}}, `do not support the scope "workspaces.create"; supported: `},
 	} {
 		s := freshSettings(t)
 		_, err := CreateKey(t.Context(), s, slog.New(slog.DiscardHandler), c.n, func(FirstKeys) { t.Error("an organisation was made") })

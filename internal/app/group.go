@@ -70,7 +70,7 @@ func (g *group) run(ctx context.Context) error {
 	}
 }
 
-var errUnexpected = errors.New("it was not asked to")
+var errUnexpected = errors.New("stopped unexpectedly")
 
 func orUnexpected(err error) error {
 	if err == nil {

@@ -49,7 +49,7 @@ func TestGroupEndsWithItsFirst(t *testing.T) {
 	defer close(stuck)
 	g.add("worker", func(context.Context) error { <-stuck; return nil })
 	g.add("listener", func(context.Context) error { return nil })
-	if err := g.run(t.Context()); err == nil || !strings.Contains(err.Error(), "worker did not stop") || !strings.Contains(err.Error(), "not asked to") {
+	if err := g.run(t.Context()); err == nil || !strings.Contains(err.Error(), "worker did not stop") || !strings.Contains(err.Error(), "stopped unexpectedly") {
 		t.Errorf("%v", err)
 	}
 }

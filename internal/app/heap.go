@@ -56,7 +56,7 @@ func (a *App) releaseStartupMemory(ctx context.Context) error {
 	case <-time.After(startupGrace):
 	}
 	if err := dropTextPages(); err != nil {
-		a.log.Debug("pages that only the start needed stay in memory", "error", err.Error())
+		a.log.Debug("cannot release start-up memory", "error", err.Error())
 	}
 	<-ctx.Done()
 	return nil

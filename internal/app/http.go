@@ -65,20 +65,20 @@ func (a *App) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	status := http.StatusOK
 	if err := a.logs.Err(); err != nil {
-		b.Status, b.Detail = "degraded", "the request log cannot be written; records wait in the journal"
+		b.Status, b.Detail = "degraded", "cannot write the request log; records stay in the journal"
 	}
 	if err := a.spend.Err(); err != nil {
-		b.Status, b.Detail = "degraded", "what was used cannot be stored; limits hold, and the sums wait in the journal"
+		b.Status, b.Detail = "degraded", "cannot store usage; limits apply, and usage stays in the journal"
 	}
 	if a.journal.Err() != nil { // its text has paths, which are no business of who asks
-		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal takes nothing, so that calls are refused: JOURNAL_MAX_MB is reached, or its disk is full, fails, is read-only or does not answer"
+		b.Status, b.Journal, b.Detail = "degraded", "refusing", "the journal accepts no entries, so calls are rejected: JOURNAL_MAX_MB is reached, or its disk is full, failing, read-only or unresponsive"
 	}
 	if a.shared != nil {
 		b.Limits = "ok"
 		if a.shared.Err() != nil { // its text has addresses, which are no business of who asks
-			b.Status, b.Limits, b.Detail = "degraded", "refusing", "limits cannot be checked without Redis; calls that have some are refused"
+			b.Status, b.Limits, b.Detail = "degraded", "refusing", "cannot check limits without Redis; calls with limits are rejected"
 			if a.set.Redis.Without == "local" {
-				b.Limits, b.Detail = "alone", "limits are checked by this node alone without Redis, and may be passed"
+				b.Limits, b.Detail = "alone", "this node checks limits locally without Redis; limits may be exceeded"
 			}
 		}
 	}
@@ -124,11 +124,11 @@ func listenError(err error) error {
 	hint := "choose another address with --listen and --port, or LISTEN and PORT"
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		hint = "stop what listens there, or " + hint
+		hint = "stop the program that listens there, or " + hint
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		hint = "this machine does not have that address: " + hint
 	case errors.Is(err, syscall.EACCES):
-		hint = "ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE): " + hint
+		hint = "ports below 1024 require a privilege (CAP_NET_BIND_SERVICE): " + hint
 	}
 	return fmt.Errorf("%w; %s", err, hint)
 }
@@ -145,7 +145,7 @@ func recoverAndLog(next http.Handler, log *slog.Logger) http.Handler {
 			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(http.ErrAbortHandler)
 			}
-			log.Error("a handler panicked", "path", sealed.Path(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
+			log.Error("panic in handler", "path", sealed.Path(r.URL.Path), "panic", v, "stack", string(debug.Stack()))
 			writeFault(w, fault.New(fault.Internal, ""))
 		}()
 		next.ServeHTTP(w, r)

@@ -106,8 +106,8 @@ func TestNowhere(t *testing.T) {
 	t.Parallel()
 	r := newRouter(paths{})
 	for _, c := range []struct{ method, path, want string }{
-		{"POST", "/chat/completions", "there is at /v1/chat/completions: let the base URL of the client end in /v1"},
-		{"GET", "/models", "there is at /v1/models: "},
+		{"POST", "/chat/completions", "but /v1/chat/completions exists; end the base URL of the client with /v1"},
+		{"GET", "/models", "but /v1/models exists; "},
 		{"GET", "/chat/completions", "begin with /v1"},
 		{"POST", "/opena1/v1/responses", "begin with /v1"},
 		{"GET", "/" + strings.Repeat("a", 500), "a…; model routes"},

@@ -57,7 +57,7 @@ func deltasOf(deltas []jobs.Delta) []quota.Delta {
 // openTracker makes what follows open jobs.
 func (a *App) openTracker() *jobs.Tracker {
 	a.jobs = jobs.New(openJobs{a.store, a}, a.store, a.clock, a.log)
-	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of the deployment that providers have not finished; their maximum cost counts until they are.", func() float64 { return float64(a.jobs.Len()) })
+	a.metrics.Gauge("sluice_open_jobs", "Batches, fine-tuning jobs and videos of this deployment that providers have not finished; each counts with its maximum cost until then.", func() float64 { return float64(a.jobs.Len()) })
 	return a.jobs
 }
 

@@ -23,18 +23,18 @@ func (a *App) openLedger(ctx context.Context) error {
 	if !fault.Has(err, fault.ReadOnly) {
 		return err
 	}
-	a.log.Error("what was used is added up later, because the database takes no writes; it waits in the journal, and limits count it", "error", err.Error())
+	a.log.Error("database is read-only; usage stays in the journal and counts against limits", "error", err.Error())
 	return a.spend.Postpone(ctx)
 }
 
 // ledgerMetrics shows how the sums of what was used keep up.
 func (a *App) ledgerMetrics() {
 	m, stats := a.metrics, a.spend.Stats
-	m.Gauge("sluice_ledger_open_lines", "Calls under way that have reserved what they may cost.", func() float64 { return float64(stats().Open) })
-	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the sums of what was used do not have yet.", func() float64 { return float64(a.lines.Remaining(stats().Read)) })
-	m.Total("sluice_ledger_lines_total", "Closed ledger lines and corrections whose charges are in the database.", func() float64 { return float64(stats().Lines) })
-	m.Total("sluice_ledger_failures_total", "Times that sums could not be stored; they were stored later.", func() float64 { return float64(stats().Failures) })
-	m.Total("sluice_ledger_abandoned_total", "Calls cut off by a crash, which count with the bound of their cost.", func() float64 { return float64(stats().Abandoned) })
+	m.Gauge("sluice_ledger_open_lines", "Running calls with a cost reservation.", func() float64 { return float64(stats().Open) })
+	m.Gauge("sluice_ledger_lag_entries", "Journal entries that the usage totals do not include yet.", func() float64 { return float64(a.lines.Remaining(stats().Read)) })
+	m.Total("sluice_ledger_lines_total", "Closed ledger entries and corrections whose charges are in the database.", func() float64 { return float64(stats().Lines) })
+	m.Total("sluice_ledger_failures_total", "Failed writes of usage totals; each was retried later.", func() float64 { return float64(stats().Failures) })
+	m.Total("sluice_ledger_abandoned_total", "Calls interrupted by a crash, which count with their maximum cost.", func() float64 { return float64(stats().Abandoned) })
 	m.Total("sluice_ledger_corrected_total", "Calls whose charges were corrected because their price was wrong.", func() float64 { return float64(stats().Corrected) })
-	m.Total("sluice_ledger_stray_total", "Closed ledger lines that nobody had reserved; they count.", func() float64 { return float64(stats().Unreserved) })
+	m.Total("sluice_ledger_stray_total", "Closed ledger entries without a reservation; they count.", func() float64 { return float64(stats().Unreserved) })
 }

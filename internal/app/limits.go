@@ -42,7 +42,7 @@ func (a *App) openLimits(context.Context) (err error) {
 		Metrics: metrics, Logger: a.log,
 	})
 	if err != nil {
-		return fmt.Errorf("prepare the limits of many nodes: %w", err)
+		return fmt.Errorf("prepare cluster limits: %w", err)
 	}
 	a.limits = a.shared
 	a.metrics.Register(metrics.Collectors()...)

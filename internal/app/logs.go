@@ -26,7 +26,7 @@ func (a *App) openBodies() (logstore.BodyStore, error) {
 	dir := filepath.Join(a.set.Data.Dir, "logs", bodiesFolder(a.set))
 	files, err := bodies.Open(bodies.Options{Dir: dir, Node: a.nodeName(), Clock: a.clock})
 	if err != nil {
-		return nil, fmt.Errorf("open the kept bodies: %w", err)
+		return nil, fmt.Errorf("open stored bodies: %w", err)
 	}
 	if !a.set.LogStore.Remote() {
 		a.closers = append(a.closers, files)
@@ -89,13 +89,13 @@ func bucketHTTP(s config.Settings) *http.Client {
 func checkLogStore(ctx context.Context, s config.Settings, _ *slog.Logger) Finding {
 	f := Finding{Subject: "log store"}
 	if !s.LogStore.Remote() {
-		f.Detail = "bodies of the request log are kept in files under DATA_DIR (LOG_STORE)"
+		f.Detail = "bodies of the request log are stored in files under DATA_DIR (LOG_STORE)"
 		return f
 	}
 	b := objects.New(bucketOptions(s, sign.New(signOptions(s, nil))))
 	if f.Err = b.Probe(ctx); f.Err != nil {
 		f.Hint = objects.Hint(f.Err)
 	}
-	f.Detail = "the bucket " + s.LogStore.Bucket + " takes objects, gives them back, lists and deletes them"
+	f.Detail = "the bucket " + s.LogStore.Bucket + " can store, read, list and delete objects"
 	return f
 }

@@ -27,8 +27,8 @@ func missesDatabase(ctx context.Context, s config.Settings, db resource.Store) e
 			return err
 		}
 	}
-	return fmt.Errorf("the database %s is empty, but the journal in %s is of a gateway that had one; restore the database from a backup, "+
-		"or set DB_TYPE and DB_HOST if it is on a server; to begin anew all the same choose an empty directory as DATA_DIR", storeSettings(s).Path, journalDir(s))
+	return fmt.Errorf("the database %s is empty, but the journal in %s belongs to a gateway with a database; restore the database from a backup, "+
+		"or set DB_TYPE and DB_HOST if it is on a server; to start without it, set DATA_DIR to an empty directory", storeSettings(s).Path, journalDir(s))
 }
 
 // journalDir is where the journal of a gateway lies.

@@ -21,7 +21,7 @@ func TestLostDatabaseIsNotReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantParts := []string{filepath.Join(s.Data.Dir, "sluice.db") + " is empty", "restore the database from a backup", "choose an empty directory"}
+	wantParts := []string{filepath.Join(s.Data.Dir, "sluice.db") + " is empty", "restore the database from a backup", "set DATA_DIR to an empty directory"}
 	wants(t, findings(t, s)["database"], "FAIL the database", wantParts...)
 	for range 2 { // the first one leaves the tables
 		_, err := New(t.Context(), s, Options{Log: discard, HasGOGC: true, OnBootstrap: func(FirstKeys) { t.Error("there are new keys") }})

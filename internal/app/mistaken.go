@@ -154,7 +154,7 @@ func (r *router) refuse(w http.ResponseWriter, req *http.Request) {
 	if allowed := r.allowed(escaped); len(allowed) > 0 {
 		list := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", list)
-		f := fault.Newf(fault.UnknownRoute, "%s is not allowed at %s; allowed are %s", clipPath(req.Method), clipPath(escaped), list)
+		f := fault.Newf(fault.UnknownRoute, "method %s is not allowed for %s; use one of %s", clipPath(req.Method), clipPath(escaped), list)
 		f.Status = http.StatusMethodNotAllowed
 		refuseOn(fault.Admin, w, req, f)
 		return
@@ -179,20 +179,20 @@ func (r *router) allowed(escaped string) []string {
 func (r *router) unknownRoute(escaped string) *fault.Error {
 	const hint = "; to call a provider at this path send x-gateway-passthrough: true"
 	if len(r.routes.Allowed("/v1"+escaped)) > 0 {
-		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(escaped))
+		return fault.Newf(fault.UnknownRoute, "unknown path %s, but /v1%[1]s exists; end the base URL of the client with /v1", clipPath(escaped))
 	}
 	start := startOf(escaped)
 	if near := r.nearest(start.first); near != "" && r.segments[start.first] == "" {
-		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, did you mean /v1/%s?"+hint, clipPath(escaped), near)
+		return fault.Newf(fault.UnknownRoute, "unknown path %s; did you mean /v1/%s?"+hint, clipPath(escaped), near)
 	}
-	return fault.Newf(fault.UnknownRoute, "the administration has no route %s; /v1/openapi.json lists its routes"+hint, clipPath(escaped))
+	return fault.Newf(fault.UnknownRoute, "unknown admin route %s; /v1/openapi.json lists all routes"+hint, clipPath(escaped))
 }
 
 // nothingAt is the refusal of a path without an owner. Most of these calls come from clients
 // whose base URL lacks its end.
 func nothingAt(method, path string) *fault.Error {
 	if front.Typed(method, "/v1"+path) {
-		return fault.Newf(fault.UnknownRoute, "there is nothing at %s, but there is at /v1%[1]s: let the base URL of the client end in /v1", clipPath(path))
+		return fault.Newf(fault.UnknownRoute, "unknown path %s, but /v1%[1]s exists; end the base URL of the client with /v1", clipPath(path))
 	}
-	return fault.Newf(fault.UnknownRoute, "there is nothing at %s; model routes and the administration begin with /v1", clipPath(path))
+	return fault.Newf(fault.UnknownRoute, "unknown path %s; model routes and admin routes begin with /v1", clipPath(path))
 }

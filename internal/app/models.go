@@ -80,7 +80,7 @@ func (a *App) warnOfMissing(setting, dir string) {
 		return
 	}
 	if _, err := os.ReadDir(dir); err != nil {
-		a.log.Warn("a directory of model files cannot be read; what it was to replace counts until it can", "setting", setting, "error", err.Error())
+		a.log.Warn("cannot read model directory; built-in entries stay in effect", "setting", setting, "error", err.Error())
 	}
 }
 
@@ -98,11 +98,11 @@ func (s maskedSource) Read(ctx context.Context, f catalog.Folder, provider strin
 
 // catalogMetrics shows what is wrong with prices.
 func (a *App) catalogMetrics() {
-	a.metrics.Gauge("sluice_catalog_faults", "Files of prices and capabilities that are bad now, in place of which older ones or other sources count.", func() float64 { return float64(len(a.catalog.Faults())) })
-	a.metrics.Total("sluice_catalog_failures_total", "Files of prices and capabilities that could not be read.", func() float64 { return float64(a.catalog.Failures()) })
+	a.metrics.Gauge("sluice_catalog_faults", "Invalid files of prices and capabilities, replaced by older files or other sources.", func() float64 { return float64(len(a.catalog.Faults())) })
+	a.metrics.Total("sluice_catalog_failures_total", "Files of prices and capabilities that cannot be read.", func() float64 { return float64(a.catalog.Failures()) })
 	for _, reason := range catalog.Reasons() {
 		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "sluice_price_missing_total", Help: "Look-ups of what a call costs that found no price, by reason.",
+			Name: "sluice_price_missing_total", Help: "Price lookups without a result, by reason.",
 			ConstLabels: prometheus.Labels{"reason": string(reason)},
 		}, func() float64 { return float64(a.prices.Misses(reason)) }))
 	}
@@ -114,7 +114,7 @@ type directory string
 // Open implements catalog.Objects. Paths do not lead out of the directory.
 func (d directory) Open(_ context.Context, path string) (io.ReadCloser, error) {
 	if !fs.ValidPath(path) {
-		return nil, fmt.Errorf("%.200q is no path in the log store", path)
+		return nil, fmt.Errorf("%.200q is not a valid path in the log store", path)
 	}
 	root, err := os.OpenRoot(string(d))
 	if err != nil {

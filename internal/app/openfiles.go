@@ -38,7 +38,7 @@ func connectionsUnder(files uint64) int {
 func (a *App) connectionMetrics(s *h1.Server) {
 	for _, reason := range [...]string{h1.EvictedSilent, h1.EvictedIdle, h1.EvictedShare} {
 		a.metrics.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "sluice_connections_evicted_total", Help: "Connections of callers that were closed to free a slot for others, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
+			Name: "sluice_connections_evicted_total", Help: "Client connections closed to free a slot for others, by reason.", ConstLabels: prometheus.Labels{"reason": reason},
 		}, func() float64 { return float64(s.Evicted(reason)) }))
 	}
 }

@@ -37,7 +37,7 @@ func requireToken(token sealed.String, page http.HandlerFunc) http.HandlerFunc {
 		h := r.Header.Get("Authorization")
 		if len(h) <= len(scheme) || !strings.EqualFold(h[:len(scheme)], scheme) || !token.Equal(h[len(scheme):]) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeFault(w, fault.New(fault.Unauthenticated, "figures need the bearer token of METRICS_TOKEN"))
+			writeFault(w, fault.New(fault.Unauthenticated, "metrics require the bearer token from METRICS_TOKEN"))
 			return
 		}
 		page(w, r)
@@ -58,18 +58,18 @@ func cross(next http.Handler, c config.CORS) http.Handler {
 // buildMetrics shows what other parts count.
 func (a *App) buildMetrics(context.Context) error {
 	m := a.metrics
-	m.Gauge("sluice_background_responses", "Responses that are followed because providers go on working on them after they answered.", func() float64 { return float64(a.gateway.Background()) })
-	m.Gauge("sluice_abandoned_answers", "Whole answers of providers that are read on although nobody waits for them.", func() float64 { return float64(a.gateway.AbandonedAnswers()) })
-	m.Gauge("sluice_abandoned_streams", "Streams of providers that are read on although their callers left.", func() float64 { return float64(a.gateway.Abandoned()) })
-	m.Gauge("sluice_open_requests", "Model requests being served.", func() float64 { return float64(a.gateway.Open()) })
-	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not passed yet.", func() float64 { return float64(a.records.Lag()) })
+	m.Gauge("sluice_background_responses", "Background responses that are polled because providers still process them.", func() float64 { return float64(a.gateway.Background()) })
+	m.Gauge("sluice_abandoned_answers", "Complete provider responses that are read to the end without a waiting client.", func() float64 { return float64(a.gateway.AbandonedAnswers()) })
+	m.Gauge("sluice_abandoned_streams", "Provider streams that are read to the end after the client disconnected.", func() float64 { return float64(a.gateway.Abandoned()) })
+	m.Gauge("sluice_open_requests", "Model requests in progress.", func() float64 { return float64(a.gateway.Open()) })
+	m.Gauge("sluice_journal_lag_records", "Journal entries that the request log has not processed yet.", func() float64 { return float64(a.records.Lag()) })
 	m.Gauge("sluice_journal_kept_entries", "Journal entries that the request log or the ledger still needs.", func() float64 { return float64(a.journal.Stats().Lag) })
-	m.Gauge("sluice_journal_bytes", "Size of the files of the journal.", func() float64 { return float64(a.journal.Stats().Disk) })
-	m.Gauge("sluice_journal_limit_bytes", "Size that the files of the journal may have (JOURNAL_MAX_MB); calls are refused when it is reached.", func() float64 { return float64(a.journal.Stats().Limit) })
-	m.Total("sluice_journal_records_total", "Log records taken by the journal.", func() float64 { s := a.journal.Stats(); return float64(s.Appended - s.Lines) })
-	m.Total("sluice_journal_lines_total", "Ledger lines taken by the journal without a record.", func() float64 { return float64(a.journal.Stats().Lines) })
-	m.Total("sluice_journal_damaged_total", "Entries of the journal that could not be read back; each is counted once by who reads it.", func() float64 { return float64(a.journal.Stats().Damaged) })
-	m.Total("sluice_journal_refused_total", "Entries that the journal could not take.", func() float64 { return float64(a.journal.Stats().Refused) })
+	m.Gauge("sluice_journal_bytes", "Total size of the journal files.", func() float64 { return float64(a.journal.Stats().Disk) })
+	m.Gauge("sluice_journal_limit_bytes", "Maximum total size of the journal files (JOURNAL_MAX_MB); calls are rejected when it is reached.", func() float64 { return float64(a.journal.Stats().Limit) })
+	m.Total("sluice_journal_records_total", "Log records written to the journal.", func() float64 { s := a.journal.Stats(); return float64(s.Appended - s.Lines) })
+	m.Total("sluice_journal_lines_total", "Ledger entries without a record written to the journal.", func() float64 { return float64(a.journal.Stats().Lines) })
+	m.Total("sluice_journal_damaged_total", "Unreadable journal entries, each counted once by reader.", func() float64 { return float64(a.journal.Stats().Damaged) })
+	m.Total("sluice_journal_refused_total", "Entries that the journal rejected.", func() float64 { return float64(a.journal.Stats().Refused) })
 	a.catalogMetrics()
 	a.ledgerMetrics()
 	a.storeMetrics()
@@ -91,20 +91,20 @@ func (a *App) storeMetrics() {
 	}
 	role := func(name string, ok func() bool) {
 		a.metrics.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sluice_store_up", Help: "1 while the control-plane database can be reached, by role: writer or reader.", ConstLabels: prometheus.Labels{"role": name},
+			Name: "sluice_store_up", Help: "1 if the control-plane database is reachable, by role: writer or reader.", ConstLabels: prometheus.Labels{"role": name},
 		}, func() float64 { return up(ok()) }))
 	}
 	role("writer", func() bool { return a.store.Health().Writer })
 	role("reader", func() bool { return a.store.Health().Reader })
-	a.metrics.Gauge("sluice_log_store_up", "1 while the request log can be written; records wait in the journal meanwhile.", func() float64 { return up(a.logs.Err() == nil) })
-	a.metrics.Total("sluice_log_store_records_total", "Records that the request log has stored.", func() float64 { return float64(a.logs.Stats().Records) })
-	a.metrics.Total("sluice_log_store_failures_total", "Batches of records that could not be stored; they were tried again.", func() float64 { return float64(a.logs.Stats().Failures) })
+	a.metrics.Gauge("sluice_log_store_up", "1 if the request log accepts writes; otherwise records stay in the journal.", func() float64 { return up(a.logs.Err() == nil) })
+	a.metrics.Total("sluice_log_store_records_total", "Records stored in the request log.", func() float64 { return float64(a.logs.Stats().Records) })
+	a.metrics.Total("sluice_log_store_failures_total", "Failed batches of records; each was retried.", func() float64 { return float64(a.logs.Stats().Failures) })
 }
 
 // breakers shows the open circuits; closed ones are not worth a series each.
 type breakers struct{ a *App }
 
-var openCircuits = prometheus.NewDesc("sluice_circuit_open", "1 for each target whose circuit is open, by config path.", []string{"scope", "path"}, nil)
+var openCircuits = prometheus.NewDesc("sluice_circuit_open", "1 for each target with an open circuit breaker, by config path.", []string{"scope", "path"}, nil)
 
 // Describe names the figure.
 func (breakers) Describe(ch chan<- *prometheus.Desc) { ch <- openCircuits }

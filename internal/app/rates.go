@@ -49,7 +49,7 @@ func newRateStore(bank *quota.Limiter, dir string, clock ident.Clock, log *slog.
 func (k *rateStore) restore() {
 	err := k.read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		k.log.Warn("what rate limits stood at is not known; their windows begin anew", "error", err.Error())
+		k.log.Warn("cannot restore rate-limit counters; windows restart", "error", err.Error())
 	}
 }
 
@@ -59,7 +59,7 @@ func (k *rateStore) read() error {
 		return err
 	}
 	if info.Size() > ratesMax {
-		return fmt.Errorf("%s has %d bytes, more than %d", k.path, info.Size(), ratesMax)
+		return fmt.Errorf("%s has %d bytes; the maximum is %d", k.path, info.Size(), ratesMax)
 	}
 	b, err := os.ReadFile(k.path)
 	if err != nil {
@@ -67,7 +67,7 @@ func (k *rateStore) read() error {
 	}
 	n, err := k.limits.Restore(k.clock.Now(), b)
 	if err == nil {
-		k.log.Info("rate limits go on where they stood", "counters", n)
+		k.log.Info("restored rate-limit counters", "counters", n)
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (k *rateStore) Run(ctx context.Context) error {
 		_ = background.Sleep(ctx, k.interval()) // what there is at the end is kept too
 		err := k.save()
 		if err != nil && !failing {
-			k.log.Error("what rate limits stand at cannot be kept; a restart begins their windows anew", "error", err.Error())
+			k.log.Error("cannot persist rate-limit counters; they will reset on restart", "error", err.Error())
 		}
 		failing = err != nil
 	}

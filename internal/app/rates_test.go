@@ -97,7 +97,7 @@ func TestSpoiledRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.restore()
-	if !strings.Contains(log.String(), "their windows begin anew") || k.limits.Len() != 0 {
+	if !strings.Contains(log.String(), "windows restart") || k.limits.Len() != 0 {
 		t.Errorf("log %s, %d counters", &log, k.limits.Len())
 	}
 }

@@ -55,7 +55,7 @@ func (s resealer) all(ctx context.Context) (int, error) {
 		n, err := s.kind(ctx, kind)
 		total += n
 		if err != nil {
-			return total, fmt.Errorf("seal the %s records anew: %w", kind, err)
+			return total, fmt.Errorf("re-seal %s records: %w", kind, err)
 		}
 	}
 	return total, nil
@@ -107,7 +107,7 @@ func (s resealer) record(ctx context.Context, r resource.Record) (bool, error) {
 		return err
 	})
 	if err == nil && len(undecryptable) > 0 {
-		s.log.Warn("past versions cannot be opened: the key that sealed them is gone", "kind", r.Kind, "id", r.ID, "versions", undecryptable)
+		s.log.Warn("cannot decrypt old versions; their key is missing", "kind", r.Kind, "id", r.ID, "versions", undecryptable)
 	}
 	return written > 0, err
 }

@@ -16,7 +16,7 @@ import (
 func (a *App) retain(ctx context.Context) error {
 	return hourly(ctx, func() {
 		if err := a.retainOnce(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			a.log.Error("old logs could not be ended; they are kept until they can", "error", err.Error())
+			a.log.Error("cannot delete expired logs; retrying", "error", err.Error())
 		}
 	})
 }

@@ -25,7 +25,7 @@ import (
 func RotateSealing(ctx context.Context, s config.Settings, log *slog.Logger, withGateways bool) (n int, err error) {
 	if file := storeSettings(s).Path; s.Database.Type == config.SQLite {
 		if _, err := os.Stat(file); err != nil {
-			return 0, fmt.Errorf("look for the database: %w; name its folder with --data-dir or DATA_DIR", err)
+			return 0, fmt.Errorf("find the database: %w; set its folder with --data-dir or DATA_DIR", err)
 		}
 	}
 	lock, err := lockData(s.Data.Dir)
@@ -99,7 +99,7 @@ func (a *App) withoutGateways(ctx context.Context, work func(context.Context) er
 const rotateTTL = 20 * time.Second
 
 func gatewayRuns(holder string) error {
-	return fmt.Errorf("a gateway runs on this database (%s), and would go on sealing under the old key: stop all gateways first, "+
-		"or have each of them run with the new key first in ENCRYPTION_KEY and the old one behind it, and then rotate with --beside-gateways. "+
-		"One that was killed counts as running for another 20 seconds", cmp.Or(holder, "it has just given its place to another one"))
+	return fmt.Errorf("a gateway runs on this database (%s), and would continue to seal with the old key; stop all gateways first, "+
+		"or run each of them with the new key first in ENCRYPTION_KEY and the old key after it, and then rotate with --beside-gateways. "+
+		"A killed gateway counts as running for another 20 seconds", cmp.Or(holder, "another gateway has just replaced it"))
 }

@@ -53,38 +53,38 @@ func (a *App) nothingSealed(ctx context.Context) error {
 	case fault.Has(err, fault.NotFound):
 		return nil
 	case err != nil:
-		return fmt.Errorf("look for what is sealed: %w", err)
+		return fmt.Errorf("check for sealed data: %w", err)
 	}
 	return missingKeyFileError(a.set.Data.Dir)
 }
 
 func missingKeyFileError(dir string) error {
-	return fmt.Errorf("the database is sealed under a key that is not here: the key file %s is missing and ENCRYPTION_KEY is not set; "+
-		"restore the file from a backup, or set ENCRYPTION_KEY to the key that this database was started with", filepath.Join(dir, KeyFile))
+	return fmt.Errorf("the database is sealed with a missing key: the key file %s does not exist and ENCRYPTION_KEY is not set; "+
+		"restore the file from a backup, or set ENCRYPTION_KEY to the key used at the first start", filepath.Join(dir, KeyFile))
 }
 
 func readKeyFile(path string) ([][]byte, error) {
 	f, err := config.OpenFile(path)
 	if err != nil {
 		if errors.Is(err, config.ErrNotAFile) {
-			return nil, fmt.Errorf("the key file %s is not a file; restore it from a backup, or set ENCRYPTION_KEY to its content", path)
+			return nil, fmt.Errorf("the key file %s is not a regular file; restore it from a backup, or set ENCRYPTION_KEY to its content", path)
 		}
 		if errors.Is(err, os.ErrPermission) {
-			err = fmt.Errorf("%w; run chown on it: it must belong to the user that the gateway runs as", err)
+			err = fmt.Errorf("%w; run chown on it: the gateway's user must own it", err)
 		}
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	if st.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the key file %s can be read by others (mode %o): run chmod 600 on it", path, st.Mode().Perm())
+		return nil, fmt.Errorf("other users can read the key file %s (mode %o); run chmod 600 on it", path, st.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyFileBytes))
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
+		return nil, fmt.Errorf("read key file: %w", err)
 	}
 	var list [][]byte
 	for line := range bytes.Lines(text) {
@@ -109,15 +109,15 @@ const maxKeyFileBytes = 1 << 20
 func writeKeyFile(path string, keys ...string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), KeyFile+"-")
 	if err != nil {
-		return fmt.Errorf("make the key file: %w", err)
+		return fmt.Errorf("create key file: %w", err)
 	}
 	defer os.Remove(tmp.Name())
 	_, werr := tmp.WriteString(strings.Join(keys, "\n") + "\n")
 	if err := errors.Join(werr, tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("write the key file: %w", err)
+		return fmt.Errorf("write key file: %w", err)
 	}
 	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("put the key file in place: %w", err)
+		return fmt.Errorf("rename key file: %w", err)
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -143,7 +143,7 @@ func dropOldKeys(path string) error {
 // replaceKeyFile writes a new key file in the place of the old one, also on the disk.
 func replaceKeyFile(path string, list [][]byte) error {
 	if err := replaceFile(path, append(bytes.Join(list, []byte("\n")), '\n'), true); err != nil {
-		return fmt.Errorf("replace the key file: %w", err)
+		return fmt.Errorf("replace key file: %w", err)
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -173,7 +173,7 @@ func replaceFile(path string, content []byte, durable bool) error {
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return fmt.Errorf("sync the data directory: %w", err)
+		return fmt.Errorf("sync data directory: %w", err)
 	}
 	return errors.Join(d.Sync(), d.Close())
 }

@@ -125,7 +125,7 @@ func TestKeyFileIsAFile(t *testing.T) {
 	}()
 	select {
 	case err := <-read:
-		if err == nil || !strings.Contains(err.Error(), "is not a file") {
+		if err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):

@@ -37,7 +37,7 @@ func storeSettings(s config.Settings) store.Settings {
 func (a *App) migrate(ctx context.Context) error {
 	err := a.store.Migrate(ctx)
 	if err != nil && a.set.Database.HADR && fault.Has(err, fault.ReadOnly) {
-		a.log.Warn("the tables were not checked because the writer is away", "error", err.Error())
+		a.log.Warn("database writer unavailable; skipped the schema check", "error", err.Error())
 		a.background = append(a.background, service{"late migration", a.migrateLater})
 		return nil
 	}
@@ -64,7 +64,7 @@ func (a *App) migrateLater(ctx context.Context) error {
 			continue
 		}
 		if err := a.store.Migrate(ctx); err != nil {
-			a.log.Warn("the tables could not be checked; trying again", "error", err.Error())
+			a.log.Warn("cannot check the schema; retrying", "error", err.Error())
 			continue
 		}
 		done = true

@@ -17,20 +17,20 @@ import (
 func dropTextPages() error {
 	exe, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("find the program's pages: %w", err)
+		return fmt.Errorf("find program pages: %w", err)
 	}
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
-		return fmt.Errorf("find the program's pages: %w", err)
+		return fmt.Errorf("find program pages: %w", err)
 	}
 	defer func() { _ = f.Close() }() // read only
 	ranges, err := untouched(f, exe)
 	if err != nil {
-		return fmt.Errorf("find the program's pages: %w", err)
+		return fmt.Errorf("find program pages: %w", err)
 	}
 	for _, r := range ranges {
 		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, r.from, r.to-r.from, unix.MADV_DONTNEED); errno != 0 {
-			return fmt.Errorf("let go of the program's pages: %w", errno)
+			return fmt.Errorf("release program pages: %w", errno)
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func SetPassword(ctx context.Context, s config.Settings, log *slog.Logger, user 
 
 // findUser finds a living user by id or e-mail address.
 func findUser(ctx context.Context, from resource.Reader, name string) (resource.Record, error) {
-	missing := fault.Newf(fault.NotFound, "there is no user %q; `sluice users list` shows them", name)
+	missing := fault.Newf(fault.NotFound, "unknown user %q; `sluice users list` lists all users", name)
 	if ident.ValidID(name) {
 		r, err := from.Find(ctx, tenant.UserKind, name)
 		if fault.Has(err, fault.NotFound) || err == nil && r.Status != active {
@@ -99,7 +99,7 @@ func findUser(ctx context.Context, from resource.Reader, name string) (resource.
 	case len(rows) == 0:
 		return resource.Record{}, missing
 	case len(rows) > 1:
-		return resource.Record{}, fault.New(fault.Conflict, "several organisations know this address; name the user by id")
+		return resource.Record{}, fault.New(fault.Conflict, "several organisations have a user with this address; use the id of the user")
 	}
 	return rows[0], nil
 }

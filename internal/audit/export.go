@@ -38,7 +38,7 @@ type Range struct{ From, To time.Time }
 func Export(ctx context.Context, w io.Writer, from Source, s *Signer, orgID string, r Range, now time.Time) error {
 	e := &exporter{w: w, from: from, head: Header{OrgID: orgID, ExportedAt: stamp(now), From: stamp(r.From), To: stamp(r.To)}}
 	if err := e.fillHeader(ctx, r); err != nil {
-		return fmt.Errorf("look at the audit trail: %w", err)
+		return fmt.Errorf("find the rows of the audit trail: %w", err)
 	}
 	if err := e.line(headerLine, e.head.signedBy(s)); err != nil {
 		return err

@@ -87,7 +87,7 @@ func (k *Checkpointer) Run(ctx context.Context) error {
 // logFailure logs what a round could not do; the next one tries again.
 func (k *Checkpointer) logFailure(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !fault.Has(err, fault.ReadOnly) {
-		k.log.Warn("the audit trail could not be kept; trying again", "error", err.Error())
+		k.log.Warn("audit checkpoint failed; retrying", "error", err.Error())
 	}
 }
 
@@ -146,7 +146,7 @@ func (k *Checkpointer) due(h Head) bool {
 func (k *Checkpointer) report(orgID string, f *Fault) {
 	if text := f.Error(); k.broken[orgID] != text {
 		k.broken[orgID] = text
-		k.log.Error("the audit trail does not verify: somebody changed it in the database; it gets no checkpoint", "organisation_id", orgID, "row", f.Seq, "flaw", string(f.FaultKind), "error", f.Text)
+		k.log.Error("audit trail verification failed; it was changed in the database, no checkpoint written", "organisation_id", orgID, "row", f.Seq, "flaw", string(f.FaultKind), "error", f.Text)
 	}
 }
 
@@ -159,7 +159,7 @@ func (k *Checkpointer) sign(ctx context.Context, h Head) error {
 			return err
 		}
 		if len(last) == 0 || last[0].Number != n || !last[0].Holds(k.signer.Public()) {
-			return &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d is not what was signed", n)}
+			return &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d does not match its signature", n)}
 		}
 		seq, hash = last[0].Seq, last[0].Hash
 	}
@@ -189,7 +189,7 @@ func (k *Checkpointer) follow(ctx context.Context, h Head, seq int64, hash strin
 			case r.Seq != seq+1:
 				return seq, hash, &Fault{Deleted, 0, seq + 1, "the row is missing"}
 			case r.Prev != hash || !r.VerifyHash():
-				return seq, hash, &Fault{Edited, 0, r.Seq, "the row is not what its hash was made of"}
+				return seq, hash, &Fault{Edited, 0, r.Seq, "the row does not match its hash"}
 			}
 			seq, hash = r.Seq, r.Hash
 		}
@@ -242,7 +242,7 @@ func (k *Checkpointer) forget(ctx context.Context, h Head, first int64) error {
 		return err
 	}
 	if len(last) == 0 || !last[0].Holds(k.signer.Public()) {
-		k.report(h.OrgID, &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d is not what was signed", h.Signed.Number)})
+		k.report(h.OrgID, &Fault{Edited, 0, h.Signed.Seq, fmt.Sprintf("checkpoint %d does not match its signature", h.Signed.Number)})
 		return nil
 	}
 	err = k.put(ctx, Checkpoint{OrgID: h.OrgID, Number: last[0].Number + 1, Seq: last[0].Seq, Hash: last[0].Hash, First: first})

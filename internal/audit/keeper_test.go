@@ -95,7 +95,7 @@ func TestKeeperRefusesToSignWhatDoesNotVerify(t *testing.T) {
 			if n := len(r.points[org]); n != before {
 				t.Errorf("%d checkpoints more", n-before)
 			}
-			if n := strings.Count(r.log.String(), "does not verify"); n != 1 {
+			if n := strings.Count(r.log.String(), "audit trail verification failed"); n != 1 {
 				t.Errorf("said %d times: %s", n, r.log)
 			}
 		})
@@ -135,7 +135,7 @@ func TestPrune(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := r.verify(t, r.export(t, org, audit.Range{}))
-	if got.Rows != 10 || got.Header.First != 16 || got.Last.First != 16 || got.Last.Count != 10 || !strings.Contains(got.String(), "rows 1 to 15 had expired") {
+	if got.Rows != 10 || got.Header.First != 16 || got.Last.First != 16 || got.Last.Count != 10 || !strings.Contains(got.String(), "rows 1 to 15 have expired") {
 		t.Errorf("%+v\n%s", got, got)
 	}
 	// who deletes more than that is found

@@ -32,7 +32,7 @@ func NewSeed() []byte {
 // NewSigner makes a signer from a seed of SeedBytes secret random bytes.
 func NewSigner(seed []byte) (*Signer, error) {
 	if len(seed) != SeedBytes {
-		return nil, fmt.Errorf("the signing key of the audit trail has %d bytes, want %d", len(seed), SeedBytes)
+		return nil, fmt.Errorf("audit signing key has %d bytes; it must have %d", len(seed), SeedBytes)
 	}
 	return &Signer{ed25519.NewKeyFromSeed(seed)}, nil
 }
@@ -72,7 +72,7 @@ func (k PublicKey) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
-var errKeyForm = errors.New("a public key is a PEM block PUBLIC KEY with an Ed25519 key, or its 32 bytes in base64")
+var errKeyForm = errors.New("public key must be a PEM block PUBLIC KEY with an Ed25519 key, or its 32 bytes in base64")
 
 // ParsePublicKey reads what PEM or Base64 gives. Blanks around it do not matter.
 func ParsePublicKey(text string) (PublicKey, error) {

@@ -60,8 +60,8 @@ func kindOf(line []byte) string {
 }
 
 var (
-	errCut  = errors.New("the last line is cut off")
-	errLong = errors.New("the line is longer than any that an export has")
+	errCut  = errors.New("the last line is incomplete")
+	errLong = errors.New("the line exceeds the maximum length of an export line")
 )
 
 // lines reads a stream line by line in constant memory.

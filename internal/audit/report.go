@@ -14,12 +14,12 @@ func (r Report) String() string {
 	case r.Rows == 0:
 		b.WriteString("no rows\n")
 	case h.isComplete():
-		fmt.Fprintf(&b, "rows %d to %d: all %d are there, in order and unchanged since this export\n", h.First, h.Last, r.Rows)
+		fmt.Fprintf(&b, "rows %d to %d: all %d are present, in order and unchanged since this export\n", h.First, h.Last, r.Rows)
 	default:
-		fmt.Fprintf(&b, "rows %d to %d, around the time from %s to %s: all %d are there, in order and unchanged since this export\n", h.First, h.Last, orOpen(h.From), orOpen(h.To), r.Rows)
+		fmt.Fprintf(&b, "rows %d to %d, covering the time from %s to %s: all %d are present, in order and unchanged since this export\n", h.First, h.Last, orOpen(h.From), orOpen(h.To), r.Rows)
 	}
 	if h.isComplete() && h.First > 1 {
-		fmt.Fprintf(&b, "rows 1 to %d had expired; a signed checkpoint stands for them\n", h.First-1)
+		fmt.Fprintf(&b, "rows 1 to %d have expired; a signed checkpoint covers them\n", h.First-1)
 	}
 	if c := r.Last; c != nil {
 		fmt.Fprintf(&b, "signed up to row %d by checkpoint %d of %s (%d in the file)\n", c.Seq, c.Number, c.Timestamp, r.Checkpoints)

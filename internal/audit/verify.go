@@ -32,7 +32,7 @@ type Options struct {
 func Verify(input io.Reader, key PublicKey, o Options) (Report, error) {
 	v := &verifier{lines: newLines(input), key: key, known: o.Known}
 	if o.Known != nil && !o.Known.Holds(key) {
-		return Report{}, v.fault(WrongKey, 0, "the published checkpoint was not signed with the key given, or was edited")
+		return Report{}, v.fault(WrongKey, 0, "the published checkpoint was not signed with the given key, or was edited")
 	}
 	err := v.run()
 	return v.report, err
@@ -83,14 +83,14 @@ func (v *verifier) line(line []byte) error {
 	case checkpointLine:
 		return v.checkpoint(line)
 	}
-	return v.fault(Malformed, 0, "neither a row nor a checkpoint")
+	return v.fault(Malformed, 0, "the line is not a row or a checkpoint")
 }
 
 func (v *verifier) header() error {
 	line, err := v.lines.next()
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, errCut):
-		return v.fault(Truncated, 0, "there is no whole header")
+		return v.fault(Truncated, 0, "the header is missing or incomplete")
 	case errors.Is(err, errLong):
 		return v.fault(Malformed, 0, "%v", err)
 	case err != nil:
@@ -101,14 +101,14 @@ func (v *verifier) header() error {
 	case kindOf(line) != headerLine || !decodeLine(line, headerLine, h):
 		return v.fault(Malformed, 0, "the first line is not the header of an export")
 	case h.Format != Format:
-		return v.fault(Malformed, 0, "the format %q is not known here; this program reads %s", h.Format, Format)
+		return v.fault(Malformed, 0, "unknown format %q; this program reads %s", h.Format, Format)
 	case h.PublicKey != v.key.Base64():
-		return v.fault(WrongKey, 0, "the export was signed with another key than the one given (%s)", v.key.ID())
+		return v.fault(WrongKey, 0, "the export was signed with a different key than the given one (%s)", v.key.ID())
 	case !v.key.verifies(h.Canonical(), h.Signature):
-		return v.fault(Edited, 0, "the header is not what was signed")
+		return v.fault(Edited, 0, "the header does not match its signature")
 	}
 	if v.known != nil && v.known.OrgID != h.OrgID {
-		return v.fault(Foreign, 0, "the published checkpoint is of the organisation %q, the export of %q", v.known.OrgID, h.OrgID)
+		return v.fault(Foreign, 0, "the published checkpoint belongs to the organisation %q, the export to %q", v.known.OrgID, h.OrgID)
 	}
 	v.seq, v.hash = h.First-1, ""
 	if h.First == 1 {
@@ -122,21 +122,21 @@ func (v *verifier) row(line []byte) error {
 	h := &v.report.Header
 	switch {
 	case !decodeLine(line, rowLine, &r):
-		return v.fault(Malformed, 0, "the line is not in the form in which rows are exported")
+		return v.fault(Malformed, 0, "the line does not have the format of an exported row")
 	case r.OrgID != h.OrgID:
 		return v.fault(Foreign, r.Seq, "the row belongs to the organisation %q", r.OrgID)
 	case r.Seq <= v.seq:
-		return v.fault(Reordered, r.Seq, "the row comes again, or behind row %d", v.seq)
+		return v.fault(Reordered, r.Seq, "the row is repeated, or follows row %d out of order", v.seq)
 	case r.Seq > h.Last:
-		return v.fault(Foreign, r.Seq, "the export ends with row %d", h.Last)
+		return v.fault(Foreign, r.Seq, "the row is after row %d, where the export ends", h.Last)
 	case r.Seq > v.seq+1:
 		return v.missing(v.seq + 1)
 	case !r.VerifyHash():
-		return v.fault(Edited, r.Seq, "the row is not what its hash was made of")
+		return v.fault(Edited, r.Seq, "the row does not match its hash")
 	case v.hash == "":
-		return v.fault(Deleted, r.Seq, "nothing vouches for what was before the row: the checkpoint of row %d is missing", v.seq)
+		return v.fault(Deleted, r.Seq, "cannot verify the rows before this one: the checkpoint of row %d is missing", v.seq)
 	case r.Prev != v.hash:
-		return v.fault(Edited, r.Seq, "the row follows another one than row %d as it stands here", v.seq)
+		return v.fault(Edited, r.Seq, "the row does not continue row %d: its previous hash differs", v.seq)
 	}
 	v.seq, v.hash = r.Seq, r.Hash
 	v.report.Rows++
@@ -146,7 +146,7 @@ func (v *verifier) row(line []byte) error {
 // expect compares with the checkpoint that was published elsewhere.
 func (v *verifier) expect() error {
 	if k := v.known; k != nil && k.Seq == v.seq && k.Hash != v.hash {
-		return v.fault(Edited, v.seq, "the published checkpoint %d signs another history up to here", k.Number)
+		return v.fault(Edited, v.seq, "the published checkpoint %d signs a different history up to here", k.Number)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (v *verifier) missing(seq int64) error {
 		}
 		var r Row
 		if kindOf(line) == rowLine && json.Unmarshal(line, &r) == nil && r.Seq == seq {
-			return v.fault(Reordered, seq, "the row stands behind others that came after it")
+			return v.fault(Reordered, seq, "the row follows later rows")
 		}
 	}
 }
@@ -171,13 +171,13 @@ func (v *verifier) checkpoint(line []byte) error {
 	h := &v.report.Header
 	switch {
 	case !decodeLine(line, checkpointLine, &c):
-		return v.fault(Malformed, 0, "the line is not in the form in which checkpoints are exported")
+		return v.fault(Malformed, 0, "the line does not have the format of an exported checkpoint")
 	case c.OrgID != h.OrgID:
 		return v.fault(Foreign, 0, "the checkpoint belongs to the organisation %q", c.OrgID)
 	case !c.Holds(v.key):
-		return v.fault(Edited, 0, "checkpoint %d is not what was signed", c.Number)
+		return v.fault(Edited, 0, "checkpoint %d does not match its signature", c.Number)
 	case v.last != nil && c.Number <= v.last.Number, c.Seq < v.seq, c.Number > h.Checkpoint:
-		return v.fault(Reordered, 0, "checkpoint %d does not belong here", c.Number)
+		return v.fault(Reordered, 0, "checkpoint %d is out of order", c.Number)
 	case v.last != nil && c.Number > v.last.Number+1:
 		return v.fault(Deleted, 0, "checkpoint %d is missing", v.last.Number+1)
 	case v.last == nil && h.First == 1 && c.Number > 1:
@@ -185,7 +185,7 @@ func (v *verifier) checkpoint(line []byte) error {
 	case c.Seq > v.seq:
 		return v.missing(v.seq + 1)
 	case v.hash != "" && c.Hash != v.hash:
-		return v.fault(Edited, c.Seq, "checkpoint %d signs another history up to here: a row was edited and the hashes made anew", c.Number)
+		return v.fault(Edited, c.Seq, "checkpoint %d signs a different history up to here: a row was edited and the hashes were recomputed", c.Number)
 	}
 	v.hash, v.last = c.Hash, &c
 	v.report.Checkpoints++
@@ -197,16 +197,16 @@ func (v *verifier) end() error {
 	h := &v.report.Header
 	switch {
 	case v.seq < h.Last:
-		return v.fault(Truncated, 0, "the file ends behind row %d, the export has rows up to %d", v.seq, h.Last)
+		return v.fault(Truncated, 0, "the file ends after row %d, but the export has rows up to %d", v.seq, h.Last)
 	case v.report.Rows > 0 && v.hash != h.LastHash:
-		return v.fault(Edited, v.seq, "the export ended with another row")
+		return v.fault(Edited, v.seq, "the last row does not match the end of the export")
 	case h.Checkpoint > 0 && v.last == nil, v.last != nil && v.last.Number < h.Checkpoint:
-		return v.fault(Truncated, 0, "the export goes up to checkpoint %d", h.Checkpoint)
+		return v.fault(Truncated, 0, "the file ends too early; the export has checkpoints up to %d", h.Checkpoint)
 	case v.last != nil && h.isComplete() && h.First > v.last.First:
-		return v.fault(Deleted, v.last.First, "the last checkpoint says that rows are kept from here on, the export begins with row %d", h.First)
+		return v.fault(Deleted, v.last.First, "the last checkpoint states that rows from this one on are retained, but the export begins with row %d", h.First)
 	}
 	if k := v.known; k != nil && h.To == "" && k.Seq > v.seq {
-		return v.fault(Truncated, 0, "the published checkpoint %d is of row %d, the export ends with row %d", k.Number, k.Seq, v.seq)
+		return v.fault(Truncated, 0, "the published checkpoint %d covers row %d, but the last row of the export is %d", k.Number, k.Seq, v.seq)
 	}
 	v.report.Last = v.last
 	v.report.Unsigned = v.report.Rows

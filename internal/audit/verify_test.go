@@ -36,7 +36,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	want := `organisation 0191f3a0-4c1e-7b6f-9d2a-0c6d8a1e5b3f, exported at 2026-11-21T10:00:00.000Z
-rows 1 to 25: all 25 are there, in order and unchanged since this export
+rows 1 to 25: all 25 are present, in order and unchanged since this export
 signed up to row 22 by checkpoint 3 of 2026-11-21T10:00:00.000Z (3 in the file)
 not yet signed: the last 3 rows, written after the last checkpoint
 `
@@ -127,11 +127,11 @@ func TestFaultsOfAFile(t *testing.T) {
 		{"the last line cut in two", func(l [][]byte) [][]byte {
 			l[len(l)-1] = l[len(l)-1][:40]
 			return l
-		}, audit.Truncated, "cut off"},
+		}, audit.Truncated, "incomplete"},
 		{"the last newline cut off", func(l [][]byte) [][]byte {
 			l[len(l)-1] = bytes.TrimSuffix(l[len(l)-1], []byte("\n"))
 			return l
-		}, audit.Truncated, "cut off"},
+		}, audit.Truncated, "incomplete"},
 		{"nothing left", func([][]byte) [][]byte { return nil }, audit.Truncated, "header"},
 		{"only the header", func(l [][]byte) [][]byte { return l[:1] }, audit.Truncated, "row 0"},
 		{"a row of others", func(l [][]byte) [][]byte { l[5] = foreign[5]; return l }, audit.Foreign, `"other"`},
@@ -256,8 +256,8 @@ func TestPublishedCheckpoints(t *testing.T) {
 	other.Hash = strings.Repeat("ab", 32)
 	forged := other
 	flawed(t, r, file, audit.Options{Known: &forged}, audit.WrongKey, "published")
-	later := other.SignedBy(r.signer) // the same number, another history
-	flawed(t, r, file, audit.Options{Known: &later}, audit.Edited, "another history")
+	later := other.SignedBy(r.signer) // the same number, a different history
+	flawed(t, r, file, audit.Options{Known: &later}, audit.Edited, "a different history")
 	later.Seq = 24
 	later = later.SignedBy(r.signer)
 	flawed(t, r, file, audit.Options{Known: &later}, audit.Edited, "row 24")

@@ -100,7 +100,7 @@ func (a Adjustments) put(key, path string, raw json.RawMessage) error {
 		err = errors.New("has more than six decimals")
 	}
 	if err != nil {
-		return invalid(path, path+": a multiplier is a number from 0 to 1000: "+strings.TrimSpace(err.Error()))
+		return invalid(path, path+": must be a number from 0 to 1000: "+strings.TrimSpace(err.Error()))
 	}
 	a.multipliers[key] = v / fine
 	return nil
@@ -132,13 +132,13 @@ func object(raw json.RawMessage, path string) (map[string]json.RawMessage, error
 		return nil, nil
 	}
 	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, invalid(path, path+" is no object")
+		return nil, invalid(path, path+" must be an object")
 	}
 	return members, nil
 }
 
 func unknownMember(path string) error {
-	return invalid(path, fmt.Sprintf("%.120s is unknown", path))
+	return invalid(path, fmt.Sprintf("unknown field %.120s", path))
 }
 
 func invalid(path, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path) }

@@ -158,7 +158,7 @@ func ReadOverride(base string, raw []byte) (Override, error) {
 		case name != "type":
 			return out, unknownMember("pricing_config." + name)
 		case string(v) != `"static"`:
-			return out, invalid("pricing_config.type", `pricing_config.type is "static"`)
+			return out, invalid("pricing_config.type", `pricing_config.type must be "static"`)
 		}
 	}
 	rates, err := object(members["pay_as_you_go"], "pricing_config.pay_as_you_go")
@@ -190,7 +190,7 @@ func (r *Rates) read(name string, raw json.RawMessage) error {
 			err = p.check(name, maxTokenCents)
 		}
 		if err != nil {
-			return invalid(path, fmt.Sprintf("%s: a price is in dollars for a million tokens, from 0 to 5000: %v", path, err))
+			return invalid(path, fmt.Sprintf("%s: must be a price in dollars per million tokens, from 0 to 5000: %v", path, err))
 		}
 		*rateKeys[i].field(r) = p
 		return nil

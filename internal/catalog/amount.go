@@ -27,8 +27,8 @@ const (
 const maxText = 64
 
 var (
-	errNumber   = errors.New("is not a number of at most 64 digits")
-	errNegative = errors.New("is negative")
+	errNumber   = errors.New("must be a number of at most 64 digits")
+	errNegative = errors.New("must not be negative")
 )
 
 // fixed reads a decimal such as "2.5e-06" as a whole number of 1/scale, rounded half up.
@@ -40,7 +40,7 @@ func fixed(text string, scale, limit int64) (int64, error) {
 	case f < 0:
 		return 0, errNegative
 	case f > float64(limit):
-		return 0, fmt.Errorf("is more than %d", limit)
+		return 0, fmt.Errorf("must not exceed %d", limit)
 	case f < 1e-30: // less than anything that we count, and its exponent may be of any size
 		return 0, nil
 	}

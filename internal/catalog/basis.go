@@ -101,7 +101,7 @@ func ReadBasis(text string) (b Basis, err error) {
 		return b, nil
 	}
 	if err := json.Unmarshal([]byte(text), &b); err != nil {
-		return b, fmt.Errorf("read the basis of a bill: %w", err)
+		return b, fmt.Errorf("read price basis: %w", err)
 	}
 	return b, nil
 }

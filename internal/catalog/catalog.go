@@ -43,7 +43,7 @@ type Source interface {
 }
 
 // ErrNone says that a source has no such file.
-var ErrNone = errors.New("no such file")
+var ErrNone = errors.New("file does not exist")
 
 // Catalog answers what models cost and what they can do. Safe for concurrent use.
 type Catalog struct {
@@ -146,7 +146,7 @@ func (c *Catalog) General(ctx context.Context, provider, model string) (General,
 	g, ok, err := all.entryFor(match(all, provider, model))
 	switch {
 	case err != nil:
-		return g, fmt.Errorf("read the capabilities of %s: %w", provider, err)
+		return g, fmt.Errorf("read capabilities of %s: %w", provider, err)
 	case !ok:
 		return g, unknownModel(provider)
 	}
@@ -154,7 +154,7 @@ func (c *Catalog) General(ctx context.Context, provider, model string) (General,
 }
 
 func unknownModel(provider string) error {
-	return fault.Newf(fault.NotFound, "there is no such model of %s in the catalog", provider)
+	return fault.Newf(fault.NotFound, "unknown model of %s in the catalog", provider)
 }
 
 func find[T any, M ~map[string]T](all M, provider, model string) (T, bool) {
@@ -186,7 +186,7 @@ func match[T any, M ~map[string]T](all M, provider, model string) string {
 }
 
 func (c *Catalog) load(ctx context.Context, f file) (content, error) {
-	missing := fault.New(fault.NotFound, "there is no such provider in the catalog")
+	missing := fault.New(fault.NotFound, "unknown provider in the catalog")
 	if !providerName.MatchString(f.provider) {
 		return content{}, missing
 	}

@@ -108,7 +108,7 @@ func (p *Price) check(name string, limit float64) error {
 	case !(p.Price >= 0): // no number is neither
 		return fmt.Errorf("%s: %v is no price", name, p.Price)
 	case p.Price > limit:
-		return fmt.Errorf("%s: %v cents are more than %v: prices are in cents for one token or unit", name, p.Price, limit)
+		return fmt.Errorf("%s: %v cents exceed the maximum of %v; prices are in cents per token or unit", name, p.Price, limit)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func thresholds(tiers map[string]string) ([]threshold, error) {
 	for text, tier := range tiers {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 || strconv.FormatInt(n, 10) != text { // 0200 and 200 would be two tiers at one place
-			return nil, fmt.Errorf("context_tier_map: %.40q is no number of tokens, such as 200000", text)
+			return nil, fmt.Errorf("context_tier_map: %.40q must be a number of tokens, such as 200000", text)
 		}
 		if n == 0 {
 			n = -1

@@ -81,7 +81,7 @@ func (o *OffPeak) check() error {
 	case o.Pricing == nil:
 		return errors.New("off_peak: pricing_config is required")
 	case len(o.PeakHours) == 0 || len(o.PeakHours) > maxPeakHours || len(o.Holidays) > maxPeakHours:
-		return fmt.Errorf("off_peak: peak_hours must have between 1 and %d entries, holidays at most as many", maxPeakHours)
+		return fmt.Errorf("off_peak: peak_hours must have between 1 and %d entries, and holidays at most that many", maxPeakHours)
 	}
 	for _, text := range o.PeakHours {
 		if _, err := parsePeakHours(text); err != nil {

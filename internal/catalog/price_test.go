@@ -40,7 +40,7 @@ func TestPricesAreExact(t *testing.T) {
 func TestPricesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for price, why := range map[string]string{
-		`-0.0001`: "is negative", `-1e-300`: "is negative", `1e999`: "is more than", `100001`: "is more than", `0.51`: "cents for one token",
+		`-0.0001`: "must not be negative", `-1e-300`: "must not be negative", `1e999`: "must not exceed", `100001`: "must not exceed", `0.51`: "cents per token",
 		`"0.0001"`: "", `"NaN"`: "", `null`: "is missing", `{}`: "", `true`: "", `1234.56789012345678`: "more than 15 digits",
 		`0.` + strings.Repeat("1", 80): "64 digits",
 	} {
@@ -62,16 +62,16 @@ func TestBadPricesAreFoundEverywhere(t *testing.T) {
 		return `{"custom_pricing": {"context_tier_map": {"0": "all"}, "regions": {"us": {"execution_modes": {"flex": ` + mode + `}}}}}`
 	}
 	for where, entry := range map[string]string{
-		"pay_as_you_go.response_token":  `{"pricing_config": {"pay_as_you_go": {"response_token": ` + bad + `}}}`,
-		"batch_config.reasoning_token":  `{"pricing_config": {"batch_config": {"reasoning_token": ` + bad + `}}}`,
-		"us, flex: pay_as_you_go":       custom(`{"pricing_config": {"pay_as_you_go": {"request_token": ` + bad + `}}}`),
-		"us, flex: context tier all":    custom(`{"context_tiers": {"all": {"pricing_config": {"pay_as_you_go": {"request_token": ` + bad + `}}}}}`),
-		`context_tier_map: "many"`:      `{"custom_pricing": {"context_tier_map": {"many": "all"}}}`,
-		`context_tier_map: "0200"`:      `{"custom_pricing": {"context_tier_map": {"0200": "all"}}}`,
-		`context_tier_map: "-1"`:        `{"custom_pricing": {"context_tier_map": {"-1": "all"}}}`,
-		"a price is missing":            `{"pricing_config": {"pay_as_you_go": {"additional_units": {"maps": {}}}}}`,
-		"pay_as_you_go.cached_text":     `{"pricing_config": {"pay_as_you_go": {"cached_text_input_token": ` + bad + `}}}`,
-		"price 1e6 is more than 100000": `{"pricing_config": {"fixed_cost": {"request": {"price": 1e6}}}}`,
+		"pay_as_you_go.response_token":     `{"pricing_config": {"pay_as_you_go": {"response_token": ` + bad + `}}}`,
+		"batch_config.reasoning_token":     `{"pricing_config": {"batch_config": {"reasoning_token": ` + bad + `}}}`,
+		"us, flex: pay_as_you_go":          custom(`{"pricing_config": {"pay_as_you_go": {"request_token": ` + bad + `}}}`),
+		"us, flex: context tier all":       custom(`{"context_tiers": {"all": {"pricing_config": {"pay_as_you_go": {"request_token": ` + bad + `}}}}}`),
+		`context_tier_map: "many"`:         `{"custom_pricing": {"context_tier_map": {"many": "all"}}}`,
+		`context_tier_map: "0200"`:         `{"custom_pricing": {"context_tier_map": {"0200": "all"}}}`,
+		`context_tier_map: "-1"`:           `{"custom_pricing": {"context_tier_map": {"-1": "all"}}}`,
+		"price is missing":                 `{"pricing_config": {"pay_as_you_go": {"additional_units": {"maps": {}}}}}`,
+		"pay_as_you_go.cached_text":        `{"pricing_config": {"pay_as_you_go": {"cached_text_input_token": ` + bad + `}}}`,
+		"price 1e6 must not exceed 100000": `{"pricing_config": {"fixed_cost": {"request": {"price": 1e6}}}}`,
 	} {
 		c := newCatalog(&clock{}, &files{texts: map[string]string{"pricing/acme": `{"m": ` + entry + `}`}})
 		if _, err := c.Prices(t.Context(), "acme"); err == nil || len(c.Faults()) != 1 || !strings.Contains(c.Faults()[0].Error, where) {

@@ -71,7 +71,7 @@ func (p *Price) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if len(v.Price) == 0 || string(v.Price) == "null" {
-		return errors.New(`a price is missing: write {"price": 0} for what is free`)
+		return errors.New(`price is missing; set {"price": 0} if it is free`)
 	}
 	written, err := fixed(string(v.Price), femtoPerCent, maxCents)
 	if err != nil {

@@ -30,7 +30,7 @@ func (c *Catalog) renew(ctx context.Context, f file, k *cachedFile, now time.Tim
 		}
 		failed = true
 		c.failed(f, s.Name(), err, now)
-		c.log.LogAttrs(ctx, slog.LevelWarn, "a file of the model catalog could not be read", slog.String("folder", string(f.folder)),
+		c.log.LogAttrs(ctx, slog.LevelWarn, "cannot read model catalog file; using the previous data", slog.String("folder", string(f.folder)),
 			slog.String("provider", f.provider), slog.String("source", s.Name()), slog.String("error", err.Error()))
 		k.until = now.Add(retry)
 		if k.found {

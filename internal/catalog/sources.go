@@ -66,7 +66,7 @@ func (t tree) Read(_ context.Context, f Folder, provider string) ([]byte, error)
 func bounded(r io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(raw) > maxFile {
-		err = fmt.Errorf("the file is larger than %d bytes", maxFile)
+		err = fmt.Errorf("must not exceed %d bytes", maxFile)
 	}
 	return raw, err
 }
@@ -159,5 +159,5 @@ func (p *proxy) get(ctx context.Context, url string) ([]byte, error) {
 	case http.StatusNotFound:
 		return nil, ErrNone
 	}
-	return nil, fmt.Errorf("%s answered %s", url, res.Status)
+	return nil, fmt.Errorf("%s returned %s", url, res.Status)
 }

@@ -145,7 +145,7 @@ func version(source string, e Entry, a Adjustments) string {
 	}
 	text, err := json.Marshal([]any{source, e, a.multipliers})
 	if err != nil {
-		panic(fmt.Sprintf("catalog: prices that were read cannot be written: %v", err))
+		panic(fmt.Sprintf("catalog: cannot encode prices: %v", err))
 	}
 	hash := sha256.Sum256(text)
 	return hex.EncodeToString(hash[:8])

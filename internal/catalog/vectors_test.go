@@ -62,7 +62,7 @@ func TestVectors(t *testing.T) {
 	names, explained := map[string]bool{}, 0
 	for _, x := range v.Cases {
 		if names[x.Name] {
-			t.Errorf("%q is there twice", x.Name)
+			t.Errorf("%q is duplicated", x.Name)
 		}
 		if names[x.Name] = true; x.Why != "" {
 			explained++

@@ -62,7 +62,7 @@ func (a *Analytics) complete(chosen bool, derived func(name, from string)) {
 
 func (a *Analytics) validate(report reporter) {
 	if a.Shared() && a.URL == "" {
-		report("ANALYTICS_STORE_URL", "is needed with ANALYTICS_STORE clickhouse", "the address of its HTTP interface, https://clickhouse.internal:8443")
+		report("ANALYTICS_STORE_URL", "is required with ANALYTICS_STORE clickhouse", "the address of its HTTP interface, such as https://clickhouse.internal:8443")
 	}
 }
 

@@ -34,7 +34,7 @@ func (l *loader) content(s setting, g rawSetting) (rawSetting, *Problem) {
 	case s.check != "" || isThere(err):
 		return g, badPath(s, g, g.text, err)
 	}
-	l.warnings = append(l.warnings, s.name+" looks like a path, but the file "+reason(err)+"; the value is used as it stands")
+	l.warnings = append(l.warnings, s.name+" looks like a path, but the file "+reason(err)+"; using the value unchanged")
 	return g, nil
 }
 
@@ -52,7 +52,7 @@ func (l *loader) keyContent(s setting, g rawSetting) (rawSetting, *Problem) {
 			keys[i], paths = strings.TrimSpace(text), paths+1
 			g.origin += ", content of " + key
 		case isBase64Key(key):
-			l.warnings = append(l.warnings, s.name+" begins with / and is taken for a key in base64, since no such file can be read")
+			l.warnings = append(l.warnings, s.name+" begins with / and is used as a base64 key, because no such file is readable")
 		default:
 			return g, badPath(s, g, key, err)
 		}
@@ -98,7 +98,7 @@ var (
 func badPath(s setting, g rawSetting, path string, err error) *Problem {
 	named := "is the path " + shown(path) + ", which "
 	if s.secret() && !plainPath.MatchString(path) {
-		named = "begins as a path, which "
+		named = "begins like a path, which "
 	}
 	return &Problem{Setting: s.name, Where: g.origin, Text: named + reason(err), Form: s.form()}
 }
@@ -117,7 +117,7 @@ func reason(err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "does not exist"
 	case errors.Is(err, fs.ErrPermission):
-		return "may not be read"
+		return "is not readable"
 	case errors.As(err, &path):
 		return "cannot be read: " + path.Err.Error()
 	}

@@ -118,14 +118,14 @@ func (d *Database) completeReader(derived func(name, from string)) {
 func (d *Database) validate(report reporter) {
 	switch {
 	case d.Type == SQLite && d.Host != "":
-		report("DB_TYPE", "must name the engine of DB_HOST", "postgres or mysql, or DB_PORT 5432 or 3306")
+		report("DB_TYPE", "does not match DB_HOST", "postgres or mysql, or DB_PORT 5432 or 3306")
 	case d.Type != SQLite && d.Host == "":
-		report("DB_HOST", "is needed with DB_TYPE "+d.Type, "the host name or IP address of the database server")
+		report("DB_HOST", "is required with DB_TYPE "+d.Type, "the host name or IP address of the database server")
 	case d.Type != SQLite && d.User == "":
-		report("DB_USER", "is needed with DB_TYPE "+d.Type, "the name to log in with")
+		report("DB_USER", "is required with DB_TYPE "+d.Type, "the name to log in with")
 	}
 	if d.ReaderHost != "" && d.Host == "" {
-		report("DB_READER_HOST", "is set without DB_HOST", "a reader beside a writer")
+		report("DB_READER_HOST", "is set without DB_HOST", "a reader together with a writer")
 	}
 	checkPair(report, "DB_SSL", d.SSLCert, d.SSLKey)
 }

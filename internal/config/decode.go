@@ -46,9 +46,9 @@ func (l *loader) decode() *Loaded {
 }
 
 func unusable(s setting, g rawSetting) *Problem {
-	text := shown(g.text) + " cannot be used"
+	text := shown(g.text) + " is not valid"
 	if s.content() {
-		text = "cannot be used"
+		text = "is not valid"
 	}
 	return &Problem{Setting: s.name, Where: g.origin, Text: text, Form: s.form()}
 }
@@ -62,7 +62,7 @@ func (l *loader) takePaths() {
 			continue
 		}
 		if _, both := l.rawSetting[s.loads]; both {
-			l.problems = append(l.problems, Problem{Setting: s.name, Where: g.origin, Text: "is set beside " + s.loads, Form: "one of the two"})
+			l.problems = append(l.problems, Problem{Setting: s.name, Where: g.origin, Text: "is set together with " + s.loads, Form: "only one of the two"})
 			continue
 		}
 		text, err := readFile(g.text)

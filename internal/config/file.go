@@ -68,7 +68,7 @@ func parseFile(name, text string) ([]entry, []Problem) {
 		switch {
 		case doc.Body == nil || doc.Body.Type() == ast.CommentType:
 		case body != nil:
-			return nil, []Problem{{Setting: name, Text: "holds several documents", Form: "one map of settings"}}
+			return nil, []Problem{{Setting: name, Text: "contains several documents", Form: "one map of settings"}}
 		default:
 			body = doc.Body
 		}

@@ -128,7 +128,7 @@ func (l *loader) takeFile(path string) {
 		case !known || e.key != strings.ToLower(e.key):
 			l.unknown(e.key, location, strings.ToLower(l.nearest(name)))
 		case twice:
-			l.problems = append(l.problems, Problem{Setting: e.key, Where: location, Text: fmt.Sprintf("stands already in line %d", first)})
+			l.problems = append(l.problems, Problem{Setting: e.key, Where: location, Text: fmt.Sprintf("is already set in line %d", first)})
 		default:
 			lines[name] = e.line
 			l.take(name, rawSetting{e.text, location, ofFile, Source{File: path, Line: e.line}})
@@ -163,7 +163,7 @@ func (l *loader) takeFlags(flags map[string]string) {
 func (l *loader) unknown(name, location, nearest string) {
 	text := "is not a setting"
 	if nearest != "" {
-		text += ", did you mean " + nearest + "?"
+		text += "; did you mean " + nearest + "?"
 	}
 	l.problems = append(l.problems, Problem{Setting: name, Where: location, Text: text})
 }

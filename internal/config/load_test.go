@@ -124,28 +124,28 @@ func TestAcceptedForms(t *testing.T) {
 func TestUnusableValuesNameSettingAndForm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, set, want string }{
-		{"word for number", "PORT=eighty", `setting PORT (environment): "eighty" cannot be used; accepted: a whole number from 0 to 65535`},
-		{"number too large", "DB_POOL_SIZE=1001", `"1001" cannot be used; accepted: a whole number from 1 to 1000`},
+		{"word for number", "PORT=eighty", `setting PORT (environment): "eighty" is not valid; accepted: an integer from 0 to 65535`},
+		{"number too large", "DB_POOL_SIZE=1001", `"1001" is not valid; accepted: an integer from 1 to 1000`},
 		{"negative time", "DRAIN_TIMEOUT=-1", "accepted: milliseconds from 0 to 3600000, or a duration such as 30s"},
 		{"time below a millisecond", "CONNECT_TIMEOUT=100100us", "accepted: milliseconds from 100 to 600000"},
 		{"switch", "SCIM_ENABLED=maybe", "accepted: ON or OFF (true and false mean the same)"},
-		{"word", "DB_TYPE=oracle", `"oracle" cannot be used; accepted: one of sqlite, postgres, mysql`},
+		{"word", "DB_TYPE=oracle", `"oracle" is not valid; accepted: one of sqlite, postgres, mysql`},
 		{"address with a bad port", "LISTEN=0.0.0.0:http", "accepted: a host name or an IP address, with or without a port, or a port alone after a colon"},
-		{"port without its colon", "LISTEN=8080", `setting LISTEN (environment): "8080" cannot be used; accepted: a host name`},
-		{"address with a large port", "LISTEN=:65536", `setting LISTEN (environment): ":65536" cannot be used; accepted: a host name`},
-		{"brackets around IPv4", "LISTEN=[127.0.0.1]", `setting LISTEN (environment): "[127.0.0.1]" cannot be used`},
-		{"colon alone", "LISTEN=:", `setting LISTEN (environment): ":" cannot be used`},
-		{"credential under another name", "HEADERS_TO_METADATA=Authorization:name", `"Authorization:name" cannot be used; accepted: a comma list, each item a header name`},
-		{"header without the other name", "HEADERS_TO_METADATA=x-user:", `"x-user:" cannot be used; accepted: a comma list, each item a header name`},
-		{"header with two names", "HEADERS_TO_METADATA=x-user:a:b", `"x-user:a:b" cannot be used; accepted: a comma list, each item a header name`},
-		{"credential for the log", "HEADERS_TO_METADATA=x-team,Authorization", `"x-team,Authorization" cannot be used; accepted: a comma list, each item a header name such as x-team, of none that carries credentials`},
-		{"item of a list", "CUSTOM_HEADERS_TO_IGNORE=x-ok,x bad", `"x-ok,x bad" cannot be used; accepted: a comma list, each item a header name`},
-		{"sign-on that does not run", "AUTH_MODE=SSO", "setting AUTH_MODE: is SSO, but sign-in through an identity provider does not run yet: nobody could sign in; accepted: LOCAL"},
+		{"port without its colon", "LISTEN=8080", `setting LISTEN (environment): "8080" is not valid; accepted: a host name`},
+		{"address with a large port", "LISTEN=:65536", `setting LISTEN (environment): ":65536" is not valid; accepted: a host name`},
+		{"brackets around IPv4", "LISTEN=[127.0.0.1]", `setting LISTEN (environment): "[127.0.0.1]" is not valid`},
+		{"colon alone", "LISTEN=:", `setting LISTEN (environment): ":" is not valid`},
+		{"credential under another name", "HEADERS_TO_METADATA=Authorization:name", `"Authorization:name" is not valid; accepted: a comma-separated list, each item a header name`},
+		{"header without the other name", "HEADERS_TO_METADATA=x-user:", `"x-user:" is not valid; accepted: a comma-separated list, each item a header name`},
+		{"header with two names", "HEADERS_TO_METADATA=x-user:a:b", `"x-user:a:b" is not valid; accepted: a comma-separated list, each item a header name`},
+		{"credential for the log", "HEADERS_TO_METADATA=x-team,Authorization", `"x-team,Authorization" is not valid; accepted: a comma-separated list, each item a header name such as x-team, but not one with credentials, because the log contains metadata`},
+		{"item of a list", "CUSTOM_HEADERS_TO_IGNORE=x-ok,x bad", `"x-ok,x bad" is not valid; accepted: a comma-separated list, each item a header name`},
+		{"sign-on that does not run", "AUTH_MODE=SSO", "setting AUTH_MODE: is SSO, but sign-in through an identity provider is not implemented yet, so no user could sign in; accepted: LOCAL"},
 		{"prefix without dash", "HEADER_PREFIX_ALIASES=xacme", "ends in a dash"},
-		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma list, each item an origin"},
-		{"key like a JWT", "BOOTSTRAP_ADMIN_KEY=aaaaaaaaa.bbbbbbbbb.ccccccccc", "setting BOOTSTRAP_ADMIN_KEY (environment): cannot be used"},
-		{"short encryption key", "ENCRYPTION_KEY=hunter2", "accepted: at least 16 characters; several keys as a comma list, the current one first, or the path of a file that holds it"},
-		{"not PEM", "DB_SSL_CA=oops", "accepted: one or more certificates in PEM form, or the path of a file that holds it"},
+		{"origin with path", "CORS_ALLOWED_ORIGINS=https://a.example/app", "accepted: a comma-separated list, each item an origin"},
+		{"key like a JWT", "BOOTSTRAP_ADMIN_KEY=aaaaaaaaa.bbbbbbbbb.ccccccccc", "setting BOOTSTRAP_ADMIN_KEY (environment): is not valid"},
+		{"short encryption key", "ENCRYPTION_KEY=hunter2", "accepted: at least 16 characters; several keys as a comma-separated list, the current one first, or the path of a file that contains it"},
+		{"not PEM", "DB_SSL_CA=oops", "accepted: one or more certificates in PEM form, or the path of a file that contains it"},
 		{"long value", "DB_NAME=" + strings.Repeat("x y", 50), "…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,15 +175,15 @@ func TestProblemsAreReportedTogether(t *testing.T) {
 	var all *config.Error
 	require.ErrorAs(t, err, &all)
 	got := strings.ReplaceAll(err.Error(), file, "s.yaml")
-	assert.Equal(t, `8 settings cannot be used:
+	assert.Equal(t, `8 settings are not valid:
   cors (file s.yaml line 5): is neither a plain value nor a list; accepted: one value, or a list of values without commas
-  portt (file s.yaml line 2): is not a setting, did you mean port?
-  PORT (file s.yaml line 3): is not a setting, did you mean port?
-  port (file s.yaml line 6): stands already in line 1
-  db-hots (command line): is not a setting, did you mean DB_HOST?
+  portt (file s.yaml line 2): is not a setting; did you mean port?
+  PORT (file s.yaml line 3): is not a setting; did you mean port?
+  port (file s.yaml line 6): is already set in line 1
+  db-hots (command line): is not a setting; did you mean DB_HOST?
   verbose (command line): is not a setting
-  LISTEN (environment): "a b" cannot be used; accepted: a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787
-  LOG_LEVEL (file s.yaml line 4): "loud" cannot be used; accepted: one of debug, info, warn, error`, got)
+  LISTEN (environment): "a b" is not valid; accepted: a host name or an IP address, with or without a port, or a port alone after a colon: 127.0.0.1, [::1]:8787 or :8787
+  LOG_LEVEL (file s.yaml line 4): "loud" is not valid; accepted: one of debug, info, warn, error`, got)
 }
 
 func TestNearMissesInTheEnvironmentWarn(t *testing.T) {
@@ -231,7 +231,7 @@ func TestFilesOfOtherTools(t *testing.T) {
 	}
 	_, err := config.Load(config.Sources{File: write(t, "s.yaml", "\"port\": 9001\nport: 9002\n")})
 	assert.ErrorContains(t, err, "port (file ")
-	assert.ErrorContains(t, err, "stands already in line 1")
+	assert.ErrorContains(t, err, "is already set in line 1")
 }
 
 // Nobody waits for a pipe into which nobody writes.

@@ -63,7 +63,7 @@ const journalBodies = 64
 
 func (l Logs) validate(report reporter) {
 	if l.BodyMaxKB*journalBodies > l.JournalMaxMB<<10 {
-		report("LOG_BODY_MAX_KB", fmt.Sprintf("is more than a journal of JOURNAL_MAX_MB %d has room for", l.JournalMaxMB),
+		report("LOG_BODY_MAX_KB", fmt.Sprintf("exceeds what a journal of JOURNAL_MAX_MB %d can store", l.JournalMaxMB),
 			fmt.Sprintf("at most %d, or a JOURNAL_MAX_MB of at least %d", l.JournalMaxMB<<10/journalBodies, l.BodyMaxKB*journalBodies>>10))
 	}
 }

@@ -90,10 +90,10 @@ func (l *LogStore) complete(chosen bool, derived func(name, from string)) {
 
 func (l *LogStore) validate(report reporter) {
 	if l.Remote() && l.Bucket == "" {
-		report("LOG_STORE_BUCKET", "is needed with LOG_STORE "+l.Store, "the name of a bucket that is there")
+		report("LOG_STORE_BUCKET", "is required with LOG_STORE "+l.Store, "the name of an existing bucket")
 	}
 	if (l.AccessKey == "") != l.SecretKey.Empty() {
-		report("LOG_STORE_SECRET_KEY", "goes together with LOG_STORE_ACCESS_KEY", "both of them, or none for the identity of the machine")
+		report("LOG_STORE_SECRET_KEY", "must be set together with LOG_STORE_ACCESS_KEY", "both, or neither to use the machine's identity")
 	}
 }
 

@@ -54,15 +54,15 @@ type Mail struct {
 
 func (m Mail) validate(report reporter) {
 	if m.Enabled && m.Host == "" {
-		report("SMTP_HOST", "is missing beside SMTP_MAIL=ON", "the host of the mail server")
+		report("SMTP_HOST", "is required with SMTP_MAIL=ON", "the host of the mail server")
 	}
 	if m.Enabled && m.From == "" {
-		report("SMTP_FROM", "is missing beside SMTP_MAIL=ON", "the sender, such as gateway@example.com")
+		report("SMTP_FROM", "is required with SMTP_MAIL=ON", "the sender, such as gateway@example.com")
 	}
 	if m.User == "" && !m.Password.Empty() {
-		report("SMTP_USER", "is missing beside SMTP_PASSWORD", "the name that the password is for")
+		report("SMTP_USER", "is required with SMTP_PASSWORD", "the user name for the password")
 	}
 	if m.User != "" && m.TLS == "NONE" {
-		report("SMTP_TLS", "is NONE, but a password is only sent over TLS", "STARTTLS or TLS together with SMTP_USER")
+		report("SMTP_TLS", "is NONE, but a password requires TLS", "STARTTLS or TLS together with SMTP_USER")
 	}
 }

@@ -46,13 +46,13 @@ Every setting has one name, written in four places, weakest first:
 4. the command line: ` + "`--set DB_HOST=db.example.com`" + `; the settings needed most have flags of their own, see ` + "`sluice serve --help`" + `.
 
 An empty value counts as not set. An unknown name on the command line or in the
-file, or a value that cannot be used, stops the start, with everything that is wrong in one
+file, or a value that is not valid, stops the start, with everything that is wrong in one
 message. ` + "`sluice config`" + ` shows the values in force and where each came from.
 
 A value of a setting marked *file* that begins with ` + "`/`, `./` or `../`" + ` and is the
 path of a readable file is replaced by the content of that file, without the white
 space around it. A path that leads nowhere stops the start for keys, certificates and
-addresses, and for everything else when the file is there and may not be read; a password
+addresses, and for everything else when the file is there and is not readable; a password
 is then used as it stands, with a warning, since it may begin with a slash. The values of
 settings marked *secret* are never shown, nor are names and passwords in addresses.
 `

@@ -76,9 +76,9 @@ func (o *OpenTelemetry) complete(derived func(name, from string)) {
 
 func (o *OpenTelemetry) validate(report reporter) {
 	if o.Push && o.Endpoint == "" {
-		report("OTEL_ENDPOINT", "is missing beside OTEL_PUSH_ENABLED", "the address of a collector")
+		report("OTEL_ENDPOINT", "is required with OTEL_PUSH_ENABLED", "the address of a collector")
 	}
 	if o.Traces && o.TracesEndpoint == "" {
-		report("EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT", "is missing beside EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED", "the address of a collector")
+		report("EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT", "is required with EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED", "the address of a collector")
 	}
 }

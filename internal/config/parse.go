@@ -11,7 +11,7 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-var errForm = errors.New("not in the accepted form")
+var errForm = errors.New("not in a supported format")
 
 // parsers are the types whose written form is ours rather than the library's.
 func parsers() map[reflect.Type]env.ParserFunc {

@@ -18,6 +18,6 @@ type People struct {
 // Source: contract/identity-and-governance.md, AUTH_MODE.
 func (p *People) validate(report reporter) {
 	if p.AuthMode == "SSO" {
-		report("AUTH_MODE", "is SSO, but sign-in through an identity provider does not run yet: nobody could sign in", "LOCAL, so that people sign in with passwords")
+		report("AUTH_MODE", "is SSO, but sign-in through an identity provider is not implemented yet, so no user could sign in", "LOCAL, so that users sign in with passwords")
 	}
 }

@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	if len(e.Problems) == 1 {
 		return "setting " + e.Problems[0].String()
 	}
-	lines := []string{fmt.Sprintf("%d settings cannot be used:", len(e.Problems))}
+	lines := []string{fmt.Sprintf("%d settings are not valid:", len(e.Problems))}
 	for _, p := range e.Problems {
 		lines = append(lines, "  "+p.String())
 	}

@@ -87,10 +87,10 @@ func (r *Redis) complete(chosen bool, derived func(name, from string)) {
 
 func (r *Redis) validate(report reporter) {
 	if r.Enabled() && len(r.Addresses()) == 0 {
-		report("REDIS_HOST", "is needed with CACHE_STORE redis", "the host name or IP address of the Redis server, or set REDIS_URL")
+		report("REDIS_HOST", "is required with CACHE_STORE redis", "the host name or IP address of the Redis server, or set REDIS_URL")
 	}
 	if r.Mode == "cluster" && r.Database() != 0 {
-		report("REDIS_URL", "names a database, and a cluster has one", "an address without a number behind the last slash")
+		report("REDIS_URL", "contains a database number, but a cluster has only one database", "an address without a number after the last slash")
 	}
 }
 

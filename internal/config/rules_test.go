@@ -54,7 +54,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	assert.Contains(t, l.Origin("TLS_CERT"), "TLS_CERT_PATH, content of ")
 
 	assert.Equal(t, "/no/such/file", s.Database.ReaderPass.Reveal(), "a password may begin with a slash")
-	assert.Equal(t, []string{"DB_READER_PASS looks like a path, but the file does not exist; the value is used as it stands"}, l.Warnings)
+	assert.Equal(t, []string{"DB_READER_PASS looks like a path, but the file does not exist; using the value unchanged"}, l.Warnings)
 
 	require.True(t, s.TLS.Enabled())
 	pair, err := s.TLS.Certificate()
@@ -151,27 +151,27 @@ func TestSettingsThatNeedOrExcludeEachOther(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{"engine unknown", []string{"DB_HOST=db"}, "DB_TYPE: must name the engine of DB_HOST"},
-		{"sqlite on a host", []string{"DB_HOST=db", "DB_PORT=5432", "DB_TYPE=sqlite"}, "DB_TYPE: must name the engine of DB_HOST"},
-		{"no host", []string{"DB_TYPE=postgres"}, "DB_HOST: is needed with DB_TYPE postgres"},
-		{"no user", []string{"DB_TYPE=mysql", "DB_HOST=db"}, "DB_USER: is needed with DB_TYPE mysql"},
+		{"engine unknown", []string{"DB_HOST=db"}, "DB_TYPE: does not match DB_HOST"},
+		{"sqlite on a host", []string{"DB_HOST=db", "DB_PORT=5432", "DB_TYPE=sqlite"}, "DB_TYPE: does not match DB_HOST"},
+		{"no host", []string{"DB_TYPE=postgres"}, "DB_HOST: is required with DB_TYPE postgres"},
+		{"no user", []string{"DB_TYPE=mysql", "DB_HOST=db"}, "DB_USER: is required with DB_TYPE mysql"},
 		{"reader alone", []string{"DB_READER_HOST=db"}, "DB_READER_HOST: is set without DB_HOST"},
-		{"certificate alone", []string{"TLS_CERT=" + cert}, "TLS_KEY: is missing beside TLS_CERT"},
-		{"key alone", []string{"DB_SSL_KEY=" + key}, "DB_SSL_CERT: is missing beside DB_SSL_KEY"},
+		{"certificate alone", []string{"TLS_CERT=" + cert}, "TLS_KEY: is required with TLS_CERT"},
+		{"key alone", []string{"DB_SSL_KEY=" + key}, "DB_SSL_CERT: is required with DB_SSL_KEY"},
 		{"other key", []string{"TLS_CERT=" + cert, "TLS_KEY=" + otherKey}, "TLS_KEY: does not belong to TLS_CERT"},
 		{"chain alone", []string{"TLS_CA=" + cert}, "TLS_CA: is set without TLS_CERT"},
-		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set beside TLS_CERT"},
+		{"text and path", []string{"TLS_CERT=" + cert, "TLS_KEY=" + key, "TLS_CERT_PATH=/x"}, "TLS_CERT_PATH (environment): is set together with TLS_CERT"},
 		{"path to nothing", []string{"TLS_KEY_PATH=/no/such/key", "TLS_CERT=" + cert}, `TLS_KEY_PATH (environment): is the path "/no/such/key", which does not exist; accepted: the path of a readable file`},
-		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: is the same as BOOTSTRAP_ADMIN_KEY"},
-		{"bodies beyond the journal", []string{"LOG_BODY_MAX_KB=8192", "JOURNAL_MAX_MB=300"}, "LOG_BODY_MAX_KB: is more than a journal of JOURNAL_MAX_MB 300 has room for; accepted: at most 4800, or a JOURNAL_MAX_MB of at least 512"},
-		{"mail without a server", []string{"SMTP_MAIL=ON", "SMTP_FROM=gw@acme.example"}, "SMTP_HOST: is missing beside SMTP_MAIL=ON"},
-		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is missing beside SMTP_MAIL=ON"},
-		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" cannot be used; accepted: an address such as gateway@example.com`},
-		{"mail password alone", []string{"SMTP_PASSWORD=secret"}, "SMTP_USER: is missing beside SMTP_PASSWORD"},
-		{"traces to nobody", []string{"EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=ON"}, "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: is missing beside EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED"},
-		{"figures to nobody", []string{"OTEL_PUSH_ENABLED=ON"}, "OTEL_ENDPOINT: is missing beside OTEL_PUSH_ENABLED"},
-		{"headers without a value", []string{"OTEL_EXPORTER_OTLP_HEADERS=api-key"}, "OTEL_EXPORTER_OTLP_HEADERS (environment): cannot be used; accepted: name=value pairs"},
-		{"mail password in the clear", []string{"SMTP_USER=gw", "SMTP_TLS=none"}, "SMTP_TLS: is NONE, but a password is only sent over TLS"},
+		{"one key twice", []string{"BOOTSTRAP_ADMIN_KEY=sk-0123456789abcdef", "BOOTSTRAP_WORKSPACE_KEY=sk-0123456789abcdef"}, "BOOTSTRAP_WORKSPACE_KEY: must differ from BOOTSTRAP_ADMIN_KEY"},
+		{"bodies beyond the journal", []string{"LOG_BODY_MAX_KB=8192", "JOURNAL_MAX_MB=300"}, "LOG_BODY_MAX_KB: exceeds what a journal of JOURNAL_MAX_MB 300 can store; accepted: at most 4800, or a JOURNAL_MAX_MB of at least 512"},
+		{"mail without a server", []string{"SMTP_MAIL=ON", "SMTP_FROM=gw@acme.example"}, "SMTP_HOST: is required with SMTP_MAIL=ON"},
+		{"mail from nobody", []string{"SMTP_MAIL=ON", "SMTP_HOST=mail"}, "SMTP_FROM: is required with SMTP_MAIL=ON"},
+		{"mail from no address", []string{"SMTP_FROM=nobody"}, `SMTP_FROM (environment): "nobody" is not valid; accepted: an address such as gateway@example.com`},
+		{"mail password alone", []string{"SMTP_PASSWORD=secret"}, "SMTP_USER: is required with SMTP_PASSWORD"},
+		{"traces to nobody", []string{"EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=ON"}, "EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: is required with EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED"},
+		{"figures to nobody", []string{"OTEL_PUSH_ENABLED=ON"}, "OTEL_ENDPOINT: is required with OTEL_PUSH_ENABLED"},
+		{"headers without a value", []string{"OTEL_EXPORTER_OTLP_HEADERS=api-key"}, "OTEL_EXPORTER_OTLP_HEADERS (environment): is not valid; accepted: comma-separated name=value pairs"},
+		{"mail password in the clear", []string{"SMTP_USER=gw", "SMTP_TLS=none"}, "SMTP_TLS: is NONE, but a password requires TLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -232,7 +232,7 @@ func TestPathsThatLeadNowhere(t *testing.T) {
 		{"here", "ENCRYPTION_KEY=./encryption-key-of-mine", `"./encryption-key-of-mine", which does not exist`},
 		{"folder", "ENCRYPTION_KEY=" + dir, "which is not a file"},
 		{"older key", "ENCRYPTION_KEY=" + other + ",/no/such/older.key", `"/no/such/older.key", which does not exist`},
-		{"sentence", "ENCRYPTION_KEY=/a secret sentence, hidden", "ENCRYPTION_KEY (environment): begins as a path, which does not exist"},
+		{"sentence", "ENCRYPTION_KEY=/a secret sentence, hidden", "ENCRYPTION_KEY (environment): begins like a path, which does not exist"},
 		{"first key", "BOOTSTRAP_ADMIN_KEY=/no/such/first-key", `is the path "/no/such/first-key", which does not exist`},
 		{"workspace key", "BOOTSTRAP_WORKSPACE_KEY=" + dir, "which is not a file"},
 		{"authority", "DB_SSL_CA=/nonexistent", `DB_SSL_CA (environment): is the path "/nonexistent", which does not exist; accepted: one or more certificates`},
@@ -270,7 +270,7 @@ func TestFilesThatMayNotBeRead(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0))
 	for _, name := range []string{"ENCRYPTION_KEY", "BOOTSTRAP_ADMIN_KEY", "TLS_CERT", "DB_PASS", "TLS_KEY_PATH"} {
 		_, err := config.Load(config.Sources{Environ: []string{name + "=" + file}})
-		assert.ErrorContains(t, err, name+" (environment): is the path \""+file+"\", which may not be read", name)
+		assert.ErrorContains(t, err, name+" (environment): is the path \""+file+"\", which is not readable", name)
 	}
 }
 

@@ -61,7 +61,7 @@ func readSetting(f reflect.StructField) setting {
 		s.bounded, s.min, s.max = true, mustInt(low), mustInt(high)
 	}
 	if _, known := rules[s.check]; s.check != "" && !known {
-		panic(fmt.Sprintf("config: %s: no check called %q", s.name, s.check))
+		panic(fmt.Sprintf("config: %s: unknown check %q", s.name, s.check))
 	}
 	return s
 }
@@ -96,10 +96,10 @@ func (s setting) content() bool { return s.secret() || s.check == "certificates"
 func (s setting) form() string {
 	form := s.plainForm()
 	if s.list() {
-		form = "a comma list, each item " + form
+		form = "a comma-separated list, each item " + form
 	}
 	if s.content() {
-		form += ", or the path of a file that holds it, from / or ./ on"
+		form += ", or the path of a file that contains it, beginning with / or ./"
 	}
 	return form
 }
@@ -115,7 +115,7 @@ func (s setting) plainForm() string {
 	case s.typ == reflect.TypeFor[time.Duration]():
 		return fmt.Sprintf("milliseconds from %d to %d, or a duration such as 30s", s.min, s.max)
 	case s.bounded:
-		return fmt.Sprintf("a whole number from %d to %d", s.min, s.max)
+		return fmt.Sprintf("an integer from %d to %d", s.min, s.max)
 	case s.loads != "":
 		return "the path of a readable file"
 	default:

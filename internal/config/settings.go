@@ -175,6 +175,6 @@ func (s *Settings) validate(report reporter) {
 	s.People.validate(report)
 	b := s.Bootstrap
 	if !b.AdminKey.Empty() && b.AdminKey.Equal(b.WorkspaceKey.Reveal()) {
-		report("BOOTSTRAP_WORKSPACE_KEY", "is the same as BOOTSTRAP_ADMIN_KEY", "two different keys")
+		report("BOOTSTRAP_WORKSPACE_KEY", "must differ from BOOTSTRAP_ADMIN_KEY", "two different keys")
 	}
 }

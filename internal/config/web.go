@@ -39,7 +39,7 @@ func (t TLS) Enabled() bool { return t.Cert != "" }
 func (t TLS) Certificate() (tls.Certificate, error) {
 	pair, err := tls.X509KeyPair([]byte(t.Cert+"\n"+t.CA), []byte(t.Key.Reveal()))
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("tls key pair: %w", err)
+		return tls.Certificate{}, fmt.Errorf("load TLS key pair: %w", err)
 	}
 	return pair, nil
 }
@@ -47,7 +47,7 @@ func (t TLS) Certificate() (tls.Certificate, error) {
 func (t TLS) validate(report reporter) {
 	checkPair(report, "TLS", t.Cert, t.Key)
 	if t.CA != "" && t.Cert == "" {
-		report("TLS_CA", "is set without TLS_CERT", "a chain together with its certificate")
+		report("TLS_CA", "is set without TLS_CERT", "the CA chain together with its certificate")
 	}
 }
 
@@ -56,9 +56,9 @@ func checkPair(report reporter, prefix, cert string, key sealed.String) {
 	switch {
 	case cert == "" && key.Empty():
 	case key.Empty():
-		report(prefix+"_KEY", "is missing beside "+prefix+"_CERT", "the private key of that certificate")
+		report(prefix+"_KEY", "is required with "+prefix+"_CERT", "the private key of that certificate")
 	case cert == "":
-		report(prefix+"_CERT", "is missing beside "+prefix+"_KEY", "the certificate of that private key")
+		report(prefix+"_CERT", "is required with "+prefix+"_KEY", "the certificate of that private key")
 	default:
 		if _, err := tls.X509KeyPair([]byte(cert), []byte(key.Reveal())); err != nil {
 			report(prefix+"_KEY", "does not belong to "+prefix+"_CERT", "the private key of that certificate")

@@ -83,11 +83,11 @@ const (
 func (s *SecretReference) Validate() error {
 	switch {
 	case s.Path == "" || len(s.Path) > maxPath:
-		return fault.Newf(fault.InvalidParameter, "the value is a text of 1 to %d characters", maxPath).WithParam("secret_path")
+		return fault.Newf(fault.InvalidParameter, "must be a string of 1 to %d characters", maxPath).WithParam("secret_path")
 	case !pathForms[s.Manager].MatchString(s.Path):
 		return fault.New(fault.InvalidParameter, pathHelp[s.Manager]).WithParam("secret_path")
 	case s.All == (len(s.Workspaces) > 0):
-		return fault.New(fault.InvalidParameter, "either all workspaces are allowed, or those in allowed_workspaces").WithParam("allow_all_workspaces")
+		return fault.New(fault.InvalidParameter, "set allow_all_workspaces or allowed_workspaces, not both").WithParam("allow_all_workspaces")
 	}
 	return nil
 }

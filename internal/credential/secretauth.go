@@ -78,7 +78,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path s
 	const prefix = "auth_config."
 	forms, ok := authForms[m]
 	if !ok {
-		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(Managers(), ", ")).WithParam("manager_type")
+		return "", "", fault.New(fault.InvalidParameter, "must be one of "+strings.Join(Managers(), ", ")).WithParam("manager_type")
 	}
 	i := slices.IndexFunc(forms.modes, func(f authMode) bool { return f.value == auth[forms.choose] })
 	if i < 0 {
@@ -86,7 +86,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path s
 		for i, mode := range forms.modes {
 			names[i] = mode.value
 		}
-		return "", "", fault.New(fault.InvalidParameter, "the value is one of "+strings.Join(names, ", ")).WithParam(prefix + forms.choose)
+		return "", "", fault.New(fault.InvalidParameter, "must be one of "+strings.Join(names, ", ")).WithParam(prefix + forms.choose)
 	}
 	mode := forms.modes[i]
 	fits := func(name string) bool {
@@ -94,7 +94,7 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path s
 	}
 	for _, name := range slices.Sorted(slices.Values(sent)) {
 		if !fits(name) {
-			return "", "", fault.Newf(fault.InvalidParameter, "%s %s has no such field", forms.choose, mode.value).WithParam(prefix + name)
+			return "", "", fault.Newf(fault.InvalidParameter, "%s %s does not have this field", forms.choose, mode.value).WithParam(prefix + name)
 		}
 	}
 	maps.DeleteFunc(auth, func(name, _ string) bool { return !fits(name) })
@@ -114,14 +114,14 @@ func CheckAuth(m Manager, auth map[string]string, sent []string) (rawURL, path s
 func (f *authField) wrong(v, mode string) string {
 	switch {
 	case v == "" && f.required:
-		return mode + " needs it"
+		return mode + " requires this field"
 	case len(v) > maxAuthText || strings.ContainsAny(v, "\r\n\x00"):
-		return fmt.Sprintf("the value is a text of one line and at most %d characters", maxAuthText)
+		return fmt.Sprintf("must be a single line of at most %d characters", maxAuthText)
 	case v != "" && f.form != nil && !f.form.MatchString(v):
-		return "the value has lower-case letters, digits and dashes, for example eu-west-1"
+		return "must contain only lower-case letters, digits and dashes, for example eu-west-1"
 	case f.url:
 		if u, err := url.Parse(v); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-			return "the value is a URL without a query, for example https://vault.example.com"
+			return "must be a URL without a query, for example https://vault.example.com"
 		}
 	}
 	return ""
@@ -178,7 +178,7 @@ var pathForms = map[Manager]*regexp.Regexp{
 }
 
 var pathHelp = map[Manager]string{
-	AWSSecretsManager: "the value is the name or ARN of a secret",
-	AzureKeyVault:     "the value is the name of a secret, with its version behind a slash if one is meant",
-	HashiCorpVault:    "the value is the path of a secret from its mount on, for example secret/data/openai, without dots at the beginning of a part, %, ? and #",
+	AWSSecretsManager: "must be the name or ARN of a secret",
+	AzureKeyVault:     "must be the name of a secret, optionally followed by a slash and its version",
+	HashiCorpVault:    "must be the path of a secret including its mount, for example secret/data/openai; no part may begin with a dot or contain %, ? or #",
 }

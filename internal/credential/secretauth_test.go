@@ -28,11 +28,11 @@ func TestCheckAuth(t *testing.T) {
 
 		{"gcp_sm", "", "", "aws_sm, azure_kv", "manager_type"},
 		{"aws_sm", "aws_region=eu-west-1", "", "accessKey, assumedRole, serviceRole", "auth_config.aws_auth_type"},
-		{"aws_sm", "aws_auth_type=accessKey aws_access_key_id=A aws_region=eu-west-1", "", "accessKey needs it", "auth_config.aws_secret_access_key"},
+		{"aws_sm", "aws_auth_type=accessKey aws_access_key_id=A aws_region=eu-west-1", "", "accessKey requires this field", "auth_config.aws_secret_access_key"},
 		{"aws_sm", "aws_auth_type=serviceRole aws_region=x.evil.example/", "", "lower-case letters", "auth_config.aws_region"},
-		{"aws_sm", "aws_auth_type=serviceRole vault_token=t", "", "has no such field", "auth_config.vault_token"},
+		{"aws_sm", "aws_auth_type=serviceRole vault_token=t", "", "does not have this field", "auth_config.vault_token"},
 		{"hashicorp_vault", "vault_auth_type=token vault_addr=https://v.example?x=y vault_token=t", "", "without a query", "auth_config.vault_addr"},
-		{"hashicorp_vault", "vault_auth_type=token vault_addr=https://v.example vault_token=t\r\nX-Evil:1", "", "one line", "auth_config.vault_token"},
+		{"hashicorp_vault", "vault_auth_type=token vault_addr=https://v.example vault_token=t\r\nX-Evil:1", "", "a single line", "auth_config.vault_token"},
 	} {
 		auth := map[string]string{}
 		for _, pair := range strings.Split(c.left+" "+c.sent, " ") {

@@ -80,7 +80,7 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 	case a.x.prompt.provider() != "":
 		return g.saved(ctx, a, a.x.prompt.provider(), credentialField{field: "prompt"})
 	}
-	return fault.New(fault.InvalidRequest, "the target names no provider; set provider in the config or send x-gateway-provider").WithParam("x-gateway-provider")
+	return fault.New(fault.InvalidRequest, "the target has no provider; set provider in the config or send x-gateway-provider").WithParam("x-gateway-provider")
 }
 
 // saved takes the credentials of a provider or virtual key of the workspace, which is named
@@ -88,14 +88,14 @@ func (g *Gateway) fromRequest(ctx context.Context, a *attempt) error {
 func (g *Gateway) saved(ctx context.Context, a *attempt, slug string, credField credentialField) error {
 	acct := a.x.dir.FindAccount(a.x.key.Principal.WorkspaceID, slug)
 	if acct == nil {
-		return fault.Newf(fault.InvalidRequest, "there is no provider @%s in this workspace", clip(slug)).WithParam(credField.String())
+		return fault.Newf(fault.InvalidRequest, "unknown provider @%s in this workspace", clip(slug)).WithParam(credField.String())
 	}
 	if err := usableNow(acct, a, credField); err != nil {
 		return err
 	}
 	spec, ok := g.Specs.Find(acct.Spec)
 	if !ok {
-		return fault.Newf(fault.Internal, "the provider @%s belongs to the unknown kind %q", acct.Slug, acct.Spec)
+		return fault.Newf(fault.Internal, "the provider @%s has the unknown type %q", acct.Slug, acct.Spec)
 	}
 	if err := hiddenModels(acct, spec, a); err != nil {
 		return err
@@ -144,7 +144,7 @@ func usableNow(acct *credential.Account, a *attempt, credField credentialField) 
 		return target(fault.KeyExpired, "01", "virtual_key_expired_error", "the provider @"+acct.Slug+" has expired")
 	}
 	if acct.Status == "archived" {
-		return fault.Newf(fault.InvalidRequest, "the provider @%s was removed", acct.Slug).WithParam(credField.String())
+		return fault.Newf(fault.InvalidRequest, "the provider @%s was deleted; use another one", acct.Slug).WithParam(credField.String())
 	}
 	if a.model != "" && !acct.Allows(a.model) {
 		return notAllowed(acct, a.model, "model")
@@ -163,7 +163,7 @@ func target(code fault.Code, wireCode, typ, text string) error {
 func (g *Gateway) inline(a *attempt, name string, t *routing.Target, credField credentialField) error {
 	spec, ok := g.Specs.Find(name)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "the provider %q is unknown; docs/providers.md lists the known ones, and a saved one is named @slug", clip(name)).WithParam(credField.String())
+		return fault.Newf(fault.InvalidRequest, "unknown provider %q; docs/providers.md lists the supported ones, and saved providers are named @slug", clip(name)).WithParam(credField.String())
 	}
 	a.spec, a.values = spec, a.x.scratch.fresh()
 	if k := t.APIKey.Reveal(); k != "" {
@@ -185,7 +185,7 @@ func (g *Gateway) fromHeaders(a *attempt) error {
 	c := &a.x.ctl
 	if k := strings.TrimSpace(trimBearer(c.authorization)); k != "" && a.values[provider.Key] == "" {
 		if g.isGatewayKey(a.x.dir, k) {
-			return fault.New(fault.InvalidRequest, "Authorization holds an API key of this gateway, which never goes to a provider; put the provider's key there").WithParam("authorization")
+			return fault.New(fault.InvalidRequest, "Authorization contains an API key of this gateway, which is never sent to a provider; send the provider's key there").WithParam("authorization")
 		}
 		a.values[provider.Key] = k
 	}

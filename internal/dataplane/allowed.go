@@ -19,12 +19,12 @@ func hiddenModels(acct *credential.Account, spec *provider.Spec, a *attempt) err
 	case !acct.Restricted():
 		return nil
 	case x.bodyNotParsed:
-		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and the body of this call is not read; send it as application/json, a JSON object", acct.Slug).WithParam("model")
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s restricts models, and the body of this call is not parsed; send it as application/json, a JSON object", acct.Slug).WithParam("model")
 	case x.match.Endpoint == llm.Proxy && x.req.Method != "GET" && spec.ModelsInPaths():
-		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only, and takes them from paths, which this call passes through; call one of the gateway's own endpoints, such as /v1/chat/completions", acct.Slug).WithParam("model")
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s restricts models, and this pass-through path is not checked; call an endpoint of the gateway, such as /v1/chat/completions", acct.Slug).WithParam("model")
 	}
 	if a.model == "" && forOneModel[x.match.Endpoint] || x.match.Endpoint == llm.Realtime && strings.Contains(x.req.RawQuery, "deployment") {
-		return fault.Newf(fault.ModelNotAllowed, "the provider @%s allows some models only; name one of them in the field model", acct.Slug).WithParam("model")
+		return fault.Newf(fault.ModelNotAllowed, "the provider @%s restricts models; set the field model to an allowed model", acct.Slug).WithParam("model")
 	}
 	for _, name := range modelLists {
 		if err := listAllowed(acct, a, name); err != nil {
@@ -131,5 +131,5 @@ func firstDisallowedModel(acct *credential.Account, object []byte) (model string
 }
 
 func notAllowed(acct *credential.Account, model, param string) error {
-	return fault.Newf(fault.ModelNotAllowed, "the provider @%s may not be asked for the model %q", acct.Slug, clip(model)).WithParam(param)
+	return fault.Newf(fault.ModelNotAllowed, "the provider @%s does not allow the model %q", acct.Slug, clip(model)).WithParam(param)
 }

@@ -40,7 +40,7 @@ func (g *Gateway) respondError(x *exchange, err error) error {
 	}
 	x.refusal, x.status = f, f.HTTPStatus()
 	if f.Code == fault.Internal {
-		g.Log.Error("a request failed inside the gateway", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())
+		g.Log.Error("internal error", "request_id", x.id, "trace_id", x.trace.id, "error", f.Error())
 	}
 	g.recordRefusal(x)
 	h := g.addGatewayHeaders(x.scratch.clientHeader[:0], x)
@@ -127,4 +127,4 @@ func (a *attempt) recordedOutcome() record.Outcome {
 
 // errCut tells the front that the answer could not be finished: the connection
 // has to be closed so that the caller does not take a part for the whole.
-var errCut = errors.New("the answer was cut short")
+var errCut = errors.New("the response was cut short")

@@ -126,7 +126,7 @@ func checkMore(a *attempt, more [][]byte) error {
 	if len(more) <= moreMax {
 		return nil
 	}
-	return fault.Newf(fault.InvalidParameter, "%s takes one input at a time, and the gateway makes at most %d calls of one request; send fewer inputs", a.spec.ID, moreMax+1).WithParam("input")
+	return fault.Newf(fault.InvalidParameter, "%s accepts one input per call, and the gateway makes at most %d calls per request; send fewer inputs", a.spec.ID, moreMax+1).WithParam("input")
 }
 
 // askMore makes the further calls of a request that the provider takes in pieces. Their

@@ -73,7 +73,7 @@ func (g *Gateway) detectStreamJob(a *attempt, first []byte) {
 }
 
 // errFollowed is why a further response is not followed.
-var errFollowed = errors.New("as many are followed as may be (BACKGROUND_RESPONSES_MAX)")
+var errFollowed = errors.New("the limit of background responses is reached (BACKGROUND_RESPONSES_MAX)")
 
 // handToBackground moves what an attempt holds of limits on to one that follows the response which
 // the provider works on. Nil where there is none, or where nobody can follow it: then the
@@ -85,7 +85,7 @@ func (g *Gateway) handToBackground(a *attempt) *backgrounded {
 	b, err := g.backgroundAttempt(a)
 	if err != nil {
 		a.outcome = abandonedBackground
-		g.Log.Warn("a response in the background cannot be followed, and counts with the bound of its cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.backgroundID, "error", err.Error())
+		g.Log.Warn("cannot poll background response; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "response", a.backgroundID, "error", err.Error())
 		return nil
 	}
 	a.outcome, a.reservation.holds, a.reservation.rates = inBackground, nil, 0

@@ -24,7 +24,7 @@ import (
 	"sluice/internal/record"
 )
 
-// worker is a provider that works on responses in the background. What it says of the one
+// worker is a provider that works on background responses. What it says of the one
 // that it has may change.
 type worker struct {
 	*httptest.Server

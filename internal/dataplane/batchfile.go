@@ -28,7 +28,7 @@ func fileAllowed(a *attempt) error {
 			return nil
 		}
 		if model, ok := firstDisallowedInBody(a.account, line, "body"); !ok {
-			return fault.Newf(fault.ModelNotAllowed, "line %d of the file names the model %q, for which the provider @%s may not be asked", n, clip(model), a.account.Slug).WithParam("file")
+			return fault.Newf(fault.ModelNotAllowed, "line %d of the file uses the model %q, which the provider @%s does not allow", n, clip(model), a.account.Slug).WithParam("file")
 		}
 		return nil
 	})

@@ -55,7 +55,7 @@ func TestBatchFileOfModelsNotAllowed(t *testing.T) {
 		text                   string
 	}{
 		"allowed":          {"some", "batch", good + good, 200, ""},
-		"one that is not":  {"some", "batch", good + "\n" + bad, 412, "line 3 of the file names the model \\\"gpt-4o\\\""},
+		"one that is not":  {"some", "batch", good + "\n" + bad, 412, "line 3 of the file uses the model \\\"gpt-4o\\\""},
 		"said twice":       {"some", "batch", `{"body":{"model":"gpt-4o-mini","model":"gpt-4o"}}`, 412, "line 1"},
 		"escaped":          {"some", "batch", `{"b\u006fdy":{"mod\u0065l":"gpt-4o"}}`, 412, "line 1"},
 		"to fall back to":  {"some", "batch", `{"body":{"model":"gpt-4o-mini","models":["gpt-4o"]}}`, 412, "line 1"},

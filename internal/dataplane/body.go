@@ -38,7 +38,7 @@ func (g *Gateway) readBody(x *exchange) error {
 
 func (g *Gateway) readJSON(x *exchange) error {
 	if t := mediaType(x.ctl.contentType); t != "" && t != "application/json" {
-		return fault.Newf(fault.UnsupportedMedia, "this route takes application/json, not %q", clip(t)).WithParam("content-type")
+		return fault.Newf(fault.UnsupportedMedia, "content type must be application/json, not %q", clip(t)).WithParam("content-type")
 	}
 	if err := g.hold(x, g.set.MaxJSONBytes); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (g *Gateway) readJSON(x *exchange) error {
 func (x *exchange) orCoded(err error) error {
 	coding := x.req.Header.Get("content-encoding")
 	if coding != "" && !strings.EqualFold(coding, "identity") && fault.From(err).Param == "" {
-		return fault.Newf(fault.UnsupportedMedia, "the body has the content-encoding %q, which is not undone here; send it as it is", clip(coding)).WithParam("content-encoding").WithCause(err)
+		return fault.Newf(fault.UnsupportedMedia, "content-encoding %q is not supported; send the body uncompressed", clip(coding)).WithParam("content-encoding").WithCause(err)
 	}
 	return err
 }
@@ -114,13 +114,13 @@ func splitModel(m string) (account, model string) {
 
 func (g *Gateway) readForm(x *exchange) error {
 	if t := mediaType(x.ctl.contentType); t != "multipart/form-data" {
-		return fault.Newf(fault.UnsupportedMedia, "this route takes multipart/form-data, not %q", clip(t)).WithParam("content-type")
+		return fault.Newf(fault.UnsupportedMedia, "content type must be multipart/form-data, not %q", clip(t)).WithParam("content-type")
 	}
 	if x.req.Length > g.set.MaxUploadBytes {
 		return tooLarge(g.set.MaxUploadBytes)
 	}
 	if x.req.Body == nil {
-		return fault.New(fault.InvalidRequest, "the form is missing; send it as multipart/form-data").WithParam("body")
+		return fault.New(fault.InvalidRequest, "the form is required; send it as multipart/form-data").WithParam("body")
 	}
 	x.spool = wire.NewSpool(g.set.SpoolDir)
 	f, err := splice.ReadForm(x.req.Body, x.ctl.contentType, x.spool, splice.FormLimits{Total: g.set.MaxUploadBytes})
@@ -212,9 +212,9 @@ func unheld(err error, limit int64) error {
 	case errors.Is(err, wire.ErrTooLarge):
 		return tooLarge(limit).WithCause(err)
 	case errors.Is(err, syntax.ErrChunk):
-		return fault.New(fault.InvalidRequest, "the body is not framed as transfer-encoding: chunked says").WithParam("body").WithCause(err)
+		return fault.New(fault.InvalidRequest, "the body is not valid chunked encoding; fix transfer-encoding or the body").WithParam("body").WithCause(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f := fault.New(fault.ClientGone, "the body did not come in time; send it without long pauses").WithParam("body").WithCause(err)
+		f := fault.New(fault.ClientGone, "the body did not arrive in time; send it without long pauses").WithParam("body").WithCause(err)
 		f.Status = 408 // Request Timeout
 		return f
 	case diskFailed(err):
@@ -248,7 +248,7 @@ func diskFailed(err error) bool {
 }
 
 func tooLarge(limit int64) *fault.Error {
-	return fault.Newf(fault.TooLarge, "the body is larger than %d bytes, the most that this gateway accepts here", limit).WithParam("body")
+	return fault.Newf(fault.TooLarge, "the body exceeds %d bytes, the maximum of this gateway; send a smaller body", limit).WithParam("body")
 }
 
 // docs keeps the indexes of bodies for the next request.

@@ -27,7 +27,7 @@ func (a *attempt) decodeBody(resp *transport.Response) error {
 	case otherThanJSON[a.x.match.Endpoint]:
 		return nil
 	case resp.Status < 400:
-		return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: it is in an encoding that nobody asked for, %q", a.spec.ID, clip(encoding))
+		return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: it has an encoding that was not requested, %q", a.spec.ID, clip(encoding))
 	}
 	resp.Header = resp.Header.Clone(0)
 	resp.Header.Del("content-encoding")

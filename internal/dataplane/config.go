@@ -40,12 +40,12 @@ func (g *Gateway) chooseConfig(x *exchange) error {
 	if x.asksModels() {
 		return nil // the catalogue needs no target
 	}
-	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or name a saved provider in the model as @slug/model").WithParam("x-gateway-provider")
+	return fault.New(fault.InvalidRequest, "no target: send x-gateway-provider or x-gateway-config, or set model to a saved provider as @slug/model").WithParam("x-gateway-provider")
 }
 
 // lockedConfig refuses what would step around the config of the key.
 func lockedConfig(what, field string) error {
-	return fault.Newf(fault.InvalidRequest, "the API key has a config of its own that may not be overridden; leave %s out", what).WithParam(field)
+	return fault.Newf(fault.InvalidRequest, "the API key has a config that requests must not override; remove %s", what).WithParam(field)
 }
 
 // checkLocked refuses a body that is not read where a config that may not be overridden
@@ -56,7 +56,7 @@ func checkLocked(x *exchange) error {
 	}
 	for _, t := range x.config.Leaves() {
 		if len(t.Override)+len(t.Default)+len(t.Drop) > 0 {
-			return fault.New(fault.InvalidRequest, "the API key has a config of its own that changes bodies and may not be overridden; send the body as application/json, a JSON object").WithParam("content-type")
+			return fault.New(fault.InvalidRequest, "the API key has a config that changes bodies and that requests must not override; send the body as application/json, a JSON object").WithParam("content-type")
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (g *Gateway) namedConfig(x *exchange, name string) error {
 	}
 	c, id, slug, ok := x.dir.FindConfig(x.key.Principal.WorkspaceID, name)
 	if !ok {
-		return fault.Newf(fault.InvalidRequest, "there is no config %q in this workspace; an inline config is a JSON object", clip(name)).WithParam("x-gateway-config")
+		return fault.Newf(fault.InvalidRequest, "unknown config %q in this workspace; an inline config must be a JSON object", clip(name)).WithParam("x-gateway-config")
 	}
 	x.config, x.configID, x.savedAs = c, slug, quota.Named{Slug: slug, ID: id}
 	return nil
@@ -104,7 +104,7 @@ func (g *Gateway) blockInline(x *exchange) error {
 		return nil
 	}
 	blocked := func(code, field string) error {
-		return fault.Newf(fault.InlineBlocked, "%s may not be set by requests here; use a saved config or provider", field).WithType("", code).WithParam(field)
+		return fault.Newf(fault.InlineBlocked, "requests must not set %s here; use a saved config or provider", field).WithType("", code).WithParam(field)
 	}
 	switch {
 	case strings.HasPrefix(strings.TrimSpace(x.ctl.config), "{"):

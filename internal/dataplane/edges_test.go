@@ -210,10 +210,10 @@ func TestUnreadableBodies(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct{ body, coding, message string }{
 		{"", "", "the body is empty; send a JSON object"},
-		{"\x1f\x8b\x08packed", "gzip", `the body has the content-encoding \"gzip\", which is not undone here; send it as it is`},
-		{"\x1f\x8b\x08packed", "", "byte 0 begins something else"},
-		{`{"model":}`, "Identity", "a value is missing at byte 9"},
-		{`{"model":"a","model":"b"}`, "gzip", "more than once"},
+		{"\x1f\x8b\x08packed", "gzip", `content-encoding \"gzip\" is not supported; send the body uncompressed`},
+		{"\x1f\x8b\x08packed", "", "unexpected data at byte 0"},
+		{`{"model":}`, "Identity", "expected a value at byte 9"},
+		{`{"model":"a","model":"b"}`, "gzip", "duplicate field model"},
 	} {
 		headers := r.custom()
 		if c.coding != "" {
@@ -334,17 +334,17 @@ func TestOneModel(t *testing.T) {
 		"a row, for Anthropic's":       {"@main/meta/llama%203", []string{"anthropic-version: 2023-06-01"}, 200, `{"type":"model","id":"@main/meta/llama 3","display_name":"@main/meta/llama 3","created_at":"1970-01-01T00:00:00Z"}`},
 		"a row by config":              {"@main/meta/llama%203", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 200, row},
 		"a model that no list has":     {"@main/gpt-4o-2099-01-01", nil, 200, `{"id":"@main/gpt-4o-2099-01-01","object":"model","created":0,"owned_by":"openai","provider":"@main"}`},
-		"no model of the listed":       {"@listed/gpt-4o-mini", nil, 404, `no saved provider lists a model`},
+		"no model of the listed":       {"@listed/gpt-4o-mini", nil, 404, `no saved provider lists the model`},
 		"at a host of its own":         {"@local/qwen/qwen3:8b", nil, 200, `{"id":"@local/qwen/qwen3:8b","object":"model","created":0,"owned_by":"ollama","provider":"@local"}`},
-		"of a provider that expired":   {"@old/gpt-4o", nil, 404, `no saved provider lists a model`},
-		"of a provider unknown here":   {"@none/gpt-4o", nil, 404, `no saved provider lists a model`},
-		"of one that is not named":     {"@local/qwen", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 404, `no saved provider lists a model`},
-		"a model that is switched off": {"@main/o3", nil, 404, `no saved provider lists a model`},
-		"nothing of the kind":          {"gpt-4o", nil, 404, `GET /models names those that there are`},
+		"of a provider that expired":   {"@old/gpt-4o", nil, 404, `no saved provider lists the model`},
+		"of a provider unknown here":   {"@none/gpt-4o", nil, 404, `no saved provider lists the model`},
+		"of one that is not named":     {"@local/qwen", []string{`x-gateway-config: {"provider":"@main","fetch_integrated_models":true}`}, 404, `no saved provider lists the model`},
+		"a model that is switched off": {"@main/o3", nil, 404, `no saved provider lists the model`},
+		"nothing of the kind":          {"gpt-4o", nil, 404, `GET /models lists all models`},
 		"upstream":                     {"meta/llama-3", r.custom(), 200, `"id": "meta/llama-3", "object": "model"`},
 		"Anthropic's, in OpenAI's":     {"claude-1", claude, 200, `{"id":"claude-1","object":"model","created":1760486400,"owned_by":"anthropic","display_name":"One"`},
 		"Anthropic's, as it is":        {"claude-1", append(claude, "anthropic-version: 2023-06-01"), 200, `{"type":"model","id":"claude-1","display_name":"One","created_at":"2025-10-15T00:00:00Z"}`},
-		"no model":                     {"claude-2", claude, 502, `the provider's answer is no model`},
+		"no model":                     {"claude-2", claude, 502, `the provider response is not a model`},
 	} {
 		if a := r.call("GET", "/v1/models/"+c.path, "", c.headers...); a.StatusCode != c.status || !strings.Contains(a.Text, c.message) {
 			t.Errorf("%s: %d %s", name, a.StatusCode, a.Text)

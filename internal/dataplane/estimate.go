@@ -56,7 +56,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 	}
 	model := cmp.Or(a.plan.Underlying, a.plan.Model, call.Model)
 	if model == "" {
-		return fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
+		return fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	a.body, a.status = wire.Bytes(body), 200
 	a.response.body = g.countResponse(a, g.counter.Call(call, model).Tokens)
@@ -70,7 +70,7 @@ func (g *Gateway) estimate(ctx context.Context, a *attempt) error {
 // was said before.
 func (g *Gateway) counted(ctx context.Context, a *attempt) ([]byte, error) {
 	if a.x.doc == nil {
-		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
+		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
 	}
 	s := a.shaping()
 	if err := g.Dialect.Check(a.x.match.Endpoint, a.x.doc, s); err != nil {

@@ -51,7 +51,7 @@ func (g *Gateway) fallbacks(a *attempt) (f fallbacks, err error) {
 				}
 			}
 			if len(f.list) > maxFallbacks {
-				return f, fault.Newf(fault.InvalidParameter, "more than %d models to fall back to", maxFallbacks).WithParam(list)
+				return f, fault.Newf(fault.InvalidParameter, "must not have more than %d fallback models", maxFallbacks).WithParam(list)
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func TestEndlessFallbacksAreRefused(t *testing.T) {
 		`"models":["m"],"fallbacks":[{` + strings.Repeat(`"model":"m",`, 100) + `"max_tokens":1}]`: 400,
 	} {
 		r.up.Handle("/v1/chat/completions", upstream.Always(chatOf(1, 1)))
-		if a := r.call("POST", "/v1/chat/completions", fallbackBody("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 models") {
+		if a := r.call("POST", "/v1/chat/completions", fallbackBody("gpt-4o-mini", list), r.custom()...); a.StatusCode != status || status == 400 && !strings.Contains(a.Text, "100 fallback models") {
 			t.Errorf("%.60s: %d %s", list, a.StatusCode, a.Text)
 		}
 	}

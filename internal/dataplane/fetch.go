@@ -35,7 +35,7 @@ type fetcher struct {
 // fetch gets the next file, within the limits of all.
 func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data []byte, err error) {
 	if f.files++; f.files > fetchFiles || f.bytes >= fetchTotal {
-		return "", nil, fault.Newf(fault.InvalidParameter, "the call names more than %d files by URL, or more than %d bytes; send them as base64 instead", fetchFiles, fetchTotal)
+		return "", nil, fault.Newf(fault.InvalidParameter, "the call references more than %d files by URL, or more than %d bytes; send them as base64 instead", fetchFiles, fetchTotal)
 	}
 	mime, data, err = f.g.fetch(ctx, address, min(fetchMax, fetchTotal-f.bytes))
 	f.bytes += int64(len(data))
@@ -46,7 +46,7 @@ func (f *fetcher) fetch(ctx context.Context, address string) (mime string, data 
 // that does not. The address is judged when it is dialled, as every upstream's is, and
 // redirects are not followed. Errors name the cure, not the host.
 func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime string, data []byte, err error) {
-	r, err := g.outside(address, fault.New(fault.InvalidParameter, "the URL of a file must be an http or https one without a user"))
+	r, err := g.outside(address, fault.New(fault.InvalidParameter, "the URL of a file must use http or https and must not contain a user"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -56,14 +56,14 @@ func (g *Gateway) fetch(ctx context.Context, address string, limit int64) (mime 
 	r.Header.Add("accept", "image/*, application/pdf, */*;q=0.5")
 	resp, err := g.Client.Do(ctx, r)
 	if err != nil {
-		return "", nil, fault.New(fault.InvalidParameter, "the file cannot be fetched; send it as base64 instead").WithCause(err)
+		return "", nil, fault.New(fault.InvalidParameter, "cannot fetch the file; send it as base64 instead").WithCause(err)
 	}
 	b, err := readAll(resp, limit)
 	switch {
 	case err != nil:
-		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be read or is larger than %d bytes; send it as base64 instead", limit).WithCause(err)
+		return "", nil, fault.Newf(fault.InvalidParameter, "the file is not readable or is larger than %d bytes; send it as base64 instead", limit).WithCause(err)
 	case resp.Status != 200:
-		return "", nil, fault.Newf(fault.InvalidParameter, "the file cannot be fetched: its host answered with status %d; send it as base64 instead", resp.Status)
+		return "", nil, fault.Newf(fault.InvalidParameter, "cannot fetch the file: its host returned status %d; send it as base64 instead", resp.Status)
 	}
 	mime = resp.Header.Get("content-type")
 	if mime == "" || mime == "application/octet-stream" {

@@ -69,7 +69,7 @@ func (g *Gateway) follow(ctx, pollCtx context.Context, b *backgrounded) {
 			g.abandonJob(b, record.Interrupted, "the gateway stopped before the response ended")
 			return
 		case b.refused >= maxRefusedPolls:
-			g.abandonJob(b, record.Unreachable, "the provider does not tell of the response any more")
+			g.abandonJob(b, record.Unreachable, "the provider no longer reports the response")
 			return
 		case g.Clock.Now().Sub(b.started) >= g.set.Background.Time:
 			g.abandonJob(b, record.Timeout, "the response did not end within BACKGROUND_RESPONSE_TIMEOUT")
@@ -140,7 +140,7 @@ func (g *Gateway) recordResult(b *backgrounded, body []byte, resp *transport.Res
 
 // abandonJob puts a response on record whose end nobody will hear of.
 func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
-	g.Log.Warn("a response in the background is followed no longer, and counts with the bound of its cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
+	g.Log.Warn("gave up polling background response; charging its maximum cost", "request_id", b.x.id, "trace_id", b.x.trace.id, "response", b.id, "reason", why)
 	b.outcome, b.status, b.log().Error = abandonedBackground, 504, why
 	g.record(b.attempt, o)
 }
@@ -148,7 +148,7 @@ func (g *Gateway) abandonJob(b *backgrounded, o record.Outcome, why string) {
 // failJob puts a response on record whose follower panicked.
 func (g *Gateway) failJob(b *backgrounded) {
 	if panicked := recover(); panicked != nil {
-		g.Log.Error("following a response panicked", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())
-		g.abandonJob(b, record.Failed, "the gateway failed to follow the response")
+		g.Log.Error("panic while polling background response", "request_id", b.x.id, "trace_id", b.x.trace.id, "error", fmt.Sprint(panicked), "stack", stack())
+		g.abandonJob(b, record.Failed, "the gateway cannot poll the response")
 	}
 }

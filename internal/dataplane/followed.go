@@ -42,7 +42,7 @@ func (g *Gateway) fetchFollowUps(ctx context.Context, a *attempt, incoming *dial
 		}
 		incoming.More = append(incoming.More, b)
 	}
-	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d places for one answer", a.spec.ID, maxFollowUps)
+	return false, fault.Newf(fault.UpstreamInvalid, "%s names more than %d URLs for one response", a.spec.ID, maxFollowUps)
 }
 
 // followedLive makes the one further call whose answer is the caller's, relayed as it comes
@@ -75,7 +75,7 @@ func (g *Gateway) followedFile(ctx context.Context, a *attempt, n *dialect.Next)
 			return nil, clientGone(ctx, err)
 		case resp.Status >= 400:
 			_ = resp.Body.Close()
-			return nil, fault.Newf(fault.UpstreamFailed, "%s answered for a further file of this answer with status %d", a.spec.ID, resp.Status)
+			return nil, fault.Newf(fault.UpstreamFailed, "%s responded to the request for an additional file with status %d", a.spec.ID, resp.Status)
 		}
 		return resp.Body, nil
 	}}
@@ -118,7 +118,7 @@ func (g *Gateway) ask(ctx context.Context, a *attempt, n *dialect.Next) ([]byte,
 	if err != nil {
 		return nil, clientGone(ctx, err)
 	}
-	return readFollowUpBody(a, resp, g.set.MaxResponseBytes, "a further call of this request")
+	return readFollowUpBody(a, resp, g.set.MaxResponseBytes, "an additional call of this request")
 }
 
 // readFollowUpBody reads what a provider answered to a part of a request.
@@ -129,7 +129,7 @@ func readFollowUpBody(a *attempt, resp *transport.Response, limit int64, what st
 		return nil, err
 	}
 	if resp.Status >= 400 {
-		return nil, fault.Newf(fault.UpstreamFailed, "%s answered %s with status %d", a.spec.ID, what, resp.Status)
+		return nil, fault.Newf(fault.UpstreamFailed, "%s responded to %s with status %d", a.spec.ID, what, resp.Status)
 	}
 	return b, nil
 }
@@ -170,7 +170,7 @@ func (g *Gateway) setAddress(a *attempt, n *dialect.Next, method string) error {
 
 // askURL calls an address that the provider gave, without a credential.
 func (g *Gateway) askURL(ctx context.Context, n *dialect.Next, method string) (*transport.Response, error) {
-	r, err := g.outside(n.URL, fault.New(fault.UpstreamInvalid, "the provider names an address that is no http or https URL"))
+	r, err := g.outside(n.URL, fault.New(fault.UpstreamInvalid, "the provider returned an address that is not an http or https URL"))
 	if err != nil {
 		return nil, err
 	}

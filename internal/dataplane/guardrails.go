@@ -100,12 +100,12 @@ func (x *exchange) binds(h *routing.Hook) (name string, binds bool) {
 
 func (a *attempt) refuseUnguarded(name, by string) error {
 	a.unguarded = true
-	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and binds this call by %s, but this version does not run guardrails; take it off, or set deny to false", clip(name), by).WithParam("guardrails")
+	return fault.Newf(fault.NotSupported, "the guardrail %q has deny: true and applies to this call through %s, but this version does not run guardrails; remove it, or set deny to false", clip(name), by).WithParam("guardrails")
 }
 
 // warnUnguarded logs, once, that a config has guardrails that are ignored.
 func (g *Gateway) warnUnguarded(x *exchange, t *routing.Target) {
 	g.unguarded.Do(func() {
-		g.Log.Warn("a config has guardrails, and this version does not run them: every call is let through", "config", x.configID, "target", t.Path, "request_id", x.id)
+		g.Log.Warn("guardrails are configured but not enforced by this version", "config", x.configID, "target", t.Path, "request_id", x.id)
 	})
 }

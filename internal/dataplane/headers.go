@@ -108,7 +108,7 @@ func checkMethod(method string) error {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return nil
 	}
-	return fault.Newf(fault.NotSupported, "the method %q is not passed through; GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS are", clip(method))
+	return fault.Newf(fault.NotSupported, "method %q is not supported for pass-through; use GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS", clip(method))
 }
 
 // loopHeader says through which gateways a call has come. It is sent to custom
@@ -134,7 +134,7 @@ func checkLoop(h wire.Header) error {
 	if n < loopMax {
 		return nil
 	}
-	err := fault.New(fault.InvalidRequest, "this call goes round in a circle: a custom host leads back to the gateway").WithParam("x-gateway-custom-host")
+	err := fault.New(fault.InvalidRequest, "request loop detected: a custom host leads back to the gateway").WithParam("x-gateway-custom-host")
 	err.Status = 508 // Loop Detected
 	return err
 }

@@ -22,7 +22,7 @@ import (
 // Source: contract/dataplane.md 1.1; contract/identity-and-governance.md section 1.
 func (g *Gateway) identify(x *exchange) error {
 	if n := x.ctl.twice; n != "" {
-		return fault.Newf(fault.InvalidRequest, "%s came twice with different values; whoever stands in between could have read the other one", n).WithParam(n)
+		return fault.Newf(fault.InvalidRequest, "%s was sent twice with different values; a proxy in between could have read the other one", n).WithParam(n)
 	}
 	if n := g.garbledHeader(x); n != "" {
 		return fault.Newf(fault.InvalidRequest, "the header %s is not valid UTF-8; what it says is put on record, and would be another text there", n).WithParam(n)
@@ -32,7 +32,7 @@ func (g *Gateway) identify(x *exchange) error {
 		x.forget(raw)
 	}
 	if x.req.RawQuery != "" && raw != "" && inQuery(x.req.RawQuery, raw) {
-		return fault.New(fault.InvalidRequest, "the query holds the API key of this gateway, and would take it to the provider; send it in a header alone").WithParam("query")
+		return fault.New(fault.InvalidRequest, "the query contains the API key of this gateway, which would be sent to the provider; send it only in a header").WithParam("query")
 	}
 	e, err := g.knownKey(x.dir, raw, x.started)
 	if errors.Is(err, ErrToken) && g.Tokens != nil {
@@ -62,7 +62,7 @@ func (g *Gateway) Identify(h wire.Header) (*access.Principal, error) {
 	var c controls
 	c.read(h, g.set.HeaderAliases)
 	if c.twice != "" {
-		return nil, fault.Newf(fault.InvalidRequest, "%s came twice with different values", c.twice).WithParam(c.twice)
+		return nil, fault.Newf(fault.InvalidRequest, "%s was sent twice with different values", c.twice).WithParam(c.twice)
 	}
 	e, err := g.knownKey(g.Directory(), c.credential(), g.Clock.Now())
 	if err != nil {
@@ -80,20 +80,20 @@ func (c *controls) credential() string {
 func (g *Gateway) knownKey(dir Directory, raw string, now time.Time) (*keys.Entry, error) {
 	switch {
 	case raw == "":
-		return nil, fault.New(fault.Unauthenticated, "no API key; send it in the header x-gateway-api-key, or as a bearer token in Authorization").WithParam("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "API key is required; send it in the header x-gateway-api-key, or as a bearer token in Authorization").WithParam("x-gateway-api-key")
 	case strings.Count(raw, ".") == 2:
 		return nil, fault.New(fault.Unauthenticated, "JWT authentication is not configured on this deployment; use an API key").WithParam("x-gateway-api-key").WithCause(ErrToken)
 	}
 	h := g.Hasher.Sum(raw)
 	e := dir.FindKey(h)
 	if e == nil {
-		return nil, fault.New(fault.Unauthenticated, "the API key is unknown; beside the key of a provider, one of this gateway belongs in x-gateway-api-key").WithParam("x-gateway-api-key")
+		return nil, fault.New(fault.Unauthenticated, "unknown API key; if Authorization contains a provider key, send the gateway key in x-gateway-api-key").WithParam("x-gateway-api-key")
 	}
 	if err := e.Key.Check(e.Status, now); err != nil {
 		return nil, err
 	}
 	if p := e.Key.Previous; p != nil && p.Hash.Equal(h) && p.Until != nil && !now.Before(*p.Until) {
-		return nil, fault.New(fault.KeyExpired, "this value of the API key was replaced by a rotation; use the new one")
+		return nil, fault.New(fault.KeyExpired, "a rotation replaced this value of the API key; use the new value")
 	}
 	return e, nil
 }
@@ -168,7 +168,7 @@ func (g *Gateway) authorise(x *exchange) error {
 	}
 	if p.IsAdminKey() && x.unknownPath() {
 		x.unknown = true
-		return fault.Newf(fault.UnknownRoute, "there is nothing at %s for an Admin key; /v1/openapi.json lists the administration routes, and calls of providers need a workspace key", clip(x.shown))
+		return fault.Newf(fault.UnknownRoute, "unknown path %s for an Admin key; /v1/openapi.json lists the admin routes, and provider calls require a workspace key", clip(x.shown))
 	}
 	return access.CanCall(p, access.CompletionsWrite)
 }

@@ -102,7 +102,7 @@ func (g *Gateway) readJob(ctx context.Context, j *jobs.Job, by *jobAccess) ([]by
 // jobStatus is what a status of the provider means for a job.
 func jobStatus(status int) error {
 	if status == 408 || status == 429 || status >= 500 {
-		return fault.Newf(fault.UpstreamFailed, "the provider answered with status %d", status)
+		return fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", status)
 	}
 	return jobs.ErrRefused
 }

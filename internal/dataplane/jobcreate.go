@@ -49,9 +49,9 @@ func (g *Gateway) reserveJob(ctx context.Context, a *attempt, kind jobs.Kind) er
 	case jobs.Video:
 		err = g.maxOfVideo(a)
 	case jobs.Eval:
-		err = g.maxOfUnit(a, "eval_run", "the provider reports no usage of evaluations; price one run as additional_units.eval_run, or use a key without a budget of cost")
+		err = g.maxOfUnit(a, "eval_run", "the provider does not report the usage of evaluations; set additional_units.eval_run to the price of one run, or use a key without a cost budget")
 	case jobs.Unknown:
-		err = errJob("its cost depends on a file or an output that the gateway does not read; use a key without a budget of cost")
+		err = errJob("its cost depends on a file or an output that the gateway does not read; use a key without a cost budget")
 	}
 	if free := (errUnpriced{}); err != nil && costs && (!g.set.AllowUnpriced || !errors.As(err, &free)) {
 		return jobRefusal(kind, err)
@@ -70,7 +70,7 @@ func (e errJob) Error() string { return string(e) }
 var jobNames = map[jobs.Kind]string{jobs.Batch: "batch", jobs.Finetune: "fine-tuning job", jobs.Video: "video", jobs.Eval: "run of an evaluation", jobs.Unknown: "job"}
 
 func jobRefusal(kind jobs.Kind, why error) *fault.Error {
-	return fault.New(fault.BudgetExhausted, "a budget of cost applies, and the maximum cost of this "+jobNames[kind]+" is not known: "+why.Error()).WithAgain(fault.AgainNever)
+	return fault.New(fault.BudgetExhausted, "a cost budget applies, and the maximum cost of this "+jobNames[kind]+" is unknown: "+why.Error()).WithAgain(fault.AgainNever)
 }
 
 // errUnpriced is an errJob of a model without a price.
@@ -99,7 +99,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 	switch {
 	case s.tariff.HasPrice(catalog.TrainingTokens):
 	case s.tariff.HasPrice(catalog.TrainingSeconds):
-		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its length is not known before it ends; use a key without a budget of cost")
+		return errJob("training of the model " + quoted(a.priceName()) + " is priced by the hour, and its duration is unknown in advance; use a key without a cost budget")
 	default:
 		return unpricedJob(a.priceName(), "training")
 	}
@@ -121,7 +121,7 @@ func (g *Gateway) maxOfTraining(ctx context.Context, a *attempt, fetch bool) err
 func (g *Gateway) maxOfVideo(a *attempt) error {
 	body := g.jobBody(a)
 	if body == nil {
-		return errJob("the body is not read; send it as application/json or multipart/form-data")
+		return errJob("the body is not parsed; send it as application/json or multipart/form-data")
 	}
 	if a.model == "" {
 		a.model = splice.Text(body, "model")

@@ -66,13 +66,13 @@ func (g *Gateway) trainingTokens(ctx context.Context, a *attempt, from *jobs.Sou
 	return &n, nil
 }
 
-const errNoInput = errJob("the call names no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and name it")
+const errNoInput = errJob("the call has no input file that the gateway can read; upload the file through this gateway (POST /v1/files) and use its id")
 
 // addList counts a list of requests.
 func addList(input *jobs.Input, list []byte) error {
 	for one := range splice.Elements(list) {
 		if err := input.Add(one, "", maxRequestTokens); err != nil {
-			return errJob("the list of requests cannot be counted: " + err.Error())
+			return errJob("cannot count the list of requests: " + err.Error())
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (g *Gateway) fetchInput(ctx context.Context, a *attempt, id string) (*jobs.
 	}
 	defer c.close()
 	if c.status >= 300 {
-		return nil, fault.Newf(fault.UpstreamFailed, "the provider answered with status %d", c.status)
+		return nil, fault.Newf(fault.UpstreamFailed, "the provider responded with status %d", c.status)
 	}
 	return countFile(&limitedReader{r: c.body, left: g.set.MaxUploadBytes})
 }
@@ -213,7 +213,7 @@ type limitedReader struct {
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, fault.New(fault.TooLarge, "the file is larger than uploads may be (MAX_UPLOAD_SIZE_IN_MB)")
+		return 0, fault.New(fault.TooLarge, "the file exceeds the maximum upload size (MAX_UPLOAD_SIZE_IN_MB)")
 	}
 	return n, err
 }

@@ -76,7 +76,7 @@ func TestInputThatCannotBeCountedIsRefused(t *testing.T) {
 		"a folder":                         {"/v1/batches", `{"input_file_id":"file-in","inputDataConfig":{"s3InputDataConfig":{"s3Uri":"s3://b/folder/"}}}`, "does not read"},
 		"a pattern":                        {"/v1/batches", `{"input_file_id":"gs%3A%2F%2Fb%2F%2A.jsonl"}`, "does not read"},
 		"an object":                        {"/v1/batches", `{"input_file_id":"file-in","input_file":{"url":"https://x.example"}}`, "does not read"},
-		"nothing":                          {"/v1/batches", `{"requests":[]}`, "names no input file"},
+		"nothing":                          {"/v1/batches", `{"requests":[]}`, "has no input file"},
 		"two endpoints":                    {"/v1/batches", `{"input_file_id":"file-in","endpoint":"/v1/embeddings","endpoint":"/v1/chat/completions"}`, "more than one endpoint"},
 		"an endpoint without a maximum":    {"/v1/batches", `{"input_file_id":"file-in","endpoint":"/v1/videos"}`, "not known in advance"},
 		"a line for another endpoint":      {"/v1/batches", `{"input_file_id":"file-cheap","endpoint":"/v1/chat/completions"}`, "not the endpoint of the batch"},

@@ -29,7 +29,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 		if a.job.kind == jobs.Eval { // its price is that of a run
 			return
 		}
-		why := "the response has no id of a job, or too many jobs are open"
+		why := "the response does not contain a job id, or too many jobs are open"
 		if j := g.newJob(a); j != nil {
 			err := g.openJob(a, j)
 			if err == nil {
@@ -38,7 +38,7 @@ func (g *Gateway) parkJob(a *attempt, o record.Outcome) {
 			}
 			why = err.Error()
 		}
-		g.Log.Warn("a job at a provider cannot be followed; it counts with its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len(), "reason", why)
+		g.Log.Warn("cannot poll provider job; charging its maximum cost", "request_id", a.x.id, "trace_id", a.x.trace.id, "kind", string(a.job.kind), "open_jobs", g.Jobs.Len(), "reason", why)
 	default:
 	}
 }

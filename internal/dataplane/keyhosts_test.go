@@ -153,7 +153,7 @@ func TestSavedConfigKeepsItsKey(t *testing.T) {
 	}{
 		"another host for a key":            {"x-gateway-config: pc-key" + hostHeader, 400, "STORED_KEY_HOSTS"},
 		"another host, no provider saved":   {"x-gateway-config: pc-any\nx-gateway-provider: openai" + hostHeader, 400, "STORED_KEY_HOSTS"},
-		"a provider of the request's":       {"x-gateway-config: pc-any\nx-gateway-provider: groq", 400, "save provider beside it"},
+		"a provider of the request's":       {"x-gateway-config: pc-any\nx-gateway-provider: groq", 400, "save provider with it"},
 		"another host beside a saved one":   {"x-gateway-config: pc-any-hosted\nx-gateway-provider: openai" + hostHeader, 400, "STORED_KEY_HOSTS"},
 		"the saved host, any provider":      {"x-gateway-config: pc-any-hosted\nx-gateway-provider: openai", 200, ""},
 		"as it is saved":                    {"x-gateway-config: pc-key", 200, ""},

@@ -32,19 +32,19 @@ type Metrics struct {
 
 // NewMetrics makes the figures; register its Collectors.
 func NewMetrics() *Metrics {
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_requests_total", Help: "Model requests answered, by endpoint and status class."}, []string{"endpoint", "status"})
-	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_request_duration_seconds", Help: "Time from the request to the end of its answer.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"endpoint"})
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_requests_total", Help: "Completed model requests, by endpoint and status class."}, []string{"endpoint", "status"})
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_request_duration_seconds", Help: "Duration from the request to the end of its response.", Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"endpoint"})
 	attempts := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_attempts_total", Help: "Attempts at targets, by provider and outcome."}, []string{"provider", "outcome"})
-	retries := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Further tries inside an attempt, by provider."}, []string{"provider"})
+	retries := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_retries_total", Help: "Retries within an attempt, by provider."}, []string{"provider"})
 	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_tokens_total", Help: "Tokens that providers reported, by provider and direction."}, []string{"provider", "direction"})
-	firstByte := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_first_byte_seconds", Help: "Time from the start of an attempt to the first byte of the provider's answer: of a stream, to the first token.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"provider"})
+	firstByte := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sluice_first_byte_seconds", Help: "Time from the start of an attempt to the first byte of the response, or to the first token of a stream.", Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}}, []string{"provider"})
 	fallback := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_fallbacks_total", Help: "Attempts that are not the first of their request, by provider."}, []string{"provider"})
-	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_refusals_total", Help: "Requests that ended with an error of the gateway: limits, budgets, rights, bad requests and providers out of reach, by its code."}, []string{"code"})
-	dropped := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal could not take. Anything above 0 needs a look at the disk."})
-	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "What calls cost, by provider and state of their ledger line."}, []string{"provider", "state"})
-	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls that have no cost, because the model or what it used has no price, by provider and reason."}, []string{"provider", "reason"})
-	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts for which the cache of answers was asked, by what it said: HIT, MISS, …"}, []string{"status"})
-	checks := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_guardrail_checks_total", Help: "Guardrails that were run, by the hook and their verdict."}, []string{"hook", "verdict"})
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_refusals_total", Help: "Requests that ended with a gateway error, by error code: limits, budgets, permissions, invalid requests and unreachable providers."}, []string{"code"})
+	dropped := prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_records_lost_total", Help: "Attempts that the journal rejected. If it is above 0, check the disk."})
+	cost := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cost_dollars_total", Help: "Cost of calls, by provider and state of the ledger entry."}, []string{"provider", "state"})
+	unpriced := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_unpriced_calls_total", Help: "Calls without a cost, because the model or its usage has no price, by provider and reason."}, []string{"provider", "reason"})
+	recalled := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_cache_answers_total", Help: "Attempts that queried the response cache, by result: HIT, MISS, …"}, []string{"status"})
+	checks := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_guardrail_checks_total", Help: "Executed guardrails, by hook and verdict."}, []string{"hook", "verdict"})
 	return &Metrics{
 		requests: newSeries(func(endpoint, status string) prometheus.Counter { return requests.WithLabelValues(endpoint, status) }),
 		seconds:  newSeries(func(endpoint, _ string) prometheus.Observer { return seconds.WithLabelValues(endpoint) }),

@@ -73,7 +73,7 @@ func (g *Gateway) modelList(ctx context.Context, x *exchange) ([]byte, error) {
 func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	id, err := url.PathUnescape(x.match.ID)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
+		return nil, fault.New(fault.InvalidRequest, "the path is not valid URL encoding")
 	}
 	if index := slices.IndexFunc(rows, func(r modelRow) bool { return r.ID == id }); index >= 0 {
 		return &rows[index], nil
@@ -81,7 +81,7 @@ func (x *exchange) rowNamed(rows []modelRow) (*modelRow, error) {
 	if row := x.unlistedRow(id); row != nil {
 		return row, nil
 	}
-	return nil, fault.Newf(fault.NotFound, "no saved provider lists a model %q; GET /models names those that there are, and with x-gateway-provider a provider is asked for one of its own", id).WithParam("model")
+	return nil, fault.Newf(fault.NotFound, "no saved provider lists the model %q; GET /models lists all models, and x-gateway-provider selects a provider for other models", id).WithParam("model")
 }
 
 // unlistedRow is the row of a model that its saved provider may be asked for, though no list

@@ -12,7 +12,7 @@ func (g *Gateway) readUnread(x *exchange) error {
 	switch x.match.Endpoint {
 	case llm.ChatComplete, llm.Embed, llm.Messages, llm.CreateModelResponse:
 	default:
-		return nitroRefused("only chat, embeddings, messages and responses can be sent unread")
+		return nitroRefused("only chat, embeddings, messages and responses support unparsed bodies")
 	}
 	if x.req.Body == nil {
 		return nil
@@ -31,11 +31,11 @@ func checkUnread(x *exchange) error {
 	case t == nil:
 		return nitroRefused("the config must have a single target")
 	case t.Retry != nil && t.Retry.Attempts > 0:
-		return nitroRefused("a body that is not read cannot be sent again; leave retry out")
+		return nitroRefused("a body that is not parsed cannot be sent again; remove retry")
 	case len(t.Override)+len(t.Default)+len(t.Drop) > 0:
-		return nitroRefused("a body that is not read cannot be changed; leave override_params, default_params and drop_params out")
+		return nitroRefused("a body that is not parsed cannot be changed; remove override_params, default_params and drop_params")
 	case len(t.Before)+len(t.After) > 0:
-		return nitroRefused("a body that is not read cannot be guarded; leave the guardrails out")
+		return nitroRefused("a body that is not parsed cannot be checked; remove the guardrails")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type limits struct {
 }
 
 // errLeft is what ends the reading on of a stream.
-var errLeft = errors.New("the caller left")
+var errLeft = errors.New("the client disconnected")
 
 // detachedStreams are the streams, or the whole answers, that are read on. Safe for concurrent use.
 type detachedStreams struct {

@@ -60,7 +60,7 @@ func (g *Gateway) planNative(a *attempt, call provider.Call) (*provider.Plan, er
 		if a.x.asksModels() {
 			return g.planFor(a, call, call.Endpoint)
 		}
-		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's shape is not supported by %s; use the routes in OpenAI's shape, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
+		return nil, fault.Newf(fault.NotSupported, "%s in Anthropic's format is not supported by %s; use the OpenAI format, /v1/files and /v1/batches without anthropic-version", call.Endpoint, a.spec.ID)
 	}
 	return p, nil
 }
@@ -112,7 +112,7 @@ func (g *Gateway) nativeResponse(ctx context.Context, a *attempt) error {
 			return a.sentPage()
 		}
 		if !splice.Valid(b) {
-			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: no JSON object", a.spec.ID)
+			return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: not a JSON object", a.spec.ID)
 		}
 		if a.response.body = b; strings.HasPrefix(a.x.path, anthropicBatchesPath) {
 			a.response.body = resultsHere(b)

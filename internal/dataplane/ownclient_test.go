@@ -31,7 +31,7 @@ func TestAnthropicsClient(t *testing.T) {
 	}{
 		"a batch":                  {"POST", "/v1/messages/batches", strings.Replace(batch, "MODEL", "claude-haiku", 1), anthropicHeaders("x-gateway-provider: @claude"), 200, `{"id":"msgbatch_1","results_url":null}`},
 		"a batch of other models":  {"POST", "/v1/messages/batches", strings.Replace(batch, "MODEL", "claude-opus", 1), anthropicHeaders("x-gateway-provider: @claude"), 412, `"type":"error"`},
-		"a batch, elsewhere":       {"POST", "/v1/messages/batches", batch, []string{"anthropic-version: 2023-06-01", "x-gateway-provider: openai", "authorization: Bearer k"}, 501, `createBatch in Anthropic's shape is not supported by openai`},
+		"a batch, elsewhere":       {"POST", "/v1/messages/batches", batch, []string{"anthropic-version: 2023-06-01", "x-gateway-provider: openai", "authorization: Bearer k"}, 501, `createBatch in Anthropic's format is not supported by openai`},
 		"a file that is not there": {"GET", "/v1/files/file_1", "", anthropicHeaders("x-gateway-provider: @claude"), 404, `{"type":"error","error":{"type":"not_found_error"`},
 		"a file, elsewhere":        {"GET", "/v1/files/file_1", "", []string{"anthropic-version: 2023-06-01", "x-gateway-provider: openai", "authorization: Bearer k"}, 501, `"type":"error"`},
 		"no provider":              {"GET", "/v1/files/file_1", "", anthropicHeaders(), 400, `"type":"error"`},

@@ -58,14 +58,14 @@ func (g *Gateway) openPrompt(x *exchange) error {
 
 func (x *exchange) invoke() (*invocation, error) {
 	if x.doc == nil {
-		return nil, fault.New(fault.InvalidRequest, "the body is missing; it is a JSON object with variables").WithParam("variables")
+		return nil, fault.New(fault.InvalidRequest, "the body is required; send a JSON object with variables").WithParam("variables")
 	}
 	call, err := prompt.ReadCall(x.doc.Source())
 	return &invocation{call: call, plain: attemptInput{x.match, x.path, x.spool, x.doc}}, err
 }
 
 func noPrompt(name string) error {
-	return fault.Newf(fault.NotFound, "there is no prompt %q in this workspace", clip(name)).WithParam("prompt")
+	return fault.Newf(fault.NotFound, "unknown prompt %q in this workspace", clip(name)).WithParam("prompt")
 }
 
 // expand makes the request of the prompt that the target names, or of that of the path

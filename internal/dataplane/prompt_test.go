@@ -129,7 +129,7 @@ func TestRunPromptRefuses(t *testing.T) {
 		status     int
 		message    string
 	}{
-		"no such prompt":      {"pp-nobody", `{"variables":{}}`, 404, "no prompt"},
+		"no such prompt":      {"pp-nobody", `{"variables":{}}`, 404, "unknown prompt"},
 		"no such version":     {"pp-hello@9", `{"variables":{}}`, 404, "no version"},
 		"no such label":       {"pp-hello@production", `{"variables":{}}`, 404, "no version"},
 		"no variables":        {"pp-hello", `{"temperature":1}`, 400, "variables"},

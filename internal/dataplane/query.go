@@ -29,9 +29,9 @@ func (x *exchange) readQuery() error {
 	realtime := x.match.Endpoint == llm.Realtime
 	switch {
 	case realtime && err != nil:
-		return fault.New(fault.InvalidRequest, "the query cannot be read; escape what it holds, and separate its parameters by &").WithParam("model").WithCause(err)
+		return fault.New(fault.InvalidRequest, "the query is not valid; escape its values, and separate its parameters with &").WithParam("model").WithCause(err)
 	case realtime && len(named) > 1:
-		return fault.New(fault.InvalidRequest, "the query names several models; name one").WithParam("model")
+		return fault.New(fault.InvalidRequest, "the query contains several models; send only one").WithParam("model")
 	case len(named) != 1:
 		return nil
 	}

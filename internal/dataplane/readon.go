@@ -71,10 +71,10 @@ func (g *Gateway) readPending(b *attempt, p *transport.Pending) {
 	defer g.open.Add(-1)
 	defer b.close()
 	b.status = 408
-	b.log().Error = "the answer came after the time allowed"
+	b.log().Error = "the response arrived after the timeout"
 	if !g.receivePending(b, p) {
 		b.outcome = abandonedBackground
-		b.log().Error = "the answer did not come within the time allowed, nor was it read to its end after that"
+		b.log().Error = "the response did not arrive before the timeout, and was not read to the end afterwards"
 	}
 	g.record(b, record.Timeout)
 }

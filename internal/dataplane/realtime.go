@@ -56,11 +56,11 @@ func (g *Gateway) Realtime(ctx context.Context, req *wire.Request, client Client
 		}
 	}
 	if x.match.Endpoint != llm.Realtime {
-		return g.respondError(x, fault.New(fault.NotSupported, "a WebSocket is opened at /v1/realtime alone"))
+		return g.respondError(x, fault.New(fault.NotSupported, "WebSocket connections are supported only at /v1/realtime"))
 	}
 	t := x.config.Root.Target
 	if t == nil {
-		return g.respondError(x, fault.New(fault.InvalidRequest, "realtime calls take a config of one target, no strategy").WithParam("x-gateway-config"))
+		return g.respondError(x, fault.New(fault.InvalidRequest, "realtime calls require a config with one target and without a strategy").WithParam("x-gateway-config"))
 	}
 	a := &attempt{x: x, target: t, started: g.Clock.Now(), stream: true}
 	x.last, x.attempts = a, 1
@@ -139,7 +139,7 @@ func (g *Gateway) converse(ctx context.Context, a *attempt, down, up Socket) {
 			if f := (*fault.Error)(nil); errors.As(err, &f) {
 				a.fault = f
 				_ = down.Write(callCtx, true, refusedEvent(f)) // it may be gone
-				_ = down.Close(1008, "refused by a limit")
+				_ = down.Close(1008, "rejected by a limit")
 			}
 		})
 		code, reason := closing(err)
@@ -208,7 +208,7 @@ func closing(err error) (int, string) {
 	case errors.As(err, &f):
 		return 1000, ""
 	case !errors.As(err, &c):
-		return 1011, "the other side was lost"
+		return 1011, "connection to the other side lost"
 	}
 	if c.Code == 1005 || c.Code == 1006 || c.Code == 1015 || c.Code < 1000 {
 		return 1000, ""

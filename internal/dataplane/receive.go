@@ -70,11 +70,11 @@ func (g *Gateway) readResponse(ctx context.Context, a *attempt, limit int64) ([]
 		return nil, g.unsent(err)
 	case errors.Is(err, wire.ErrTooLarge) && limit == errorBodyMax:
 	case errors.Is(err, wire.ErrTooLarge):
-		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", limit)
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider response is larger than %d bytes", limit)
 	case err != nil && ctx.Err() != nil:
 		return nil, clientGone(ctx, err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fault.New(fault.UpstreamFailed, "the provider ended its answer early").WithCause(err)
+		return nil, fault.New(fault.UpstreamFailed, "the provider ended its response early").WithCause(err)
 	case err != nil:
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (g *Gateway) unusable(ctx context.Context, a *attempt) error {
 	if kind == labelPage {
 		return a.sentPage()
 	}
-	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of an answer", a.spec.ID, clip(kind))
+	return fault.Newf(fault.UpstreamInvalid, "Invalid response received from %s: %s instead of a response", a.spec.ID, clip(kind))
 }
 
 // redirected refuses a redirect, which is never followed, where the answer had to be translated.

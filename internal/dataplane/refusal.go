@@ -78,10 +78,10 @@ func (g *Gateway) refused(h *quota.Hold, left int64, resetAt, now time.Time, whe
 }
 
 func budgetRefusal(h *quota.Hold, who *quota.Owner, left int64, where limitScope) *fault.Error {
-	text := "the " + subjectName(who) + " has used up its budget of " + h.Measure.Text(h.Limit) + measureSuffixes[h.Measure]
+	text := "the " + subjectName(who) + " has used its complete budget of " + h.Measure.Text(h.Limit) + measureSuffixes[h.Measure]
 	if left > 0 {
 		text = "this call can use up to " + h.Measure.Text(h.Amount) + measureSuffixes[h.Measure] + ", and " + h.Measure.Text(left) +
-			" is left in the budget of the " + subjectName(who) + "; set max_tokens lower, or wait for calls under way to end"
+			" is left in the budget of the " + subjectName(who) + "; set max_tokens lower, or wait until running calls end"
 	}
 	switch {
 	case where == atCaller:

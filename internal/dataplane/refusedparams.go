@@ -132,7 +132,7 @@ func (g *Gateway) remember(a *attempt, resp *transport.Response) {
 		return
 	}
 	g.refusedParams.put(a.plan.Host, a.plan.Model, a.leftOut, g.Clock.Now())
-	g.Log.Info("the provider refuses a parameter that the gateway adds; calls leave it out for an hour",
+	g.Log.Info("provider rejects a parameter that the gateway adds; it is omitted for an hour",
 		"provider", a.spec.ID, "host", a.plan.Host, "model", clip(a.plan.Model), "parameters", strings.Join(a.leftOut.Paths(), ","), "request_id", a.x.id)
 }
 

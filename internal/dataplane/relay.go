@@ -245,7 +245,7 @@ func (g *Gateway) broken(ctx context.Context, a *attempt, err error) error {
 	if ctx.Err() != nil {
 		return g.left(a, err)
 	}
-	f, o := g.broke(err, "its answer")
+	f, o := g.broke(err, "its response")
 	if !a.x.headSent {
 		g.finish(a, f)
 		return g.respondError(a.x, f)
@@ -261,7 +261,7 @@ func (g *Gateway) broke(err error, what string) (*fault.Error, record.Outcome) {
 		return unsentErr, outcomeOf(unsentErr)
 	}
 	if errors.Is(err, transport.ErrStalled) {
-		return fault.New(fault.UpstreamTimeout, "the provider sent nothing for too long").WithCause(err), record.Stalled
+		return fault.New(fault.UpstreamTimeout, "the provider stalled: it sent no data in time").WithCause(err), record.Stalled
 	}
 	return fault.New(fault.UpstreamFailed, "the provider ended "+what+" early").WithCause(err), record.Truncated
 }

@@ -149,7 +149,7 @@ func (t *streamTranslator) Close(dst []byte) ([]byte, error) {
 // bounded is err, or that there were too many blocks.
 func (t *streamTranslator) bounded(err error) error {
 	if t.blocks > blocksMax {
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer has more than %d blocks", blocksMax)
+		return fault.Newf(fault.UpstreamInvalid, "the provider response has more than %d blocks", blocksMax)
 	}
 	return err
 }

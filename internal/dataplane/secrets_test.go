@@ -15,7 +15,7 @@ type vault map[string]string
 
 func (v vault) Read(_ context.Context, uses []credential.SecretUse) (map[string]string, error) {
 	if v == nil {
-		return nil, fault.New(fault.SecretUnavailable, "the provider's key could not be read from the secret manager")
+		return nil, fault.New(fault.SecretUnavailable, "cannot read the provider's key from the secret manager")
 	}
 	out := map[string]string{}
 	for _, u := range uses {

@@ -69,7 +69,7 @@ func TestPassthroughHeaderStays(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"x-gateway-forward-headers: x-gateway-passthrough", `x-gateway-config: {"provider":"openai","api_key":"k","forward_headers":["X-Gateway-Passthrough"]}`} {
-		if a := r.call("POST", "/v1/logs", hello, r.custom(line)...); a.StatusCode != 400 || !strings.Contains(a.Text, "may not be forwarded") {
+		if a := r.call("POST", "/v1/logs", hello, r.custom(line)...); a.StatusCode != 400 || !strings.Contains(a.Text, "must not be forwarded") {
 			t.Errorf("%s: %d %s", line, a.StatusCode, a.Text)
 		}
 	}

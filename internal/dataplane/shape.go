@@ -222,4 +222,4 @@ func eventStream(h wire.Header) bool {
 	return strings.HasPrefix(t, "text/event-stream") || strings.HasPrefix(t, "application/x-ndjson") || strings.HasPrefix(t, amazonStream)
 }
 
-var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before its first event")
+var errEmptyStream = fault.New(fault.UpstreamFailed, "the provider ended the stream before the first event")

@@ -178,7 +178,7 @@ func (g *Gateway) appendEntry(a *attempt, now time.Time, id string) error {
 	}
 	a.x.replay.markLine(&s.line)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		return fault.New(fault.Overloaded, "this call cannot be put on the ledger, and is not sent without; try again shortly").WithCause(err)
+		return fault.New(fault.Overloaded, "cannot reserve budget: the ledger is unavailable; retry shortly").WithCause(err)
 	}
 	s.open, a.sentUpstream = true, false
 	return nil
@@ -193,7 +193,7 @@ func (g *Gateway) reserveRetry(ctx context.Context, a *attempt, err error) error
 	s.finalCharge = g.charge(a, a.retryOutcome(err))
 	g.buildClosingEntry(a)
 	if err := g.Journal.AppendLine(&s.line); err != nil {
-		g.Log.Error("a line of the ledger could not be closed; a restart closes it at its bound", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
+		g.Log.Error("cannot close ledger entry; it will be closed at its maximum cost on restart", "request_id", a.x.id, "trace_id", a.x.trace.id, "error", err.Error())
 	}
 	now := g.Clock.Now()
 	if err := g.takeAgain(ctx, now, a); err != nil {

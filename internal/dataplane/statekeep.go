@@ -83,7 +83,7 @@ func (k *ResponseStore) Run(ctx context.Context) error {
 			k.flush(ctx)
 		case <-sweep.C:
 			if err := k.rows.SweepResponses(ctx, k.clock.Now()); err != nil && ctx.Err() == nil {
-				k.log.Warn("expired responses could not be deleted", "error", fault.From(err).Error())
+				k.log.Warn("cannot delete expired responses", "error", fault.From(err).Error())
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (k *ResponseStore) Run(ctx context.Context) error {
 	defer stop()
 	k.flush(last)
 	if n := k.count(); n > 0 {
-		k.log.Error("responses were lost that the gateway had promised to keep", "responses", n)
+		k.log.Error("stored responses lost", "responses", n)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (k *ResponseStore) flush(ctx context.Context) {
 			k.logOutage(err)
 			return
 		default:
-			k.log.Error("a response could not be kept", "response", r.id, "error", fault.From(err).Error())
+			k.log.Error("cannot store response", "response", r.id, "error", fault.From(err).Error())
 		}
 		for forgotten := false; !k.dequeueWritten(r, forgotten); forgotten = true {
 			k.forget(ctx, r)
@@ -139,7 +139,7 @@ func (k *ResponseStore) logOutage(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.unavailable {
-		k.log.Warn("responses are not kept while the database takes no writes", "error", fault.From(err).Error())
+		k.log.Warn("database is read-only; responses are not stored", "error", fault.From(err).Error())
 	}
 	k.unavailable = true
 }
@@ -161,7 +161,7 @@ func (k *ResponseStore) dequeueWritten(r *pendingWrite, forgotten bool) (written
 func (k *ResponseStore) forget(ctx context.Context, r *pendingWrite) {
 	err := k.rows.DeleteResponse(ctx, r.workspace, r.id)
 	if err != nil && !fault.Has(err, fault.NotFound) {
-		k.log.Error("a deleted response is still kept", "response", r.id, "error", fault.From(err).Error())
+		k.log.Error("cannot delete stored response", "response", r.id, "error", fault.From(err).Error())
 	}
 }
 
@@ -177,7 +177,7 @@ func (k *ResponseStore) ready() bool {
 	return !k.unavailable && k.bytes < maxPendingBytes
 }
 
-var errTooManyPending = errors.New("too much waits to be written")
+var errTooManyPending = errors.New("too many responses are waiting to be written")
 
 // save takes a response in. The slices belong to the keeper from now on.
 func (k *ResponseStore) save(workspace, id string, input, response []byte) error {

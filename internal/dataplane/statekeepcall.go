@@ -129,7 +129,7 @@ func (c *conversation) take(response []byte) bool {
 	err := c.responseStore.save(c.workspace, name, listed(asItems(input), name), bytes.Clone(response))
 	if err != nil {
 		c.store, c.unkept = false, true
-		c.responseStore.log.Warn("a response is not kept", "response", name, "error", err.Error())
+		c.responseStore.log.Warn("the response is not stored", "response", name, "error", err.Error())
 	}
 	return err == nil
 }

@@ -69,7 +69,7 @@ func (f *finder) goOn(ctx context.Context, id string) error {
 }
 
 func unknownResponse(id string) error {
-	return fault.Newf(fault.InvalidParameter, "there is no response %q of this workspace that the gateway keeps; send the whole conversation in input", clip(id)).WithParam("previous_response_id")
+	return fault.Newf(fault.InvalidParameter, "unknown response %q in this workspace, or it is not stored; send the complete conversation in input", clip(id)).WithParam("previous_response_id")
 }
 
 func (f *finder) response(ctx context.Context, id string) (exchanged, error) {

@@ -30,7 +30,7 @@ func (k *ResponseStore) serves(m llm.Match) bool {
 func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m llm.Match, query string) ([]byte, error) {
 	id, err := url.PathUnescape(m.ID)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the path is not escaped as a URL is")
+		return nil, fault.New(fault.InvalidRequest, "the path is not valid URL encoding")
 	}
 	if m.Endpoint == llm.DeleteModelResponse {
 		if err := k.remove(ctx, workspace, id); err != nil {
@@ -46,10 +46,10 @@ func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m l
 	}
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the query is not written as a URL's is")
+		return nil, fault.New(fault.InvalidRequest, "the query is not valid URL encoding")
 	}
 	if q.Get("stream") == "true" {
-		return nil, fault.New(fault.InvalidParameter, "stream: a response that the gateway keeps is whole; read it without stream").WithParam("stream")
+		return nil, fault.New(fault.InvalidParameter, "stream is not supported for stored responses; read the response without stream").WithParam("stream")
 	}
 	input, response, err := k.find(ctx, workspace, id)
 	if err != nil {
@@ -63,7 +63,7 @@ func (k *ResponseStore) buildResponse(ctx context.Context, workspace string, m l
 
 func named404(err error, id string) error {
 	if fault.Has(err, fault.NotFound) {
-		return fault.Newf(fault.NotFound, "there is no response %q in this workspace", clip(id))
+		return fault.Newf(fault.NotFound, "unknown response %q in this workspace", clip(id))
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 	if s := q.Get("limit"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > itemsMax {
-			return nil, fault.Newf(fault.InvalidParameter, "limit must be a number from 1 to %d", itemsMax).WithParam("limit")
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be an integer between 1 and %d", itemsMax).WithParam("limit")
 		}
 		limit = n
 	}
@@ -97,7 +97,7 @@ func page(list []byte, q url.Values) ([]byte, error) {
 	if after := q.Get("after"); after != "" {
 		i := slices.IndexFunc(items, func(item []byte) bool { return splice.Text(item, "id") == after })
 		if i < 0 {
-			return nil, fault.Newf(fault.InvalidParameter, "after: there is no item %q", clip(after)).WithParam("after")
+			return nil, fault.Newf(fault.InvalidParameter, "after: unknown item %q", clip(after)).WithParam("after")
 		}
 		items = items[i+1:]
 	}

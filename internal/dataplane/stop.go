@@ -47,7 +47,7 @@ func (g *Gateway) stops(ctx context.Context) bool { return ctx.Err() != nil && g
 
 // stopping is what those callers are told.
 func stopping() *fault.Error {
-	return fault.New(fault.Overloaded, "the gateway is stopping; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
+	return fault.New(fault.Overloaded, "the gateway is shutting down; send the request again").WithType("overloaded_error", "").WithRetry(retrySoon)
 }
 
 // farewellTime is how long both sides of a conversation have to answer that it is over. It
@@ -60,7 +60,7 @@ func farewell(down, up Socket) {
 	notified := make(chan struct{}, 2)
 	for _, side := range [...]Socket{down, up} {
 		go func() {
-			_ = side.Close(1001, "the gateway is stopping") // it may be gone
+			_ = side.Close(1001, "the gateway is shutting down") // it may be gone
 			notified <- struct{}{}
 		}()
 	}

@@ -32,7 +32,7 @@ func (l *listener) Flush() error {
 // relayed, whatever it was at, and no other target goes on with it.
 func TestStopEndsStreams(t *testing.T) {
 	t.Parallel()
-	const event = `data: {"error":{"code":null,"message":"the gateway is stopping; send the request again","param":null,"type":"overloaded_error"}}` + "\n\n"
+	const event = `data: {"error":{"code":null,"message":"the gateway is shutting down; send the request again","param":null,"type":"overloaded_error"}}` + "\n\n"
 	partialEvent := strings.TrimSuffix(firstChunk, "}]}\n\n")
 	for _, c := range []struct {
 		name, sent, ends string

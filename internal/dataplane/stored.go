@@ -34,7 +34,7 @@ func (g *Gateway) checkStoredCredentials(a *attempt) error {
 		return disallowedHost(field)
 	}
 	if a.keyWithoutProvider() && !g.savedHost(a) {
-		return fault.New(fault.InvalidRequest, "the key that is saved in this config is not sent to a provider that the request chooses; save provider beside it, or leave it out and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
+		return fault.New(fault.InvalidRequest, "the key saved in this config is not sent to a provider that the request selects; save provider with it, or remove it and send the provider's key with the request").WithParam(credentialField{a.target.Path, "provider"}.String())
 	}
 	for i := range a.spec.Fields {
 		f := &a.spec.Fields[i]
@@ -46,7 +46,7 @@ func (g *Gateway) checkStoredCredentials(a *attempt) error {
 }
 
 func disallowedHost(field string) error {
-	return fault.Newf(fault.InvalidRequest, "%s names a host that the stored credential is not saved with and that is not its provider's; leave %[1]s out, send the provider's key with the request, save the host where the credential is saved (in the provider's integration or in the config), or have the operator list its host:port in STORED_KEY_HOSTS", field).WithParam(field)
+	return fault.Newf(fault.InvalidRequest, "%s is a host that belongs neither to the stored credential nor to its provider; remove %[1]s, send the provider's key with the request, save the host with the credential (in the provider's integration or in the config), or ask the operator to add its host:port to STORED_KEY_HOSTS", field).WithParam(field)
 }
 
 // savedConfig reports whether the config is one that an administrator wrote.
@@ -149,7 +149,7 @@ func (a *attempt) rejectGatewayIdentity() error {
 	if i := slices.IndexFunc(a.spec.Fields, func(f provider.Field) bool { return f.Name == field }); i >= 0 && a.stored(&a.spec.Fields[i]) == v {
 		return nil
 	}
-	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save such a provider, then name it as @slug", field, v).WithParam(field)
+	return fault.Newf(fault.InvalidRequest, "%s %q uses the identity of the gateway; an administrator must save this provider, then select it as @slug", field, v).WithParam(field)
 }
 
 // sign adds the attempt's credential to a call, unless that is the identity of the gateway's
@@ -191,5 +191,5 @@ func (a *attempt) checkBucketUnchanged() error {
 	if bucket != "" && saved == bucket {
 		return nil
 	}
-	return fault.New(fault.InvalidRequest, "a stored provider with a bucket, or with the identity of the gateway, reads and writes files only in the bucket that is saved with it, as "+field).WithParam(field)
+	return fault.New(fault.InvalidRequest, "a saved provider with a bucket, or with the identity of the gateway, can read and write files only in its saved bucket, as "+field).WithParam(field)
 }

@@ -165,7 +165,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 		{"open", "mine/rows.jsonl", "x-none: 1", 200},
 	} {
 		a := r.call("GET", "/v1/files/"+url.QueryEscape("s3://"+c.objectPath)+"/content", "", "x-gateway-provider: @"+c.slug, c.header)
-		if a.StatusCode != c.status || c.status == 400 && !strings.Contains(a.Text, "the bucket that is saved") {
+		if a.StatusCode != c.status || c.status == 400 && !strings.Contains(a.Text, "only in its saved bucket") {
 			t.Errorf("%+v: %d %s", c, a.StatusCode, a.Text)
 		}
 	}
@@ -173,7 +173,7 @@ func TestFilesKeepToTheSavedBucket(t *testing.T) {
 		"vertex_auth_type": "workload", "vertex_region": "us-east1", "vertex_project_id": "p", "vertex_storage_bucket_name": "mine",
 	}}
 	for _, objectPath := range []string{"gs://logs/30/of-another.json", "gs://mine.logs/x"} {
-		if a := r.call("GET", "/v1/files/"+url.QueryEscape(objectPath)+"/content", "", "x-gateway-provider: @google"); a.StatusCode != 400 || !strings.Contains(a.Text, "the bucket that is saved") {
+		if a := r.call("GET", "/v1/files/"+url.QueryEscape(objectPath)+"/content", "", "x-gateway-provider: @google"); a.StatusCode != 400 || !strings.Contains(a.Text, "only in its saved bucket") {
 			t.Errorf("%s: %d %s", objectPath, a.StatusCode, a.Text)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // errNotTaken is the end of a call whose provider takes no more of a body.
-var errNotTaken = errors.New("the provider stopped taking the body")
+var errNotTaken = errors.New("the provider stopped reading the body")
 
 // limitedBody is a body that is sent as it comes. It refuses what is longer than such a body
 // may be, and while watched, ends a call whose provider does not come for more of it:

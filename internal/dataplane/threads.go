@@ -19,5 +19,5 @@ func (g *Gateway) rejectStatefulThread(a *attempt) error {
 	if t := a.param("thread"); !t.Exists() || t.Type == gjson.Null {
 		return nil
 	}
-	return fault.Newf(fault.InvalidParameter, "%s keeps no threads; send the whole conversation without thread", a.spec.ID).WithType("", "thread_unsupported_request").WithParam("thread")
+	return fault.Newf(fault.InvalidParameter, "%s does not support threads; send the complete conversation without thread", a.spec.ID).WithType("", "thread_unsupported_request").WithParam("thread")
 }

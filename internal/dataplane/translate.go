@@ -67,7 +67,7 @@ func (a *attempt) checkNumbers() error {
 		return nil
 	}
 	if path, found := a.x.doc.Overflow(); found {
-		return fault.Newf(fault.InvalidParameter, "%s must be a number below 1.8e308, the largest that JSON readers agree about", clip(path)).WithParam(clip(path))
+		return fault.Newf(fault.InvalidParameter, "%s must be a number below 1.8e308, the maximum that JSON readers agree on", clip(path)).WithParam(clip(path))
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (a *attempt) checkNumbers() error {
 func (a *attempt) recordDropped(list []string) error {
 	a.unsupported, a.dropped = list, joinDropped(list)
 	if len(list) > 0 && a.x.ctl.strictParams == "true" {
-		return fault.Newf(fault.InvalidParameter, "%s cannot carry %s; leave them out, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).WithParam(clip(list[0]))
+		return fault.Newf(fault.InvalidParameter, "%s does not support %s; remove these fields, or do not send x-gateway-strict-params", a.spec.ID, a.dropped).WithParam(clip(list[0]))
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (g *Gateway) target(a *attempt) *dialect.Target {
 // translateResponse puts a conversation.
 func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	if body == nil {
-		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object with a conversation")
+		return nil, fault.New(fault.InvalidParameter, "the body must be a JSON object that contains a conversation")
 	}
 	if a.x.match.Endpoint == llm.CreateModelResponse {
 		c, err := g.States.begin(ctx, a.x.key.Principal.WorkspaceID, body)
@@ -131,7 +131,7 @@ func (g *Gateway) translateResponse(ctx context.Context, a *attempt, body []byte
 		call.Model = a.model // without the saved provider before it: answers fall back on this name
 	}
 	if call.Model == "" && a.plan.Model == "" {
-		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	a.call, a.to, a.stream = call, to, call.Stream
 	to.Stream = call.Stream

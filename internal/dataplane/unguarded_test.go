@@ -19,7 +19,7 @@ func TestGuardrailsThatAreNotRunAreTold(t *testing.T) {
 			t.Fatal(a.Text)
 		}
 	}
-	if text := r.log.String(); strings.Count(text, "does not run them") != 1 || !strings.Contains(text, "config=inline") {
+	if text := r.log.String(); strings.Count(text, "not enforced by this version") != 1 || !strings.Contains(text, "config=inline") {
 		t.Errorf("the log has %q", text)
 	}
 }

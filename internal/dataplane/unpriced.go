@@ -41,7 +41,7 @@ func (g *Gateway) checkPriced(a *attempt) error {
 // unpriced is the refusal of a model without a price.
 func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) error {
 	if t.Reason() == catalog.NotLoaded {
-		return fault.Newf(fault.ModelUnpriced, "the prices of %s are being read, and a cost budget applies; try again shortly", a.spec.ID).
+		return fault.Newf(fault.ModelUnpriced, "the prices of %s are being loaded, and a cost budget applies; retry shortly", a.spec.ID).
 			WithRetry(time.Second).WithAgain(fault.AgainHelps)
 	}
 	what := "the model " + strconv.Quote(clip(model)) + " of " + a.spec.ID
@@ -49,12 +49,12 @@ func unpriced(a *attempt, model string, t *catalog.RateCard, h *quota.Hold) erro
 	case model == "" && a.x.bodyNotParsed && a.x.ctl.nitro != "true":
 		what = "the model of this body, which is not read because it is passed through and is not a JSON object,"
 	case model == "" && a.x.bodyNotParsed:
-		what = "the model of a body that is not read (x-gateway-nitro-mode)"
+		what = "the model of an unparsed body (x-gateway-nitro-mode)"
 	case model == "":
 		what = "this call of " + a.spec.ID
 	}
-	return fault.New(fault.ModelUnpriced, what+" has no price for what it may use, and "+budgetOwner(h)+" has a cost budget; set pricing_config or base_model_slug of the model in the integration, "+
-		`or add it to the price files (MODEL_CONFIGS_PRICING_LOCAL_PATH); where calls cost nothing set "pricing": "free" on the integration or provider; UNPRICED_MODELS=allow lets such calls through`).
+	return fault.New(fault.ModelUnpriced, what+" has no price for its possible usage, and "+budgetOwner(h)+" has a cost budget; set pricing_config or base_model_slug of the model in the integration, "+
+		`or add it to the price files (MODEL_CONFIGS_PRICING_LOCAL_PATH); if calls are free, set "pricing": "free" on the integration or provider; UNPRICED_MODELS=allow permits such calls`).
 		WithParam("model").WithAgain(fault.AgainNever)
 }
 

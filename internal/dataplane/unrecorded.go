@@ -35,6 +35,6 @@ func (u *droppedRecords) note(now time.Time) int64 {
 func (g *Gateway) droppedRecords(r *record.Attempt, err error) {
 	g.Metrics.unrecorded(r)
 	if n := g.recordDrops.note(g.Clock.Now()); n > 0 {
-		g.Log.Error("attempts could not be recorded", "attempts", n, "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
+		g.Log.Error("cannot record attempts", "attempts", n, "request_id", r.RequestID, "trace_id", r.TraceID, "error", err.Error())
 	}
 }

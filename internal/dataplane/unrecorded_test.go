@@ -20,12 +20,12 @@ func TestLostRecordsDoNotFloodTheLog(t *testing.T) {
 			t.Fatalf("%d %s", a.StatusCode, a.Text)
 		}
 	}
-	if n := strings.Count(r.log.String(), "attempts could not be recorded"); n != 1 {
+	if n := strings.Count(r.log.String(), "cannot record attempts"); n != 1 {
 		t.Errorf("%d lines: %s", n, r.log.String())
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(r.metrics.Collectors()...)
-	want := "# HELP sluice_records_lost_total Attempts that the journal could not take. Anything above 0 needs a look at the disk.\n" +
+	want := "# HELP sluice_records_lost_total Attempts that the journal rejected. If it is above 0, check the disk.\n" +
 		"# TYPE sluice_records_lost_total counter\nsluice_records_lost_total 5\n"
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "sluice_records_lost_total"); err != nil {
 		t.Error(err)

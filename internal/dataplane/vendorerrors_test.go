@@ -90,11 +90,11 @@ func TestCutStreamsEndWithTheErrorOfTheVendor(t *testing.T) {
 		headers                []string
 		end                    string
 	}{
-		{"google", "/v1beta/models/m:streamGenerateContent", "text/event-stream", geminiPart, []string{"x-gateway-provider: google", "authorization: Bearer k"}, geminiPart + `data: {"error":{"code":502,"message":"the provider ended its answer early","status":"UNAVAILABLE"}}` + "\n\n"},
-		{"google, inside an event", "/v1beta/models/m:streamGenerateContent", "text/event-stream", geminiPart + "data: {\"a", []string{"x-gateway-provider: google", "authorization: Bearer k"}, geminiPart + "data: {\"a\n\n" + `data: {"error":{"code":502,"message":"the provider ended its answer early","status":"UNAVAILABLE"}}` + "\n\n"},
+		{"google", "/v1beta/models/m:streamGenerateContent", "text/event-stream", geminiPart, []string{"x-gateway-provider: google", "authorization: Bearer k"}, geminiPart + `data: {"error":{"code":502,"message":"the provider ended its response early","status":"UNAVAILABLE"}}` + "\n\n"},
+		{"google, inside an event", "/v1beta/models/m:streamGenerateContent", "text/event-stream", geminiPart + "data: {\"a", []string{"x-gateway-provider: google", "authorization: Bearer k"}, geminiPart + "data: {\"a\n\n" + `data: {"error":{"code":502,"message":"the provider ended its response early","status":"UNAVAILABLE"}}` + "\n\n"},
 		{"google, as JSON", "/v1beta/models/m:streamGenerateContent", "application/json", "[{}\n,", []string{"x-gateway-provider: google", "authorization: Bearer k"}, "[{}\n,"},
-		{"cohere", "/v2/chat", "text/event-stream", coherePart, cohere, coherePart + "event: message-end\n" + `data: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"the provider ended its answer early"}}` + "\n\n"},
-		{"amazon", "/model/m/converse-stream", "application/vnd.amazon.eventstream", frame, bedrock, frame + string(dialect.AppendException(nil, "internalServerException", []byte(`{"message":"the provider ended its answer early"}`)))},
+		{"cohere", "/v2/chat", "text/event-stream", coherePart, cohere, coherePart + "event: message-end\n" + `data: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"the provider ended its response early"}}` + "\n\n"},
+		{"amazon", "/model/m/converse-stream", "application/vnd.amazon.eventstream", frame, bedrock, frame + string(dialect.AppendException(nil, "internalServerException", []byte(`{"message":"the provider ended its response early"}`)))},
 		{"amazon, inside a frame", "/model/m/converse-stream", "application/vnd.amazon.eventstream", frame + frame[:20], bedrock, frame + frame[:20]},
 		{"below /v1", "/v1/anything", "text/event-stream", geminiPart, cohere, geminiPart},
 	} {

@@ -214,7 +214,7 @@ func TestSavedProviders(t *testing.T) {
 		{"key of an Azure client", "@good/gpt-4o", []string{"x-gateway-api-key", "api-key: " + key}, 200, "choices"},
 		{"key of a Google client", "@good/gpt-4o", []string{"x-gateway-api-key", "x-goog-api-key: " + key}, 200, "choices"},
 		{"a provider's key beside it", "@good/gpt-4o", []string{"api-key: sk-azure", "x-goog-api-key: AIza"}, 200, "choices"},
-		{"a provider's key alone", "@good/gpt-4o", []string{"x-gateway-api-key", "x-goog-api-key: AIza"}, 401, "the API key is unknown; beside the key of a provider, one of this gateway belongs in x-gateway-api-key"},
+		{"a provider's key alone", "@good/gpt-4o", []string{"x-gateway-api-key", "x-goog-api-key: AIza"}, 401, "unknown API key; if Authorization contains a provider key, send the gateway key in x-gateway-api-key"},
 		{"pass-through target: the header comes before the model", "@spent/gpt-4o", []string{"x-gateway-provider: @good", `x-gateway-config: {"passthrough":true}`}, 200, "choices"},
 		{"used up", "@spent/gpt-4o", nil, 412, "virtual_key_exhaust_error"},
 		{"used up until its reset", "@renewed/gpt-4o", nil, 200, "choices"},

@@ -82,7 +82,7 @@ func (u *Upstream) runLine(ctx context.Context, b *batch, raw []byte) batchResul
 	case err != nil:
 		res.Error = &batchError{"invalid_json_line", "This line is not parseable as valid JSON."}
 	case line.Method != http.MethodPost || line.URL != b.Endpoint:
-		res.Error = &batchError{"mismatched_endpoint", "The line's method or url is not the batch's."}
+		res.Error = &batchError{"mismatched_endpoint", "The line's method or url does not match the batch."}
 	default:
 		res.Response, res.Error = u.callSelf(ctx, line)
 	}
@@ -97,7 +97,7 @@ func (u *Upstream) callSelf(ctx context.Context, line batchLine) (*batchResponse
 	w := &capture{head: http.Header{}}
 	u.mux.ServeHTTP(w, r)
 	if !json.Valid(w.body.Bytes()) {
-		return nil, &batchError{"invalid_request", "Streams cannot be had in a batch."}
+		return nil, &batchError{"invalid_request", "Streams are not supported in a batch."}
 	}
 	return &batchResponse{Status: w.status, RequestID: "req_" + seedOf(line.Body), Body: w.body.Bytes()}, nil
 }

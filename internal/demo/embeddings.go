@@ -48,7 +48,7 @@ func (u *Upstream) embed(w http.ResponseWriter, r *http.Request) error {
 	case q.Model == "":
 		return badParam("model", "you must provide a model parameter")
 	case len(q.Input) == 0 || len(q.Input) > maxInputs:
-		return badParam("input", "Invalid 'input': expected 1 to %d texts.", maxInputs)
+		return badParam("input", "Invalid 'input': expected 1 to %d strings.", maxInputs)
 	case q.Dimensions < 0 || q.Dimensions > maxDimensions:
 		return badParam("dimensions", "Invalid 'dimensions': expected 1 to %d.", maxDimensions)
 	case q.Encoding != "" && q.Encoding != "float" && q.Encoding != "base64":

@@ -19,7 +19,7 @@ type events struct {
 	err  error
 }
 
-var errGone = errors.New("the caller left")
+var errGone = errors.New("the client disconnected")
 
 // stream sends the head of an event stream.
 func (u *Upstream) stream(w http.ResponseWriter, r *http.Request) *events {

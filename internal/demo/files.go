@@ -31,7 +31,7 @@ func (u *Upstream) uploadFile(w http.ResponseWriter, r *http.Request) error {
 	got := f.file("file")
 	switch {
 	case got == nil:
-		return badParam("file", "file must be a file object, not a name or a text.")
+		return badParam("file", "file must be a file object, not a name or a string.")
 	case !purposes[f.first("purpose")]:
 		return badParam("purpose", "%q is not one of the purposes of a file.", f.first("purpose"))
 	case got.Size > maxFile:

@@ -46,7 +46,7 @@ func (u *Upstream) editImage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(f.files) == 0 {
-		return badParam("image", "image must be a file object, not a name or a text.")
+		return badParam("image", "image must be a file object, not a name or a string.")
 	}
 	q := imageRequest{Model: f.first("model"), Prompt: f.first("prompt"), Format: f.first("response_format"), Stream: f.first("stream") == "true", edit: true, files: len(f.files)}
 	for name, to := range map[string]*int{"n": &q.N, "partial_images": &q.Partial} {
@@ -71,7 +71,7 @@ func (u *Upstream) paint(w http.ResponseWriter, r *http.Request, q imageRequest)
 	case q.Format != "" && q.Format != "url" && q.Format != "b64_json":
 		return badParam("response_format", "Invalid 'response_format': expected url or b64_json.")
 	case q.Stream && strings.HasPrefix(q.Model, "dall-e"):
-		return badParam("stream", "%s does not stream.", q.Model)
+		return badParam("stream", "%s does not support streaming.", q.Model)
 	case q.Partial < 0 || q.Partial > maxPartial:
 		return badParam("partial_images", "Invalid 'partial_images': expected 0 to %d.", maxPartial)
 	}

@@ -35,7 +35,7 @@ func (u *Upstream) moderate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(q.Input) == 0 || len(q.Input) > maxInputs {
-		return badParam("input", "Invalid 'input': expected 1 to %d texts.", maxInputs)
+		return badParam("input", "Invalid 'input': expected 1 to %d strings.", maxInputs)
 	}
 	results := make([]moderation, len(q.Input))
 	for i, text := range q.Input {

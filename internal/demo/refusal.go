@@ -54,7 +54,7 @@ func unreadable(err error) *refusal {
 	if errors.As(err, &large) {
 		return &refusal{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("The body is larger than %d bytes.", large.Limit)}
 	}
-	return &refusal{Status: http.StatusBadRequest, Message: "The body could not be read: " + err.Error()}
+	return &refusal{Status: http.StatusBadRequest, Message: "Cannot read the body: " + err.Error()}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

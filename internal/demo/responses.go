@@ -97,7 +97,7 @@ func (q *responseRequest) readInput() error {
 	}
 	var raws []json.RawMessage
 	if json.Unmarshal(q.Input, &raws) != nil || len(raws) == 0 {
-		return badParam("input", "Invalid 'input': expected a text or a list of items.")
+		return badParam("input", "Invalid 'input': expected a string or a list of items.")
 	}
 	for i, raw := range raws {
 		var it inputItem

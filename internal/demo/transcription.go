@@ -55,7 +55,7 @@ func newTranscript(f *form, task string) (transcript, error) {
 	audio := f.file("file")
 	switch {
 	case audio == nil:
-		return transcript{}, badParam("file", "file must be a file object, not a name or a text.")
+		return transcript{}, badParam("file", "file must be a file object, not a name or a string.")
 	case f.first("model") == "":
 		return transcript{}, badParam("model", "you must provide a model parameter")
 	}

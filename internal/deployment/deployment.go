@@ -100,7 +100,7 @@ func (a *Auth) Apply(c Change) error {
 	})
 	for field, n := range map[string]int{"workspaces_allowed": len(a.Workspaces), "jwt_subs_allowed": len(a.Subjects), "jwt_sub_workspace_mapping": len(a.SubjectWorkspaces)} {
 		if n > MaxListed {
-			return fault.Newf(fault.InvalidParameter, "there are at most %d", MaxListed).WithParam("auth_settings." + field)
+			return fault.Newf(fault.InvalidParameter, "must not have more than %d", MaxListed).WithParam("auth_settings." + field)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func remove(list *[]string, gone []string, field string) error {
 	had := len(*list)
 	*list = slices.DeleteFunc(*list, func(v string) bool { return slices.Contains(gone, v) })
 	if had > 0 && len(*list) == 0 {
-		return fault.New(fault.InvalidParameter, "nothing would be left, and an empty list allows everybody; set override_existing with a new list, or allow_all_workspaces").WithParam("auth_settings." + field)
+		return fault.New(fault.InvalidParameter, "must not become empty, because an empty list allows all callers; set override_existing with a new list, or allow_all_workspaces").WithParam("auth_settings." + field)
 	}
 	return nil
 }

@@ -15,5 +15,5 @@ func (f PassthroughCodec) FileType(llm.Endpoint) (string, bool) { return f.Conte
 
 // TranslateResponse has nothing to decode.
 func (PassthroughCodec) TranslateResponse(*Incoming) (*Response, error) {
-	return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no file")
+	return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a file")
 }

@@ -84,12 +84,12 @@ func frameLength(b []byte) (int, error) {
 		return 0, nil
 	}
 	if crc32.ChecksumIEEE(b[:8]) != binary.BigEndian.Uint32(b[8:]) {
-		return 0, badFrame("the checksum of a message's lengths is wrong")
+		return 0, badFrame("invalid checksum of message lengths")
 	}
 	total, headers := int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
 	payload := total - headers - framePrelude - frameTail
 	if headers > maxFrameHeaderBytes || payload < 0 || payload > maxFramePayloadBytes {
-		return 0, badFrame("the lengths of a message are out of bounds")
+		return 0, badFrame("message lengths are out of range")
 	}
 	return int(total), nil
 }
@@ -98,12 +98,12 @@ func frameLength(b []byte) (int, error) {
 func (r *FrameReader) read(b []byte) error {
 	end := len(b) - frameTail
 	if crc32.ChecksumIEEE(b[:end]) != binary.BigEndian.Uint32(b[end:]) {
-		return badFrame("the checksum of a message is wrong")
+		return badFrame("invalid message checksum")
 	}
 	split := framePrelude + int(binary.BigEndian.Uint32(b[4:]))
 	r.frame = Frame{Payload: b[split:end]}
 	if !r.frame.headers(b[framePrelude:split]) {
-		return badFrame("the headers of a message cannot be read")
+		return badFrame("invalid message headers")
 	}
 	return nil
 }
@@ -155,5 +155,5 @@ func headerValue(kind byte, b []byte) (val, rest []byte, ok bool) {
 }
 
 func badFrame(reason string) error {
-	return fault.New(fault.UpstreamInvalid, "the provider's event stream cannot be read: "+reason)
+	return fault.New(fault.UpstreamInvalid, "cannot read the provider's event stream: "+reason)
 }

@@ -26,12 +26,12 @@ func ReadToolChoice(raw []byte, name ...string) (llm.ToolChoice, error) {
 	case llm.Function:
 		c.Mode = "tool"
 		if c.Name = splice.Text(raw, name...); c.Name == "" {
-			return c, InvalidField("tool_choice."+strings.Join(name, "."), "is missing")
+			return c, InvalidField("tool_choice."+strings.Join(name, "."), "is required")
 		}
 	case llm.Custom, "allowed_tools":
 		c.Mode = "opaque"
 	default:
-		return c, InvalidField("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not speak this shape itself`)
+		return c, InvalidField("tool_choice.type", `must be "function", "custom" or "allowed_tools" for a provider that does not use this format`)
 	}
 	return c, nil
 }

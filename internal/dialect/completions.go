@@ -14,7 +14,7 @@ import (
 func Prompt(t *llm.FieldTracker) (string, error) {
 	raw, ok := t.Consume("prompt")
 	if !ok {
-		return "", fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
+		return "", fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
 	if text, ok := splice.Unquote(raw); ok {
 		return text, nil
@@ -27,7 +27,7 @@ func Prompt(t *llm.FieldTracker) (string, error) {
 		n++
 	}
 	if n != 1 || !ok {
-		return "", fault.New(fault.InvalidParameter, "prompt must be one text: this provider takes neither several nor tokens").WithParam("prompt")
+		return "", fault.New(fault.InvalidParameter, "prompt must be one string: this provider does not support lists or tokens").WithParam("prompt")
 	}
 	return text, nil
 }

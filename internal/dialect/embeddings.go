@@ -22,7 +22,7 @@ func EmbedItems(t *llm.FieldTracker) ([]EmbedItem, error) {
 	raw, ok := t.Consume("input")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").WithParam("input")
+		return nil, fault.New(fault.InvalidParameter, "input is required; send it in the request body").WithParam("input")
 	case raw[0] == '"':
 		return []EmbedItem{{Text: raw}}, nil
 	case raw[0] == '{':
@@ -52,7 +52,7 @@ func embedItem(raw []byte, path string) (EmbedItem, error) {
 	}
 	it.Image, _ = splice.Find(raw, "image")
 	if it.Text == nil && it.Image == nil {
-		return it, fault.Newf(fault.InvalidParameter, "%s must be a text: this provider takes no tokens", path).WithParam(path)
+		return it, fault.Newf(fault.InvalidParameter, "%s must be a string: this provider does not support tokens", path).WithParam(path)
 	}
 	return it, nil
 }
@@ -67,7 +67,7 @@ func EmbedTexts(t *llm.FieldTracker) ([][]byte, error) {
 	for i, it := range items {
 		if it.Image != nil {
 			path := "input[" + strconv.Itoa(i) + "].image"
-			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider embeds no images", path).WithParam(path)
+			return nil, fault.Newf(fault.InvalidParameter, "%s: this provider does not support image embeddings", path).WithParam(path)
 		}
 		texts[i] = it.Text
 	}
@@ -123,7 +123,7 @@ func (e *Embeddings) BuildResponse() (*Response, error) {
 			}
 		}
 		if len(v) == 0 || v[0] != '[' && v[0] != '"' {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has an embedding that is not a list of numbers")
 		}
 		w.Open('{')
 		w.Str("object", "embedding")
@@ -148,7 +148,7 @@ func encodeFloat32s(vector []byte) ([]byte, error) {
 	for n := range splice.Elements(vector) {
 		f, err := strconv.ParseFloat(string(n), 32)
 		if err != nil {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an embedding that is no list of numbers").WithCause(err)
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has an embedding that is not a list of numbers").WithCause(err)
 		}
 		floats = binary.LittleEndian.AppendUint32(floats, math.Float32bits(float32(f)))
 	}

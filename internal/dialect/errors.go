@@ -221,7 +221,7 @@ func firstOf(v any) any {
 func quoteBody(status int, body []byte) string {
 	text := bytes.TrimSpace(body)
 	if len(text) == 0 {
-		return fmt.Sprintf("an empty body with status %d", status)
+		return fmt.Sprintf("empty body with status %d", status)
 	}
 	if len(text) <= maxErrorBodyBytes && json.Valid(text) {
 		var short bytes.Buffer

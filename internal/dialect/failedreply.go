@@ -29,7 +29,7 @@ func DetectResponseFailure(ep llm.Endpoint, body []byte) (status int, message st
 	}
 	raw, _ := splice.Find(body, "error")
 	if noError(raw) {
-		return 500, "the provider could not make the response", true
+		return 500, "the provider cannot create the response", true
 	}
 	f := readFault(raw)
 	return f.status(), f.message, true

@@ -27,7 +27,7 @@ type Image struct {
 // fault.UpstreamInvalid.
 func (m *Images) BuildResponse() (*Response, error) {
 	if len(m.Items) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no images")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no images")
 	}
 	var w JSON
 	w.Open('{')
@@ -35,7 +35,7 @@ func (m *Images) BuildResponse() (*Response, error) {
 	w.Key("data").Open('[')
 	for _, it := range m.Items {
 		if (len(it.Base64) == 0 || it.Base64[0] != '"') && (len(it.URL) == 0 || it.URL[0] != '"') {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has an image that is neither base64 nor a URL")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has an image that is neither base64 nor a URL")
 		}
 		w.Open('{')
 		w.Raw("b64_json", it.Base64)
@@ -56,7 +56,7 @@ func ImagePrompt(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("prompt")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	case raw[0] != '"':
 		return nil, fault.New(fault.InvalidParameter, "prompt must be a string").WithParam("prompt")
 	}

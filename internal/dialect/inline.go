@@ -94,7 +94,7 @@ func (inl *inliner) source(block, source []byte, path string) error {
 	}
 	url := splice.Text(source, "url")
 	if inl.fetch == nil {
-		return fault.New(fault.InvalidParameter, "the provider takes no URLs; send the file as base64 instead").WithParam(path)
+		return fault.New(fault.InvalidParameter, "the provider does not support URLs; send the file as base64 instead").WithParam(path)
 	}
 	mime, data, err := inl.fetch(url)
 	if err != nil {
@@ -130,7 +130,7 @@ func typeOf(block, declared, url string) (string, error) {
 		if mime := MIMEOf(url); strings.HasPrefix(mime, "image/") {
 			return mime, nil
 		}
-		return "", fault.New(fault.InvalidParameter, "the URL of an image names something of another type; send it as base64 instead")
+		return "", fault.New(fault.InvalidParameter, "the URL of an image returned another file type; send the image as base64 instead")
 	}
 	if declared != "application/pdf" && declared != "text/plain" {
 		declared = ""

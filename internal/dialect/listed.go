@@ -45,9 +45,9 @@ func CheckListMember(ep llm.Endpoint, body []byte) error {
 	case isList(raw):
 		return nil
 	case failed && !there:
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer of success reports an error and has no %s", name)
+		return fault.Newf(fault.UpstreamInvalid, "the provider responded with success, but reports an error and has no %s", name)
 	case there:
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is none of this endpoint: its %s is no list", name)
+		return fault.Newf(fault.UpstreamInvalid, "the provider response does not match this endpoint: its %s is not a list", name)
 	}
-	return fault.Newf(fault.UpstreamInvalid, "the provider's answer is none of this endpoint: it has no %s", name)
+	return fault.Newf(fault.UpstreamInvalid, "the provider response does not match this endpoint: it has no %s", name)
 }

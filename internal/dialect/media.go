@@ -31,7 +31,7 @@ func DataURL(url string) (mime, data string, ok bool, err error) {
 func CheckBase64(data string) error {
 	body := strings.TrimRight(data, "=")
 	if len(data)-len(body) > 2 || len(body)%4 == 1 || strings.IndexFunc(body, notBase64) >= 0 {
-		return fault.New(fault.InvalidParameter, "the data is not base64")
+		return fault.New(fault.InvalidParameter, "the data must be base64")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (OneModel) EncodeRequest(context.Context, *Request, *Target) (*Outgoing, er
 // TranslateResponse writes the model in OpenAI's shape; fault.UpstreamInvalid for what is none.
 func (m OneModel) TranslateResponse(incoming *Incoming) (*Response, error) {
 	if splice.Text(incoming.Body, m.Name) == "" || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no model")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a model")
 	}
 	return m.Write.One(incoming.Body), nil
 }

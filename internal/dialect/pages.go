@@ -57,12 +57,12 @@ type listRequest struct {
 func (p *Pagination) read(query string) (*listRequest, error) {
 	rest, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "the query cannot be read").WithCause(err)
+		return nil, fault.New(fault.InvalidRequest, "the query is not valid URL encoding").WithCause(err)
 	}
 	a := &listRequest{limit: p.Usual, after: rest.Get("after"), rest: rest}
 	if text := rest.Get("limit"); text != "" {
 		if a.limit, err = strconv.Atoi(text); err != nil || a.limit < 1 || a.limit > p.MaxLimit {
-			return nil, fault.Newf(fault.InvalidParameter, "limit must be a whole number from 1 to %d here", p.MaxLimit).WithParam("limit")
+			return nil, fault.Newf(fault.InvalidParameter, "limit must be an integer between 1 and %d", p.MaxLimit).WithParam("limit")
 		}
 	}
 	if id := p.plain(a.after); id != "" && p.IsID(id) {
@@ -142,9 +142,9 @@ func (p *Pagination) Follow(incoming *Incoming) (Next, bool, error) {
 	case len(s.items) == a.limit || s.found && s.token == "":
 		return Next{}, false, nil
 	case s.token == "":
-		return Next{}, false, fault.New(fault.InvalidParameter, "after names no item of the list").WithParam("after")
+		return Next{}, false, fault.New(fault.InvalidParameter, "after must be the id of an item of the list").WithParam("after")
 	case len(incoming.More) == maxWalkPages && len(s.items) == 0:
-		return Next{}, false, fault.Newf(fault.InvalidParameter, "what after names is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
+		return Next{}, false, fault.Newf(fault.InvalidParameter, "after is not among the first items of the list, of which the gateway searches %d; send the next_page_token of a page as after instead", s.seen).WithParam("after")
 	case len(incoming.More) == maxWalkPages:
 		return Next{}, false, nil
 	}
@@ -235,7 +235,7 @@ func (p *Pagination) BuildResponse(incoming *Incoming) (*Response, error) {
 		return nil, err
 	}
 	if _, found := splice.Find(incoming.Body, p.Items); !splice.Valid(incoming.Body) || p.ItemsRequired && !found {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list")
 	}
 	s := p.section(incoming, a)
 	var w JSON

@@ -74,7 +74,7 @@ var partNames = map[llm.PartKind]string{
 func RejectUnsupported(c *llm.Call, m *llm.Message, p *llm.Part) error {
 	path, what := c.Path(m, p.Index), partNames[p.Kind]
 	if what == "" {
-		what = "parts of this kind"
+		what = "parts of this type"
 	}
-	return fault.Newf(fault.InvalidParameter, "%s: this provider takes no %s", path, what).WithParam(path)
+	return fault.Newf(fault.InvalidParameter, "%s: this provider does not support %s", path, what).WithParam(path)
 }

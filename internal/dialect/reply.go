@@ -106,7 +106,7 @@ func ValidateResponse(ep llm.Endpoint, body []byte) error {
 		if splice.Valid(body) {
 			return nil
 		}
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is not a JSON object: %s", what(body))
+		return fault.Newf(fault.UpstreamInvalid, "the provider response is not a JSON object: %s", what(body))
 	}
 }
 
@@ -118,7 +118,7 @@ func what(body []byte) string {
 	case strings.HasPrefix(text, "<"):
 		return "it looks like a web page"
 	case strings.HasPrefix(text, "{"):
-		return "it is broken or cut"
+		return "it is malformed or truncated"
 	}
-	return "it is something else"
+	return "it has another format"
 }

@@ -177,8 +177,8 @@ func TestValidReply(t *testing.T) {
 		{llm.CreateTranscription, "Hi", ""},
 		{llm.Proxy, "", ""},
 		{llm.ChatComplete, "", "it is empty"},
-		{llm.Embed, `{"data":[`, "broken or cut"},
-		{llm.Embed, `[1]`, "something else"},
+		{llm.Embed, `{"data":[`, "malformed or truncated"},
+		{llm.Embed, `[1]`, "another format"},
 		{llm.ListModels, "<!doctype html><html>secret.internal</html>", "looks like a web page"},
 	} {
 		err := dialect.ValidateResponse(c.ep, []byte(c.body))
@@ -232,7 +232,7 @@ func TestNormalise(t *testing.T) {
 		{"unknown", "x", 400, `{"error":{"message":"m"}}`, "x error: m|-|-|-"},
 		{"openai", "x", 500, `{ "odd": [1, 2] }`, `Invalid response received from x: {"odd":[1,2]}|-|-|-`},
 		{"openai", "x", 500, `"text"`, `Invalid response received from x: "text"|-|-|-`},
-		{"openai", "x", 503, "", "Invalid response received from x: an empty body with status 503|-|-|-"},
+		{"openai", "x", 503, "", "Invalid response received from x: empty body with status 503|-|-|-"},
 		{"openai", "x", 502, "<html>\xff</html>", `Invalid response received from x: {"html-message":"\u003chtml\u003e\u003c/html\u003e"}|-|-|-`},
 	} {
 		t.Run(c.shape+" "+c.body[:min(len(c.body), 30)], func(t *testing.T) {

@@ -42,7 +42,7 @@ func (r *Ranking) BuildResponse(request []byte) (*Response, error) {
 	w.Key("results").Open('[')
 	for _, d := range r.Results {
 		if len(d.Score) == 0 {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a result without a score")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has a result without a score")
 		}
 		w.Open('{')
 		w.Int("index", d.Index)

@@ -40,11 +40,11 @@ func (k Reranker) EncodeRequest(_ context.Context, r *Request, to *Target) (*Out
 	t := Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
+		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")
 	}
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").WithParam("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of strings").WithParam("documents")
 	}
 	var w JSON
 	w.Open('{')
@@ -113,7 +113,7 @@ func (k Reranker) documents(w *JSON, list []byte) {
 func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
 	list, ok := splice.Find(incoming.Body, k.Results)
 	if !ok || list[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	r := Ranking{}
 	r.Usage, r.Model = Usage(llm.Rerank, incoming.Body, "")
@@ -134,7 +134,7 @@ func (k Reranker) TranslateResponse(incoming *Incoming) (*Response, error) {
 			}
 		}
 		if d.Index < 0 {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a result that belongs to no document")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has a result for an unknown document")
 		}
 		r.Results = append(r.Results, d)
 	}

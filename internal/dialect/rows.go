@@ -58,7 +58,7 @@ func (r *rows) next(dst []byte) ([]byte, error) {
 	for {
 		line, err := r.src.ReadSlice('\n')
 		if len(r.part)+len(line) > MaxLineBytes {
-			return dst, fault.Newf(fault.UpstreamInvalid, "the provider's file has a line of more than %d bytes", MaxLineBytes)
+			return dst, fault.Newf(fault.UpstreamInvalid, "the provider's file contains a line longer than %d bytes", MaxLineBytes)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			r.part = append(r.part, line...)

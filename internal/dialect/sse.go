@@ -38,7 +38,7 @@ func (r *EventReader) Feed(p []byte, each func(name, data []byte) error) error {
 		buf = buf[n:]
 	}
 	if len(buf) > maxFrameBytes {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event of more than %d bytes", maxFrameBytes)
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent an event larger than %d bytes", maxFrameBytes)
 	}
 	r.partial = copyPartial(r.partial, buf)
 	return nil

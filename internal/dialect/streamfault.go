@@ -38,7 +38,7 @@ func findFault(e event) (streamFault, bool) {
 	case typ == "error", string(e.name) == errorName:
 		return readFault(e.data), true
 	case typ == responseFailed:
-		return streamFault{message: "the provider could not make the response", code: "server_error"}, true
+		return streamFault{message: "the provider cannot create the response", code: "server_error"}, true
 	case flatFault(e.data):
 		return readFault(e.data), true
 	}

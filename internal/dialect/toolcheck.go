@@ -25,13 +25,13 @@ func CheckTools(c *llm.Call) error {
 			continue
 		}
 		if twice(c.Tools[:i], t.Name, seen) {
-			return InvalidField(toolName(c, t), "is the name of an earlier tool too")
+			return InvalidField(toolName(c, t), "must be unique; an earlier tool has this name")
 		}
 		declared = declared || t.Name == c.Choice.Name
 		foreign = foreign || t.Type != llm.Function && t.Type != llm.Custom
 	}
 	if c.Choice.Mode == "tool" && !declared && !foreign {
-		return InvalidField(NestedPath(c, c.Choice.From, "function")+".name", "names none of the tools of this call")
+		return InvalidField(NestedPath(c, c.Choice.From, "function")+".name", "must be the name of a tool in this call")
 	}
 	return nil
 }

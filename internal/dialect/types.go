@@ -23,7 +23,7 @@ const (
 
 // kindNames are what the types are called: alone, and as elements of a list.
 var kindNames = [...]struct{ one, many string }{
-	{"a string", "strings"}, {"a whole number", "whole numbers"}, {"a number", "numbers"}, {"true or false", "booleans"}, {"a list", "lists"}, {"an object", "objects"}, {"a JSON schema, an object", "JSON schemas"},
+	{"a string", "strings"}, {"an integer", "integers"}, {"a number", "numbers"}, {"true or false", "booleans"}, {"a list", "lists"}, {"an object", "objects"}, {"a JSON schema, an object", "JSON schemas"},
 }
 
 // Fit reports whether a raw value that is there and not null is of one of the types.

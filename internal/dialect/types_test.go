@@ -49,7 +49,7 @@ func TestTypesSay(t *testing.T) {
 	for _, c := range [...]struct{ path, raw, message string }{
 		{"strings", "7", "strings must be a string or a list of strings"},
 		{"strings", `["a",7]`, "strings[1] must be a string"},
-		{"integer", "1.5", "integer must be a whole number"},
+		{"integer", "1.5", "integer must be an integer"},
 		{"inside", `{"on":"yes"}`, "inside.on must be true or false"},
 		{"schema", `[]`, "schema must be a JSON schema, an object"},
 	} {

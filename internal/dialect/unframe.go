@@ -76,15 +76,15 @@ func (f *Frame) Inner(dst []byte) ([]byte, error) {
 		return dst, nil
 	}
 	if len(raw) < 2 || raw[0] != '"' {
-		return dst, badFrame("the bytes of a chunk are no text")
+		return dst, badFrame("the payload of a chunk is not a string")
 	}
 	from := len(dst)
 	dst, err := base64.StdEncoding.AppendDecode(dst, raw[1:len(raw)-1])
 	if err != nil {
-		return dst, badFrame("the bytes of a chunk are not base64")
+		return dst, badFrame("the payload of a chunk is not base64")
 	}
 	if !splice.Valid(dst[from:]) {
-		return dst, badFrame("the event in a chunk is no JSON object")
+		return dst, badFrame("the event in a chunk is not a JSON object")
 	}
 	return dst, nil
 }

@@ -33,7 +33,7 @@ func ReadUpload(r *Request) (*Upload, error) {
 	}
 	u := &Upload{form: r.Form, File: r.Form.Part("file")}
 	if u.File == nil {
-		return nil, fault.New(fault.InvalidParameter, "file is missing: send it in the form").WithParam("file")
+		return nil, fault.New(fault.InvalidParameter, "file is required; send it in the form").WithParam("file")
 	}
 	if u.File.FileName != "" {
 		u.Name = filepath.Base(u.File.FileName)
@@ -69,7 +69,7 @@ func EachLine(file io.Reader, each func(n int, line []byte) error) error {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fault.Newf(fault.TooLarge, "the file has a line of more than %d bytes", MaxLineBytes).WithParam("file")
+		return fault.Newf(fault.TooLarge, "the file contains a line longer than %d bytes", MaxLineBytes).WithParam("file")
 	}
 	return lines.Err()
 }

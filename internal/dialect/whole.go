@@ -21,7 +21,7 @@ type bufferedDecoder struct {
 // Feed keeps what came.
 func (d *bufferedDecoder) Feed(p []byte, _ func(*llm.Event)) error {
 	if len(d.body)+len(p) > maxFrameBytes {
-		return fault.Newf(fault.UpstreamInvalid, "the provider's answer is larger than %d bytes", maxFrameBytes)
+		return fault.Newf(fault.UpstreamInvalid, "the provider response is larger than %d bytes", maxFrameBytes)
 	}
 	d.body = append(d.body, p...)
 	return nil

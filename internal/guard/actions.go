@@ -52,12 +52,12 @@ func ReadActions(raw []byte) (Actions, error) {
 	a := usual()
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
-		return a, fault.New(fault.InvalidParameter, "the value is an object").WithParam("actions")
+		return a, fault.New(fault.InvalidParameter, "must be an object").WithParam("actions")
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		read, ok := actionFields[name]
 		if !ok {
-			return a, fault.New(fault.InvalidParameter, "unknown field; there are deny, async, sequential, on_success, on_fail and message").WithParam("actions." + name)
+			return a, fault.New(fault.InvalidParameter, "unknown field; must be one of deny, async, sequential, on_success, on_fail or message").WithParam("actions." + name)
 		}
 		if string(sent[name]) == "null" {
 			continue
@@ -85,7 +85,7 @@ var actionFields = map[string]reader{
 	"onFail":     reaction(func(a *Actions) *Reaction { return &a.OnFail }, applyFailKeyword),
 	"message": func(a *Actions, raw json.RawMessage) (string, string) {
 		if json.Unmarshal(raw, &a.Message) != nil || len(a.Message) > maxMessage {
-			return "", "the value is a text of at most 1024 characters"
+			return "", "must be a string of at most 1024 characters"
 		}
 		return "", ""
 	},
@@ -94,7 +94,7 @@ var actionFields = map[string]reader{
 func flag(field func(*Actions) *bool) reader {
 	return func(a *Actions, raw json.RawMessage) (string, string) {
 		if json.Unmarshal(raw, field(a)) != nil {
-			return "", "the value is true or false"
+			return "", "must be true or false"
 		}
 		return "", ""
 	}
@@ -123,7 +123,7 @@ func reaction(field func(*Actions) *Reaction, take func(a *Actions, keyword stri
 		var keyword string
 		if json.Unmarshal(raw, &keyword) == nil {
 			if !take(a, keyword) {
-				return "", "the value is deny, block, log, warn or continue, or an object with feedback"
+				return "", "must be deny, block, log, warn or continue, or an object with feedback"
 			}
 			return "", ""
 		}
@@ -140,7 +140,7 @@ func readFeedback(raw json.RawMessage, f *Feedback) (path, text string) {
 		} `json:"feedback"`
 	}
 	if json.Unmarshal(raw, &outer) != nil {
-		return "", "the value is an object with feedback {value, weight, metadata}"
+		return "", "must be an object with feedback {value, weight, metadata}"
 	}
 	sent := outer.Feedback
 	if sent == nil {
@@ -148,19 +148,19 @@ func readFeedback(raw json.RawMessage, f *Feedback) (path, text string) {
 	}
 	if v := sent.Value; v != nil {
 		if *v < -10 || *v > 10 {
-			return ".feedback.value", "the value is a number from -10 to 10"
+			return ".feedback.value", "must be between -10 and 10"
 		}
 		f.Value = *v
 	}
 	if w := sent.Weight; w != nil {
 		if *w < 0 || *w > 1 {
-			return ".feedback.weight", "the value is a number from 0 to 1"
+			return ".feedback.weight", "must be between 0 and 1"
 		}
 		f.Weight = *w
 	}
 	if m := sent.Metadata; len(m) > 0 && string(m) != "null" {
 		if m[0] != '{' && m[0] != '"' || len(m) > maxFeedback {
-			return ".feedback.metadata", "the value is an object or a text of at most 8192 bytes"
+			return ".feedback.metadata", "must be an object or a string of at most 8192 bytes"
 		}
 		f.Metadata = m
 	}

@@ -40,7 +40,7 @@ func (k *Known) judge(params map[string]any) *problem {
 	taken := slices.Concat(k.Params, anywhere)
 	for _, p := range taken {
 		if _, sent := params[p.Name]; p.Required && !sent {
-			return &problem{"." + p.Name, "the parameter is required"}
+			return &problem{"." + p.Name, "is required"}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
@@ -51,7 +51,7 @@ func (k *Known) judge(params map[string]any) *problem {
 				return &problem{"." + name + p.path, p.text}
 			}
 		case !k.Open:
-			return &problem{"." + name, "the check has no such parameter"}
+			return &problem{"." + name, "unknown parameter of this check"}
 		}
 	}
 	return nil
@@ -61,7 +61,7 @@ func anything(any) *problem { return nil }
 
 func boolean(v any) *problem {
 	if _, ok := v.(bool); !ok {
-		return wrong("the value is true or false")
+		return wrong("must be true or false")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func boolean(v any) *problem {
 func text(maximum int) paramType {
 	return func(v any) *problem {
 		if s, ok := v.(string); !ok || s == "" || len(s) > maximum {
-			return wrong("the value is a text of 1 to " + strconv.Itoa(maximum) + " characters")
+			return wrong("must be a string of 1 to " + strconv.Itoa(maximum) + " characters")
 		}
 		return nil
 	}
@@ -86,7 +86,7 @@ func textOrNumber(v any) *problem {
 func number(minimum, maximum float64) paramType {
 	return func(v any) *problem {
 		if n, ok := v.(float64); !ok || n < minimum || n > maximum {
-			return wrong("the value is a number from " + plain(minimum) + " to " + plain(maximum))
+			return wrong("must be a number from " + plain(minimum) + " to " + plain(maximum))
 		}
 		return nil
 	}
@@ -96,7 +96,7 @@ func number(minimum, maximum float64) paramType {
 func positiveInteger(maximum float64) paramType {
 	return func(v any) *problem {
 		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < 1 || n > maximum {
-			return wrong("the value is a whole number from 1 to " + plain(maximum))
+			return wrong("must be an integer from 1 to " + plain(maximum))
 		}
 		return nil
 	}
@@ -107,7 +107,7 @@ func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 func oneOf(values ...string) paramType {
 	return func(v any) *problem {
 		if s, ok := v.(string); !ok || !slices.Contains(values, s) {
-			return wrong("the value is one of " + strings.Join(values, ", "))
+			return wrong("must be one of " + strings.Join(values, ", "))
 		}
 		return nil
 	}
@@ -118,7 +118,7 @@ func list(elem paramType) paramType {
 	return func(v any) *problem {
 		items, ok := v.([]any)
 		if !ok || len(items) == 0 || len(items) > maxItems {
-			return wrong("the value is a list of 1 to " + strconv.Itoa(maxItems) + " items")
+			return wrong("must be a list of 1 to " + strconv.Itoa(maxItems) + " items")
 		}
 		for i, item := range items {
 			if p := elem(item); p != nil {
@@ -147,7 +147,7 @@ func textListOrCSV(v any) *problem {
 
 func object(v any) *problem {
 	if m, ok := v.(map[string]any); !ok || len(m) > maxItems {
-		return wrong("the value is an object of at most " + strconv.Itoa(maxItems) + " fields")
+		return wrong("must be an object of at most " + strconv.Itoa(maxItems) + " fields")
 	}
 	return nil
 }
@@ -188,9 +188,9 @@ func pattern(v any) *problem {
 	if _, err := regexp.Compile(s); err != nil {
 		var bad *syntax.Error
 		if errors.As(err, &bad) {
-			return wrong("not a regular expression that can be used (RE2 syntax, without look-around and back references): " + bad.Code.String())
+			return wrong("must be a regular expression in RE2 syntax (no look-around, no back-references): " + bad.Code.String())
 		}
-		return wrong("not a regular expression that can be used")
+		return wrong("must be a valid regular expression")
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func slashed(v any) *problem {
 func link(v any) *problem {
 	s, _ := v.(string)
 	if u, err := url.Parse(s); err != nil || s == "" || len(s) > maxURL || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return wrong("the value is a URL such as https://hooks.example.com/check")
+		return wrong("must be a URL such as https://hooks.example.com/check")
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func headers(v any) *problem {
 	if s, ok := v.(string); ok {
 		var m map[string]any
 		if json.Unmarshal([]byte(s), &m) != nil {
-			return wrong("the value is an object of texts")
+			return wrong("must be an object of strings")
 		}
 		v = m
 	}
@@ -233,7 +233,7 @@ func span(v any) *problem {
 		return count(v)
 	}
 	if s, ok := v.(string); !ok || !spanForm.MatchString(s) {
-		return wrong(`the value is a time such as "12h" or "1d", or a number of seconds`)
+		return wrong(`must be a duration such as "12h" or "1d", or a number of seconds`)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func languageCodes(v any) *problem {
 	}
 	return list(func(v any) *problem {
 		if s, ok := v.(string); !ok || !languageForm.MatchString(s) {
-			return wrong("the value is a language with its script, such as eng_Latn")
+			return wrong("must be a language code with its script, such as eng_Latn")
 		}
 		return nil
 	})(v)
@@ -259,23 +259,23 @@ var languageForm = regexp.MustCompile(`^[a-z]{3}_[A-Z][a-z]{3}$`)
 func schema(v any) *problem {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return wrong("the value is a JSON Schema, an object")
+		return wrong("must be a JSON Schema object")
 	}
 	raw, err := json.Marshal(m)
 	if err != nil {
-		return wrong("the value is a JSON Schema, an object")
+		return wrong("must be a JSON Schema object")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return wrong("the value is a JSON Schema, an object")
+		return wrong("must be a JSON Schema object")
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // knows no scheme
 	if err := c.AddResource(schemaName, doc); err != nil {
-		return wrong("not a JSON Schema that can be used")
+		return wrong("must be a valid JSON Schema")
 	}
 	if _, err := c.Compile(schemaName); err != nil {
-		return wrong("not a JSON Schema that can be used: it must be valid in itself and refer to nothing outside")
+		return wrong("must be a valid JSON Schema without external references")
 	}
 	return nil
 }

@@ -83,10 +83,10 @@ func (c *Check) Enabled() bool { return c.IsEnabled == nil || *c.IsEnabled }
 func Read(list []byte) ([]Check, error) {
 	var checks []Check
 	if err := json.Unmarshal(list, &checks); err != nil {
-		return nil, fault.New(fault.InvalidParameter, "the value is a list of checks").WithParam("checks").WithCause(err)
+		return nil, fault.New(fault.InvalidParameter, "must be a list of checks").WithParam("checks").WithCause(err)
 	}
 	if len(checks) == 0 || len(checks) > MaxChecks {
-		return nil, fault.Newf(fault.InvalidParameter, "a guardrail has 1 to %d checks", MaxChecks).WithParam("checks")
+		return nil, fault.Newf(fault.InvalidParameter, "must have 1 to %d checks", MaxChecks).WithParam("checks")
 	}
 	for i := range checks {
 		if err := checks[i].validate(fmt.Sprintf("checks[%d]", i)); err != nil {
@@ -100,15 +100,15 @@ func (c *Check) validate(path string) error {
 	known, ok := Find(c.ID)
 	switch {
 	case !ok:
-		return fault.New(fault.InvalidParameter, "there is no such check; it is named as source.check, for example default.wordCount").WithParam(path + ".id")
+		return fault.New(fault.InvalidParameter, "unknown check; write source.check, for example default.wordCount").WithParam(path + ".id")
 	case len(c.Name) > maxCheckName:
-		return fault.Newf(fault.InvalidParameter, "the name has at most %d characters", maxCheckName).WithParam(path + ".name")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d characters", maxCheckName).WithParam(path + ".name")
 	case len(c.Parameters) > MaxParametersBytes:
-		return fault.Newf(fault.InvalidParameter, "the parameters of a check have at most %d bytes", MaxParametersBytes).WithParam(path + ".parameters")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", MaxParametersBytes).WithParam(path + ".parameters")
 	}
 	params, err := c.parameters()
 	if err != nil {
-		return fault.New(fault.InvalidParameter, "the value is an object").WithParam(path + ".parameters").WithCause(err)
+		return fault.New(fault.InvalidParameter, "must be an object").WithParam(path + ".parameters").WithCause(err)
 	}
 	if p := known.judge(params); p != nil {
 		return fault.New(fault.InvalidParameter, p.text).WithParam(path + ".parameters" + p.path)

@@ -54,15 +54,15 @@ func TestChecksThatDoNot(t *testing.T) {
 		`{}`: "checks: a list of checks",
 		`[]`: "checks: 1 to 50",
 		`[` + strings.Repeat(`{"id":"default.notNull"},`, 50) + `{"id":"default.notNull"}]`: "checks: 1 to 50",
-		`[{"id":"default.nothing"}]`: "checks[0].id: no such check",
-		`[{"id":""}]`:                "checks[0].id: no such check",
-		`[{"id":"zscaler."}]`:        "checks[0].id: no such check",
+		`[{"id":"default.nothing"}]`: "checks[0].id: unknown check",
+		`[{"id":""}]`:                "checks[0].id: unknown check",
+		`[{"id":"zscaler."}]`:        "checks[0].id: unknown check",
 		`[{"id":"default.notNull"},{"id":"default.endsWith"}]`:                                                              "checks[1].parameters.suffix: required",
 		`[{"id":"default.notNull","parameters":[]}]`:                                                                        "checks[0].parameters: an object",
-		`[{"id":"default.notNull","parameters":{"nott":true}}]`:                                                             "checks[0].parameters.nott: no such parameter",
+		`[{"id":"default.notNull","parameters":{"nott":true}}]`:                                                             "checks[0].parameters.nott: unknown parameter",
 		`[{"id":"default.notNull","parameters":{"not":"yes"}}]`:                                                             "checks[0].parameters.not: true or false",
-		`[{"id":"default.notNull","name":"` + long[:300] + `"}]`:                                                            "checks[0].name: at most 255",
-		`[{"id":"acuvity.scan","parameters":{"x":"` + long + `"}}]`:                                                         "checks[0].parameters: at most 65536",
+		`[{"id":"default.notNull","name":"` + long[:300] + `"}]`:                                                            "checks[0].name: must not exceed 255",
+		`[{"id":"acuvity.scan","parameters":{"x":"` + long + `"}}]`:                                                         "checks[0].parameters: must not exceed 65536",
 		`[{"id":"default.regexMatch","parameters":{"rule":"(?=a)"}}]`:                                                       "checks[0].parameters.rule: RE2",
 		`[{"id":"default.regexMatch","parameters":{"rule":7}}]`:                                                             "checks[0].parameters.rule: 1 to 4096",
 		`[{"id":"default.wordCount","parameters":{"minWords":-1}}]`:                                                         "checks[0].parameters.minWords: from 0",
@@ -70,21 +70,21 @@ func TestChecksThatDoNot(t *testing.T) {
 		`[{"id":"default.contains","parameters":{"words":["a",7],"operator":"any"}}]`:                                       "checks[0].parameters.words[1]: 1 to 1024",
 		`[{"id":"default.contains","parameters":{"words":["a"],"operator":"some"}}]`:                                        "checks[0].parameters.operator: one of",
 		`[{"id":"default.contains","parameters":{"words":["a"]}}]`:                                                          "checks[0].parameters.operator: required",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"type":"objekt"}}}]`:                                           "checks[0].parameters.schema: valid in itself",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"https://example.com/s.json"}}}]`:                       "checks[0].parameters.schema: refer to nothing outside",
-		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"file:///etc/passwd"}}}]`:                               "checks[0].parameters.schema: refer to nothing outside",
+		`[{"id":"default.jsonSchema","parameters":{"schema":{"type":"objekt"}}}]`:                                           "checks[0].parameters.schema: a valid JSON Schema",
+		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"https://example.com/s.json"}}}]`:                       "checks[0].parameters.schema: without external references",
+		`[{"id":"default.jsonSchema","parameters":{"schema":{"$ref":"file:///etc/passwd"}}}]`:                               "checks[0].parameters.schema: without external references",
 		`[{"id":"default.webhook","parameters":{"webhookURL":"ftp://x"}}]`:                                                  "checks[0].parameters.webhookURL: a URL",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["Cookie"]}}]`:            "checks[0].parameters.forwardHeaders[0]: never passed on",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["X-Gateway-Api-Key"]}}]`: "checks[0].parameters.forwardHeaders[0]: never passed on",
-		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","headers":"no JSON"}}]`:                    "checks[0].parameters.headers: an object of texts",
-		`[{"id":"default.jwt","parameters":{"headerKey":"a","maxTokenAge":"soon"}}]`:                                        "checks[0].parameters.maxTokenAge: a time",
+		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["Cookie"]}}]`:            "checks[0].parameters.forwardHeaders[0]: never forwards",
+		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","forwardHeaders":["X-Gateway-Api-Key"]}}]`: "checks[0].parameters.forwardHeaders[0]: never forwards",
+		`[{"id":"default.webhook","parameters":{"webhookURL":"https://x.example","headers":"no JSON"}}]`:                    "checks[0].parameters.headers: an object of strings",
+		`[{"id":"default.jwt","parameters":{"headerKey":"a","maxTokenAge":"soon"}}]`:                                        "checks[0].parameters.maxTokenAge: a duration",
 		`[{"id":"default.modelRules","parameters":{"rules":{"metadata":{"team":{"search":"b"}}}}}]`:                         "checks[0].parameters.rules.metadata.team.search: a list",
-		`[{"id":"default.requestParams","parameters":{"params":{"values":{"n":{"allowed":[1]}}}}}]`:                         "checks[0].parameters.params.values.n.allowed: no such parameter",
-		`[{"id":"default.inlineImageUrls","parameters":{"maxSizeBytes":1.5}}]`:                                              "checks[0].parameters.maxSizeBytes: whole number",
+		`[{"id":"default.requestParams","parameters":{"params":{"values":{"n":{"allowed":[1]}}}}}]`:                         "checks[0].parameters.params.values.n.allowed: unknown parameter",
+		`[{"id":"default.inlineImageUrls","parameters":{"maxSizeBytes":1.5}}]`:                                              "checks[0].parameters.maxSizeBytes: an integer",
 		`[{"id":"gateway.language","parameters":{"language":["en"]}}]`:                                                      "checks[0].parameters.language[0]: eng_Latn",
 		`[{"id":"mistral.moderateContent","parameters":{"categories":["rude"]}}]`:                                           "checks[0].parameters.categories[0]: one of",
 		`[{"id":"patronus.custom"}]`:                                   "checks[0].parameters.profile: required",
-		`[{"id":"azure.pii","parameters":{"timeout":0}}]`:              "checks[0].parameters.timeout: whole number",
+		`[{"id":"azure.pii","parameters":{"timeout":0}}]`:              "checks[0].parameters.timeout: an integer",
 		`[{"id":"default.regexReplace","parameters":{"rule":"/(/g"}}]`: "checks[0].parameters.rule: RE2",
 	} {
 		_, err := guard.Read([]byte(list))
@@ -103,7 +103,7 @@ func TestTable(t *testing.T) {
 	for _, k := range guard.All() {
 		for _, id := range append(k.Aliases, k.ID) {
 			if seen[id] || !strings.Contains(id, ".") {
-				t.Errorf("%q is there twice, or names no source", id)
+				t.Errorf("%q is duplicated, or names no source", id)
 			}
 			seen[id] = true
 		}
@@ -137,9 +137,9 @@ func TestActions(t *testing.T) {
 		`{"deny":"yes"}`:                        "actions.deny: true or false",
 		`{"on_fail":"stop"}`:                    "actions.on_fail: deny, block",
 		`{"on_success":"deny"}`:                 "actions.on_success: deny, block",
-		`{"on_fail":{"feedback":{"value":11}}}`: "actions.on_fail.feedback.value: -10 to 10",
-		`{"on_fail":{"feedback":{"weight":2}}}`: "actions.on_fail.feedback.weight: 0 to 1",
-		`{"on_fail":{"feedback":{"metadata":[]}}}`: "actions.on_fail.feedback.metadata: an object or a text",
+		`{"on_fail":{"feedback":{"value":11}}}`: "actions.on_fail.feedback.value: between -10 and 10",
+		`{"on_fail":{"feedback":{"weight":2}}}`: "actions.on_fail.feedback.weight: between 0 and 1",
+		`{"on_fail":{"feedback":{"metadata":[]}}}`: "actions.on_fail.feedback.metadata: an object or a string",
 		`{"on_fail":7}`: "actions.on_fail: an object with feedback",
 		`{"message":"` + strings.Repeat("a", 2000) + `"}`: "actions.message: at most 1024",
 	} {

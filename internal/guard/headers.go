@@ -25,7 +25,7 @@ func forwarded(v any) *problem {
 			return p
 		}
 		if !MayForward(name) {
-			return wrong("this header is never passed on: it is a credential, belongs to the connection or to the gateway")
+			return wrong("must be omitted; the gateway never forwards credentials, connection headers or its own headers")
 		}
 		return nil
 	})(v)

@@ -63,9 +63,9 @@ func Check(password sealed.String, path string) error {
 	p := password.Reveal()
 	switch {
 	case !utf8.ValidString(p) || len(p) > MaxPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at most %d bytes of text", MaxPassword).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "must be valid UTF-8 of at most %d bytes", MaxPassword).WithParam(path)
 	case utf8.RuneCountInString(p) < MinPassword:
-		return fault.Newf(fault.InvalidParameter, "a password has at least %d characters", MinPassword).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "must have at least %d characters", MinPassword).WithParam(path)
 	}
 	return nil
 }
@@ -121,16 +121,16 @@ func parse(encoded string) (c cost, salt, hash []byte, err error) {
 	parts := strings.Split(encoded, "$")
 	version := 0
 	if len(parts) != 6 || parts[1] != "argon2id" {
-		return c, nil, nil, fmt.Errorf("a stored password is not of the form argon2id")
+		return c, nil, nil, fmt.Errorf("stored password does not have the form argon2id")
 	}
 	if _, err = fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
-		return c, nil, nil, fmt.Errorf("a stored password has the version %q", parts[2])
+		return c, nil, nil, fmt.Errorf("stored password has an unsupported version: %q", parts[2])
 	}
 	if _, err = fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memoryKiB, &c.passes, &c.lanes); err != nil {
-		return c, nil, nil, fmt.Errorf("a stored password has the cost %q", parts[3])
+		return c, nil, nil, fmt.Errorf("stored password has an invalid cost: %q", parts[3])
 	}
 	if c.memoryKiB > 1<<20 || c.passes == 0 || c.passes > 64 || c.lanes == 0 {
-		return c, nil, nil, fmt.Errorf("a stored password costs too much: %q", parts[3])
+		return c, nil, nil, fmt.Errorf("stored password exceeds the maximum cost: %q", parts[3])
 	}
 	if salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
 		return c, nil, nil, fmt.Errorf("decode the salt of a stored password: %w", err)

@@ -42,7 +42,7 @@ func (s *Session) Check(now time.Time, longest time.Duration) error {
 		longest = Life
 	}
 	if !now.Before(s.ExpiresAt) || now.Sub(s.Began) >= longest {
-		return fault.New(fault.Unauthenticated, "the session is over; sign in again")
+		return fault.New(fault.Unauthenticated, "your session has expired; sign in again")
 	}
 	return nil
 }

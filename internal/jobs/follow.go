@@ -26,7 +26,7 @@ func (t *Tracker) follow(ctx context.Context, c Checker, id string) {
 		err = released
 	}
 	if err != nil && ctx.Err() == nil {
-		t.log.Warn("an open job was not checked; retrying", "job", id, "error", err.Error())
+		t.log.Warn("cannot check open job; retrying", "job", id, "error", err.Error())
 	}
 }
 
@@ -50,18 +50,18 @@ func (t *Tracker) checkHeld(ctx context.Context, c Checker, id string) error {
 	case errors.Is(err, ErrRefused):
 		j.Refused++
 	default:
-		t.log.Info("an open job cannot be read; retrying", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "request_id", j.RequestID, "error", err.Error())
+		t.log.Info("cannot read open job; retrying", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "request_id", j.RequestID, "error", err.Error())
 	}
 	reason := ""
 	if j.Refused >= maxRefused {
-		reason = "the provider refuses to describe the job"
+		reason = "the provider rejects requests for the job"
 	} else if now.Sub(j.Created) >= maxAge {
-		reason = "the job did not end within nine days"
+		reason = "the job did not finish within nine days"
 	}
 	if reason == "" {
 		return t.store.PostponeJob(ctx, j, now.Add(pause(j, err)))
 	}
-	t.log.Warn("an open job is not followed any longer; it counts with its maximum cost", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "upstream_id", j.UpstreamID, "request_id", j.RequestID, "reason", reason)
+	t.log.Warn("gave up polling open job; charging its maximum cost", "job", j.ID, "kind", string(j.Kind), "provider", j.Provider, "upstream_id", j.UpstreamID, "request_id", j.RequestID, "reason", reason)
 	return t.settle(ctx, c, j, c.AbandonJob(j, reason))
 }
 
@@ -71,7 +71,7 @@ func (t *Tracker) check(ctx context.Context, c Checker, j *Job) (r *Result, err 
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			t.log.Error("checking a job panicked; it is checked again", "job", j.ID, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
+			t.log.Error("panic while checking job; retrying", "job", j.ID, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
@@ -87,7 +87,7 @@ func (t *Tracker) settle(ctx context.Context, c Checker, j *Job, r *Result) erro
 	defer cancel()
 	if !j.Settled {
 		if err := t.store.SettleJob(ctx, j, t.clock.Now(), j.deltas(r.Cost, r.Tokens)); err != nil {
-			return fmt.Errorf("settle job %s: %w", j.ID, err)
+			return fmt.Errorf("finish job %s: %w", j.ID, err)
 		}
 	}
 	r.Record()

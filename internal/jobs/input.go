@@ -40,7 +40,7 @@ type Group struct {
 const maxGroups = 64
 
 // errGroups is why an input with more models is not counted.
-var errGroups = errors.New("it names more than 64 models")
+var errGroups = errors.New("it contains more than 64 models")
 
 // Counter counts the tokens of a request body at most, for example tokens.BoundRequest.
 type Counter func(ep llm.Endpoint, body []byte, model string) int64
@@ -62,7 +62,7 @@ func (in *Input) Add(line []byte, model string, count Counter) error {
 	}
 	ep := endpointOf(to, body)
 	if !bounded[ep] {
-		return fmt.Errorf("line %d calls %s, whose cost is not known in advance", in.Lines, to)
+		return fmt.Errorf("line %d calls %s, whose cost is unknown in advance", in.Lines, to)
 	}
 	g, err := in.group(Group{Model: model, Endpoint: ep, Addressed: to != ""})
 	if err != nil {
@@ -290,7 +290,7 @@ func requestOf(line []byte) (body []byte, to, field string, err error) {
 var requestFields = [...]string{"body", "params", "modelInput", "request"}
 
 // errTwice is why a line is not counted.
-var errTwice = errors.New("it has more than one request or url; send one of each")
+var errTwice = errors.New("it has several requests or urls; send one of each")
 
 // addressed is the endpoint of an address: "/v1/chat/completions", "/chat/completions".
 func addressed(to string) llm.Endpoint {

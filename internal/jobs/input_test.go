@@ -91,7 +91,7 @@ func TestInput_CountsRequestsOfEveryFormat(t *testing.T) {
 func TestInput_RefusesWhatCannotBeBounded(t *testing.T) {
 	t.Parallel()
 	var input jobs.Input
-	for line, why := range map[string]string{"{": "not a JSON object", `{"url":"/v1/videos","body":{"model":"sora-2"}}`: "cost is not known", `{"url":"/v1/audio/speech","body":{}}`: "cost is not known"} {
+	for line, why := range map[string]string{"{": "not a JSON object", `{"url":"/v1/videos","body":{"model":"sora-2"}}`: "cost is unknown", `{"url":"/v1/audio/speech","body":{}}`: "cost is unknown"} {
 		if err := input.Add([]byte(line), "", size); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", line, err)
 		}

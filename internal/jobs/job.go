@@ -127,7 +127,7 @@ func (j *Job) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode job %s: %w", j.ID, err)
 	}
 	if len(b) > maxJobBytes {
-		return nil, fmt.Errorf("encode job %s: %d bytes are more than %d", j.ID, len(b), maxJobBytes)
+		return nil, fmt.Errorf("encode job %s: size %d bytes exceeds the maximum of %d", j.ID, len(b), maxJobBytes)
 	}
 	return b, nil
 }
@@ -136,7 +136,7 @@ func (j *Job) Encode() ([]byte, error) {
 func Decode(b []byte) (*Job, error) {
 	j := new(Job)
 	if err := json.Unmarshal(b, j); err != nil {
-		return nil, fmt.Errorf("decode a job: %w", err)
+		return nil, fmt.Errorf("decode job: %w", err)
 	}
 	return j, nil
 }

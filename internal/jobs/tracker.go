@@ -37,9 +37,9 @@ const (
 var (
 	// ErrRefused says that the provider does not describe the job: it does not know it, or
 	// the credential is not valid any more.
-	ErrRefused = errors.New("the provider refuses to describe the job")
+	ErrRefused = errors.New("the provider rejects requests for the job")
 	// ErrNoCredential says that this node does not have the credential of a private job.
-	ErrNoCredential = errors.New("this node does not have the credential of the job")
+	ErrNoCredential = errors.New("the credential of the job is missing on this node")
 )
 
 // Result is what a job that has ended came to.
@@ -158,9 +158,9 @@ func (t *Tracker) Run(ctx context.Context, c Checker) error {
 		err := t.Turn(ctx, c)
 		switch {
 		case err != nil && ctx.Err() == nil && !failed:
-			t.log.Warn("open jobs cannot be read; retrying", "error", err.Error())
+			t.log.Warn("cannot read open jobs; retrying", "error", err.Error())
 		case err == nil && failed:
-			t.log.Info("open jobs are read again; following restored")
+			t.log.Info("open jobs readable again; polling restored")
 		}
 		failed = err != nil
 		select {

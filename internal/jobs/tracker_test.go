@@ -149,7 +149,7 @@ func TestTracker_GivesUp(t *testing.T) {
 		turns  int
 		reason string
 	}{
-		"a job that is refused five times": {jobs.ErrRefused, 5, "refuses"},
+		"a job that is refused five times": {jobs.ErrRefused, 5, "rejects"},
 		"a job of nine days":               {nil, 220, "nine days"},
 		"a provider that is unreachable":   {errors.New("no route"), 220, "nine days"},
 		"a credential that is gone":        {jobs.ErrNoCredential, 220, "nine days"},
@@ -168,7 +168,7 @@ func TestTracker_GivesUp(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if !strings.Contains(w.p.gaveUp, c.reason) || w.store.Used("key/cost") != 100 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 || !strings.Contains(w.log.String(), "it counts with its maximum cost") {
+			if !strings.Contains(w.p.gaveUp, c.reason) || w.store.Used("key/cost") != 100 || w.p.recorded != 1 || len(w.store.Jobs()) != 0 || !strings.Contains(w.log.String(), "charging its maximum cost") {
 				t.Errorf("%q, cost %d, %d records", w.p.gaveUp, w.store.Used("key/cost"), w.p.recorded)
 			}
 		})

@@ -84,7 +84,7 @@ func (j *Journal) readRecords(from record.Position, visit func(*record.Attempt, 
 // recordCorrupt takes note of an entry that cannot be read back and is passed over.
 func (j *Journal) recordCorrupt(f frame) {
 	j.damaged.Add(1)
-	j.o.Logger.Warn("an entry of the journal is damaged and was passed over", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
+	j.o.Logger.Warn("skipping corrupt journal entry", "path", f.seg.path, "offset", f.offset, "sequence", f.seq)
 }
 
 // Mark appends a Correction without an ID whose Operation is id: who has read it has read

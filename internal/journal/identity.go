@@ -34,10 +34,10 @@ func identity(dir string, log *slog.Logger) (string, error) {
 	id, known := inscribed(dir)
 	switch {
 	case known:
-		log.Warn("the file that names the journal was lost; its name stands in the other files, too", "path", path, "node", id)
+		log.Warn("journal id file missing; recovered the id from the segments", "path", path, "node", id)
 		return id, writeIDs(dir, path, id)
 	case err == nil:
-		return "", fmt.Errorf("%s holds no id; if it was damaged, write the one back that it had", path)
+		return "", fmt.Errorf("%s does not contain an id; if the file was damaged, restore the previous id", path)
 	}
 	id = ident.NewID()
 	return id, writeIDs(dir, path, id)

@@ -33,7 +33,7 @@ import (
 var (
 	ErrFull     = errors.New("journal is full")
 	ErrClosed   = errors.New("journal is closed")
-	ErrTooLarge = errors.New("entry is too large, without bodies too")
+	ErrTooLarge = errors.New("entry is too large, even without bodies")
 )
 
 // Options say where and how a journal is kept. Only Dir must be given.
@@ -81,11 +81,11 @@ func (o Options) withDefaults() Options {
 func (o Options) validate() error {
 	switch {
 	case o.Dir == "":
-		return errors.New("journal: no directory given")
+		return errors.New("journal: directory is required")
 	case o.SegmentBytes < fileHeader+frameBytes(o.MaxRecordBytes):
-		return fmt.Errorf("journal: segments of %d bytes cannot hold records of %d", o.SegmentBytes, o.MaxRecordBytes)
+		return fmt.Errorf("journal: segment size of %d bytes is too small for records of %d bytes", o.SegmentBytes, o.MaxRecordBytes)
 	case o.MaxBytes < o.SegmentBytes:
-		return fmt.Errorf("journal: limit of %d bytes is less than one segment of %d", o.MaxBytes, o.SegmentBytes)
+		return fmt.Errorf("journal: limit of %d bytes is less than the segment size of %d bytes", o.MaxBytes, o.SegmentBytes)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (j *Journal) AppendLine(l *ledger.Entry) error {
 	size := l.EncodedSize()
 	if size > j.o.MaxRecordBytes {
 		j.refused.Add(1)
-		return fmt.Errorf("append line %s: %w", l.ID, ErrTooLarge)
+		return fmt.Errorf("append entry %s: %w", l.ID, ErrTooLarge)
 	}
 	if l.State == ledger.Reserved {
 		if err := j.checkCapacity(); err != nil {
@@ -231,7 +231,7 @@ func (j *Journal) AppendCorrection(c *record.Correction) error {
 		return err
 	}
 	j.refused.Add(1)
-	return fmt.Errorf("append the correction of %s: %w", c.ID, err)
+	return fmt.Errorf("append correction of %s: %w", c.ID, err)
 }
 
 // encoded is an entry in its stored form.
@@ -280,7 +280,7 @@ func (j *Journal) tight(need int64) bool {
 }
 
 // errLimit is ErrFull for want of Options.MaxBytes.
-var errLimit = fmt.Errorf("%w: its files have the size that they may have", ErrFull)
+var errLimit = fmt.Errorf("%w: its files have reached their maximum size", ErrFull)
 
 // append places an entry, and counts it when it is refused.
 func (j *Journal) append(e entry, size int) (frame, error) {

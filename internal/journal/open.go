@@ -88,7 +88,7 @@ func (j *Journal) logMissing() {
 // recordLost takes note of entries that stood at a place of a file and cannot be found.
 func (j *Journal) recordLost(s *segment, offset int64, entries uint64) {
 	j.damaged.Add(entries)
-	j.o.Logger.Error("a file of the journal is damaged; what stood at the fault is lost, and everything else is there",
+	j.o.Logger.Error("journal segment is corrupt; entries in the damaged range are lost",
 		"path", s.path, "offset", offset, "entries_lost", entries)
 }
 
@@ -97,7 +97,7 @@ func (j *Journal) loadSegment(number uint64) error {
 	s, err := openSegment(path, number)
 	switch {
 	case errors.Is(err, errNoSegment):
-		j.o.Logger.Warn("journal file cannot be read and is set aside", "path", path+".damaged", "error", err)
+		j.o.Logger.Warn("cannot read journal segment; moved aside", "path", path+".damaged", "error", err)
 		return os.Rename(path, path+".damaged")
 	case err != nil:
 		return err

@@ -20,7 +20,7 @@ const retryAfter = time.Second
 // failure. The error is that of the last write.
 func (j *Journal) Run(ctx context.Context) error {
 	defer j.prefault()()
-	disk := background.NewOutageLog(j.o.Logger, "journal cannot be written to the disk; it is tried again", "journal is written to the disk again")
+	disk := background.NewOutageLog(j.o.Logger, "journal sync failed; retrying", "journal sync restored")
 	var sync, spares, again alarm
 	for {
 		if j.prepare(); j.isStuck() {
@@ -44,7 +44,7 @@ func (j *Journal) Run(ctx context.Context) error {
 		case <-spares:
 			spares = nil
 			if err := j.dropSpares(); err != nil {
-				j.o.Logger.Error("journal cannot remove a file that it no longer needs", "error", err)
+				j.o.Logger.Error("cannot remove consumed journal segment", "error", err)
 			}
 			if j.manySpares() {
 				spares.set(spareTime)
@@ -90,7 +90,7 @@ func (j *Journal) prepare() {
 	switch {
 	case err != nil:
 		if j.createError == nil {
-			j.o.Logger.Error("journal cannot grow", "error", err)
+			j.o.Logger.Error("cannot create journal segment; retrying", "error", err)
 		}
 		j.fail(err)
 	case j.closed:
@@ -142,7 +142,7 @@ func (j *Journal) grow() (*segment, error) {
 // grown forgets that no file could be made. Callers hold mu.
 func (j *Journal) grown() {
 	if j.createError != nil {
-		j.o.Logger.Info("journal can grow again")
+		j.o.Logger.Info("journal segment creation restored")
 	}
 	j.createError, j.refusal = nil, nil
 }

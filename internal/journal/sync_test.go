@@ -46,7 +46,7 @@ func TestFailingSyncIsToldOnce(t *testing.T) {
 		checkLog := func(bad, good int) {
 			t.Helper()
 			synctest.Wait()
-			if b, g := strings.Count(log.String(), "cannot be written to the disk"), strings.Count(log.String(), "written to the disk again"); b != bad || g != good {
+			if b, g := strings.Count(log.String(), "journal sync failed"), strings.Count(log.String(), "journal sync restored"); b != bad || g != good {
 				t.Errorf("%d and %d lines, not %d and %d: %s", b, g, bad, good, &log)
 			}
 		}

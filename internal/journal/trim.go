@@ -47,7 +47,7 @@ func (j *Journal) advanceSequence(seq uint64) {
 	if seq <= j.next || j.closed {
 		return
 	}
-	j.o.Logger.Warn("what follows the journal has later entries than there are: files were lost, and the clock is behind; numbers go on behind those",
+	j.o.Logger.Warn("consumer offset is beyond the journal (segments lost, clock set back); advancing sequence numbers",
 		"next", j.next, "goes_on_at", seq)
 	if j.active != nil {
 		j.active.sealed, j.active = true, nil

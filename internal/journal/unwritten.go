@@ -9,7 +9,7 @@ import (
 
 // ErrUnwritten is the error for what begins while what was taken has waited for the disk for
 // half a minute, since that fails, was made read-only, or does not answer.
-var ErrUnwritten = errors.New("journal cannot be written to its disk")
+var ErrUnwritten = errors.New("cannot write the journal to disk")
 
 // maxUnwritten is how long entries may wait for the disk before no further call is taken:
 // all of them are lost with the power, or when the file system is mounted anew. It is more
@@ -41,4 +41,4 @@ func (j *Journal) syncAndReport(disk *background.OutageLog) bool {
 	return true
 }
 
-var errSilent = errors.New("the disk does not answer")
+var errSilent = errors.New("the disk does not respond")

@@ -22,7 +22,7 @@ func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 // UnmarshalText reads the hexadecimal form.
 func (h *Hash) UnmarshalText(b []byte) error {
 	if len(b) != 2*sha256.Size {
-		return errors.New("keys: a hash has 64 hexadecimal digits")
+		return errors.New("keys: a hash must have 64 hexadecimal digits")
 	}
 	_, err := hex.Decode(h[:], b)
 	return err

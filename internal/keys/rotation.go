@@ -41,13 +41,13 @@ func (p *RotationPolicy) Validate() error {
 	const path = "rotation_policy"
 	switch {
 	case p.Period != "" && p.Period != Weekly && p.Period != Monthly:
-		return fault.New(fault.InvalidParameter, "a key is rotated weekly or monthly, or after rotation_period_days").WithParam(path + ".rotation_period")
+		return fault.New(fault.InvalidParameter, "must be weekly or monthly; use rotation_period_days for another period").WithParam(path + ".rotation_period")
 	case p.Period != "" && p.Days != 0:
 		return fault.New(fault.InvalidParameter, "send rotation_period or rotation_period_days, not both").WithParam(path + ".rotation_period_days")
 	case p.Days < 0 || p.Days > maxRotationDays:
-		return fault.Newf(fault.InvalidParameter, "the period has 1 to %d days", maxRotationDays).WithParam(path + ".rotation_period_days")
+		return fault.Newf(fault.InvalidParameter, "must be between 1 and %d", maxRotationDays).WithParam(path + ".rotation_period_days")
 	case p.Period == "" && p.Days == 0 && p.Next == nil:
-		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; null for the whole policy removes it").WithParam(path)
+		return fault.New(fault.InvalidParameter, "send rotation_period, rotation_period_days or next_rotation_at; send null to remove the policy").WithParam(path)
 	}
 	return p.CheckTransition(p.Transition(), path+".key_transition_period_ms")
 }
@@ -58,9 +58,9 @@ func (p *RotationPolicy) Validate() error {
 func (p *RotationPolicy) CheckTransition(d time.Duration, path string) error {
 	switch {
 	case d < MinTransition || d > MaxTransition:
-		return fault.Newf(fault.InvalidParameter, "the transition has %d to %d milliseconds", MinTransition.Milliseconds(), MaxTransition.Milliseconds()).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "must be between %d and %d milliseconds", MinTransition.Milliseconds(), MaxTransition.Milliseconds()).WithParam(path)
 	case p != nil && p.length() > 0 && d >= p.length():
-		return fault.Newf(fault.InvalidParameter, "the transition must be shorter than the rotation period, which is %d milliseconds", p.length().Milliseconds()).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "must be less than the rotation period of %d milliseconds", p.length().Milliseconds()).WithParam(path)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (p *RotationPolicy) SetNextRun(now time.Time) error {
 		return nil
 	}
 	if !p.Next.After(now) {
-		return fault.New(fault.InvalidParameter, "the time is in the past").WithParam("rotation_policy.next_rotation_at")
+		return fault.New(fault.InvalidParameter, "must be in the future").WithParam("rotation_policy.next_rotation_at")
 	}
 	next := midnight(*p.Next)
 	if !next.After(now) {

@@ -35,7 +35,7 @@ const maxHostChars = 128
 
 // ErrNotHolder is the cause with which the context of Keep ends when somebody else has the lease,
 // or may have it soon.
-var ErrNotHolder = errors.New("the lease is lost to another node, or could not be renewed in time")
+var ErrNotHolder = errors.New("lease lost: another node has it, or the renewal timed out")
 
 // Hold renews a lease that holder has, four times in its life, until stop is called, which
 // waits for the last attempt and leaves the lease as it is. The context that it returns ends

@@ -37,7 +37,7 @@ type entry struct {
 func (b *OpenEntries) Apply(offset Offset, l *Entry) (was bool, err error) {
 	id, err := uuid.Parse(l.ID)
 	if err != nil || l.State.String() == "" {
-		return false, fmt.Errorf("line %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
+		return false, fmt.Errorf("entry %.40q in state %d: %w", l.ID, l.State, ErrMalformed)
 	}
 	number, was := b.open[id]
 	if was && (l.State.Closes() || l.CopyOf != 0) {

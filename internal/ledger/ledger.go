@@ -17,7 +17,7 @@ import (
 
 // ErrMalformed is what every error wraps that bytes or a line cause which no program
 // of ours wrote. There is nothing to do but pass over it.
-var ErrMalformed = errors.New("malformed ledger line")
+var ErrMalformed = errors.New("malformed ledger entry")
 
 // State says what is known of the spend of a line. The zero State is none.
 type State uint8

@@ -26,7 +26,7 @@ func agreementOf(integ *credential.Integration) (*catalog.PriceOverrides, error)
 	}
 	by, err := catalog.ReadAdjustments(integ.Adjustments)
 	if err != nil {
-		return nil, fmt.Errorf("read the pricing adjustments: %w", err)
+		return nil, fmt.Errorf("read pricing adjustments: %w", err)
 	}
 	models := make(map[string]catalog.Override)
 	for i := range integ.Models {
@@ -36,7 +36,7 @@ func agreementOf(integ *credential.Integration) (*catalog.PriceOverrides, error)
 		}
 		o, err := catalog.ReadOverride(m.Base, m.Pricing)
 		if err != nil {
-			return nil, fmt.Errorf("read the prices of %s: %w", m.Slug, err)
+			return nil, fmt.Errorf("read prices of %s: %w", m.Slug, err)
 		}
 		models[m.Slug] = o
 	}

@@ -69,7 +69,7 @@ func decodeConfig(d *Directory, r resource.Record) (any, error) {
 	}
 	text, err := saved.Open(d.box, r.ID)
 	if err != nil {
-		return nil, fmt.Errorf("open the config: %w", err)
+		return nil, fmt.Errorf("decrypt config: %w", err)
 	}
 	doc, err := routing.Parse(text, d.limits)
 	if err != nil {
@@ -172,11 +172,11 @@ func (d *Directory) open(context string, key, fields []byte) (map[string]string,
 	if len(fields) > 0 {
 		plain, err := d.box.Open(fields, context)
 		if err != nil {
-			return nil, fmt.Errorf("open the configurations: %w", err)
+			return nil, fmt.Errorf("decrypt configurations: %w", err)
 		}
 		var m map[string]json.RawMessage
 		if err := json.Unmarshal(plain, &m); err != nil {
-			return nil, fmt.Errorf("read the configurations: %w", err)
+			return nil, fmt.Errorf("read configurations: %w", err)
 		}
 		for k, v := range m {
 			var s string
@@ -189,7 +189,7 @@ func (d *Directory) open(context string, key, fields []byte) (map[string]string,
 	if len(key) > 0 {
 		plain, err := d.box.Open(key, context)
 		if err != nil {
-			return nil, fmt.Errorf("open the key: %w", err)
+			return nil, fmt.Errorf("decrypt key: %w", err)
 		}
 		values["key"] = string(plain)
 	}

@@ -73,7 +73,7 @@ func (d *Directory) follow(ctx context.Context) (err error) {
 func (d *Directory) batch(ctx context.Context, t changedParts) (more bool, err error) {
 	changes, err := d.src.Changes(ctx, d.last.Seq, changesBatch)
 	if err != nil {
-		return false, fmt.Errorf("read the change feed: %w", err)
+		return false, fmt.Errorf("read change feed: %w", err)
 	}
 	if len(changes) == 0 {
 		return false, nil

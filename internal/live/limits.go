@@ -147,7 +147,7 @@ func (d *Directory) planOf(list []namedPlan, subject quota.Subject, r resource.R
 	}
 	l, err := quota.StoredLimits(budgets, rates)
 	if err != nil {
-		return nil, fmt.Errorf("read the limits: %w", err)
+		return nil, fmt.Errorf("read limits: %w", err)
 	}
 	if d.counted.NoBudgets {
 		l.Budgets = nil

@@ -78,7 +78,7 @@ func (d *Directory) Load(ctx context.Context) (err error) {
 	}
 	seq, err := d.src.LastChange(ctx)
 	if err != nil {
-		return fmt.Errorf("read the change feed: %w", err)
+		return fmt.Errorf("read change feed: %w", err)
 	}
 	old := d.parts
 	defer func() {
@@ -114,7 +114,7 @@ func (d *Directory) take(r resource.Record) {
 		plans, err = d.plansOf(r, v)
 	}
 	if err != nil {
-		d.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err.Error())
+		d.log.Error("skipping invalid stored record", "kind", r.Kind, "id", r.ID, "error", err.Error())
 		return
 	}
 	d.parts.put(r.Kind, r.ID, v)
@@ -149,10 +149,10 @@ func (d *Directory) Run(ctx context.Context) error {
 			err = d.resync(ctx)
 		}
 		if err != nil && !failing && ctx.Err() == nil {
-			d.log.Warn("the control plane cannot be followed; the last known state stays in force", "error", err.Error())
+			d.log.Warn("cannot read the change feed; serving the last snapshot", "error", err.Error())
 		}
 		if err == nil && failing {
-			d.log.Info("the control plane is followed again")
+			d.log.Info("change feed restored")
 		}
 		failing = err != nil
 	}

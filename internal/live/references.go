@@ -23,11 +23,11 @@ func decodeReference(d *Directory, r resource.Record) (any, error) {
 	}
 	plain, err := d.box.Open(ref.stored.Auth, credential.ReferenceContext(r.ID))
 	if err != nil {
-		return nil, fmt.Errorf("open the sign-in: %w", err)
+		return nil, fmt.Errorf("decrypt sign-in settings: %w", err)
 	}
 	ref.source = credential.SecretSource{RecordID: r.ID, Revision: r.Version, Manager: ref.stored.Manager, Path: ref.stored.Path}
 	if err := json.Unmarshal(plain, &ref.source.Auth); err != nil {
-		return nil, fmt.Errorf("read the sign-in: %w", err)
+		return nil, fmt.Errorf("read sign-in settings: %w", err)
 	}
 	return ref, nil
 }

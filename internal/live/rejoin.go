@@ -22,7 +22,7 @@ func (d *Directory) resync(ctx context.Context) error {
 	if err := d.Load(ctx); err != nil {
 		return err
 	}
-	d.log.Warn("the control plane came back without its last changes, as a replica that took over does; everything was read anew", "change", last.Seq)
+	d.log.Warn("database lost recent changes (failover or restore); reloaded the snapshot", "change", last.Seq)
 	return nil
 }
 
@@ -44,7 +44,7 @@ func (d *Directory) has(ctx context.Context, last resource.Change) (bool, error)
 	}
 	found, err := d.src.Changes(ctx, last.Seq-1, 1)
 	if err != nil {
-		return false, fmt.Errorf("read the change feed: %w", err)
+		return false, fmt.Errorf("read change feed: %w", err)
 	}
 	return len(found) == 1 && found[0].Seq == last.Seq && (last.Kind == "" || found[0] == last), nil
 }

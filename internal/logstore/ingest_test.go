@@ -163,7 +163,7 @@ func TestFailuresNeitherLoseNorDouble(t *testing.T) {
 				if err := stop(); err != nil {
 					t.Error(err)
 				}
-				begun, ended := strings.Count(log.String(), "cannot be written"), strings.Count(log.String(), "is written again")
+				begun, ended := strings.Count(log.String(), "cannot write log store"), strings.Count(log.String(), "log store writes restored")
 				if begun == 0 || begun != ended {
 					t.Errorf("the log tells %d beginnings and %d ends: %s", begun, ended, &log)
 				}

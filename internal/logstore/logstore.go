@@ -176,7 +176,7 @@ func New(j Journal, rows RowStore, files BodyStore, o Options) *Store {
 	o = o.withDefaults()
 	return &Store{
 		o: o, journal: j, rows: rows, files: files, searches: make(chan struct{}, maxSearches),
-		outage: background.NewOutageLog(o.Logger, "log store cannot be written; records wait in the journal", "log store is written again"),
+		outage: background.NewOutageLog(o.Logger, "cannot write log store; records stay in the journal", "log store writes restored"),
 	}
 }
 
@@ -203,9 +203,9 @@ func (s *Store) Find(ctx context.Context, orgID, workspaceID, id string) (record
 	switch {
 	case err == nil || errors.Is(err, bodies.ErrGone) || errors.Is(err, bodies.ErrElsewhere):
 	case errors.Is(err, bodies.ErrDamaged):
-		s.o.Logger.Error("the bodies of a log are damaged", "id", id, "error", err)
+		s.o.Logger.Error("the bodies of this log are damaged", "id", id, "error", err)
 	case errors.Is(err, bodies.ErrUnavailable):
-		return record.Attempt{}, fault.New(fault.Overloaded, "the bodies of this log cannot be read right now: the object store that keeps them does not serve; try again shortly").WithCause(err)
+		return record.Attempt{}, fault.New(fault.Overloaded, "cannot read the bodies of this log: the object store is unavailable; retry shortly").WithCause(err)
 	default:
 		return record.Attempt{}, fmt.Errorf("find log %s: %w", id, err)
 	}

@@ -64,7 +64,7 @@ func (s *Store) Retain(ctx context.Context, r Retention) error {
 	rows := r.Rows.Or(r.Metrics)
 	err := s.retain(ctx, r, rows, &done)
 	if done != (Retained{}) {
-		s.o.Logger.Info("old logs ended", "deleted", done.Deleted, "blanked", done.Blanked, "without_bodies", done.Bodies, "body_files", done.Files, "body_objects", done.Objects)
+		s.o.Logger.Info("expired logs deleted", "deleted", done.Deleted, "blanked", done.Blanked, "without_bodies", done.Bodies, "body_files", done.Files, "body_objects", done.Objects)
 	}
 	if err != nil {
 		return fmt.Errorf("retain logs: %w", err)
@@ -139,7 +139,7 @@ func (s *Store) endFile(ctx context.Context, file uint32, due RetentionCutoffs) 
 		return 0, err
 	}
 	if err := s.files.Scrub(ctx, file, open, retained); errors.Is(err, bodies.ErrPartial) {
-		s.o.Logger.Error("bodies that are due stay in their file until it goes; no row refers to them", "error", err)
+		s.o.Logger.Error("cannot delete expired bodies; they stay until their file is deleted", "error", err)
 	} else if err != nil {
 		return 0, err
 	}

@@ -27,7 +27,7 @@ const (
 // serve, and those that are damaged. It fails with fault.InvalidParameter for a text of no length.
 func (s *Store) Search(ctx context.Context, q record.Query, text string) (record.Found, error) {
 	if text == "" {
-		return record.Found{}, fault.New(fault.InvalidParameter, "there is nothing to search for").WithParam("search")
+		return record.Found{}, fault.New(fault.InvalidParameter, "the search text must not be empty").WithParam("search")
 	}
 	select {
 	case s.searches <- struct{}{}:
@@ -89,7 +89,7 @@ func (r *search) searchRow(ctx context.Context, row *RowWithBody) (done bool, er
 		return true, err
 	default: // damage in one place must not hide all that lies behind it
 		if !errors.Is(err, bodies.ErrElsewhere) && !errors.Is(err, bodies.ErrUnavailable) {
-			r.log.Error("a search cannot read the bodies of a log", "id", row.ID, "error", err)
+			r.log.Error("cannot read bodies during search", "id", row.ID, "error", err)
 		}
 		r.found.Unread++
 		return r.spent(), nil

@@ -102,14 +102,14 @@ func readCustom(dir string, sources map[string]string) error {
 			continue
 		}
 		if _, known := sources[f.Name()]; !known {
-			return fmt.Errorf("%s is no template: there are %s, each as .txt and .html, and frame.html", f.Name(), strings.Join(Templates(), ", "))
+			return fmt.Errorf("%s is not a template; use %s, each as .txt and .html, and frame.html", f.Name(), strings.Join(Templates(), ", "))
 		}
 		info, err := f.Info()
 		if err != nil {
 			return err
 		}
 		if info.Size() > maxTemplate {
-			return fmt.Errorf("%s has more than %d bytes", f.Name(), maxTemplate)
+			return fmt.Errorf("%s exceeds %d bytes", f.Name(), maxTemplate)
 		}
 		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
 		if err != nil {
@@ -125,7 +125,7 @@ const subjectLine = "Subject: "
 // parse makes the two templates of a letter, and tries them.
 func (l *TemplateSet) parse(name string, sources map[string]string) error {
 	if !strings.HasPrefix(sources[name+".txt"], subjectLine) {
-		return fmt.Errorf("%s.txt: the first line is %q and the subject", name, subjectLine)
+		return fmt.Errorf("%s.txt: the first line must begin with %q and the subject", name, subjectLine)
 	}
 	plain, err := text.New(name + ".txt").Option("missingkey=zero").Parse(sources[name+".txt"])
 	if err != nil {
@@ -144,7 +144,7 @@ func (l *TemplateSet) parse(name string, sources map[string]string) error {
 }
 
 // ErrTemplate means that there is no such template.
-var ErrTemplate = errors.New("mail: there is no such template")
+var ErrTemplate = errors.New("mail: unknown template")
 
 // Write makes a letter of a template and its variables. Variables that are not given
 // are empty; in HTML they are escaped.

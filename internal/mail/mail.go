@@ -95,9 +95,9 @@ func (m *Message) StartDelivery(status string, made, now time.Time) string {
 	}
 	switch {
 	case m.Cut > maxCut:
-		return m.fail("the gateway died while it was sent; it may have arrived")
+		return m.fail("the gateway stopped while sending the email; it may have been delivered")
 	case now.Sub(made) > Life:
-		return m.fail("it could not be sent in time")
+		return m.fail("the email was not sent in time")
 	}
 	m.Tries++
 	m.Next = nil

@@ -63,7 +63,7 @@ func (s Switches) Set(t CapabilityType, name string, enabled bool) Switches {
 // Check bounds their number: fault.InvalidParameter.
 func (s Switches) Check() error {
 	if len(s) > maxSwitches {
-		return fault.Newf(fault.InvalidParameter, "at most %d capabilities can be switched off", maxSwitches).WithParam("capabilities")
+		return fault.Newf(fault.InvalidParameter, "must not disable more than %d capabilities", maxSwitches).WithParam("capabilities")
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ var addresses = map[string][]string{
 // "configurations.jwt_validation.jwksUri".
 func CheckConfigurations(config map[string]any) error {
 	if len(config) > maxFields {
-		return refuse("configurations", fmt.Sprintf("there are at most %d fields", maxFields))
+		return refuse("configurations", fmt.Sprintf("must not have more than %d fields", maxFields))
 	}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		check, known := sections[name]
@@ -131,7 +131,7 @@ func validation(v any, path string) error {
 		}
 	}
 	if sources != 1 {
-		return refuse(path, "exactly one of jwksUri, jwks and introspectEndpoint is needed")
+		return refuse(path, "must have exactly one of jwksUri, jwks and introspectEndpoint")
 	}
 	return object(fields{
 		"jwksUri": text, "jwks": anyObject, "introspectEndpoint": text, "introspectContentType": oneOf("application/json", "application/x-www-form-urlencoded"),

@@ -42,9 +42,9 @@ func members(v any, path string) (map[string]any, error) {
 	sent, ok := v.(map[string]any)
 	switch {
 	case !ok:
-		return nil, refuse(path, "the value is an object")
+		return nil, refuse(path, "must be an object")
 	case len(sent) > maxFields:
-		return nil, refuse(path, fmt.Sprintf("there are at most %d members", maxFields))
+		return nil, refuse(path, fmt.Sprintf("must not have more than %d members", maxFields))
 	}
 	return sent, nil
 }
@@ -56,7 +56,7 @@ func anyObject(v any, path string) error {
 
 func text(v any, path string) error {
 	if s, ok := v.(string); !ok || len(s) > maxText {
-		return refuse(path, fmt.Sprintf("the value is a text of at most %d bytes", maxText))
+		return refuse(path, fmt.Sprintf("must be a string of at most %d bytes", maxText))
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func text(v any, path string) error {
 func texts(v any, path string) error {
 	list, ok := v.([]any)
 	if !ok || len(list) > maxEntries {
-		return refuse(path, fmt.Sprintf("the value is a list of at most %d texts", maxEntries))
+		return refuse(path, fmt.Sprintf("must be a list of at most %d strings", maxEntries))
 	}
 	for i, v := range list {
 		if err := text(v, fmt.Sprintf("%s[%d]", path, i)); err != nil {
@@ -77,7 +77,7 @@ func texts(v any, path string) error {
 func oneOf(choices ...string) form {
 	return func(v any, path string) error {
 		if s, ok := v.(string); !ok || !slices.Contains(choices, s) {
-			return refuse(path, "the value is one of "+strings.Join(choices, ", "))
+			return refuse(path, "must be one of "+strings.Join(choices, ", "))
 		}
 		return nil
 	}
@@ -86,7 +86,7 @@ func oneOf(choices ...string) form {
 func integer(low, high float64) form {
 	return func(v any, path string) error {
 		if n, ok := v.(float64); !ok || n != float64(int64(n)) || n < low || n > high {
-			return refuse(path, fmt.Sprintf("the value is a whole number from %.0f to %.0f", low, high))
+			return refuse(path, fmt.Sprintf("must be an integer from %.0f to %.0f", low, high))
 		}
 		return nil
 	}
@@ -103,9 +103,9 @@ func headerName(v any, path string) error {
 	name, ok := v.(string)
 	switch {
 	case !ok || !httpguts.ValidHeaderFieldName(name) || len(name) > 255:
-		return refuse(path, "this is not the name of a header")
+		return refuse(path, "must be a valid header name")
 	case slices.Contains(reservedHeaders, strings.ToLower(name)) || strings.HasPrefix(strings.ToLower(name), "proxy-"):
-		return refuse(path, "the gateway sets this header itself")
+		return refuse(path, "must be omitted; the gateway sets this header")
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func headers(v any, path string) error {
 			return err
 		}
 		if s, ok := sent[name].(string); !ok || len(s) > maxText || !httpguts.ValidHeaderFieldValue(s) {
-			return refuse(path+"."+name, "the value is a text without control characters")
+			return refuse(path+"."+name, "must be a string without control characters")
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func forwarded(v any, path string) error {
 	}
 	sent, ok := v.(map[string]any)
 	if !ok {
-		return refuse(path, "the value is a list of header names, or an object with mode and headers")
+		return refuse(path, "must be a list of header names, or an object with mode and headers")
 	}
 	if err := required("mode", object(fields{"mode": oneOf("allowlist", "all-except")}))(v, path); err != nil {
 		return err
@@ -171,7 +171,7 @@ func forwarded(v any, path string) error {
 	path += ".headers"
 	list, ok := orEmpty(sent["headers"]).([]any)
 	if !ok {
-		return refuse(path, "the value is a list")
+		return refuse(path, "must be a list")
 	}
 	each := forwardedOne
 	if sent["mode"] == "all-except" { // a plain name is not forwarded, whatever it is
@@ -187,7 +187,7 @@ func forwarded(v any, path string) error {
 
 func forwardedList(list []any, path string, each form) error {
 	if len(list) > maxEntries {
-		return refuse(path, fmt.Sprintf("there are at most %d headers", maxEntries))
+		return refuse(path, fmt.Sprintf("must not have more than %d headers", maxEntries))
 	}
 	for i, entry := range list {
 		if err := each(entry, fmt.Sprintf("%s[%d]", path, i)); err != nil {
@@ -218,7 +218,7 @@ func forwardedOne(v any, path string) error {
 		return err
 	}
 	if name, _ := v.(string); slices.Contains(neverForwarded, strings.ToLower(name)) {
-		return refuse(path, "this header is never forwarded")
+		return refuse(path, "must be omitted; the gateway never forwards this header")
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func authorizationParams(v any, path string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if slices.Contains(reservedParams, name) {
-			return refuse(path+"."+name, "the gateway sets this parameter itself")
+			return refuse(path+"."+name, "must be omitted; the gateway sets this parameter")
 		}
 		if err := text(sent[name], path+"."+name); err != nil {
 			return err

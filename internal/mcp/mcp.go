@@ -64,11 +64,11 @@ func IntegrationContext(recordID string) string { return IntegrationKind + "/" +
 func (integration *Integration) Validate() error {
 	switch {
 	case !slices.Contains([]AuthType{AuthNone, AuthHeaders, AuthOAuth, AuthClientCredentials}, integration.AuthType):
-		return fault.New(fault.InvalidParameter, "the value is none, headers, oauth_auto or oauth_client_credentials").WithParam("auth_type")
+		return fault.New(fault.InvalidParameter, "must be none, headers, oauth_auto or oauth_client_credentials").WithParam("auth_type")
 	case integration.Transport != HTTP && integration.Transport != SSE:
-		return fault.New(fault.InvalidParameter, "the value is http or sse").WithParam("transport")
+		return fault.New(fault.InvalidParameter, "must be http or sse").WithParam("transport")
 	case integration.URL == "":
-		return fault.New(fault.InvalidParameter, "the address of the server is required").WithParam("url")
+		return fault.New(fault.InvalidParameter, "is required").WithParam("url")
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func (l *Lists) add(s Source, now time.Time) *entry {
 	if len(l.known) >= MaxLists && !l.dropIdle(now) {
 		if !l.full {
 			l.full = true
-			l.set.Log.Warn("model list cache is full; models of further providers are not offered", "max_lists", MaxLists, "provider", "@"+s.Provider)
+			l.set.Log.Warn("model list cache is full; models of additional providers are not listed", "max_lists", MaxLists, "provider", "@"+s.Provider)
 		}
 		return nil
 	}

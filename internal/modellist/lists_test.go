@@ -225,7 +225,7 @@ func TestNames_LastListStaysWhileTheProviderIsDown(t *testing.T) {
 		synctest.Wait()
 		c.expectList(t, "back without models", source("a"))
 		text := c.log.String()
-		if strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, `msg="cannot read the model list of a provider; its last list stays" provider=@a workspace=w models=1 error="connection refused"`) {
+		if strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, `msg="cannot read the model list of a provider; using the previous list" provider=@a workspace=w models=1 error="connection refused"`) {
 			t.Error(text)
 		}
 		if strings.Count(text, "level=INFO") != 1 || !strings.Contains(text, `msg="model list of a provider restored" provider=@a`) {

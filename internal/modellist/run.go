@@ -54,7 +54,7 @@ func (l *Lists) refresh(ctx context.Context, e *entry) {
 	attrs := []any{"provider", "@" + source.Provider, "workspace", source.Workspace, "models", models}
 	switch {
 	case failed:
-		l.set.Log.Warn("cannot read the model list of a provider; its last list stays", append(attrs, "error", err.Error())...)
+		l.set.Log.Warn("cannot read the model list of a provider; using the previous list", append(attrs, "error", err.Error())...)
 	case restored:
 		l.set.Log.Info("model list of a provider restored", attrs...)
 	}

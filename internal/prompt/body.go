@@ -25,7 +25,7 @@ func ReadCall(raw []byte) (*Call, error) {
 		switch name, _ := splice.Unquote(key); name {
 		case "variables":
 			if !bytes.HasPrefix(val, []byte("{")) {
-				return nil, fault.New(fault.InvalidParameter, "variables is an object of the values by name; send {} when the prompt has none").WithParam("variables")
+				return nil, fault.New(fault.InvalidParameter, "variables must be an object of values by name; send {} if the prompt has none").WithParam("variables")
 			}
 			c.Variables = val
 		case "hyperparameters":
@@ -54,7 +54,7 @@ func ReadCall(raw []byte) (*Call, error) {
 // NeedVariables fails for a call that brings no variables.
 func (c *Call) NeedVariables() error {
 	if c.Variables == nil {
-		return fault.New(fault.InvalidParameter, "variables is missing; send {} when the prompt has none").WithParam("variables")
+		return fault.New(fault.InvalidParameter, "variables is required; send {} if the prompt has none").WithParam("variables")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (c *Compiled) messages(variables []byte, source Source) ([]byte, error) {
 	}
 	raw := bytes.TrimSpace(withoutTrailing(r.out.b))
 	if !areObjects(raw) {
-		return nil, invalid("the raw template comes to no JSON array of messages: %s", noMessages(raw)).WithParam("string")
+		return nil, invalid("the rendered template is not a JSON array of messages: %s", noMessages(raw)).WithParam("string")
 	}
 	return raw, nil
 }
@@ -134,7 +134,7 @@ func noMessages(raw []byte) string {
 	if err := json.Unmarshal(raw, new([]map[string]any)); err != nil {
 		return err.Error()
 	}
-	return "it has a null, or is nested too deep"
+	return "it contains null, or is nested too deeply"
 }
 
 // areObjects reports whether raw is a JSON list of objects.

@@ -38,7 +38,7 @@ func (f *fields) set(name string, raw []byte) {
 // there are too many.
 func (f *fields) add(name string, raw []byte, object string) error {
 	if f.set(name, raw); len(*f) > MaxFields {
-		return invalid("there are more than %d fields", MaxFields).WithParam(object)
+		return invalid("must not have more than %d fields", MaxFields).WithParam(object)
 	}
 	return nil
 }

@@ -39,11 +39,11 @@ var (
 func (l *Label) Validate() error {
 	switch {
 	case l.Name == "" || !labelForm.MatchString(l.Name):
-		return fault.New(fault.InvalidParameter, "a label has letters, digits, - and _, and at most one other character, but no @ and no space").WithParam("name")
+		return fault.New(fault.InvalidParameter, "must consist of letters, digits, - and _, plus at most one other character except @ and space").WithParam("name")
 	case l.Name == Latest || l.Name == Default || digits(l.Name):
-		return fault.New(fault.InvalidParameter, "latest, default and numbers name versions without a label; choose another name").WithParam("name")
+		return fault.New(fault.InvalidParameter, "must not be latest, default or a number, which select versions without a label").WithParam("name")
 	case l.Color != "" && !colorForm.MatchString(l.Color):
-		return fault.New(fault.InvalidParameter, "a colour is written #RRGGBB").WithParam("color_code")
+		return fault.New(fault.InvalidParameter, "must be a colour of the form #RRGGBB").WithParam("color_code")
 	}
 	return nil
 }

@@ -99,9 +99,9 @@ func (p *parser) upTo(t tag, nodes []node) []node {
 
 func (p *parser) unexpectedEnd(t tag, open string) error {
 	if open == "" {
-		return p.wrong(t.start, "{{/%s}} ends a section that was not begun", clip(t.body))
+		return p.wrong(t.start, "{{/%s}} closes a section that was not opened", clip(t.body))
 	}
-	return p.wrong(t.start, "the section {{#%s}} is ended by {{/%s}}", open, clip(t.body))
+	return p.wrong(t.start, "the section {{#%s}} is closed by {{/%s}}", open, clip(t.body))
 }
 
 func (p *parser) section(t tag, depth int) (node, error) {
@@ -147,7 +147,7 @@ func (p *parser) partial(t tag) (n node, err error) {
 		return n, p.wrong(t.start, "the version of a partial is longer than %d bytes", MaxNameBytes)
 	}
 	if dated && version != Latest && !digits(version) {
-		return n, p.wrong(t.start, "{{>%s}} names no version; behind @ stands a number or latest", clip(t.body))
+		return n, p.wrong(t.start, "{{>%s}} does not name a version; write a number or latest after @", clip(t.body))
 	}
 	n = node{kind: partial, ref: PartialRef{slug, version}}
 	if !slices.Contains(p.partials, n.ref) {
@@ -159,7 +159,7 @@ func (p *parser) partial(t tag) (n node, err error) {
 func (p *parser) name(t tag, s string) (name, error) {
 	switch {
 	case s == "":
-		return name{}, p.wrong(t.start, "there is a tag without a name")
+		return name{}, p.wrong(t.start, "a tag does not have a name")
 	case len(s) > MaxNameBytes:
 		return name{}, p.wrong(t.start, "a name is longer than %d bytes", MaxNameBytes)
 	case s == "." || !strings.Contains(s, "."):

@@ -29,7 +29,7 @@ type VersionHistory struct {
 // MaxVersions.
 func (l *VersionHistory) Advance(id string) error {
 	if l.Newest >= MaxVersions {
-		return fault.Newf(fault.InvalidRequest, "there are %d versions, which is the most; go on with a new one", MaxVersions)
+		return fault.Newf(fault.InvalidRequest, "the maximum of %d versions is reached; create a new prompt", MaxVersions)
 	}
 	l.Newest, l.NewestID = l.Newest+1, id
 	if l.Newest == 1 {
@@ -80,7 +80,7 @@ func (p *Prompt) Validate() error { return checkName(p.Name) }
 
 func checkName(name string) error {
 	if strings.TrimSpace(name) == "" {
-		return fault.New(fault.InvalidParameter, "the name is empty").WithParam("name")
+		return fault.New(fault.InvalidParameter, "is required").WithParam("name")
 	}
 	return nil
 }

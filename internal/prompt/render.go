@@ -53,7 +53,7 @@ func (t *Template) Render(variables []byte, source Source) (string, error) {
 
 func (r *renderer) step() error {
 	if r.steps++; r.steps > MaxSteps {
-		return invalid("the prompt takes more than %d steps to fill in; use shorter lists", MaxSteps).WithParam("variables")
+		return invalid("rendering the prompt takes more than %d steps; use shorter lists", MaxSteps).WithParam("variables")
 	}
 	return nil
 }
@@ -228,5 +228,5 @@ func (r *renderer) include(name string, key any, t *Template) error {
 
 // UnknownPartial is what is said of a tag that names no partial of the workspace.
 func UnknownPartial(ref PartialRef) error {
-	return invalid("there is no partial {{>%s}} in the workspace", clip(ref.String())).WithParam("string")
+	return invalid("the workspace does not have the partial {{>%s}}", clip(ref.String())).WithParam("string")
 }

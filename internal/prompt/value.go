@@ -29,7 +29,7 @@ func variablesOf(raw []byte) (*value, error) {
 		raw = []byte("{}")
 	}
 	if raw[0] != '{' {
-		return nil, fault.New(fault.InvalidParameter, "variables is an object of the values by name; send {} when the prompt has none").WithParam("variables")
+		return nil, fault.New(fault.InvalidParameter, "variables must be an object of values by name; send {} if the prompt has none").WithParam("variables")
 	}
 	return &value{raw: raw}, nil
 }

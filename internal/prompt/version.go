@@ -126,7 +126,7 @@ func (v *Version) chat() (bool, error) {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(text, &elements); err != nil {
 		if kind == "chat" {
-			return false, invalid("the template is no JSON array of messages: %s", err).WithParam("string")
+			return false, invalid("the template is not a JSON array of messages: %s", err).WithParam("string")
 		}
 		return false, nil
 	}

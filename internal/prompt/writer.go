@@ -36,7 +36,7 @@ func (w *writer) escape(s string) error {
 
 func (w *writer) put(s string) error {
 	if w.spent+len(w.b)+len(s) > MaxOutputBytes {
-		return invalid("the prompt is longer than %d bytes when it is filled in", MaxOutputBytes).WithParam("variables")
+		return invalid("the rendered prompt exceeds %d bytes", MaxOutputBytes).WithParam("variables")
 	}
 	w.b = append(w.b, s...)
 	if w.raw {

@@ -27,7 +27,7 @@ func (c class) host() bool { return c == classLabel || c == classDomain }
 // classes says for each class what it accepts, in words for the caller.
 var classes = map[class]string{
 	classLabel:   "letters, digits and inner dashes, at most 63",
-	classDomain:  "letters, digits, dashes and underscores in parts joined by dots",
+	classDomain:  "letters, digits, dashes and underscores, with parts separated by dots",
 	classURL:     "an http or https URL without user, query and fragment",
 	classSegment: "letters, digits, dots, dashes, underscores and tildes, at most 128",
 	classObject:  "a JSON object",

@@ -63,19 +63,19 @@ func (s *Spec) Deploys() bool {
 func (s *Spec) check() error {
 	switch {
 	case s.ID == "" || s.Name == "":
-		return errors.New("id and name are needed")
+		return errors.New("id and name are required")
 	case !dated(s.Source):
-		return errors.New("source is needed, with a date such as 2026-11-20")
+		return errors.New("source is required, with a date such as 2026-11-20")
 	case s.Dialect == "":
-		return errors.New("dialect is needed")
+		return errors.New("dialect is required")
 	case s.BaseURL == "":
-		return errors.New("base_url is needed")
+		return errors.New("base_url is required")
 	case !slices.Contains([]string{"header", "query", "none", "aws", "azure", "gcp", "oci"}, s.Auth.Scheme):
-		return fmt.Errorf("auth scheme %q is not known", s.Auth.Scheme)
+		return fmt.Errorf("unknown auth scheme %q", s.Auth.Scheme)
 	case s.Auth.Token != nil && (s.Auth.Scheme != "header" || s.Auth.Token.Prefix == "" || s.Auth.Token.Header == "" || !strings.Contains(s.Auth.Token.Format, "{key}")):
-		return errors.New("auth token needs scheme header, a prefix, a header and a format with {key}")
+		return errors.New("auth token requires scheme header, a prefix, a header and a format with {key}")
 	case !slices.Contains([]string{"sse", "sse-crlf", "sse-lf", "json-array", "ndjson", "aws-eventstream", "text", "none"}, s.Stream.Framing):
-		return fmt.Errorf("stream framing %q is not known", s.Stream.Framing)
+		return fmt.Errorf("unknown stream framing %q", s.Stream.Framing)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (s *Spec) compileFields() error {
 	for i := range s.Fields {
 		f := &s.Fields[i]
 		if _, ok := classes[class(f.Class)]; !ok {
-			return fmt.Errorf("field %s: class %q is not known", f.Name, f.Class)
+			return fmt.Errorf("field %s: unknown class %q", f.Name, f.Class)
 		}
 		if f.Headers == nil && f.Name != Key {
 			f.Headers = []string{"x-gateway-" + strings.ReplaceAll(f.Name, "_", "-")}
@@ -109,7 +109,7 @@ func (s *Spec) compileFields() error {
 		}
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			if _, taken := s.fields[name]; taken || reserved(name) {
-				return fmt.Errorf("field name %q is taken", name)
+				return fmt.Errorf("field name %q is already used", name)
 			}
 			s.fields[name] = i
 		}
@@ -155,7 +155,7 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 	}
 	for name, e := range all {
 		if !names[name] {
-			return sh, fmt.Errorf("endpoint %q is not known", name)
+			return sh, fmt.Errorf("unknown endpoint %q", name)
 		}
 		c := *e
 		c.Dialect = cmp.Or(c.Dialect, v.Dialect, s.Dialect)
@@ -164,14 +164,14 @@ func (s *Spec) shape(v *Variant) (shape, error) {
 		}
 		c.Error = cmp.Or(c.Error, s.Error)
 		if !slices.Contains([]string{"", "content", "reasoning_content", "reasoning_details"}, c.Params.ReasoningField) {
-			return sh, fmt.Errorf("endpoint %s: thoughts have no place %q", name, c.Params.ReasoningField)
+			return sh, fmt.Errorf("endpoint %s: unknown params.thoughts value %q", name, c.Params.ReasoningField)
 		}
 		if c.Params.CallIDs < 0 || c.Params.CallIDs > 32 {
-			return sh, fmt.Errorf("endpoint %s: call_ids is %d, not 0 to 32", name, c.Params.CallIDs)
+			return sh, fmt.Errorf("endpoint %s: call_ids is %d, but must be between 0 and 32", name, c.Params.CallIDs)
 		}
 		for _, field := range c.Without {
 			if _, ok := s.fields[field]; !ok {
-				return sh, fmt.Errorf("endpoint %s: there is no field %q to go without", name, field)
+				return sh, fmt.Errorf("endpoint %s: unknown field %q in without", name, field)
 			}
 		}
 		r, err := s.route(&c, bases, query)
@@ -203,7 +203,7 @@ func (sh shape) takesModel() bool {
 func (sh *shape) setDefaults(headers map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if name != strings.ToLower(name) || !wire.ValidName(name) || !wire.ValidValue(headers[name]) {
-			return fmt.Errorf("header %q is not one in lower case", name)
+			return fmt.Errorf("header %q must be lower case", name)
 		}
 		sh.defaults.Add(name, headers[name])
 	}

@@ -27,11 +27,11 @@ func (s *Spec) compileDerived() error {
 		_, taken := s.fields[name]
 		switch _, known := s.fields[d.From]; {
 		case taken || reserved(name):
-			return fmt.Errorf("derived %q: the name is taken", name)
+			return fmt.Errorf("derived %q: the name is already used", name)
 		case !known:
 			return fmt.Errorf("derived %q: field %q is not declared", name, d.From)
 		case (d.Member == "") == (len(d.Values) == 0):
-			return fmt.Errorf("derived %q: either a member or words are needed", name)
+			return fmt.Errorf("derived %q: set either member or words", name)
 		}
 		t, err := s.template(d.Else)
 		if err != nil {
@@ -43,7 +43,7 @@ func (s *Spec) compileDerived() error {
 			}
 		}
 		if len(t) == 0 {
-			return errors.New("derived placeholders need an else")
+			return errors.New("derived placeholders require an else")
 		}
 		d.rest = t
 	}

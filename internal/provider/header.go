@@ -20,7 +20,7 @@ func (q *query) header(e *Endpoint) (wire.Header, error) {
 			continue
 		}
 		if !wire.ValidValue(v) {
-			return nil, invalid(f.Name, "%s has control characters", f.Name)
+			return nil, invalid(f.Name, "%s must not contain control characters", f.Name)
 		}
 		h = append(h, wire.Field{Name: f.Upstream, Value: v})
 	}
@@ -68,7 +68,7 @@ func appendCustom(h wire.Header, doc string) (wire.Header, error) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		low, v := strings.ToLower(name), m[name]
 		if !wire.ValidName(name) || !wire.ValidValue(v) || framing(low) || strings.HasPrefix(low, "x-gateway-") {
-			return nil, invalid(customHeaders, "custom_headers has a header that cannot be set: %q", low)
+			return nil, invalid(customHeaders, "custom_headers must not set the header %q", low)
 		}
 		h = append(h, wire.Field{Name: low, Value: v})
 	}

@@ -52,7 +52,7 @@ func (p *Plan) CheckIdentityHost(v Values, takes func(url string) bool) error {
 	if url := p.Scheme + "://" + p.Host; p.Auth.Scheme == "azure" && servesModels(url) || takes(url) {
 		return nil
 	}
-	return fault.Newf(fault.AddressRefused, "%s %q sends the identity of the gateway itself: the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).WithParam(p.Named)
+	return fault.Newf(fault.AddressRefused, "%s %q receives the identity of the gateway; the operator must list its host and port in STORED_KEY_HOSTS", field, v[field]).WithParam(p.Named)
 }
 
 // servesModels reports whether a URL lies where Azure serves models and nobody else anything.

@@ -41,15 +41,15 @@ func (q *query) missing(name string) error {
 	id := q.spec.ID
 	switch name {
 	case argModel:
-		return invalid("model", "%s needs a model: set \"model\" in the body", id)
+		return invalid("model", "%s requires a model; set \"model\" in the body", id)
 	case argUser:
-		return invalid("user", "%s needs the tenant in the body field \"user\"", id)
+		return invalid("user", "%s requires the tenant in the body field \"user\"", id)
 	case argID:
-		return fault.New(fault.InvalidRequest, "the path names no id")
+		return fault.New(fault.InvalidRequest, "the path must contain an id")
 	case customHost:
-		return invalid("x-gateway-custom-host", "%s has no public address: send x-gateway-custom-host or store custom_host with the provider", id)
+		return invalid("x-gateway-custom-host", "%s has no public address; send x-gateway-custom-host or save custom_host with the provider", id)
 	case Key:
-		return invalid("authorization", "%s needs a key: send Authorization: Bearer <provider key>, or name a stored provider with x-gateway-provider: @<slug>", id)
+		return invalid("authorization", "%s requires a key; send Authorization: Bearer <provider key>, or select a saved provider with x-gateway-provider: @<slug>", id)
 	case argDeployment:
 		name = fieldDeployment
 	}
@@ -58,7 +58,7 @@ func (q *query) missing(name string) error {
 	}
 	if i, ok := q.spec.fields[name]; ok && len(q.spec.Fields[i].Headers) > 0 {
 		h := q.spec.Fields[i].Headers[0]
-		return invalid(h, "%s needs %s: send %s, set %s in the target, or store it with the provider", id, name, h, name)
+		return invalid(h, "%s requires %s; send %s, set %s in the target, or save it with the provider", id, name, h, name)
 	}
-	return invalid(name, "%s needs %s", id, name)
+	return invalid(name, "%s requires %s", id, name)
 }

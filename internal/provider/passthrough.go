@@ -14,13 +14,13 @@ func (q *query) checkRest(p *Plan) error {
 		rest = rest[len(p.Endpoint.Strip):]
 	}
 	if rest != "" && rest[0] != '/' || strings.HasPrefix(rest, "//") || !safePath(rest) {
-		return fault.New(fault.InvalidRequest, "the path is not one below the provider's base")
+		return fault.New(fault.InvalidRequest, "the path must be below the provider's base URL")
 	}
 	q.call.Path = rest
 	if host, path, ok := q.hostInPath(rest); ok {
 		name, _, _ := strings.Cut(host, ".")
 		if resource := q.value(fieldResource); resource != "" && !strings.EqualFold(resource, name) {
-			return invalid(fieldResource, "the path names another resource than the credential's")
+			return invalid(fieldResource, "the path must contain the resource of the credential")
 		}
 		q.inPath, q.call.Path = host, path
 	}

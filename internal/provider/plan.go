@@ -100,7 +100,7 @@ func (q *query) endpoint(sh *shape) (*Endpoint, error) {
 		e = sh.endpoints[llm.Proxy]
 	}
 	if parent := parts[q.call.Path]; parent != "" && name == llm.Proxy && q.spec.Dialect != Through && sh.endpoints[parent] == nil {
-		return nil, fault.Newf(fault.NotSupported, "/v1%s is not supported by %s, which has no %s of its own", q.call.Path, q.spec.ID, parent)
+		return nil, fault.Newf(fault.NotSupported, "/v1%s is not supported by %s, which has no native %s", q.call.Path, q.spec.ID, parent)
 	}
 	if e == nil {
 		return nil, fault.Newf(fault.NotSupported, "%s is not supported by %s", name, q.spec.ID)
@@ -139,7 +139,7 @@ func (q *query) bodyModel(sh *shape) string {
 func (q *query) address(p *Plan) error {
 	r := p.Endpoint.route
 	if !safeQuery(q.call.RawQuery) {
-		return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
+		return fault.New(fault.InvalidRequest, "the query contains characters that must be escaped")
 	}
 	if p.Endpoint.OwnQuery {
 		q.call.RawQuery = ""
@@ -179,13 +179,13 @@ func (p *Plan) Reroute(path, query string) error {
 	old, params, _ := strings.Cut(p.Target, "?")
 	if path != "" {
 		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || !safePath(path) {
-			return fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+			return fault.New(fault.InvalidRequest, "the path must not contain elements that leave the provider's base URL")
 		}
 		old = p.Base + path
 	}
 	if query != "" {
 		if !safeQuery(query) {
-			return fault.New(fault.InvalidRequest, "the query has characters that must be escaped")
+			return fault.New(fault.InvalidRequest, "the query contains characters that must be escaped")
 		}
 		if params != "" {
 			params += "&"
@@ -223,7 +223,7 @@ func (q *query) base(p *Plan) (base, error) {
 	text, _ := r.base.raw(q.value)
 	addr, ok := parseBase(text)
 	if !ok {
-		return base{}, fault.Newf(fault.InvalidRequest, "the address of %s cannot be made from the given fields", q.spec.ID)
+		return base{}, fault.Newf(fault.InvalidRequest, "cannot build the address of %s from the given fields", q.spec.ID)
 	}
 	p.Named = r.named
 	return addr, nil
@@ -248,7 +248,7 @@ func (q *query) path(p *Plan, prefix string) (string, error) {
 		path = "/"
 	}
 	if !safePath(path) || strings.HasPrefix(path, "//") {
-		outside := fault.New(fault.InvalidRequest, "the path has an element that would leave the provider's base")
+		outside := fault.New(fault.InvalidRequest, "the path must not contain elements that leave the provider's base URL")
 		if q.model != "" && !safePath("/"+q.model) && p.Endpoint.Dialect != Through {
 			return "", outside.WithParam(argModel)
 		}

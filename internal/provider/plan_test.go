@@ -123,12 +123,12 @@ func TestPlanRefuses(t *testing.T) {
 		{"no version", "azure-openai", chat, azureValues(provider.Values{"azure_api_version": ""}), fault.InvalidRequest, "x-gateway-azure-api-version", "azure_api_version"},
 		{"no secret in mode entra", "azure-openai", chat, azureValues(provider.Values{"azure_auth_mode": "entra", "azure_entra_tenant_id": "t", "azure_entra_client_id": "c"}), fault.InvalidRequest, "x-gateway-azure-entra-client-secret", "azure_entra_client_secret"},
 		{"no AWS key", "sagemaker", provider.Call{Endpoint: llm.Proxy, Method: "POST", Path: "/endpoints/e/invocations"}, nil, fault.InvalidRequest, "x-gateway-aws-access-key-id", "aws_access_key_id"},
-		{"no model", "huggingface", provider.Call{Endpoint: llm.ChatComplete, Method: "POST"}, provider.Values{"key": "k"}, fault.InvalidRequest, "model", "needs a model"},
+		{"no model", "huggingface", provider.Call{Endpoint: llm.ChatComplete, Method: "POST"}, provider.Values{"key": "k"}, fault.InvalidRequest, "model", "requires a model"},
 		{"model that leaves the path", "vertex-ai", provider.Call{Endpoint: llm.ChatComplete, Method: "POST", Model: "../../x"}, provider.Values{"key": "k", "vertex_project_id": "p", "vertex_region": "us-central1"}, fault.InvalidRequest, "model", "leave"},
 		{"no tenant", "predibase", chat, provider.Values{"key": "k"}, fault.InvalidRequest, "user", "tenant"},
 		{"value that is none of the allowed", "azure-openai", chat, azureValues(provider.Values{"azure_auth_mode": "magic"}), fault.InvalidRequest, "azure_auth_mode", "one of"},
 		{"control character for a header", "openai", chat, provider.Values{"key": "k", "openai_project": "a\r\nhost: evil"}, fault.InvalidRequest, "openai_project", "control"},
-		{"other resource in the path", "azure-openai", provider.Call{Endpoint: llm.Proxy, Method: "POST", Path: "/evil.openai.azure.com/openai/x"}, azureValues(nil), fault.InvalidRequest, "azure_resource_name", "another resource"},
+		{"other resource in the path", "azure-openai", provider.Call{Endpoint: llm.Proxy, Method: "POST", Path: "/evil.openai.azure.com/openai/x"}, azureValues(nil), fault.InvalidRequest, "azure_resource_name", "resource of the credential"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type route struct {
 func (s *Spec) route(e *Endpoint, bases map[string]string, query map[string]string) (*route, error) {
 	from, ok := bases[e.Base]
 	if !ok {
-		return nil, fmt.Errorf("base %q is not declared", e.Base)
+		return nil, fmt.Errorf("unknown base %q", e.Base)
 	}
 	r := &route{}
 	var err error
@@ -45,7 +45,7 @@ func (s *Spec) route(e *Endpoint, bases map[string]string, query map[string]stri
 		return nil, err
 	}
 	if !strings.HasPrefix(e.Path, "/") && !strings.HasPrefix(e.Path, "{rest}") {
-		return nil, fmt.Errorf("path %q does not begin with a slash", e.Path)
+		return nil, fmt.Errorf("path %q must begin with a slash", e.Path)
 	}
 	if r.query, err = s.params(overlay(query, e.Query)); err != nil {
 		return nil, err
@@ -88,14 +88,14 @@ func (s *Spec) checkHost(r *route) error {
 		switch _, rest, inHost := strings.Cut(text, "://"); {
 		case s.Derived[p.name] != nil:
 			if inHost && !strings.Contains(rest, "/") && !s.Derived[p.name].host(s) {
-				return fmt.Errorf("%s, which is derived, stands in a host without a strict class", p.name)
+				return fmt.Errorf("%s, which is derived, is part of a host without a strict class", p.name)
 			}
 		case c == classURL && text == "":
 			r.named = p.name
 		case inHost && !strings.Contains(rest, "/") && !c.host():
-			return fmt.Errorf("field %s stands in a host without a strict class", p.name)
+			return fmt.Errorf("field %s is part of a host without a strict class", p.name)
 		case c != classSegment && !c.host():
-			return fmt.Errorf("field %s stands in a base without a strict class", p.name)
+			return fmt.Errorf("field %s is part of a base without a strict class", p.name)
 		}
 	}
 	text, static := r.base.static()
@@ -104,7 +104,7 @@ func (s *Spec) checkHost(r *route) error {
 	}
 	at, ok := parseBase(text)
 	if !ok || at.scheme != "https" && !strings.HasPrefix(at.host, "localhost:") { // servers of one's own have no certificate
-		return fmt.Errorf("base %q is not an https URL", text)
+		return fmt.Errorf("base %q must be an https URL", text)
 	}
 	r.fixedBase = at
 	path, fixed := r.path.static()
@@ -154,7 +154,7 @@ func (s *Spec) template(text string) (template, error) {
 			continue
 		}
 		if i, ok := s.fields[p.name]; !ok || s.Fields[i].Name != p.name {
-			return nil, fmt.Errorf("placeholder {%s} is not declared", p.name)
+			return nil, fmt.Errorf("unknown placeholder {%s}", p.name)
 		}
 	}
 	return t, nil

@@ -96,7 +96,7 @@ func checkField(t *testing.T, f provider.Field) {
 	}
 	for _, h := range f.Headers {
 		if h != strings.ToLower(h) || !wire.ValidName(h) {
-			t.Errorf("field %s: header %q is not one in lower case", f.Name, h)
+			t.Errorf("field %s: header %q must be lower case", f.Name, h)
 		}
 	}
 	if f.Default != "" && len(f.Values) > 0 && !slices.Contains(f.Values, f.Default) {
@@ -118,7 +118,7 @@ func TestLoadIsStrict(t *testing.T) {
 		{"good", "", "", ""},
 		{"unknown field", `"id"`, `"idd": 1, "id"`, "unknown field"},
 		{"unknown field of an endpoint", `"/chat"`, `{"path": "/chat", "pth": 1}`, "unknown field"},
-		{"two values", `"/chat"}}`, `"/chat"}} {}`, "more than one"},
+		{"two values", `"/chat"}}`, `"/chat"}} {}`, "second JSON value"},
 		{"source without a date", `page, 2026-11-20`, `page`, "date"},
 		{"unknown endpoint", `"chatComplete"`, `"chat"`, `endpoint "chat"`},
 		{"unknown class", `"label"`, `"zone"`, "class"},
@@ -133,10 +133,10 @@ func TestLoadIsStrict(t *testing.T) {
 		{"plain http", `https://api`, `http://api`, "https"},
 		{"loose field in the host", `https://api.x.com`, `https://{key}.x.com`, "strict class"},
 		{"unknown base", `"/chat"`, `{"path": "/chat", "base": "other"}`, "base"},
-		{"field named twice", `"zone", "class"`, `"key", "class"`, "taken"},
-		{"field with a reserved name", `"zone", "class"`, `"model", "class"`, "taken"},
+		{"field named twice", `"zone", "class"`, `"key", "class"`, "already used"},
+		{"field with a reserved name", `"zone", "class"`, `"model", "class"`, "already used"},
 		{"header in upper case", `"endpoints"`, `"headers": {"X-A": "b"}, "endpoints"`, "lower case"},
-		{"id unlike the file", `"id": "x"`, `"id": "y"`, "file's name"},
+		{"id unlike the file", `"id": "x"`, `"id": "y"`, "must match the file name"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func load(files fs.FS) (*Table, error) {
 		}
 		s, err := parse(raw)
 		if err == nil && p != "specs/"+s.ID+".json" {
-			err = fmt.Errorf("id %q does not match the file's name", s.ID)
+			err = fmt.Errorf("id %q must match the file name", s.ID)
 		}
 		if err == nil {
 			err = t.add(s)
@@ -54,7 +54,7 @@ func load(files fs.FS) (*Table, error) {
 func (t *Table) add(s *Spec) error {
 	for _, name := range append([]string{s.ID}, s.Aliases...) {
 		if other, taken := t.names[name]; taken {
-			return fmt.Errorf("the name %q belongs to %s", name, other.ID)
+			return fmt.Errorf("the name %q is already used by %s", name, other.ID)
 		}
 		t.names[name] = s
 	}
@@ -93,7 +93,7 @@ func parse(raw []byte) (*Spec, error) {
 		return nil, err
 	}
 	if s.Pricing != "" && s.Pricing != pricingFree {
-		return nil, fmt.Errorf("pricing is %q; it is free, or left out", s.Pricing)
+		return nil, fmt.Errorf("pricing is %q, but must be free or absent", s.Pricing)
 	}
 	if s.Platform != "" && s.Platform != PlatformOpenAI {
 		return nil, fmt.Errorf("platform is %q; it must be %s or absent", s.Platform, PlatformOpenAI)
@@ -124,7 +124,7 @@ func strict(raw []byte, into any) error {
 		return err
 	}
 	if d.More() {
-		return fmt.Errorf("more than one JSON value")
+		return fmt.Errorf("unexpected second JSON value")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func Counted(units int64) int64 { return min(max(units, -MaxCallUnits), MaxCallU
 // maxDigits bounds the text of an amount.
 const maxDigits = 40
 
-var errAmount = errors.New("a number of at most 9000000000000, with at most 6 decimals")
+var errAmount = errors.New("must be a number up to 9000000000000, with at most 6 decimals")
 
 // UnmarshalJSON takes a JSON number, exactly; what does not fit is an error.
 func (a *Amount) UnmarshalJSON(b []byte) error {

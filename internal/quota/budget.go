@@ -105,28 +105,28 @@ func (b *Budget) validate(path string, r Rules) error {
 		b.Measure, b.ImpliedType = Cost, true
 	case b.Measure == Calls && r.Calls, b.Measure == Cost, b.Measure == TokenCount:
 	default:
-		return bad("type", "the value is cost or tokens")
+		return bad("type", "must be cost or tokens")
 	}
 	switch b.Mode {
 	case Strict:
 		b.Mode = ""
 	case "", Lenient:
 	default:
-		return bad("mode", "the value is strict or soft")
+		return bad("mode", "must be strict or soft")
 	}
 	switch {
 	case b.CreditLimit < minLimit:
-		return bad("credit_limit", "the value is at least "+minLimit.String())
+		return bad("credit_limit", "must be at least "+minLimit.String())
 	case b.Measure == Cost && b.CreditLimit > MaxCost:
-		return bad("credit_limit", "the value is at most "+MaxCost.String())
+		return bad("credit_limit", "must be at most "+MaxCost.String())
 	case b.Measure != Cost && b.CreditLimit%One != 0:
-		return bad("credit_limit", "the value is a whole number of "+string(b.Measure))
+		return bad("credit_limit", "must be a whole number of "+string(b.Measure))
 	case b.Measure != Cost && b.AlertThreshold != nil && *b.AlertThreshold%One != 0:
-		return bad("alert_threshold", "the value is a whole number of "+string(b.Measure))
+		return bad("alert_threshold", "must be a whole number of "+string(b.Measure))
 	case b.AlertThreshold != nil && *b.AlertThreshold < One:
-		return bad("alert_threshold", "the value is at least 1; leave it out for no alert")
+		return bad("alert_threshold", "must be at least 1; omit it for no alert")
 	case b.AlertThreshold != nil && *b.AlertThreshold >= b.CreditLimit:
-		return bad("alert_threshold", "the value is below credit_limit")
+		return bad("alert_threshold", "must be less than credit_limit")
 	}
 	return b.Period.validate(path)
 }

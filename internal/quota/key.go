@@ -68,10 +68,10 @@ func keyNames(group bool) string {
 
 func (c Condition) validate(param string) error {
 	if !c.Key.known(false) {
-		return fault.Newf(fault.InvalidParameter, "the key of a condition is one of %s", keyNames(false)).WithParam(param + ".key")
+		return fault.Newf(fault.InvalidParameter, "must be one of %s", keyNames(false)).WithParam(param + ".key")
 	}
 	if len(c.Value) == 0 {
-		return fault.New(fault.InvalidParameter, "a condition needs a value, or * for any").WithParam(param + ".value")
+		return fault.New(fault.InvalidParameter, "is required; use * for any value").WithParam(param + ".value")
 	}
 	if err := c.validateValues(c.Value, param+".value"); err != nil {
 		return err
@@ -81,10 +81,10 @@ func (c Condition) validate(param string) error {
 
 func (c Condition) validateValues(list Values, param string) error {
 	if len(list) > MaxValues || slices.Contains(list, "") {
-		return fault.Newf(fault.InvalidParameter, "a condition has up to %d values, none of them empty", MaxValues).WithParam(param)
+		return fault.Newf(fault.InvalidParameter, "must not have more than %d values or an empty value", MaxValues).WithParam(param)
 	}
 	if c.Key == "endpoint_type" && slices.ContainsFunc(list, func(v string) bool { return !slices.Contains(endpointTypes, v) }) {
-		return fault.Newf(fault.InvalidParameter, "an endpoint type is one of %s", strings.Join(endpointTypes, ", ")).WithParam(param)
+		return fault.Newf(fault.InvalidParameter, "must be one of %s", strings.Join(endpointTypes, ", ")).WithParam(param)
 	}
 	return nil
 }
@@ -93,10 +93,10 @@ func validateGroups(groups []GroupBy) error {
 	for i, g := range groups {
 		param := path("group_by", i) + ".key"
 		if !g.Key.known(true) {
-			return fault.Newf(fault.InvalidParameter, "the key of a group is one of %s", keyNames(true)).WithParam(param)
+			return fault.Newf(fault.InvalidParameter, "must be one of %s", keyNames(true)).WithParam(param)
 		}
 		if slices.Contains(groups[:i], g) {
-			return fault.Newf(fault.InvalidParameter, "%s is there twice", g.Key).WithParam(param)
+			return fault.Newf(fault.InvalidParameter, "%s is duplicated", g.Key).WithParam(param)
 		}
 	}
 	return nil

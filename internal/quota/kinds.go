@@ -26,9 +26,9 @@ func checkKinds(k Key, list Values, param string, find func(string) (string, boo
 		}
 		switch id, ok := find(kind); {
 		case !ok:
-			return fault.Newf(fault.InvalidParameter, "%q is no kind of provider, like openai; a condition about a saved provider has the key virtual_key", kind).WithParam(param)
+			return fault.Newf(fault.InvalidParameter, "%q is not a kind of provider such as openai; use the key virtual_key for a saved provider", kind).WithParam(param)
 		case id != kind:
-			return fault.Newf(fault.InvalidParameter, "requests have this kind of provider as %q, not as %q", id, kind).WithParam(param)
+			return fault.Newf(fault.InvalidParameter, "write this kind of provider as %q, not as %q", id, kind).WithParam(param)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (m *Meter) ClearAlerts() {
 	}
 }
 
-// Reset lets usage begin anew.
+// Reset sets the usage to zero.
 func (m *Meter) Reset(now time.Time) {
 	m.Used, m.LastReset = 0, now
 	m.reopen()

@@ -32,9 +32,9 @@ func (p *Period) validate(path string) error {
 	case p.Every != "" && p.Days != 0:
 		return bad("periodic_reset_days", "send periodic_reset or periodic_reset_days, not both")
 	case p.Every != "" && p.Every != Weekly && p.Every != Monthly:
-		return bad("periodic_reset", "the value is weekly or monthly")
+		return bad("periodic_reset", "must be weekly or monthly")
 	case p.Days < 0 || p.Days > MaxDays:
-		return bad("periodic_reset_days", "the value is from 1 to 365")
+		return bad("periodic_reset_days", "must be between 1 and 365")
 	}
 	*p = p.Day()
 	return nil
@@ -90,7 +90,7 @@ func (p Period) Day() Period {
 // field, whose name path begins.
 func (p Period) ValidateNextReset(now time.Time, path string) error {
 	if p.NextResetAt != nil && !p.NextResetAt.After(now) {
-		return fault.New(fault.InvalidParameter, "the next reset is a day behind today, at 00:00 UTC").WithParam(path + "next_usage_reset_at")
+		return fault.New(fault.InvalidParameter, "must be a later day than today, in UTC").WithParam(path + "next_usage_reset_at")
 	}
 	return nil
 }

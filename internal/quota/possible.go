@@ -17,11 +17,11 @@ func checkSatisfiable(list []Condition) error {
 		}
 		a := admissionOf(c)
 		if !together([]allowedSet{a}) {
-			return fault.New(fault.InvalidParameter, "every value of the condition is excluded, so no request meets it").WithParam(path("conditions", i) + ".excludes")
+			return fault.New(fault.InvalidParameter, "excludes every value of the condition, so no request can match").WithParam(path("conditions", i) + ".excludes")
 		}
 		alike[c.Key] = append(alike[c.Key], a)
 		if !together(alike[c.Key]) {
-			return fault.Newf(fault.InvalidParameter, "no request meets this and the other conditions of %s; all of them must be met, so put values of which one is enough into one condition", c.Key).WithParam(path("conditions", i) + ".value")
+			return fault.Newf(fault.InvalidParameter, "no request can match all conditions of %s; put alternative values into one condition", c.Key).WithParam(path("conditions", i) + ".value")
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ func readable(c Condition, param string) error {
 	}{{".value", c.Value}, {".excludes", c.Excludes}} {
 		for _, v := range field.list {
 			if _, ok := c.Key.read(v); !ok {
-				return fault.Newf(fault.InvalidParameter, "a %s is written @provider/model, for example @openai/gpt-4o, or @openai/* for all of a provider", c.Key).WithParam(param + field.name)
+				return fault.Newf(fault.InvalidParameter, "a %s must have the form @provider/model, for example @openai/gpt-4o, or @openai/* for all models of a provider", c.Key).WithParam(param + field.name)
 			}
 		}
 	}

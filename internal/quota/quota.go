@@ -103,10 +103,10 @@ func (v Values) MarshalJSON() ([]byte, error) {
 // repeated here.
 func (p *RateLimit) Validate() error {
 	if len(p.Conditions) == 0 {
-		return fault.New(fault.InvalidParameter, "a policy needs at least one condition").WithParam("conditions")
+		return fault.New(fault.InvalidParameter, "must have at least one condition").WithParam("conditions")
 	}
 	if p.Value < 1 {
-		return fault.New(fault.InvalidParameter, "the value is at least 1").WithParam("value")
+		return fault.New(fault.InvalidParameter, "must be at least 1").WithParam("value")
 	}
 	if err := (&Rate{Type: p.Type, Unit: p.Unit, Value: p.Value}).validate(""); err != nil {
 		return err

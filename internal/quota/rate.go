@@ -26,11 +26,11 @@ func (r *Rate) validate(path string) error {
 	bad := func(field, text string) error { return fault.New(fault.InvalidParameter, text).WithParam(path + field) }
 	switch {
 	case !slices.Contains(types, r.Type):
-		return bad("type", "the value is requests or tokens")
+		return bad("type", "must be requests or tokens")
 	case !slices.Contains(units, r.Unit):
-		return bad("unit", "the value is one of rpm, rph, rpd, rpw")
+		return bad("unit", "must be one of rpm, rph, rpd, rpw")
 	case r.Value < 0 || r.Value > MaxRate:
-		return bad("value", "the value is from 0 to 1000000000000")
+		return bad("value", "must be between 0 and 1000000000000")
 	}
 	return nil
 }

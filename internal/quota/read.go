@@ -34,7 +34,7 @@ func ReadBudgets(raw []byte, r Rules) ([]Budget, error) {
 			return err
 		}
 		if slices.ContainsFunc(list, func(e Budget) bool { return e.Measure == b.Measure && e.Same(b.Period) }) {
-			return fault.Newf(fault.InvalidParameter, "there is another limit of %s with the same reset; keep one of them", b.Measure).WithParam(strings.TrimSuffix(path, "."))
+			return fault.Newf(fault.InvalidParameter, "another %s limit has the same reset; remove one", b.Measure).WithParam(strings.TrimSuffix(path, "."))
 		}
 		list = append(list, b)
 		return nil
@@ -54,7 +54,7 @@ func ReadRates(raw []byte, field string, maxItems int) ([]Rate, error) {
 			return err
 		}
 		if slices.ContainsFunc(list, func(e Rate) bool { return e.Type == r.Type && e.Unit == r.Unit }) {
-			return fault.Newf(fault.InvalidParameter, "there is another limit of %s per %s; keep one of them", r.Type, r.Unit).WithParam(strings.TrimSuffix(path, "."))
+			return fault.Newf(fault.InvalidParameter, "another limit of %s per %s exists; remove one", r.Type, r.Unit).WithParam(strings.TrimSuffix(path, "."))
 		}
 		list = append(list, r)
 		return nil
@@ -74,11 +74,11 @@ func each(raw []byte, field string, maxItems int, known []string, f func(path st
 		single = false
 		list = nil // else the decoder would write into raw
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return fault.New(fault.InvalidParameter, "the value is a list of limits").WithParam(field).WithCause(err)
+			return fault.New(fault.InvalidParameter, "must be a list of limits").WithParam(field).WithCause(err)
 		}
 	}
 	if len(list) > maxItems {
-		return fault.Newf(fault.InvalidParameter, "there may be at most %d of them", maxItems).WithParam(field)
+		return fault.Newf(fault.InvalidParameter, "must not have more than %d items", maxItems).WithParam(field)
 	}
 	for i, one := range list {
 		where := field
@@ -87,11 +87,11 @@ func each(raw []byte, field string, maxItems int, known []string, f func(path st
 		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(one, &fields); err != nil || fields == nil {
-			return fault.New(fault.InvalidParameter, "a limit is an object").WithParam(where).WithCause(err)
+			return fault.New(fault.InvalidParameter, "must be an object").WithParam(where).WithCause(err)
 		}
 		for name := range fields {
 			if !slices.Contains(known, name) {
-				return fault.Newf(fault.InvalidParameter, "unknown field; a limit has %s", strings.Join(known, ", ")).WithParam(where + "." + name)
+				return fault.Newf(fault.InvalidParameter, "unknown field; must be one of %s", strings.Join(known, ", ")).WithParam(where + "." + name)
 			}
 		}
 		if err := f(where+".", one); err != nil {
@@ -108,10 +108,10 @@ func unreadable(path string, one json.RawMessage, known []string, into any, err 
 	for _, name := range known {
 		alone, _ := json.Marshal(map[string]json.RawMessage{name: fields[name]})
 		if fields[name] != nil && json.Unmarshal(alone, into) != nil {
-			return fault.New(fault.InvalidParameter, "this value cannot be used here").WithParam(path + name).WithCause(err)
+			return fault.New(fault.InvalidParameter, "invalid value").WithParam(path + name).WithCause(err)
 		}
 	}
-	return fault.New(fault.InvalidParameter, "this limit cannot be used").WithParam(strings.TrimSuffix(path, ".")).WithCause(err)
+	return fault.New(fault.InvalidParameter, "invalid limit").WithParam(strings.TrimSuffix(path, ".")).WithCause(err)
 }
 
 // Limits are those of a stored record, whichever form its body has for them.

@@ -31,11 +31,11 @@ func MinTokens() Amount { return minPolicyTokens }
 // Validate says what is wrong with the policy: fault.InvalidParameter, At the field.
 func (p *UsageLimit) Validate() error {
 	if len(p.Conditions) == 0 {
-		return fault.New(fault.InvalidParameter, "a policy needs at least one condition").WithParam("conditions")
+		return fault.New(fault.InvalidParameter, "must have at least one condition").WithParam("conditions")
 	}
 	for i, c := range p.Conditions {
 		if c.Key == "endpoint_type" {
-			return fault.New(fault.InvalidParameter, "endpoint_type is a key of rate-limit policies alone").WithParam(path("conditions", i) + ".key")
+			return fault.New(fault.InvalidParameter, "endpoint_type is supported only in rate-limit policies").WithParam(path("conditions", i) + ".key")
 		}
 		if err := c.validate(path("conditions", i)); err != nil {
 			return err

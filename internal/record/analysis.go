@@ -172,25 +172,25 @@ func (a *Analysis) Validate() error {
 	need, known := column.Needs()
 	switch {
 	case a.Query.From.IsZero():
-		return refuse("time_of_generation_min", "the beginning of the time must be given")
+		return refuse("time_of_generation_min", "the start of the time range is required")
 	case a.Query.To.IsZero():
-		return refuse("time_of_generation_max", "the end of the time must be given")
+		return refuse("time_of_generation_max", "the end of the time range is required")
 	case !a.Query.From.Before(a.Query.To):
-		return refuse("time_of_generation_max", "the end is after the beginning")
+		return refuse("time_of_generation_max", "must be after the start of the time range")
 	case a.Step < 0 || a.Step%time.Minute != 0:
-		return refuse("step", "a bucket is whole minutes wide")
+		return refuse("step", "must be a multiple of one minute")
 	case a.Zone < -maxZone || a.Zone > maxZone:
-		return refuse("time_of_generation_min", "a time zone is at most a day from UTC")
+		return refuse("time_of_generation_min", "the time zone must be at most one day from UTC")
 	case !slices.Contains(dimensions, a.By):
-		return refuse("group_by", "there is no such property to group by")
+		return refuse("group_by", "unknown property for grouping")
 	case a.By == ByMetadata && a.Key == "":
-		return refuse("key", "the key of the metadata must be given")
+		return refuse("key", "the metadata key is required")
 	case !known || need&^a.Metrics != 0:
-		return refuse("order_by", "the order is that of one of the columns")
+		return refuse("order_by", "must be one of the requested columns")
 	case a.Offset < 0:
-		return refuse("current_page", "the first page is 0")
+		return refuse("current_page", "must be 0 or greater")
 	case a.Limit < 0:
-		return refuse("page_size", "a page has at least one row")
+		return refuse("page_size", "must be 1 or greater")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (a *Analysis) PageSize() (n int, cut bool) {
 
 // TooMany is the refusal of an Analysis that has more than MaxGroups rows.
 func TooMany() error {
-	return fault.Newf(fault.InvalidParameter, "the answer has more than %d rows: ask for a shorter time or a page", MaxGroups).WithParam("page_size")
+	return fault.Newf(fault.InvalidParameter, "the result exceeds %d rows; narrow the time range or request a page", MaxGroups).WithParam("page_size")
 }
 
 // AnalysisPage is the answer to an Analysis. Buckets and values without attempts have no

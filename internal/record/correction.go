@@ -63,7 +63,7 @@ func IsCorrection(b []byte) bool { return len(b) > 0 && b[0] == correctionVersio
 func (c *Correction) Encode() ([]byte, error) {
 	rest, err := json.Marshal(c)
 	if err != nil {
-		return nil, fmt.Errorf("encode the correction of %s: %w", c.ID, err)
+		return nil, fmt.Errorf("encode correction of %s: %w", c.ID, err)
 	}
 	b := packed.Append([]byte{correctionVersion}, uint64(len(c.Closing)))
 	return append(append(b, c.Closing...), rest...), nil

@@ -26,7 +26,7 @@ func CursorAt(started time.Time, id string) Cursor {
 func (c Cursor) Split() (started time.Time, id string, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(string(c[:min(len(c), maxCursor+1)]))
 	if err != nil || len(c) > maxCursor || len(b) <= 8 {
-		return time.Time{}, "", fault.New(fault.InvalidParameter, "the cursor is not one that this gateway gave out").WithParam("after")
+		return time.Time{}, "", fault.New(fault.InvalidParameter, "unknown cursor; use the cursor of a previous page").WithParam("after")
 	}
 	return time.UnixMicro(int64(binary.BigEndian.Uint64(b))).UTC(), string(b[8:]), nil
 }

@@ -54,7 +54,7 @@ func (e *Export) Validate() error {
 	for _, f := range e.Fields {
 		f = ExportFieldName(f)
 		if !slices.Contains(ExportFields, f) {
-			return fault.New(fault.InvalidParameter, "the fields are "+strings.Join(ExportFields, ", ")).WithParam("requested_data")
+			return fault.New(fault.InvalidParameter, "must contain only these fields: "+strings.Join(ExportFields, ", ")).WithParam("requested_data")
 		}
 		if !slices.Contains(fields, f) {
 			fields = append(fields, f)
@@ -62,9 +62,9 @@ func (e *Export) Validate() error {
 	}
 	switch {
 	case len(fields) == 0:
-		return fault.New(fault.InvalidParameter, "name at least one field").WithParam("requested_data")
+		return fault.New(fault.InvalidParameter, "must have at least one field").WithParam("requested_data")
 	case len(e.Description) > maxExportText:
-		return fault.Newf(fault.InvalidParameter, "the description has at most %d bytes", maxExportText).WithParam("description")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxExportText).WithParam("description")
 	}
 	e.Fields = fields
 	if err := e.validateFile(); err != nil {
@@ -78,9 +78,9 @@ func (e *Export) validateFile() error {
 	e.Format, e.Compression = cmp.Or(e.Format, ExportJSONL), cmp.Or(e.Compression, ExportPlain)
 	switch {
 	case e.Format != ExportJSONL && e.Format != ExportParquet:
-		return fault.New(fault.InvalidParameter, "the formats are jsonl and parquet").WithParam("format")
+		return fault.New(fault.InvalidParameter, "must be jsonl or parquet").WithParam("format")
 	case e.Compression != ExportPlain && e.Compression != ExportGzip && e.Compression != ExportZstd:
-		return fault.New(fault.InvalidParameter, "the compressions are none, gzip and zstd").WithParam("compression")
+		return fault.New(fault.InvalidParameter, "must be none, gzip or zstd").WithParam("compression")
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ var (
 func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 	var sent map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &sent); err != nil {
-		return f, badFilter("", "the filters are an object")
+		return f, badFilter("", "must be an object")
 	}
 	plain := make(map[string]json.RawMessage, len(sent))
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
@@ -77,12 +77,12 @@ func ReadExportFilters(raw json.RawMessage) (f ExportFilters, err error) {
 	for name, v := range plain { // one by one, to name the one that does not fit
 		text, err := json.Marshal(map[string]json.RawMessage{name: v})
 		if err != nil {
-			return f, badFilter(name, "the value cannot be read")
+			return f, badFilter(name, "must be a valid JSON value")
 		}
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&f); err != nil {
-			return f, badFilter(name, "there is no such filter, or its value has another type")
+			return f, badFilter(name, "unknown filter, or its value has the wrong type")
 		}
 	}
 	return f, f.Validate()
@@ -96,7 +96,7 @@ func badFilter(name, why string) error {
 func mergeFilter(plain map[string]json.RawMessage, name string, v json.RawMessage) error {
 	put := func(to string, v json.RawMessage) error {
 		if _, there := plain[to]; there {
-			return badFilter(name, "the same filter is there under another name")
+			return badFilter(name, "must not be set together with its other name")
 		}
 		if string(v) != "null" {
 			plain[to] = v
@@ -109,12 +109,12 @@ func mergeFilter(plain map[string]json.RawMessage, name string, v json.RawMessag
 	}
 	var ends map[string]json.RawMessage
 	if err := json.Unmarshal(v, &ends); err != nil {
-		return badFilter(name, `a range is written {"gte": …, "lte": …}`)
+		return badFilter(name, `must be a range, {"gte": …, "lte": …}`)
 	}
 	for end, v := range ends {
 		suffix := map[string]string{"gte": "_min", "lte": "_max"}[end]
 		if suffix == "" {
-			return badFilter(name, `a range has the ends gte and lte`)
+			return badFilter(name, `must contain only gte and lte`)
 		}
 		if err := put(stem+suffix, v); err != nil {
 			return err
@@ -133,7 +133,7 @@ func joined(name string, v json.RawMessage) (json.RawMessage, error) {
 	for i := range list {
 		raw, err := json.Marshal(list[i])
 		if err != nil {
-			return nil, badFilter(name, "the value cannot be read")
+			return nil, badFilter(name, "must be a valid JSON value")
 		}
 		var text string
 		var number json.Number
@@ -143,7 +143,7 @@ func joined(name string, v json.RawMessage) (json.RawMessage, error) {
 		case json.Unmarshal(raw, &number) == nil:
 			parts[i] = number.String()
 		default:
-			return nil, badFilter(name, "the value is a text with commas, or a list of texts")
+			return nil, badFilter(name, "must be a comma-separated string, or a list of strings")
 		}
 	}
 	return json.Marshal(strings.Join(parts, ","))
@@ -158,7 +158,7 @@ func (f *ExportFilters) Validate() error {
 		return err
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		return badFilter("time_of_generation_max", "the end is after the start")
+		return badFilter("time_of_generation_max", "must be after the start")
 	}
 	if _, err := ParseStatuses(f.Statuses); err != nil {
 		return badFilter("status_code", fault.From(err).Text())
@@ -167,10 +167,10 @@ func (f *ExportFilters) Validate() error {
 		return badFilter("ai_org_model", fault.From(err).Text())
 	}
 	if p := f.PageSize; p != nil && (*p < 1 || *p > MaxExportRows) {
-		return fault.Newf(fault.InvalidParameter, "a page has 1 to %d rows", MaxExportRows).WithParam("filters.page_size")
+		return fault.Newf(fault.InvalidParameter, "must be between 1 and %d", MaxExportRows).WithParam("filters.page_size")
 	}
 	if p := f.CurrentPage; p != nil && (*p < 0 || *p > maxExportPage) {
-		return fault.Newf(fault.InvalidParameter, "pages are 0 to %d", maxExportPage).WithParam("filters.current_page")
+		return fault.Newf(fault.InvalidParameter, "must be between 0 and %d", maxExportPage).WithParam("filters.current_page")
 	}
 	return f.ranges()
 }
@@ -181,7 +181,7 @@ func exportTime(name, text string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, badFilter(name, "the value is a time such as 2026-11-20T10:00:00Z")
+		return t, badFilter(name, "must be a time such as 2026-11-20T10:00:00Z")
 	}
 	return t, nil
 }
@@ -207,9 +207,9 @@ func (f *ExportFilters) ranges() error {
 	} {
 		switch {
 		case r.min != nil && *r.min < r.lowest:
-			return fault.Newf(fault.InvalidParameter, "the value is at least %v", r.lowest).WithParam("filters." + r.name + "_min")
+			return fault.Newf(fault.InvalidParameter, "must be at least %v", r.lowest).WithParam("filters." + r.name + "_min")
 		case r.min != nil && r.max != nil && *r.max < *r.min:
-			return badFilter(r.name+"_max", "the most is not less than the least")
+			return badFilter(r.name+"_max", "must not be less than the minimum")
 		}
 	}
 	return nil

@@ -57,11 +57,11 @@ func (f *Feedback) Weighted() float64 { return float64(f.Value) * f.Weight }
 func (f *Feedback) Validate() error {
 	switch {
 	case f.TraceID == "" || len(f.TraceID) > MaxTraceID:
-		return fault.Newf(fault.InvalidParameter, "a trace id has 1 to %d bytes", MaxTraceID).WithParam("trace_id")
+		return fault.Newf(fault.InvalidParameter, "must be a string of 1 to %d bytes", MaxTraceID).WithParam("trace_id")
 	case f.Value < -MaxFeedback || f.Value > MaxFeedback:
-		return fault.Newf(fault.InvalidParameter, "the value is a whole number from -%d to %d", MaxFeedback, MaxFeedback).WithParam("value")
+		return fault.Newf(fault.InvalidParameter, "must be an integer from -%d to %d", MaxFeedback, MaxFeedback).WithParam("value")
 	case math.IsNaN(f.Weight) || f.Weight < 0 || f.Weight > 1:
-		return fault.New(fault.InvalidParameter, "the weight is a number from 0 to 1").WithParam("weight")
+		return fault.New(fault.InvalidParameter, "must be a number from 0 to 1").WithParam("weight")
 	}
 	return f.readMetadata()
 }
@@ -78,11 +78,11 @@ func (f *Feedback) readMetadata() error {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		return fault.New(fault.InvalidParameter, "metadata is an object, or the JSON text of one").WithParam("metadata")
+		return fault.New(fault.InvalidParameter, "must be an object, or the JSON text of one").WithParam("metadata")
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil || compact.Len() > MaxFeedbackMetadata {
-		return fault.Newf(fault.InvalidParameter, "metadata has at most %d bytes", MaxFeedbackMetadata).WithParam("metadata")
+		return fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", MaxFeedbackMetadata).WithParam("metadata")
 	}
 	f.Metadata = compact.Bytes()
 	return nil

@@ -76,7 +76,7 @@ func ParsePairs(text string) (out []Pair, err error) {
 		}
 		provider, model, found := strings.Cut(entry, "__")
 		if !found {
-			return nil, fault.New(fault.InvalidParameter, "an entry is provider__model, such as openai__gpt-4o").WithParam("ai_org_model")
+			return nil, fault.New(fault.InvalidParameter, "each entry must be provider__model, such as openai__gpt-4o").WithParam("ai_org_model")
 		}
 		out = append(out, Pair{provider, model})
 	}

@@ -23,7 +23,7 @@ func ParseStatuses(s string) ([]StatusRange, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		r, ok := parseStatus(strings.TrimSpace(part))
 		if !ok {
-			return nil, fault.New(fault.InvalidParameter, "status_code is a comma list such as 200,4xx,500-503").WithParam("status_code")
+			return nil, fault.New(fault.InvalidParameter, "must be a comma-separated list such as 200,4xx,500-503").WithParam("status_code")
 		}
 		out = append(out, r)
 	}

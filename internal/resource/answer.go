@@ -16,8 +16,8 @@ import (
 // Problem is one thing wrong with a request: the path of the field and what it
 // should be. Source: contract/identity-and-governance.yaml, errors.
 type Problem struct {
-	Path    string `json:"path" doc:"the field, for example conditions[0].key"`
-	Message string `json:"message" doc:"what is wrong with it"`
+	Path    string `json:"path" doc:"Path of the field, for example conditions[0].key"`
+	Message string `json:"message" doc:"Problem with the field"`
 }
 
 // A problem travels through fault.Error as a line of its details, in the form that
@@ -39,7 +39,7 @@ func parseProblem(line string) Problem {
 
 // Failure is the body of every refusal.
 type Failure struct {
-	Success bool          `json:"success" doc:"always false"`
+	Success bool          `json:"success" doc:"Always false"`
 	Data    FailureDetail `json:"data"`
 }
 
@@ -93,7 +93,7 @@ func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, re
 			w.Header().Set("Retry-After", strconv.Itoa(seconds(f.Retry)))
 		}
 		if status >= http.StatusInternalServerError && f.Code != fault.NotSupported {
-			e.Log.LogAttrs(ctx, slog.LevelError, "an administrative request failed",
+			e.Log.LogAttrs(ctx, slog.LevelError, "admin request failed",
 				slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		}
 	} else if response == nil {
@@ -104,7 +104,7 @@ func (e *Engine) respond(ctx context.Context, w http.ResponseWriter, c *Call, re
 	enc := json.NewEncoder(body)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(response); err != nil {
-		e.Log.LogAttrs(ctx, slog.LevelError, "an answer could not be encoded", slog.String("operation", c.op.ID), slog.String("error", err.Error()))
+		e.Log.LogAttrs(ctx, slog.LevelError, "cannot encode response", slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		status = http.StatusInternalServerError
 	}
 	h := w.Header()

@@ -42,7 +42,7 @@ func (e *Engine) auditFailure(ctx context.Context, c *Call, f *fault.Error) {
 		err = e.Store.InTx(ctx, func(tx Tx) error { return tx.Audit(ctx, *row) })
 	}
 	if err != nil {
-		e.Log.Warn("a refused action is missing in the audit trail", "request_id", c.RequestID, "error", err.Error())
+		e.Log.Warn("cannot audit rejected action", "request_id", c.RequestID, "error", err.Error())
 	}
 }
 

@@ -47,7 +47,7 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 	maxBytes := cmp.Or(c.op.MaxBytes, maxBody)
 	raw, err := io.ReadAll(io.LimitReader(c.r.Body, int64(maxBytes)+1))
 	if err != nil {
-		return fault.New(fault.InvalidRequest, "the body was cut off").WithCause(err)
+		return fault.New(fault.InvalidRequest, "the body is incomplete").WithCause(err)
 	}
 	if len(raw) > maxBytes {
 		return fault.Newf(fault.TooLarge, "the body is larger than %d bytes", maxBytes)
@@ -74,10 +74,10 @@ func (c *Call) readBody(ctx context.Context, s *schema) error {
 		return c.readItems(raw)
 	}
 	if loneSurrogate(raw) {
-		return fault.New(fault.InvalidRequest, "the body has half of a surrogate pair, such as \\ud800, which is no character")
+		return fault.New(fault.InvalidRequest, "the body contains half of a surrogate pair, such as \\ud800, which is not a character")
 	}
 	if err := json.Unmarshal(raw, &c.Sent); err != nil || c.Sent == nil {
-		return fault.New(fault.InvalidRequest, "the body is a JSON object")
+		return fault.New(fault.InvalidRequest, "the body must be a JSON object")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func wellFormed(raw []byte) error {
 		return fault.New(fault.InvalidRequest, "the body is not valid JSON").WithCause(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fault.New(fault.InvalidRequest, "there is something behind the JSON of the body")
+		return fault.New(fault.InvalidRequest, "the body has data after its JSON value")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func value(d *json.Decoder, depth int) error {
 				return err
 			}
 			if n, _ := name.(string); seen[n] {
-				return fault.New(fault.InvalidRequest, "the field is there twice").WithParam(n)
+				return fault.New(fault.InvalidRequest, "duplicate field").WithParam(n)
 			} else {
 				seen[n] = true
 			}
@@ -210,7 +210,7 @@ func problemOf(err error) Problem {
 	case validation.MsgUnexpectedProperty:
 		p.Message = unknownField
 	case validation.MsgExpectedMatchExactlyOneSchema:
-		p.Message = "not of an accepted form"
+		p.Message = "does not match exactly one accepted form"
 	}
 	if name, ok := strings.CutSuffix(strings.TrimPrefix(d.Message, "expected required property "), " to be present"); ok {
 		p.Path, p.Message = strings.TrimPrefix(p.Path+"."+name, "."), "required"

@@ -68,7 +68,7 @@ func TestRoutesBesideOneAnother(t *testing.T) {
 	board := gjson.Get(r.call(t, "POST", "/shelves/boards", `{"name":"Pine"}`).Body.String(), "slug").String()
 	r.expect(t, 200, "Oak", "GET", "/shelves/"+slug, "")
 	r.expect(t, 200, "Oak", "GET", "/shelves/"+slug+"@7", "")
-	r.expect(t, 404, "no such shelf", "PUT", "/shelves/"+slug+"@7", `{"name":"Elm"}`)
+	r.expect(t, 404, "the shelf does not exist", "PUT", "/shelves/"+slug+"@7", `{"name":"Elm"}`)
 	r.expect(t, 200, `"by":"shelves"`, "GET", "/shelves/"+slug+"/versions", "")
 	r.expect(t, 200, "Pine", "GET", "/shelves/boards/"+board, "")
 	r.expect(t, 200, `"by":"boards"`, "GET", "/shelves/boards/"+board+"/versions", "")

@@ -34,7 +34,7 @@ func (k *Kind[T, V]) changed(ctx context.Context, c *Call, ch *Edit[T]) (any, er
 	}
 	v, err := k.View(ctx, c, *ch.New, true)
 	if err != nil { // the change is made: it must not look as if it had failed
-		c.engine.Log.LogAttrs(ctx, slog.LevelWarn, "changed record not shown; the answer to the update lacks it",
+		c.engine.Log.LogAttrs(ctx, slog.LevelWarn, "cannot show changed record; the response to the update omits it",
 			slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		return out.done, nil
 	}

@@ -16,7 +16,7 @@ func newDescription(about huma.Info) *huma.OpenAPI {
 	return &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info:    &about,
-		Servers: []*huma.Server{{URL: "/v1"}, {URL: "/v2", Description: "Administration only, the same operations"}},
+		Servers: []*huma.Server{{URL: "/v1"}, {URL: "/v2", Description: "Administration only; the same operations"}},
 		Components: &huma.Components{
 			Schemas: huma.NewMapRegistry(schemaPrefix, schemaName),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -101,7 +101,7 @@ func scopeText(scopes []access.Scope) string {
 func shown(path string) string { return strings.Replace(path, "...}", "}", 1) }
 
 // ifMatch guards a change against one that somebody else made meanwhile.
-var ifMatch = Param{Name: "If-Match", Doc: "ETag of the read that the change is based on; 409 when there is a newer version"}
+var ifMatch = Param{Name: "If-Match", Doc: "ETag of the version that the change is based on; returns 409 if a newer version exists"}
 
 // rawContent describes bytes of one of the types of a list.
 func rawContent(kinds string) map[string]*huma.MediaType {

@@ -268,8 +268,8 @@ func TestQueryThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, widgets(nil))
 	for _, query := range []string{"workspace_id=%zz", "workspace_id=other;x", "%=1", "page_size=1;current_page=2"} {
-		r.expect(t, 400, "cannot be read", "GET", "/shelves?"+query, "")
-		r.expect(t, 400, "cannot be read", "DELETE", "/shelves/none?"+query, "")
+		r.expect(t, 400, "invalid query string", "GET", "/shelves?"+query, "")
+		r.expect(t, 400, "invalid query string", "DELETE", "/shelves/none?"+query, "")
 	}
 	r.expect(t, 200, `"total":0`, "GET", "/shelves?page_size=1&of=%3B%25", "")
 }

@@ -27,6 +27,6 @@ func (e *Engine) file(w http.ResponseWriter, c *Call, f *File) {
 	h.Set(HeaderRequestID, c.RequestID)
 	http.ServeContent(w, c.r, "", f.Changed, f.Content)
 	if err := f.Content.Close(); err != nil {
-		e.Log.Warn("a file that was sent could not be closed", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
+		e.Log.Warn("cannot close served file", slog.String("request_id", c.RequestID), slog.String("error", err.Error()))
 	}
 }

@@ -17,17 +17,17 @@ func (c *Call) readItems(raw []byte) error {
 		raw = append(append([]byte{'['}, raw...), ']')
 	}
 	if err := json.Unmarshal(raw, &c.Items); err != nil {
-		return fault.New(fault.InvalidRequest, "the body is a JSON object or a list of them")
+		return fault.New(fault.InvalidRequest, "the body must be a JSON object or a list of JSON objects")
 	}
 	switch n := len(c.Items); {
 	case n == 0:
-		return fault.New(fault.InvalidRequest, "the list of the body is empty")
+		return fault.New(fault.InvalidRequest, "the list in the body must not be empty")
 	case n > c.op.Many:
-		return fault.Newf(fault.TooLarge, "the list of the body has more than %d entries; send them in several calls", c.op.Many)
+		return fault.Newf(fault.TooLarge, "the list in the body must not have more than %d entries; send several requests", c.op.Many)
 	}
 	for i, item := range c.Items {
 		if item == nil {
-			return fault.New(fault.InvalidRequest, "the entry is a JSON object").WithParam(c.ItemField(i, ""))
+			return fault.New(fault.InvalidRequest, "must be a JSON object").WithParam(c.ItemField(i, ""))
 		}
 	}
 	return nil

@@ -45,9 +45,9 @@ func TestBodiesOfOneOrMany(t *testing.T) {
 		{400, "a JSON object or a list", `[{"name": "a"}, 5]`},
 		{400, "a JSON object or a list", `"a"`},
 		{400, `"path":"[1].name","message":"required"`, `[{"name": "a"}, {}]`},
-		{400, `"path":"[0].widht","message":"unknown field, did you mean width?"`, `[{"name": "a", "widht": 1}]`},
+		{400, `"path":"[0].widht","message":"unknown field; did you mean width?"`, `[{"name": "a", "widht": 1}]`},
 		{400, `"path":"width"`, `{"name": "a", "width": 0}`},
-		{400, "there twice", `[{"name": "a", "name": "b"}]`},
+		{400, "duplicate field", `[{"name": "a", "name": "b"}]`},
 		{400, "missing", ``},
 	} {
 		r.expect(t, c.status, c.want, "POST", "/boxes", c.body)

@@ -246,7 +246,7 @@ func (s Sent) Into(name string, to any) error {
 		return nil
 	}
 	if err := json.Unmarshal(s[name], to); err != nil {
-		return fault.New(fault.InvalidParameter, "this value cannot be used here").WithParam(name).WithCause(err)
+		return fault.New(fault.InvalidParameter, "invalid value").WithParam(name).WithCause(err)
 	}
 	return nil
 }

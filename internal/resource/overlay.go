@@ -34,7 +34,7 @@ func Overlay[T any](base T, fields Sent) (out T, err error) {
 		return out, fmt.Errorf("encode %T: %w", base, err)
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, fault.New(fault.InvalidRequest, "the body cannot be used: a field has the wrong type").WithCause(err)
+		return out, fault.New(fault.InvalidRequest, "invalid body: a field has the wrong type").WithCause(err)
 	}
 	return out, nil
 }

@@ -29,10 +29,10 @@ func TestWellFormed(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"a": [1, 2, {"b": "c"}]}`: "",
-		`{"a": 1, "\u0061": 2}`:     "there twice",
-		`{"a": {"b": 1, "b": 1}}`:   "there twice",
+		`{"a": 1, "\u0061": 2}`:     "duplicate field",
+		`{"a": {"b": 1, "b": 1}}`:   "duplicate field",
 		`[{"a": 1}, {"a": 2}]`:      "",
-		`{"a": 1}]`:                 "behind",
+		`{"a": 1}]`:                 "data after its JSON value",
 		`{"a": 1`:                   "not valid JSON",
 		strings.Repeat(`{"a":`, 70): "deeper than",
 		`{"a": 1e999}`:              "",

@@ -26,21 +26,21 @@ func Paging(pageSize, maxSize int) []Param {
 		maxSize = maxPageSize
 	}
 	return []Param{
-		{Name: "current_page", Doc: "page number, from 0", Type: "integer", Default: "0", Max: 1_000_000},
-		{Name: "page_size", Doc: "rows of a page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: maxSize},
+		{Name: "current_page", Doc: "Page number, starting at 0", Type: "integer", Default: "0", Max: 1_000_000},
+		{Name: "page_size", Doc: "Rows per page; 0 means the default", Type: "integer", Default: strconv.Itoa(pageSize), Max: maxSize},
 	}
 }
 
 const maxPageSize = 1000
 
 // WorkspaceParam is the parameter by which Admin keys name a workspace.
-var WorkspaceParam = Param{Name: "workspace_id", Doc: "id or slug of the workspace; for Admin keys"}
+var WorkspaceParam = Param{Name: "workspace_id", Doc: "Id or slug of the workspace; for Admin keys"}
 
 // readQuery checks the parameters that the operation lists and fills in defaults.
 func (c *Call) readQuery() error {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil { // what cannot be read may be the filter without which the call is about more
-		return fault.New(fault.InvalidRequest, "the query of the address cannot be read: write & between parameters, and a % or ; within one as %25 and %3B").WithCause(err)
+		return fault.New(fault.InvalidRequest, "invalid query string: separate parameters with &, and write % and ; in values as %25 and %3B").WithCause(err)
 	}
 	for _, p := range c.op.Params {
 		if problem := isText(c.Path(p.Name)); problem != "" {
@@ -60,7 +60,7 @@ func (c *Call) readQuery() error {
 			v = strings.Join(values[p.Name], ",")
 		}
 		if v == "" && p.Required {
-			return fault.New(fault.InvalidParameter, "the parameter is required").WithParam(p.Name)
+			return fault.New(fault.InvalidParameter, "is required").WithParam(p.Name)
 		}
 		if v != "" {
 			if problem := p.check(v); problem != "" {
@@ -76,7 +76,7 @@ func (c *Call) readQuery() error {
 // isText says what is wrong with the characters of a value, "" when nothing is.
 func isText(v string) string {
 	if !utf8.ValidString(v) || strings.ContainsRune(v, 0) {
-		return "the value is text in UTF-8 without NUL characters"
+		return "must be valid UTF-8 without NUL characters"
 	}
 	return ""
 }
@@ -85,19 +85,19 @@ func isText(v string) string {
 func (p Param) check(v string) string {
 	switch {
 	case len(v) > maxQueryValue:
-		return "the value is longer than " + strconv.Itoa(maxQueryValue) + " bytes"
+		return "must not be longer than " + strconv.Itoa(maxQueryValue) + " bytes"
 	case isText(v) != "":
 		return isText(v)
 	case p.MaxLength > 0 && utf8.RuneCountInString(v) > p.MaxLength:
-		return "the value has at most " + strconv.Itoa(p.MaxLength) + " characters"
+		return "must not have more than " + strconv.Itoa(p.MaxLength) + " characters"
 	case len(p.Enum) > 0 && !slices.Contains(p.Enum, v):
-		return "the value is one of " + strings.Join(p.Enum, ", ")
+		return "must be one of " + strings.Join(p.Enum, ", ")
 	case p.Format == "uuid" && !ident.ValidID(v):
-		return "the value is a UUID"
+		return "must be a UUID"
 	case p.Format == "date-time" && !isTime(v):
-		return "the value is a time such as 2026-11-20T10:00:00Z"
+		return "must be a time such as 2026-11-20T10:00:00Z"
 	case p.Type == "boolean" && v != "true" && v != "false":
-		return "the value is true or false"
+		return "must be true or false"
 	case p.Type == "integer":
 		return p.checkInt(v)
 	case p.Type == "number":
@@ -110,9 +110,9 @@ func (p Param) checkInt(v string) string {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < p.Min || p.Max > 0 && n > p.Max {
 		if p.Max == 0 {
-			return "the value is a whole number, at least " + strconv.Itoa(p.Min)
+			return "must be an integer of at least " + strconv.Itoa(p.Min)
 		}
-		return "the value is a whole number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
+		return "must be an integer from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
 	}
 	return ""
 }
@@ -123,9 +123,9 @@ func (p Param) checkNumber(v string) string {
 		return ""
 	}
 	if p.Max == 0 {
-		return "the value is a number, at least " + strconv.Itoa(p.Min)
+		return "must be a number of at least " + strconv.Itoa(p.Min)
 	}
-	return "the value is a number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
+	return "must be a number from " + strconv.Itoa(p.Min) + " to " + strconv.Itoa(p.Max)
 }
 
 func isTime(v string) bool { _, err := time.Parse(time.RFC3339, v); return err == nil }

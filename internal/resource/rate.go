@@ -58,7 +58,7 @@ func (r *Rate) Take(caller string, now time.Time) error {
 	wait := idle.Sub(now) - time.Duration(r.burst-1)*r.every
 	switch {
 	case wait > 0:
-		return fault.Newf(fault.RateLimited, "more than %d %s a minute, or %d at once; try again in %d seconds",
+		return fault.Newf(fault.RateLimited, "rate limit exceeded: %d %s per minute, %d at once; retry in %d seconds",
 			r.limit, r.counted, r.burst, seconds(wait)).WithRetry(wait)
 	case known || len(r.idle) < maxCallers:
 		r.idle[caller] = idle.Add(r.every)

@@ -70,7 +70,7 @@ func TestRate(t *testing.T) {
 		}
 	}
 	rec := call(access.ByKey, "GET", "/v1/shelves")
-	want := `{"success":false,"data":{"message":"more than 15 administrative requests a minute, or 3 at once; try again in 5 seconds","errorCode":"AB06"}}`
+	want := `{"success":false,"data":{"message":"rate limit exceeded: 15 administrative requests per minute, 3 at once; retry in 5 seconds","errorCode":"AB06"}}`
 	if strings.TrimSpace(rec.Body.String()) != want || rec.Header().Get("Retry-After") != "5" || rec.Header().Get(resource.HeaderRequestID) == "" {
 		t.Errorf("%v %s", rec.Header(), rec.Body)
 	}

@@ -215,7 +215,9 @@ func (k *Kind[T, V]) findByPath(ctx context.Context, c *Call, action string) (*R
 	return r, nil
 }
 
-func (k *Kind[T, V]) missing() error { return fault.New(fault.NotFound, "there is no such "+k.Title) }
+func (k *Kind[T, V]) missing() error {
+	return fault.New(fault.NotFound, "the "+k.Title+" does not exist")
+}
 
 // find looks a record up by what a client calls it.
 func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, error) {
@@ -226,7 +228,7 @@ func (k *Kind[T, V]) find(ctx context.Context, c *Call, name string) (Record, er
 		}
 	}
 	if k.ByID {
-		return Record{}, fault.New(fault.InvalidParameter, "the id is a UUID").WithParam(k.Param)
+		return Record{}, fault.New(fault.InvalidParameter, "must be a UUID").WithParam(k.Param)
 	}
 	rec, err := FindByName(ctx, c.Reader, k.Name, access.Target{OrgID: c.OrgID, WorkspaceID: c.WorkspaceID}, name)
 	if !fault.Has(err, fault.NotFound) {

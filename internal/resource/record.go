@@ -84,7 +84,7 @@ type Reader interface {
 
 // ErrMoved is in the fault.Conflict of an Update whose record is of another version by
 // now: who reads it again may try again.
-var ErrMoved = errors.New("the record moved on")
+var ErrMoved = errors.New("the record has a newer version")
 
 // Tx is one transaction: reads see its own writes. Insert, Update and Delete add a
 // line to the change feed of the same transaction.

@@ -11,7 +11,7 @@ import (
 // ListOf is the envelope of every list.
 type ListOf[V any] struct {
 	Object string `json:"object" enum:"list"`
-	Total  int    `json:"total" doc:"all rows that match"`
+	Total  int    `json:"total" doc:"Number of all matching rows"`
 	Data   []V    `json:"data" nullable:"false"`
 }
 
@@ -133,7 +133,7 @@ func (k *Kind[T, V]) onePath() string { return k.Path + "/{" + k.Param + "}" }
 
 func (k *Kind[T, V]) oneParams() []Param {
 	if k.ByID {
-		return []Param{{Name: k.Param, Doc: "id of the " + k.Title, Format: "uuid"}}
+		return []Param{{Name: k.Param, Doc: "Id of the " + k.Title, Format: "uuid"}}
 	}
 	return []Param{{Name: k.Param, Doc: "slug or id of the " + k.Title}}
 }

@@ -102,7 +102,7 @@ func (c *Call) Reauthorize(ctx context.Context) error {
 func (e *Engine) allowed(c *Call) error {
 	for _, f := range []string{featureAPI, c.op.Feature} {
 		if enabled, set := e.Features[f]; set && !enabled {
-			return fault.Newf(fault.FeatureOff, "this is switched off on this deployment (%s)", f)
+			return fault.Newf(fault.FeatureOff, "disabled on this deployment (%s)", f)
 		}
 	}
 	if c.op.Public {
@@ -158,14 +158,14 @@ func (e *Engine) resolveWorkspace(ctx context.Context, c *Call) error {
 // caller cannot see, so that the response does not reveal which of the two it is. At is the
 // field or placeholder that names it, such as "workspace_id".
 func ErrForeignWorkspace(path string) error {
-	return fault.New(fault.NotFound, "there is no such workspace").WithParam(path)
+	return fault.New(fault.NotFound, "the workspace does not exist").WithParam(path)
 }
 
 // RequireOrganisation is fault.NotFound for an id that is not that of the caller's
 // organisation, whether or not another one has it. At is the field that holds the id.
 func (c *Call) RequireOrganisation(id, path string) error {
 	if id != c.OrgID {
-		return fault.New(fault.NotFound, "there is no such organisation").WithParam(path)
+		return fault.New(fault.NotFound, "the organisation does not exist").WithParam(path)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (c *Call) oneSlug() string {
 // RequireWorkspace fails unless the call names a workspace.
 func (c *Call) RequireWorkspace() error {
 	if c.WorkspaceID == "" {
-		return fault.New(fault.InvalidParameter, "name a workspace by its id or slug").WithParam("workspace_id")
+		return fault.New(fault.InvalidParameter, "is required; send the id or slug of a workspace").WithParam("workspace_id")
 	}
 	return nil
 }

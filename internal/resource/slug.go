@@ -72,7 +72,7 @@ func FindByName(ctx context.Context, from Reader, kind string, target access.Tar
 	case len(rows) == 1:
 		return rows[0], nil
 	case len(rows) > 1:
-		return Record{}, fault.New(fault.InvalidParameter, "several workspaces have this slug; name one").WithParam("workspace_id")
+		return Record{}, fault.New(fault.InvalidParameter, "several workspaces have this slug; send one as workspace_id").WithParam("workspace_id")
 	case foreign.ID != "":
 		return foreign, nil
 	}

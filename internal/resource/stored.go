@@ -90,7 +90,7 @@ func (c *Call) Refer(ctx context.Context, kind, workspaceID, name, field string)
 		return nil, err
 	}
 	if err != nil || r.Status == Archived || r.WorkspaceID != "" && r.WorkspaceID != workspaceID {
-		return nil, fault.Newf(fault.ReferenceMissing, "there is no such %s in the workspace", kind).WithParam(field)
+		return nil, fault.Newf(fault.ReferenceMissing, "the workspace does not have this %s", kind).WithParam(field)
 	}
 	return &r, nil
 }
@@ -106,7 +106,7 @@ func (e *Engine) unused(ctx context.Context, from Reader, r Record) error {
 			return err
 		}
 		if n > 0 {
-			return fault.Newf(fault.Conflict, "it is still in use by %d %s(s)", n, u.title)
+			return fault.Newf(fault.Conflict, "still in use by %d %s(s); remove these references first", n, u.title)
 		}
 	}
 	return nil

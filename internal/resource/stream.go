@@ -50,7 +50,7 @@ func (e *Engine) stream(ctx context.Context, w http.ResponseWriter, c *Call, s S
 		e.respond(ctx, w, c, nil, err)
 	default:
 		c.outcome(ctx, err)
-		e.Log.LogAttrs(ctx, slog.LevelWarn, "an answer was cut off",
+		e.Log.LogAttrs(ctx, slog.LevelWarn, "response stream aborted",
 			slog.String("request_id", c.RequestID), slog.String("operation", c.op.ID), slog.String("error", err.Error()))
 		panic(http.ErrAbortHandler)
 	}

@@ -16,13 +16,13 @@ func checkName(field string, v any) string {
 		return ""
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }) >= 0 {
-		return "a name has no line breaks or other control characters"
+		return "must not contain line breaks or other control characters"
 	}
 	if hidden(text) {
 		return "a name has no invisible characters, such as those that change the direction of text (U+202E) or a zero-width space (U+200B)"
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) < 0 {
-		return "a name has at least one visible character"
+		return "must contain at least one visible character"
 	}
 	return ""
 }

@@ -87,7 +87,7 @@ func renameCaseVariants(sent Sent, known []string, path func(string) string) err
 			continue
 		}
 		if v, both := sent[twin]; both && !bytes.Equal(v, sent[name]) {
-			return fault.Newf(fault.InvalidRequest, "the field is there twice, also as %s, with another value", twin).WithParam(path(name))
+			return fault.Newf(fault.InvalidRequest, "was also sent as %s with a different value", twin).WithParam(path(name))
 		}
 		sent[twin] = sent[name]
 		delete(sent, name)
@@ -107,7 +107,7 @@ func (c *Call) renameParameters(values url.Values) error {
 			continue
 		}
 		if values.Has(twin) && !slices.Equal(values[twin], values[name]) {
-			return fault.Newf(fault.InvalidParameter, "the parameter is there twice, also as %s, with another value", twin).WithParam(name)
+			return fault.Newf(fault.InvalidParameter, "was also sent as %s with a different value", twin).WithParam(name)
 		}
 		values[twin] = values[name]
 		delete(values, name)

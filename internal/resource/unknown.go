@@ -95,9 +95,9 @@ func (c *Call) unknownParameters(values url.Values) error {
 		near := nearest(name, known)
 		switch {
 		case near != "":
-			return fault.Newf(fault.InvalidParameter, "there is no such parameter here, did you mean %s?", near).WithParam(name)
+			return fault.Newf(fault.InvalidParameter, "unknown parameter; did you mean %s?", near).WithParam(name)
 		case c.strict:
-			return fault.New(fault.InvalidParameter, "there is no such parameter here").WithParam(name)
+			return fault.New(fault.InvalidParameter, "unknown parameter").WithParam(name)
 		}
 		c.warn("parameter", name)
 	}
@@ -145,7 +145,7 @@ func (c *Call) unknownField(name string, raw []byte, known []string) string {
 	near := nearest(name, known)
 	switch {
 	case near != "":
-		return unknownField + ", did you mean " + near + "?"
+		return unknownField + "; did you mean " + near + "?"
 	case c.strict:
 		return unknownField
 	}
@@ -177,7 +177,7 @@ func (c *Call) repeatsPath(name string, raw []byte) (problem string, repeats boo
 			c.echoes = append(c.echoes, echo{[]string{name}, name, raw})
 			return "", true
 		default:
-			return "differs from that of the path", true
+			return "differs from the value in the path", true
 		}
 	}
 	return "", false

@@ -95,7 +95,7 @@ func (k *Kind[T, V]) checkRecordLimit(ctx context.Context, from Reader, c *Call,
 	}
 	n, err := from.Count(ctx, Query{Kind: k.Name, OrgID: r.OrgID, WorkspaceID: r.WorkspaceID, Statuses: living})
 	if err == nil && n >= limit {
-		err = fault.Newf(fault.InvalidRequest, "there are %d %s, the most that there may be (RECORDS_PER_KIND); delete one first", n, plural(k.Title))
+		err = fault.Newf(fault.InvalidRequest, "the maximum of %d %s is reached (RECORDS_PER_KIND); delete one first", n, plural(k.Title))
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (k *Kind[T, V]) locate(ctx context.Context, c *Call, r *Row[T]) error {
 // update lays what was sent over a record.
 func (k *Kind[T, V]) update(ctx context.Context, c *Call) (any, error) {
 	if !c.changes() {
-		return nil, fault.New(fault.InvalidRequest, "the body has no field to change")
+		return nil, fault.New(fault.InvalidRequest, "the body must contain at least one field to change")
 	}
 	if c.ChangesNothing() {
 		return k.leave(ctx, c)
@@ -231,7 +231,7 @@ func (k *Kind[T, V]) rewrite(ctx context.Context, c *Call, action string, edit f
 // than the one that is about to be changed, and said so with If-Match.
 func (c *Call) Unchanged(r Record) error {
 	if expected := c.r.Header.Get("If-Match"); expected != "" && expected != "*" && expected != etag(r) {
-		return fault.New(fault.Conflict, "it was changed by someone else since it was read").WithParam("If-Match")
+		return fault.New(fault.Conflict, "the record was changed since you read it; read it again").WithParam("If-Match")
 	}
 	return nil
 }
@@ -306,10 +306,10 @@ func (k *Kind[T, V]) name(ch *Edit[T]) error {
 		slug = newSlug(k.Slug, ch.New.Name, n)
 	}
 	if !ident.ValidSlug(slug) {
-		return fault.Newf(fault.InvalidParameter, "a slug has letters, digits, dots, - and _, begins with a letter or digit and has at most %d characters", ident.SlugMax).WithParam("slug")
+		return fault.Newf(fault.InvalidParameter, "must start with a letter or digit, contain only letters, digits, dots, - and _, and have at most %d characters", ident.SlugMax).WithParam("slug")
 	}
 	if strings.EqualFold(slug, selfSlug) {
-		return fault.New(fault.InvalidParameter, "self is reserved: in paths it names what the caller belongs to; choose another slug").WithParam("slug")
+		return fault.New(fault.InvalidParameter, "must not be self, which is reserved in paths; choose another slug").WithParam("slug")
 	}
 	ch.New.Slug = slug
 	return nil

@@ -19,7 +19,7 @@ type condition struct {
 func (w *walk) conditional(ctx context.Context, n *Node) (Outcome, error) {
 	target := n.Strategy.target(w.facts)
 	if target < 0 {
-		err := fault.Newf(fault.InvalidRequest, "no condition of %s.strategy matches the request and it has no default", n.Path)
+		err := fault.Newf(fault.InvalidRequest, "no condition of %s.strategy matches the request; add a default target", n.Path)
 		return Outcome{Status: err.HTTPStatus(), Skipped: true, Err: err}, err
 	}
 	return w.node(ctx, n.Targets[target])

@@ -103,7 +103,7 @@ func readDeployments(p *parser, path string, v gjson.Result, to *draft) {
 	}
 	raw, err := json.Marshal(to.deployments)
 	if err != nil { // strings and booleans: cannot happen
-		p.failf(path, "cannot be kept")
+		p.failf(path, "cannot be stored")
 	}
 	to.setField("azure_deployment_config", string(raw))
 }

@@ -109,7 +109,7 @@ var draftFields = withCredentials(bothSpellings(map[string]reader[draft]{
 		d.explicit.continueStream = new(p.flag(path, v))
 	},
 	"options": func(p *parser, path string, _ gjson.Result, _ *draft) {
-		p.failf(path, "belongs to a shape that is no longer read: use strategy and targets")
+		p.failf(path, "is no longer supported; use strategy and targets")
 	},
 }).as("strict_openai_compliance", "strict_open_ai_compliance"))
 

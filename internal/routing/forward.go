@@ -45,9 +45,9 @@ func forwardable(name string) (lower, problem string) {
 	lower = strings.ToLower(strings.TrimSpace(name))
 	switch {
 	case !wire.ValidName(lower):
-		return lower, "is no header name"
+		return lower, "is not a valid header name"
 	case slices.Contains(neverForwarded, lower):
-		return lower, "may not be forwarded"
+		return lower, "must not be forwarded"
 	}
 	return lower, ""
 }

@@ -38,7 +38,7 @@ func (p *parser) query(path string, v gjson.Result) query {
 		return true
 	})
 	if len(qs) == 0 {
-		p.failf(path, "must ask for something")
+		p.failf(path, "must not be empty")
 	}
 	return qs
 }
@@ -94,7 +94,7 @@ func comparison(compare func(v, limit float64) bool) func(*parser, string, gjson
 	return func(p *parser, path string, v gjson.Result) operator {
 		limit, ok := number(v.Value())
 		if !ok {
-			p.failf(path, "must be a number, or a string that spells one")
+			p.failf(path, "must be a number or a numeric string")
 		}
 		return ordered(limit, compare)
 	}
@@ -131,7 +131,7 @@ func (p *parser) pattern(path string, v gjson.Result) *regexp.Regexp {
 	}
 	parsed, err := syntax.Parse(s, syntax.Perl)
 	if err != nil {
-		p.failf(path, "must be a regular expression of the RE2 syntax (no look-around, no back-references)")
+		p.failf(path, "must be a regular expression in RE2 syntax (no look-around, no back-references)")
 		return nil
 	}
 	if p.instructions == nil {
@@ -141,7 +141,7 @@ func (p *parser) pattern(path string, v gjson.Result) *regexp.Regexp {
 		*p.instructions += size(parsed.Simplify())
 	}
 	if *p.instructions > maxInstructions {
-		p.failf(path, "makes the regular expressions of the config too large together")
+		p.failf(path, "exceeds the size limit for all regular expressions of the config")
 		return nil
 	}
 	return regexp.MustCompile(s)

@@ -113,7 +113,7 @@ func readObject[T any](p *parser, path string, v gjson.Result, known fields[T], 
 			return true
 		}
 		if other, twice := seen[f.name]; twice {
-			p.failf(key(path, k.String()), "the same field as %s", other)
+			p.failf(key(path, k.String()), "duplicates the field %s", other)
 			return true
 		}
 		seen[f.name] = k.String()
@@ -172,7 +172,7 @@ func (p *parser) number(path string, v gjson.Result, low, high float64) float64 
 
 func (p *parser) integer(path string, v gjson.Result, low, high int) int {
 	if v.Type != gjson.Number || v.Num != math.Trunc(v.Num) || v.Num < float64(low) || v.Num > float64(high) {
-		p.failf(path, "must be a whole number from %d to %d", low, high)
+		p.failf(path, "must be an integer from %d to %d", low, high)
 		return low
 	}
 	return int(v.Num)

@@ -84,7 +84,7 @@ func (p *parser) cache(path string, v gjson.Result) *Cache {
 	if v.Type == gjson.String {
 		c.Mode = p.cacheMode(path, v)
 	} else if readObject(p, path, v, cacheFields, &c) && c.Mode == "" {
-		p.failf(key(path, "mode"), "is required: simple or semantic")
+		p.failf(key(path, "mode"), "is required; must be simple or semantic")
 	}
 	return &c
 }

@@ -142,7 +142,7 @@ func prepareBalance(p *parser, path string, d *strategyDraft, n *Node, s *Strate
 		s.Sticky = &d.sticky.Sticky
 	}
 	if len(inRotation(n.Targets)) == 0 {
-		p.failf(path, "all weights of its targets are zero: at least one target needs a weight above 0")
+		p.failf(path, "must have at least one target with a weight above 0")
 	}
 }
 
@@ -154,14 +154,14 @@ func prepareConditional(p *parser, path string, d *strategyDraft, n *Node, s *St
 	byName := map[string]int{}
 	for i, t := range n.Targets {
 		if _, twice := byName[t.Name]; twice && t.Name != "" {
-			p.failf(path, "two of its targets have the name %s", printable(t.Name))
+			p.failf(path, "must not have two targets with the name %s", printable(t.Name))
 		}
 		byName[t.Name] = i
 	}
 	find := func(path, name string) int {
 		i, ok := byName[name]
 		if !ok {
-			p.failf(path, "names no target")
+			p.failf(path, "must name an existing target")
 		}
 		return i
 	}

@@ -59,7 +59,7 @@ func NewBox(secrets ...[]byte) (*Sealer, error) {
 func derive(secret []byte) (keyID, cipher.AEAD, error) {
 	var id keyID
 	if len(secret) < 16 {
-		return id, nil, fmt.Errorf("sealed: key of %d bytes, at least 16 are needed", len(secret))
+		return id, nil, fmt.Errorf("sealed: key of %d bytes is too short, 16 bytes are required", len(secret))
 	}
 	key, err := hkdf.Key(sha256.New, secret, nil, "sluice sealing key v1", 32)
 	if err != nil {

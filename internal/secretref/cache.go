@@ -86,7 +86,7 @@ func (c *cache) load(s *credential.SecretSource) (value *secret, wait <-chan str
 	paused := e.err != nil && now.Sub(e.failed) < pauseTime
 	if due := e.value == nil || now.Sub(e.fetched) >= freshTime; due && !paused && e.running == nil {
 		if c.closed {
-			return nil, nil, errors.New("the gateway is stopping")
+			return nil, nil, errors.New("the gateway is shutting down")
 		}
 		c.start(s, e)
 	}
@@ -154,7 +154,7 @@ func (c *cache) start(s *credential.SecretSource, e *entry) {
 		e.running = nil
 		e.note(value, err, c.clock.Now())
 		if err != nil {
-			c.log.Warn("a secret could not be read", "secret_reference", s.RecordID, "manager", string(s.Manager), "kept", e.value != nil, "error", err.Error())
+			c.log.Warn("cannot read secret", "secret_reference", s.RecordID, "manager", string(s.Manager), "kept", e.value != nil, "error", err.Error())
 		}
 		close(done)
 	}()
@@ -178,7 +178,7 @@ func (e *entry) note(value *secret, err error, now time.Time) {
 func (c *cache) fetchRecovered(ctx context.Context, s *credential.SecretSource) (value *secret, err error) {
 	defer func() {
 		if recover() != nil { // its text might hold the secret
-			value, err = nil, errors.New("reading the secret panicked")
+			value, err = nil, errors.New("panic while reading secret")
 		}
 	}()
 	return c.fetch(ctx, s)

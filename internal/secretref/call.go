@@ -31,7 +31,7 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string {
-	return fmt.Sprintf("the secret manager answered with status %d", e.status)
+	return fmt.Sprintf("the secret manager returned status %d", e.status)
 }
 
 // transportError is a call that no whole answer came to.
@@ -61,7 +61,7 @@ func isStatus(err error, statuses ...int) bool {
 func (r *Reader) do(ctx context.Context, c call, into any) error {
 	req, err := http.NewRequestWithContext(ctx, c.method, c.url, bytes.NewReader(c.body))
 	if err != nil {
-		return errors.New("the address of the secret manager cannot be used")
+		return errors.New("the address of the secret manager is not valid")
 	}
 	for name, v := range c.header {
 		req.Header.Set(name, v)
@@ -81,11 +81,11 @@ func (r *Reader) do(ctx context.Context, c call, into any) error {
 	case res.StatusCode < 200 || res.StatusCode > 299:
 		return &statusError{res.StatusCode, busy(res.StatusCode, raw)}
 	case err != nil:
-		return &transportError{"read the answer of", err}
+		return &transportError{"read the response of", err}
 	case len(raw) > maxResponseBytes:
-		return fmt.Errorf("the answer of the secret manager is larger than %d bytes", maxResponseBytes)
+		return fmt.Errorf("the response of the secret manager exceeds %d bytes", maxResponseBytes)
 	case json.Unmarshal(raw, into) != nil:
-		return errors.New("the answer of the secret manager is not what was asked for")
+		return errors.New("the secret manager returned an unexpected response")
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func TestUnreachableSignIns(t *testing.T) {
 		{"Vault fails", fmt.Errorf("sign in: %w", &statusError{status: 502}), true},
 		{"the time of the fetch is over", fmt.Errorf("sign in to the secret manager: %w", context.DeadlineExceeded), true},
 		{"a field is missing", fault.New(fault.InvalidRequest, "aws_role_arn"), false},
-		{"our own fault", errors.New("reading the secret panicked"), false},
+		{"our own fault", errors.New("panic while reading secret"), false},
 	} {
 		if got := unreachable(c.err); got != c.want {
 			t.Errorf("%s: %v", c.name, got)

@@ -84,7 +84,7 @@ func (r *Reader) Read(ctx context.Context, uses []credential.SecretUse) (map[str
 	for i := range uses {
 		u := &uses[i]
 		if u.Source == nil {
-			return nil, unavailable(u, errors.New("the secret reference is gone, or not for this workspace"))
+			return nil, unavailable(u, errors.New("the secret reference was deleted, or is not available in this workspace"))
 		}
 		s, err := r.cache.get(ctx, u.Source)
 		if ctx.Err() != nil && err != nil {
@@ -101,12 +101,12 @@ func (r *Reader) Read(ctx context.Context, uses []credential.SecretUse) (map[str
 }
 
 func unavailable(u *credential.SecretUse, cause error) error {
-	return fault.Newf(fault.SecretUnavailable, "the provider's %s could not be read from the secret manager", u.Field).WithCause(cause)
+	return fault.Newf(fault.SecretUnavailable, "cannot read the provider's %s from the secret manager", u.Field).WithCause(cause)
 }
 
 // errGatewayIdentity refuses a reference that was saved while its address was listed, or by a
 // version that did not ask for that.
-var errGatewayIdentity = errors.New("this way to sign in sends a token of the gateway itself: list the host and port of the secret manager in STORED_KEY_HOSTS")
+var errGatewayIdentity = errors.New("this authentication method sends a token of the gateway; add the host and port of the secret manager to STORED_KEY_HOSTS")
 
 // fetch asks the manager of a source, if the gateway's own identity may go there.
 func (r *Reader) fetch(ctx context.Context, s *credential.SecretSource) (*secret, error) {
@@ -144,7 +144,7 @@ func (s *secret) member(key, format string) (string, error) {
 	v := s.text
 	switch {
 	case key != "" && s.fields == nil:
-		return "", errors.New("the secret is no object, but a secret_key is set")
+		return "", errors.New("the secret is not an object, but secret_key is set")
 	case key == "" && v == "" && len(s.fields) == 1:
 		for key = range s.fields { // the only one
 		}
@@ -154,7 +154,7 @@ func (s *secret) member(key, format string) (string, error) {
 	if key != "" {
 		raw, ok := s.fields[key]
 		if !ok || string(raw) == "null" {
-			return "", errors.New("the secret has not the member that secret_key names; set secret_key to one of its members")
+			return "", errors.New("the secret does not have the member in secret_key; set secret_key to an existing member")
 		}
 		if json.Unmarshal(raw, &v) != nil {
 			v = string(raw)
@@ -168,7 +168,7 @@ func (s *secret) member(key, format string) (string, error) {
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(v)) != nil {
-		return "", errors.New("the secret is not JSON, but value_format says so")
+		return "", errors.New("the secret is not JSON, as value_format requires")
 	}
 	return b.String(), nil
 }

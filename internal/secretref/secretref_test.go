@@ -55,7 +55,7 @@ func TestManagers(t *testing.T) {
 		{"a member in AWS", from("aws_sm", "prod/openai", "api_key", "", awsKeys), "sk-aws", ""},
 		{"a number becomes a text", from("aws_sm", "prod/openai", "n", "", awsKeys), "5", ""},
 		{"the whole of a text", from("aws_sm", "prod/openai", "", "json", awsKeys), `{"api_key":"sk-aws","n":5}`, ""},
-		{"a member that is not there", from("aws_sm", "prod/openai", "nope", "", awsKeys), "", "has not the member"},
+		{"a member that is not there", from("aws_sm", "prod/openai", "nope", "", awsKeys), "", "does not have the member"},
 		{"the only member in Vault", from("hashicorp_vault", "kv/one", "", "", onToken), "sk-kv1", ""},
 		{"the member called value", from("hashicorp_vault", "secret/data/two", "", "", onToken), "sk-kv2", ""},
 		{"an object as JSON", from("hashicorp_vault", "secret/data/two", "account", "json", onToken), `{"type":"s"}`, ""},
@@ -68,7 +68,7 @@ func TestManagers(t *testing.T) {
 		{"by Kubernetes", from("hashicorp_vault", "secret/data/two//", "other", "", "vault_auth_type=kubernetes vault_addr=https://vault.example.com vault_role=gw"), "x", ""},
 		{"nothing there", from("hashicorp_vault", "secret/none", "", "", onToken), "", "status 404"},
 		{"in Azure", from("azure_kv", "openai-key", "", "", "azure_auth_mode=entra azure_entra_tenant_id=tenant-1 azure_entra_client_id=c azure_entra_client_secret=s azure_vault_url=https://mine.vault.azure.net/"), "sk-azure", ""},
-		{"a reference that is gone", []credential.SecretUse{{Field: "key"}}, "", "gone"},
+		{"a reference that is gone", []credential.SecretUse{{Field: "key"}}, "", "was deleted"},
 	} {
 		got, err := reader.Read(t.Context(), c.uses)
 		if c.wrong != "" {

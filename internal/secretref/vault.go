@@ -76,7 +76,7 @@ func (v *vault) readAt(ctx context.Context, s *credential.SecretSource, token, p
 	if inner, ok := fields["data"]; ok && json.Unmarshal(fields["metadata"], &meta) == nil && meta.Version != nil {
 		fields = nil
 		if err := json.Unmarshal(inner, &fields); err != nil {
-			return nil, errors.New("the answer of the secret manager is not what was asked for")
+			return nil, errors.New("the secret manager returned an unexpected response")
 		}
 	}
 	if len(fields) == 0 {
@@ -134,10 +134,10 @@ func (v *vault) token(ctx context.Context, s *credential.SecretSource) (string, 
 func readToken(file string) (string, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("read the token of the service account: %w", err)
+		return "", fmt.Errorf("read service account token: %w", err)
 	}
 	if len(raw) > maxToken {
-		return "", errors.New("the token of the service account is too large")
+		return "", errors.New("the service account token is too large")
 	}
 	return strings.TrimSpace(string(raw)), nil
 }
@@ -163,7 +163,7 @@ func (v *vault) login(ctx context.Context, s *credential.SecretSource, path stri
 		return login{}, fmt.Errorf("sign in: %w", err)
 	}
 	if response.Auth.Token == "" {
-		return login{}, errors.New("sign in: the answer has no token")
+		return login{}, errors.New("sign in: the response has no token")
 	}
 	return login{response.Auth.Token, response.Auth.Duration}, nil
 }
@@ -171,7 +171,7 @@ func (v *vault) login(ctx context.Context, s *credential.SecretSource, path stri
 func (v *vault) call(ctx context.Context, s *credential.SecretSource, method, path, token string, body []byte, into any) error {
 	u, err := url.Parse(s.Auth["vault_addr"])
 	if err != nil {
-		return errors.New("the address of the secret manager cannot be used")
+		return errors.New("the address of the secret manager is not valid")
 	}
 	header := map[string]string{"X-Vault-Request": "true"}
 	if token != "" {

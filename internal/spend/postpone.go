@@ -21,7 +21,7 @@ func (f *Consumer) Postpone(ctx context.Context) error {
 	if !f.located {
 		seen, err := f.o.Store.UsageSeen(ctx, f.o.Node)
 		if err != nil {
-			return fmt.Errorf("read how far usage was counted: %w", err)
+			return fmt.Errorf("read usage progress: %w", err)
 		}
 		f.counted = seen
 	}

@@ -21,11 +21,11 @@ import (
 // which is logged and shown by Err.
 func (f *Consumer) Recover(ctx context.Context) error {
 	if err := f.catchUp(ctx); err != nil {
-		return fmt.Errorf("recover the ledger: %w", err)
+		return fmt.Errorf("recover ledger: %w", err)
 	}
 	left, err := f.abandonAll(ctx)
 	if err != nil {
-		return fmt.Errorf("recover the ledger: %w", err)
+		return fmt.Errorf("recover ledger: %w", err)
 	}
 	f.setFailure(left)
 	f.serving = true
@@ -56,11 +56,11 @@ func (f *Consumer) abandonAll(ctx context.Context) (left, err error) {
 		}
 	}
 	if left != nil {
-		left = fmt.Errorf("close %d lines of the last run: %w", len(open)-done, left)
-		f.o.Logger.Error("what interrupted calls may have cost does not count before the next start", "error", left)
+		left = fmt.Errorf("close %d ledger entries of the last run: %w", len(open)-done, left)
+		f.o.Logger.Error("cannot charge interrupted calls; they count after the next start", "error", left)
 		return left, nil
 	}
-	f.o.Logger.Warn("calls were interrupted; each counts with the bound of its cost", "lines", done)
+	f.o.Logger.Warn("found interrupted calls; charging their maximum cost", "lines", done)
 	return nil, nil
 }
 

@@ -27,7 +27,7 @@ func (f *Consumer) replayFrom(ctx context.Context, conflict error) error {
 		}
 		return pos.Seq < f.counted
 	})
-	f.o.Logger.Warn("the database has forgotten what was used last, as a replica that took over or a backup has; what the journal still has of it is counted again",
+	f.o.Logger.Warn("database lost recent usage (failover or restore); replaying it from the journal",
 		"lines", f.unstoredUsage.lines-lines, "from", storedSeq, "to", f.counted)
 	f.counted, f.unsure = storedSeq, false
 	return nil

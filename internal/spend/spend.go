@@ -130,7 +130,7 @@ type Consumer struct {
 // New builds a Follower. Nothing moves until Recover.
 func New(o Options) *Consumer {
 	o = o.withDefaults()
-	return &Consumer{o: o, outage: background.NewOutageLog(o.Logger, "what was used cannot be stored; it waits in the journal", "what was used is stored again")}
+	return &Consumer{o: o, outage: background.NewOutageLog(o.Logger, "cannot store usage; it stays queued in the journal", "usage storage restored")}
 }
 
 // Stats are figures since New, but for Open and Read, which are present ones.

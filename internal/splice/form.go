@@ -94,7 +94,7 @@ func boundaryOf(contentType string) (string, error) {
 	// Readers that know RFC 2231 take boundary*=, others boundary=; of escapes some drop
 	// the backslash. A body can hold a form for either.
 	if strings.Contains(contentType, "\\") || slices.ContainsFunc(paramNames(contentType), starred) {
-		return "", fault.New(fault.InvalidRequest, "the content type must name the boundary of the form without escapes and encodings").WithParam("content-type")
+		return "", fault.New(fault.InvalidRequest, "the content type must contain the form boundary without escapes and encodings").WithParam("content-type")
 	}
 	b := params["boundary"]
 	if b == "" || len(b) > 70 || strings.HasSuffix(b, " ") || !printable(b) {
@@ -119,12 +119,12 @@ func (p *Part) describe(head []byte) error {
 	for line := range strings.SplitSeq(string(head), "\r\n") {
 		name, val, ok := strings.Cut(line, ":")
 		if val = strings.Trim(val, " \t"); !ok || !wire.ValidName(name) || !wire.ValidValue(val) {
-			return malformed("a header line of a part is not valid")
+			return malformed("invalid header line of a part")
 		}
 		switch strings.ToLower(name) {
 		case "content-disposition":
 			if found {
-				return malformed("a part has two content-disposition lines")
+				return malformed("duplicate content-disposition of a part")
 			}
 			found = true
 			if err := p.disposition(val); err != nil {
@@ -134,12 +134,12 @@ func (p *Part) describe(head []byte) error {
 			p.ContentType = val
 		case "content-transfer-encoding":
 			if v := strings.ToLower(val); v != "binary" && v != "8bit" && v != "7bit" {
-				return malformed("a part has a content-transfer-encoding other than binary, 8bit and 7bit")
+				return malformed("a part's content-transfer-encoding must be binary, 8bit or 7bit")
 			}
 		}
 	}
 	if !found {
-		return malformed("a part has no content-disposition")
+		return malformed("a part must have a content-disposition")
 	}
 	return nil
 }
@@ -147,14 +147,14 @@ func (p *Part) describe(head []byte) error {
 func (p *Part) disposition(val string) error {
 	kind, params, err := mime.ParseMediaType(val)
 	if err != nil || kind != "form-data" {
-		return malformed("a part's content-disposition is not valid").WithCause(err)
+		return malformed("invalid content-disposition of a part").WithCause(err)
 	}
 	name, ok := params["name"]
 	if !ok || name == "" {
-		return malformed("a part has no name")
+		return malformed("a part must have a name")
 	}
 	if strings.Contains(name, "\\") || strings.Contains(name, "=?") {
-		return malformed("the name of a part holds a backslash or =?, which readers decode differently")
+		return malformed("the name of a part must not contain a backslash or =?, because readers decode these differently")
 	}
 	p.Name = name
 	p.FileName, p.HasFileName = params["filename"]

@@ -63,7 +63,7 @@ func (f *Form) Edit(edits []FieldEdit) (wire.Payload, error) {
 func (f *Form) allows(e FieldEdit) error {
 	for _, v := range e.values {
 		if strings.Contains(strings.ReplaceAll("\n"+v, "\r", "\n"), "\n--"+f.boundary) {
-			return malformed("a value has a line that begins with the boundary").WithParam(e.name)
+			return malformed("a value contains a line that begins with the boundary").WithParam(e.name)
 		}
 	}
 	return nil

@@ -54,11 +54,11 @@ func (p *Part) refuseStars(params []string) error {
 		switch {
 		case !star:
 		case base == "name":
-			return malformed("a part's name is encoded; send it as name=\"…\"")
+			return malformed("the name of a part is encoded; send it as name=\"…\"")
 		case base == "filename" && !slices.Contains(params, "filename"):
-			return malformed("a part has an encoded file name and no plain filename; send it as filename=\"…\"").WithParam(p.Name)
+			return malformed("the file name of a part is encoded, without a plain filename; send it as filename=\"…\"").WithParam(p.Name)
 		case base == "filename" && routingKeyIndex([]byte(p.Name)) >= 0:
-			return malformed("a part that is no file has an encoded file name").WithParam(p.Name)
+			return malformed("a part that is not a file has an encoded file name").WithParam(p.Name)
 		}
 	}
 	return nil

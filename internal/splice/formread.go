@@ -92,7 +92,7 @@ func (fr *formReader) read() error {
 	n, err := fr.r.Read(free)
 	fr.win = fr.win[:len(fr.win)+n]
 	if fr.off+int64(len(fr.win)) > fr.lim.Total {
-		return fault.Newf(fault.TooLarge, "the form is larger than %d bytes", fr.lim.Total)
+		return fault.Newf(fault.TooLarge, "the form exceeds %d bytes; send a smaller form", fr.lim.Total)
 	}
 	if _, werr := fr.form.spool.Write(free[:n]); werr != nil {
 		return fmt.Errorf("spool form: %w", werr)
@@ -125,7 +125,7 @@ func (fr *formReader) opening() error {
 	case bytes.HasPrefix(fr.win, fr.delim[2:]):
 		fr.skip(len(fr.delim) - 2)
 	default:
-		return malformed("it does not begin with its boundary")
+		return malformed("it must begin with its boundary")
 	}
 	return nil
 }
@@ -155,14 +155,14 @@ func (fr *formReader) boundaryLine() (last bool, err error) {
 	case fr.eof && n == len(fr.win):
 		return false, cutShort()
 	}
-	return false, malformed("something else stands behind a boundary")
+	return false, malformed("unexpected data after a boundary")
 }
 
 // closing makes sure that nothing but line breaks follows the last boundary.
 func (fr *formReader) closing() error {
 	for {
 		if len(bytes.Trim(fr.win, "\r\n")) > 0 {
-			return malformed("something follows its last boundary")
+			return malformed("unexpected data after the last boundary")
 		}
 		if fr.skip(len(fr.win)); fr.eof {
 			return nil
@@ -213,7 +213,7 @@ func (fr *formReader) head() ([]byte, error) {
 			return fr.win[:seen+n], nil
 		}
 		if len(fr.win) > fr.lim.Head {
-			return nil, malformed(fmt.Sprintf("the header lines of a part are larger than %d bytes", fr.lim.Head))
+			return nil, malformed(fmt.Sprintf("the header lines of a part exceed %d bytes", fr.lim.Head))
 		}
 		if fr.eof {
 			return nil, cutShort()
@@ -247,7 +247,7 @@ func (fr *formReader) content(p *Part) error {
 			fr.skip(from - 2 + len(fr.delim))
 			return err
 		case from == 0, before[from-1] == '\r', before[from-1] == '\n':
-			return malformed("a part's content has a line that begins with the boundary, but no whole line break in front of it")
+			return malformed("the content of a part contains a line that begins with the boundary, without a complete line break before it")
 		}
 		from += len(fr.delim) - 2
 	}
@@ -271,7 +271,7 @@ func (fr *formReader) addContent(p *Part, b []byte) error {
 	switch {
 	case p.HasFileName:
 	case p.Len > fr.lim.Value:
-		return fault.Newf(fault.InvalidRequest, "the form field %q is larger than %d bytes", p.Name, fr.lim.Value).WithParam(p.Name)
+		return fault.Newf(fault.InvalidRequest, "the form field %q exceeds %d bytes", p.Name, fr.lim.Value).WithParam(p.Name)
 	case p.Len > MaxValueBytes:
 		p.Value = nil
 	default:
@@ -283,7 +283,7 @@ func (fr *formReader) addContent(p *Part, b []byte) error {
 	return nil
 }
 
-func cutShort() error { return malformed("it ends before its last boundary") }
+func cutShort() error { return malformed("unexpected end before the last boundary") }
 
 func (f *Form) rejectDuplicateFields() error {
 	var seen uint64 // one bit for each of guarded
@@ -293,7 +293,7 @@ func (f *Form) rejectDuplicateFields() error {
 			continue
 		}
 		if seen&(1<<g) != 0 {
-			return fault.Newf(fault.InvalidRequest, "%s stands in the form more than once", routingKeys[g]).WithParam(routingKeys[g])
+			return fault.Newf(fault.InvalidRequest, "duplicate form field %s; send it once", routingKeys[g]).WithParam(routingKeys[g])
 		}
 		seen |= 1 << g
 	}

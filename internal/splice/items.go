@@ -32,7 +32,7 @@ func (s *scanner) items(i, depth int, dst []item) ([]item, int) {
 		case open + 2:
 			return dst, i + 1
 		default:
-			return dst, s.fail(i, "a comma or a closing bracket is missing")
+			return dst, s.fail(i, "expected ',' or closing bracket")
 		}
 	}
 }
@@ -55,14 +55,14 @@ func (s *scanner) item(i, depth int, named bool) (item, int) {
 // name ends and where the value begins, and leaves in s.escaped whether the name is.
 func (s *scanner) name(i int) (end, value int) {
 	if s.byteAt(i) != '"' {
-		return -1, s.fail(i, "a member name in double quotes is missing")
+		return -1, s.fail(i, "expected a member name in double quotes")
 	}
 	s.escaped = false
 	if end = s.str(i); end < 0 {
 		return -1, -1
 	}
 	if i = s.space(end); s.byteAt(i) != ':' {
-		return -1, s.fail(i, "a colon is missing")
+		return -1, s.fail(i, "expected ':'")
 	}
 	return end, s.space(i + 1)
 }

@@ -36,7 +36,7 @@ func Scan(b []byte, d *Doc) error {
 	}
 	if d.items, i = s.items(i, 0, d.items); i >= 0 {
 		if i = s.space(i); i < len(b) {
-			s.fail(i, "text behind the object")
+			s.fail(i, "unexpected data after the object")
 		}
 	}
 	if s.reason != "" {
@@ -55,7 +55,7 @@ func noObject(b []byte, i int) error {
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
 		return fault.New(fault.InvalidRequest, "the body must be a JSON object: it begins with a byte order mark; send it without one")
 	}
-	return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: byte %d begins something else", i)
+	return fault.Newf(fault.InvalidRequest, "the body must be a JSON object: unexpected data at byte %d", i)
 }
 
 func (d *Doc) rejectDuplicateKeys() error {
@@ -68,13 +68,13 @@ func (d *Doc) rejectDuplicateKeys() error {
 		}
 		if seen&(1<<g) != 0 {
 			d.items = d.items[:0]
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once: byte %d repeats it", spelled(routingKeys[g]), it.key).WithParam(spelled(routingKeys[g]))
+			return fault.Newf(fault.InvalidRequest, "duplicate field %s at byte %d", spelled(routingKeys[g]), it.key).WithParam(spelled(routingKeys[g]))
 		}
 		seen |= 1 << g
 		if field := repeatedField(routingKeys[g], d.src[it.val:it.end]); field != "" {
 			d.items = d.items[:0]
 			path := spelled(routingKeys[g]) + "." + field
-			return fault.Newf(fault.InvalidRequest, "%s stands in the body more than once; send it once", path).WithParam(path)
+			return fault.Newf(fault.InvalidRequest, "duplicate field %s; send it once", path).WithParam(path)
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ func (r *Reader) next(closing byte) bool {
 	case closing:
 		r.pos++
 	default:
-		r.seek(r.s.fail(r.pos, "a comma or a closing bracket is missing"))
+		r.seek(r.s.fail(r.pos, "expected ',' or closing bracket"))
 	}
 	return false
 }
@@ -170,4 +170,4 @@ func (r *Reader) seek(end int) bool {
 }
 
 // stop ends the reading.
-func (r *Reader) stop() { r.seek(r.s.fail(r.pos, "it was left early")) }
+func (r *Reader) stop() { r.seek(r.s.fail(r.pos, "the reader was stopped")) }

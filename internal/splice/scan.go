@@ -27,7 +27,7 @@ type scanner struct {
 func (s *scanner) fail(off int, reason string) int {
 	s.off, s.reason = off, reason
 	if off >= len(s.b) {
-		s.off, s.reason = len(s.b), "the text ends too early"
+		s.off, s.reason = len(s.b), "unexpected end of JSON"
 	}
 	return -1
 }
@@ -107,7 +107,7 @@ func (s *scanner) value(i, depth int) int {
 				depth--
 				i++
 			default:
-				return s.fail(i, "a comma or a closing bracket is missing")
+				return s.fail(i, "expected ',' or closing bracket")
 			}
 		}
 	}
@@ -116,13 +116,13 @@ func (s *scanner) value(i, depth int) int {
 // key reads a member's name and its colon.
 func (s *scanner) key(i int) int {
 	if s.byteAt(i) != '"' {
-		return s.fail(i, "a member name in double quotes is missing")
+		return s.fail(i, "expected a member name in double quotes")
 	}
 	if i = s.str(i); i < 0 {
 		return -1
 	}
 	if i = s.space(i); s.byteAt(i) != ':' {
-		return s.fail(i, "a colon is missing")
+		return s.fail(i, "expected ':'")
 	}
 	return i + 1
 }
@@ -139,13 +139,13 @@ func (s *scanner) scalar(i int) int {
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return s.number(i)
 	}
-	return s.fail(i, "a value is missing")
+	return s.fail(i, "expected a value")
 }
 
 func (s *scanner) literal(i int, literal string) int {
 	for k := 0; k < len(literal); k++ {
 		if s.byteAt(i+k) != literal[k] {
-			return s.fail(i+k, "an unknown word")
+			return s.fail(i+k, "unknown literal")
 		}
 	}
 	return i + len(literal)
@@ -191,7 +191,7 @@ func (s *scanner) digits(i int) int {
 		i++
 	}
 	if i == start {
-		return s.fail(i, "a digit is missing")
+		return s.fail(i, "expected a digit")
 	}
 	return i
 }
@@ -255,7 +255,7 @@ func (s *scanner) str(i int) int {
 		switch c := b[i]; {
 		case c == '"':
 			if seen&highs != 0 && !utf8.Valid(b[start:i]) {
-				return s.fail(start, "a string that is not UTF-8")
+				return s.fail(start, "invalid UTF-8 in a string")
 			}
 			return i + 1
 		case c == '\\':
@@ -264,7 +264,7 @@ func (s *scanner) str(i int) int {
 				return -1
 			}
 		case c < ' ':
-			return s.fail(i, "a control character in a string")
+			return s.fail(i, "control character in a string")
 		default:
 			seen |= uint64(c)
 			i++
@@ -286,5 +286,5 @@ func (s *scanner) escape(i int) int {
 		}
 		return i + 5
 	}
-	return s.fail(i, "an unknown escape")
+	return s.fail(i, "unknown escape sequence")
 }

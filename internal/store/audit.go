@@ -53,7 +53,7 @@ func (r *auditRow) values() []any {
 func (t *tx) Audit(ctx context.Context, a resource.AuditRow) error {
 	return t.step(ctx, "add to the audit trail", func(context.Context, bun.IDB) error {
 		if len(a.Body) > MaxBodyBytes {
-			return fault.Newf(fault.TooLarge, "the audit row is larger than %d bytes", MaxBodyBytes)
+			return fault.Newf(fault.TooLarge, "the audit row exceeds %d bytes", MaxBodyBytes)
 		}
 		t.audits = append(t.audits, auditRow{
 			ID: clip(a.ID, 36), OrgID: clip(a.OrgID, 36), WorkspaceID: clip(a.WorkspaceID, 36),

@@ -54,7 +54,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c audit.Checkpoint) error {
 				return err
 			}
 			if head.Checkpoint+1 != c.Number || c.Seq > head.Seq || c.First < head.FirstSeq {
-				return fault.New(fault.Conflict, "another checkpoint was written meanwhile")
+				return fault.New(fault.Conflict, "another process wrote a checkpoint meanwhile")
 			}
 			head.Checkpoint, head.CheckpointSeq, head.CheckpointMS, head.FirstSeq = c.Number, c.Seq, stamped.UnixMilli(), c.First
 			if err := t.all(ctx, head.advanced()); err != nil {
@@ -78,7 +78,7 @@ func (s *Store) PruneAudit(ctx context.Context, orgID string) error {
 	}
 	for {
 		var minSeq int64
-		err := s.runStep(ctx, "look for expired audit rows", func(ctx context.Context) error {
+		err := s.runStep(ctx, "find expired audit rows", func(ctx context.Context) error {
 			return s.db.NewSelect().Model((*auditRow)(nil)).ColumnExpr("COALESCE(MIN(a.seq), 0)").Where("a.org_id = ?", orgID).Scan(ctx, &minSeq)
 		})
 		if err != nil {

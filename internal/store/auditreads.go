@@ -37,7 +37,7 @@ func (s *Store) AuditRows(ctx context.Context, q audit.Query) (list []audit.Row,
 		return nil, 0, err
 	}
 	if q.Offset < 0 {
-		return nil, 0, fault.New(fault.InvalidRequest, "a page begins at 0 or more").WithParam("offset")
+		return nil, 0, fault.New(fault.InvalidRequest, "must be 0 or greater").WithParam("offset")
 	}
 	var rows []auditRow
 	var n int64

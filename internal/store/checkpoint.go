@@ -38,7 +38,7 @@ func runCheckpoints(ctx context.Context, db *sql.DB, log *slog.Logger) {
 		}
 		_, err := checkpointWAL(ctx, db)
 		if err != nil && !failing && ctx.Err() == nil {
-			log.Warn("the log of the database cannot be shortened; it grows", "error", err.Error())
+			log.Warn("cannot checkpoint the WAL; it continues to grow", "error", err.Error())
 		}
 		failing = err != nil
 	}

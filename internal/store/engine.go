@@ -122,7 +122,7 @@ func (e *engine) fault(doing string, err error) error {
 	case duplicate:
 		return fault.Wrap(fault.Conflict, err)
 	case unavailable:
-		return fault.New(fault.Overloaded, "the database cannot be reached right now; try again shortly").WithCause(err)
+		return fault.New(fault.Overloaded, "the database is unreachable; retry shortly").WithCause(err)
 	case absent:
 		return fmt.Errorf("%w: %w", ErrNoTables, err)
 	default:

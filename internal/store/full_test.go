@@ -35,7 +35,7 @@ func TestNoRoomToWrite(t *testing.T) {
 	if !fault.Has(err, fault.ReadOnly) {
 		t.Errorf("a write: %v", err)
 	}
-	if h := s.Health(); h.Status != Degraded || !h.Reader || !h.Writer || !strings.HasPrefix(h.Detail, "no room to write since 2") {
+	if h := s.Health(); h.Status != Degraded || !h.Reader || !h.Writer || !strings.HasPrefix(h.Detail, "no space to write since 2") {
 		t.Errorf("%+v", h)
 	}
 	if _, err := s.List(t.Context(), resource.Query{Kind: "k"}); err != nil {

@@ -27,7 +27,7 @@ type indexRow struct {
 // twice is kept once; unique when one of the two is.
 func indexRows(r resource.Record) ([]indexRow, error) {
 	if len(r.Index) > MaxIndex {
-		return nil, fault.Newf(fault.InvalidRequest, "a record has at most %d index entries", MaxIndex)
+		return nil, fault.Newf(fault.InvalidRequest, "a record must not have more than %d index entries", MaxIndex)
 	}
 	rows := make([]indexRow, 0, len(r.Index))
 	positions := make(map[[2]string]int, len(r.Index))
@@ -39,7 +39,7 @@ func indexRows(r resource.Record) ([]indexRow, error) {
 			return nil, err
 		}
 		if len(e.Value) > 255 {
-			return nil, fault.New(fault.InvalidRequest, "the value is longer than 255 bytes").WithParam(e.Name)
+			return nil, fault.New(fault.InvalidRequest, "must not exceed 255 bytes").WithParam(e.Name)
 		}
 		i, seen := positions[[2]string{e.Name, e.Value}]
 		if !seen {

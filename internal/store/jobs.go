@@ -140,7 +140,7 @@ func (s *Store) PostponeJob(ctx context.Context, j *jobs.Job, due time.Time) err
 
 // SetJobDue implements jobs.Store.
 func (s *Store) SetJobDue(ctx context.Context, key, node string, due time.Time) (bool, error) {
-	n, err := s.exec(ctx, "check an open job soon", "UPDATE open_jobs SET due_ms = ?, node = CASE WHEN node = '' THEN node ELSE ? END WHERE job_key = ?", due.UnixMilli(), node, key)
+	n, err := s.exec(ctx, "schedule the check of an open job", "UPDATE open_jobs SET due_ms = ?, node = CASE WHEN node = '' THEN node ELSE ? END WHERE job_key = ?", due.UnixMilli(), node, key)
 	return n > 0, err
 }
 
@@ -161,7 +161,7 @@ func (s *Store) SettleJob(ctx context.Context, id string, now time.Time, deltas 
 
 // markSettled reports whether the job was open until now.
 func (s *Store) markSettled(ctx context.Context, rtx resource.Tx, id string) (open bool, err error) {
-	err = s.onMeters(ctx, rtx, "settle an open job", func(ctx context.Context, db bun.IDB) error {
+	err = s.onMeters(ctx, rtx, "finish an open job", func(ctx context.Context, db bun.IDB) error {
 		res, err := db.NewUpdate().Table("open_jobs").Set("settled = 1").Where("id = ?", id).Where("settled = 0").Exec(ctx)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 	if err != nil || n > 0 {
 		return n > 0, err
 	}
-	_, err = s.exec(ctx, "take lease "+name,
+	_, err = s.exec(ctx, "acquire lease "+name,
 		"INSERT INTO leases (name, holder, expires_ms) VALUES (?, ?, "+now+" + ?)", name, holder, ttl.Milliseconds())
 	if fault.Has(err, fault.Conflict) {
 		return false, nil // somebody holds it
@@ -39,7 +39,7 @@ func (s *Store) TakeLease(ctx context.Context, name, holder string, ttl time.Dur
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var ms int64
-	err := source.runStep(ctx, "ask for the time", func(ctx context.Context) error {
+	err := source.runStep(ctx, "read the database time", func(ctx context.Context) error {
 		return s.writer.QueryRowContext(ctx, "SELECT "+s.engine.nowMS).Scan(&ms)
 	})
 	return time.UnixMilli(ms).UTC(), err
@@ -48,7 +48,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 // LeaseHolder is who has a lease, as the writer knows it; empty when nobody has.
 func (s *Store) LeaseHolder(ctx context.Context, name string) (holder string, err error) {
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
-	err = source.runStep(ctx, "look for the holder of lease "+name, func(ctx context.Context) error {
+	err = source.runStep(ctx, "find the holder of lease "+name, func(ctx context.Context) error {
 		return s.writer.QueryRowContext(ctx, "SELECT holder FROM leases WHERE name = ? AND expires_ms > "+s.engine.nowMS, name).Scan(&holder)
 	})
 	if fault.Has(err, fault.NotFound) {

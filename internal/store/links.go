@@ -51,7 +51,7 @@ func (r reads) Links(ctx context.Context, set, fromID string) ([]resource.Link, 
 // themselves are ignored. The change feed tells of it with the set's name as the
 // kind. Conflict when two links lead to the same record.
 func (t *tx) PutLinks(ctx context.Context, set, fromID string, links []resource.Link) error {
-	return t.step(ctx, "put links "+set, func(ctx context.Context, db bun.IDB) error {
+	return t.step(ctx, "store links "+set, func(ctx context.Context, db bun.IDB) error {
 		rows, err := linkRows(set, fromID, links)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (t *tx) PutLinks(ctx context.Context, set, fromID string, links []resource.
 
 func linkRows(set, fromID string, links []resource.Link) ([]linkRow, error) {
 	if len(links) > MaxLinks {
-		return nil, fault.Newf(fault.InvalidRequest, "a set has at most %d links", MaxLinks)
+		return nil, fault.Newf(fault.InvalidRequest, "must not have more than %d links", MaxLinks)
 	}
 	if err := storable("set", set, 64); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"sluice/internal/resource"
 )
 
-var errForeignTx = errors.New("the transaction is not one of this store")
+var errForeignTx = errors.New("the transaction does not belong to this store")
 
 // AddMeter keeps a new meter. Conflict when its carrier has one of that entry.
 func (s *Store) AddMeter(ctx context.Context, rtx resource.Tx, m quota.Meter) error {
@@ -68,7 +68,7 @@ func (s *Store) DropMeters(ctx context.Context, rtx resource.Tx, subjectID, work
 // RetuneMeters gives all meters of a policy, its head too, the limits of the head, and
 // does to their flags what quota.Meter.Retune does: before are the limits until now.
 func (s *Store) RetuneMeters(ctx context.Context, rtx resource.Tx, before, head quota.Meter) error {
-	return s.onMeters(ctx, rtx, "retune usage meters", func(ctx context.Context, db bun.IDB) error {
+	return s.onMeters(ctx, rtx, "adjust usage meters", func(ctx context.Context, db bun.IDB) error {
 		up := db.NewUpdate().Table("usage_meters").Where("carrier_id = ?", head.ID).
 			Set("limit_units = ?", head.Limit).Set("threshold_units = ?", head.Threshold)
 		raised := head.Limit > before.Limit

@@ -81,7 +81,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 }
 
 // ErrNewer is that of a database which a later version has brought up to date.
-var ErrNewer = errors.New("the database is that of a later version of sluice")
+var ErrNewer = errors.New("the database was migrated by a newer version of sluice")
 
 // CheckVersion is ErrNewer where the ledger has a step that is not known here: what it
 // changed may be what this version goes by. A store that is open goes on beside a later
@@ -97,11 +97,11 @@ func (s *Store) CheckVersion(ctx context.Context) error {
 	if !s.isKnownUnavailable() {
 		source = reads{db: s.writer, engine: s.engine, side: s.write}
 	}
-	err = source.runStep(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+	err = source.runStep(ctx, "read the schema history", func(ctx context.Context) error {
 		return source.db.NewRaw("SELECT COALESCE(MAX(version_id), 0) FROM ?", bun.Ident(ledger)).Scan(ctx, &last)
 	})
 	if err == nil && last > newest {
-		return fmt.Errorf("%w: it has step %d of the tables, and this version knows %d", ErrNewer, last, newest)
+		return fmt.Errorf("%w: its schema is at step %d, but this version supports up to %d", ErrNewer, last, newest)
 	}
 	return nil
 }
@@ -115,14 +115,14 @@ func (s *Store) upToDate(ctx context.Context, migrations []*goose.Migration) boo
 	}
 	source := reads{db: s.writer, engine: s.engine, side: s.write}
 	var done int
-	err := source.runStep(ctx, "read the ledger of the schema", func(ctx context.Context) error {
+	err := source.runStep(ctx, "read the schema history", func(ctx context.Context) error {
 		return s.writer.NewRaw("SELECT COUNT(DISTINCT version_id) FROM ? WHERE version_id > 0", bun.Ident(ledger)).Scan(ctx, &done)
 	})
 	if err != nil || done != len(migrations) {
 		return false
 	}
 	var old bool
-	err = source.runStep(ctx, "look for old audit rows", func(ctx context.Context) (err error) {
+	err = source.runStep(ctx, "find old audit rows", func(ctx context.Context) (err error) {
 		old, err = s.writer.NewSelect().Model((*auditRow)(nil)).Where(unchained).Exists(ctx)
 		return err
 	})
@@ -136,7 +136,7 @@ func (s *Store) makeLeases(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, "make the table leases", ddl)
+	_, err = s.exec(ctx, "create the table leases", ddl)
 	if v := s.engine.verdictOn(err); err != nil && v != exists && v != duplicate {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *Store) awaitLease(ctx context.Context, holder string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the instance that migrates: %w", ctx.Err())
+			return fmt.Errorf("wait for the migrating instance: %w", ctx.Err())
 		case <-tick.C:
 		}
 	}

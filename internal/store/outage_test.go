@@ -92,7 +92,7 @@ func TestWriterOutage(t *testing.T) {
 		t.Errorf("health without a primary: %+v", h)
 	}
 	if err := s.SaveResponse(t.Context(), "w", "resp_gw1", time.Now().Add(time.Hour), []byte("[]"), []byte("{}")); !fault.Has(err, fault.ReadOnly) {
-		t.Errorf("keep a response without a primary: %v", err)
+		t.Errorf("store a response without a primary: %v", err)
 	}
 	if _, _, err := s.FindResponse(t.Context(), "w", "resp_gw1", time.Now()); !fault.Has(err, fault.NotFound) {
 		t.Errorf("find a response without a primary: %v", err)
@@ -225,7 +225,7 @@ func TestReadOnlyTransactions(t *testing.T) {
 	alter := "ALTER DATABASE " + settings.Writer.Name + " SET default_transaction_read_only = "
 	server.Admin(t, alter+"on")
 	_, err := store.Open(t.Context(), settings, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(err.Error(), "the server takes no writes") {
+	if err == nil || !strings.Contains(err.Error(), "the server accepts no writes") {
 		t.Errorf("opened: %v", err)
 	}
 	server.Admin(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sluice'") // others would write on

@@ -25,7 +25,7 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 		return nil, err
 	}
 	if q.Offset < 0 {
-		return nil, fault.New(fault.InvalidRequest, "a page begins at 0 or more").WithParam("offset")
+		return nil, fault.New(fault.InvalidRequest, "must be 0 or greater").WithParam("offset")
 	}
 	var recs []resource.Record
 	err = r.runStep(ctx, "list "+q.Kind, func(ctx context.Context) error {
@@ -46,7 +46,7 @@ func (r reads) List(ctx context.Context, q resource.Query) ([]resource.Record, e
 func pageSize(limit int) (int64, error) {
 	switch {
 	case limit < 0 || limit > maxLimit:
-		return 0, fault.Newf(fault.InvalidRequest, "a page has 1 to %d rows", maxLimit).WithParam("limit")
+		return 0, fault.Newf(fault.InvalidRequest, "must be between 1 and %d", maxLimit).WithParam("limit")
 	case limit == 0:
 		return defaultLimit, nil
 	}

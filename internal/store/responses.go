@@ -42,13 +42,13 @@ func (s *Store) SaveResponse(ctx context.Context, workspace, id string, until ti
 		}
 	}
 	if len(input)+len(response) > MaxResponseBytes {
-		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes", MaxResponseBytes)
+		return fault.Newf(fault.TooLarge, "the response and its input exceed %d bytes", MaxResponseBytes)
 	}
 	compressed, out := s.zip.EncodeAll(input, nil), s.zip.EncodeAll(response, nil)
 	if len(compressed)+len(out) > maxCompressed {
-		return fault.Newf(fault.TooLarge, "the response and its input are larger than %d bytes, compressed", maxCompressed)
+		return fault.Newf(fault.TooLarge, "the response and its input exceed %d bytes, compressed", maxCompressed)
 	}
-	_, err := s.exec(ctx, "keep a response", "INSERT INTO responses (id, workspace_id, created_ms, expires_ms, input, response) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err := s.exec(ctx, "store a response", "INSERT INTO responses (id, workspace_id, created_ms, expires_ms, input, response) VALUES (?, ?, ?, ?, ?, ?)",
 		id, workspace, stamp(time.Time{}), until.UnixMilli(), compressed, out)
 	if fault.Has(err, fault.Conflict) {
 		return nil // a try whose answer was lost
@@ -74,7 +74,7 @@ func (s *Store) FindResponse(ctx context.Context, workspace, id string, now time
 		response, err = s.unzip.DecodeAll(row.Response, nil)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("unpack response %s: %w", id, err)
+		return nil, nil, fmt.Errorf("decompress response %s: %w", id, err)
 	}
 	return input, response, nil
 }
@@ -100,7 +100,7 @@ func (s *Store) DeleteResponse(ctx context.Context, workspace, id string) error 
 
 // SweepResponses forgets what has expired by now. Any number of nodes may do it.
 func (s *Store) SweepResponses(ctx context.Context, now time.Time) error {
-	_, err := s.exec(ctx, "sweep responses", "DELETE FROM responses WHERE expires_ms <= ?", now.UnixMilli())
+	_, err := s.exec(ctx, "delete expired responses", "DELETE FROM responses WHERE expires_ms <= ?", now.UnixMilli())
 	return err
 }
 

@@ -22,7 +22,7 @@ type LackedRight struct {
 // Error says what is lacking: "the database user lacks UPDATE on leases, records".
 func (l *MissingPrivileges) Error() string {
 	if l.Make {
-		return "the database user may not make tables"
+		return "the database user lacks the privilege to create tables"
 	}
 	text := "the database user lacks "
 	if l.Reader {
@@ -153,7 +153,7 @@ func (s *Store) lacks(ctx context.Context, target *side, needed ...right) (found
 // with such a statement comes behind its rights.
 func (s *Store) tryStatement(ctx context.Context, target *side, statement string) (errorClass, error) {
 	q, v := reads{engine: s.engine, side: target}, other
-	err := q.runStep(ctx, "look for the rights of the database user", func(ctx context.Context) error {
+	err := q.runStep(ctx, "check the privileges of the database user", func(ctx context.Context) error {
 		_, err := target.db.ExecContext(ctx, statement)
 		v = s.engine.verdictOn(err)
 		return err

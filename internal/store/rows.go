@@ -76,7 +76,7 @@ func rowOf(r resource.Record) (recordRow, error) {
 		}
 	}
 	if r.Kind == "" || r.ID == "" {
-		return recordRow{}, fault.New(fault.InvalidRequest, "a record needs a kind and an id")
+		return recordRow{}, fault.New(fault.InvalidRequest, "kind and id of a record are required")
 	}
 	if err := storableBody(r.Body); err != nil {
 		return recordRow{}, err
@@ -109,16 +109,16 @@ func stamp(t time.Time) int64 {
 func storable(name, value string, max int) error {
 	switch {
 	case !utf8.ValidString(value) || strings.ContainsRune(value, 0):
-		return fault.New(fault.InvalidRequest, "the value is not valid UTF-8 text").WithParam(name)
+		return fault.New(fault.InvalidRequest, "must be valid UTF-8").WithParam(name)
 	case len(value) > max && utf8.RuneCountInString(value) > max:
-		return fault.Newf(fault.InvalidRequest, "the value is longer than %d characters", max).WithParam(name)
+		return fault.Newf(fault.InvalidRequest, "must not exceed %d characters", max).WithParam(name)
 	}
 	return nil
 }
 
 func storableBody(body []byte) error {
 	if len(body) > MaxBodyBytes {
-		return fault.Newf(fault.TooLarge, "the record is larger than %d bytes", MaxBodyBytes)
+		return fault.Newf(fault.TooLarge, "the record exceeds %d bytes", MaxBodyBytes)
 	}
 	return storable("body", string(body), MaxBodyBytes)
 }

@@ -65,12 +65,12 @@ func (e Endpoint) withDefaults(other Endpoint) Endpoint {
 func (s Settings) resolve() (Settings, error) {
 	s.PoolSize = cmp.Or(s.PoolSize, DefaultPoolSize)
 	if s.PoolSize < 1 || s.PoolSize > 1000 {
-		return s, fmt.Errorf("DB_POOL_SIZE is %d, accepted are 1 to 1000", s.PoolSize)
+		return s, fmt.Errorf("DB_POOL_SIZE is %d, but must be between 1 and 1000", s.PoolSize)
 	}
 	switch s.Engine {
 	case SQLite:
 		if s.Path == "" {
-			return s, errors.New("the path of the SQLite file is empty")
+			return s, errors.New("the path of the SQLite file is required")
 		}
 		return s, nil
 	case Postgres:
@@ -78,10 +78,10 @@ func (s Settings) resolve() (Settings, error) {
 	case MySQL:
 		s.Writer.Port = cmp.Or(s.Writer.Port, 3306)
 	default:
-		return s, fmt.Errorf("database engine %q, accepted are %s, %s and %s", s.Engine, SQLite, Postgres, MySQL)
+		return s, fmt.Errorf("unknown database engine %q; use %s, %s or %s", s.Engine, SQLite, Postgres, MySQL)
 	}
 	if s.Writer.Host == "" || s.Writer.Name == "" {
-		return s, errors.New("DB_HOST and DB_NAME are needed for a database server")
+		return s, errors.New("DB_HOST and DB_NAME are required for a database server")
 	}
 	s.Reader = s.Reader.withDefaults(s.Writer)
 	return s, nil

@@ -17,14 +17,14 @@ func TestSettingsRefused(t *testing.T) {
 	t.Parallel()
 	server := store.Settings{Engine: store.Postgres, Writer: store.Endpoint{Host: "127.0.0.1", Port: 1, User: "u", Pass: sealed.New("hunter2"), Name: "n"}}
 	for want, change := range map[string]func(*store.Settings){
-		"sqlite, postgres and mysql": func(s *store.Settings) { s.Engine = "oracle" },
-		"path":                       func(s *store.Settings) { s.Engine = store.SQLite },
-		"DB_HOST and DB_NAME":        func(s *store.Settings) { s.Writer.Name = "" },
-		"DB_POOL_SIZE":               func(s *store.Settings) { s.PoolSize = 1001 },
-		"DB_SSL is":                  func(s *store.Settings) { s.TLS.Mode = "VERIFY" },
-		"DB_SSL_CA":                  func(s *store.Settings) { s.TLS.Mode, s.TLS.CA = "VERIFY_CA", "not PEM" },
-		"DB_SSL_CERT":                func(s *store.Settings) { s.TLS.Mode, s.TLS.Key = "REQUIRED", sealed.New("hunter2") },
-		"database reader":            func(*store.Settings) {},
+		"use sqlite, postgres or mysql": func(s *store.Settings) { s.Engine = "oracle" },
+		"path":                          func(s *store.Settings) { s.Engine = store.SQLite },
+		"DB_HOST and DB_NAME":           func(s *store.Settings) { s.Writer.Name = "" },
+		"DB_POOL_SIZE":                  func(s *store.Settings) { s.PoolSize = 1001 },
+		"DB_SSL is":                     func(s *store.Settings) { s.TLS.Mode = "VERIFY" },
+		"DB_SSL_CA":                     func(s *store.Settings) { s.TLS.Mode, s.TLS.CA = "VERIFY_CA", "not PEM" },
+		"DB_SSL_CERT":                   func(s *store.Settings) { s.TLS.Mode, s.TLS.Key = "REQUIRED", sealed.New("hunter2") },
+		"database reader":               func(*store.Settings) {},
 	} {
 		s := server
 		change(&s)

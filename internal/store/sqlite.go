@@ -56,17 +56,17 @@ func (d sqliteDialect) AppendString(b []byte, s string) []byte {
 func openSQLite(s Settings) (writer, reader *sql.DB, err error) {
 	path, err := filepath.Abs(s.Path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("path of the SQLite file: %w", err)
+		return nil, nil, fmt.Errorf("make the SQLite path absolute: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, nil, fmt.Errorf("folder of the SQLite file: %w", err)
+		return nil, nil, fmt.Errorf("create the SQLite folder: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
+		return nil, nil, fmt.Errorf("open SQLite file: %w", err)
 	}
 	if err := f.Close(); err != nil {
-		return nil, nil, fmt.Errorf("open the SQLite file: %w", err)
+		return nil, nil, fmt.Errorf("open SQLite file: %w", err)
 	}
 	// synchronous FULL: a revoked key stays revoked when the power fails. Readers have it
 	// because one of them moves what was committed into the file (runCheckpoints).
@@ -84,11 +84,11 @@ func sqlitePool(path string, size int, pragmas ...string) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}
 	plain, err := sql.Open("sqlite", u.String()) // only for its driver, which has no other way to it
 	if err != nil {
-		return nil, fmt.Errorf("open the SQLite file: %w", err)
+		return nil, fmt.Errorf("open SQLite file: %w", err)
 	}
 	db := sql.OpenDB(cachingConnector{plain.Driver(), u.String()})
 	if err := plain.Close(); err != nil {
-		return nil, fmt.Errorf("open the SQLite file: %w", err)
+		return nil, fmt.Errorf("open SQLite file: %w", err)
 	}
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)

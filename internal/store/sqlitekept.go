@@ -70,7 +70,7 @@ func (k cachingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	conn, ok := c.(sqliteConn)
 	if !ok {
-		return nil, errors.Join(errors.New("the driver of SQLite lacks what its connections need"), c.Close())
+		return nil, errors.Join(errors.New("the SQLite driver lacks a required function"), c.Close())
 	}
 	return &stmtCacheConn{conn, make(map[string]*cachedStmt)}, nil
 }

@@ -44,7 +44,7 @@ func (t TLS) protect(host string) (protection, error) {
 	case "AMAZON_RDS":
 		bundle = amazonRDS
 	default:
-		return protection{}, fmt.Errorf("DB_SSL is %q, accepted are DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY and AMAZON_RDS", t.Mode)
+		return protection{}, fmt.Errorf("DB_SSL is %q, but must be DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY or AMAZON_RDS", t.Mode)
 	}
 	if c.RootCAs, err = roots(bundle, []byte(t.CA)); err != nil {
 		return protection{}, err
@@ -79,7 +79,7 @@ func roots(pems ...[]byte) (*x509.CertPool, error) {
 			pool = x509.NewCertPool()
 		}
 		if !pool.AppendCertsFromPEM(p) {
-			return nil, errors.New("DB_SSL_CA holds no certificate in PEM form")
+			return nil, errors.New("DB_SSL_CA must be a certificate in PEM form")
 		}
 	}
 	return pool, nil

@@ -36,7 +36,7 @@ func (s *Store) UsagePosition(ctx context.Context, node string) (seq uint64, err
 // may be behind.
 func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err error) {
 	r, _ := s.readsOf(nil)
-	err = r.runStep(ctx, "read the position of usage", func(ctx context.Context) error {
+	err = r.runStep(ctx, "read the usage offset", func(ctx context.Context) error {
 		var row usagePosition
 		err := r.db.NewSelect().Model(&row).Where("p.node = ?", node).Scan(ctx)
 		if seq = uint64(row.Seq); errors.Is(err, sql.ErrNoRows) {
@@ -49,7 +49,7 @@ func (s *Store) UsageSeen(ctx context.Context, node string) (seq uint64, err err
 
 // positionIn reads the position of a node and holds it until the end of the transaction.
 func (s *Store) positionIn(ctx context.Context, rtx resource.Tx, node string) (seq uint64, err error) {
-	err = s.onMeters(ctx, rtx, "read the position of usage", func(ctx context.Context, db bun.IDB) error {
+	err = s.onMeters(ctx, rtx, "read the usage offset", func(ctx context.Context, db bun.IDB) error {
 		var row usagePosition
 		sel := db.NewSelect().Model(&row).Where("p.node = ?", node)
 		if s.engine.lock != "" {
@@ -84,7 +84,7 @@ func (s *Store) CountUsage(ctx context.Context, node string, now time.Time, from
 			return err
 		case position == to: // an earlier call was kept
 		case position != from:
-			return fault.Newf(fault.Conflict, "the usage of node %s was counted by another process", node)
+			return fault.Newf(fault.Conflict, "another process has already counted the usage of node %s", node)
 		default:
 			if err := s.moveUsage(ctx, rtx, node, from, to); err != nil {
 				return err
@@ -121,7 +121,7 @@ func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUp
 	if len(unknown) == 0 {
 		return after, nil
 	}
-	err := s.onMeters(ctx, rtx, "read usage meters back", func(ctx context.Context, db bun.IDB) error {
+	err := s.onMeters(ctx, rtx, "reload usage meters", func(ctx context.Context, db bun.IDB) error {
 		return s.readUses(ctx, db, unknown, "")
 	})
 	for i := range unknown {
@@ -135,7 +135,7 @@ func (s *Store) metersAfter(ctx context.Context, rtx resource.Tx, uses []usageUp
 // moveUsage moves the position of a node, which positionIn holds. Two that begin at once
 // clash.
 func (s *Store) moveUsage(ctx context.Context, rtx resource.Tx, node string, from, to uint64) error {
-	return s.onMeters(ctx, rtx, "move the position of usage", func(ctx context.Context, db bun.IDB) error {
+	return s.onMeters(ctx, rtx, "save the usage offset", func(ctx context.Context, db bun.IDB) error {
 		if from == 0 {
 			_, err := db.NewInsert().Model(&usagePosition{Node: node, Seq: int64(to)}).Exec(ctx)
 			return err

@@ -14,7 +14,7 @@ const (
 )
 
 // errReadOnlyServer means that the writer's address leads to a replica.
-var errReadOnlyServer = errors.New("the server takes no writes")
+var errReadOnlyServer = errors.New("the server accepts no writes")
 
 // The words of Health.Status.
 const (
@@ -112,9 +112,9 @@ func (s *Store) seen(x *side, err error) {
 	switch {
 	case err != nil && x.unavailableSince.IsZero():
 		x.unavailableSince = now
-		s.log.Warn("database handle is away", "handle", x.name, "error", err)
+		s.log.Warn("database connection lost", "handle", x.name, "error", err)
 	case err == nil && !x.unavailableSince.IsZero():
-		s.log.Info("database handle is back", "handle", x.name, "away_for", now.Sub(x.unavailableSince))
+		s.log.Info("database connection restored", "handle", x.name, "away_for", now.Sub(x.unavailableSince))
 		x.unavailableSince = time.Time{}
 	}
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *Store) seen(x *side, err error) {
 
 // What keeps writes from a writer that answers, in the words of Health.
 const (
-	noDiskSpace = "no room to write"
-	badDisk     = "its disk fails or is read-only"
+	noDiskSpace = "no space to write"
+	badDisk     = "failing or read-only disk"
 	locked      = "locked by another process"
 )
 
@@ -139,13 +139,13 @@ func (s *Store) recordWriteBlock(reason string, err error) {
 	case x.writeBlockedBy:
 		return
 	case noDiskSpace:
-		s.log.Error("the database has no room to write; make room on its disk", "error", err)
+		s.log.Error("database disk is full; free disk space", "error", err)
 	case badDisk:
-		s.log.Error("the disk of the database fails or is read-only; see what the system says of it, for example with dmesg", "error", err)
+		s.log.Error("database disk is failing or read-only; check the system log, for example with dmesg", "error", err)
 	case locked:
-		s.log.Error("another process has locked the database; find and end it, for example with lsof", "error", err)
+		s.log.Error("another process has locked the database; stop it (find it with lsof)", "error", err)
 	default:
-		s.log.Info("the database takes writes again", "after", time.Since(x.since))
+		s.log.Info("database writes restored", "after", time.Since(x.since))
 	}
 	x.writeBlockedBy, x.since = reason, time.Now().UTC()
 }
@@ -193,9 +193,9 @@ func (s *Store) Health() Health {
 	h := Health{Status: OK, Writer: w.IsZero(), Reader: r.IsZero()}
 	switch {
 	case !h.Reader:
-		h.Status, h.Detail = Down, "reader away since "+r.Format(time.RFC3339)
+		h.Status, h.Detail = Down, "reader unavailable since "+r.Format(time.RFC3339)
 	case !h.Writer:
-		h.Status, h.Detail = Down, "writer away since "+w.Format(time.RFC3339)
+		h.Status, h.Detail = Down, "writer unavailable since "+w.Format(time.RFC3339)
 		if s.hadr {
 			h.Status = Degraded
 		}

@@ -71,7 +71,7 @@ func (t *tx) lockVersion(ctx context.Context, r resource.Record) error {
 		return err
 	}
 	if present != r.Version {
-		return fault.Newf(fault.Conflict, "it was changed by someone else: version %d is now %d", r.Version, present).WithCause(resource.ErrMoved)
+		return fault.Newf(fault.Conflict, "concurrent change: version %d is now %d; reload the resource and retry", r.Version, present).WithCause(resource.ErrMoved)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ const maxValue = 4096
 func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	var minLevel slog.Level
 	if err := minLevel.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("log level %q: accepted are debug, info, warn and error", level)
+		return nil, fmt.Errorf("log level %q is not valid; use debug, info, warn or error", level)
 	}
 	opts := &slog.HandlerOptions{Level: minLevel, ReplaceAttr: clean}
 	switch format {
@@ -49,7 +49,7 @@ func NewLogger(w io.Writer, format, level string) (*slog.Logger, error) {
 	case JSON:
 		return slog.New(slog.NewJSONHandler(w, opts)), nil
 	}
-	return nil, fmt.Errorf("log format %q: accepted are %s and %s", format, Text, JSON)
+	return nil, fmt.Errorf("log format %q is not valid; use %s or %s", format, Text, JSON)
 }
 
 // clean masks and cuts one attribute.

@@ -68,7 +68,7 @@ func TestLoggerLevels(t *testing.T) {
 func TestLoggerRefusesUnknownWords(t *testing.T) {
 	t.Parallel()
 	_, err := telemetry.NewLogger(nil, telemetry.Text, "loud")
-	require.ErrorContains(t, err, "accepted are debug, info, warn and error")
+	require.ErrorContains(t, err, "use debug, info, warn or error")
 	_, err = telemetry.NewLogger(nil, "xml", "info")
-	require.ErrorContains(t, err, "accepted are text and json")
+	require.ErrorContains(t, err, "use text or json")
 }

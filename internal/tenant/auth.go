@@ -90,24 +90,24 @@ func (a *Auth) Validate() error {
 	}
 	switch {
 	case a.Session.MaxTTL != 0 && a.Session.MaxTTL < minSession:
-		return bad("session_settings.max_session_ttl", "a session lasts at least 900 seconds")
+		return bad("session_settings.max_session_ttl", "must be at least 900 seconds")
 	case a.SSOType == "oidc" && a.OIDC == nil:
-		return bad("oidc", "the settings of the identity provider are missing")
+		return bad("oidc", "is required for this sso_type")
 	case a.SSOType == "saml" && a.SAML == nil:
-		return bad("saml", "the settings of the identity provider are missing")
+		return bad("saml", "is required for this sso_type")
 	case a.SAML != nil && (a.SAML.MetadataURL == "") == (a.SAML.MetadataXML == ""):
-		return bad("saml", "send metadata_url or metadata_xml, one of them")
+		return bad("saml", "send either metadata_url or metadata_xml")
 	case a.JWT != nil && (a.JWT.JWKSURL == "") == (len(a.JWT.JWKS) == 0):
-		return bad("jwt", "send jwks_url or jwks_json, one of them")
+		return bad("jwt", "send either jwks_url or jwks_json")
 	case a.SSOOnly && a.SSOType != "oidc" && a.SSOType != "saml":
-		return bad("sso_only", "nobody could sign in: there is no identity provider")
+		return bad("sso_only", "requires an identity provider; without one no user can sign in")
 	}
 	for i, d := range a.Domains {
 		if slices.ContainsFunc(a.Domains[:i], func(e Domain) bool { return e.Name == d.Name }) {
-			return fault.Newf(fault.InvalidParameter, "the domain %s is there twice", d.Name).WithParam("domains")
+			return fault.Newf(fault.InvalidParameter, "duplicate domain %s", d.Name).WithParam("domains")
 		}
 		if d.Subdomains && strings.Count(d.Name, ".") > 1 {
-			return fault.New(fault.InvalidParameter, "subdomains are allowed of root domains only").WithParam("domains")
+			return fault.New(fault.InvalidParameter, "only root domains can allow subdomains").WithParam("domains")
 		}
 	}
 	return nil

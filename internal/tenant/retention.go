@@ -36,7 +36,7 @@ func (r Retention) CheckLimit(maxRetention Retention) error {
 	limits := maxRetention.all()
 	for i, d := range r.all() {
 		if limit := *limits[i].days; *d.days != nil && limit != nil && **d.days > *limit {
-			return fault.Newf(fault.InvalidParameter, "this deployment keeps it for %d days at most", *limit).WithParam("settings.log_retention." + d.name)
+			return fault.Newf(fault.InvalidParameter, "must not exceed %d days on this deployment", *limit).WithParam("settings.log_retention." + d.name)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (s Schemas) Validate() error {
 			continue
 		}
 		if _, err := compile(one.raw); err != nil {
-			return fault.Newf(fault.InvalidParameter, "this is no JSON Schema (draft 7) of an object of strings: %s", err).WithParam(one.path)
+			return fault.Newf(fault.InvalidParameter, "must be a JSON Schema (draft 7) of an object of strings: %s", err).WithParam(one.path)
 		}
 	}
 	return nil
@@ -67,7 +67,7 @@ func Fill(schema json.RawMessage, metadata map[string]string, path string) (map[
 		doc[name] = v
 	}
 	if err := c.Validate(doc); err != nil {
-		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not satisfy the schema of the organisation: %s", reason(err)).WithParam(path)
+		return nil, fault.Newf(fault.InvalidParameter, "the metadata does not match the schema of the organisation: %s", reason(err)).WithParam(path)
 	}
 	return filled, nil
 }
@@ -93,7 +93,7 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	}
 	s, err := c.Compile(here)
 	if err == nil && (counting{}).count(s, false) > maxSteps {
-		return nil, fmt.Errorf("its parts refer to one another in a circle, or to more than %d parts in all", maxSteps)
+		return nil, fmt.Errorf("it has circular references, or more than %d referenced parts", maxSteps)
 	}
 	return s, err
 }
@@ -102,15 +102,15 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 func ofStrings(doc any) error {
 	top, ok := doc.(map[string]any)
 	if !ok || top["type"] != "object" {
-		return fmt.Errorf("its type is not object")
+		return fmt.Errorf("its type must be object")
 	}
 	if more, set := top["additionalProperties"]; set && more != true {
-		return fmt.Errorf("additionalProperties is not true")
+		return fmt.Errorf("additionalProperties must be true")
 	}
 	properties, _ := top["properties"].(map[string]any)
 	for name, p := range properties {
 		if q, ok := p.(map[string]any); !ok || q["type"] != "string" {
-			return fmt.Errorf("the type of %q is not string", name)
+			return fmt.Errorf("the type of %q must be string", name)
 		}
 	}
 	return nil
@@ -121,7 +121,7 @@ type nowhere struct{}
 
 // Load refuses.
 func (nowhere) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a schema may not refer to others", url)
+	return nil, fmt.Errorf("%s: references to other schemas are not allowed", url)
 }
 
 // reason is the first cause that the library names, on one line.

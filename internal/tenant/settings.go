@@ -108,7 +108,7 @@ func (s Settings) Validate() error {
 	if s.KeyTTL == nil || s.KeyMaxTTL == nil || *s.KeyMaxTTL == 0 || *s.KeyTTL <= *s.KeyMaxTTL {
 		return nil
 	}
-	return fault.New(fault.InvalidParameter, "the longest life of a user key is shorter than the usual one").WithParam("settings.user_api_key_max_ttl")
+	return fault.New(fault.InvalidParameter, "must not be less than the default lifetime of a user key").WithParam("settings.user_api_key_max_ttl")
 }
 
 // Section is the section to which a setting of a workspace belongs; "" for one that

@@ -40,7 +40,7 @@ func Join(ps ...Payload) Payload {
 	var out Payload
 	for _, p := range ps {
 		if p.stream != nil {
-			panic("wire: Join of a stream")
+			panic("wire: Join does not support streams")
 		}
 		out.segs = append(out.segs, p.segments()...)
 		out.size += p.size

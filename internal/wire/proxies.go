@@ -29,7 +29,7 @@ func ParseProxies(list []string) (Proxies, error) {
 		}
 		if prefix.Addr().Is4In6() {
 			if prefix.Bits() < mappedBits {
-				return nil, fmt.Errorf("%q holds more than IPv4 addresses; write 0.0.0.0/0 for all of these", text)
+				return nil, fmt.Errorf("%q covers more than IPv4 addresses; use 0.0.0.0/0 for all of these", text)
 			}
 			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-mappedBits)
 		}

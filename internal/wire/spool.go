@@ -17,7 +17,7 @@ const MemoryMax = 2 << 20
 const chunk = 64 << 10
 
 // ErrTooLarge is returned by ReadFrom when the limit is passed.
-var ErrTooLarge = errors.New("wire: body over the limit")
+var ErrTooLarge = errors.New("wire: body exceeds the limit")
 
 // Spool collects a body: in memory while it is small, in an unnamed file of dir
 // when it is not. It belongs to one goroutine until it is complete; then what Bytes and

@@ -18,13 +18,13 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		leads: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "sluice_worker_leads", Help: "1 on the node that holds the lease of the worker and does its jobs. The sum over all nodes is 1; 0 for more than 30 s means that nobody works.",
+			Name: "sluice_worker_leads", Help: "1 on the node that holds the worker lease and runs its jobs. The sum over all nodes is 1; 0 for more than 30 s means that no node runs them.",
 		}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sluice_worker_runs_total", Help: "Runs of the worker's jobs, by job and outcome."}, []string{"job", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "sluice_worker_run_duration_seconds", Help: "Time that a run took, by job.", Buckets: []float64{.001, .01, .1, 1, 10, 60},
+			Name: "sluice_worker_run_duration_seconds", Help: "Duration of job runs, by job.", Buckets: []float64{.001, .01, .1, 1, 10, 60},
 		}, []string{"job"}),
-		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sluice_worker_last_success_timestamp_seconds", Help: "When a job last finished on this node, by job."}, []string{"job"}),
+		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sluice_worker_last_success_timestamp_seconds", Help: "Time of the last completed run on this node, by job."}, []string{"job"}),
 	}
 }
 

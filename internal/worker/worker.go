@@ -99,7 +99,7 @@ func (r *Runner) RunDue(ctx context.Context) bool {
 func (r *Runner) renewLease(ctx context.Context) {
 	leads, err := r.leases.TakeLease(ctx, Lease, r.holder, r.ttl)
 	if err != nil && ctx.Err() == nil && !fault.Has(err, fault.ReadOnly) {
-		r.log.Warn("the worker cannot ask for its lease; trying again", "error", err.Error())
+		r.log.Warn("cannot acquire worker lease; retrying", "error", err.Error())
 	}
 	if leads != r.leads {
 		r.log.Info("worker", "leads", leads)
@@ -121,7 +121,7 @@ func (r *Runner) run(ctx context.Context, job Job, now time.Time) {
 	}
 	r.metrics.ran(job.Name, err, now, time.Since(began))
 	if err != nil && !fault.Has(err, fault.ReadOnly) {
-		r.log.Warn("a job of the worker did not finish; it will be tried again", "job", job.Name, "error", err.Error())
+		r.log.Warn("job failed; retrying at its next run", "job", job.Name, "error", err.Error())
 	}
 }
 
@@ -141,7 +141,7 @@ func (r *Runner) release(ctx context.Context) {
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
 	defer stop()
 	if err := r.leases.ReleaseLease(last, Lease, r.holder); err != nil {
-		r.log.Warn("the worker could not give its lease back; it ends by itself", "error", err.Error())
+		r.log.Warn("cannot release worker lease; it will expire", "error", err.Error())
 	}
 	r.leads = false
 	r.metrics.lead(false)

@@ -57,7 +57,7 @@ func startIn(t testing.TB, dir string, up *upstream.Server, settings ...string) 
 	}()
 	t.Cleanup(func() {
 		g.kill()
-		for _, sign := range []string{"DATA RACE", "a request panicked", "a handler panicked", "http: panic serving"} {
+		for _, sign := range []string{"DATA RACE", "panic while serving request", "panic in handler", "http: panic serving"} {
 			if strings.Contains(g.output.String(), sign) { // GOFLAGS=-race makes a binary that tells of races
 				t.Errorf("the gateway said %q", sign)
 			}

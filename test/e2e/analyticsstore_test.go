@@ -27,7 +27,7 @@ func TestRowsInClickHouse(t *testing.T) {
 	if made := cli(t, env, "migrate", "--data-dir", data); made.code != 0 {
 		t.Fatalf("migrate ended with %d:\n%s%s", made.code, made.out, made.err)
 	}
-	if out := runDoctor(); !strings.Contains(out, "are there") {
+	if out := runDoctor(); !strings.Contains(out, "responds, and the tables") {
 		t.Errorf("behind migrate:\n%s", out)
 	}
 	env[2] = "ANALYTICS_STORE_PASSWORD=another"

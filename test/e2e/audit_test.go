@@ -54,7 +54,7 @@ func TestAuditTrailVerifies(t *testing.T) {
 	file := filepath.Join(dir, "trail.jsonl")
 	export := g.call("GET", "/v1/audit-logs/export", "", admin).want(t, 200).Body
 	write(t, file, export)
-	verifies(t, file, key, "rows 1 to 7: all 7 are there", "--checkpoint", checkpoint)
+	verifies(t, file, key, "rows 1 to 7: all 7 are present", "--checkpoint", checkpoint)
 
 	g.stop() // signs what is left
 	store := []string{"--data-dir", g.dir}
@@ -91,7 +91,7 @@ func TestAuditTrailVerifies(t *testing.T) {
 	change(t, g.dir, "UPDATE audit_heads SET seq = 2, checkpoint = 0")
 	shorter := exported("shorter.jsonl")
 	verifies(t, shorter, key, "not yet signed: the last 2 rows")
-	fails(t, shorter, key, "truncated: the published checkpoint 1 is of row", "--checkpoint", checkpoint)
+	fails(t, shorter, key, "truncated: the published checkpoint 1 covers row", "--checkpoint", checkpoint)
 }
 
 func verifies(t testing.TB, file, key, want string, more ...string) string {

@@ -99,7 +99,7 @@ func TestHealthcheck(t *testing.T) {
 		t.Errorf("running: %+v", got)
 	}
 	g.stop()
-	if got := cli(t, nil, "healthcheck", "--listen", address); got.code == 0 || !strings.Contains(got.err, "does not answer") {
+	if got := cli(t, nil, "healthcheck", "--listen", address); got.code == 0 || !strings.Contains(got.err, "does not respond") {
 		t.Errorf("stopped: %+v", got)
 	}
 }

@@ -33,7 +33,7 @@ func TestDoctor(t *testing.T) {
 	post, mails := openPost(t)
 	mailed := launch{}
 	mails(&mailed)
-	if out := cli(t, append(mailed.env, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out; !strings.Contains(out, "takes mails") || post.about("") > 0 {
+	if out := cli(t, append(mailed.env, env...), "doctor", "--listen", "127.0.0.1:0", "--data-dir", data).out; !strings.Contains(out, "accepts emails") || post.about("") > 0 {
 		t.Errorf("the mail server:\n%s%s", out, post.mail)
 	}
 	forgets := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
@@ -52,7 +52,7 @@ func TestDoctor(t *testing.T) {
 	if ill.code == 0 {
 		t.Errorf("it finds nothing wrong:\n%s", ill.out)
 	}
-	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  redis", "see that Redis runs", "FAIL  listener", "warn  upstream", "set DATA_DIR", "see that the server runs", "LISTEN and PORT", "HTTPS_PROXY", "FAIL  mail", "SMTP_HOST, SMTP_PORT"} {
+	for _, mark := range []string{"FAIL  disk", "FAIL  database", "FAIL  redis", "check that Redis runs", "FAIL  listener", "warn  upstream", "set DATA_DIR", "check that the server runs", "LISTEN and PORT", "HTTPS_PROXY", "FAIL  mail", "SMTP_HOST, SMTP_PORT"} {
 		if !strings.Contains(ill.out, mark) {
 			t.Errorf("it does not say %q:\n%s", mark, ill.out)
 		}

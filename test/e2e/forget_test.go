@@ -25,7 +25,7 @@ func TestNodesAreListed(t *testing.T) {
 		list := cli(t, settings, "limits", "nodes")
 		return list.code == 0 && strings.Contains(list.out, node+"  runs")
 	})
-	if r := cli(t, settings, "limits", "forget", node); r.code == 0 || !strings.Contains(r.err, "it lives") {
+	if r := cli(t, settings, "limits", "forget", node); r.code == 0 || !strings.Contains(r.err, "is still running") {
 		t.Errorf("a node that runs is forgotten: %+v", r)
 	}
 	if r := cli(t, settings, "limits", "forget", "nobody"); r.code == 0 || !strings.Contains(r.err, "nobody") {

@@ -75,7 +75,7 @@ func TestRotateEncryption(t *testing.T) {
 		g.saveProvider("sealed", up)
 		g.stop()
 		before := keyFile(t, g.dir)
-		if got := cli(t, nil, "keys", "rotate-encryption", "--data-dir", g.dir); got.code != 0 || !strings.Contains(got.out, "sealed under the current key") {
+		if got := cli(t, nil, "keys", "rotate-encryption", "--data-dir", g.dir); got.code != 0 || !strings.Contains(got.out, "sealed with the current key") {
 			t.Fatalf("%+v", got)
 		}
 		if keyFile(t, g.dir) == before {

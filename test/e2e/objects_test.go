@@ -91,7 +91,7 @@ func TestObjectStoreAway(t *testing.T) {
 	}
 	id := g.call("POST", "/v1/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}`, custom(up)...).want(t, 200).Header.Get("x-gateway-trace-id")
 	eventually(t, inForce, "health says that records wait", func() bool {
-		return strings.Contains(g.call("GET", "/health", "").Body, "records wait in the journal")
+		return strings.Contains(g.call("GET", "/health", "").Body, "records stay in the journal")
 	})
 	if err := os.Rename(moved, bucket); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestDoctorLooksIntoTheBucket(t *testing.T) {
 		set  option
 		want string
 	}{
-		{with(), "the bucket logs takes objects"},
+		{with(), "the bucket logs can store, read, list and delete objects"},
 		{with("LOG_STORE_ACCESS_KEY=wrong"), "check LOG_STORE_ACCESS_KEY"},
 		{with("LOG_STORE_BUCKET=none"), "set LOG_STORE_BUCKET"},
 	} {

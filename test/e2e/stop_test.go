@@ -104,9 +104,9 @@ func TestStopEndsWhatOutlastsTheLimit(t *testing.T) {
 		name, path, proto, message string
 		opts                       []option
 	}{
-		{"HTTP/1.1", "/v1/chat/completions", "HTTP/1.1", `data: {"error":{"code":null,"message":"the gateway is stopping`, nil},
-		{"HTTP/2", "/v1/chat/completions", "HTTP/2.0", `data: {"error":{"code":null,"message":"the gateway is stopping`, []option{secure(t, ca)}},
-		{"translated", "/v1/messages", "HTTP/1.1", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"the gateway is stopping", nil},
+		{"HTTP/1.1", "/v1/chat/completions", "HTTP/1.1", `data: {"error":{"code":null,"message":"the gateway is shutting down`, nil},
+		{"HTTP/2", "/v1/chat/completions", "HTTP/2.0", `data: {"error":{"code":null,"message":"the gateway is shutting down`, []option{secure(t, ca)}},
+		{"translated", "/v1/messages", "HTTP/1.1", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"the gateway is shutting down", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

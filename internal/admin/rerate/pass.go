@@ -107,7 +107,7 @@ func (p *pass) change(ctx context.Context, b *record.Billed, after record.Rated,
 	}
 	c.RatedAt, c.Closing = p.Clock.Now(), correcting(b, after.Cost, charges).AppendTo(nil)
 	if err := p.Journal.AppendCorrection(&c); err != nil {
-		return fault.New(fault.Overloaded, "the ledger takes no corrections right now; what was corrected stays, so send the same call again shortly").WithCause(err)
+		return fault.New(fault.Overloaded, "the ledger is unavailable; corrections made so far are stored, so repeat the call shortly").WithCause(err)
 	}
 	if p.waiting++; p.waiting < maxWaiting {
 		return nil

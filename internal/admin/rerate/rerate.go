@@ -81,7 +81,7 @@ type Order struct {
 // Outcome is what came of an order. Amounts are nano-dollars.
 type Outcome struct {
 	Operation string // UUID; corrections name it
-	Attempts  int    // that were billed again, Unpriced ones among them
+	Attempts  int    // Number of attempts that were billed again, Unpriced ones among them
 	Changed   int    // those of them that cost something else
 	Unpriced  int    // those of them that stay as they are because not all of their price is known
 	Left      int    // attempts that stay as they are because it is not known what they used or who was charged
@@ -153,7 +153,7 @@ func (e *Engine) acquire(ctx context.Context, org string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fault.New(fault.Conflict, "this organisation is being re-rated; try again when that has ended").WithCause(ctx.Err())
+			return fault.New(fault.Conflict, "another re-rating of this organisation is running; retry when it has finished").WithCause(ctx.Err())
 		case <-ended:
 		}
 	}
@@ -171,5 +171,5 @@ func late(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(fault.Overloaded, "the request log does not keep up right now; try again shortly").WithCause(err)
+	return fault.New(fault.Overloaded, "the request log is overloaded; retry shortly").WithCause(err)
 }

@@ -17,7 +17,7 @@ import (
 var errClash = errors.New("another process joined as this node")
 
 // errStaleEpoch is that Redis forgot the epoch under which the node was about to state its part.
-var errStaleEpoch = errors.New("redis lost what this node had begun to state")
+var errStaleEpoch = errors.New("redis lost the counters that this node was sending")
 
 // maxJoinAttempts is how often the node states its part at once when Redis changes under its
 // hands: it lost everything just then, or another process has the data of the node.

@@ -18,16 +18,16 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "sluice_redis_duration_seconds", Help: "Round trips to Redis, by script.", Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .05, .1, 1},
+			Name: "sluice_redis_duration_seconds", Help: "Duration of round trips to Redis, by script.", Buckets: []float64{.0002, .0005, .001, .002, .005, .01, .05, .1, 1},
 		}, []string{"script"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sluice_redis_failures_total", Help: "Round trips to Redis of which no answer came, or one that is an error, by script.",
+			Name: "sluice_redis_failures_total", Help: "Failed round trips to Redis, without a response or with an error, by script.",
 		}, []string{"script"}),
 		stated: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "sluice_limits_stated_total", Help: "Times that this node stated to Redis all that it has of the limits of a partition: at its start, and after each interruption.",
+			Name: "sluice_limits_stated_total", Help: "Number of times this node sent all its counters of a partition to Redis: at start-up and after each interruption.",
 		}),
 		missing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "sluice_limits_missing_nodes", Help: "Nodes that were not heard of for a minute and still have something of budgets, by partition.",
+			Name: "sluice_limits_missing_nodes", Help: "Nodes not seen for a minute that still hold budget, by partition.",
 		}, []string{"partition"}),
 	}
 }

@@ -52,9 +52,9 @@ func Forget(ctx context.Context, s Server, node string) (released []quota.NodeSh
 	i := slices.IndexFunc(list, func(n Node) bool { return n.ID == node })
 	switch {
 	case i < 0:
-		return nil, fmt.Errorf("redis knows of no node %q", node)
+		return nil, fmt.Errorf("redis has no node %q; sluice limits nodes lists them", node)
 	case !list[i].Missing:
-		return nil, fmt.Errorf("the node %s was heard of %s ago: it lives; stop it, and forget it a minute later", node, list[i].Silent.Round(time.Second))
+		return nil, fmt.Errorf("the node %s was seen %s ago and is still running; stop it, and remove it a minute later", node, list[i].Silent.Round(time.Second))
 	}
 	err = visitPartition(s, node, func(b *Limiter) error {
 		for i := range b.partitions {

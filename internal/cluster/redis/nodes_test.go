@@ -25,7 +25,7 @@ func TestForget(t *testing.T) {
 	gone.Settle(time.Now(), spent, []int64{20})
 	open, _, _ := gone.take(t, time.Now(), hold(40))
 	eventually(t, "all is said", gone.IsPublished)
-	if _, err := redis.Forget(t.Context(), redisServer(s.Address), "gone"); err == nil || !strings.Contains(err.Error(), "it lives") {
+	if _, err := redis.Forget(t.Context(), redisServer(s.Address), "gone"); err == nil || !strings.Contains(err.Error(), "is still running") {
 		t.Error("a node that runs is forgotten:", err)
 	}
 	if _, err := redis.Forget(t.Context(), redisServer(s.Address), "nobody"); err == nil {

@@ -62,7 +62,7 @@ func (p *partition) failure() error {
 }
 
 // errNotRegistered is that Redis does not know the node's part.
-var errNotRegistered = errors.New("this node has to state its part again")
+var errNotRegistered = errors.New("this node has to resend its counters")
 
 // membership is the epoch, how many runs there were under it, and whether Redis knows it.
 func (p *partition) membership() (epoch string, done int64, joined bool) {
@@ -274,6 +274,6 @@ func (p *partition) findDeadNodes(ctx context.Context) {
 func (p *partition) deregister(ctx context.Context) {
 	epoch, _, _ := p.membership()
 	if _, err := p.run(ctx, &p.limiter.scripts.deregister, p.head(epoch, 0, 0)); err != nil {
-		p.limiter.o.Logger.Warn("limits: this node could not sign off at redis; it counts as missing until it is back", "partition", p.number, "error", err.Error())
+		p.limiter.o.Logger.Warn("limits: cannot deregister from redis; node counts as missing until it returns", "partition", p.number, "error", err.Error())
 	}
 }

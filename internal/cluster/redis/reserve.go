@@ -34,7 +34,7 @@ func (b *Limiter) Reserve(ctx context.Context, now time.Time, holds []quota.Hold
 	}
 	b.local.Settle(serverNow, holds, nil) // what was answered here: nothing of it is held
 	if err != nil {
-		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "the limits of this call cannot be checked right now, and it is not sent without; try again shortly").
+		return -1, 0, time.Time{}, fault.New(fault.Overloaded, "cannot check the limits of this call, so it was not sent; retry shortly").
 			WithRetry(time.Second).WithAgain(fault.AgainHelps).WithCause(err)
 	}
 	return refused, left, retry, nil
@@ -106,7 +106,7 @@ func (p *partition) reserveLocally(serverNow time.Time, holds []quota.Hold, ask 
 }
 
 // errSlow is that too many epochs went by while a call was taken.
-var errSlow = errors.New("this node is stating its part over and over")
+var errSlow = errors.New("this node resends its counters repeatedly")
 
 // maxTries is how often a call asks again because the node stated its part meanwhile, or
 // a budget had to be read from the store first.
@@ -237,7 +237,7 @@ func (b *Limiter) meter(ctx context.Context, id quota.CounterID) (quota.Meter, b
 	defer stop()
 	m, ok, err := b.o.Meters(ctx, id)
 	if err != nil {
-		err = fmt.Errorf("read what was used of a budget: %w", err)
+		err = fmt.Errorf("read budget usage: %w", err)
 	}
 	return m, ok, err
 }

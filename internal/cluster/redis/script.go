@@ -28,7 +28,7 @@ type scripts struct{ take, settle, claim, state, create, deregister, missing, ro
 func loadScripts() (*scripts, error) {
 	common, err := sources.ReadFile("scripts/common.lua")
 	if err != nil {
-		return nil, fmt.Errorf("read the scripts: %w", err)
+		return nil, fmt.Errorf("read scripts: %w", err)
 	}
 	var s scripts
 	for name, to := range map[string]*script{
@@ -37,7 +37,7 @@ func loadScripts() (*scripts, error) {
 	} {
 		source, err := sources.ReadFile("scripts/" + name + ".lua")
 		if err != nil {
-			return nil, fmt.Errorf("read the scripts: %w", err)
+			return nil, fmt.Errorf("read scripts: %w", err)
 		}
 		*to = script{name, rueidis.NewLuaScript(string(common) + string(source))}
 	}
@@ -77,7 +77,7 @@ func (p *partition) exec(ctx context.Context, s *script, args []string) (list []
 
 func read(name string, list []rueidis.RedisMessage) (a scriptResult, err error) {
 	if len(list) == 0 {
-		return a, fmt.Errorf("redis, %s: an empty answer", name)
+		return a, fmt.Errorf("redis, %s: empty response", name)
 	}
 	if a.status, err = list[0].ToString(); err != nil {
 		return a, fmt.Errorf("redis, %s: %w", name, err)

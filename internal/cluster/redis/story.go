@@ -33,9 +33,9 @@ const (
 )
 
 func newHealthLog(o Options) *healthLog {
-	s := &healthLog{log: o.Logger, meanwhile: "calls with limits are refused"}
+	s := &healthLog{log: o.Logger, meanwhile: "calls with limits are rejected"}
 	if o.Alone {
-		s.meanwhile = "calls go on by what this node knows"
+		s.meanwhile = "calls continue with this node's counters"
 	}
 	return s
 }
@@ -47,16 +47,16 @@ func (s *healthLog) logFailure(partition int, err error) {
 		return
 	}
 	if err == nil {
-		s.log.Warn("limits: redis has lost what this node told it, which states its part again", "partition", partition)
+		s.log.Warn("limits: redis lost this node's counters; resending them", "partition", partition)
 		return
 	}
-	s.log.Warn("limits: an answer of redis did not come; this node states its part again", "partition", partition, "error", err.Error())
+	s.log.Warn("limits: no response from redis; resending counters", "partition", partition, "error", err.Error())
 }
 
 // logUnreachable notes that Redis cannot be asked.
 func (s *healthLog) logUnreachable(partition int, err error) {
 	if s.isNewProblem(partition, unreachable) {
-		s.log.Error("limits: they cannot be checked over all nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
+		s.log.Error("limits: cannot check limits across nodes", "partition", partition, "error", err.Error(), "meanwhile", s.meanwhile)
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *healthLog) run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if s.checkRecovered() {
-			s.log.Info("limits: they are checked over all nodes again, and redis knows what this node has")
+			s.log.Info("limits: checks across nodes restored")
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestStory(t *testing.T) {
 	}
 	wire.Cut()
 	eventually(t, "every partition finds out", func() bool { return n.Out() == 16 })
-	if got := log.lines("ERROR"); len(got) != 1 || !strings.Contains(got[0], "calls with limits are refused") {
+	if got := log.lines("ERROR"); len(got) != 1 || !strings.Contains(got[0], "calls with limits are rejected") {
 		t.Errorf("of a cut it tells %q", got)
 	}
 	wire.Restore()
@@ -68,7 +68,7 @@ func TestStory(t *testing.T) {
 	before := len(log.lines("WARN"))
 	s.Wipe(t)
 	ended("a loss")
-	if got := log.lines("WARN")[before:]; len(got) != 1 || !strings.Contains(got[0], "has lost what this node told it") {
+	if got := log.lines("WARN")[before:]; len(got) != 1 || !strings.Contains(got[0], "redis lost this node's counters") {
 		t.Errorf("of a loss it tells %q", got)
 	}
 }

@@ -44,17 +44,17 @@ func handshake(r *http.Request) *fault.Error {
 	keys := r.Header.Values("Sec-Websocket-Key")
 	switch versions := r.Header.Values("Sec-Websocket-Version"); {
 	case r.Method != http.MethodGet || !r.ProtoAtLeast(1, 1):
-		what = "it is not a GET of HTTP/1.1"
+		what = "the request must be an HTTP/1.1 GET"
 	case !hasToken(r.Header, "Upgrade", "websocket"):
-		what = "Upgrade does not name websocket"
+		what = "Upgrade must contain websocket"
 	case !hasToken(r.Header, "Connection", "upgrade"):
-		what = "Connection does not name upgrade"
+		what = "Connection must contain upgrade"
 	case len(versions) != 1 || versions[0] != websocketVersion:
-		f := fault.New(fault.InvalidRequest, "the WebSocket handshake needs Sec-WebSocket-Version: "+websocketVersion)
+		f := fault.New(fault.InvalidRequest, "the WebSocket handshake requires Sec-WebSocket-Version: "+websocketVersion)
 		f.Status = http.StatusUpgradeRequired
 		return f
 	case len(keys) != 1 || !validKey(keys[0]):
-		what = "Sec-WebSocket-Key is not 16 bytes in base64"
+		what = "Sec-WebSocket-Key must be 16 bytes in base64"
 	default:
 		return nil
 	}

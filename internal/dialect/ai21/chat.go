@@ -76,7 +76,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		r.Choices = append(r.Choices, c)
 	}
 	if len(r.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no outputs")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no outputs")
 	}
 	return r, nil
 }

@@ -44,7 +44,7 @@ func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 		c.Usage.Reported = c.Usage.Reported || ok
 	}
 	if len(c.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no completions")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no completions")
 	}
 	c.Usage.TotalTokens = c.Usage.InputTokens + c.Usage.OutputTokens
 	return c.BuildResponse(incoming.To.Stream), nil

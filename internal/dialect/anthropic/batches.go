@@ -33,7 +33,7 @@ func (createBatch) EncodeRequest(_ context.Context, r *dialect.Request, _ *diale
 	t := dialect.Fields(r.Body)
 	requests, ok := t.Consume("requests")
 	if !ok || !isList(requests) {
-		return nil, dialect.InvalidField("requests", `is missing: this provider takes the requests of a batch in the call, [{"custom_id":"1","params":{…}}], and no file of them`)
+		return nil, dialect.InvalidField("requests", `is required: this provider does not read batch requests from a file; send them in the call, [{"custom_id":"1","params":{…}}]`)
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // it takes no longer
@@ -65,13 +65,13 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 	var w dialect.JSON
 	if incoming.Sent.Endpoint == llm.ListBatches {
 		if !splice.Valid(incoming.Body) {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of batches")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of batches")
 		}
 		writeList(&w, incoming.Body, func(raw []byte) { writeBatch(&w, raw) })
 		return &dialect.Response{Body: w.B}, nil
 	}
 	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no batch")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a batch")
 	}
 	writeBatch(&w, incoming.Body)
 	return &dialect.Response{Body: w.B}, nil

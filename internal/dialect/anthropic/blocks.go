@@ -100,7 +100,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Str("id", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if p.Call.Custom {
-		return dialect.InvalidField(w.c.Path(m, p.Index), "has a call of a tool that takes free text, which this provider does not support")
+		return dialect.InvalidField(w.c.Path(m, p.Index), "contains a call of a free-text tool, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
 		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
@@ -124,7 +124,7 @@ func callID(id string) string {
 func (w *callWriter) result(m *llm.Message, p *llm.Part) error {
 	r := p.Result
 	if r.ID == "" { // the functions of old have none
-		return dialect.InvalidField(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
+		return dialect.InvalidField(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}
 	w.open("tool_result")
 	w.Str("tool_use_id", callID(r.ID))

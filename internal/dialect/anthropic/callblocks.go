@@ -37,11 +37,11 @@ func (r *callReader) block(m *llm.Message, raw []byte, path string) (p llm.Part,
 		err = r.call(&p, raw, path)
 	case "tool_result":
 		if m.Role != llm.RoleUser {
-			return p, dialect.InvalidField(path+".type", "may be tool_result only in messages of the user")
+			return p, dialect.InvalidField(path+".type", "can be tool_result only in user messages")
 		}
 		err = r.result(m, &p, raw, path)
 	case "":
-		return p, dialect.InvalidField(path+".type", "is missing")
+		return p, dialect.InvalidField(path+".type", "is required")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}
@@ -108,9 +108,9 @@ func (r *callReader) call(p *llm.Part, raw []byte, path string) error {
 	case err != nil:
 		return err
 	case c.ID == "":
-		return dialect.InvalidField(path+".id", "is missing")
+		return dialect.InvalidField(path+".id", "is required")
 	case c.Name == "":
-		return dialect.InvalidField(path+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is required")
 	}
 	if r.names == nil {
 		r.names = map[string]string{}
@@ -145,9 +145,9 @@ func (r *callReader) result(m *llm.Message, p *llm.Part, raw []byte, path string
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(path+".tool_use_id", "is missing")
+		return dialect.InvalidField(path+".tool_use_id", "is required")
 	case !known:
-		return dialect.InvalidField(path+".tool_use_id", "belongs to no tool_use of an earlier message")
+		return dialect.InvalidField(path+".tool_use_id", "must match a tool_use of an earlier message")
 	}
 	res.Name = name
 	return nil

@@ -73,9 +73,9 @@ func inlined(m *llm.Media, source []byte, path string) error {
 	m.MIME, m.Data = splice.Text(source, "media_type"), splice.Text(source, "data")
 	switch {
 	case m.MIME == "":
-		return dialect.InvalidField(path+".media_type", "is missing")
+		return dialect.InvalidField(path+".media_type", "is required")
 	case m.Data == "":
-		return dialect.InvalidField(path+".data", "is missing")
+		return dialect.InvalidField(path+".data", "is required")
 	}
 	if err := dialect.CheckBase64(m.Data); err != nil {
 		return fault.From(err).WithParam(path + ".data")

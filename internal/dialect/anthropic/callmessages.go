@@ -88,7 +88,7 @@ func (r *callReader) content(m *llm.Message, raw []byte, path string) ([]llm.Par
 	}
 	switch {
 	case splice.IsNull(raw):
-		return nil, dialect.InvalidField(path, "is missing")
+		return nil, dialect.InvalidField(path, "is required")
 	case !isList(raw):
 		return nil, dialect.InvalidField(path, "must be a string or a list of blocks")
 	}

@@ -51,7 +51,7 @@ func readTool(raw []byte, i int) (t llm.Tool, err error) {
 		}
 	}
 	if t.Name == "" {
-		return t, dialect.InvalidField(path+".name", "is missing")
+		return t, dialect.InvalidField(path+".name", "is required")
 	}
 	return t, nil
 }
@@ -66,7 +66,7 @@ func (r *callReader) choice(raw []byte) error {
 	case c.Mode == "":
 		return dialect.InvalidField("tool_choice.type", `must be "auto", "any", "tool" or "none"`)
 	case c.Mode == "tool" && c.Name == "":
-		return dialect.InvalidField("tool_choice.name", "is missing")
+		return dialect.InvalidField("tool_choice.name", "is required")
 	}
 	r.c.Choice = c
 	const key = "disable_parallel_tool_use"

@@ -52,7 +52,7 @@ func (complete) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 // TranslateResponse reads {"completion":…,"stop_reason":…}. Anthropic counts no tokens here.
 func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	if _, ok := splice.Find(incoming.Body, "completion"); !ok || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a completion")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a completion")
 	}
 	c := dialect.Completion{
 		ID: completionID(incoming.Body), Created: incoming.Created, Model: cmp.Or(splice.Text(incoming.Body, "model"), incoming.To.Model),
@@ -93,7 +93,7 @@ func (d *completions) event(data []byte, emit func(*llm.Event)) error {
 	case d.ended:
 		return nil
 	case !splice.Valid(data):
-		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
 	if _, failed := splice.Find(data, "error"); failed {
 		d.ended = true

@@ -200,7 +200,7 @@ func (w *writer) delta(dst []byte, ev *llm.Event) []byte {
 	b.held = b.appendDelta(b.held, ev)
 	if w.held += len(b.held) + len(b.data) - was; w.held > maxPendingBytes {
 		w.done = true
-		return appendFault(dst, &llm.Event{Text: "the provider mixes pieces of too large blocks"})
+		return appendFault(dst, &llm.Event{Text: "the provider interleaves chunks of oversized blocks"})
 	}
 	return dst
 }

@@ -72,7 +72,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		return dialect.FileDeleted(cmp.Or(splice.Text(incoming.Body, "id"), incoming.Sent.ID)), nil
 	case llm.ListFiles:
 		if !splice.Valid(incoming.Body) {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of files")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of files")
 		}
 		var w dialect.JSON
 		writeList(&w, incoming.Body, func(raw []byte) { writeFile(&w, raw, "") })
@@ -84,7 +84,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 
 func describe(incoming *dialect.Incoming, purpose string) (*dialect.Response, error) {
 	if splice.Text(incoming.Body, "id") == "" || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer describes no file")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not describe a file")
 	}
 	var w dialect.JSON
 	writeFile(&w, incoming.Body, purpose)

@@ -107,7 +107,7 @@ func plainText(md *llm.Media) (string, error) {
 	}
 	b, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(md.Data, "="))
 	if err != nil {
-		return "", fault.New(fault.InvalidParameter, "the document is not base64")
+		return "", fault.New(fault.InvalidParameter, "the document must be base64")
 	}
 	return string(b), nil
 }

@@ -29,7 +29,7 @@ func (modelList) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect
 func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	models, ok := splice.Find(incoming.Body, "data")
 	if !ok || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no list of models")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a list of models")
 	}
 	return dialect.ModelWriter(writeModel).List(models), nil
 }

@@ -22,7 +22,7 @@ func (messages) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 		}
 	}
 	if !isMessage || !r.IsComplete() {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a message")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a message")
 	}
 	return response, nil
 }

@@ -67,7 +67,7 @@ func (d *reader) event(_, data []byte) error {
 		return nil
 	}
 	if !splice.Valid(data) {
-		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
 	switch string(found(data, "type")) {
 	case `"message_start"`:

@@ -29,7 +29,7 @@ type holder struct {
 // begin reads the beginning of a block. They come in the order of their places.
 func (d *reader) begin(data []byte) error {
 	if len(d.blocks) == maxBlocks {
-		return fault.New(fault.UpstreamInvalid, "the provider's answer has too many blocks")
+		return fault.New(fault.UpstreamInvalid, "the provider response has too many blocks")
 	}
 	index := len(d.blocks)
 	raw := found(data, "content_block")
@@ -116,7 +116,7 @@ func (d *reader) findOpenBlock(data []byte) (int, bool) {
 func (d *reader) delta(data []byte) error {
 	index, ok := d.findOpenBlock(data)
 	if !ok {
-		return fault.New(fault.UpstreamInvalid, "the provider sent a piece of a block that is not open")
+		return fault.New(fault.UpstreamInvalid, "the provider sent a delta for a content block that was not started")
 	}
 	b, delta := &d.blocks[index], found(data, "delta")
 	typ := string(found(delta, "type"))
@@ -143,7 +143,7 @@ func (d *reader) delta(data []byte) error {
 
 func (d *reader) bounded() error {
 	if d.pending > maxPendingBytes {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of blocks that did not end", maxPendingBytes)
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent more than %d bytes of unfinished blocks", maxPendingBytes)
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ func (newBatch) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").WithParam("input_file_id")
+		return nil, fault.New(fault.InvalidParameter, "input_file_id is required; send it in the request body").WithParam("input_file_id")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	role, err := roleARN(t)
 	if err != nil {

@@ -105,7 +105,7 @@ func (w *callWriter) call(m *llm.Message, p *llm.Part) error {
 	w.Str("toolUseId", callID(p.Call.ID))
 	w.Str("name", p.Call.Name)
 	if p.Call.Custom {
-		return w.refuse(dialect.ArgumentsPath(w.c, m, p), "has a call of a tool that takes free text, which this provider does not support")
+		return w.refuse(dialect.ArgumentsPath(w.c, m, p), "contains a call of a free-text tool, which this provider does not support")
 	}
 	if !w.Arguments("input", p.Call.Arguments) {
 		w.t.Drop(dialect.ArgumentsPath(w.c, m, p))
@@ -136,7 +136,7 @@ func (w *callWriter) result(ctx context.Context, m *llm.Message, p *llm.Part) er
 	r := p.Result
 	hasErrorStatus := w.family == claude || w.family == amazon
 	if r.ID == "" { // the functions of old have none
-		return w.refuse(w.c.Path(m, p.Index), "has the result of a call without the call's id, which this provider needs")
+		return w.refuse(w.c.Path(m, p.Index), "contains a tool result without a call id, which this provider requires")
 	}
 	w.Open('{')
 	w.Key("toolResult").Open('{')

@@ -37,7 +37,7 @@ func (invocation) EncodeRequest(_ context.Context, r *dialect.Request, to *diale
 // TranslateResponse gives the answer as it is.
 func (invocation) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	if !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no JSON object")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	if err := dialect.CheckListMember(llm.Messages, incoming.Body); err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ var purposes = map[string]string{
 // nova writes a body for Nova, which must be told what the vector is for.
 func (e *embedWriter) nova(it *dialect.EmbedItem) ([]byte, error) {
 	if it.Image != nil {
-		return nil, fault.New(fault.InvalidParameter, "input: this provider takes no images here").WithParam("input")
+		return nil, fault.New(fault.InvalidParameter, "input: this provider does not support images here").WithParam("input")
 	}
 	purpose, _ := e.t.Consume("input_type")
 	truncate, cut := e.t.Consume("truncate")
@@ -169,7 +169,7 @@ func (e *embedWriter) cohere(items []dialect.EmbedItem) ([]byte, error) {
 	for i := range items {
 		switch it := &items[i]; {
 		case (it.Image != nil) != (kind == "images") || it.Image != nil && it.Text != nil:
-			return nil, fault.New(fault.InvalidParameter, "input must be all texts or all images for this provider").WithParam("input")
+			return nil, fault.New(fault.InvalidParameter, "input must contain only texts or only images for this provider").WithParam("input")
 		case it.Image == nil:
 			list.Value(it.Text)
 		default:
@@ -206,7 +206,7 @@ func (embedding) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	for i, body := range append([][]byte{incoming.Body}, incoming.More...) {
 		found := vectors(body)
 		if len(found) == 0 {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embedding")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embedding")
 		}
 		e.Vectors = append(e.Vectors, found...)
 		e.Usage = e.Usage.Add(embedUsage(incoming, i, body))

@@ -70,7 +70,7 @@ func (d *streamReader) frame(f *dialect.Frame, emit func(*llm.Event)) error {
 		return nil
 	}
 	if !splice.Valid(f.Payload) {
-		return fault.New(fault.UpstreamInvalid, "the provider's event stream has an event that is no JSON object")
+		return fault.New(fault.UpstreamInvalid, "the provider's event stream contains an event that is not a JSON object")
 	}
 	if string(f.Name) == "messageStart" { // nothing is said before it is known to be an answer
 		return nil

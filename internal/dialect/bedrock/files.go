@@ -43,13 +43,13 @@ func (upload) EncodeRequest(ctx context.Context, r *dialect.Request, to *dialect
 		return nil, err
 	}
 	if f.model == "" {
-		return nil, fault.New(fault.InvalidParameter, "the model that the lines are for is missing: send x-gateway-aws-bedrock-model").WithParam("x-gateway-aws-bedrock-model")
+		return nil, fault.New(fault.InvalidParameter, "the model of the batch lines is required; send x-gateway-aws-bedrock-model").WithParam("x-gateway-aws-bedrock-model")
 	}
 	out := &dialect.Outgoing{Path: f.object.path(), Dropped: f.Dropped}
 	line := tuningLine(valueOf(to, "model_type") == "text")
 	if f.purpose != tuning {
 		if r.Lines == nil {
-			return nil, fault.New(fault.NotSupported, "files of batches are not supported by bedrock here")
+			return nil, fault.New(fault.NotSupported, "batch files are not supported by bedrock here")
 		}
 		target := *to
 		target.Model, target.Stream = f.model, false
@@ -97,7 +97,7 @@ func readForm(r *dialect.Request, to *dialect.Target) (*form, error) {
 	}
 	f.purpose = cmp.Or(f.purpose, "batch")
 	if f.object.bucket = valueOf(to, "aws_s3_bucket"); f.object.bucket == "" {
-		return nil, fault.New(fault.InvalidParameter, "the bucket for the file is missing: send x-gateway-aws-s3-bucket").WithParam("x-gateway-aws-s3-bucket")
+		return nil, fault.New(fault.InvalidParameter, "the bucket of the file is required; send x-gateway-aws-s3-bucket").WithParam("x-gateway-aws-s3-bucket")
 	}
 	if f.object.key = valueOf(to, "aws_s3_object_key"); f.object.key == "" {
 		hash := sha256.New()
@@ -161,7 +161,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	text, _, closed := bytes.Cut(rest, []byte("</ObjectSize>"))
 	size, bad := strconv.ParseInt(string(text), 10, 64)
 	if !ok || !closed || bad != nil {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no size of the file")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain the file size")
 	}
 	var w dialect.JSON
 	writeFile(&w, p, "batch", size, modified(incoming))

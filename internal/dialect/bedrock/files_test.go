@@ -118,7 +118,7 @@ func TestUploadRefuses(t *testing.T) {
 	}{
 		{"no form", &dialect.Request{ContentType: "application/json"}, s3("mistral.x", nil), fault.InvalidRequest, ""},
 		{"a broken form", &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nno header\r\n\r\nabc"))}, s3("mistral.x", nil), fault.InvalidRequest, ""},
-		{"no file", dialecttest.Upload(t, &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--x--\r\n"))}), s3("mistral.x", nil), fault.InvalidParameter, "file is missing"},
+		{"no file", dialecttest.Upload(t, &dialect.Request{ContentType: "multipart/form-data; boundary=x", Payload: wire.Bytes([]byte("--x\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--x--\r\n"))}), s3("mistral.x", nil), fault.InvalidParameter, "file is required"},
 		{"no bucket", form("batch", chatLine), s3("mistral.x", map[string]string{"aws_s3_bucket": ""}), fault.InvalidParameter, "bucket"},
 		{"no model", form("batch", chatLine), s3("", nil), fault.InvalidParameter, "model"},
 		{"no shapes", noLines, s3("mistral.x", nil), fault.NotSupported, ""},
@@ -127,11 +127,11 @@ func TestUploadRefuses(t *testing.T) {
 		{"another endpoint", form("batch", `{"url":"/v1/embeddings","body":{}}`), s3("mistral.x", nil), fault.InvalidParameter, "line 1"},
 		{"a bad call", form("batch", `{"body":{"messages":[]}}`), s3("mistral.x", nil), fault.InvalidParameter, "line 1 of the file cannot be sent: "},
 		{"a family without batches", form("batch", chatLine), s3("deepseek.r1-v1:0", nil), fault.InvalidParameter, "not supported"},
-		{"the assistant first", form("fine-tune", `{"messages":[{"role":"assistant","content":"a"}]}`), s3("x", nil), fault.InvalidParameter, "line 1 of the file must begin with the user"},
+		{"the assistant first", form("fine-tune", `{"messages":[{"role":"assistant","content":"a"}]}`), s3("x", nil), fault.InvalidParameter, "line 1 of the file must begin with a user message"},
 		{"a tool", form("fine-tune", `{"messages":[{"role":"tool","content":"a"}]}`), s3("x", nil), fault.InvalidParameter, "role"},
-		{"parts", form("fine-tune", `{"messages":[{"role":"user","content":[]}]}`), s3("x", nil), fault.InvalidParameter, "no text"},
+		{"parts", form("fine-tune", `{"messages":[{"role":"user","content":[]}]}`), s3("x", nil), fault.InvalidParameter, "content is not a string"},
 		{"no messages", form("fine-tune", `{"prompt":"a","completion":"b"}`), s3("x", nil), fault.InvalidParameter, "no messages"},
-		{"three texts", form("fine-tune", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]}`), s3("x", map[string]string{"model_type": "text"}), fault.InvalidParameter, "one message of the user"},
+		{"three texts", form("fine-tune", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"},{"role":"assistant","content":"c"}]}`), s3("x", map[string]string{"model_type": "text"}), fault.InvalidParameter, "one user message"},
 	} {
 		_, err := ask(t, llm.UploadFile, c.r, c.to)
 		if !fault.Has(err, c.code) || !strings.Contains(fault.From(err).Text(), c.text) {

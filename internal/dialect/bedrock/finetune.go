@@ -36,9 +36,9 @@ func (newTuning) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").WithParam("training_file")
+		return nil, fault.New(fault.InvalidParameter, "training_file is required; send it in the request body").WithParam("training_file")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	role, err := roleARN(t)
 	if err != nil {

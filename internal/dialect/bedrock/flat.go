@@ -49,7 +49,7 @@ func decodeFlat(incoming *dialect.Incoming) (*llm.Response, error) {
 	return r, nil
 }
 
-func noText() error { return fault.New(fault.UpstreamInvalid, "the provider's answer has no text") }
+func noText() error { return fault.New(fault.UpstreamInvalid, "the provider response has no text") }
 
 // responseID is the id of an answer, which some families number.
 func responseID(body []byte) string { return splice.Text(body, "id") }

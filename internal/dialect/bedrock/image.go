@@ -25,7 +25,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
 	if raw, ok := t.Peek("response_format"); ok && plain(raw) == "b64_json" {
 		t.Consume("response_format") // what comes anyway
@@ -159,7 +159,7 @@ func (w *imageWriter) stable() (body []byte, more [][]byte, err error) {
 	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil || n < 1 || n > maxImages {
-		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be a whole number from 1 to %d", maxImages).WithParam("n")
+		return nil, nil, fault.Newf(fault.InvalidParameter, "n must be an integer between 1 and %d", maxImages).WithParam("n")
 	}
 	for range n - 1 {
 		more = append(more, w.B)
@@ -211,7 +211,7 @@ func (image) TranslateResponse(in *dialect.Incoming) (*dialect.Response, error) 
 	w.Close(']')
 	w.Close('}')
 	if n == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image"+whyNone(in.Body))
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no image"+whyNone(in.Body))
 	}
 	return &dialect.Response{Body: w.B, Model: in.To.Model}, nil
 }

@@ -84,7 +84,7 @@ func outputConfig(t *llm.FieldTracker, input s3Object, param string) []byte {
 func roleARN(t *llm.FieldTracker) ([]byte, error) {
 	raw, ok := t.Consume("role_arn")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "role_arn is missing: send the ARN of a role that may read and write the files").WithParam("role_arn")
+		return nil, fault.New(fault.InvalidParameter, "role_arn is required; send the ARN of a role that can read and write the files").WithParam("role_arn")
 	}
 	return raw, nil
 }
@@ -127,5 +127,5 @@ func created(body []byte) (string, error) {
 	if arn := splice.Text(body, "jobArn"); arn != "" {
 		return arn, nil
 	}
-	return "", fault.New(fault.UpstreamInvalid, "the provider's answer has no ARN of the job")
+	return "", fault.New(fault.UpstreamInvalid, "the provider response does not contain the job ARN")
 }

@@ -28,7 +28,7 @@ func batchLine(ctx context.Context, r *dialect.Request, to *dialect.Target, repo
 			return dst, errors.New("has no body")
 		}
 		if url := splice.Text(line, "url"); url != "" && url != chatPath {
-			return dst, errors.New("has another url than " + chatPath + ", which alone this provider takes in batches")
+			return dst, errors.New("must have the url " + chatPath + "; this provider supports no other url in batches")
 		}
 		c, err := r.Lines.Client.DecodeCall(body)
 		if err != nil {

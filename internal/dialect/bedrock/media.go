@@ -60,10 +60,10 @@ func (w *callWriter) media(ctx context.Context, m *llm.Message, p *llm.Part, t *
 		w.Close('}')
 		return nil
 	case "":
-		return w.refuse(fieldPath, "needs mime_type: the type of what it names cannot be told")
+		return w.refuse(fieldPath, "requires mime_type, because the file type cannot be detected")
 	}
 	if documents[s.mime] == "" {
-		return w.refuse(fieldPath, "has the type "+strconv.Quote(s.mime)+", which this provider takes neither as image nor as video or document")
+		return w.refuse(fieldPath, "has the type "+strconv.Quote(s.mime)+", which this provider does not accept as image, video or document")
 	}
 	w.document(p, &s, t)
 	return nil
@@ -135,18 +135,18 @@ func (w *callWriter) find(ctx context.Context, m *llm.Media, fieldPath string) (
 		s.uri = location
 		s.mime = cmp.Or(s.mime, dialect.MIMEOf(location))
 	case m.FileID != "":
-		return s, w.refuse(fieldPath, "names a file that is not in S3, which this provider cannot read")
+		return s, w.refuse(fieldPath, "references a file outside S3, which this provider cannot read")
 	case strings.HasPrefix(location, "http://"), strings.HasPrefix(location, "https://"):
 		return w.fetch(ctx, m, fieldPath)
 	default:
-		return s, w.refuse(fieldPath, "has a URL that is neither http, https nor s3")
+		return s, w.refuse(fieldPath, "must have an http, https or s3 URL")
 	}
 	return s, nil
 }
 
 func (w *callWriter) fetch(ctx context.Context, m *llm.Media, fieldPath string) (source, error) {
 	if w.to.Fetch == nil {
-		return source{}, w.refuse(fieldPath, "names a URL, which this provider does not follow; send the bytes or an s3:// URL")
+		return source{}, w.refuse(fieldPath, "references a URL, which this provider does not fetch; send the bytes or an s3:// URL")
 	}
 	mime, data, err := w.to.Fetch(ctx, m.URL)
 	if err != nil {
@@ -169,7 +169,7 @@ func (w *callWriter) audio(m *llm.Message, p *llm.Part) error {
 	}
 	_, sub, _ := strings.Cut(p.Media.MIME, "/")
 	if sub = cmp.Or(p.Media.Format, sub); sub == "" {
-		return w.refuse(fieldPath, "needs a format, for example wav")
+		return w.refuse(fieldPath, "requires a format, for example wav")
 	}
 	w.Open('{')
 	w.Key("audio").Open('{')

@@ -75,7 +75,7 @@ func (w *callWriter) messages(ctx context.Context) error {
 		i += n
 	}
 	if last := len(w.c.Messages) - 1; len(w.B) == empty && last >= 0 {
-		return w.refuse(w.c.Path(&w.c.Messages[last], -1), "says nothing, and nothing is said before it; this provider needs a text that is not blank")
+		return w.refuse(w.c.Path(&w.c.Messages[last], -1), "contains only blank text; this provider requires a non-blank text")
 	}
 	w.Close(']')
 	return nil

@@ -29,7 +29,7 @@ func (modelList) TranslateResponse(incoming *dialect.Incoming) (*dialect.Respons
 	}
 	found, ok := splice.Find(incoming.Body, member)
 	if !ok || !splice.Valid(incoming.Body) {
-		return nil, fault.Newf(fault.UpstreamInvalid, "the provider's answer has no %s", member)
+		return nil, fault.Newf(fault.UpstreamInvalid, "the provider response has no %s", member)
 	}
 	write := dialect.ModelWriter(writeModel)
 	if incoming.Sent.Endpoint == llm.RetrieveModel {

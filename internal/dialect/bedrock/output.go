@@ -34,7 +34,7 @@ func (output) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	}
 	file, err := outputFile(incoming.Body)
 	if err != nil {
-		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not tell where its output is").WithCause(err)
+		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's job does not contain its output location").WithCause(err)
 	}
 	model := splice.Text(incoming.Body, "modelId")
 	rows := func(src io.Reader) io.Reader {
@@ -48,7 +48,7 @@ var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired":
 
 // TranslateResponse has no answer to make: the rows of the file are.
 func (output) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
-	return nil, fault.New(fault.UpstreamInvalid, "the provider's file of the output is missing")
+	return nil, fault.New(fault.UpstreamInvalid, "the provider's output file is missing")
 }
 
 // appendResult writes one line. An answer that cannot be read in the model's shape is

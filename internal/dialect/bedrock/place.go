@@ -35,7 +35,7 @@ func parseS3Object(id, param string) (s3Object, error) {
 	rest, ok := strings.CutPrefix(unescape(id), "s3://")
 	bucket, key, _ := strings.Cut(rest, "/")
 	if !ok || bucket == "" || key == "" {
-		return s3Object{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, escaped").WithParam(param)
+		return s3Object{}, fault.New(fault.InvalidParameter, param+" must be the id of a file in S3: s3://bucket/key, URL-encoded").WithParam(param)
 	}
 	return s3Object{bucket, key}, nil
 }

@@ -42,7 +42,7 @@ func decodeConverse(incoming *dialect.Incoming) (*llm.Response, error) {
 	}
 	response.Usage.Tier = dialect.Tier(tier)
 	if !hasMessage || !r.IsComplete() {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no message")
 	}
 	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {
 		return nil, dialect.EmptyTurn(c.Raw, text)

@@ -23,11 +23,11 @@ func (ranking) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
+		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")
 	}
 	list, ok := t.Consume("documents")
 	if !ok || list[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list: send it in the request body").WithParam("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list; send it in the request body").WithParam("documents")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -119,7 +119,7 @@ func arnOf(to *dialect.Target) string {
 func (ranking) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(incoming.Body, "results")
 	if !ok || list[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	r := dialect.Ranking{Model: incoming.To.Model}
 	for val := range splice.Elements(list) {

@@ -71,7 +71,7 @@ func (counting) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	raw, _ := splice.Find(incoming.Body, "inputTokens")
 	n, ok := dialect.Count(raw)
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no count of tokens")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a token count")
 	}
 	var w dialect.JSON
 	w.Open('{')

@@ -26,13 +26,13 @@ func tuningLine(text bool) func(dst, line []byte) ([]byte, error) {
 		}
 		n := len(turns)
 		if n == 0 || splice.Text(turns[0], "role") != user || splice.Text(turns[n-1], "role") != assistant {
-			return dst, errors.New("must begin with the user and end with the assistant")
+			return dst, errors.New("must begin with a user message and end with an assistant message")
 		}
 		w := dialect.AppendTo(dst)
 		w.Open('{')
 		if text {
 			if n != 2 || system != "" {
-				return dst, errors.New("must have one message of the user and one of the assistant")
+				return dst, errors.New("must have one user message and one assistant message")
 			}
 			prompt, _ := splice.Find(turns[0], "content")
 			completion, _ := splice.Find(turns[1], "content")
@@ -61,7 +61,7 @@ func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
 	for m := range splice.Elements(list) {
 		content, _ := splice.Find(m, "content")
 		if len(content) == 0 || content[0] != '"' {
-			return "", nil, errors.New("has a message whose content is no text")
+			return "", nil, errors.New("contains a message whose content is not a string")
 		}
 		switch role := splice.Text(m, "role"); role {
 		case "system", "developer":
@@ -74,7 +74,7 @@ func tuningTurns(list []byte) (system string, turns [][]byte, err error) {
 			w.Close('}')
 			turns = append(turns, w.B)
 		default:
-			return "", nil, errors.New("has a message of role " + strconv.Quote(role) + ", which cannot be trained on")
+			return "", nil, errors.New("contains a message of role " + strconv.Quote(role) + ", which is not supported for training")
 		}
 	}
 	return system, turns, nil

@@ -79,7 +79,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}}}, nil
 }
 
-var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+var errNoOutput = fault.New(fault.UpstreamInvalid, "the provider response has no output")
 
 // isText reports whether an answer is bare text: no page, no JSON, and not nothing.
 func isText(incoming *dialect.Incoming) bool {

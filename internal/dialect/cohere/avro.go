@@ -91,7 +91,7 @@ func (f *avroFile) begin() error {
 	}
 	switch {
 	case f.head == nil && (err == nil || errors.Is(err, io.EOF)):
-		return f.all.fail("it does not begin as one")
+		return f.all.fail("invalid file signature")
 	case len(begins) == 0:
 		return err
 	}
@@ -103,7 +103,7 @@ func (f *avroFile) begin() error {
 		return err
 	}
 	if f.left < 0 || size < 0 || size > maxAvroBlockBytes {
-		return f.all.fail("a block has no size that can be read")
+		return f.all.fail("invalid block size")
 	}
 	f.block = &io.LimitedReader{R: f.all.src, N: size}
 	f.made = 0
@@ -122,12 +122,12 @@ func (f *avroFile) end() error {
 		return f.rows.ended(err)
 	}
 	if f.block.N > 0 {
-		return f.rows.fail("a block is shorter than it says")
+		return f.rows.fail("a block is shorter than its declared size")
 	}
 	f.block = nil
 	mark, err := f.all.take(int64(len(f.head.sync)))
 	if err == nil && !bytes.Equal(mark, f.head.sync) {
-		err = f.all.fail("a block does not end as it should")
+		err = f.all.fail("invalid end of a block")
 	}
 	return err
 }
@@ -141,7 +141,7 @@ type avroReader struct {
 }
 
 func (r *avroReader) fail(why string) error {
-	return fault.New(fault.UpstreamInvalid, "the provider's dataset is no Avro file that can be read: "+why)
+	return fault.New(fault.UpstreamInvalid, "cannot read the provider's dataset as an Avro file: "+why)
 }
 
 // ended is the fault of a file that ends, or cannot be unpacked, where more must follow; an
@@ -150,9 +150,9 @@ func (r *avroReader) ended(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.As(err, &corrupt):
-		return r.fail("a block cannot be unpacked")
+		return r.fail("cannot decompress a block")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return r.fail("it is cut short")
+		return r.fail("unexpected end of file")
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (r *avroReader) header() (*avroHeader, error) {
 			case err != nil:
 				return nil, err
 			case r.taken-before > maxAvroHeaderBytes:
-				return nil, r.fail("its head is too long")
+				return nil, r.fail("the header is too long")
 			case key == "avro.schema":
 				schema = bytes.Clone(val)
 			case key == "avro.codec":
@@ -191,7 +191,7 @@ func (r *avroReader) header() (*avroHeader, error) {
 		}
 	}
 	if h.codec != "null" && h.codec != "deflate" {
-		return nil, r.fail("its blocks are packed by a codec that is not known")
+		return nil, r.fail("unknown compression codec")
 	}
 	mark, err := r.take(16)
 	if err != nil {
@@ -200,10 +200,10 @@ func (r *avroReader) header() (*avroHeader, error) {
 	h.sync = bytes.Clone(mark)
 	var decoded any
 	if err := json.Unmarshal(schema, &decoded); err != nil {
-		return nil, r.fail("its schema is broken")
+		return nil, r.fail("invalid schema")
 	}
 	if h.schema = compile(decoded, map[string]*avroType{}, 0); h.schema == nil || h.schema.kind != "record" {
-		return nil, r.fail("its schema is none of rows")
+		return nil, r.fail("its schema is not a record")
 	}
 	return h, nil
 }
@@ -233,7 +233,7 @@ func (r *avroReader) long() (int64, error) {
 // take takes n bytes, which are valid until the next.
 func (r *avroReader) take(n int64) ([]byte, error) {
 	if n < 0 || n > dialect.MaxLineBytes {
-		return nil, r.fail("a text is too long")
+		return nil, r.fail("a string is too long")
 	}
 	r.text.Reset()
 	got, err := io.CopyN(&r.text, r.src, n)
@@ -261,7 +261,7 @@ func (r *avroReader) blockCount() (int64, error) {
 		_, err = r.long()
 	}
 	if err == nil && n < 0 {
-		err = r.fail("it counts more items than there can be")
+		err = r.fail("invalid item count")
 	}
 	return n, err
 }

@@ -13,7 +13,7 @@ import (
 // become null, bytes become base64.
 func (r *avroReader) value(dst []byte, t *avroType, depth int) ([]byte, error) {
 	if depth > avroDepth || !r.hasCapacity(len(dst)) {
-		return dst, r.fail("it is nested too deep, or says too little in too many words")
+		return dst, r.fail("a value is nested too deeply or is too large")
 	}
 	switch t.kind {
 	case "null":
@@ -66,7 +66,7 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 func (r *avroReader) enum(dst []byte, t *avroType) ([]byte, error) {
 	n, err := r.long()
 	if err == nil && (n < 0 || n >= int64(len(t.symbols))) {
-		err = r.fail("a value is none of its kind")
+		err = r.fail("unknown enum value")
 	}
 	if err != nil {
 		return dst, err
@@ -77,7 +77,7 @@ func (r *avroReader) enum(dst []byte, t *avroType) ([]byte, error) {
 func (r *avroReader) union(dst []byte, t *avroType, depth int) ([]byte, error) {
 	n, err := r.long()
 	if err == nil && (n < 0 || n >= int64(len(t.branches))) {
-		err = r.fail("a value is none of its kind")
+		err = r.fail("unknown enum value")
 	}
 	if err != nil {
 		return dst, err

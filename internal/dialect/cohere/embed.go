@@ -171,7 +171,7 @@ func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		e.Vectors = append(e.Vectors, v)
 	}
 	if len(e.Vectors) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
 	return e.BuildResponse()
 }

@@ -75,7 +75,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 func fileResponse(body []byte) (*dialect.Response, error) {
 	raw, ok := splice.Find(body, "dataset")
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no dataset")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no dataset")
 	}
 	var w dialect.JSON
 	readFile(raw).write(&w)

@@ -54,7 +54,7 @@ func (generate) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 		c.Choices = append(c.Choices, dialect.CompletionChoice{Text: splice.Text(g, "text"), Finish: finishOf(splice.Text(g, "finish_reason"))})
 	}
 	if len(c.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no generations")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no generations")
 	}
 	return c.BuildResponse(incoming.To.Stream), nil
 }

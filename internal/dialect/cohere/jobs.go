@@ -32,12 +32,12 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	id, ok := t.First("input_file_id", "dataset_id")
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidParameter, "input_file_id is missing: send it in the request body").WithParam("input_file_id")
+		return nil, fault.New(fault.InvalidParameter, "input_file_id is required; send it in the request body").WithParam("input_file_id")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: this provider needs it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	if raw, ok := t.Consume("endpoint"); ok && string(raw) != `"`+embeddings+`"` {
-		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+": this provider takes no other batches").WithParam("endpoint")
+		return nil, fault.New(fault.InvalidParameter, "endpoint must be "+embeddings+"; this provider does not support other batches").WithParam("endpoint")
 	}
 	if raw, _ := t.Peek("completion_window"); string(raw) == `"24h"` {
 		t.Consume("completion_window") // no promise that Cohere could keep better
@@ -73,7 +73,7 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 func (createJob) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	b := batch{id: splice.Text(incoming.Body, "job_id"), status: "validating", input: splice.Text(incoming.Sent.Body, "input_file_id"), model: incoming.To.Model, created: incoming.Created}
 	if b.id == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job id")
 	}
 	var w dialect.JSON
 	b.write(&w)
@@ -121,7 +121,7 @@ func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 	default:
 		b := readBatch(incoming.Body)
 		if b.id == "" {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the job")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job id")
 		}
 		b.write(&w)
 	}

@@ -34,7 +34,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		}
 	}
 	if len(message) == 0 || message[0] != '{' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no message")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no message")
 	}
 	readMessage(c, message)
 	if text, failed := failures[c.Raw]; failed && !dialect.Useful(c.Parts) {

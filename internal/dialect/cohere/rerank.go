@@ -24,11 +24,11 @@ func (rerank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	t := dialect.Fields(r.Body)
 	query, ok := t.Consume("query")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "query is missing: send it in the request body").WithParam("query")
+		return nil, fault.New(fault.InvalidParameter, "query is required; send it in the request body").WithParam("query")
 	}
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, fault.New(fault.InvalidParameter, "documents must be a list of texts").WithParam("documents")
+		return nil, fault.New(fault.InvalidParameter, "documents must be a list of strings").WithParam("documents")
 	}
 	t.Consume("return_documents") // the answer is filled up from the request
 	var w dialect.JSON
@@ -61,7 +61,7 @@ func writeText(w *dialect.JSON, document []byte) {
 func (rerank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(incoming.Body, "results")
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no results")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no results")
 	}
 	meta, _ := splice.Find(incoming.Body, "meta")
 	r := dialect.Ranking{ID: splice.Text(incoming.Body, "id"), Model: incoming.To.Model, Usage: usage(meta)}

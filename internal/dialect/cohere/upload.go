@@ -32,7 +32,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	body := r.NewSpool()
 	form := multipart.NewWriter(body)
 	if _, params, err := mime.ParseMediaType(r.ContentType); err != nil || form.SetBoundary(params["boundary"]) != nil {
-		return nil, fault.New(fault.InvalidRequest, "the form's boundary is broken").WithCause(err)
+		return nil, fault.New(fault.InvalidRequest, "the form has an invalid boundary").WithCause(err)
 	}
 	rows, err := form.CreateFormFile("data", "rows.jsonl")
 	if err != nil {
@@ -61,7 +61,7 @@ func rowOf(dst, line []byte) ([]byte, error) {
 		text, ok = only(text)
 	}
 	if !ok || text[0] != '"' {
-		return dst, errors.New("has no body.input that is one text")
+		return dst, errors.New("must have a body.input with one string")
 	}
 	w := dialect.AppendTo(dst)
 	w.Open('{')
@@ -88,7 +88,7 @@ func only(list []byte) (val []byte, ok bool) {
 func (upload) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	f := file{id: splice.Text(incoming.Body, "id"), created: incoming.Created, status: "uploaded"}
 	if f.id == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no id of the dataset")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a dataset id")
 	}
 	u, err := dialect.ReadUpload(incoming.Sent)
 	if err != nil {

@@ -60,7 +60,7 @@ func (datasets) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 
 func fileResponse(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a dataset")
 	}
 	var w dialect.JSON
 	writeFile(&w, body)

@@ -45,9 +45,9 @@ func (createJob) EncodeRequest(_ context.Context, r *dialect.Request, to *dialec
 	case err != nil:
 		return nil, err
 	case training == "":
-		return nil, fault.New(fault.InvalidParameter, "training_file is missing: send it in the request body").WithParam("training_file")
+		return nil, fault.New(fault.InvalidParameter, "training_file is required; send it in the request body").WithParam("training_file")
 	case to.Model == "":
-		return nil, fault.New(fault.InvalidParameter, "model is missing: send it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required; send it in the request body").WithParam("model")
 	}
 	validation, err := named(t, "validation_file", account+"/datasets/")
 	if err != nil {
@@ -156,7 +156,7 @@ func (jobs) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 
 func jobResponse(body []byte) (*dialect.Response, error) {
 	if splice.Text(body, "name") == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is no fine-tuning job")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a fine-tuning job")
 	}
 	var w dialect.JSON
 	writeJob(&w, body)

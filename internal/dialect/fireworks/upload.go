@@ -48,7 +48,7 @@ func (upload) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 func fileOf(r *dialect.Request) (*dialect.Upload, error) {
 	u, err := dialect.ReadUpload(r)
 	if err == nil && u.File.Len == 0 {
-		err = fault.New(fault.InvalidParameter, "file is empty").WithParam("file")
+		err = fault.New(fault.InvalidParameter, "file must not be empty").WithParam("file")
 	}
 	return u, err
 }
@@ -61,7 +61,7 @@ func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	case err != nil:
 		return dialect.Next{}, false, err
 	case id == "":
-		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider's answer is no dataset")
+		return dialect.Next{}, false, fault.New(fault.UpstreamInvalid, "the provider response is not a dataset")
 	}
 	next := dialect.Next{Endpoint: llm.RetrieveFile, ID: id, Method: "POST"}
 	path := "/datasets/" + url.PathEscape(id)
@@ -72,7 +72,7 @@ func (upload) Follow(incoming *dialect.Incoming) (dialect.Next, bool, error) {
 	case 1:
 		address, _ := splice.Find(incoming.More[0], "filenameToSignedUrls", rows)
 		if next.URL, _ = splice.Unquote(address); next.URL == "" {
-			return next, false, fault.New(fault.UpstreamInvalid, "the provider names no address for the file")
+			return next, false, fault.New(fault.UpstreamInvalid, "the provider response does not contain an upload address for the file")
 		}
 		size := strconv.FormatInt(file.File.Len, 10)
 		next.Method, next.Body = "PUT", file.Content()

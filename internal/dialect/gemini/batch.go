@@ -52,7 +52,7 @@ func createBatch(body []byte, to *dialect.Target) (*dialect.Outgoing, error) {
 	t.Consume("endpoint")          // tells what the lines are, which the upload turned into requests
 	t.Consume("completion_window") // is as Google's own, a day
 	if to.Model == "" {
-		return nil, fault.New(fault.InvalidParameter, "model is missing: Vertex AI runs a batch on one model; send it in the request body").WithParam("model")
+		return nil, fault.New(fault.InvalidParameter, "model is required: Vertex AI runs a batch on one model; send it in the request body").WithParam("model")
 	}
 	input, err := fileID(textOf(t, "input_file_id"), "input_file_id")
 	if err != nil {
@@ -135,7 +135,7 @@ func (batches) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 		return batchesPages.BuildResponse(incoming)
 	default:
 		if jobID(incoming.Body) == "" {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job name")
 		}
 		writeBatch(&w, incoming.Body)
 	}

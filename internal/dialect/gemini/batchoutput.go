@@ -40,7 +40,7 @@ var hasOutput = map[string]bool{"completed": true, "cancelled": true, "expired":
 
 // TranslateResponse has no answer to make: the rows of the file are.
 func (batchOutput) TranslateResponse(*dialect.Incoming) (*dialect.Response, error) {
-	return nil, fault.New(fault.UpstreamInvalid, "the provider gave no output of the batch")
+	return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain the batch output")
 }
 
 type outputWriter struct {
@@ -55,7 +55,7 @@ type outputWriter struct {
 // as the error.
 func (o *outputWriter) row(dst, line []byte) ([]byte, error) {
 	if !splice.Valid(line) {
-		return dst, fault.New(fault.UpstreamInvalid, "the output of the batch has a line that is not a JSON object")
+		return dst, fault.New(fault.UpstreamInvalid, "the batch output contains a line that is not a JSON object")
 	}
 	o.rows++
 	id := "batch_req_" + o.job + "_" + strconv.Itoa(o.rows) // the same whenever it is asked for

@@ -62,7 +62,7 @@ func (embedContents) TranslateResponse(incoming *dialect.Incoming) (*dialect.Res
 		e.Vectors = append(e.Vectors, values)
 	}
 	if len(e.Vectors) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
 	if raw, ok := splice.Find(incoming.Body, "usageMetadata"); ok {
 		e.Usage = embedUsage(readUsage(raw))

@@ -42,7 +42,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 	}
 	size, err := strconv.ParseInt(cmp.Or(incoming.Header.Get("x-goog-stored-content-length"), incoming.Header.Get("content-length")), 10, 64)
 	if err != nil {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider does not say how large the file is").WithCause(err)
+		return nil, fault.New(fault.UpstreamInvalid, "the provider does not report the file size").WithCause(err)
 	}
 	f := file{object: o, bytes: size, created: lastModified(incoming.Header, incoming.Created)}
 	return f.response(), nil

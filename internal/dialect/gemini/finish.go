@@ -26,11 +26,11 @@ var failures = map[string]struct {
 	status int
 	text   string
 }{
-	"MALFORMED_FUNCTION_CALL":   {502, "the model made a tool call that cannot be read"},
-	"UNEXPECTED_TOOL_CALL":      {502, "the model called a tool although none may be called"},
-	"TOO_MANY_TOOL_CALLS":       {502, "the model made too many tool calls in a row"},
-	"MALFORMED_RESPONSE":        {502, "the model gave an answer that cannot be read"},
-	"MISSING_THOUGHT_SIGNATURE": {400, "the request lacks a thought signature; send the thought_signature of each tool call back as it came"},
+	"MALFORMED_FUNCTION_CALL":   {502, "the model made an invalid tool call"},
+	"UNEXPECTED_TOOL_CALL":      {502, "the model called a tool, but tool calls are disabled"},
+	"TOO_MANY_TOOL_CALLS":       {502, "the model made too many consecutive tool calls"},
+	"MALFORMED_RESPONSE":        {502, "the model returned an invalid response"},
+	"MISSING_THOUGHT_SIGNATURE": {400, "the request lacks a thought signature; return the thought_signature of each tool call unchanged"},
 }
 
 // finishMessage is the name under which lenient callers get what Gemini says of a reason, and
@@ -54,7 +54,7 @@ func failsAtOnce(fragment []byte) (fails bool) {
 }
 
 // failureOf is the error that ends a candidate, whose reason, and what the provider says of it,
-// are its text: "the model made a tool call that cannot be read: MALFORMED_FUNCTION_CALL: …".
+// are its text: "the model made an invalid tool call: MALFORMED_FUNCTION_CALL: …".
 func failureOf(reason, message string) (text string, status int, failed bool) {
 	f, failed := failures[reason]
 	if !failed {

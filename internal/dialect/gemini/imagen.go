@@ -39,7 +39,7 @@ func (imagen) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Ta
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
 	var w dialect.JSON
 	w.Open('{')

@@ -28,7 +28,7 @@ func (m models) EncodeRequest(context.Context, *dialect.Request, *dialect.Target
 // TranslateResponse writes OpenAI's list.
 func (m models) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	if !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	list, _ := splice.Find(incoming.Body, m.list)
 	return dialect.ModelWriter(writeModel).List(list), nil

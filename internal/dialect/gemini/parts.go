@@ -29,7 +29,7 @@ func (w *writer) part(role string, m *llm.Message, p *llm.Part) error {
 		switch {
 		case p.Shape == shapeName:
 		case role == roleUser: // what the question is about
-			return dialect.InvalidField(path, "is of a kind that Gemini does not know")
+			return dialect.InvalidField(path, "has a type that Gemini does not support")
 		default:
 			w.t.Drop(path)
 			return nil
@@ -86,7 +86,7 @@ func (w *writer) text(text, signature string, thought bool) {
 func (w *writer) media(role, path string, p *llm.Part) error {
 	uri := fileURI(p.Media)
 	if p.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(path, "names a file by an id that Gemini does not know; send a URL, base64, or the URI that the Files API gave")
+		return dialect.InvalidField(path, "references a file by an id that Gemini does not support; send a URL, base64, or the URI that the Files API returned")
 	}
 	w.begin(role)
 	w.Open('{')

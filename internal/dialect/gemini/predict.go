@@ -31,7 +31,7 @@ func (predictEmbed) EncodeRequest(_ context.Context, r *dialect.Request, to *dia
 	e.more, _ = t.Consume("parameters")
 	input, ok := t.Consume("input")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "input is missing: send it in the request body").WithParam("input")
+		return nil, fault.New(fault.InvalidParameter, "input is required; send it in the request body").WithParam("input")
 	}
 	var bodies [][]byte
 	var err error
@@ -77,7 +77,7 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 		bodies = append(bodies, w.B)
 	}
 	if len(bodies) == 0 {
-		return nil, dialect.InvalidField("input", "must hold something to embed")
+		return nil, dialect.InvalidField("input", "must contain something to embed")
 	}
 	return bodies, nil
 }
@@ -85,7 +85,7 @@ func (e *embedder) each(list [][]byte, write func(w *dialect.JSON, input []byte,
 // together makes one request of all inputs.
 func (e *embedder) together(list [][]byte) ([][]byte, error) {
 	if len(list) == 0 {
-		return nil, dialect.InvalidField("input", "must hold something to embed")
+		return nil, dialect.InvalidField("input", "must contain something to embed")
 	}
 	var w dialect.JSON
 	media := false
@@ -128,7 +128,7 @@ func (e *embedder) instance(w *dialect.JSON, input []byte, path string) error {
 	case '{':
 		return e.object(w, input, path)
 	}
-	return dialect.InvalidField(path, "must be a text, or an object with text, image or video: this provider takes no tokens")
+	return dialect.InvalidField(path, "must be a string, or an object with text, image or video: this provider does not support tokens")
 }
 
 func (e *embedder) object(w *dialect.JSON, input []byte, path string) error {
@@ -209,7 +209,7 @@ func (e *embedder) byContent(w *dialect.JSON, input []byte, path string) error {
 			return err
 		}
 	default:
-		return dialect.InvalidField(path, "must be a text, or an object with text, image, video or audio: this provider takes no tokens")
+		return dialect.InvalidField(path, "must be a string, or an object with text, image, video or audio: this provider does not support tokens")
 	}
 	if e.task != nil || e.title != nil || e.size != nil || e.more != nil {
 		w.Key("embedContentConfig").Open('{')
@@ -268,7 +268,7 @@ func embedMedium(w *dialect.JSON, kind string, raw []byte, path string) error {
 		w.Str("mimeType", mime)
 		w.Raw("data", data)
 	default:
-		return dialect.InvalidField(path, "needs url or base64")
+		return dialect.InvalidField(path, "must have url or base64")
 	}
 	w.Close('}')
 	w.Close('}')

@@ -21,7 +21,7 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 	t := dialect.Fields(r.Body)
 	documents, ok := t.Consume("documents")
 	if !ok || documents[0] != '[' {
-		return nil, dialect.InvalidField("documents", "must be a list of texts")
+		return nil, dialect.InvalidField("documents", "must be a list of strings")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -54,7 +54,7 @@ func (rank) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Tar
 func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	records, ok := splice.Find(incoming.Body, "records")
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no records")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no records")
 	}
 	out := dialect.Ranking{Model: incoming.To.Model}
 	for r := range splice.Elements(records) {
@@ -62,7 +62,7 @@ func (rank) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, er
 		score, _ := splice.Find(r, "score")
 		n, err := strconv.ParseInt(plainText(id), 10, 64)
 		if err != nil {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has a record that was not asked for")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has a record that was not requested")
 		}
 		out.Results = append(out.Results, dialect.Ranked{Index: n, Score: score})
 	}

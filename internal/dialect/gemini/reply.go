@@ -18,7 +18,7 @@ import (
 // Source: contract/provider-transforms.md 4.4.
 func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer is not a JSON object")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response is not a JSON object")
 	}
 	r := &llm.Response{}
 	var feedback []byte
@@ -62,7 +62,7 @@ func (generate) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 	}
 	reason, blocked := splice.Find(feedback, "blockReason")
 	if !blocked {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no candidates")
 	}
 	r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: plainText(reason)}}
 	return r, nil

@@ -87,7 +87,7 @@ func (w *writer) gather(m *llm.Message, p *llm.Part) (string, []*llm.Part) {
 func (w *writer) enclose(path string, e *llm.Part) error {
 	uri := fileURI(e.Media)
 	if e.Media.Data == "" && uri == "" {
-		return dialect.InvalidField(path, "holds a file by an id that Gemini does not know; send a URL or base64")
+		return dialect.InvalidField(path, "contains a file with an id that Gemini does not support; send a URL or base64")
 	}
 	w.Open('{')
 	w.medium(e.Media, uri)

@@ -17,10 +17,10 @@ import (
 func (f *uploaded) rows(ctx context.Context, r *dialect.Request, to *dialect.Target) (wire.Payload, error) {
 	model := to.Value("vertex_model_name")
 	if model == "" {
-		return wire.Payload{}, fault.New(fault.InvalidRequest, "vertex-ai needs the model that the file is for: send x-gateway-provider-model").WithParam("x-gateway-provider-model")
+		return wire.Payload{}, fault.New(fault.InvalidRequest, "vertex-ai requires the model of the file; send x-gateway-provider-model").WithParam("x-gateway-provider-model")
 	}
 	if r.Lines == nil {
-		return wire.Payload{}, fault.New(fault.NotSupported, "files of chat completions cannot be read here")
+		return wire.Payload{}, fault.New(fault.NotSupported, "files of chat completions are not supported here")
 	}
 	rw := rowWriter{lines: r.Lines, model: strings.TrimPrefix(model, "google."), embeds: to.Value("vertex_batch_endpoint") == "/v1/embeddings"}
 	out := r.NewSpool()
@@ -76,7 +76,7 @@ func (rw *rowWriter) row(ctx context.Context, line []byte, purpose string) ([]by
 	if rw.embeds || string(url) == `"/v1/embeddings"` {
 		input, ok := splice.Find(body, "input")
 		if !ok || input[0] != '"' {
-			return nil, errors.New("has no body.input that is one text")
+			return nil, errors.New("must have a body.input with one string")
 		}
 		w.Raw("content", input)
 	} else {

@@ -36,7 +36,7 @@ func (speech) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.T
 	t.Consume("response_format")
 	form, ok := encodings[formatIn(r.Body)]
 	if !ok {
-		return nil, dialect.InvalidField("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw: Google speaks in no other form")
+		return nil, dialect.InvalidField("response_format", "must be mp3, opus, wav, pcm, alaw or mulaw; Google supports no other audio format")
 	}
 	var w dialect.JSON
 	w.Open('{')
@@ -83,7 +83,7 @@ func (speech) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, 
 	raw, _ := splice.Find(incoming.Body, "audioContent")
 	audio, err := base64.StdEncoding.DecodeString(plainText(raw))
 	if err != nil || len(audio) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no audio")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no audio")
 	}
 	return &dialect.Response{Body: audio, ContentType: encodings[formatIn(incoming.Sent.Body)].mime, Model: incoming.To.Model}, nil
 }

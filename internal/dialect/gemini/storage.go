@@ -48,7 +48,7 @@ func (o object) folder() string {
 func fileID(id, path string) (object, error) {
 	o, ok := readObject(id)
 	if !ok {
-		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as the upload gave it", path).WithParam(path)
+		return o, fault.Newf(fault.InvalidParameter, "%s must be the id of a file in Google Cloud Storage, gs://bucket/name, as returned by the upload", path).WithParam(path)
 	}
 	return o, nil
 }

@@ -43,7 +43,7 @@ func (n countTokens) EncodeRequest(_ context.Context, r *dialect.Request, to *di
 func (countTokens) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	raw, ok := splice.Find(incoming.Body, "totalTokens")
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no totalTokens")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no totalTokens")
 	}
 	var w dialect.JSON
 	w.Open('{')

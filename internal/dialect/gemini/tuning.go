@@ -116,7 +116,7 @@ func (tunings) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response,
 
 func tuningResponse(job []byte) (*dialect.Response, error) {
 	if jobID(job) == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer names no job")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response does not contain a job name")
 	}
 	var w dialect.JSON
 	writeTuning(&w, job)

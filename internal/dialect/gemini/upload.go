@@ -72,11 +72,11 @@ func readForm(r *dialect.Request, to *dialect.Target) (*uploaded, error) {
 func (f *uploaded) check() error {
 	switch {
 	case f.object.bucket == "":
-		return fault.New(fault.InvalidRequest, "vertex-ai needs a bucket: send x-gateway-vertex-storage-bucket-name, or store vertex_storage_bucket_name with the provider").WithParam("x-gateway-vertex-storage-bucket-name")
+		return fault.New(fault.InvalidRequest, "vertex-ai requires a bucket; send x-gateway-vertex-storage-bucket-name, or save vertex_storage_bucket_name with the provider").WithParam("x-gateway-vertex-storage-bucket-name")
 	case f.object.name == "":
-		return fault.New(fault.InvalidRequest, "the file has no name: send one in the form, or x-gateway-provider-file-name").WithParam("x-gateway-provider-file-name")
+		return fault.New(fault.InvalidRequest, "the file name is required; send one in the form, or send x-gateway-provider-file-name").WithParam("x-gateway-provider-file-name")
 	case f.purpose == "":
-		return fault.New(fault.InvalidParameter, "purpose is missing: send batch, fine-tune or upload in the form").WithParam("purpose")
+		return fault.New(fault.InvalidParameter, "purpose is required; send batch, fine-tune or upload in the form").WithParam("purpose")
 	case f.purpose != purposeBatch && f.purpose != purposeFinetune && f.purpose != purposeUpload:
 		return fault.New(fault.InvalidParameter, "purpose must be batch, fine-tune or upload").WithParam("purpose")
 	}

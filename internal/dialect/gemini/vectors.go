@@ -28,7 +28,7 @@ func (predictEmbed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Resp
 	}
 	switch {
 	case len(list) == 0:
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no predictions")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no predictions")
 	case media:
 		return mediaResponse(list, incoming.To.Model, usage), nil
 	}

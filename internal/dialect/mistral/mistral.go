@@ -70,7 +70,7 @@ func (files) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		return filePages.BuildResponse(incoming)
 	}
 	if _, found := splice.Find(incoming.Body, "data"); !found || !splice.Valid(incoming.Body) {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no list of files")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no list of files")
 	}
 	return &dialect.Response{Body: incoming.Body}, nil
 }

@@ -52,7 +52,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	list, ok := splice.Find(incoming.Body, "embeddings")
 	if !ok || list[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings")
 	}
 	e := dialect.Embeddings{Base64: dialect.WantsBase64(dialect.Fields(incoming.Sent.Body))}
 	e.Usage, e.Model = dialect.Usage(llm.Embed, incoming.Body, "")

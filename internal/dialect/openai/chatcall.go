@@ -118,7 +118,7 @@ func (r *callReader) tools() error {
 		}
 		t.Raw = r.Since(from)
 		if t.Type == "" {
-			return dialect.InvalidField(dialect.ElementPath("tools", i)+".type", `is missing; it is "function" for tools that you run yourself`)
+			return dialect.InvalidField(dialect.ElementPath("tools", i)+".type", `is required; use "function" for tools that you run yourself`)
 		}
 		switch t.Type {
 		case llm.Function:
@@ -127,7 +127,7 @@ func (r *callReader) tools() error {
 			}
 		case llm.Custom:
 			if t.Name = splice.Text(custom, "name"); t.Name == "" {
-				return dialect.InvalidField(dialect.ElementPath("tools", i)+".custom.name", "is missing")
+				return dialect.InvalidField(dialect.ElementPath("tools", i)+".custom.name", "is required")
 			}
 		}
 		r.c.Tools = append(r.c.Tools, t)
@@ -162,7 +162,7 @@ func readFunction(t *llm.Tool, raw []byte, path func() string) error {
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(path()+".name", "is missing")
+		return dialect.InvalidField(path()+".name", "is required")
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func imagePart(p *llm.Part, raw []byte, path string) error {
 		}
 	}
 	if url == "" {
-		return dialect.InvalidField(path+".url", "is missing")
+		return dialect.InvalidField(path+".url", "is required")
 	}
 	if err := locate(p.Media, url, path+".url"); err != nil {
 		return err
@@ -79,7 +79,7 @@ func audioPart(p *llm.Part, raw []byte, path string) error {
 	inner, _ := splice.Find(raw, "input_audio")
 	p.Kind, p.Media = llm.AudioPart, &llm.Media{Data: splice.Text(inner, "data"), Format: splice.Text(inner, "format")}
 	if p.Media.Data == "" {
-		return dialect.InvalidField(path+".input_audio.data", "is missing")
+		return dialect.InvalidField(path+".input_audio.data", "is required")
 	}
 	if err := dialect.CheckBase64(p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path + ".input_audio.data")
@@ -128,7 +128,7 @@ func checkDocument(m *llm.Media, path string) error {
 			return fault.From(err).WithParam(path + ".file_data")
 		}
 	case m.URL == "" && m.FileID == "":
-		return dialect.InvalidField(path, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(path, "must have file_data, file_id or file_url")
 	case m.URL != "":
 		if err := dialect.CheckURL(m.URL); err != nil {
 			return fault.From(err).WithParam(path + ".file_url")

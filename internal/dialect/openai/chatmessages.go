@@ -176,7 +176,7 @@ func readCall(raw []byte, path func(field string) string) (llm.Part, error) {
 		return p, err
 	}
 	if p.Call.ID == "" {
-		return p, dialect.InvalidField(path("id"), "is missing")
+		return p, dialect.InvalidField(path("id"), "is required")
 	}
 	return p, nil
 }
@@ -192,7 +192,7 @@ func readCalled(p *llm.Part, fn []byte, args string, path func(field string) str
 		case args:
 			text, ok := splice.Unquote(val)
 			if !ok && !splice.IsNull(val) {
-				return dialect.InvalidField(path("arguments"), "must be a string of JSON")
+				return dialect.InvalidField(path("arguments"), "must be a JSON string")
 			}
 			p.Call.Arguments = text
 		case "thought_signature":
@@ -200,7 +200,7 @@ func readCalled(p *llm.Part, fn []byte, args string, path func(field string) str
 		}
 	}
 	if p.Call.Name == "" {
-		return dialect.InvalidField(path("name"), "is missing")
+		return dialect.InvalidField(path("name"), "is required")
 	}
 	return nil
 }
@@ -216,9 +216,9 @@ func (r *callReader) result(m *llm.Message, f *turn) error {
 		name, known := r.names[res.ID]
 		switch {
 		case res.ID == "":
-			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "is missing")
+			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "is required")
 		case !known:
-			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "belongs to no tool call of an earlier message")
+			return dialect.InvalidField(messageFieldPath(m, "tool_call_id"), "must match a tool call of an earlier message")
 		case res.Name == "":
 			res.Name = name
 		}
@@ -259,7 +259,7 @@ func readPart(raw []byte, path string) (p llm.Part, err error) {
 	case "file":
 		err = filePart(&p, raw, path)
 	case "":
-		return p, dialect.InvalidField(path+".type", "is missing")
+		return p, dialect.InvalidField(path+".type", "is required")
 	default:
 		p.Kind, p.Raw, p.Shape = llm.OpaquePart, raw, shapeName
 	}

@@ -38,7 +38,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	}
 	r.Usage, _ = dialect.Usage(llm.ChatComplete, incoming.Body, "")
 	if len(r.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no choices")
 	}
 	return r, nil
 }

@@ -241,7 +241,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.Close('}')
 	case llm.ImagePart:
 		if dialect.MediaURL(p.Media) == "" {
-			return dialect.InvalidField(path, "names an image by the id of a file, which chat completions cannot carry; send it as a URL or as base64")
+			return dialect.InvalidField(path, "references an image by file id, which chat completions do not support; send it as a URL or as base64")
 		}
 		w.image(p.Media)
 	case llm.AudioPart:
@@ -256,7 +256,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part) error {
 		w.file(p.Media)
 	case llm.OpaquePart:
 		if p.Shape != shapeName {
-			return dialect.InvalidField(path, "is of a kind that chat completions cannot carry")
+			return dialect.InvalidField(path, "has a type that chat completions do not support")
 		}
 		w.Value(p.Raw)
 	default:

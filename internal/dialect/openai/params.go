@@ -70,5 +70,5 @@ func checkModel(d *splice.Doc, optional bool, instead string) error {
 }
 
 func missing(name string) error {
-	return fault.Newf(fault.InvalidParameter, "%s is missing: send it in the request body", name).WithParam(name)
+	return fault.Newf(fault.InvalidParameter, "%s is required; send it in the request body", name).WithParam(name)
 }

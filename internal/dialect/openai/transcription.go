@@ -71,10 +71,10 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 	p := &f.Parts[k]
 	r, known := fields[p.Name]
 	if !known || ep == llm.CreateTranslation && slices.Contains(untranslated, p.Name) {
-		return dialect.InvalidField(p.Name, "is not a field of this request")
+		return dialect.InvalidField(p.Name, "is not a supported field of this request")
 	}
 	if !r.many && f.Part(p.Name) != p {
-		return dialect.InvalidField(p.Name, "stands in the form more than once")
+		return dialect.InvalidField(p.Name, "must not be sent more than once")
 	}
 	if p.Name == "file" {
 		return checkFile(p)
@@ -91,7 +91,7 @@ func checkPart(ep llm.Endpoint, f *splice.Form, k int) error {
 // checkFile wants the audio itself. Clients that pass a path send it as a plain field.
 func checkFile(p *splice.Part) error {
 	if !p.HasFileName {
-		return dialect.InvalidField("file", "must be the audio file itself, not its name")
+		return dialect.InvalidField("file", "must be the audio file, not its name")
 	}
 	if p.Len == 0 {
 		return dialect.InvalidField("file", "must not be empty")

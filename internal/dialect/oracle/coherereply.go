@@ -21,7 +21,7 @@ func readCohere(body []byte, r *llm.Response) error {
 		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", f.Text)
 	}
 	if !a.hasFinish {
-		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
+		return fault.New(fault.UpstreamInvalid, "the provider response has no finishReason")
 	}
 	c := llm.Choice{Raw: a.finish}
 	if text, _ := splice.Unquote(a.text); text != "" {
@@ -79,7 +79,7 @@ func (a *cohereResponse) fault() (llm.Event, bool) {
 
 // modelFault is the failure of a model, with the reason that the provider gives.
 func modelFault(reason string) llm.Event {
-	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(reason, "the model gave no reason"), Name: "server_error", Status: 500}
+	return llm.Event{Kind: llm.EventFault, Text: cmp.Or(reason, "the model returned no reason"), Name: "server_error", Status: 500}
 }
 
 // readV2 reads {"apiFormat":"COHEREV2","message":{…},"finishReason":"COMPLETE",…} into r.
@@ -91,7 +91,7 @@ func readV2(body []byte, r *llm.Response) error {
 	case strings.EqualFold(c.Raw, "ERROR"):
 		return fault.Newf(fault.UpstreamFailed, "the provider reports that the model failed: %s", modelFault(splice.Text(body, "errorMessage")).Text)
 	case c.Raw == "":
-		return fault.New(fault.UpstreamInvalid, "the provider's answer has no finishReason")
+		return fault.New(fault.UpstreamInvalid, "the provider response has no finishReason")
 	}
 	r.Choices = append(r.Choices, c)
 	return nil

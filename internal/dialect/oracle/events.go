@@ -95,7 +95,7 @@ func (d *decoder) event(data []byte, emit func(*llm.Event)) error {
 		d.end(emit)
 		return nil
 	case !splice.Valid(data):
-		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is no JSON object")
+		return fault.New(fault.UpstreamInvalid, "the provider sent an event that is not a JSON object")
 	}
 	if f, ok := failure(data); ok {
 		d.ended = true
@@ -147,7 +147,7 @@ func (d *decoder) choiceEvent(data []byte, emit func(*llm.Event)) error {
 	}
 	const maxChoices = 128 // no model gives more answers
 	if index < 0 || index >= maxChoices {
-		return fault.Newf(fault.UpstreamInvalid, "the provider sent a piece of answer %d", index)
+		return fault.Newf(fault.UpstreamInvalid, "the provider sent a chunk for choice %d", index)
 	}
 	for len(d.choices) <= index {
 		d.choices = append(d.choices, choice{})

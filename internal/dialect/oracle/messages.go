@@ -183,7 +183,7 @@ func (w *writer) media(m *llm.Media, kind, name, path string) error {
 		url = "data:" + mime(m) + ";base64," + m.Data
 	}
 	if url == "" {
-		return fault.Newf(fault.InvalidParameter, "%s names a file by its id, which Oracle's chat cannot carry; send it as a URL or as base64", path).WithParam(path)
+		return fault.Newf(fault.InvalidParameter, "%s references a file by id, which Oracle chat does not support; send it as a URL or as base64", path).WithParam(path)
 	}
 	w.Open('{')
 	w.Str("type", kind)

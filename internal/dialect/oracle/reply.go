@@ -47,7 +47,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		}
 	}
 	if len(r.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no choices")
 	}
 	return r, nil
 }

@@ -59,7 +59,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 	if len(r.Choices) == 0 {
 		reason, ok := blocked(incoming.Body)
 		if !ok {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has no candidates")
 		}
 		r.Choices = []llm.Choice{{Finish: llm.FinishFilter, Raw: reason}}
 	}

@@ -41,7 +41,7 @@ func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	}
 	if len(c.Choices) == 0 {
 		if _, ok := blocked(incoming.Body); !ok {
-			return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no candidates")
+			return nil, fault.New(fault.UpstreamInvalid, "the provider response has no candidates")
 		}
 		c.Choices = []dialect.CompletionChoice{{Finish: llm.FinishFilter}}
 	}

@@ -20,7 +20,7 @@ func (chat) DecodeResponse(in *dialect.Incoming) (*llm.Response, error) {
 	raw, _ := splice.Find(in.Body, "text")
 	text, ok := splice.Unquote(raw)
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no text")
 	}
 	reason, _ := splice.Find(in.Body, "finish_reason")
 	c := llm.Choice{Finish: llm.FinishStop, Parts: []llm.Part{{Kind: llm.TextPart, Text: text}}}

@@ -80,10 +80,10 @@ func (r *callReader) field(name string, val []byte) (err error) {
 	case "store":
 	case "background":
 		if isTrue(val) {
-			err = dialect.InvalidField(name, "needs a provider that serves responses itself")
+			err = dialect.InvalidField(name, "requires a provider with native responses support")
 		}
 	case "conversation", "prompt", "previous_response_id":
-		err = dialect.InvalidField(name, "needs a provider that serves responses itself; send the whole conversation in input")
+		err = dialect.InvalidField(name, "requires a provider with native responses support; send the complete conversation in input")
 	default:
 		r.param(name, name, val)
 	}

@@ -28,9 +28,9 @@ func readPart(raw []byte, path string) (llm.Part, error) {
 	case "input_audio":
 		err = r.audio(raw)
 	case "":
-		err = dialect.InvalidField(path+".type", "is missing")
+		err = dialect.InvalidField(path+".type", "is required")
 	default:
-		err = dialect.InvalidField(path+".type", "is "+string(splice.Quote(kind))+", a part that needs a provider with responses of its own")
+		err = dialect.InvalidField(path+".type", "is "+string(splice.Quote(kind))+", which requires a provider with native responses support")
 	}
 	return r.p, err
 }
@@ -118,7 +118,7 @@ func (r *partReader) image(raw []byte) error {
 		}
 	}
 	if url == "" && m.FileID == "" {
-		return dialect.InvalidField(r.path+".image_url", "is missing")
+		return dialect.InvalidField(r.path+".image_url", "is required")
 	}
 	return r.locate(url, r.path+".image_url")
 }
@@ -169,7 +169,7 @@ func (r *partReader) file(raw []byte) error {
 	}
 	switch path := r.path + ".file_data"; {
 	case data == "" && url == "" && m.FileID == "":
-		return dialect.InvalidField(r.path, "needs file_data, file_id or file_url")
+		return dialect.InvalidField(r.path, "must have file_data, file_id or file_url")
 	case data == "":
 		return r.locate(url, r.path+".file_url")
 	default:
@@ -196,7 +196,7 @@ func (r *partReader) audio(raw []byte) error {
 	}
 	path := r.path + ".input_audio.data"
 	if r.p.Media.Data == "" {
-		return dialect.InvalidField(path, "is missing")
+		return dialect.InvalidField(path, "is required")
 	}
 	if err := dialect.CheckBase64(r.p.Media.Data); err != nil {
 		return fault.From(err).WithParam(path)

@@ -170,7 +170,7 @@ func (d *decoder) translateEvent(e *fields) {
 		d.end(e)
 	case "response.failed":
 		raw, _ := splice.Find(e.response, "error")
-		d.fault(e, raw, "the provider could not make the response")
+		d.fault(e, raw, "the provider cannot create the response")
 	case "error":
 		raw, nested := splice.Find(e.data, "error")
 		if !nested || splice.IsNull(raw) {

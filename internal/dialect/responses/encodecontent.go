@@ -62,7 +62,7 @@ func (w *callWriter) part(m *llm.Message, p *llm.Part, text string) error {
 			return nil
 		}
 		if m.Role != llm.RoleAssistant {
-			return dialect.InvalidField(path, "is of a kind that responses cannot carry")
+			return dialect.InvalidField(path, "has a type that responses do not support")
 		}
 		w.t.Drop(path)
 	default:

@@ -19,7 +19,7 @@ func (r *callReader) input() error {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleSystem, Index: -1, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
 	}
 	if splice.IsNull(r.items) {
-		return dialect.InvalidField("input", "is missing: send it in the request body")
+		return dialect.InvalidField("input", "is required; send it in the request body")
 	}
 	if text, ok := splice.Unquote(r.items); ok {
 		r.c.Messages = append(r.c.Messages, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.TextPart, Index: -1, Text: text}}})
@@ -58,9 +58,9 @@ func (r *callReader) item(raw []byte, i int, path string) error {
 	case "function_call_output", "custom_tool_call_output":
 		return r.result(raw, i, path, "output")
 	case "item_reference":
-		return dialect.InvalidField(path+".type", `is "item_reference", which needs a provider that keeps items; send the item itself`)
+		return dialect.InvalidField(path+".type", `is "item_reference", which requires a provider that stores items; send the item itself`)
 	default:
-		r.unserved(path, kind, "an item that needs a provider with responses of its own")
+		r.unserved(path, kind, "an item that requires a provider with native responses support")
 		return nil
 	}
 }
@@ -175,9 +175,9 @@ func (r *callReader) call(raw []byte, i int, path, args string) error {
 	}
 	switch {
 	case p.Call.Name == "":
-		return dialect.InvalidField(path+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is required")
 	case p.Call.ID == "":
-		return dialect.InvalidField(path+".call_id", "is missing")
+		return dialect.InvalidField(path+".call_id", "is required")
 	}
 	if space.Name != "" {
 		p.Call.Name = space.Join(p.Call.Name)
@@ -197,9 +197,9 @@ func (r *callReader) result(raw []byte, i int, path, from string) error {
 	name, known := r.names[res.ID]
 	switch {
 	case res.ID == "":
-		return dialect.InvalidField(path+".call_id", "is missing")
+		return dialect.InvalidField(path+".call_id", "is required")
 	case !known:
-		return dialect.InvalidField(path+".call_id", "belongs to no call of an earlier item")
+		return dialect.InvalidField(path+".call_id", "must match a call of an earlier item")
 	}
 	res.Name = name
 	p := llm.Part{Kind: llm.ResultPart, Index: -1, ID: splice.Text(raw, "id"), Result: res}

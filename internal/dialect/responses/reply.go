@@ -34,10 +34,10 @@ func (upstream) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error
 	}
 	if splice.Text(incoming.Body, "status") == failedStatus {
 		raw, _ := splice.Find(incoming.Body, "error")
-		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider could not make the response"))
+		return nil, fault.New(fault.UpstreamInvalid, cmp.Or(splice.Text(raw, "message"), "the provider cannot create the response"))
 	}
 	if len(output) == 0 || output[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no output")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no output")
 	}
 	r.Choices = []llm.Choice{readOutput(output)}
 	c := &r.Choices[0]

@@ -28,7 +28,7 @@ func (r *callReader) tools(raw []byte) error {
 func (r *callReader) namespace(t llm.Tool, path string) error {
 	t.Namespace = &llm.Namespace{Name: splice.Text(t.Raw, "name"), Raw: t.Raw}
 	if t.Namespace.Name == "" {
-		return dialect.InvalidField(path+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is required")
 	}
 	list, _ := splice.Find(t.Raw, "tools")
 	if len(list) == 0 || list[0] != '[' {
@@ -65,10 +65,10 @@ func (r *callReader) tool(t llm.Tool, path string) error {
 	t.Type, t.Shape = splice.Text(t.Raw, "type"), shapeName
 	switch t.Type {
 	case "":
-		return dialect.InvalidField(path+".type", `is missing; it is "function" for tools that you run yourself`)
+		return dialect.InvalidField(path+".type", `is required; use "function" for tools that you run yourself`)
 	case llm.Function, llm.Custom:
 	default:
-		r.unserved(path, t.Type, `a tool that needs a provider with responses of its own; elsewhere "function", "custom" and "namespace" are served`)
+		r.unserved(path, t.Type, `a tool that requires a provider with native responses support; other providers support "function", "custom" and "namespace"`)
 		return nil
 	}
 	if err := readTool(&t, path); err != nil {
@@ -115,7 +115,7 @@ func readTool(t *llm.Tool, path string) error {
 		}
 	}
 	if t.Name == "" {
-		return dialect.InvalidField(path+".name", "is missing")
+		return dialect.InvalidField(path+".name", "is required")
 	}
 	if t.Type == llm.Custom {
 		t.Raw, t.Shape = chatTool(t, format), chatShape

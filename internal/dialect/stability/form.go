@@ -144,7 +144,7 @@ func (f *fields) image(ctx context.Context, raw []byte, to *dialect.Target) erro
 	}
 	bin, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
 	if err != nil {
-		return fault.New(fault.InvalidParameter, "image is not base64").WithParam("image").WithCause(err)
+		return fault.New(fault.InvalidParameter, "image must be base64").WithParam("image").WithCause(err)
 	}
 	f.part("image", bin, mime)
 	return nil

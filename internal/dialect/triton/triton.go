@@ -58,7 +58,7 @@ func (complete) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response
 	raw, _ := splice.Find(incoming.Body, "text_output")
 	text, ok := splice.Unquote(raw)
 	if !ok {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no text")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no text")
 	}
 	c := dialect.Completion{Created: incoming.Created, Model: incoming.To.Model, Choices: []dialect.CompletionChoice{{Text: text, Finish: llm.FinishStop}}}
 	name, _ := splice.Find(incoming.Body, "model_name")

@@ -38,7 +38,7 @@ func (embed) EncodeRequest(_ context.Context, r *dialect.Request, to *dialect.Ta
 func (embed) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, error) {
 	var d splice.Doc
 	if err := splice.Scan(incoming.Body, &d); err != nil || !d.Has("data") {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no embeddings").WithCause(err)
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no embeddings").WithCause(err)
 	}
 	a := &dialect.Response{}
 	a.Usage, a.Model = dialect.Usage(llm.Embed, incoming.Body, "")

@@ -24,7 +24,7 @@ func (image) EncodeRequest(_ context.Context, r *dialect.Request, _ *dialect.Tar
 	t := dialect.Fields(r.Body)
 	prompt, ok := t.Consume("prompt")
 	if !ok {
-		return nil, fault.New(fault.InvalidParameter, "prompt is missing: send it in the request body").WithParam("prompt")
+		return nil, fault.New(fault.InvalidParameter, "prompt is required; send it in the request body").WithParam("prompt")
 	}
 	if raw, _ := t.Peek("response_format"); string(raw) == `"b64_json"` {
 		t.Consume("response_format") // what comes anyway
@@ -75,7 +75,7 @@ func (image) TranslateResponse(incoming *dialect.Incoming) (*dialect.Response, e
 		data = splice.Text(raw, "image")
 	}
 	if data == "" {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no image")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no image")
 	}
 	var w dialect.JSON
 	w.Open('{')

@@ -18,7 +18,7 @@ func result(body []byte) ([]byte, error) {
 	}
 	raw, ok := splice.Find(body, "result")
 	if !ok || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no result")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no result")
 	}
 	return raw, nil
 }
@@ -41,7 +41,7 @@ func (chat) DecodeResponse(incoming *dialect.Incoming) (*llm.Response, error) {
 		r.Choices = []llm.Choice{choice(0, raw, splice.Text(raw, "finish_reason"), "response")}
 	}
 	if len(r.Choices) == 0 {
-		return nil, fault.New(fault.UpstreamInvalid, "the provider's answer has no choices")
+		return nil, fault.New(fault.UpstreamInvalid, "the provider response has no choices")
 	}
 	return r, nil
 }

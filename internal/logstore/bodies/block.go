@@ -74,7 +74,7 @@ func headerOf(b []byte) (header, error) {
 	magic := binary.LittleEndian.Uint32(b)
 	h := header{binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), magic == blockMagic}
 	if !h.rest && magic != blockNoRest || h.raw > maxBodies || int(h.encoded) > s2.MaxEncodedLen(int(h.raw)) {
-		return header{}, fmt.Errorf("%w: no block is there", ErrDamaged)
+		return header{}, fmt.Errorf("%w: the block header is invalid", ErrDamaged)
 	}
 	return h, nil
 }
@@ -85,7 +85,7 @@ func (h header) decode(encoded []byte) ([]byte, error) {
 		return nil, ErrDamaged
 	}
 	if n, err := s2.DecodedLen(encoded); err != nil || n != int(h.raw) {
-		return nil, fmt.Errorf("%w: it has another length than it says", ErrDamaged)
+		return nil, fmt.Errorf("%w: the block length is wrong", ErrDamaged)
 	}
 	return s2.Decode(nil, encoded)
 }

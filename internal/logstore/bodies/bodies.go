@@ -95,20 +95,20 @@ type Mark struct {
 }
 
 // ErrGone is returned by Read for bodies that are no longer kept.
-var ErrGone = errors.New("bodies are no longer kept")
+var ErrGone = errors.New("bodies have expired or were deleted")
 
 // ErrElsewhere is returned by Read for bodies that another node keeps in files of its own.
-var ErrElsewhere = errors.New("bodies are kept by another node")
+var ErrElsewhere = errors.New("bodies are stored on another node")
 
 // ErrUnavailable is returned by Read while the object store that has the bodies does not serve.
-var ErrUnavailable = errors.New("the object store does not serve")
+var ErrUnavailable = errors.New("the object store is unavailable")
 
 // ErrDamaged is returned by Read for bodies that are no longer what was written.
 var ErrDamaged = errors.New("the block is damaged")
 
 // ErrPartial is returned by Scrub when it did what it could, but left something as it was:
 // what is damaged, or a block that would become larger. Its bytes go with the file.
-var ErrPartial = errors.New("a part could not be made without what is due")
+var ErrPartial = errors.New("cannot rewrite a part without the expired bodies")
 
 // maxBodies is the most that one record may hold.
 const maxBodies = 1 << 30

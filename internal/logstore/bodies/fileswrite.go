@@ -21,7 +21,7 @@ func (f *Files) Add(_ context.Context, a *record.Attempt) (Ref, error) {
 		return Ref{}, nil
 	}
 	if n > maxBodies {
-		return Ref{}, fmt.Errorf("add bodies of %d bytes: more than %d", n, maxBodies)
+		return Ref{}, fmt.Errorf("add bodies: %d bytes exceed the maximum of %d", n, maxBodies)
 	}
 	if len(f.raw) > 0 && len(f.raw)+n > f.o.BlockBytes {
 		if err := f.endBlock(); err != nil {

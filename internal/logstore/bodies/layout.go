@@ -33,7 +33,7 @@ func appendSet(to []byte, s *Set) []byte {
 	return to
 }
 
-var errShort = fmt.Errorf("%w: it ends before what is looked for", ErrDamaged)
+var errShort = fmt.Errorf("%w: unexpected end of the block", ErrDamaged)
 
 // extent is how far a record reaches in its block: from At to the end of its rest.
 func (s Span) extent(raw []byte, rest bool) (end uint64, err error) {

@@ -31,7 +31,7 @@ func (n *numbers) begin(dir string, stored uint32) error {
 		if err == nil {
 			was, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 32)
 			if err != nil {
-				return fmt.Errorf("number objects: %s holds no number", path)
+				return fmt.Errorf("number objects: %s does not contain a number", path)
 			}
 			n.last = uint32(was)
 		}

@@ -101,7 +101,7 @@ func (s *Objects) Add(ctx context.Context, a *record.Attempt) (Ref, error) {
 	case n == 0:
 		return Ref{}, nil
 	case n > maxBodies:
-		return Ref{}, fmt.Errorf("add bodies of %d bytes: more than %d", n, maxBodies)
+		return Ref{}, fmt.Errorf("add bodies: %d bytes exceed the maximum of %d", n, maxBodies)
 	case s.o.Format != Blocks:
 		return s.addSingle(ctx, a)
 	}

@@ -25,7 +25,7 @@ func scrubbed(from io.ReaderAt, size int64, retained []Span, put func(block []by
 			break
 		}
 		if h.raw == 0 { // no block: nobody knows where the next one is
-			return errors.Join(fmt.Errorf("%w at %d: no block is there", ErrPartial, offset), copied(from, offset, size-offset, put))
+			return errors.Join(fmt.Errorf("%w at %d: the block header is invalid", ErrPartial, offset), copied(from, offset, size-offset, put))
 		}
 		if live := spans.spansOf(offset); len(live) > 0 {
 			b, err := scrubBlock(from, offset, h, live)
@@ -104,5 +104,5 @@ func scrubBlock(from io.ReaderAt, offset int64, h header, live []Span) ([]byte, 
 			return b, nil
 		}
 	}
-	return nil, errors.New("block becomes larger without what is due")
+	return nil, errors.New("the block would become larger without the expired bodies")
 }

@@ -16,7 +16,7 @@ func Migrate(ctx context.Context, o Options) error {
 	}
 	defer d.c.Close()
 	if err := d.prepare(ctx); err != nil {
-		return fmt.Errorf("migrate the log database: %w", err)
+		return fmt.Errorf("migrate log database: %w", err)
 	}
 	return nil
 }
@@ -37,11 +37,11 @@ func Check(ctx context.Context, s client.Server) (found string, err error) {
 	case err != nil:
 		return "", err
 	case done == 0:
-		return fmt.Sprintf("ClickHouse %s answers; sluice migrate, or the next start, will make the tables in the database %s", text, s.Database), nil
+		return fmt.Sprintf("ClickHouse %s responds; sluice migrate, or the next start, will create the tables in the database %s", text, s.Database), nil
 	case done < len(known):
-		return fmt.Sprintf("ClickHouse %s answers; sluice migrate, or the next start, will bring the tables up to date", text), nil
+		return fmt.Sprintf("ClickHouse %s responds; sluice migrate, or the next start, will update the tables", text), nil
 	}
-	return fmt.Sprintf("ClickHouse %s answers, and the tables in the database %s are there", text, s.Database), nil
+	return fmt.Sprintf("ClickHouse %s responds, and the tables in the database %s exist", text, s.Database), nil
 }
 
 // Hint is what to do about an error of Check or Open.
@@ -50,11 +50,11 @@ func Hint(err error) string {
 	case errors.Is(err, errOld):
 		return "upgrade ClickHouse"
 	case errors.Is(err, errNew):
-		return "run the version of sluice that made the tables, or a later one"
+		return "run the version of sluice that created the tables, or a later one"
 	case client.Is(err, client.NoAuthorisation):
 		return "check ANALYTICS_STORE_USER and ANALYTICS_STORE_PASSWORD"
 	case client.Is(err, client.AccessDenied):
-		return "grant the user of ANALYTICS_STORE_USER all on the database of ANALYTICS_STORE_DATABASE; make the database by hand when the user may not"
+		return "grant ANALYTICS_STORE_USER all privileges on the database ANALYTICS_STORE_DATABASE; create the database manually if that user cannot"
 	}
 	return "check ANALYTICS_STORE_URL (the HTTP interface: 8123, or 8443 with TLS), ANALYTICS_STORE_CA, and whether the server runs"
 }

@@ -100,12 +100,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	err = d.prepare(ctx)
 	if errors.Is(err, client.ErrUnreachable) {
-		d.o.Logger.Error("the request log cannot be reached; records wait in the journal until it can", "error", err.Error())
+		d.o.Logger.Error("request log unreachable; records stay in the journal", "error", err.Error())
 		err = nil
 	}
 	if err != nil {
 		d.c.Close()
-		return nil, fmt.Errorf("open the log database: %w", err)
+		return nil, fmt.Errorf("open log database: %w", err)
 	}
 	return d, nil
 }
@@ -168,9 +168,9 @@ func (d *DB) ask(ctx context.Context, sql string, p *client.Params, row func(sca
 	}
 	switch {
 	case errors.Is(err, client.ErrUnreachable):
-		return fault.New(fault.Overloaded, "the request log cannot be reached; nothing of it is lost, try again shortly").WithRetry(5 * time.Second).WithCause(err)
+		return fault.New(fault.Overloaded, "the request log is unreachable, but no data is lost; retry shortly").WithRetry(5 * time.Second).WithCause(err)
 	case client.Is(err, client.MemoryLimit, client.TimedOut):
-		return fault.New(fault.Overloaded, "the request log has not the memory or time for this question: ask for a shorter time or fewer groups").WithCause(err)
+		return fault.New(fault.Overloaded, "the request log lacks the memory or time for this query; use a shorter time range or fewer groups").WithCause(err)
 	}
 	return err
 }

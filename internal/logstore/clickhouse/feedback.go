@@ -49,7 +49,7 @@ func (d *DB) feedbackOffset(ctx context.Context) (feedbackOffset, error) {
 	err := d.c.Query(ctx, client.Statement{SQL: "SELECT max(version) FROM progress WHERE name = " + p.Text(feedbackName), Params: &p, Settings: latest},
 		func(scan func(...any) error) error { return scan(&version) })
 	if err != nil {
-		return feedbackOffset{}, fmt.Errorf("read progress of feedback: %w", err)
+		return feedbackOffset{}, fmt.Errorf("read feedback progress: %w", err)
 	}
 	return offsetOf(version), nil
 }
@@ -118,7 +118,7 @@ func (d *DB) noteFeedback(ctx context.Context, offset feedbackOffset) error {
 	row.Uint64(offset.version())
 	row.Uint64(offset.next)
 	if err := d.c.Insert(ctx, "progress", []string{"name", "version", "next_seq"}, row.Bytes()); err != nil {
-		return fmt.Errorf("write progress of feedback: %w", err)
+		return fmt.Errorf("write feedback progress: %w", err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (d *DB) migrate(ctx context.Context) error {
 // Why a server, or its tables, cannot be used.
 var (
 	errOld = errors.New("ClickHouse is too old")
-	errNew = errors.New("the tables are those of a later version")
+	errNew = errors.New("a later version migrated the tables")
 )
 
 // migrationState are the migrations, and how many of them are done.
@@ -58,7 +58,7 @@ func (d *DB) migrationState(ctx context.Context) (done int, names []string, err 
 		return 0, nil, err
 	}
 	if done > len(names) {
-		return 0, nil, fmt.Errorf("%w: they are at version %d, this program knows %d", errNew, done, len(names))
+		return 0, nil, fmt.Errorf("%w: they are at version %d, but this program supports up to %d", errNew, done, len(names))
 	}
 	return done, names, nil
 }
@@ -67,7 +67,7 @@ func (d *DB) migrationState(ctx context.Context) (done int, names []string, err 
 func (d *DB) checkVersion(ctx context.Context) (version string, err error) {
 	err = d.c.Query(ctx, client.Statement{SQL: "SELECT version()", Bare: true}, func(scan func(...any) error) error { return scan(&version) })
 	if err == nil && !newEnough(version) {
-		err = fmt.Errorf("%w: it is %s, and %d.%d or later is needed", errOld, version, minVersion[0], minVersion[1])
+		err = fmt.Errorf("%w: it is %s, but %d.%d or later is required", errOld, version, minVersion[0], minVersion[1])
 	}
 	return version, err
 }
@@ -87,7 +87,7 @@ func (d *DB) schemaVersion(ctx context.Context) (version int, err error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read the version of the tables: %w", err)
+		return 0, fmt.Errorf("read table version: %w", err)
 	}
 	return version, nil
 }
@@ -127,11 +127,11 @@ func (d *DB) createDatabase(ctx context.Context) error {
 		err = d.c.Exec(ctx, client.Statement{SQL: "CREATE DATABASE IF NOT EXISTS `" + name + "`", Bare: true})
 	}
 	if err != nil {
-		return fmt.Errorf("make the database %s: %w", name, err)
+		return fmt.Errorf("create database %s: %w", name, err)
 	}
 	err = d.c.Exec(ctx, client.Statement{SQL: "CREATE TABLE IF NOT EXISTS migrations (version UInt32, applied DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY version"})
 	if err != nil {
-		return fmt.Errorf("make the table migrations: %w", err)
+		return fmt.Errorf("create table migrations: %w", err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (d *DB) unretained(ctx context.Context) (wrong []string, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read how long rows are kept: %w", err)
+		return nil, fmt.Errorf("read retention of rows: %w", err)
 	}
 	return wrong, nil
 }
@@ -198,7 +198,7 @@ func (d *DB) retain(ctx context.Context) error {
 	for _, table := range wrong {
 		err := d.c.Exec(ctx, client.Statement{SQL: "ALTER TABLE " + table + " " + change, Settings: map[string]string{"materialize_ttl_after_modify": "0"}})
 		if err != nil {
-			return fmt.Errorf("set how long rows of %s are kept: %w", table, err)
+			return fmt.Errorf("set retention of %s: %w", table, err)
 		}
 	}
 	return nil

@@ -107,7 +107,7 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 		return record.Attempt{}, bodies.Ref{}, err
 	}
 	if len(rows) == 0 {
-		return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
+		return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
 	}
 	return rows[0].Attempt, rows[0].ref, nil
 }

@@ -231,7 +231,7 @@ func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due lo
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find kept bodies: %w", err)
+		return nil, fmt.Errorf("find stored bodies: %w", err)
 	}
 	return spans, nil
 }
@@ -283,7 +283,7 @@ func (d *DB) Forget(ctx context.Context, home string, file uint32, due logstore.
 		return rows, d.again(ctx, &s.Params, forgotten, "a.version + 1", s.where(), "")
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forget bodies: %w", err)
+		return 0, fmt.Errorf("delete references to bodies: %w", err)
 	}
 	return n, nil
 }

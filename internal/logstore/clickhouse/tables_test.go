@@ -62,7 +62,7 @@ func TestTablesAreMadeAndFollowRetention(t *testing.T) {
 			t.Errorf("%d days: worked %d times, want %d", tt.days, alone, tt.alone)
 		}
 	}
-	if found, err := clickhouse.Check(t.Context(), o.Server); err != nil || !strings.Contains(found, "are there") {
+	if found, err := clickhouse.Check(t.Context(), o.Server); err != nil || !strings.Contains(found, "responds, and the tables") {
 		t.Errorf("behind: %q, %v", found, err)
 	}
 }
@@ -91,7 +91,7 @@ func TestWhatCannotBeUsedIsRefusedWithTheCure(t *testing.T) {
 	}{
 		"tables of a newer program": {address, "version 999", "run the version of sluice"},
 		"a wrong password":          {stranger, "516", "ANALYTICS_STORE_PASSWORD"},
-		"nobody there":              {gone, "cannot be reached", "ANALYTICS_STORE_URL"},
+		"nobody there":              {gone, "is unreachable", "ANALYTICS_STORE_URL"},
 	} {
 		_, err := clickhouse.Check(t.Context(), tt.server)
 		if err == nil || !strings.Contains(err.Error(), tt.message) || !strings.Contains(clickhouse.Hint(err), tt.hint) {

@@ -36,7 +36,7 @@ func (d *DB) narrow(ctx context.Context, q *record.Query, s *selection) error {
 		var found int64
 		sql := "SELECT count() FROM (SELECT 1 FROM attempts FINAL" + part.where() + " LIMIT " + strconv.Itoa(need) + ")"
 		if err := d.ask(ctx, sql, &part.Params, func(scan func(...any) error) error { return scan(&found) }); err != nil {
-			return fmt.Errorf("look for a page of log rows: %w", err)
+			return fmt.Errorf("find a page of log rows: %w", err)
 		}
 		if found >= int64(need) {
 			*s = *part
@@ -69,7 +69,7 @@ func (d *DB) reach(ctx context.Context, q *record.Query) (from, to time.Time, er
 		return scan(&oldest, &newest)
 	})
 	if err != nil {
-		return from, to, fmt.Errorf("ask how far the log reaches: %w", err)
+		return from, to, fmt.Errorf("read progress of the log: %w", err)
 	}
 	if first := time.UnixMicro(oldest); from.Before(first) {
 		from = first

@@ -36,7 +36,7 @@ func newBase() *base {
 
 // unavailableError is what questions and the writer are told while the database is of no use.
 func unavailableError(why error) error {
-	return fault.New(fault.Overloaded, "the request log is away until its database is opened again, which happens by itself as soon as its disk has room; nothing of it is lost, try again shortly").
+	return fault.New(fault.Overloaded, "the request log is unavailable until its disk has free space, but no data is lost; retry shortly").
 		WithRetry(5 * time.Second).WithCause(why)
 }
 

@@ -17,7 +17,7 @@ const feedbackChunk = 200
 // FeedbackProgress implements logstore.Feedback.
 func (d *DB) FeedbackProgress(ctx context.Context) (next int64, err error) {
 	if err := d.sql.QueryRowContext(ctx, "SELECT next FROM feedback_progress").Scan(&next); err != nil {
-		return 0, fmt.Errorf("read progress of feedback: %w", err)
+		return 0, fmt.Errorf("read feedback progress: %w", err)
 	}
 	return next, nil
 }

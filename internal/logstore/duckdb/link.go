@@ -35,12 +35,12 @@ const (
 func openLink(o Options) (*link, error) {
 	var config mapping.Config
 	if mapping.CreateConfig(&config) == mapping.StateError {
-		return nil, errors.New("no settings can be made")
+		return nil, errors.New("cannot create the settings")
 	}
 	defer mapping.DestroyConfig(&config)
 	for _, s := range append(o.settings(), setting{"duckdb_api", "go"}) { // the driver's own
 		if mapping.SetConfig(config, s.name, s.value) == mapping.StateError {
-			return nil, fmt.Errorf("setting %s=%s is refused", s.name, s.value)
+			return nil, fmt.Errorf("setting %s=%s was rejected", s.name, s.value)
 		}
 	}
 	l := new(link)
@@ -50,7 +50,7 @@ func openLink(o Options) (*link, error) {
 	}
 	if mapping.Connect(l.db, &l.conn) == mapping.StateError {
 		mapping.Close(&l.db)
-		return nil, errors.New("no connection can be made")
+		return nil, errors.New("cannot create a connection")
 	}
 	if mapping.Prepare(l.conn, "UPDATE progress SET next_seq = ?, body_file = ?, body_size = ?", &l.note) == mapping.StateError {
 		err := errors.New(mapping.PrepareError(l.note))

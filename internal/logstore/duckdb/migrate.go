@@ -38,7 +38,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	if version > len(names) {
-		return fmt.Errorf("migrate: the database is at version %d, this program knows %d", version, len(names))
+		return fmt.Errorf("migrate: the database is at version %d, but this program supports up to %d", version, len(names))
 	}
 	return nil
 }

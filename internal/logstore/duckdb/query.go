@@ -86,7 +86,7 @@ func (d *DB) Find(ctx context.Context, orgID, workspaceID, id string) (record.At
 			return r.Attempt, r.ref, nil
 		}
 	}
-	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
+	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
 }
 
 // readRows reads the rows that a statement selects, given from FROM on, series included.

@@ -13,7 +13,7 @@ import (
 func refusal(err error) error {
 	var why *duckdb.Error
 	if errors.As(err, &why) && why.Type == duckdb.ErrorTypeOutOfMemory {
-		return fault.New(fault.Overloaded, "the question takes more memory than ANALYTICS_MEMORY_MB gives to the request log: ask for a shorter time or fewer groups").WithCause(err)
+		return fault.New(fault.Overloaded, "the query exceeds the memory of the request log (ANALYTICS_MEMORY_MB); use a shorter time range or fewer groups").WithCause(err)
 	}
 	return err
 }

@@ -37,11 +37,11 @@ func load(ctx context.Context, db *sql.DB) (k writerState, err error) {
 		return k, err
 	}
 	if err := db.QueryRowContext(ctx, "SELECT coalesce(max(number), 0) FROM corrections").Scan(&k.trail); err != nil {
-		return k, fmt.Errorf("read the corrections of the log database: %w", err)
+		return k, fmt.Errorf("read corrections of the log database: %w", err)
 	}
 	var arrived sql.NullTime
 	if err := db.QueryRowContext(ctx, "SELECT max(arrived) FROM attempts").Scan(&arrived); err != nil {
-		return k, fmt.Errorf("read when rows of the log database arrived: %w", err)
+		return k, fmt.Errorf("read arrival times of log rows: %w", err)
 	}
 	k.arrived = arrived.Time.UTC()
 	return k, nil
@@ -94,7 +94,7 @@ func (d *DB) close() error {
 	if d.link != nil {
 		// The library does it while it closes a file, too, with memory that no other thread shares.
 		if err := d.link.exec("CHECKPOINT"); err != nil {
-			d.log.Debug("log database is closed with records that only its write-ahead log has; it reads them when it is opened", "error", err.Error())
+			d.log.Debug("log database closed with unmerged WAL entries; they are read at the next start", "error", err.Error())
 		}
 		d.link.close()
 		d.link = nil
@@ -123,6 +123,6 @@ func (d *DB) reopen(ctx context.Context) error {
 	if err := errors.Join(d.close(), d.open(context.WithoutCancel(ctx))); err != nil {
 		return unavailableError(err)
 	}
-	d.log.Warn("log database was opened again", "after", why)
+	d.log.Warn("log database reopened", "after", why)
 	return nil
 }

@@ -233,7 +233,7 @@ func (d *DB) RetainedSpans(ctx context.Context, _ string, file uint32, due logst
 		return nil
 	}, &body.Block, &body.Offset, &body.Size)
 	if err != nil {
-		return nil, fmt.Errorf("find kept bodies: %w", err)
+		return nil, fmt.Errorf("find stored bodies: %w", err)
 	}
 	return spans, nil
 }
@@ -279,7 +279,7 @@ func (d *DB) Forget(ctx context.Context, _ string, file uint32, due logstore.Ret
 		})
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forget bodies: %w", err)
+		return 0, fmt.Errorf("delete references to bodies: %w", err)
 	}
 	return n, nil
 }

@@ -22,7 +22,7 @@ const (
 // done again, as background.Follow says: questions are answered by the rows meanwhile.
 func (d *DB) Run(ctx context.Context) error {
 	var worked uint64
-	outage := background.NewOutageLog(d.log, "sums of the request log cannot be worked out; questions read all rows meanwhile", "sums of the request log are worked out again")
+	outage := background.NewOutageLog(d.log, "cannot compute rollups; queries fall back to full scans", "rollups of the request log restored")
 	background.RunWithBackoff(ctx, func(ctx context.Context) error {
 		for {
 			began := time.Now()
@@ -72,7 +72,7 @@ func (d *DB) rollOne(ctx context.Context, now time.Time) (more bool, err error) 
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("work out sums of the log: %w", err)
+		return false, fmt.Errorf("compute rollups: %w", err)
 	}
 	return more, nil
 }

@@ -18,10 +18,10 @@ func (d *DB) checkDiskSpace() error {
 	}
 	free, err := freeBytes(filepath.Dir(d.o.Path))
 	if err != nil {
-		return fmt.Errorf("write log database: ask for the room on its disk: %w", err)
+		return fmt.Errorf("write log database: read free disk space: %w", err)
 	}
 	if need := int64(d.o.ReserveMB) << 20; free < need {
-		return fmt.Errorf("write log database: %d MiB are free on its disk, and %d are kept free (LOG_DISK_RESERVE_MB); make room", free>>20, d.o.ReserveMB)
+		return fmt.Errorf("write log database: %d MiB of disk space are free, but %d are reserved (LOG_DISK_RESERVE_MB); free disk space", free>>20, d.o.ReserveMB)
 	}
 	return nil
 }

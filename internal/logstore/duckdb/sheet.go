@@ -65,7 +65,7 @@ func (s *appender) next(kind mapping.Type) int {
 	col := s.col
 	s.col++
 	if col >= len(s.kinds) || s.kinds[col] != kind {
-		s.err = fmt.Errorf("write log %s: column %d is of another kind", s.table, col)
+		s.err = fmt.Errorf("write log %s: column %d has another type", s.table, col)
 		return -1
 	}
 	return col
@@ -156,7 +156,7 @@ func (s *appender) close(commit bool) (err error) {
 	}
 	mapping.DestroyDataChunk(&s.chunk)
 	if mapping.AppenderDestroy(&s.appender) == mapping.StateError {
-		err = errors.Join(err, fmt.Errorf("write log %s: the appender cannot be closed", s.table))
+		err = errors.Join(err, fmt.Errorf("write log %s: cannot close the appender", s.table))
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (x *slotIndex) load(ctx context.Context, db querier) error {
 func eachSlot(ctx context.Context, db querier, condition string, visit func(s bucket, has rollupKind, rows int64)) error {
 	rows, err := db.QueryContext(ctx, "SELECT level, epoch_us(start), kinds, rows FROM slots WHERE "+condition)
 	if err != nil {
-		return fmt.Errorf("read slots of the log: %w", err)
+		return fmt.Errorf("read log slots: %w", err)
 	}
 	defer func() { _ = rows.Close() }() // Err below tells
 	for rows.Next() {
@@ -45,12 +45,12 @@ func eachSlot(ctx context.Context, db querier, condition string, visit func(s bu
 		var has rollupKind
 		var n int64
 		if err := rows.Scan(&s.rollupLevel, &s.start, &has, &n); err != nil {
-			return fmt.Errorf("read slots of the log: %w", err)
+			return fmt.Errorf("read log slots: %w", err)
 		}
 		visit(s, has, n)
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("read slots of the log: %w", err)
+		return fmt.Errorf("read log slots: %w", err)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (d *DB) markDirty(ctx context.Context, tx *sql.Tx, window span) error {
 		conditions = append(conditions, fmt.Sprintf("(level = %d AND %s)", l, reach.condition("start")))
 	}
 	if _, err := tx.ExecContext(ctx, "DELETE FROM slots WHERE "+strings.Join(conditions, " OR ")); err != nil {
-		return fmt.Errorf("take away slots of the log: %w", err)
+		return fmt.Errorf("delete log slots: %w", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (d *DB) connect() (*duckdb.Connector, error) {
 	c, err := duckdb.NewConnector(d.o.dsn(), nil)
 	if m := matchWALError(err); m != nil {
 		if err := d.truncateWAL(m[1], m[2]); err != nil {
-			return nil, fmt.Errorf("end the write-ahead log before its fault: %w", err)
+			return nil, fmt.Errorf("truncate the write-ahead log before its damage: %w", err)
 		}
 		c, err = duckdb.NewConnector(d.o.dsn(), nil)
 	}
@@ -50,7 +50,7 @@ const setAside = ".damaged"
 func (d *DB) truncateWAL(path, offset string) (err error) {
 	position, err := strconv.ParseInt(offset, 10, 64)
 	if position -= entryHeader; err != nil || position < 0 || !strings.HasPrefix(path, d.o.Path) {
-		return fmt.Errorf("offset %s of %s is none of the log of %s", offset, path, d.o.Path)
+		return fmt.Errorf("offset %s of %s is outside the log of %s", offset, path, d.o.Path)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *DB) truncateWAL(path, offset string) (err error) {
 	if err != nil {
 		return err
 	}
-	d.log.Error("the write-ahead log of the log database is damaged; what stood before the fault is there, what stood behind it is set aside",
+	d.log.Error("log database WAL is corrupt; entries after the damage were moved aside",
 		"path", path, "offset", position, "bytes", n, "aside", path+setAside)
 	return errors.Join(f.Truncate(position), f.Sync())
 }
@@ -86,6 +86,6 @@ func withHint(err error) error {
 	if err == nil || !damage.MatchString(err.Error()) {
 		return err
 	}
-	return fmt.Errorf("%w; the file is damaged: restore it from a backup, together with its .wal file and the folder of the bodies beside it, "+
-		"or move these three away, and the request log begins anew with what the journal still has", err)
+	return fmt.Errorf("%w; the file is damaged: restore it from a backup, together with its .wal file and the folder of the bodies next to it, "+
+		"or move these three elsewhere to start a new request log with the entries still in the journal", err)
 }

@@ -76,7 +76,7 @@ func TestTornLogIsCutBeforeTheFault(t *testing.T) {
 				t.Errorf("%d rows, %v; want %d", len(page.Rows), err, tt.rows)
 			}
 			saved, err := os.ReadFile(corruptPath + ".wal.damaged")
-			if tt.aside != (err == nil && len(saved) > 0 && bytes.HasSuffix(was, saved)) || tt.aside != strings.Contains(log.String(), "set aside") {
+			if tt.aside != (err == nil && len(saved) > 0 && bytes.HasSuffix(was, saved)) || tt.aside != strings.Contains(log.String(), "were moved aside") {
 				t.Errorf("%d bytes set aside, %v; the log says %s", len(saved), err, &log)
 			}
 			logstoretest.Put(t, db, recordtest.Chat(3))

@@ -23,10 +23,10 @@ func (c *cause) Unwrap() error { return c.err }
 
 // disk is why the file could not be written, in words for people.
 func (r *run) disk(err error) error {
-	told := "the file could not be written; the log of the gateway says why"
+	told := "cannot write the file; the gateway log contains the reason"
 	switch {
 	case errors.Is(err, ErrDiskSpace):
-		told = "the files of exports of this node have reached their limit (LOG_EXPORT_MAX_MB); download and wait until old files are deleted, or export fewer rows"
+		told = "the export files of this node have reached their limit (LOG_EXPORT_MAX_MB); download and wait until old files are deleted, or export fewer rows"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		told = "the disk is full"
 	}
@@ -38,5 +38,5 @@ func (r *run) log(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &cause{"the request log could not be read; the log of the gateway says why", err}
+	return &cause{"cannot read the request log; the gateway log contains the reason", err}
 }

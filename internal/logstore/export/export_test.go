@@ -159,7 +159,7 @@ func TestCauses(t *testing.T) {
 		message  string
 	}{
 		"no room": {10_000, func(string) error { return nil }, "LOG_EXPORT_MAX_MB"},
-		"no log":  {1 << 30, func(step string) error { return map[string]error{"list": broken}[step] }, "request log could not be read"},
+		"no log":  {1 << 30, func(step string) error { return map[string]error{"list": broken}[step] }, "cannot read the request log"},
 	} {
 		w := newWorld(t, 1000, c.maxBytes)
 		w.logs.before = c.before

@@ -28,9 +28,9 @@ import (
 // What a run may fail with, besides errors of the disk.
 var (
 	// ErrGone is that there is no such file, or no longer.
-	ErrGone = errors.New("the file is gone")
+	ErrGone = errors.New("the file no longer exists")
 	// ErrDiskSpace is that the files of this node would be larger together than they may be.
-	ErrDiskSpace = errors.New("no room for the files of exports")
+	ErrDiskSpace = errors.New("no space for export files")
 )
 
 // Files are the files of exports of this node, each named by the id of its export. Safe for
@@ -46,17 +46,17 @@ type Files struct {
 // Open makes the directory when it is missing. maxBytes bounds all files together.
 func Open(dir string, maxBytes int64) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open the files of exports: %w", err)
+		return nil, fmt.Errorf("open export files: %w", err)
 	}
 	f := &Files{dir: dir, maxBytes: maxBytes, used: make(map[string]int64)}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the files of exports: %w", err)
+		return nil, fmt.Errorf("open export files: %w", err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
-			return nil, fmt.Errorf("open the files of exports: %w", err)
+			return nil, fmt.Errorf("open export files: %w", err)
 		}
 		if ident.ValidID(e.Name()) {
 			f.used[e.Name()] = info.Size()
@@ -80,7 +80,7 @@ func (f *Files) Read(id string) (*os.File, error) {
 // Remove deletes a file; it is no error that there is none. Who reads it reads on.
 func (f *Files) Remove(id string) error {
 	if err := os.Remove(f.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("delete the file of export %s: %w", id, err)
+		return fmt.Errorf("delete file of export %s: %w", id, err)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 )
 
 // errFooter is that a file does not consist of parts as we write them.
-var errFooter = errors.New("the parts of the file cannot be read back")
+var errFooter = errors.New("cannot read the parts of the file")
 
 // footerOf is the footer that joins the parts of a file of so many bytes, to be written
 // behind them; empty where there is one part, whose own footer does. The indexes of pages
@@ -45,7 +45,7 @@ func footerOf(file io.ReaderAt, size int64) ([]byte, error) {
 	slices.Reverse(parts)
 	footer.RowGroups, footer.KeyValueMetadata = slices.Concat(parts...), nil
 	if len(footer.RowGroups) > math.MaxInt16 {
-		return nil, fmt.Errorf("%d row groups are more than a Parquet file can have", len(footer.RowGroups))
+		return nil, fmt.Errorf("%d row groups exceed the maximum of a Parquet file", len(footer.RowGroups))
 	}
 	for i := range footer.RowGroups {
 		footer.RowGroups[i].Ordinal = int16(i)

@@ -31,7 +31,7 @@ func (r *Runner) holdLease(ctx context.Context, id string) (held context.Context
 	return held, func() {
 		stop()
 		if err := r.Leases.ReleaseLease(context.WithoutCancel(ctx), leaseOf(id), r.Node); err != nil {
-			r.Log.Warn("the lease of a log export was not given back; it runs out by itself", "export", id, "error", err.Error())
+			r.Log.Warn("cannot release export lease; it will expire", "export", id, "error", err.Error())
 		}
 	}, true, nil
 }
@@ -78,7 +78,7 @@ func (r *Runner) take(ctx context.Context, id string, was record.ExportRun) erro
 		return nil
 	}
 	if err == nil {
-		r.Log.Info("a log export is taken over from a node that is silent", "export", id, "node", was.Node)
+		r.Log.Info("taking over log export of an unresponsive node", "export", id, "node", was.Node)
 	}
 	return err
 }

@@ -121,7 +121,7 @@ func valueOf(v any) (parquet.Value, error) {
 		err := json.Compact(&b, v)
 		return parquet.ByteArrayValue(b.Bytes()), err
 	}
-	return parquet.Value{}, fmt.Errorf("a value of type %T has no column", v)
+	return parquet.Value{}, fmt.Errorf("no column for a value of type %T", v)
 }
 
 func (t *table) pending() int { return t.size }

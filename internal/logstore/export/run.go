@@ -113,7 +113,7 @@ func (r *run) row(ctx context.Context, w *writer, a *record.Attempt, bodies bool
 		}
 	}
 	if err := w.add(a); err != nil {
-		return &cause{"a row cannot be written in this format", err}
+		return &cause{"cannot write a row in this format", err}
 	}
 	if w.full() {
 		return r.cut(ctx, w)

@@ -86,7 +86,7 @@ func (r *Runner) Wake() {
 
 // Run works until ctx ends. What is under way then goes on at the next start.
 func (r *Runner) Run(ctx context.Context) error {
-	outage := background.NewOutageLog(r.Log, "log exports cannot go on", "log exports go on")
+	outage := background.NewOutageLog(r.Log, "log exports failed; retrying", "log exports restored")
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -112,7 +112,7 @@ func (r *Runner) RunPending(ctx context.Context) error {
 		Kind: record.ExportKind, Statuses: []string{resource.Active}, Index: []resource.IndexEntry{{Name: record.ExportNodeIndex, Value: r.Node}}, Limit: 1000,
 	})
 	if err != nil {
-		return fmt.Errorf("look for log exports: %w", err)
+		return fmt.Errorf("find log exports: %w", err)
 	}
 	for _, rec := range orders {
 		if err := r.export(ctx, rec); err != nil {
@@ -121,7 +121,7 @@ func (r *Runner) RunPending(ctx context.Context) error {
 	}
 	adopted, err := r.takeOver(ctx)
 	if err != nil {
-		return fmt.Errorf("look for log exports of other nodes: %w", err)
+		return fmt.Errorf("find log exports of other nodes: %w", err)
 	}
 	if adopted {
 		r.Wake()
@@ -164,7 +164,7 @@ func (r *Runner) runUnderLease(ctx context.Context, rec resource.Record, order r
 			}
 		}
 	case errors.As(err, &failed):
-		r.Log.Warn("a log export failed", "export", rec.ID, "error", err.Error())
+		r.Log.Warn("log export failed", "export", rec.ID, "error", err.Error())
 		r.failed.Add(1)
 		err = r.finishRun(ctx, rec.ID, runID, func(e *record.Export) { e.State, e.Run.Error = record.ExportFailed, failed.message })
 		err = errors.Join(err, r.Files.Remove(rec.ID))

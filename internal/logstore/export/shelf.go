@@ -40,10 +40,10 @@ func (s *ObjectStore) put(ctx context.Context, id, run string, file io.ReaderAt,
 	for at := int64(0); at < size; at += chunkBytes {
 		part := chunk[:min(size-at, chunkBytes)]
 		if _, err := file.ReadAt(part, at); err != nil {
-			return fmt.Errorf("read the file of export %s: %w", id, err)
+			return fmt.Errorf("read file of export %s: %w", id, err)
 		}
 		if err := s.bucket.Put(ctx, chunkKey(id, run, at/chunkBytes), part); err != nil {
-			return fmt.Errorf("store the file of export %s: %w", id, err)
+			return fmt.Errorf("store file of export %s: %w", id, err)
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func (f *exportReader) Seek(offset int64, whence int) (int64, error) {
 		offset += f.size
 	}
 	if offset < 0 {
-		return f.offset, errors.New("seek before the beginning of an export")
+		return f.offset, errors.New("seek before the start of an export")
 	}
 	f.offset = offset
 	return f.offset, nil
@@ -125,11 +125,11 @@ func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 		keys = append(keys, o.Key)
 		return true
 	}); err != nil {
-		return fmt.Errorf("list the file of export %s: %w", id, err)
+		return fmt.Errorf("list file of export %s: %w", id, err)
 	}
 	for _, key := range keys {
 		if err := s.bucket.Delete(ctx, key); err != nil {
-			return fmt.Errorf("delete the file of export %s: %w", id, err)
+			return fmt.Errorf("delete file of export %s: %w", id, err)
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func (s *ObjectStore) remove(ctx context.Context, id, run string) error {
 func (s *ObjectStore) sweep(ctx context.Context, isNeeded func(id, run string) (bool, error)) error {
 	ids, err := s.bucket.Folders(ctx, exportFolder)
 	if err != nil {
-		return fmt.Errorf("list the files of exports: %w", err)
+		return fmt.Errorf("list export files: %w", err)
 	}
 	var errs []error
 	for _, id := range ids {

@@ -58,7 +58,7 @@ type writer struct {
 func (f *Files) write(id string, s Shape, mark record.ExportMark, most int) (*writer, error) {
 	file, err := os.OpenFile(f.path(id), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the file of export %s: %w", id, err)
+		return nil, fmt.Errorf("open file of export %s: %w", id, err)
 	}
 	w := &writer{id: id, files: f, file: file, columns: s.Columns, encoder: s.encoder(), maxPartBytes: most, values: make([]any, len(s.Columns))}
 	info, err := file.Stat()
@@ -69,7 +69,7 @@ func (f *Files) write(id string, s Shape, mark record.ExportMark, most int) (*wr
 		err = file.Truncate(mark.Bytes)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the file of export %s: %w", id, err), file.Close())
+		return nil, errors.Join(fmt.Errorf("open file of export %s: %w", id, err), file.Close())
 	}
 	f.shrank(id, mark.Bytes)
 	w.mark, w.next = mark, mark
@@ -96,7 +96,7 @@ func (w *writer) cut() (record.ExportMark, error) {
 	}
 	part, err := w.encoder.part(w.mark.Bytes)
 	if err != nil {
-		return w.mark, fmt.Errorf("encode a part of export %s: %w", w.id, err)
+		return w.mark, fmt.Errorf("encode part of export %s: %w", w.id, err)
 	}
 	if err := w.append(part); err != nil {
 		return w.mark, err
@@ -110,7 +110,7 @@ func (w *writer) cut() (record.ExportMark, error) {
 func (w *writer) finish() (int64, error) {
 	end, err := w.encoder.footer(w.file, w.mark.Bytes)
 	if err != nil {
-		return 0, fmt.Errorf("end the file of export %s: %w", w.id, err)
+		return 0, fmt.Errorf("complete file of export %s: %w", w.id, err)
 	}
 	return w.mark.Bytes + int64(len(end)), w.append(end)
 }
@@ -125,7 +125,7 @@ func (w *writer) append(b []byte) error {
 		err = w.file.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("write the file of export %s: %w", w.id, err)
+		return fmt.Errorf("write file of export %s: %w", w.id, err)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ type Follower struct {
 func New(src Source, to logstore.Feedback, log *slog.Logger) *Follower {
 	return &Follower{
 		src: src, copied: to, log: log,
-		outage: background.NewOutageLog(log, "feedback is not brought to the log store", "feedback is brought to the log store again"),
+		outage: background.NewOutageLog(log, "cannot store feedback in the log store; retrying", "feedback storage restored"),
 	}
 }
 
@@ -165,7 +165,7 @@ func (f *Follower) read(ctx context.Context, ids []string, b *logstore.FeedbackB
 	for _, r := range rows {
 		feedback, err := traceFeedback(r)
 		if err != nil {
-			f.log.Error("a stored record cannot be used", "kind", r.Kind, "id", r.ID, "error", err)
+			f.log.Error("skipping invalid stored record", "kind", r.Kind, "id", r.ID, "error", err)
 			continue
 		}
 		there[r.ID] = true

@@ -252,5 +252,5 @@ func (m *Memory) Find(_ context.Context, orgID, workspaceID, id string) (record.
 			return *a, m.rows[i].ref, nil
 		}
 	}
-	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "there is no log with this id")
+	return record.Attempt{}, bodies.Ref{}, fault.New(fault.NotFound, "no log has this id")
 }

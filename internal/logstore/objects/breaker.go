@@ -31,7 +31,7 @@ func (b *breaker) acquire() error {
 		return nil
 	}
 	if b.trying || b.clock.Now().Before(b.until) {
-		return fmt.Errorf("not asked until %s, after %d failures: %w", b.until.UTC().Format(time.RFC3339), b.failures, b.last)
+		return fmt.Errorf("requests paused until %s, after %d failures: %w", b.until.UTC().Format(time.RFC3339), b.failures, b.last)
 	}
 	b.trying = true
 	return nil

@@ -178,7 +178,7 @@ func TestBreaker(t *testing.T) {
 		t.Error("the breaker is closed after five failures")
 	}
 	before := requests.Load()
-	if err := put(http.StatusOK); err == nil || requests.Load() != before || !strings.Contains(err.Error(), "not asked until") {
+	if err := put(http.StatusOK); err == nil || requests.Load() != before || !strings.Contains(err.Error(), "requests paused until") {
 		t.Errorf("%v after %d calls more, want none", err, requests.Load()-before)
 	}
 	clock.now = clock.now.Add(time.Minute)

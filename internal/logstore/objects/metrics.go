@@ -8,10 +8,10 @@ import (
 func (b *Bucket) Err() error { return b.breaker.open() }
 
 var (
-	upDesc       = prometheus.NewDesc("sluice_log_objects_up", "1 while the object store of the log is asked; 0 while its breaker is open.", nil, nil)
-	callsDesc    = prometheus.NewDesc("sluice_log_objects_calls_total", "Calls of the object store of the log.", []string{"call"}, nil)
-	failuresDesc = prometheus.NewDesc("sluice_log_objects_failures_total", "Calls of the object store of the log that failed.", []string{"call"}, nil)
-	bytesDesc    = prometheus.NewDesc("sluice_log_objects_bytes_total", "Bytes sent to the object store of the log, and received.", []string{"direction"}, nil)
+	upDesc       = prometheus.NewDesc("sluice_log_objects_up", "1 if the object store of the log is in use; 0 while its circuit breaker is open.", nil, nil)
+	callsDesc    = prometheus.NewDesc("sluice_log_objects_calls_total", "Requests to the object store of the log.", []string{"call"}, nil)
+	failuresDesc = prometheus.NewDesc("sluice_log_objects_failures_total", "Failed requests to the object store of the log.", []string{"call"}, nil)
+	bytesDesc    = prometheus.NewDesc("sluice_log_objects_bytes_total", "Bytes sent to and received from the object store of the log.", []string{"direction"}, nil)
 )
 
 // Describe names the figures.

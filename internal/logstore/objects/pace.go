@@ -35,7 +35,7 @@ func (p *stallTimer) end(err error) error {
 	p.timer.Stop()
 	p.cancel()
 	if err != nil && p.stalled.Load() {
-		return fmt.Errorf("nothing moved for %s: %w", p.limit, context.DeadlineExceeded)
+		return fmt.Errorf("no progress for %s: %w", p.limit, context.DeadlineExceeded)
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 		return err
 	}
 	if !bytes.Equal(got, text) {
-		return fmt.Errorf("object store: %s came back with %d other bytes", key, len(got))
+		return fmt.Errorf("object store: %s returned %d bytes that differ from those written", key, len(got))
 	}
 	found := false
 	err = b.List(ctx, key, func(o bodies.Object) bool {
@@ -42,7 +42,7 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 		return !found
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("object store: %s was written, and is in no list", key)
+		err = fmt.Errorf("object store: %s was written, but is missing in the list", key)
 	}
 	return err
 }
@@ -50,16 +50,16 @@ func (b *Bucket) Probe(ctx context.Context) (err error) {
 // cures are what to do about what a store answers, by its code.
 // Source: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, read 2026-11.
 var cures = map[string]string{
-	"NoSuchBucket":                       "make the bucket, or set LOG_STORE_BUCKET to one that is there",
+	"NoSuchBucket":                       "create the bucket, or set LOG_STORE_BUCKET to an existing one",
 	"AccessDenied":                       "allow s3:PutObject, s3:GetObject, s3:DeleteObject on the objects and s3:ListBucket on the bucket (docs/logs.md has the policy)",
 	"InvalidAccessKeyId":                 "check LOG_STORE_ACCESS_KEY",
 	"SignatureDoesNotMatch":              "check LOG_STORE_SECRET_KEY, and LOG_STORE_REGION",
 	"AuthorizationHeaderMalformed":       "set LOG_STORE_REGION to the region of the bucket",
 	"PermanentRedirect":                  "set LOG_STORE_REGION to the region of the bucket",
 	"IllegalLocationConstraintException": "set LOG_STORE_REGION to the region of the bucket",
-	"RequestTimeTooSkewed":               "set the clock of this machine",
+	"RequestTimeTooSkewed":               "correct the clock of this machine",
 	"ExpiredToken":                       "renew the credentials",
-	"InvalidBucketName":                  "set LOG_STORE_BUCKET to the name of the bucket alone",
+	"InvalidBucketName":                  "set LOG_STORE_BUCKET to the bucket name only",
 }
 
 // Hint is what to do about an error of Probe.
@@ -78,11 +78,11 @@ func Hint(err error) string {
 	var connection *net.OpError
 	switch {
 	case fault.Has(err, fault.Unauthenticated):
-		return "set LOG_STORE_ACCESS_KEY and LOG_STORE_SECRET_KEY, or give the machine an identity that may use the bucket; CLOUD_WIF_AUDIENCE for one of another cloud"
+		return "set LOG_STORE_ACCESS_KEY and LOG_STORE_SECRET_KEY, or give the machine an identity with access to the bucket; set CLOUD_WIF_AUDIENCE for the identity of another cloud"
 	case errors.As(err, &name):
-		return "check LOG_STORE_ENDPOINT and DNS; for a store without a host name for each bucket set LOG_STORE_PATH_STYLE=ON"
+		return "check LOG_STORE_ENDPOINT and DNS; if the store has no host name for each bucket, set LOG_STORE_PATH_STYLE=ON"
 	case errors.As(err, &certificate):
-		return "set LOG_STORE_CA to the authority that the certificate of the store is from, and LOG_STORE_ENDPOINT to a name that it is for"
+		return "set LOG_STORE_CA to the CA of the store's certificate, and LOG_STORE_ENDPOINT to a name in that certificate"
 	case errors.As(err, &connection):
 		return "check LOG_STORE_ENDPOINT, whether it is http:// or https://, and the firewall"
 	case errors.Is(err, context.DeadlineExceeded):

@@ -52,14 +52,14 @@ func New(set Settings) (*Sender, error) {
 	s := &Sender{set: set, tls: &tls.Config{ServerName: set.Host, MinVersion: tls.VersionTLS12}}
 	m := gomail.NewMsg()
 	if err := m.From(set.From); err != nil {
-		return nil, fmt.Errorf("sender of mails (SMTP_FROM): %w", err)
+		return nil, fmt.Errorf("sender of emails (SMTP_FROM): %w", err)
 	}
 	address := m.GetFrom()[0].Address
 	s.domain = address[strings.LastIndex(address, "@")+1:]
 	if set.CA != "" {
 		s.tls.RootCAs = x509.NewCertPool()
 		if !s.tls.RootCAs.AppendCertsFromPEM([]byte(set.CA)) {
-			return nil, errors.New("authorities of the mail server (SMTP_CA): no certificate in PEM form")
+			return nil, errors.New("CA of the mail server (SMTP_CA): no certificate in PEM form")
 		}
 	}
 	_, err := s.client()
@@ -145,7 +145,7 @@ func (s *Sender) client() (*gomail.Client, error) {
 	case None:
 		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
 	default:
-		return nil, fmt.Errorf("protection of the mail server (SMTP_TLS): there is no mode %q", mode)
+		return nil, fmt.Errorf("encryption of the mail server (SMTP_TLS): unknown mode %q", mode)
 	}
 	if s.set.User != "" {
 		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(s.set.User), gomail.WithPassword(s.set.Password.Reveal()))

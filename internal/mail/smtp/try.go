@@ -34,15 +34,15 @@ func Hint(err error) string {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return "set SMTP_CA to the authority of the mail server, and SMTP_HOST to the name in its certificate"
+		return "set SMTP_CA to the CA of the mail server, and SMTP_HOST to the name in its certificate"
 	case errors.As(err, &smtpErr) && isLogin(smtpErr.Code):
 		return "check SMTP_USER and SMTP_PASSWORD"
 	case errors.As(err, &plain):
-		return "set SMTP_TLS to what the mail server does on SMTP_PORT: STARTTLS, or TLS from the first byte"
+		return "set SMTP_TLS to the mode of the mail server on SMTP_PORT: STARTTLS, or TLS from the first byte"
 	case errors.As(err, &lookup), errors.As(err, &dial) && dial.Op == "dial":
 		return "check SMTP_HOST, SMTP_PORT and the firewall"
 	}
-	return "check SMTP_PORT and SMTP_TLS, and that SMTP_USER is only set for a server that takes logins"
+	return "check SMTP_PORT and SMTP_TLS; set SMTP_USER only if the server supports logins"
 }
 
 // isLogin reports whether a reply of a server is about the login. Source: RFC 4954

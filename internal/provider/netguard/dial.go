@@ -27,11 +27,11 @@ const (
 func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if blockedName(host) {
-		return nil, fault.New(fault.AddressRefused, "metadata, cluster and wildcard DNS hosts may not be called")
+		return nil, fault.New(fault.AddressRefused, "metadata, cluster and wildcard DNS hosts are not allowed")
 	}
 	addrs, err := g.lookup(ctx, host)
 	if err != nil {
-		return nil, fmt.Errorf("look up %s: %w", host, err)
+		return nil, fmt.Errorf("resolve %s: %w", host, err)
 	}
 	trusted := g.trusts(host)
 	for i, a := range addrs {
@@ -42,7 +42,7 @@ func (g *Guard) Resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 			f = refuseUntrusted(what)
 		}
 		if f != nil {
-			return nil, f.WithCause(fmt.Errorf("%s is at %s", host, a))
+			return nil, f.WithCause(fmt.Errorf("%s resolves to %s", host, a))
 		}
 		addrs[i] = a.Unmap()
 	}
@@ -55,7 +55,7 @@ func (g *Guard) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	}
 	addrs, err := g.resolver.LookupNetIP(ctx, "ip", host)
 	if err == nil && len(addrs) == 0 {
-		err = errors.New("no address")
+		err = errors.New("no addresses found")
 	}
 	return addrs, err
 }

@@ -72,7 +72,7 @@ func malformed(host string) string {
 		case l == "" || len(l) > 63:
 			return "its host has an empty label or one over 63 characters"
 		case strings.Trim(l, labelBytes) != "":
-			return "its host may hold letters, digits, hyphens, underscores and dots only"
+			return "its host may contain only letters, digits, hyphens, underscores and dots"
 		case strings.HasPrefix(l, "xn--"):
 			return "an internationalised host name (xn--) is not accepted"
 		}

@@ -43,7 +43,7 @@ func (g *Guard) CheckURL(raw string) error {
 		return err
 	}
 	if blockedName(host) {
-		return fault.New(fault.AddressRefused, "the URL names a metadata, cluster or wildcard DNS host, which is never allowed")
+		return fault.New(fault.AddressRefused, "the URL contains a metadata, cluster or wildcard DNS host, which is not allowed")
 	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		return g.checkLiteral(a, port)
@@ -52,7 +52,7 @@ func (g *Guard) CheckURL(raw string) error {
 	case g.trusts(host):
 		return nil
 	case refusedName(host):
-		return fault.New(fault.AddressRefused, "the URL names a host of a private domain; the operator may list it in TRUSTED_CUSTOM_HOSTS")
+		return fault.New(fault.AddressRefused, "the URL contains a private domain, which is blocked; an operator can allow it in TRUSTED_CUSTOM_HOSTS")
 	}
 	return refusePort(port)
 }
@@ -64,23 +64,23 @@ func parse(raw string) (*url.URL, error) {
 	}
 	for i := 0; i < len(raw); i++ {
 		if raw[i] <= ' ' || raw[i] >= 0x7f || raw[i] == '\\' {
-			return nil, invalid("it may hold printable ASCII characters without blanks and backslashes only")
+			return nil, invalid("it may contain only printable ASCII characters, without blanks and backslashes")
 		}
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Opaque != "":
-		return nil, invalid("it cannot be read")
+		return nil, invalid("it is not a valid URL")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, invalid("its scheme must be http or https")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, invalid("it must not hold credentials")
+		return nil, invalid("it must not contain credentials")
 	case strings.Contains(raw, "#"):
-		return nil, invalid("it must not hold a fragment")
+		return nil, invalid("it must not contain a fragment")
 	case u.Hostname() == "":
-		return nil, invalid("it has no host")
+		return nil, invalid("it must have a host")
 	case strings.Contains(authority(raw), "%"):
-		return nil, invalid("its host must not hold a percent sign")
+		return nil, invalid("its host must not contain a percent sign")
 	}
 	return u, nil
 }
@@ -98,13 +98,13 @@ func authority(raw string) string {
 func checkPort(u *url.URL) (int, error) {
 	if u.Port() == "" {
 		if strings.HasSuffix(u.Host, ":") {
-			return 0, invalid("its port is empty")
+			return 0, invalid("its port must not be empty")
 		}
 		return 0, nil
 	}
 	port, err := strconv.Atoi(u.Port())
 	if err != nil || port < 1 || port > 65535 {
-		return 0, invalid("its port must be 1 to 65535")
+		return 0, invalid("its port must be between 1 and 65535")
 	}
 	return port, nil
 }
@@ -114,7 +114,7 @@ func (g *Guard) checkLiteral(a netip.Addr, port int) error {
 	case what != "":
 		return refuse(what)
 	case a.Is4In6(), nat64.Contains(a):
-		return fault.New(fault.AddressRefused, "the URL hides an IPv4 address in an IPv6 address, which is not allowed")
+		return fault.New(fault.AddressRefused, "the URL contains an IPv4 address inside an IPv6 address, which is not allowed")
 	case g.trustsAddr(a):
 		return nil
 	}
@@ -126,20 +126,20 @@ func (g *Guard) checkLiteral(a netip.Addr, port int) error {
 
 func refusePort(port int) error {
 	if slices.Contains(servicePorts, port) {
-		return fault.Newf(fault.AddressRefused, "port %d belongs to another service and may not be called", port)
+		return fault.Newf(fault.AddressRefused, "port %d belongs to another service and is not allowed", port)
 	}
 	return nil
 }
 
 func refuse(what string) *fault.Error {
-	return fault.Newf(fault.AddressRefused, "the host lies at %s address, which may not be called", what)
+	return fault.Newf(fault.AddressRefused, "the host resolves to %s address, which is not allowed", what)
 }
 
 // refuseUntrusted refuses an address that only a trusted host may have.
 func refuseUntrusted(what string) *fault.Error {
-	return fault.Newf(fault.AddressRefused, "the host lies at %s address, which may not be called; the operator may list it in TRUSTED_CUSTOM_HOSTS", what)
+	return fault.Newf(fault.AddressRefused, "the host resolves to %s address, which is blocked; an operator can allow it in TRUSTED_CUSTOM_HOSTS", what)
 }
 
 func invalid(rule string) *fault.Error {
-	return fault.New(fault.InvalidRequest, "the URL is not accepted: "+rule)
+	return fault.New(fault.InvalidRequest, "the URL is not valid: "+rule)
 }

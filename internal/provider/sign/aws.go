@@ -60,7 +60,7 @@ func (s *awsSigner) credentials(ctx context.Context, region string, v provider.V
 	case "", "accessKey":
 		c := aws.Credentials{AccessKeyID: v["aws_access_key_id"], SecretAccessKey: v["aws_secret_access_key"], SessionToken: v["aws_session_token"]}
 		if !c.HasKeys() {
-			return c, fault.New(fault.InvalidRequest, "signing for AWS needs aws_access_key_id and aws_secret_access_key, or another aws_auth_type").WithParam("aws_access_key_id")
+			return c, fault.New(fault.InvalidRequest, "signing for AWS requires aws_access_key_id and aws_secret_access_key, or another aws_auth_type").WithParam("aws_access_key_id")
 		}
 		return c, nil
 	case "assumedRole":
@@ -98,7 +98,7 @@ func payloadHash(r *Request, service string) (string, error) {
 		if service == "s3" && r.Scheme == "https" {
 			return unsigned, nil
 		}
-		return "", fault.New(fault.TooLarge, "the body must be held to be signed, and it is larger than what is held")
+		return "", fault.New(fault.TooLarge, "the body is too large to be signed, because signing requires buffering; send a smaller body")
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, r.Body.Open()); err != nil {

@@ -87,7 +87,7 @@ func (s *azureSigner) token(ctx context.Context, mode, scope string, v provider.
 	}
 	source, err := s.sources.get(key, func() (azcore.TokenCredential, error) { return s.source(key, v) })
 	if err != nil {
-		return "", fault.Newf(fault.InvalidRequest, "the fields of azure_auth_mode %s are incomplete or malformed", mode).WithParam("azure_auth_mode").WithCause(err)
+		return "", fault.Newf(fault.InvalidRequest, "azure_auth_mode %s: fields are missing or invalid", mode).WithParam("azure_auth_mode").WithCause(err)
 	}
 	t, err := source.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
 	if err == nil {
@@ -96,7 +96,7 @@ func (s *azureSigner) token(ctx context.Context, mode, scope string, v provider.
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return "", fault.Newf(fault.Unauthenticated, "no Azure token could be had with azure_auth_mode %s", mode).WithCause(err)
+	return "", fault.Newf(fault.Unauthenticated, "cannot obtain an Azure token with azure_auth_mode %s", mode).WithCause(err)
 }
 
 // source makes what fetches and keeps tokens.

@@ -66,7 +66,7 @@ func (s *gcpSigner) Sign(ctx context.Context, r *Request, _ *provider.Auth, v pr
 	case "", gcpBasic:
 		key := strings.TrimPrefix(v[provider.Key], "Bearer ")
 		if key == "" {
-			return fault.New(fault.InvalidRequest, "Google Cloud needs an access token as the key, or a service account in "+gcpAccount).WithParam(gcpAccount)
+			return fault.New(fault.InvalidRequest, "Google Cloud requires an access token as the key, or a service account in "+gcpAccount).WithParam(gcpAccount)
 		}
 		return bearer(r, key)
 	case gcpService, gcpWorkload:
@@ -101,5 +101,5 @@ func (s *gcpSigner) token(ctx context.Context, mode, account string) (string, er
 	if err == nil || ctx.Err() != nil {
 		return text, err
 	}
-	return "", fault.Newf(fault.Unauthenticated, "no Google token could be had with %s %s", gcpAuthType, mode).WithCause(err)
+	return "", fault.Newf(fault.Unauthenticated, "cannot obtain a Google token with %s %s", gcpAuthType, mode).WithCause(err)
 }

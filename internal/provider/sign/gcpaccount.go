@@ -49,17 +49,17 @@ func readAccount(doc string) (*account, error) {
 	case a.Type != "service_account":
 		return nil, badAccount(`must have the type "service_account"`)
 	case a.Email == "":
-		return nil, badAccount("has no client_email")
+		return nil, badAccount("must have a client_email")
 	}
 	if a.TokenURL == "" {
 		a.TokenURL = googleTokenURL
 	}
 	u, err := url.Parse(a.TokenURL)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return nil, badAccount("has a token_uri that is no https URL")
+		return nil, badAccount("must have an https URL in token_uri")
 	}
 	if a.key, err = readKey(a.Key); err != nil {
-		return nil, badAccount("has no usable private_key: an RSA key in PEM form is needed").WithCause(err)
+		return nil, badAccount("must have a private_key that is an RSA key in PEM form").WithCause(err)
 	}
 	return &a, nil
 }
@@ -73,7 +73,7 @@ func badAccount(what string) *fault.Error {
 func readKey(text string) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
-		return nil, errors.New("no PEM")
+		return nil, errors.New("not in PEM form")
 	}
 	return parseRSA(block.Bytes)
 }
@@ -103,7 +103,7 @@ func (s *gcpSigner) exchange(ctx context.Context, a *account) (token, error) {
 		client = s.http
 	}
 	if client == nil {
-		return token{}, errors.New("token_uri is not Google's own, and nothing guards such addresses")
+		return token{}, errors.New("token_uri must be Google's; other addresses are not allowed")
 	}
 	assertion, err := a.assertion(s.clock.Now())
 	if err != nil {

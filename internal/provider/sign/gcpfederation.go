@@ -52,7 +52,7 @@ func (s *gcpSigner) gatewayToken(ctx context.Context) (token, error) {
 // token file, for a token of Google's; with a service account, for one of that account.
 func (s *gcpSigner) federated(ctx context.Context) (token, error) {
 	if s.set.Audience == "" {
-		return token{}, errors.New("CLOUD_WIF_AUDIENCE is not set")
+		return token{}, errors.New("CLOUD_WIF_AUDIENCE is required")
 	}
 	kind, subjectToken, err := s.subject(ctx)
 	if err != nil {
@@ -152,9 +152,9 @@ func (s *gcpSigner) impersonated(ctx context.Context, federated token) (token, e
 	life := response.Until.Sub(s.clock.Now())
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return token{}, fmt.Errorf("the service account %s was refused with status %d: %s", s.set.ServiceAccount, resp.StatusCode, response.Error.Message)
+		return token{}, fmt.Errorf("the service account %s was rejected with status %d: %s", s.set.ServiceAccount, resp.StatusCode, response.Error.Message)
 	case err != nil || response.Token == "" || life <= 0:
-		return token{}, errors.New("the service account's answer has no token, or one that has run out")
+		return token{}, errors.New("the response for the service account has no token, or an expired one")
 	}
 	return token{response.Token, life}, nil
 }

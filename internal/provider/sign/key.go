@@ -66,7 +66,7 @@ func setHeader(r *Request, name, format, key string) error {
 		return nil
 	}
 	if !wire.ValidValue(key) {
-		return fault.New(fault.InvalidRequest, "the provider key has control characters").WithParam("authorization")
+		return fault.New(fault.InvalidRequest, "the provider key must not contain control characters").WithParam("authorization")
 	}
 	before, after, _ := strings.Cut(format, "{key}")
 	r.Header.Set(name, before+key+after)

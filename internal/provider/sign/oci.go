@@ -69,9 +69,9 @@ func ociKeyID(v provider.Values) (string, error) {
 	for i, name := range [...]string{"oracle_tenancy", "oracle_user", "oracle_fingerprint"} {
 		switch val := v[name]; {
 		case val == "":
-			return "", fault.Newf(fault.InvalidRequest, "signing for Oracle needs %s", name).WithParam(name)
+			return "", fault.Newf(fault.InvalidRequest, "Oracle requires %s", name).WithParam(name)
 		case !wire.ValidValue(val) || strings.ContainsAny(val, `"/`):
-			return "", fault.Newf(fault.InvalidRequest, "%s has characters that it cannot have", name).WithParam(name)
+			return "", fault.Newf(fault.InvalidRequest, "%s must not contain control characters, quotes or slashes", name).WithParam(name)
 		case i > 0:
 			id += "/" + val
 		default:
@@ -125,7 +125,7 @@ func ociSignature(key *rsa.PrivateKey, text string) (string, error) {
 	sum := sha256.Sum256([]byte(text))
 	raw, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
 	if err != nil { // for example a key of 512 bits
-		return "", fault.New(fault.InvalidRequest, "nothing can be signed with oracle_private_key").WithParam("oracle_private_key").WithCause(err)
+		return "", fault.New(fault.InvalidRequest, "cannot sign with oracle_private_key").WithParam("oracle_private_key").WithCause(err)
 	}
 	return base64.StdEncoding.EncodeToString(raw), nil
 }
@@ -133,7 +133,7 @@ func ociSignature(key *rsa.PrivateKey, text string) (string, error) {
 // key reads a key once: to open an encrypted one takes a while.
 func (s *ociSigner) key(text, passphrase string) (*rsa.PrivateKey, error) {
 	if text == "" {
-		return nil, fault.New(fault.InvalidRequest, "signing for Oracle needs oracle_private_key").WithParam("oracle_private_key")
+		return nil, fault.New(fault.InvalidRequest, "signing for Oracle requires oracle_private_key").WithParam("oracle_private_key")
 	}
 	name := sha256.Sum256([]byte(strconv.Itoa(len(text)) + ":" + text + passphrase))
 	return s.keys.get(name, func() (*rsa.PrivateKey, error) { return rsaKey(text, passphrase) })

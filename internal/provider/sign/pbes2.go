@@ -21,7 +21,7 @@ var (
 	oidPBES2  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}
 	oidPBKDF2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12}
 
-	errPBES2   = errors.New("the key is encrypted in a way that is not known: PBES2 with PBKDF2 is")
+	errPBES2   = errors.New("unknown key encryption; only PBES2 with PBKDF2 is supported")
 	errPadding = errors.New("the passphrase is wrong")
 )
 
@@ -126,7 +126,7 @@ func unchain(block cipher.Block, iv, data []byte) ([]byte, error) {
 func parseDER(der []byte, into any) error {
 	rest, err := asn1.Unmarshal(der, into)
 	if err == nil && len(rest) > 0 {
-		err = errors.New("the key has data behind its end")
+		err = errors.New("unexpected data after the key")
 	}
 	return err
 }

@@ -46,7 +46,7 @@ func newRoles(o Options) *roles { return &roles{set: o.AWS, http: o.HTTP} }
 // Source: contract/dataplane.md 1.2.
 func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.Credentials, error) {
 	if arn == "" {
-		return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type assumedRole needs aws_role_arn").WithParam("aws_role_arn")
+		return aws.Credentials{}, fault.New(fault.InvalidRequest, "aws_auth_type assumedRole requires aws_role_arn").WithParam("aws_role_arn")
 	}
 	from, err := r.source(ctx, region)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *roles) assume(ctx context.Context, region, arn, external string) (aws.C
 	if err != nil {
 		return aws.Credentials{}, err
 	}
-	return retrieve(ctx, p, "the role could not be assumed")
+	return retrieve(ctx, p, "cannot assume the role")
 }
 
 // source is what the first hop gives.

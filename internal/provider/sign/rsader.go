@@ -19,7 +19,7 @@ const rsaMaxBits = 4096
 const rsaMaxBytes = 8 << 10
 
 var (
-	errKeySize = errors.New("has more than 4096 bits")
+	errKeySize = errors.New("must not exceed 4096 bits")
 	errKeyKind = errors.New("must be an RSA key")
 
 	oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}

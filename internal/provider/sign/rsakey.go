@@ -16,7 +16,7 @@ import (
 func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	b := pemBlock(text)
 	if b == nil {
-		return nil, badKey("oracle_private_key must be an RSA private key in PEM form: -----BEGIN PRIVATE KEY----- and so on", nil)
+		return nil, badKey("oracle_private_key must be an RSA private key in PEM form, beginning with -----BEGIN PRIVATE KEY-----", nil)
 	}
 	der, err := opened(b, passphrase)
 	if err != nil {
@@ -27,7 +27,7 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 	case errors.Is(err, errKeySize), errors.Is(err, errKeyKind):
 		return nil, badKey("oracle_private_key "+err.Error(), err)
 	case err != nil:
-		return nil, badKey("oracle_private_key is no private key that can be read", err)
+		return nil, badKey("oracle_private_key is not a readable private key", err)
 	}
 	return key, nil
 }
@@ -36,7 +36,7 @@ func rsaKey(text, passphrase string) (*rsa.PrivateKey, error) {
 func opened(b *pem.Block, passphrase string) ([]byte, error) {
 	pkcs8, legacy := b.Type == "ENCRYPTED PRIVATE KEY", b.Headers["DEK-Info"] != ""
 	if (pkcs8 || legacy) && passphrase == "" {
-		return nil, badPassphrase("oracle_private_key is encrypted: oracle_key_passphrase is needed", nil)
+		return nil, badPassphrase("oracle_private_key is encrypted; set oracle_key_passphrase", nil)
 	}
 	der, err := b.Bytes, error(nil)
 	switch {
@@ -47,7 +47,7 @@ func opened(b *pem.Block, passphrase string) ([]byte, error) {
 		der, err = x509.DecryptPEMBlock(b, []byte(passphrase))
 	}
 	if err != nil {
-		return nil, badPassphrase("oracle_private_key cannot be opened with oracle_key_passphrase", err)
+		return nil, badPassphrase("cannot decrypt oracle_private_key with oracle_key_passphrase", err)
 	}
 	return der, nil
 }

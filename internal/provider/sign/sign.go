@@ -93,7 +93,7 @@ func New(o Options) *Set {
 func (s *Set) Sign(ctx context.Context, r *Request, a *provider.Auth, v provider.Values) error {
 	signer, ok := s.schemes[a.Scheme]
 	if !ok {
-		return fault.Newf(fault.NotSupported, "signing in to this provider (%s) is not supported", a.Scheme)
+		return fault.Newf(fault.NotSupported, "authentication with this provider (%s) is not supported", a.Scheme)
 	}
 	return signer.Sign(ctx, r, a, v)
 }

@@ -115,7 +115,7 @@ func (s *tokenSource) fetchOnce(ctx context.Context, f *inflightFetch) {
 func (s *tokenSource) fetchRecovered(ctx context.Context) (t token, err error) {
 	defer func() {
 		if recover() != nil { // its text might hold the token
-			t, err = token{}, errors.New("fetching the token panicked")
+			t, err = token{}, errors.New("panic while fetching token")
 		}
 	}()
 	return s.fetch(ctx)
@@ -143,13 +143,13 @@ func askToken(client *http.Client, req *http.Request) (token, error) {
 		Text    string `json:"error_description"`
 	}
 	if err := json.Unmarshal(body, &response); err != nil {
-		return token{}, fmt.Errorf("the token service answered status %d without JSON", resp.StatusCode)
+		return token{}, fmt.Errorf("the token service returned status %d without JSON", resp.StatusCode)
 	}
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return token{}, fmt.Errorf("the token service answered status %d: %s %s", resp.StatusCode, response.Error, response.Text)
+		return token{}, fmt.Errorf("the token service returned status %d: %s %s", resp.StatusCode, response.Error, response.Text)
 	case response.Token == "" || response.Seconds <= 0:
-		return token{}, errors.New("the token service answered without a token, or without its life")
+		return token{}, errors.New("the token service response has no token or no expiry")
 	}
 	return token{response.Token, time.Duration(response.Seconds) * time.Second}, nil
 }

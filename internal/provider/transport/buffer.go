@@ -78,7 +78,7 @@ func (buf *buffer) readHead(nc io.Reader, limit int, into wire.Header) (head, er
 		if i := bytes.Index(buf.b[from:buf.end], syntax.HeadEnd); i >= 0 {
 			end := from + i + len(syntax.HeadEnd)
 			if end-buf.start > limit {
-				return head{}, garbage("the head is too large")
+				return head{}, garbage("the response header is too large")
 			}
 			h, err := buf.parseHead(buf.b[buf.start:end], into)
 			buf.start = end
@@ -123,9 +123,9 @@ func plausible(b []byte, from, limit int) error {
 	n := min(len(b), len(httpVersion))
 	switch {
 	case string(b[:n]) != httpVersion[:n]:
-		return garbage("the answer does not begin as HTTP/1")
+		return garbage("the response is not HTTP/1")
 	case len(b) > limit:
-		return garbage("the head is too large")
+		return garbage("the response header is too large")
 	}
 	if err := syntax.CheckLineEnds(b, from); err != nil {
 		return invalid(err)

@@ -237,5 +237,5 @@ func (c *Client) expire(now time.Time) (old []*http.ClientConn) {
 
 // invalidRequest is a refusal of what the caller asks to send.
 func invalidRequest(what string) *fault.Error {
-	return fault.New(fault.InvalidRequest, "the request cannot be sent upstream: "+what)
+	return fault.New(fault.InvalidRequest, "cannot send the request upstream: "+what)
 }

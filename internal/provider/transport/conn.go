@@ -209,10 +209,10 @@ func (b *body) receiveRest(into wire.Header) (head, error) {
 		case err != nil || h.status >= 200:
 			return h, err
 		case h.status == 101:
-			return h, garbage("the protocol was switched without being asked to")
+			return h, garbage("the protocol was switched without a request")
 		}
 	}
-	return head{}, garbage("too many interim answers")
+	return head{}, garbage("too many interim responses")
 }
 
 // classifyFailure is what is known of a request that got no answer.

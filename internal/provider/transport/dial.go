@@ -108,9 +108,9 @@ func connectTunnel(nc net.Conn, addr, auth string) error {
 	case err != nil:
 		return err
 	case head.status != 200:
-		return fmt.Errorf("it answered %d to CONNECT", head.status)
+		return fmt.Errorf("the proxy returned status %d to CONNECT", head.status)
 	case buf.pending() > 0:
-		return errors.New("it sent bytes before the tunnel was used")
+		return errors.New("the proxy sent bytes before the tunnel was used")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type stalled struct{}
 func (stalled) Error() string { return stalledFault.Error() }
 func (stalled) Unwrap() error { return stalledFault }
 
-var stalledFault = fault.New(fault.UpstreamTimeout, "the provider stopped sending in the middle of its answer")
+var stalledFault = fault.New(fault.UpstreamTimeout, "the provider stalled in the middle of its response")
 
 // BodyError is returned by Do when the request's own body could not be read, or
 // ended before its announced length. The upstream is not to blame.
@@ -37,7 +37,7 @@ func (e *BodyError) Error() string { return "read request body: " + e.Err.Error(
 func (e *BodyError) Unwrap() error { return e.Err }
 
 // errHeadTimeout is the cause behind a missing head.
-var errHeadTimeout = errors.New("no answer within the time allowed")
+var errHeadTimeout = errors.New("no response before the timeout")
 
 // errClosed is returned by Read after Close.
 var errClosed = errors.New("transport: read of a closed body")
@@ -105,9 +105,9 @@ const (
 var reasonTexts = map[string]string{
 	reasonDNS:     "its host name does not resolve",
 	reasonRefused: "it refuses connections",
-	reasonTLS:     "the TLS handshake failed",
-	reasonTimeout: "it did not accept a connection in time",
-	reasonNetwork: "there is no route to it",
+	reasonTLS:     "TLS handshake failed",
+	reasonTimeout: "connection timeout",
+	reasonNetwork: "no route to the host",
 }
 
 // unreachableFor makes the fault of a failed connection, with its reason when that is known.

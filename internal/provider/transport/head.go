@@ -48,11 +48,11 @@ func (h *head) parseStatus(line []byte) error {
 	const code = len("HTTP/1.1 ")
 	n := len(line) - len("\r\n")
 	if n < code+3 || string(line[:len(httpVersion)]) != httpVersion || line[code-1] != ' ' || line[n] != '\r' {
-		return garbage("the status line is malformed")
+		return garbage("the status line is not valid")
 	}
 	h.minor = line[len(httpVersion)]
 	if h.minor != '0' && h.minor != '1' {
-		return garbage("the HTTP version is not known")
+		return garbage("the HTTP version is not supported")
 	}
 	for _, c := range line[code : code+3] {
 		if c < '0' || c > '9' {
@@ -62,7 +62,7 @@ func (h *head) parseStatus(line []byte) error {
 	}
 	reason := line[code+3 : n]
 	if h.status < 100 || len(reason) > 0 && reason[0] != ' ' || !syntax.CleanValue(reason) {
-		return garbage("the status line is malformed")
+		return garbage("the status line is not valid")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (a *http1Response) await(method string) (*Response, error) {
 }
 
 // errLate says that a call over HTTP/2 goes on without its caller.
-var errLate = errors.New("the call goes on")
+var errLate = errors.New("the call continues")
 
 // tripped is what a round trip over HTTP/2 came to.
 type tripped struct {

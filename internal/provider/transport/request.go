@@ -65,7 +65,7 @@ func (r *Request) check() error {
 	}
 	for i := 0; i < len(r.Target); i++ {
 		if c := r.Target[i]; c <= ' ' || c == 0x7f {
-			return invalidRequest("the path holds blanks or control bytes")
+			return invalidRequest("the path contains blanks or control bytes")
 		}
 	}
 	for i := range r.Header {
@@ -73,7 +73,7 @@ func (r *Request) check() error {
 			return invalidRequest("a header name is not valid")
 		}
 		if !wire.ValidValue(r.Header[i].Value) {
-			return invalidRequest("a header value holds control bytes").WithParam(r.Header[i].Name)
+			return invalidRequest("a header value contains control bytes").WithParam(r.Header[i].Name)
 		}
 	}
 	return nil

@@ -54,7 +54,7 @@ var repeatable = map[llm.Endpoint]bool{
 // that does not fit.
 func NewCall(a *record.Attempt, c Change) (*Call, error) {
 	if !a.Source.Served() || !repeatable[a.Endpoint] {
-		return nil, fault.Newf(fault.InvalidRequest, "only calls for chats, completions, messages, responses, embeddings, rerankings and moderations that this gateway served can be replayed, not one of %q", cmp.Or(string(a.Endpoint), string(a.Source)))
+		return nil, fault.Newf(fault.InvalidRequest, "only chat, completion, message, response, embedding, rerank and moderation calls that this gateway served support replay, not %q", cmp.Or(string(a.Endpoint), string(a.Source)))
 	}
 	call := &Call{AttemptID: a.ID, Method: a.Method, Path: a.Path, Metadata: a.Metadata}
 	if err := call.readBody(a, c); err != nil {
@@ -74,16 +74,16 @@ func (call *Call) readBody(a *record.Attempt, c Change) error {
 	}
 	switch {
 	case len(sent.Bytes) == 0:
-		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body was not kept, or is kept no longer, or not by this node")
+		return fault.New(fault.InvalidRequest, "cannot replay the request: its body is not stored, no longer stored, or stored on another node")
 	case sent.Truncated:
-		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: only %d of its %d bytes were kept (LOG_BODY_MAX_KB)", len(sent.Bytes), sent.Size)
+		return fault.Newf(fault.InvalidRequest, "cannot replay the request: only %d of its %d bytes are stored (LOG_BODY_MAX_KB)", len(sent.Bytes), sent.Size)
 	}
 	var d splice.Doc
 	if err := splice.Scan(sent.Bytes, &d); err != nil {
-		return fault.New(fault.InvalidRequest, "the request cannot be replayed: its body is no JSON object").WithCause(err)
+		return fault.New(fault.InvalidRequest, "cannot replay the request: its body is not a JSON object").WithCause(err)
 	}
 	if field := sealed.Masked(sent.Bytes); field != "" {
-		return fault.Newf(fault.InvalidRequest, "the request cannot be replayed: the credential in %s is masked in the log; send the request itself with the credential", field)
+		return fault.Newf(fault.InvalidRequest, "cannot replay the request: the credential in %s is masked in the log; send the request itself with the credential", field)
 	}
 	var edits []splice.Edit
 	if stream, _ := d.Bool("stream"); stream {
@@ -108,7 +108,7 @@ func (call *Call) run(a *record.Attempt, name string) error {
 		return nil
 	}
 	if !strings.HasPrefix(a.Path, runs) {
-		return fault.New(fault.InvalidParameter, "the request ran no saved prompt").WithParam("prompt")
+		return fault.New(fault.InvalidParameter, "the request did not use a saved prompt").WithParam("prompt")
 	}
 	call.Path = runs + url.PathEscape(name) + "/completions"
 	return nil
@@ -120,21 +120,21 @@ func (call *Call) route(a *record.Attempt, c Change) error {
 	model := splice.Text(call.Body, "model")
 	switch {
 	case c.Config != "" && c.Provider != "":
-		return fault.New(fault.InvalidParameter, "config and provider exclude each other").WithParam("provider")
+		return fault.New(fault.InvalidParameter, "must not be set together with config").WithParam("provider")
 	case c.Config != "":
 		call.Config = c.Config
 	case c.Provider != "":
 		call.Provider = c.Provider
 	case strings.HasPrefix(c.Model, "@"):
 	case a.ConfigID == "inline":
-		return fault.New(fault.InvalidParameter, "the request brought a config of its own, which is not kept; name a config, or a provider").WithParam("config")
+		return fault.New(fault.InvalidParameter, "the request used an inline config, which is not stored; set config or provider").WithParam("config")
 	case a.ConfigID != "":
 		call.Config = a.ConfigID
 	case strings.HasPrefix(model, "@"):
 	case a.ProviderID != "":
 		call.Provider = "@" + a.ProviderID
 	default:
-		return fault.New(fault.InvalidParameter, "the request brought credentials of its own, which are not kept; name a provider, or a config").WithParam("provider")
+		return fault.New(fault.InvalidParameter, "the request used its own credentials, which are not stored; set provider or config").WithParam("provider")
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func TestOf(t *testing.T) {
 		"a model at a provider":  {ask: replay.Change{Model: "@two/n"}, want: `/v1/chat/completions {"model":"@two/n"}  `},
 		"another provider":       {ask: replay.Change{Provider: "@two"}, want: `/v1/chat/completions {"model":"m"} @two `},
 		"another config":         {ask: replay.Change{Config: `{"provider":"@two"}`}, want: `/v1/chat/completions {"model":"m"}  {"provider":"@two"}`},
-		"both":                   {ask: replay.Change{Config: "pc", Provider: "@two"}, refused: "exclude"},
-		"a prompt that was none": {ask: replay.Change{Prompt: "p"}, refused: "no saved prompt"},
+		"both":                   {ask: replay.Change{Config: "pc", Provider: "@two"}, refused: "together with config"},
+		"a prompt that was none": {ask: replay.Change{Prompt: "p"}, refused: "did not use a saved prompt"},
 		"a stream": {
 			change: func(a *record.Attempt) {
 				a.Request = body(`{"stream":true,"stream_options":{"include_usage":true},"model":"m"}`)
@@ -50,9 +50,9 @@ func TestOf(t *testing.T) {
 			change: func(a *record.Attempt) { a.Path = "/v1/prompts/support/completions" }, ask: replay.Change{Prompt: "support@2"},
 			want: `/v1/prompts/support@2/completions {"model":"m"}  pc-routing-3f9x2a`,
 		},
-		"credentials of its own": {change: func(a *record.Attempt) { a.ConfigID, a.ProviderID = "", "" }, refused: "credentials of its own"},
-		"a config of its own":    {change: func(a *record.Attempt) { a.ConfigID = "inline" }, refused: "a config of its own"},
-		"no body":                {change: func(a *record.Attempt) { a.Request.Bytes = nil }, refused: "not kept"},
+		"credentials of its own": {change: func(a *record.Attempt) { a.ConfigID, a.ProviderID = "", "" }, refused: "used its own credentials"},
+		"a config of its own":    {change: func(a *record.Attempt) { a.ConfigID = "inline" }, refused: "an inline config"},
+		"no body":                {change: func(a *record.Attempt) { a.Request.Bytes = nil }, refused: "its body is not stored"},
 		"a part of a body":       {change: func(a *record.Attempt) { a.Request.Truncated = true }, refused: "LOG_BODY_MAX_KB"},
 		"a masked credential": {
 			change: func(a *record.Attempt) {
@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 			},
 			want: `/v1/chat/completions {"model":"m","messages":[{"role":"user","content":"***"}]}  pc-routing-3f9x2a`,
 		},
-		"no JSON":        {change: func(a *record.Attempt) { a.Request = body("hello") }, refused: "no JSON object"},
+		"no JSON":        {change: func(a *record.Attempt) { a.Request = body("hello") }, refused: "not a JSON object"},
 		"a file":         {change: func(a *record.Attempt) { a.Endpoint = "uploadFile" }, refused: "uploadFile"},
 		"a conversation": {change: func(a *record.Attempt) { a.Endpoint = "realtime" }, refused: "realtime"},
 		"a custom log":   {change: func(a *record.Attempt) { a.Source = record.FromAPI }, refused: "served"},

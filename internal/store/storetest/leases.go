@@ -135,7 +135,7 @@ func NewerTables(t *testing.T, s store.Settings) {
 	must(t, err)
 	defer func() { must(t, starting.Close()) }()
 	err = starting.Migrate(t.Context())
-	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "it has step 999") {
+	if !errors.Is(err, store.ErrNewer) || !strings.Contains(err.Error(), "at step 999") {
 		t.Errorf("an older version starts: %v", err)
 	}
 	put(t, running, sample("config", "a"))

@@ -52,7 +52,7 @@ func New(out io.Writer, format string, log *slog.Logger) *Log {
 	}
 	l.counter = prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "sluice_access_log_dropped_total",
-		Help: "Access lines that were dropped because the output of the log was too slow.",
+		Help: "Access log lines dropped because the log output was too slow.",
 	}, func() float64 { return float64(l.dropped.Load()) })
 	return l
 }
@@ -157,7 +157,7 @@ func (r *reporter) note(err error) {
 		r.l.log.Warn("cannot write the access log; lines are lost", "error", err.Error())
 	}
 	if dropped > r.reported {
-		r.l.log.Warn("access lines dropped; the output of the log is too slow", "lines", dropped-r.reported)
+		r.l.log.Warn("access log lines dropped; the log output is too slow", "lines", dropped-r.reported)
 		r.reported = dropped
 	}
 }

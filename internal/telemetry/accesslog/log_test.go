@@ -137,7 +137,7 @@ func TestLog_DropsAndCountsLinesWhenTheOutputIsSlow(t *testing.T) {
 		if got := uint64(bytes.Count(out.Bytes(), []byte("\n"))); got != many+2-dropped {
 			t.Errorf("%d lines were written, want %d", got, many+2-dropped)
 		}
-		if !strings.Contains(warnings.String(), "access lines dropped") {
+		if !strings.Contains(warnings.String(), "access log lines dropped") {
 			t.Errorf("no warning: %q", warnings.String())
 		}
 	})

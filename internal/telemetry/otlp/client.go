@@ -82,7 +82,7 @@ func (r *refusal) Unwrap() error { return r.cause }
 func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	body, err := c.encode(message)
 	if err != nil {
-		return &refusal{text: "the message cannot be written: " + err.Error(), cause: err}
+		return &refusal{text: "cannot encode the message: " + err.Error(), cause: err}
 	}
 	ctx, stop := context.WithTimeout(ctx, c.target.Timeout)
 	defer stop()
@@ -93,12 +93,12 @@ func (c *client) send(ctx context.Context, message, into proto.Message) error {
 	req.Header = c.header.Clone()
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return &refusal{text: "no answer: " + err.Error(), again: true, cause: err}
+		return &refusal{text: "no response: " + err.Error(), again: true, cause: err}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read as far as it counts
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBytes))
 	if err != nil {
-		return &refusal{text: "the answer broke off: " + err.Error(), again: true, cause: err}
+		return &refusal{text: "the response was cut off: " + err.Error(), again: true, cause: err}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK:
@@ -136,7 +136,7 @@ func (c *client) encode(message proto.Message) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var errResponse = errors.New("the answer cannot be read")
+var errResponse = errors.New("cannot read the response")
 
 // decode reads what a collector that took the message says of it.
 func (c *client) decode(resp *http.Response, content []byte, into proto.Message) error {

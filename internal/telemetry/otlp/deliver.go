@@ -35,8 +35,8 @@ const (
 func NewDeliveryCounters(r *telemetry.Registry) *DeliveryCounters {
 	signals := telemetry.Label{Name: "signal", Values: []string{traces.name, metrics.name}}
 	return &DeliveryCounters{
-		sent: r.Counter("sluice_otlp_sent_total", "Spans and data points that a collector took, by signal.", signals),
-		dropped: r.Counter("sluice_otlp_dropped_total", "Spans and data points that no collector took, by signal and reason: refused, failed, or missed because the journal had let go of them.",
+		sent: r.Counter("sluice_otlp_sent_total", "Spans and data points accepted by a collector, by signal.", signals),
+		dropped: r.Counter("sluice_otlp_dropped_total", "Spans and data points not delivered to a collector, by signal and reason: refused, failed, or missed because the journal had already removed them.",
 			signals, telemetry.Label{Name: "reason", Values: []string{droppedRefused, droppedFailed, droppedMissed}}),
 	}
 }
@@ -79,7 +79,7 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, resp
 	s.counters.sent.Add(float64(int64(n)-refused), s.signal.name)
 	if refused > 0 {
 		s.counters.dropped.Add(float64(refused), s.signal.name, droppedRefused)
-		s.log.Warn("a collector refused a part of what it was sent", "signal", s.signal.name, "items", refused, "reason", why)
+		s.log.Warn("OTLP collector rejected part of a batch", "signal", s.signal.name, "items", refused, "reason", why)
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *sender) deliver(ctx context.Context, message proto.Message, n int, resp
 func (s *sender) end() {
 	s.client.close()
 	if s.cut > 0 {
-		s.log.Warn("the gateway ended before its collector took everything", "signal", s.signal.name, "items", s.cut)
+		s.log.Warn("shutting down with undelivered OTLP data", "signal", s.signal.name, "items", s.cut)
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *sender) logOutage(err error, n int) {
 		return
 	}
 	s.failing = true
-	s.log.Warn("a collector takes nothing; what it misses is counted in sluice_otlp_dropped_total", "signal", s.signal.name, "items", n, "error", err.Error())
+	s.log.Warn("collector unavailable; dropped data is counted in sluice_otlp_dropped_total", "signal", s.signal.name, "items", n, "error", err.Error())
 }
 
 // try repeats a message while that may help.

@@ -31,7 +31,7 @@ func framed(b []byte) []byte {
 	return b
 }
 
-var errFrame = errors.New("no message of gRPC")
+var errFrame = errors.New("not a gRPC message")
 
 // unframed is the message in a frame; nothing at all counts as an empty one.
 func unframed(b []byte) ([]byte, error) {

@@ -90,7 +90,7 @@ func (m *Metrics) read() {
 func (m *Metrics) send(ctx context.Context) {
 	families, err := m.o.Gather()
 	if err != nil {
-		m.o.Log.Warn("some figures cannot be read; the others are sent", "error", err.Error())
+		m.o.Log.Warn("cannot read some metrics; exporting the rest", "error", err.Error())
 	}
 	at := span{m.began, uint64(m.o.Clock.Now().UnixNano())}
 	list := m.calls.metrics(at)

@@ -67,10 +67,10 @@ func ParsePairs(text string) ([]Pair, error) {
 		name = strings.TrimSpace(name)
 		plain, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || name == "" || err != nil {
-			return nil, fmt.Errorf("pair %d is not name=value with the value percent-encoded", len(out)+1)
+			return nil, fmt.Errorf("pair %d must be name=value with a percent-encoded value", len(out)+1)
 		}
 		if out = append(out, Pair{name, plain}); len(out) > maxPairs {
-			return nil, fmt.Errorf("there are more than %d pairs", maxPairs)
+			return nil, fmt.Errorf("must not have more than %d pairs", maxPairs)
 		}
 	}
 	return out, nil
@@ -85,7 +85,7 @@ func (t Target) addHeaders(to http.Header) error {
 	}
 	for _, p := range pairs {
 		if !httpguts.ValidHeaderFieldName(p.Name) || !httpguts.ValidHeaderFieldValue(p.Value) {
-			return fmt.Errorf("%q is no name of a header, or its value has a line break or another control character", p.Name)
+			return fmt.Errorf("%q is not a valid header name, or its value contains control characters", p.Name)
 		}
 		to.Set(p.Name, p.Value)
 	}
@@ -104,7 +104,7 @@ var (
 	metrics = signal{"metrics", "/v1/metrics", "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"}
 )
 
-var errEndpoint = errors.New("the endpoint is not an http:// or https:// address")
+var errEndpoint = errors.New("the endpoint must be an http:// or https:// address")
 
 // address is where messages of a signal go.
 func (t Target) address(s signal) (string, error) {

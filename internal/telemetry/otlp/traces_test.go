@@ -291,7 +291,7 @@ func TestWhatACollectorDoesNotTake(t *testing.T) {
 		r.attempt(func(*record.Attempt) {})
 		r.stop()
 		assert.Equal(t, "1", r.metric(`sluice_otlp_dropped_total{reason="failed",signal="traces"}`))
-		assert.Contains(t, r.logOutput.String(), `msg="the gateway ended before its collector took everything" signal=traces items=1`)
+		assert.Contains(t, r.logOutput.String(), `msg="shutting down with undelivered OTLP data" signal=traces items=1`)
 	})
 }
 

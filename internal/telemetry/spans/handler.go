@@ -143,7 +143,7 @@ func (v *Receiver) serve(w http.ResponseWriter, r *http.Request, s signal) {
 // take is the way of a message from the client to the journal.
 func (v *Receiver) take(w http.ResponseWriter, r *http.Request, s *signal) (m *message, l rejectedCounts, err error) {
 	if r.Method != http.MethodPost {
-		return nil, l, fault.Newf(fault.UnknownRoute, "OTLP is sent with POST; this is the place for %s", s.path)
+		return nil, l, fault.Newf(fault.UnknownRoute, "OTLP requires POST; this path accepts %s", s.path)
 	}
 	by, err := v.allowed(r)
 	if err != nil {
@@ -185,9 +185,9 @@ func (v *Receiver) store(entries []entry) (l rejectedCounts, err error) {
 		switch {
 		case err == nil:
 		case i == 0:
-			return l, fault.New(fault.Overloaded, "the log takes nothing right now; try again shortly").WithCause(err)
+			return l, fault.New(fault.Overloaded, "log ingestion is unavailable; retry shortly").WithCause(err)
 		default:
-			return rejectedCounts{int64(len(entries) - i), "the log takes nothing right now"}, nil
+			return rejectedCounts{int64(len(entries) - i), "log ingestion is unavailable"}, nil
 		}
 	}
 	return l, nil
@@ -200,7 +200,7 @@ func (v *Receiver) allowed(r *http.Request) (*access.Principal, error) {
 		return nil, err
 	}
 	if p.WorkspaceID == "" {
-		return nil, fault.New(fault.Forbidden, "telemetry belongs to a workspace; send it with a workspace key")
+		return nil, fault.New(fault.Forbidden, "telemetry requires a workspace; send it with a workspace key")
 	}
 	if err := access.Can(p, access.LogsWrite, access.Target{OrgID: p.OrgID, WorkspaceID: p.WorkspaceID}); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, source *orig
 	}
 	body, ok := plain(r.GetBody())
 	if !ok || len(r.GetEventName()) > maxName || len(r.GetSeverityText()) > maxName {
-		return e, fault.Newf(fault.InvalidParameter, "a text has at most %d bytes, a name %d", maxText, maxName).WithParam(path)
+		return e, fault.Newf(fault.InvalidParameter, "strings must not exceed %d bytes, names %d", maxText, maxName).WithParam(path)
 	}
 	a := source.record(about, with)
 	a.TraceID = a.ID // an id that is not valid is none, as the definition of OTLP has it
@@ -57,7 +57,7 @@ func (v *Receiver) log(r *logs.LogRecord, about values, m *message, source *orig
 	}
 	when := cmp.Or(r.GetTimeUnixNano(), r.GetObservedTimeUnixNano(), uint64(source.now.UnixNano()))
 	if when > math.MaxInt64 || when > uint64(source.now.Add(maxFuture).UnixNano()) {
-		return e, fault.New(fault.InvalidParameter, "a log record is not of tomorrow; times are nanoseconds since 1970").WithParam(path + ".time_unix_nano")
+		return e, fault.New(fault.InvalidParameter, "the time of a log record must not be more than a day ahead, in nanoseconds since 1970").WithParam(path + ".time_unix_nano")
 	}
 	a.Started = time.Unix(0, int64(when)).UTC()
 	a.SpanName = cmp.Or(r.GetEventName(), r.GetSeverityText(), "log")

@@ -53,7 +53,7 @@ func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, e
 	typ := mediaType(r)
 	m := &message{json: typ == typeJSON}
 	if !m.json && typ != typeProtobuf {
-		return nil, fault.New(fault.UnsupportedMedia, "OTLP comes as "+typeProtobuf+" or "+typeJSON).WithParam("content-type")
+		return nil, fault.New(fault.UnsupportedMedia, "content type must be "+typeProtobuf+" or "+typeJSON).WithParam("content-type")
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(now.Add(readTimeout)) // who cannot has one of their own
 	body := io.Reader(http.MaxBytesReader(w, r.Body, maxBytes))
@@ -66,7 +66,7 @@ func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, e
 		}
 		body = z
 	default:
-		return nil, fault.New(fault.UnsupportedMedia, "a body may be compressed with gzip alone").WithParam("content-encoding")
+		return nil, fault.New(fault.UnsupportedMedia, "only gzip is supported as content-encoding").WithParam("content-encoding")
 	}
 	b, err := io.ReadAll(io.LimitReader(body, maxBytes+1))
 	if err != nil {
@@ -80,14 +80,14 @@ func receive(w http.ResponseWriter, r *http.Request, now time.Time) (*message, e
 }
 
 func tooLarge() error {
-	return fault.Newf(fault.TooLarge, "a message of OTLP has at most %d bytes, inflated too; send fewer spans at a time, or shorter attributes", maxBytes)
+	return fault.Newf(fault.TooLarge, "an OTLP message must not exceed %d bytes, also decompressed; send fewer spans at a time, or shorter attributes", maxBytes)
 }
 
 func unreadable(err error) error {
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return tooLarge()
 	}
-	return fault.New(fault.InvalidRequest, "the body cannot be read to its end").WithCause(err)
+	return fault.New(fault.InvalidRequest, "cannot read the complete body").WithCause(err)
 }
 
 // decode reads the message; what it does not know it passes over, as OTLP asks.
@@ -100,7 +100,7 @@ func (m *message) decode(into proto.Message) error {
 	}
 	m.bytes = nil
 	if err != nil {
-		return fault.Newf(fault.InvalidRequest, "the body is no message of OTLP, or has values in more than %d others", maxDepth).WithCause(err)
+		return fault.Newf(fault.InvalidRequest, "the body is not an OTLP message, or its values are nested in more than %d others", maxDepth).WithCause(err)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (v *Receiver) spans(t *collecttrace.ExportTraceServiceRequest, m *message, 
 }
 
 func tooMany(path string) error {
-	return fault.Newf(fault.InvalidParameter, "there are at most %d spans or log records in a message", maxItems).WithParam(path)
+	return fault.Newf(fault.InvalidParameter, "a message must not have more than %d spans or log records", maxItems).WithParam(path)
 }
 
 // span makes a record of one span.
@@ -57,7 +57,7 @@ func (v *Receiver) span(s *trace.Span, about values, m *message, source *origin,
 		return e, err
 	}
 	if len(s.GetName()) > maxName || len(s.GetEvents()) > maxEvents || len(s.GetLinks()) > maxEvents {
-		return e, fault.Newf(fault.InvalidParameter, "the name of a span has at most %d bytes, and it has at most %d events and links", maxName, maxEvents).WithParam(path)
+		return e, fault.Newf(fault.InvalidParameter, "span names must not exceed %d bytes, and spans must not have more than %d events and links", maxName, maxEvents).WithParam(path)
 	}
 	a := source.record(about, with)
 	if err := m.placeInTrace(a, s, path); err != nil {
@@ -87,7 +87,7 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, path string) er
 	a.ParentSpan, above = m.id(s.GetParentSpanId(), 8)
 	above = above || a.ParentSpan == "" // some write zeros for none
 	if !hasTrace || !hasSpan || !above || a.TraceID == "" || a.SpanID == "" {
-		return fault.New(fault.InvalidParameter, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits").WithParam(path)
+		return fault.New(fault.InvalidParameter, "a trace id must have 16 bytes, a span id 8, and neither may be zero; in JSON they are hex digits").WithParam(path)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (m *message) placeInTrace(a *record.Attempt, s *trace.Span, path string) er
 func (o *origin) times(s *trace.Span, path string) (began time.Time, took time.Duration, err error) {
 	from, to := s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano()
 	if from == 0 || from > math.MaxInt64 || to > math.MaxInt64 || to < from || from > uint64(o.now.Add(maxFuture).UnixNano()) {
-		return began, 0, fault.New(fault.InvalidParameter, "a span ends when it began or later, and does not begin tomorrow; times are nanoseconds since 1970").WithParam(path + ".start_time_unix_nano")
+		return began, 0, fault.New(fault.InvalidParameter, "a span must not end before its start or start more than a day ahead; times are nanoseconds since 1970").WithParam(path + ".start_time_unix_nano")
 	}
 	return time.Unix(0, int64(from)).UTC(), time.Duration(to - from), nil
 }
@@ -158,7 +158,7 @@ func eventsOf(s *trace.Span, path string) ([]map[string]any, error) {
 			return nil, err
 		}
 		if len(e.GetName()) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an event has at most %d bytes", maxName).WithParam(path)
+			return nil, fault.Newf(fault.InvalidParameter, "event names must not exceed %d bytes", maxName).WithParam(path)
 		}
 		out = append(out, map[string]any{"name": e.GetName(), "time_unix_nano": e.GetTimeUnixNano(), "attributes": with})
 	}

@@ -294,20 +294,20 @@ func TestWhatIsRefused(t *testing.T) {
 		{"a key that may only read", "application/json", "reader", span(""), 403, "logs.write"},
 		{"a key of no workspace", "application/json", "admin", span(""), 403, "workspace key"},
 		{"text", "text/plain", rawKey, span(""), 400, "application/x-protobuf"},
-		{"no message", "application/json", rawKey, []byte(`{"resourceSpans":7}`), 400, "no message of OTLP"},
-		{"no protobuf", "application/x-protobuf", rawKey, []byte("\xff\xff\xff"), 400, "no message of OTLP"},
+		{"no message", "application/json", rawKey, []byte(`{"resourceSpans":7}`), 400, "not an OTLP message"},
+		{"no protobuf", "application/x-protobuf", rawKey, []byte("\xff\xff\xff"), 400, "not an OTLP message"},
 		{"10 MB in an attribute", "application/json", rawKey, span(attributes(1, strings.Repeat("x", 10<<20))), 413, "4194304 bytes"},
-		{"a long text", "application/json", rawKey, span(attributes(1, strings.Repeat("x", 300<<10))), 400, "at most 262144 bytes"},
+		{"a long text", "application/json", rawKey, span(attributes(1, strings.Repeat("x", 300<<10))), 400, "must not exceed 262144 bytes"},
 		{"too many attributes", "application/json", rawKey, span(attributes(257, "x")), 400, "spans[0].attributes"},
 		{"deep values", "application/json", rawKey, span(`,"attributes":[{"key":"k","value":` + deep + `}]`), 400, "more than 64 others"},
 		{"a long name", "application/json", rawKey, span(`,"name":"` + strings.Repeat("n", 257) + `"`), 400, ""},
 		{"a short id", "application/json", rawKey, bytes.Replace(span(""), []byte("5B8EFFF798038103D269B633813FC60C"), []byte("5B8E"), 1), 400, "hex digits"},
-		{"an id of zeros", "application/json", rawKey, bytes.Replace(span(""), []byte("EEE19B7EC3C1B174"), []byte("0000000000000000"), 1), 400, "neither is zero"},
+		{"an id of zeros", "application/json", rawKey, bytes.Replace(span(""), []byte("EEE19B7EC3C1B174"), []byte("0000000000000000"), 1), 400, "neither may be zero"},
 		{"a short parent", "application/json", rawKey, span(`,"parentSpanId":"eee1"`), 400, "hex digits"},
 		{"an end before the beginning", "application/json", rawKey, bytes.Replace(span(""), []byte("1700000001000000000"), []byte("1600000001000000000"), 1), 400, "nanoseconds since 1970"},
 		{"of tomorrow", "application/json", rawKey, bytes.ReplaceAll(span(""), []byte(`"17000000`), []byte(`"87000000`)), 400, "nanoseconds since 1970"},
-		{"too many spans", "application/x-protobuf", rawKey, spansOf(t, 10_001, 0), 400, "at most 10000 spans"},
-		{"a large resource", "application/x-protobuf", rawKey, spansOf(t, 1, 65<<10), 400, "a resource has at most 65536 bytes"},
+		{"too many spans", "application/x-protobuf", rawKey, spansOf(t, 10_001, 0), 400, "not have more than 10000 spans"},
+		{"a large resource", "application/x-protobuf", rawKey, spansOf(t, 1, 65<<10), 400, "a resource must not exceed 65536 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -332,9 +332,9 @@ func TestRefusalsHaveTheFormOfTheMessage(t *testing.T) {
 		message string
 	}{
 		"nobody":     {"", nil, 401, "the API key is unknown"},
-		"no message": {rawKey, []byte("\xff\xff\xff"), 400, "the body is no message of OTLP, or has values in more than 64 others"},
-		"too large":  {rawKey, make([]byte, 5<<20), 413, "a message of OTLP has at most 4194304 bytes, inflated too; send fewer spans at a time, or shorter attributes"},
-		"a short id": {rawKey, short, 400, "a trace id has 16 bytes, a span id 8, and neither is zero; in JSON they are hex digits (resource_spans[0].scope_spans[0].spans[0])"},
+		"no message": {rawKey, []byte("\xff\xff\xff"), 400, "the body is not an OTLP message, or its values are nested in more than 64 others"},
+		"too large":  {rawKey, make([]byte, 5<<20), 413, "an OTLP message must not exceed 4194304 bytes, also decompressed; send fewer spans at a time, or shorter attributes"},
+		"a short id": {rawKey, short, 400, "a trace id must have 16 bytes, a span id 8, and neither may be zero; in JSON they are hex digits (resource_spans[0].scope_spans[0].spans[0])"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -408,7 +408,7 @@ func TestAJournalThatTakesSome(t *testing.T) {
 		status  int
 		message string
 	}{
-		{0, 503, "takes nothing right now; try again"},
+		{0, 503, "log ingestion is unavailable; retry shortly"},
 		{1, 200, `"rejectedSpans":"2"`},
 		{3, 200, `{"partialSuccess":{}}`},
 	} {

@@ -31,17 +31,17 @@ type values map[string]any
 // names the place.
 func readValues(list []*common.KeyValue, path string) (values, error) {
 	if len(list) > maxAttributes {
-		return nil, fault.Newf(fault.InvalidParameter, "there are at most %d attributes", maxAttributes).WithParam(path)
+		return nil, fault.Newf(fault.InvalidParameter, "must not have more than %d attributes", maxAttributes).WithParam(path)
 	}
 	out := make(values, len(list))
 	for _, kv := range list {
 		name := kv.GetKey()
 		if len(name) > maxName {
-			return nil, fault.Newf(fault.InvalidParameter, "the name of an attribute has at most %d bytes", maxName).WithParam(path)
+			return nil, fault.Newf(fault.InvalidParameter, "attribute names must not exceed %d bytes", maxName).WithParam(path)
 		}
 		v, ok := plain(kv.GetValue())
 		if !ok {
-			return nil, fault.Newf(fault.InvalidParameter, "a value has at most %d bytes", maxText).WithParam(path + "." + name)
+			return nil, fault.Newf(fault.InvalidParameter, "must not exceed %d bytes", maxText).WithParam(path + "." + name)
 		}
 		out[name] = shown(name, v)
 	}
@@ -79,7 +79,7 @@ func shown(name string, v any) any {
 // readResource is readValues for what a message is about.
 func readResource(r *resource.Resource, path string) (values, error) {
 	if proto.Size(r) > maxResource {
-		return nil, fault.Newf(fault.InvalidParameter, "a resource has at most %d bytes", maxResource).WithParam(path)
+		return nil, fault.Newf(fault.InvalidParameter, "a resource must not exceed %d bytes", maxResource).WithParam(path)
 	}
 	return readValues(r.GetAttributes(), path)
 }

@@ -43,7 +43,7 @@ const (
 )
 
 // ErrChunk is returned by Decode for framing that is malformed or too much.
-var ErrChunk = errors.New("a chunk of the body is malformed")
+var ErrChunk = errors.New("a chunk of the body is not valid")
 
 // Decode moves data from src to dst until one of them is used up. Dst may be the
 // beginning of src. io.EOF means that the body is complete; used then tells where.

@@ -8,12 +8,12 @@ import (
 )
 
 // ErrCoding is returned by Framing for a transfer coding other than chunked alone.
-var ErrCoding = errors.New("Transfer-Encoding is not chunked alone")
+var ErrCoding = errors.New("Transfer-Encoding must be chunked")
 
 var (
-	errLengths   = errors.New("Content-Length is repeated")
-	errLength    = errors.New("Content-Length is malformed")
-	errAmbiguous = errors.New("both Content-Length and Transfer-Encoding are given")
+	errLengths   = errors.New("Content-Length must be sent once")
+	errLength    = errors.New("Content-Length is not valid")
+	errAmbiguous = errors.New("Content-Length and Transfer-Encoding must not be sent together")
 )
 
 // Framing finds out where the body behind a head ends: at the announced length, -1 when

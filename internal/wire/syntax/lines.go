@@ -12,11 +12,11 @@ var HeadEnd = []byte("\r\n\r\n")
 
 // The ways in which the lines of a head are malformed.
 var (
-	errBareLine  = errors.New("a line of the head ends without a carriage return")
-	errName      = errors.New("a header name is malformed")
-	errNameless  = errors.New("a line of the head has no name")
-	errValue     = errors.New("a header value holds control bytes")
-	ErrManyLines = errors.New("the head has too many lines") // more than Parse was told to take
+	errBareLine  = errors.New("a header line ends without a carriage return")
+	errName      = errors.New("a header name is not valid")
+	errNameless  = errors.New("a header line has no name")
+	errValue     = errors.New("a header value contains control bytes")
+	ErrManyLines = errors.New("the header has too many lines") // more than Parse was told to take
 )
 
 // CheckLineEnds refuses the beginning of a head that cannot become a good one, because

@@ -27,7 +27,7 @@ describe('errors', () => {
   it('of a base URL without its end say what to do', async () => {
     const lost = newClient({ baseURL: base.replace(/\/v1$/, ''), defaultHeaders: { 'x-gateway-provider': null } })
     const err = await refused(chat(lost), OpenAI.NotFoundError, 404)
-    assert.match(err.message, /let the base URL of the client end in \/v1/)
+    assert.match(err.message, /end the base URL of the client with \/v1/)
   })
 
   for (const [status, kind] of [[400, OpenAI.BadRequestError], [401, OpenAI.AuthenticationError], [403, OpenAI.PermissionDeniedError],

@@ -41,10 +41,10 @@ const (
 )
 
 var (
-	errHeadTwice = errors.New("the answer has a second head")
-	errTooLong   = errors.New("the answer is longer than announced")
-	errTooShort  = errors.New("the answer is shorter than announced")
-	errBegun     = errors.New("the answer has begun")
+	errHeadTwice = errors.New("the response has a second header")
+	errTooLong   = errors.New("the response is longer than announced")
+	errTooShort  = errors.New("the response is shorter than announced")
+	errBegun     = errors.New("the response has already started")
 )
 
 // begin makes the answer one to the next request.

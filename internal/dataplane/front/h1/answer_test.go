@@ -161,7 +161,7 @@ func TestCutAnswers(t *testing.T) {
 				t.Errorf("taken for whole: %q", got.text)
 			}
 			c.closed()
-			if logged := s.log.String(); strings.Contains(logged, "panicked") != (name == "panic") {
+			if logged := s.log.String(); strings.Contains(logged, "panic in connection handler") != (name == "panic") {
 				t.Errorf("it said %q", logged)
 			}
 		})

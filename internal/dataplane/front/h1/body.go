@@ -30,7 +30,7 @@ type body struct {
 }
 
 // errOver is returned by Read after the answer.
-var errOver = errors.New("the request has been answered")
+var errOver = errors.New("the request already has a response")
 
 // smallRead is the size below which a read goes through the buffer: a system call for a
 // few bytes of a body that has more would cost more than copying them.

@@ -98,7 +98,7 @@ func (c *conn) serve(ctx context.Context) {
 	transferred := false
 	defer func() {
 		if v := recover(); v != nil {
-			c.s.Log.Error("a connection's goroutine panicked", "panic", v, "stack", string(debug.Stack()))
+			c.s.Log.Error("panic in connection handler", "panic", v, "stack", string(debug.Stack()))
 		}
 		c.cancel()
 		c.s.conns.remove(c)
@@ -215,9 +215,9 @@ func (c *conn) shakeHands(ctx context.Context) step {
 	secure := tls.Server(c.tlsReader, c.s.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		if inTheClear(err) {
-			return c.refuse(refusal(http.StatusBadRequest, "this port speaks HTTPS, and the request came in the clear; begin the address with https://"))
+			return c.refuse(refusal(http.StatusBadRequest, "this port uses HTTPS, but the request is not encrypted; begin the address with https://"))
 		}
-		c.s.Log.Debug("a TLS handshake failed", "remote", c.remote, "error", err.Error())
+		c.s.Log.Debug("TLS handshake failed", "remote", c.remote, "error", err.Error())
 		return closeNow
 	}
 	_ = c.tcp.SetDeadline(time.Time{})

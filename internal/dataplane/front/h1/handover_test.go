@@ -148,7 +148,7 @@ func TestInTheClear(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := s.sendRaw(t, c.text)
-			if strings.HasPrefix(got, "HTTP/1.1 400 ") != c.reported || strings.Contains(got, "this port speaks HTTPS") != c.reported || strings.Count(got, "HTTP/1.1 ") > 1 {
+			if strings.HasPrefix(got, "HTTP/1.1 400 ") != c.reported || strings.Contains(got, "this port uses HTTPS") != c.reported || strings.Count(got, "HTTP/1.1 ") > 1 {
 				t.Errorf("%q", got)
 			}
 		})

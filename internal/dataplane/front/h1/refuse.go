@@ -14,7 +14,7 @@ func (c *conn) refuse(err error) step {
 	if !errors.As(err, &f) {
 		return closeNow
 	}
-	c.s.Log.Debug("a request was refused unread", "remote", c.remote, "error", f.Error())
+	c.s.Log.Debug("rejected malformed request", "remote", c.remote, "error", f.Error())
 	c.reusable, c.body = false, nil
 	h, text := front.Refusal(f)
 	c.out.begin("")
@@ -29,10 +29,10 @@ func (c *conn) refuse(err error) step {
 }
 
 func malformed(what string) error {
-	return fault.New(fault.InvalidRequest, "the request is not HTTP/1.1 as it must be: "+what)
+	return fault.New(fault.InvalidRequest, "the request is not valid HTTP/1.1: "+what)
 }
 
-func tooLarge() error { return refusal(431, "the head of the request is too large") }
+func tooLarge() error { return refusal(431, "the request header is too large") }
 
 func refusal(status int, what string) error {
 	f := fault.New(fault.InvalidRequest, what)

@@ -54,7 +54,7 @@ func (c *conn) readHead() ([]byte, error) {
 		case len(b) > limit:
 			return nil, tooLarge()
 		case !syntax.Token(b[0]):
-			return nil, malformed("it does not begin with a method")
+			return nil, malformed("the first line does not begin with a method")
 		case err != nil:
 			return nil, malformed(err.Error())
 		}
@@ -82,7 +82,7 @@ func (c *conn) parse(b []byte) (step, error) {
 		}
 		return handOver, nil
 	case version != "HTTP/1.1" && version != "HTTP/1.0":
-		return closeNow, refusal(505, "the HTTP version is not known")
+		return closeNow, refusal(505, "the HTTP version is not supported")
 	}
 	lines := b[:len(b)-len("\r\n")]
 	if err := c.input.lines.Parse(lines, eol+1, maxLines); err != nil {
@@ -107,7 +107,7 @@ func (c *conn) parse(b []byte) (step, error) {
 		return handOver, nil
 	}
 	if !escaped(req.Path) {
-		return closeNow, malformed("a percent sign in the path escapes nothing")
+		return closeNow, malformed("the path contains an invalid percent-encoding")
 	}
 	if !c.s.IsModelRoute(req.Method, req.Path, req.Header) {
 		return handOver, nil
@@ -123,7 +123,7 @@ func (c *conn) old() (step, error) {
 	_, chunked, err := syntax.Framing(c.header)
 	switch {
 	case chunked || errors.Is(err, syntax.ErrCoding):
-		return closeNow, malformed("Transfer-Encoding is given, which HTTP/1.0 does not have")
+		return closeNow, malformed("HTTP/1.0 does not support Transfer-Encoding")
 	case err != nil:
 		return closeNow, malformed(err.Error())
 	}
@@ -135,12 +135,12 @@ func (c *conn) old() (step, error) {
 func requestLine(line []byte) (method, target int, version string, err error) {
 	end := len(line) - len("\r\n")
 	if end < 0 || line[end] != '\r' {
-		return 0, 0, "", malformed("a line of the head ends without a carriage return")
+		return 0, 0, "", malformed("a header line ends without a carriage return")
 	}
 	method = bytes.IndexByte(line, ' ')
 	target = bytes.LastIndexByte(line, ' ')
 	if method <= 0 || target <= method+1 {
-		return 0, 0, "", malformed("the request line is not method, target and version")
+		return 0, 0, "", malformed("the request line must contain a method, a target and a version")
 	}
 	for _, c := range line[:method] {
 		if !syntax.Token(c) {
@@ -149,7 +149,7 @@ func requestLine(line []byte) (method, target int, version string, err error) {
 	}
 	for _, c := range line[method+1 : target] {
 		if c <= ' ' || c == 0x7f {
-			return 0, 0, "", malformed("the target holds blanks or control bytes")
+			return 0, 0, "", malformed("the target contains blanks or control bytes")
 		}
 	}
 	return method, target, known(line[target+1 : end]), nil
@@ -178,7 +178,7 @@ func (c *conn) sort(f *framing) error {
 	var err error
 	if f.length, f.chunked, err = syntax.Framing(c.header); err != nil {
 		if errors.Is(err, syntax.ErrCoding) {
-			return refusal(501, "the transfer coding is not known; it can be chunked")
+			return refusal(501, "the transfer coding is not supported; use chunked")
 		}
 		return malformed(err.Error())
 	}
@@ -198,7 +198,7 @@ func (c *conn) sort(f *framing) error {
 			f.upgrade = true
 		case "expect":
 			if !syntax.HasToken(line.Value, "100-continue") {
-				return refusal(417, "nothing but 100-continue can be expected")
+				return refusal(417, "Expect must be 100-continue")
 			}
 			f.expects = true
 		}
@@ -206,7 +206,7 @@ func (c *conn) sort(f *framing) error {
 	}
 	c.header, c.req.Header = remaining, remaining
 	if hosts != 1 || !validHost(c.req.Host) {
-		return malformed("it needs one Host line with a host in it")
+		return malformed("the Host header must be sent once, with a host")
 	}
 	return nil
 }

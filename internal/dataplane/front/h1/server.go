@@ -90,7 +90,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			return http.ErrServerClosed
 		case passing(err):
 			wait = min(max(2*wait, 5*time.Millisecond), time.Second)
-			s.Log.Warn("a connection could not be accepted", "error", err.Error(), "again_in", wait)
+			s.Log.Warn("cannot accept a connection", "error", err.Error(), "again_in", wait)
 			time.Sleep(wait)
 		default:
 			return err

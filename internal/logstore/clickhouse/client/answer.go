@@ -31,12 +31,12 @@ func readRows(body io.Reader, row func(scan func(...any) error) error) error {
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			return fmt.Errorf("read the answer of ClickHouse: a row has more than %d MiB", maxLine>>20)
+			return fmt.Errorf("read ClickHouse response: a row exceeds %d MiB", maxLine>>20)
 		}
-		return fmt.Errorf("read the answer of ClickHouse: %w: %w", ErrUnreachable, err)
+		return fmt.Errorf("read ClickHouse response: %w: %w", ErrUnreachable, err)
 	}
 	if bounded.N <= 0 {
-		return fmt.Errorf("read the answer of ClickHouse: it has more than %d MiB", maxResponseBytes>>20)
+		return fmt.Errorf("read ClickHouse response: its size exceeds %d MiB", maxResponseBytes>>20)
 	}
 	return nil
 }
@@ -45,10 +45,10 @@ func readRows(body io.Reader, row func(scan func(...any) error) error) error {
 func scan(line []byte, dest []any) error {
 	columns := len(dest)
 	if err := json.Unmarshal(line, &dest); err != nil {
-		return fmt.Errorf("read a row of ClickHouse: %w", err)
+		return fmt.Errorf("read ClickHouse row: %w", err)
 	}
 	if len(dest) != columns {
-		return fmt.Errorf("read a row of ClickHouse: it has %d columns, want %d", len(dest), columns)
+		return fmt.Errorf("read ClickHouse row: it has %d columns, expected %d", len(dest), columns)
 	}
 	return nil
 }
@@ -62,5 +62,5 @@ func lateException(line []byte, rest *bufio.Scanner) error {
 	if e := exceptionIn(text); e != nil {
 		return e
 	}
-	return errors.New("read the answer of ClickHouse: it holds something else than rows: " + brief(text))
+	return errors.New("read ClickHouse response: unexpected data instead of rows: " + brief(text))
 }

@@ -47,7 +47,7 @@ const connectLimit = 5 * time.Second
 func New(s Server) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the address of ClickHouse is not one like https://clickhouse.internal:8443")
+		return nil, errors.New("the address of ClickHouse must be like https://clickhouse.internal:8443")
 	}
 	if s.User == "" {
 		s.User = "default"
@@ -82,7 +82,7 @@ type Statement struct {
 
 // Exec runs a statement that has no answer.
 func (c *Client) Exec(ctx context.Context, s Statement) error {
-	return c.Query(ctx, s, func(func(...any) error) error { return errors.New("a statement without an answer has one") })
+	return c.Query(ctx, s, func(func(...any) error) error { return errors.New("unexpected response to a statement") })
 }
 
 // Query runs a statement and calls row for each row of the answer, with the function that
@@ -123,7 +123,7 @@ func (c *Client) Insert(ctx context.Context, table string, columns []string, row
 		return err
 	}
 	defer func() { _ = body.Close() }() // it is read to its end, or the rows do not count
-	return readRows(body, func(func(...any) error) error { return errors.New("an insertion has an answer") })
+	return readRows(body, func(func(...any) error) error { return errors.New("unexpected response to an insertion") })
 }
 
 // question is what the address of a statement says.
@@ -145,7 +145,7 @@ func (c *Client) do(ctx context.Context, q url.Values, sent io.Reader, encoding 
 	endpoint.RawQuery = q.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), sent)
 	if err != nil {
-		return nil, fmt.Errorf("ask ClickHouse: %w", err)
+		return nil, fmt.Errorf("query ClickHouse: %w", err)
 	}
 	req.Header.Set("X-ClickHouse-User", c.server.User)
 	if !c.server.Password.Empty() {
@@ -171,7 +171,7 @@ func check(resp *http.Response) error {
 		return refusalOf(resp)
 	}
 	if resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && !resp.Uncompressed {
-		return errors.New("ask ClickHouse: the answer does not say where it ends; a proxy between may be too old")
+		return errors.New("query ClickHouse: the response has no length; a proxy in between may be too old")
 	}
 	return nil
 }

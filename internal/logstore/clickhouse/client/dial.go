@@ -10,7 +10,7 @@ import (
 
 // ErrUnreachable is in errors of a server that did not answer: whether it did what it was
 // asked is not known.
-var ErrUnreachable = errors.New("ClickHouse cannot be reached")
+var ErrUnreachable = errors.New("ClickHouse is unreachable")
 
 func dialer() *net.Dialer { return &net.Dialer{Timeout: connectLimit} }
 
@@ -22,7 +22,7 @@ func unreachable(ctx context.Context, err error) error {
 		err = urlErr.Err
 	}
 	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
-		return fmt.Errorf("ask ClickHouse: %w", cause)
+		return fmt.Errorf("query ClickHouse: %w", cause)
 	}
-	return fmt.Errorf("ask ClickHouse: %w: %w", ErrUnreachable, err)
+	return fmt.Errorf("query ClickHouse: %w: %w", ErrUnreachable, err)
 }

@@ -19,7 +19,7 @@ type Exception struct {
 
 // Error is the text with the code.
 func (e *Exception) Error() string {
-	return fmt.Sprintf("ClickHouse refused: %s (code %d)", e.Text, e.Code)
+	return fmt.Sprintf("ClickHouse error: %s (code %d)", e.Text, e.Code)
 }
 
 // Codes of exceptions that mean something to us.
@@ -62,7 +62,7 @@ var exceptionText = regexp.MustCompile(`(?s)Code: (\d{1,6})\. DB::Exception: (.*
 func refusalOf(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err != nil {
-		return fmt.Errorf("ask ClickHouse: %w: %w", ErrUnreachable, err)
+		return fmt.Errorf("query ClickHouse: %w: %w", ErrUnreachable, err)
 	}
 	if e := exceptionIn(text); e != nil {
 		return e
@@ -70,7 +70,7 @@ func refusalOf(resp *http.Response) error {
 	if code, err := strconv.Atoi(resp.Header.Get("X-ClickHouse-Exception-Code")); err == nil {
 		return &Exception{Code: code, Text: brief(text)}
 	}
-	err = fmt.Errorf("ask ClickHouse: the answer is %s: %s", resp.Status, brief(text))
+	err = fmt.Errorf("query ClickHouse: status %s: %s", resp.Status, brief(text))
 	if resp.StatusCode >= http.StatusInternalServerError { // a proxy without a server behind it
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
