@@ -19,8 +19,8 @@ type rule struct {
 // The floors. A package may import what lies on floors below its own, and only what
 // its line says.
 var (
-	kernel = below("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
-	rooms  = below("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
+	kernel         = prefixed("internal", "fault ident background access lease llm sealed wire wire/syntax wire/socket wire/porttest packed splice")
+	domainPackages = prefixed("internal", "mail/... tokens tenant/... keys/... credential/... deployment/... identity/... dialect/... routing/... provider/... guard/... quota/... ledger/... catalog/... jobs/... modellist prompt/... record/... audit/... mcp/... agent/...")
 
 	// metrics are declared beside the code they measure
 	metrics = []string{"internal/telemetry", "internal/telemetry/accesslog"}
@@ -30,46 +30,46 @@ var (
 var importRules = []rule{
 	{[]string{".", "api"}, nil,
 		"the root holds rules, no code, and api the published description"},
-	{below("internal", "fault ident background"), nil,
+	{prefixed("internal", "fault ident background"), nil,
 		"the kernel's kernel knows nothing of ours"},
-	{below("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), below("internal", "fault ident"),
+	{prefixed("internal", "access lease llm sealed packed wire wire/socket wire/porttest"), prefixed("internal", "fault ident"),
 		"floor 0 is words that everybody speaks; it may use fault and ident"},
-	{below("internal", "splice wire/syntax"), below("internal", "fault ident wire"),
+	{prefixed("internal", "splice wire/syntax"), prefixed("internal", "fault ident wire"),
 		"floor 0 edits and reads bytes; it may use fault, ident and wire"},
 
-	{below("internal", "dialect/all"), all(kernel, "@/..."),
+	{prefixed("internal", "dialect/all"), all(kernel, "@/..."),
 		"the list of a room may name every member of it"},
-	{below("internal", "dialect/*"), all(kernel, "@"),
+	{prefixed("internal", "dialect/*"), all(kernel, "@"),
 		"a dialect knows its room and no other member of it: what two share belongs to the room"},
-	{rooms, all(kernel, "@/..."),
+	{domainPackages, all(kernel, "@/..."),
 		"rooms import the kernel, never another room: what two rooms need is wired by app or belongs to the kernel"},
 
-	{below("internal", "apidoc"), nil,
+	{prefixed("internal", "apidoc"), nil,
 		"the description is built from what it is given: types, texts and recorded calls"},
-	{below("internal", "resource"), kernel,
+	{prefixed("internal", "resource"), kernel,
 		"the control-plane engine knows verbs, not kinds"},
-	{below("internal", "admin/..."), all(kernel, rooms, "internal/resource", "internal/apidoc", "api", "@/..."),
+	{prefixed("internal", "admin/..."), all(kernel, domainPackages, "internal/resource", "internal/apidoc", "api", "@/..."),
 		"admin says what the resource engine must know about each kind; it sees no store and no data plane"},
-	{below("internal", "dataplane"), all(kernel, rooms, metrics),
+	{prefixed("internal", "dataplane"), all(kernel, domainPackages, metrics),
 		"the request engine composes rooms; where things are stored and who serves HTTP is app's business"},
-	{below("internal", "dataplane/front"), all(kernel, rooms, metrics, "internal/dataplane"),
+	{prefixed("internal", "dataplane/front"), all(kernel, domainPackages, metrics, "internal/dataplane"),
 		"a front turns one way of serving HTTP into calls of the data plane"},
-	{below("internal", "dataplane/front/h1"), all(kernel, "internal/dataplane/front"),
+	{prefixed("internal", "dataplane/front/h1"), all(kernel, "internal/dataplane/front"),
 		"the fast front reads and writes HTTP/1.1; what fronts share, and net/http for the rest, is the front's"},
-	{below("internal", "live"), all(kernel, rooms, "internal/resource"),
+	{prefixed("internal", "live"), all(kernel, domainPackages, "internal/resource"),
 		"live decodes stored records for the data plane; the store is handed to it as an interface"},
-	{below("internal", "worker/..."), all(kernel, rooms, metrics),
+	{prefixed("internal", "worker/..."), all(kernel, domainPackages, metrics),
 		"jobs work on rooms through interfaces of their own"},
-	{below("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, rooms, metrics, "internal/resource", "@/..."),
+	{prefixed("internal", "store/... logstore/... journal/... cluster/... secretref/... spend"), all(kernel, domainPackages, metrics, "internal/resource", "@/..."),
 		"adapters know the types they keep and no other adapter: app connects them"},
-	{below("internal", "telemetry/*"), all(kernel, rooms, "@/..."),
+	{prefixed("internal", "telemetry/*"), all(kernel, domainPackages, "@/..."),
 		"what tells others, or hears from them, knows records; where these come from is wired by app"},
-	{below("internal", "config telemetry demo"), kernel,
+	{prefixed("internal", "config telemetry demo"), kernel,
 		"leaves: usable anywhere because they need nothing"},
 
-	{below("internal", "app/..."), []string{"internal/..."},
+	{prefixed("internal", "app/..."), []string{"internal/..."},
 		"app builds the graph"},
-	{[]string{"cmd/..."}, all(kernel, below("internal", "app/... config telemetry telemetry/accesslog")),
+	{[]string{"cmd/..."}, all(kernel, prefixed("internal", "app/... config telemetry telemetry/accesslog")),
 		"a command turns flags and environment into app.Run; rooms are app's business"},
 	{[]string{"test/..."}, []string{"internal/...", "test/..."},
 		"tests may look everywhere"},
@@ -107,7 +107,7 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 			continue
 		}
 		for _, name := range imports(f.code) {
-			if target, ok := ours(name); ok && !p.allows(f.path, target) {
+			if target, ok := isModulePackage(name); ok && !p.allows(f.path, target) {
 				t.Errorf("%s imports %s: %s", f.path, target, p.why)
 			}
 		}
@@ -115,7 +115,7 @@ func TestImportsFollowTheFloorPlan(t *testing.T) {
 }
 
 // allows reports whether a package of this line may import target.
-func (p rule) allows(name, target string) bool { return covers(own(p.may, name), target) }
+func (p rule) allows(name, target string) bool { return covers(ownPath(p.may, name), target) }
 
 // TestImportRules_MatchExamples guards the patterns above against a slip.
 func TestImportRules_MatchExamples(t *testing.T) {
@@ -164,13 +164,13 @@ func TestImportRules_MatchExamples(t *testing.T) {
 	}
 }
 
-// own puts the importing package's room for "@".
-func own(patterns []string, name string) []string {
+// ownPath puts the importing package's room for "@".
+func ownPath(patterns []string, name string) []string {
 	parts := strings.SplitN(name, "/", 3)
-	room := strings.Join(parts[:min(2, len(parts))], "/")
+	packageRule := strings.Join(parts[:min(2, len(parts))], "/")
 	out := make([]string, len(patterns))
 	for i, p := range patterns {
-		out[i] = strings.Replace(p, "@", room, 1)
+		out[i] = strings.Replace(p, "@", packageRule, 1)
 	}
 	return out
 }
@@ -182,14 +182,14 @@ var confined = []struct {
 	tests    bool // the rule holds for tests too
 	why      string
 }{
-	{[]string{"github.com/duckdb/"}, below("internal", "logstore/duckdb"), true,
+	{[]string{"github.com/duckdb/"}, prefixed("internal", "logstore/duckdb"), true,
 		"its static library would be linked into every test binary"},
 	{[]string{"github.com/uptrace/bun", "github.com/jackc/pgx", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "github.com/pressly/goose"},
-		below("internal", "store/..."), false, "nothing outside store knows which engine runs"},
-	{[]string{"database/sql"}, below("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
-	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, below("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
-	{[]string{"github.com/tiktoken-go/"}, below("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
-	{[]string{"github.com/wneessen/go-mail"}, below("internal", "mail/smtp"), false, "mails go out at one place"},
+		prefixed("internal", "store/..."), false, "nothing outside store knows which engine runs"},
+	{[]string{"database/sql"}, prefixed("internal", "store/... logstore/..."), false, "SQL stays in the adapters"},
+	{[]string{"github.com/caarlos0/env", "github.com/goccy/go-yaml"}, prefixed("internal", "config apidoc"), false, "settings are read in one place; the API description is generated from YAML"},
+	{[]string{"github.com/tiktoken-go/"}, prefixed("internal", "tokens"), false, "vocabularies are megabytes: they are loaded in one place"},
+	{[]string{"github.com/wneessen/go-mail"}, prefixed("internal", "mail/smtp"), false, "mails go out at one place"},
 	{[]string{"github.com/alecthomas/kong"}, []string{"cmd/..."}, false, "only commands have flags"},
 	{[]string{"testing", "github.com/stretchr/testify", "pgregory.net/rapid"},
 		[]string{"internal/*/*test", "test/..."}, false, "the program does not carry its tests"},
@@ -224,7 +224,7 @@ func begins(name string, starts []string) bool {
 // are only numbers and words: those may be used.
 func TestRequestPathIsFreeOfHTTPLibrary(t *testing.T) {
 	t.Parallel()
-	free := all(kernel, below("internal", "dataplane routing dialect/... record provider keys"))
+	free := all(kernel, prefixed("internal", "dataplane routing dialect/... record provider keys"))
 	for _, f := range readTree(t) {
 		if !covers(free, f.path) || !slices.Contains(imports(f.code), "net/http") {
 			continue

@@ -60,7 +60,7 @@ func shared(v *ast.ValueSpec) bool {
 
 // assigned are the names that a function assigns to and does not declare itself.
 func assigned(d *ast.FuncDecl) (to []*ast.Ident) {
-	own := map[string]bool{}
+	locals := map[string]bool{}
 	var set []*ast.Ident
 	note := func(e ast.Expr) {
 		if id, ok := e.(*ast.Ident); ok {
@@ -71,16 +71,16 @@ func assigned(d *ast.FuncDecl) (to []*ast.Ident) {
 		switch n := n.(type) {
 		case *ast.Field:
 			for _, id := range n.Names {
-				own[id.Name] = true
+				locals[id.Name] = true
 			}
 		case *ast.ValueSpec:
 			for _, id := range n.Names {
-				own[id.Name] = true
+				locals[id.Name] = true
 			}
 		case *ast.AssignStmt:
 			for _, e := range n.Lhs {
 				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
-					own[id.Name] = true
+					locals[id.Name] = true
 				} else {
 					note(e)
 				}
@@ -88,7 +88,7 @@ func assigned(d *ast.FuncDecl) (to []*ast.Ident) {
 		case *ast.RangeStmt:
 			for _, e := range []ast.Expr{n.Key, n.Value} {
 				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
-					own[id.Name] = true
+					locals[id.Name] = true
 				} else {
 					note(e)
 				}
@@ -99,7 +99,7 @@ func assigned(d *ast.FuncDecl) (to []*ast.Ident) {
 		return true
 	})
 	for _, id := range set {
-		if !own[id.Name] && id.Name != "_" {
+		if !locals[id.Name] && id.Name != "_" {
 			to = append(to, id)
 		}
 	}

@@ -77,7 +77,7 @@ const (
 
 // listedVersions answers a page of the versions of a prompt or partial, newest first. Says are
 // the texts of a version that the parameter search looks at.
-func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, says func(*T) []string, view func(*resource.Row[T]) V) (any, error) {
+func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineID string, matches func(*T) []string, view func(*resource.Row[T]) V) (any, error) {
 	q := versionsOf(kind, lineID)
 	total, err := c.Reader.Count(ctx, q)
 	if err != nil {
@@ -101,7 +101,7 @@ func listedVersions[T, V any](ctx context.Context, c *resource.Call, kind, lineI
 	out.Total = 0
 	for q.Offset = 0; q.Offset < total; q.Offset += q.Limit {
 		err := eachVersion(ctx, c, q, func(r *resource.Row[T], _ int) bool {
-			if !hasText(text, says(&r.Value)...) {
+			if !hasText(text, matches(&r.Value)...) {
 				return true
 			}
 			if out.Total >= page.Offset && len(out.Data) < page.Limit {

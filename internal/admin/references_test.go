@@ -65,10 +65,10 @@ var references = slices.Concat([]reference{
 	{"POST /logs/exports", `{"filters":{"workspace_slug":"<REF>"},"requested_data":["id"]}`, "ws"},
 	{"PUT /logs/exports/<export>", `{"filters":{"workspace_slug":"<REF>"}}`, "ws"},
 	{"POST /model-configs/pricing/re-rate", `{"time_of_generation_min":"2026-11-20T00:00:00Z","time_of_generation_max":"2026-11-21T00:00:00Z","dry_run":true,"integration_id":"<REF>"}`, "integration"},
-}, referencesOfPlaces(), referencesOfSecrets(), referencesOfPolicies())
+}, workspaceReferences(), referencesOfSecrets(), referencesOfPolicies())
 
-// referencesOfPlaces are the workspaces that integrations are granted to.
-func referencesOfPlaces() (all []reference) {
+// workspaceReferences are the workspaces that integrations are granted to.
+func workspaceReferences() (all []reference) {
 	for _, path := range []string{"/integrations/<shared>", "/mcp-integrations/<sharedtools>", "/agent-integrations/<sharedagent>"} {
 		all = append(all, reference{"PUT " + path + "/workspaces", `{"workspaces":[{"id":"<REF>","enabled":true}]}`, "ws"})
 	}
@@ -146,19 +146,19 @@ func (w *accessWorld) guessReference(t *testing.T, c caller, ref reference) {
 		return
 	}
 	l := *w.lines[at]
-	home, places := w.callerSite(c), []string{""}
+	home, workspaces := w.callerSite(c), []string{""}
 	if l.inWorkspace && (l.named || !l.namesRecord()) && c.key != "S" {
-		places = append(places, home.ws)
+		workspaces = append(workspaces, home.ws)
 	}
-	for _, place := range places {
+	for _, workspace := range workspaces {
 		w.compareReferences(t, c, ref, func(value string) string {
 			l.body = strings.ReplaceAll(ref.body, "<REF>", value)
-			rec := w.send(t, c.name, &l, home.ids, place)
+			rec := w.send(t, c.name, &l, home.ids, workspace)
 			if rec.Code == http.StatusOK { // the rest is what was made
 				return rec.Result().Status
 			}
 			return strings.ReplaceAll(rec.Result().Status+" "+rec.Body.String(), value, "VALUE")
-		}, place == places[len(places)-1])
+		}, workspace == workspaces[len(workspaces)-1])
 	}
 }
 
@@ -167,19 +167,19 @@ func (w *accessWorld) guessReference(t *testing.T, c caller, ref reference) {
 func (w *accessWorld) compareReferences(t *testing.T, c caller, ref reference, ask func(value string) string, control bool) {
 	t.Helper()
 	home, nowhere := w.callerSite(c), map[bool]string{true: ask(ident.NewID()), false: ask("nowhere-at-all")}
-	own := home.ids[ref.named]
-	try := func(value string, byID bool, of string) {
-		if value == "" || value == w.slugs[own] {
+	readable := home.ids[ref.named]
+	try := func(value string, byID bool, record string) {
+		if value == "" || value == w.slugs[readable] {
 			return
 		}
 		if got := ask(value); got != nowhere[byID] {
-			t.Errorf("%s %s with the %s of %s: %.300s, and elsewhere %.300s", ref.route, ref.body, ref.named, of, got, nowhere[byID])
+			t.Errorf("%s %s with the %s of %s: %.300s, and elsewhere %.300s", ref.route, ref.body, ref.named, record, got, nowhere[byID])
 		}
 	}
-	for _, of := range w.unseen(c) {
-		if there := of.ids[ref.named]; there != own {
-			try(there, true, of.name)
-			try(w.slugs[there], false, of.name)
+	for _, record := range w.unseen(c) {
+		if there := record.ids[ref.named]; there != readable {
+			try(there, true, record.name)
+			try(w.slugs[there], false, record.name)
 		}
 	}
 	if id := home.ids[hidden[ref.named]]; id != "" && c.name != "admin" {
@@ -189,7 +189,7 @@ func (w *accessWorld) compareReferences(t *testing.T, c caller, ref reference, a
 	if !control || slices.ContainsFunc(free, func(f string) bool { return strings.Contains(ref.body, f) }) {
 		return
 	}
-	if ask(own) == nowhere[true] && (w.slugs[own] == "" || ask(w.slugs[own]) == nowhere[false]) {
+	if ask(readable) == nowhere[true] && (w.slugs[readable] == "" || ask(w.slugs[readable]) == nowhere[false]) {
 		t.Errorf("%s %s as %s shows nothing: the own %s is answered as what is nowhere: %.300s", ref.route, ref.body, c.name, ref.named, nowhere[true])
 	}
 }
@@ -230,9 +230,9 @@ func knownReferences(t *testing.T) func(route, field string) bool {
 		method, path, _ := strings.Cut(route, " ")
 		return slices.ContainsFunc(references, func(r reference) bool {
 			m, p, _ := strings.Cut(r.route, " ")
-			for own, also := range aliases {
+			for readable, also := range aliases {
 				if strings.HasPrefix(path, also) {
-					path = own + strings.TrimPrefix(path, also)
+					path = readable + strings.TrimPrefix(path, also)
 				}
 			}
 			var body any

@@ -73,11 +73,11 @@ func dbErrorHint(s config.Settings, err error) string {
 	if s.Database.Type == config.SQLite {
 		return fmt.Sprintf(findHint(fileFaults, text, anyFileFault), storeSettings(s).Path)
 	}
-	cure := findHint(serverFaults, text, anyServerFault)
+	hint := findHint(serverFaults, text, anyServerFault)
 	if s.Database.ReaderHost != "" && strings.Contains(text, "database reader: ") {
-		return ofReader.Replace(cure)
+		return ofReader.Replace(hint)
 	}
-	return cure
+	return hint
 }
 
 // privilegeHint says how a login gets the rights that it lacks.

@@ -53,14 +53,14 @@ func marked(f Finding) string {
 	return f.Message()
 }
 
-func wants(t *testing.T, says, start string, parts ...string) {
+func wants(t *testing.T, message, start string, parts ...string) {
 	t.Helper()
-	if !strings.HasPrefix(says, start) {
-		t.Errorf("%q does not begin with %q", says, start)
+	if !strings.HasPrefix(message, start) {
+		t.Errorf("%q does not begin with %q", message, start)
 	}
 	for _, p := range parts {
-		if !strings.Contains(says, p) {
-			t.Errorf("%q does not say %q", says, p)
+		if !strings.Contains(message, p) {
+			t.Errorf("%q does not say %q", message, p)
 		}
 	}
 }
@@ -196,32 +196,32 @@ func TestDoctorOfDatabases(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 300)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says := findings(t, damaged)["database"]
-	wants(t, says, "FAIL database: ", path, "restore it from a backup")
+	message := findings(t, damaged)["database"]
+	wants(t, message, "FAIL database: ", path, "restore it from a backup")
 	folder := freshSettings(t)
 	if err := os.MkdirAll(filepath.Join(folder.Data.Dir, "sluice.db"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	says += findings(t, folder)["database"]
-	wants(t, says, "FAIL ", "can read and write "+filepath.Join(folder.Data.Dir, "sluice.db"))
-	if strings.Contains(says, "DB_HOST") || strings.Contains(says, "reader") {
-		t.Error(says)
+	message += findings(t, folder)["database"]
+	wants(t, message, "FAIL ", "can read and write "+filepath.Join(folder.Data.Dir, "sluice.db"))
+	if strings.Contains(message, "DB_HOST") || strings.Contains(message, "reader") {
+		t.Error(message)
 	}
 	server := freshSettings(t)
 	server.Database.Type, server.Database.Host, server.Database.Port, server.Database.User = config.MySQL, "127.0.0.1", 1, "u"
-	says = findings(t, server)["database"]
-	wants(t, says, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
+	message = findings(t, server)["database"]
+	wants(t, message, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
 	server.Database.Type = config.Postgres
-	says = findings(t, server)["database"]
-	wants(t, says, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
-	if strings.Count(says, "\n") != 1 {
-		t.Errorf("it is not one line: %q", says)
+	message = findings(t, server)["database"]
+	wants(t, message, "FAIL database: ", "check that the server runs and listens at DB_HOST and DB_PORT")
+	if strings.Count(message, "\n") != 1 {
+		t.Errorf("it is not one line: %q", message)
 	}
 	newer := freshSettings(t)
 	save(t, newer, nil, `{}`)
 	makeNewer(t, newer)
-	says = findings(t, newer)["database"]
-	wants(t, says, "FAIL the database was migrated by a newer version of sluice: its schema is at step 999", "start that version, or restore the backup made before the upgrade")
+	message = findings(t, newer)["database"]
+	wants(t, message, "FAIL the database was migrated by a newer version of sluice: its schema is at step 999", "start that version, or restore the backup made before the upgrade")
 	quiet := slog.New(slog.DiscardHandler)
 	for _, c := range []struct {
 		s    config.Settings
@@ -275,9 +275,9 @@ func TestDoctorOfKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := strings.Replace(c.message, "%s", path, 1)
-			says := findings(t, s)
-			wants(t, says["sealing"], "FAIL ", want)
-			wants(t, says["upstream"], "warn cannot read the saved providers; ")
+			message := findings(t, s)
+			wants(t, message["sealing"], "FAIL ", want)
+			wants(t, message["upstream"], "warn cannot read the saved providers; ")
 			if _, err := New(t.Context(), s, Options{Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("the start: %v", err)
 			}
@@ -294,9 +294,9 @@ func TestDoctorOfAFreshServer(t *testing.T) {
 	s := freshSettings(t)
 	s.Database = config.Database{Type: config.MySQL, Host: at.Host, Port: at.Port, User: at.User, Pass: at.Pass, Name: at.Name, SSL: "DISABLED"}
 	s.Upstream.HTTPSProxy = sealed.New("http://127.0.0.1:1")
-	says := findings(t, s)
-	wants(t, says["database"], "mysql responds")
-	wants(t, says["upstream"], "warn no providers are saved; ")
+	message := findings(t, s)
+	wants(t, message["database"], "mysql responds")
+	wants(t, message["upstream"], "warn no providers are saved; ")
 }
 
 // A certificate is looked at as clients look at it: for whom it is, and when.
@@ -352,10 +352,10 @@ func TestDoctorGoesOnWithoutASetting(t *testing.T) {
 	if !errors.As(err, &broken) {
 		t.Fatal(err)
 	}
-	says := findings(t, l.Settings, broken.Problems...)
-	wants(t, says["settings"], "FAIL PORT (environment)", "FAIL DB_TYPE (environment)")
-	wants(t, says["listener"], "warn skipped, because PORT is not valid")
-	wants(t, says["database"], "warn skipped, because DB_TYPE is not valid")
-	wants(t, says["disk"], l.Settings.Data.Dir+" is writable")
-	wants(t, says["clock"], "the time is ")
+	message := findings(t, l.Settings, broken.Problems...)
+	wants(t, message["settings"], "FAIL PORT (environment)", "FAIL DB_TYPE (environment)")
+	wants(t, message["listener"], "warn skipped, because PORT is not valid")
+	wants(t, message["database"], "warn skipped, because DB_TYPE is not valid")
+	wants(t, message["disk"], l.Settings.Data.Dir+" is writable")
+	wants(t, message["clock"], "the time is ")
 }

@@ -50,12 +50,12 @@ func (p paths) Segments() (first []string) {
 // and typed routes are never.
 func TestRouter(t *testing.T) {
 	t.Parallel()
-	says := func(who string) http.HandlerFunc {
+	wantText := func(who string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("x-by", who) }
 	}
 	r := newRouter(paths{"POST /v1/collections", "GET /v2/configs", "GET /v1/models", "POST /v1/prompts/pp-a/render"})
-	r.model, r.admin, r.aliases = says("model"), says("admin"), []string{"x-acme-"}
-	r.pages = map[string]http.HandlerFunc{"/v1/health": says("page")}
+	r.model, r.admin, r.aliases = wantText("model"), wantText("admin"), []string{"x-acme-"}
+	r.pages = map[string]http.HandlerFunc{"/v1/health": wantText("page")}
 	cases := []struct{ method, path, header, by string }{
 		{"POST", "/v1/chat/completions", "", "model"},
 		{"GET", "/v1/models", "", "model"},

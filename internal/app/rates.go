@@ -40,8 +40,8 @@ type rateStore struct {
 	snapshot, savedChecksum []byte // the snapshot that is made, and the last eight bytes of the one in the file
 }
 
-func newRateStore(bank *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *rateStore {
-	return &rateStore{limits: bank, path: filepath.Join(dir, "rates"), clock: clock, log: log}
+func newRateStore(counters *quota.Limiter, dir string, clock ident.Clock, log *slog.Logger) *rateStore {
+	return &rateStore{limits: counters, path: filepath.Join(dir, "rates"), clock: clock, log: log}
 }
 
 // restore goes on where the last process left off. Without a file that can be read all

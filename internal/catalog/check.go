@@ -106,7 +106,7 @@ func (p *Price) check(name string, limit float64) error {
 	case p == nil:
 		return nil
 	case !(p.Price >= 0): // no number is neither
-		return fmt.Errorf("%s: %v is no price", name, p.Price)
+		return fmt.Errorf("%s: %v is not a price", name, p.Price)
 	case p.Price > limit:
 		return fmt.Errorf("%s: %v cents exceed the maximum of %v; prices are in cents per token or unit", name, p.Price, limit)
 	}

@@ -70,8 +70,8 @@ func (a *attempt) isProviderInput(name, val []byte, depth int) bool {
 	case inputMembers[string(plain)]:
 		return isSet(val)
 	case depth < 2 && extraHolders[string(plain)]:
-		for name, below := range splice.Members(val) {
-			if a.isProviderInput(name, below, depth+1) {
+		for name, member := range splice.Members(val) {
+			if a.isProviderInput(name, member, depth+1) {
 				return true
 			}
 		}

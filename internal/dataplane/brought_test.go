@@ -13,11 +13,11 @@ func heldTokens(t *testing.T, provider, path, body string, headers ...string) in
 	t.Helper()
 	r := newRig(t)
 	r.limited(keys.Kind, r.keyID(), quota.Limits{Budgets: []quota.Budget{budget(quota.TokenCount, 1e9)}})
-	own := r.bedrock()
+	callerTools := r.bedrock()
 	if provider != "bedrock" {
-		own = []string{"x-gateway-provider: " + provider, "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}
+		callerTools = []string{"x-gateway-provider: " + provider, "authorization: Bearer k", "x-gateway-custom-host: " + r.up.URL() + "/v1"}
 	}
-	a := r.call("POST", path, body, append(own, headers...)...)
+	a := r.call("POST", path, body, append(callerTools, headers...)...)
 	lines := r.journal.ledger()
 	if len(lines) == 0 || len(lines[0].Charges) != 1 {
 		t.Fatalf("%d %s: ledger %+v", a.StatusCode, a.Text, lines)
@@ -30,12 +30,12 @@ func heldTokens(t *testing.T, provider, path, body string, headers ...string) in
 func TestWhatTheProviderBringsInIsHeldFor(t *testing.T) {
 	t.Parallel()
 	const (
-		openai = `"model":"gpt-4o-mini","max_tokens":10,"messages":[{"role":"user","content":"Search the web"}]`
-		answer = `"model":"gpt-4o-mini","max_output_tokens":10`
-		claude = `"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"x"}]`
-		gem    = `"contents":[{"parts":[{"text":"Search"}]}],"generationConfig":{"maxOutputTokens":10}`
-		gemma  = `"model":"gemini-2.5-flash","max_tokens":10,"messages":[{"role":"user","content":"x"}]`
-		nova   = `"messages":[],"inferenceConfig":{"maxTokens":10}`
+		openai   = `"model":"gpt-4o-mini","max_tokens":10,"messages":[{"role":"user","content":"Search the web"}]`
+		response = `"model":"gpt-4o-mini","max_output_tokens":10`
+		claude   = `"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"x"}]`
+		gem      = `"contents":[{"parts":[{"text":"Search"}]}],"generationConfig":{"maxOutputTokens":10}`
+		gemma    = `"model":"gemini-2.5-flash","max_tokens":10,"messages":[{"role":"user","content":"x"}]`
+		nova     = `"messages":[],"inferenceConfig":{"maxTokens":10}`
 
 		chat, messages, replies = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 		native                  = "/v1beta/models/gemini-2.5-flash:generateContent"
@@ -47,7 +47,7 @@ func TestWhatTheProviderBringsInIsHeldFor(t *testing.T) {
 	}{
 		"no tools":               {"openai", chat, openai, false},
 		"functions":              {"openai", chat, openai + `,"tools":[{"type":"function","function":{"name":"web_search","description":"Search","parameters":{"type":"object","properties":{"file_url":{"type":"string"}}}}}],"tool_choice":"auto"`, false},
-		"flat functions":         {"openai", replies, answer + `,"input":"x","tools":[{"type":"function","name":"mcp","parameters":{}},{"type":"custom","name":"c"},{"type":"local_shell"}]`, false},
+		"flat functions":         {"openai", replies, response + `,"input":"x","tools":[{"type":"function","name":"mcp","parameters":{}},{"type":"custom","name":"c"},{"type":"local_shell"}]`, false},
 		"plain tools of Claude":  {"anthropic", messages, claude + `,"tools":[{"name":"web_fetch","input_schema":{"type":"object"}},{"type":"bash_20250124","name":"bash"},{"type":"custom","name":"x","input_schema":{}}]`, false},
 		"declarations of Gemini": {"google", native, gem + `,"tools":[{"functionDeclarations":[{"name":"googleSearch"}]}]`, false},
 		"an empty list":          {"anthropic", messages, claude + `,"mcp_servers":[],"tools":[]`, false},
@@ -56,12 +56,12 @@ func TestWhatTheProviderBringsInIsHeldFor(t *testing.T) {
 		"web_fetch":              {"anthropic", messages, claude + `,"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]`, true},
 		"web_search":             {"anthropic", messages, claude + `,"tools":[{"type":"web_search_20250305","name":"web_search"}]`, true},
 		"mcp_servers":            {"anthropic", messages, claude + `,"mcp_servers":[{"type":"url","url":"https://x","name":"x"}]`, true},
-		"mcp":                    {"openai", replies, answer + `,"input":"x","tools":[{"type":"mcp","server_url":"https://x","server_label":"a"}]`, true},
-		"file_search":            {"openai", replies, answer + `,"input":"x","tools":[{"type":"function","name":"f"},{"type":"file_search","vector_store_ids":["v"]}]`, true},
-		"code_interpreter":       {"openai", replies, answer + `,"input":"x","tools":[{"type":"code_interpreter","container":{"type":"auto"}}]`, true},
-		"web_search of a reply":  {"openai", replies, answer + `,"input":"x","tools":[{"type":"web_se\u0061rch"}]`, true},
+		"mcp":                    {"openai", replies, response + `,"input":"x","tools":[{"type":"mcp","server_url":"https://x","server_label":"a"}]`, true},
+		"file_search":            {"openai", replies, response + `,"input":"x","tools":[{"type":"function","name":"f"},{"type":"file_search","vector_store_ids":["v"]}]`, true},
+		"code_interpreter":       {"openai", replies, response + `,"input":"x","tools":[{"type":"code_interpreter","container":{"type":"auto"}}]`, true},
+		"web_search of a reply":  {"openai", replies, response + `,"input":"x","tools":[{"type":"web_se\u0061rch"}]`, true},
 		"a search of a chat":     {"openai", chat, openai + `,"web_search_options":{}`, true},
-		"a group":                {"openai", replies, answer + `,"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"mcp"}]}]`, true},
+		"a group":                {"openai", replies, response + `,"input":"x","tools":[{"type":"namespace","name":"n","tools":[{"type":"mcp"}]}]`, true},
 		"urlContext":             {"google", native, gem + `,"tools":[{"urlContext":{}}]`, true},
 		"googleSearch":           {"google", native, gem + `,"tools":[{"functionDeclarations":[],"googleSearch":{}}]`, true},
 		"a function of Google's": {"google", chat, gemma + `,"tools":[{"type":"function","function":{"name":"url_context"}}]`, true},
@@ -76,16 +76,16 @@ func TestWhatTheProviderBringsInIsHeldFor(t *testing.T) {
 		"a document of a chat":   {"mistral-ai", chat, `"model":"mistral-small-latest","max_tokens":10,"messages":[{"role":"user","content":[{"type":"document_url","document_url":"https://x.test/a.pdf"}]}]`, true},
 		"plugins":                {"openrouter", chat, `"model":"openai/gpt-4o-mini","max_tokens":10,"messages":[],"plugins":[{"id":"web"}]`, true},
 		"a preset":               {"openrouter", chat, `"model":"openai/gpt-4o-mini","max_tokens":10,"messages":[],"preset":"p"`, true},
-		"a prompt":               {"openai", replies, answer + `,"prompt":{"id":"pmpt_1"}`, true},
-		"an item":                {"openai", replies, answer + `,"input":[{"type":"item_reference","id":"msg_abc123"}]`, true},
-		"an item's id":           {"openai", replies, answer + `,"input":[{"id":"msg_abc123"}]`, true},
-		"a message with an id":   {"openai", replies, answer + `,"input":[{"id":"msg_1","role":"user","content":"x"},{"type":"message","id":"m","role":"assistant","content":[]}]`, false},
-		"a reply by path":        {"openai", "/v1/openai/responses", answer + `,"input":"x","previous_response_id":"resp_1"`, true},
+		"a prompt":               {"openai", replies, response + `,"prompt":{"id":"pmpt_1"}`, true},
+		"an item":                {"openai", replies, response + `,"input":[{"type":"item_reference","id":"msg_abc123"}]`, true},
+		"an item's id":           {"openai", replies, response + `,"input":[{"id":"msg_abc123"}]`, true},
+		"a message with an id":   {"openai", replies, response + `,"input":[{"id":"msg_1","role":"user","content":"x"},{"type":"message","id":"m","role":"assistant","content":[]}]`, false},
+		"a reply by path":        {"openai", "/v1/openai/responses", response + `,"input":"x","previous_response_id":"resp_1"`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := heldTokens(t, c.provider, c.path, "{"+c.body+"}")
-			if most := int64(6000); c.all != (got >= 100_000) || !c.all && got > most {
+			if maxUsage := int64(6000); c.all != (got >= 100_000) || !c.all && got > maxUsage {
 				t.Errorf("%d tokens are held", got)
 			}
 		})

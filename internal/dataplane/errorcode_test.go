@@ -11,10 +11,10 @@ import (
 
 // failing is a provider with an error in its own shape: CODE is its code, "" or `,"code":…`.
 type failing struct {
-	name         string
-	p            speaker
-	whole, event string
-	typ          string // of that error; "" where it has none
+	name            string
+	p               speaker
+	complete, event string
+	typ             string // of that error; "" where it has none
 }
 
 var cohereSpeaker = speaker{
@@ -93,7 +93,7 @@ func errorAt(t *testing.T, surface string, s surface, f failing, code, at string
 	switch at {
 	case "whole":
 		body = s.body
-		r.up.Handle(f.p.path, upstream.Always(upstream.JSON(500, []byte(strings.Replace(f.whole, "CODE", code, 1)))))
+		r.up.Handle(f.p.path, upstream.Always(upstream.JSON(500, []byte(strings.Replace(f.complete, "CODE", code, 1)))))
 	case "first event":
 		r.up.Handle(f.p.stream, upstream.Always(events(event)))
 	case "later event":
@@ -110,14 +110,14 @@ func errorAt(t *testing.T, surface string, s surface, f failing, code, at string
 		}
 		return list[0]
 	}
-	var whole struct{ Error map[string]any }
-	if json.Unmarshal([]byte(a.Text), &whole) != nil || a.StatusCode < 400 || !strings.Contains(fmt.Sprint(whole.Error["message"]), "REASON") {
+	var complete struct{ Error map[string]any }
+	if json.Unmarshal([]byte(a.Text), &complete) != nil || a.StatusCode < 400 || !strings.Contains(fmt.Sprint(complete.Error["message"]), "REASON") {
 		t.Fatalf("%d %s", a.StatusCode, a.Text)
 	}
 	if strings.Contains(a.Text, "sequence_number") {
 		t.Errorf("an event's number in %s", a.Text)
 	}
-	return whole.Error
+	return complete.Error
 }
 
 // A turn of Gemini's that failed before it began is an error with its status, whole and streamed,
@@ -133,9 +133,9 @@ func TestFailedTurnBeforeItBegan(t *testing.T) {
 			r.up.Handle(p.stream, upstream.Always(events("data: "+body+"\n\n")))
 			for _, call := range []string{s.body, strings.Replace(s.body, "{", `{"stream":true,`, 1)} {
 				a := r.call("POST", s.path, call, r.as(p)...)
-				var whole struct{ Error map[string]any }
-				_ = json.Unmarshal([]byte(a.Text), &whole)
-				if a.StatusCode != status || whole.Error["code"] != nil || name != "messages" && whole.Error["type"] != word || !strings.Contains(fmt.Sprint(whole.Error["message"]), "REASON") {
+				var complete struct{ Error map[string]any }
+				_ = json.Unmarshal([]byte(a.Text), &complete)
+				if a.StatusCode != status || complete.Error["code"] != nil || name != "messages" && complete.Error["type"] != word || !strings.Contains(fmt.Sprint(complete.Error["message"]), "REASON") {
 					t.Errorf("%s, %s: %d %s", name, word, a.StatusCode, a.Text)
 				}
 			}

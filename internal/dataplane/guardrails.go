@@ -65,7 +65,7 @@ func (g *Gateway) checkNamedGuardrails(x *exchange) error {
 			for i := range hooks {
 				h := &hooks[i]
 				if h.Saved() && (x.scope == nil || x.scope.Guardrails[h.ID] == "") {
-					return fault.Newf(fault.InvalidConfig, "there is no guardrail %q in the workspace or the organisation", clip(h.ID)).WithParam(t.Path)
+					return fault.Newf(fault.InvalidConfig, "unknown guardrail %q; name one of the workspace or the organisation", clip(h.ID)).WithParam(t.Path)
 				}
 			}
 		}

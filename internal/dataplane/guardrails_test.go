@@ -112,7 +112,7 @@ func TestInlineConfig_NamesNoUnknownGuardrail(t *testing.T) {
 		} {
 			before := r.up.Total()
 			a := r.call("POST", "/v1/chat/completions", hello, "x-gateway-config: "+c.config)
-			refused := a.StatusCode == 400 && strings.Contains(a.Text, `there is no guardrail \"pg-nowhere\"`) && r.up.Total() == before
+			refused := a.StatusCode == 400 && strings.Contains(a.Text, `unknown guardrail \"pg-nowhere\"`) && r.up.Total() == before
 			if runs := c.known || off; runs == refused || runs == (r.up.Total() == before) {
 				t.Errorf("off %v, %s: %d %s", off, c.config, a.StatusCode, a.Text)
 			}
@@ -125,7 +125,7 @@ func TestInlineConfig_NamesNoUnknownGuardrail(t *testing.T) {
 func TestBindingGuardrail_OfADefaultConfigIsNotSteppedAround(t *testing.T) {
 	t.Parallel()
 	const hook = `"output_guardrails":[{"id":"g1","deny":true,"default.alluppercase":{}}]`
-	for _, of := range []string{"key", "workspace"} {
+	for _, config := range []string{"key", "workspace"} {
 		for deny, status := range map[string]int{hook: 501, strings.Replace(hook, "true", "false", 1): 200} {
 			r := newRig(t)
 			target := `{"provider":"openai","api_key":"k","custom_host":"` + r.up.URL() + `/v1"`
@@ -137,7 +137,7 @@ func TestBindingGuardrail_OfADefaultConfigIsNotSteppedAround(t *testing.T) {
 				r.dir.configs[slug] = config
 			}
 			r.dir.accounts["saved"] = &credential.Account{Slug: "saved", Spec: "openai", Status: "active", AllModels: true, Values: map[string]string{"key": "k", "custom_host": r.up.URL() + "/v1"}}
-			if of == "key" {
+			if config == "key" {
 				r.dir.FindKey(keys.NewHasher([]byte("pepper of the tests")).Sum(key)).Key.Defaults.ConfigID = "pc-default"
 			} else {
 				r.dir.scope.Defaults.ConfigID = "pc-default"
@@ -148,11 +148,11 @@ func TestBindingGuardrail_OfADefaultConfigIsNotSteppedAround(t *testing.T) {
 			} {
 				a := r.call("POST", "/v1/chat/completions", hello, headers...)
 				if a.StatusCode != status || status == 501 && !(strings.Contains(a.Text, "g1") && strings.Contains(a.Text, "pc-default")) {
-					t.Errorf("of the %s, %.60q: %d %s, want %d", of, headers, a.StatusCode, a.Text, status)
+					t.Errorf("of the %s, %.60q: %d %s, want %d", config, headers, a.StatusCode, a.Text, status)
 				}
 			}
 			if a := r.call("POST", "/v1/chat/completions", strings.Replace(hello, `"gpt-4o-mini"`, `"@saved/m"`, 1)); a.StatusCode != status {
-				t.Errorf("of the %s, by the model: %d %s, want %d", of, a.StatusCode, a.Text, status)
+				t.Errorf("of the %s, by the model: %d %s, want %d", config, a.StatusCode, a.Text, status)
 			}
 			if status == 501 && r.up.Total() != 0 {
 				t.Errorf("%d calls went up", r.up.Total())

@@ -12,13 +12,13 @@ import (
 // A picture holds what its model can draw at most, and not the longest answer of any model.
 func TestPicturesHoldWhatTheirModelDraws(t *testing.T) {
 	t.Parallel()
-	for body, least := range map[string]int64{
+	for body, minTokens := range map[string]int64{
 		`{"model":"gpt-image-1","prompt":"x"}`:                                  6240,
 		`{"model":"gpt-image-1-mini","prompt":"x","n":3}`:                       3 * 6240,
 		`{"model":"gpt-image-1","prompt":"x","partial_images":3,"stream":true}`: 6540,
 	} {
-		if got := heldTokens(t, "openai", "/v1/images/generations", body); got < least || got > least+1500 {
-			t.Errorf("%s: %d tokens are held, want %d", body, got, least)
+		if got := heldTokens(t, "openai", "/v1/images/generations", body); got < minTokens || got > minTokens+1500 {
+			t.Errorf("%s: %d tokens are held, want %d", body, got, minTokens)
 		}
 	}
 	if got := heldTokens(t, "openai", "/v1/images/generations", `{"model":"gpt-image-9","prompt":"x"}`); got < 100_000 {

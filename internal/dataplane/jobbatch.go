@@ -67,7 +67,7 @@ func (g *Gateway) nameJob(a *attempt, models []string) error {
 // mostOfGroup is what some requests can use and cost at most. Where they name a model and the
 // batch names another, the dearer of the two counts: which of them answers is the provider's
 // choice.
-func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most catalog.Limits, bound int64, err error) {
+func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (maxLimits catalog.Limits, bound int64, err error) {
 	models := []string{cmp.Or(group.Model, a.priceName())}
 	if named && models[0] != a.priceName() {
 		models = append(models, a.priceName())
@@ -79,11 +79,11 @@ func (g *Gateway) mostOfGroup(a *attempt, group *jobs.Group, named bool) (most c
 		if !tariff.Prices(&l) {
 			err = unpricedJob(model, "a batch")
 		}
-		most.Images = l.Images
-		most.Input, most.Output = max(most.Input, l.Input), max(most.Output, l.Output)
+		maxLimits.Images = l.Images
+		maxLimits.Input, maxLimits.Output = max(maxLimits.Input, l.Input), max(maxLimits.Output, l.Output)
 		bound = max(bound, min(tariff.MaxCost(&l), quota.MaxCallUnits))
 	}
-	return most, bound, err
+	return maxLimits, bound, err
 }
 
 // limitsOf is what some requests of one model can use at most.

@@ -131,9 +131,9 @@ func (g *Gateway) maxOfVideo(a *attempt) error {
 	a.job.videos = v.Videos
 	for _, size := range v.Sizes { // the dearest counts
 		unit := jobs.Unit{Name: jobs.VideoAt(size), Count: v.Seconds}
-		most := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
-		if bound := a.reservation.tariff.MaxCost(&most); a.job.units == nil || bound > a.reservation.maxCostNano {
-			a.job.units, a.reservation.maxUsage, a.reservation.maxCostNano = []jobs.Unit{unit}, most, bound
+		maxLimits := catalog.Limits{Other: []catalog.Other{{Name: unit.Name, Count: unit.Count}}}
+		if bound := a.reservation.tariff.MaxCost(&maxLimits); a.job.units == nil || bound > a.reservation.maxCostNano {
+			a.job.units, a.reservation.maxUsage, a.reservation.maxCostNano = []jobs.Unit{unit}, maxLimits, bound
 		}
 		if !a.reservation.tariff.HasPrice(unit.Name) {
 			return unpricedJob(a.priceName(), "video")

@@ -185,8 +185,8 @@ func (l *length) take(r []reader, holder, name, plain, val []byte) {
 		l.responses = max(l.responses, countIn(val))
 	case holder == nil && lengthHolders[string(plain)]:
 		var key [longestName]byte
-		for below, val := range splice.Members(val) {
-			l.take(r, name, below, plainName(key[:0], below), val)
+		for member, val := range splice.Members(val) {
+			l.take(r, name, member, plainName(key[:0], member), val)
 		}
 	}
 }

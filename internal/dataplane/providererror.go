@@ -31,9 +31,9 @@ func (a *attempt) providerError(r *record.Attempt) string {
 	f.Body = sealed.Body("application/json", f.Body)
 	message, code := "the provider responded with status "+strconv.Itoa(a.status), ""
 	if len(f.Body) > 0 {
-		var told string
-		if told, code = f.Told(); a.x.capturesBodies() {
-			message = told
+		var summary string
+		if summary, code = f.Summary(); a.x.capturesBodies() {
+			message = summary
 		}
 	}
 	if len(message) > errorTextMax {

@@ -55,37 +55,37 @@ func checkQuoted(t *testing.T, r *rig, got string, wantMask bool) {
 // those that pass through, whole, encoded and streamed.
 func TestErrors_QuoteNoStoredKey(t *testing.T) {
 	t.Parallel()
-	whole := `{"error":{"message":"` + quotedText + `","type":"invalid_request_error","code":"invalid_api_key"}}`
+	complete := `{"error":{"message":"` + quotedText + `","type":"invalid_request_error","code":"invalid_api_key"}}`
 	chunk := `data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"}}]}` + "\n\n"
-	chunked := upstream.JSON(401, []byte(whole))
+	chunked := upstream.JSON(401, []byte(complete))
 	chunked.Framing = upstream.Chunked
-	gzipped := upstream.JSON(401, zip(t, whole))
+	gzipped := upstream.JSON(401, zip(t, complete))
 	gzipped.Header = append(gzipped.Header, upstream.Field{Name: "Content-Encoding", Value: "gzip"})
 	stream := strings.Replace(hello, "{", `{"stream":true,`, 1)
 	for name, c := range map[string]struct {
 		provider, path, body string
-		reply                upstream.Response
+		response             upstream.Response
 	}{
-		"whole":                   {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(whole))},
-		"whole, escaped":          {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(strings.ReplaceAll(whole, "/", `\/`)))},
+		"whole":                   {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(complete))},
+		"whole, escaped":          {"openai", "/v1/chat/completions", hello, upstream.JSON(401, []byte(strings.ReplaceAll(complete, "/", `\/`)))},
 		"encoded":                 {"openai", "/v1/chat/completions", hello, gzipped},
 		"no JSON":                 {"openai", "/v1/chat/completions", hello, upstream.Response{Status: 500, Chunks: []upstream.Chunk{{Bytes: []byte(quotedText)}}}},
-		"in an answer of success": {"openai", "/v1/chat/completions", hello, upstream.JSON(200, []byte(whole))},
+		"in an answer of success": {"openai", "/v1/chat/completions", hello, upstream.JSON(200, []byte(complete))},
 		"translated":              {"anthropic", "/v1/chat/completions", hello, upstream.JSON(401, []byte(`{"type":"error","error":{"type":"authentication_error","message":"`+quotedText+`"}}`))},
-		"to a caller of messages": {"openai", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}`, upstream.JSON(401, []byte(whole))},
-		"of a stream":             {"openai", "/v1/chat/completions", stream, upstream.JSON(401, []byte(whole))},
-		"first event":             {"openai", "/v1/chat/completions", stream, events("data: " + whole + "\n\n")},
-		"later event":             {"openai", "/v1/chat/completions", stream, events(chunk, "data: "+whole+"\n\n")},
-		"passed through":          {"openai", "/v1/unknown/things", `{}`, upstream.JSON(401, []byte(whole))},
+		"to a caller of messages": {"openai", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}`, upstream.JSON(401, []byte(complete))},
+		"of a stream":             {"openai", "/v1/chat/completions", stream, upstream.JSON(401, []byte(complete))},
+		"first event":             {"openai", "/v1/chat/completions", stream, events("data: " + complete + "\n\n")},
+		"later event":             {"openai", "/v1/chat/completions", stream, events(chunk, "data: "+complete+"\n\n")},
+		"passed through":          {"openai", "/v1/unknown/things", `{}`, upstream.JSON(401, []byte(complete))},
 		"passed through, chunked": {"openai", "/v1/unknown/things", `{}`, chunked},
 		"passed through, encoded": {"openai", "/v1/unknown/things", `{}`, gzipped},
-		"passed through, event":   {"openai", "/v1/unknown/things", `{}`, events("data: {\"a\":1}\n\n", "data: "+whole+"\n\n")},
+		"passed through, event":   {"openai", "/v1/unknown/things", `{}`, events("data: {\"a\":1}\n\n", "data: "+complete+"\n\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := quoting(t)
 			for _, path := range []string{c.path, "/v1/messages", "/v1/chat/completions", "/v1/responses"} {
-				r.up.Handle(path, upstream.Always(c.reply))
+				r.up.Handle(path, upstream.Always(c.response))
 			}
 			a := r.call("POST", c.path, c.body, "x-gateway-provider: @"+c.provider+"-stored")
 			if n := a.Header.Get("Content-Length"); n != "" && n != strconv.Itoa(len(a.Text)) {
@@ -111,10 +111,10 @@ func TestErrors_CutBodiesQuoteNoStoredKey(t *testing.T) {
 func TestAnswersOfSuccessAreRelayedUntouched(t *testing.T) {
 	t.Parallel()
 	r := quoting(t)
-	reply := `{"note":"` + quotedKey + `"}`
-	r.up.Handle("/v1/unknown/things", upstream.Always(upstream.JSON(200, []byte(reply))))
+	body := `{"note":"` + quotedKey + `"}`
+	r.up.Handle("/v1/unknown/things", upstream.Always(upstream.JSON(200, []byte(body))))
 	a := r.call("POST", "/v1/unknown/things", `{}`, "x-gateway-provider: @openai-stored")
-	if row := r.journal.one(t); a.StatusCode != http.StatusOK || a.Text != reply || row.Outcome != record.OK {
+	if row := r.journal.one(t); a.StatusCode != http.StatusOK || a.Text != body || row.Outcome != record.OK {
 		t.Errorf("%d %s, %v", a.StatusCode, a.Text, row.Outcome)
 	}
 }

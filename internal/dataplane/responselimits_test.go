@@ -19,7 +19,7 @@ func TestEveryLimitOfAnAnswerIsHeld(t *testing.T) {
 	const chat, gemini, converse = "/v1/chat/completions", "/v1beta/models/gemini-2.5-flash:generateContent", "/v1/model/amazon.nova-lite-v1:0/converse"
 	for name, c := range map[string]struct {
 		provider, path, body string
-		least, most          int64 // tokens that are held beside the input
+		minTokens, maxTokens int64 // tokens that are held beside the input
 	}{
 		"one":                        {"openai", chat, `{"model":"gpt-4o-mini","max_tokens":100}`, 100, 500},
 		"the larger of two":          {"openai", chat, `{"model":"gpt-4o-mini","max_tokens":3,"max_completion_tokens":5000}`, 5000, 5500},
@@ -71,8 +71,8 @@ func TestEveryLimitOfAnAnswerIsHeld(t *testing.T) {
 			if len(lines) == 0 || len(lines[0].Charges) != 1 {
 				t.Fatalf("ledger %+v", lines)
 			}
-			if got := lines[0].Charges[0].Units; got < c.least || got > c.most {
-				t.Errorf("%d tokens are held, want from %d to %d", got, c.least, c.most)
+			if got := lines[0].Charges[0].Units; got < c.minTokens || got > c.maxTokens {
+				t.Errorf("%d tokens are held, want from %d to %d", got, c.minTokens, c.maxTokens)
 			}
 		})
 	}

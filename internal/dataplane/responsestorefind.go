@@ -29,7 +29,7 @@ func hasReferences(items []byte) bool {
 				return true
 			}
 		case splice.Text(item, "id") != "":
-			if _, said := splice.Find(item, "content"); !said {
+			if _, message := splice.Find(item, "content"); !message {
 				return true
 			}
 		}

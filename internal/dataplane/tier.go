@@ -42,9 +42,9 @@ func (a *attempt) tier() string {
 	}
 	tier := a.text("service_tier")
 	if tier == "" && a.x.match.Endpoint == llm.Proxy {
-		own, _ := paramOf(a, "serviceTier") // of Gemini a text, of Bedrock {"type":"priority"}
-		name, _ := splice.Unquote(own)
-		tier = cmp.Or(name, splice.Text(own, "type"))
+		native, _ := paramOf(a, "serviceTier") // of Gemini a text, of Bedrock {"type":"priority"}
+		name, _ := splice.Unquote(native)
+		tier = cmp.Or(name, splice.Text(native, "type"))
 		for _, header := range tierHeaders {
 			tier = cmp.Or(tier, a.header.Get(header))
 		}

@@ -57,17 +57,17 @@ func (u *Upstream) respond(w http.ResponseWriter, r *http.Request) error {
 	if err := u.checkResponse(&q); err != nil {
 		return err
 	}
-	reply := q.newResponse(u.now())
-	reply.ID, reply.Store = "resp_"+seed, q.Store == nil || *q.Store
-	if reply.Store {
-		reply.ID = u.numbered("resp_")
-		u.responses.put(reply.ID, storedResponse{reply, q.items}, int64(4096+len(q.Input)))
+	response := q.newResponse(u.now())
+	response.ID, response.Store = "resp_"+seed, q.Store == nil || *q.Store
+	if response.Store {
+		response.ID = u.numbered("resp_")
+		u.responses.put(response.ID, storedResponse{response, q.items}, int64(4096+len(q.Input)))
 	}
 	if q.Stream {
-		u.streamResponse(w, r, reply)
+		u.streamResponse(w, r, response)
 		return nil
 	}
-	writeJSON(w, http.StatusOK, reply)
+	writeJSON(w, http.StatusOK, response)
 	return nil
 }
 

@@ -22,9 +22,9 @@ func TestApply(t *testing.T) {
 		"removed with its mapping": {`{"workspaces_allowed":["a","b"],"jwt_subs_allowed":["s","u"],"jwt_sub_workspace_mapping":{"s":"a","u":"b"}}`,
 			deployment.Change{RemoveWorkspaces: []string{"a"}, RemoveSubjects: []string{"s"}}, `{"workspaces_allowed":["b"],"jwt_subs_allowed":["u"],"jwt_sub_workspace_mapping":{"u":"b"}}`},
 		"opened":           {`{"workspaces_allowed":["a"]}`, deployment.Change{All: true}, `{}`},
-		"the last one":     {`{"workspaces_allowed":["a"]}`, deployment.Change{RemoveWorkspaces: []string{"a"}}, "allows everybody"},
-		"the last subject": {`{"jwt_subs_allowed":["s"]}`, deployment.Change{RemoveSubjects: []string{"s"}}, "allows everybody"},
-		"too many":         {`{}`, deployment.Change{Subjects: strings.Split(numbered(deployment.MaxListed+1), " ")}, "at most 1000"},
+		"the last one":     {`{"workspaces_allowed":["a"]}`, deployment.Change{RemoveWorkspaces: []string{"a"}}, "an empty list allows all callers"},
+		"the last subject": {`{"jwt_subs_allowed":["s"]}`, deployment.Change{RemoveSubjects: []string{"s"}}, "an empty list allows all callers"},
+		"too many":         {`{}`, deployment.Change{Subjects: strings.Split(numbered(deployment.MaxListed+1), " ")}, "must not have more than 1000"},
 	} {
 		var a deployment.Auth
 		if err := json.Unmarshal([]byte(c.before), &a); err != nil {

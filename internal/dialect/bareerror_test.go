@@ -21,8 +21,8 @@ func TestErrorsOutsideDataKeepTheirReason(t *testing.T) {
 		for ep, first := range firstEvents {
 			for _, end := range []string{"\n\n", "\n", ""} {
 				for _, size := range []int{1, 1 << 20} {
-					for _, keep := range []bool{false, true} {
-						s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, CollectText: keep})
+					for _, want := range []bool{false, true} {
+						s := dialect.NewStream(dialect.StreamOptions{Endpoint: ep, CollectText: want})
 						var out []byte
 						for left := first + event + end; left != ""; {
 							n := min(size, len(left))

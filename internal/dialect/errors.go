@@ -73,9 +73,9 @@ func (w *JSON) params(list []llm.Param) {
 	}
 }
 
-// Told is the message of the error, which names the provider, and its code or, without one, its
+// Summary is the message of the error, which names the provider, and its code or, without one, its
 // type: "groq error: no such model" and "model_not_found".
-func (f Failure) Told() (message, code string) {
+func (f Failure) Summary() (message, code string) {
 	d := f.details()
 	return d.message, cmp.Or(d.code, d.typ)
 }

@@ -30,15 +30,15 @@ var firstEvents = map[llm.Endpoint]string{
 	llm.CreateModelResponse: "event: response.created\n" + `data: {"type":"response.created","sequence_number":0,"response":{"id":"r"}}` + "\n\n",
 }
 
-// said is the error that the last event of a stream holds.
-type said struct{ Type, Message, Code string }
+// message is the error that the last event of a stream holds.
+type message struct{ Type, Message, Code string }
 
-func lastError(t *testing.T, stream string) (e said) {
+func lastError(t *testing.T, stream string) (e message) {
 	t.Helper()
 	_, data, _ := strings.Cut(stream[strings.LastIndex(strings.TrimSpace(stream), "\n\n")+2:], "data: ")
 	var got struct {
-		said
-		Error *said
+		message
+		Error *message
 	}
 	if err := json.Unmarshal([]byte(data), &got); err != nil {
 		t.Fatalf("%v in %s", err, stream)
@@ -46,7 +46,7 @@ func lastError(t *testing.T, stream string) (e said) {
 	if got.Error != nil {
 		return *got.Error
 	}
-	return got.said
+	return got.message
 }
 
 // An error that comes late has the same code and the same words as one that is the whole answer,

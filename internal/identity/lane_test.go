@@ -16,8 +16,8 @@ import (
 
 var laneNow = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// slowPace is one at which each of the networks failed ten times.
-func slowPace(networks ...string) *identity.LoginThrottle {
+// slowThrottle is one at which each of the networks failed ten times.
+func slowThrottle(networks ...string) *identity.LoginThrottle {
 	p := identity.NewLoginThrottle()
 	for range 10 {
 		p.Failed(laneNow, networks...)
@@ -29,7 +29,7 @@ func slowPace(networks ...string) *identity.LoginThrottle {
 func TestSlowly_NetworksDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := slowPace("ip:1", "ip:2")
+		p := slowThrottle("ip:1", "ip:2")
 		ctx, stop := context.WithCancel(t.Context())
 		refused := make(chan error, 60)
 		for range 60 { // none of them ever ends
@@ -92,7 +92,7 @@ func turns(t *testing.T, p *identity.LoginThrottle, kinds ...string) (order []st
 func TestSlowly_LoginsWithoutFailuresGoFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := slowPace("ip:1")
+		p := slowThrottle("ip:1")
 		p.Failed(laneNow, "guessed")
 		got := turns(t, p, "guessed", "clean")
 		want := strings.Fields("clean clean clean guessed clean clean clean guessed clean clean guessed guessed guessed guessed guessed guessed")
@@ -112,7 +112,7 @@ func TestSlowly_LoginsWithoutFailuresGoFirst(t *testing.T) {
 func TestSlowly_CallersThatLeaveFreeTheirPosition(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := slowPace("ip:1")
+		p := slowThrottle("ip:1")
 		for range 50 {
 			_, done, err := p.Slowly(t.Context(), laneNow, "ip:1")
 			if err != nil {
@@ -145,7 +145,7 @@ func TestSlowly_LanesAreBounded(t *testing.T) {
 		for i := range 100 {
 			networks = append(networks, fmt.Sprintf("ip:%d", i))
 		}
-		p := slowPace(networks...)
+		p := slowThrottle(networks...)
 		made, refused := make(chan func(), 100), make(chan error, 100)
 		ctx, stop := context.WithCancel(t.Context())
 		for _, n := range networks {

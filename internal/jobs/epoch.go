@@ -20,23 +20,23 @@ var errSteps = errors.New("training_steps counts steps whose size the provider c
 // description does not say it, says "auto", or leaves it out of the method that it asks for.
 // It fails for a description that counts steps.
 func Epochs(body []byte, auto int64) (int64, error) {
-	most, steps := epochsIn(body, auto)
+	maxEpochs, steps := epochsIn(body, auto)
 	if steps {
 		return 0, errSteps
 	}
 	for method := range Values(body, "method") {
-		if len(method) > 0 && method[0] == '{' && !saysEpochs(method) {
-			most = max(most, auto)
+		if len(method) > 0 && method[0] == '{' && !setsEpochs(method) {
+			maxEpochs = max(maxEpochs, auto)
 		}
 	}
-	if most == 0 {
-		most = auto
+	if maxEpochs == 0 {
+		maxEpochs = auto
 	}
-	return most, nil
+	return maxEpochs, nil
 }
 
-// saysEpochs reports whether {"type":"dpo","dpo":{…}} has epochs where that type has them.
-func saysEpochs(method []byte) bool {
+// setsEpochs reports whether {"type":"dpo","dpo":{…}} has epochs where that type has them.
+func setsEpochs(method []byte) bool {
 	for raw := range Values(method, "type") {
 		name, _ := splice.Unquote(raw)
 		for val := range Values(method, name) {
@@ -49,24 +49,24 @@ func saysEpochs(method []byte) bool {
 }
 
 // epochsIn walks all objects of a value but for the caller's own notes.
-func epochsIn(val []byte, auto int64) (most int64, steps bool) {
-	for name, below := range splice.Members(val) {
+func epochsIn(val []byte, auto int64) (maxEpochs int64, steps bool) {
+	for name, member := range splice.Members(val) {
 		switch {
-		case splice.IsNull(below), isField(name, "metadata"):
+		case splice.IsNull(member), isField(name, "metadata"):
 		case isOneOf(name, epochNames[:]):
-			n := numberOf(below)
+			n := numberOf(member)
 			if n == 0 {
 				n = auto
 			}
-			most = max(most, n)
+			maxEpochs = max(maxEpochs, n)
 		case isOneOf(name, stepNames[:]):
-			steps = steps || numberOf(below) > 0
-		case below[0] == '{':
-			n, counts := epochsIn(below, auto)
-			most, steps = max(most, n), steps || counts
+			steps = steps || numberOf(member) > 0
+		case member[0] == '{':
+			n, counts := epochsIn(member, auto)
+			maxEpochs, steps = max(maxEpochs, n), steps || counts
 		}
 	}
-	return most, steps
+	return maxEpochs, steps
 }
 
 func isOneOf(name []byte, fields []string) bool {

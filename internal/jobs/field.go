@@ -20,8 +20,8 @@ func eachValue(val []byte, path []string, yield func(val []byte) bool) bool {
 	if len(path) == 0 {
 		return yield(val)
 	}
-	for name, below := range splice.Members(val) {
-		if isField(name, path[0]) && !eachValue(below, path[1:], yield) {
+	for name, member := range splice.Members(val) {
+		if isField(name, path[0]) && !eachValue(member, path[1:], yield) {
 			return false
 		}
 	}

@@ -242,16 +242,16 @@ func has(body []byte, path ...string) bool {
 }
 
 // group is the one with the model and endpoint of another.
-func (in *Input) group(of Group) (*Group, error) {
+func (in *Input) group(group Group) (*Group, error) {
 	for i := range in.Groups {
-		if g := &in.Groups[i]; g.Model == of.Model && g.Endpoint == of.Endpoint && g.Addressed == of.Addressed {
+		if g := &in.Groups[i]; g.Model == group.Model && g.Endpoint == group.Endpoint && g.Addressed == group.Addressed {
 			return g, nil
 		}
 	}
 	if len(in.Groups) >= maxGroups {
 		return nil, errGroups
 	}
-	in.Groups = append(in.Groups, of)
+	in.Groups = append(in.Groups, group)
 	return &in.Groups[len(in.Groups)-1], nil
 }
 

@@ -24,11 +24,11 @@ func plus(a, b int64) int64 { return min(min(a, maxCount)+min(b, maxCount), maxC
 
 // numberAt is a number of a JSON object, also one that is written as a string; 0 where
 // there is none, it is below 0, or larger than any count. Of several the largest counts.
-func numberAt(body []byte, path ...string) (most int64) {
+func numberAt(body []byte, path ...string) (maximum int64) {
 	for raw := range Values(body, path...) {
-		most = max(most, numberOf(raw))
+		maximum = max(maximum, numberOf(raw))
 	}
-	return most
+	return maximum
 }
 
 // numberOf is numberAt of a raw value.

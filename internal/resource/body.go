@@ -188,9 +188,9 @@ func (s *schema) check(sent Sent) []Problem {
 }
 
 // fits reports whether a field of the schema of may have a value.
-func (s *schema) fits(of *huma.Schema, v any) bool {
+func (s *schema) fits(field *huma.Schema, v any) bool {
 	var found huma.ValidateResult
-	huma.Validate(s.registry, of, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
+	huma.Validate(s.registry, field, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, &found)
 	return len(found.Errors) == 0
 }
 

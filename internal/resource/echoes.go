@@ -29,16 +29,16 @@ type echo struct {
 // learnAnswers tells the bodies of updates what reads at the same path show.
 func (e *Engine) learnAnswers(answers, bodies map[string]*schema) {
 	for path, body := range bodies {
-		answer := answers[path]
-		if answer == nil {
+		response := answers[path]
+		if response == nil {
 			continue
 		}
-		body.shown = body.within(answer.root, []byte("{"))
+		body.shown = body.schemaAt(response.root, []byte("{"))
 		if body.shown == nil {
 			continue
 		}
 		if data := body.shown.Properties["data"]; data != nil && body.root.Properties["data"] == nil { // an envelope
-			body.shown = body.within(data, []byte("{"))
+			body.shown = body.schemaAt(data, []byte("{"))
 		}
 	}
 }
@@ -62,9 +62,9 @@ func (s *schema) read(field string) *huma.Schema {
 
 // withoutEchoes takes the fields out of a value that the schema of does not know and shown, that
 // of a read, does.
-func (c *Call) withoutEchoes(s *schema, of, shown *huma.Schema, raw json.RawMessage, path []string, at string) json.RawMessage {
-	of, shown = s.within(of, raw), s.within(shown, raw)
-	if of == nil || shown == nil {
+func (c *Call) withoutEchoes(s *schema, fieldSchema, shown *huma.Schema, raw json.RawMessage, path []string, at string) json.RawMessage {
+	fieldSchema, shown = s.schemaAt(fieldSchema, raw), s.schemaAt(shown, raw)
+	if fieldSchema == nil || shown == nil {
 		return raw
 	}
 	if raw[0] == '[' {
@@ -74,7 +74,7 @@ func (c *Call) withoutEchoes(s *schema, of, shown *huma.Schema, raw json.RawMess
 		}
 		before := slices.Clone(list)
 		for i, v := range list {
-			list[i] = c.withoutEchoes(s, of.Items, shown.Items, v, inPath(path, entryName(v, i)), at+"["+strconv.Itoa(i)+"]")
+			list[i] = c.withoutEchoes(s, fieldSchema.Items, shown.Items, v, inPath(path, entryName(v, i)), at+"["+strconv.Itoa(i)+"]")
 		}
 		return encodeChanged(!slices.EqualFunc(before, list, equalRaw), raw, list)
 	}
@@ -84,12 +84,12 @@ func (c *Call) withoutEchoes(s *schema, of, shown *huma.Schema, raw json.RawMess
 	}
 	before := maps.Clone(object)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		field, known := of.Properties[name]
+		field, known := fieldSchema.Properties[name]
 		_, read := shown.Properties[name]
 		switch {
 		case known && read:
 			object[name] = c.withoutEchoes(s, field, shown.Properties[name], object[name], inPath(path, name), at+"."+name)
-		case read && of.AdditionalProperties == false:
+		case read && fieldSchema.AdditionalProperties == false:
 			c.echoes = append(c.echoes, echo{inPath(path, name), at + "." + name, object[name]})
 			delete(object, name)
 		}

@@ -118,8 +118,8 @@ func New(p Parts, about huma.Info, resources ...Resource) *Engine {
 // mount serves an operation. It notes the answers of reads and the bodies of updates by path.
 func (e *Engine) mount(op Operation, answers, bodies map[string]*schema) {
 	body := e.describe(op)
-	if answer := e.answerOf(op); op.Method == http.MethodGet && answer != nil {
-		answers[op.Path] = answer
+	if response := e.answerOf(op); op.Method == http.MethodGet && response != nil {
+		answers[op.Path] = response
 	}
 	if op.Method == http.MethodPut && body != nil {
 		bodies[op.Path] = body

@@ -22,13 +22,13 @@ func (s *schema) unset(name string, raw []byte) bool {
 
 // withoutNulls takes such nulls out of the objects within a value. The value is returned as it
 // is when there are none.
-func (s *schema) withoutNulls(of *huma.Schema, raw json.RawMessage) json.RawMessage {
+func (s *schema) withoutNulls(schemaOf *huma.Schema, raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte("null")) {
 		return raw
 	}
-	out, _ := s.objects(of, raw, "", func(of *huma.Schema, object Sent, _ string) error {
+	out, _ := s.objects(schemaOf, raw, "", func(schemaOf *huma.Schema, object Sent, _ string) error {
 		maps.DeleteFunc(object, func(name string, v json.RawMessage) bool {
-			field, known := of.Properties[name]
+			field, known := schemaOf.Properties[name]
 			return known && string(v) == "null" && !s.fits(field, nil)
 		})
 		return nil
@@ -39,19 +39,19 @@ func (s *schema) withoutNulls(of *huma.Schema, raw json.RawMessage) json.RawMess
 // objects calls f for each object within a value that has a schema of its own, the inner ones
 // first. F may change the members of an object; path is what refusals call it. What f does not
 // change keeps its bytes.
-func (s *schema) objects(of *huma.Schema, raw json.RawMessage, path string, f func(of *huma.Schema, object Sent, path string) error) (json.RawMessage, error) {
-	of = s.within(of, raw)
+func (s *schema) objects(schemaOf *huma.Schema, raw json.RawMessage, path string, f func(schemaOf *huma.Schema, object Sent, path string) error) (json.RawMessage, error) {
+	schemaOf = s.schemaAt(schemaOf, raw)
 	switch {
-	case of == nil:
+	case schemaOf == nil:
 		return raw, nil
-	case of.Items != nil:
+	case schemaOf.Items != nil:
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
 			return raw, nil // the schema refuses it
 		}
 		changed := false
 		for i, v := range list {
-			next, err := s.objects(of.Items, v, path+"["+strconv.Itoa(i)+"]", f)
+			next, err := s.objects(schemaOf.Items, v, path+"["+strconv.Itoa(i)+"]", f)
 			if err != nil {
 				return raw, err
 			}
@@ -59,20 +59,20 @@ func (s *schema) objects(of *huma.Schema, raw json.RawMessage, path string, f fu
 			list[i] = next
 		}
 		return encodeChanged(changed, raw, list), nil
-	case len(of.Properties) > 0:
+	case len(schemaOf.Properties) > 0:
 		var object Sent
 		if json.Unmarshal(raw, &object) != nil {
 			return raw, nil
 		}
 		before := maps.Clone(object)
 		for _, name := range slices.Sorted(maps.Keys(object)) {
-			next, err := s.objects(of.Properties[name], object[name], path+"."+name, f)
+			next, err := s.objects(schemaOf.Properties[name], object[name], path+"."+name, f)
 			if err != nil {
 				return raw, err
 			}
 			object[name] = next
 		}
-		if err := f(of, object, path); err != nil {
+		if err := f(schemaOf, object, path); err != nil {
 			return raw, err
 		}
 		same := maps.EqualFunc(before, object, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
@@ -88,22 +88,22 @@ func encodeChanged(changed bool, raw json.RawMessage, v any) json.RawMessage {
 	return encoded(v)
 }
 
-// within is the schema of an object or list: the one of several alternatives that has members
+// schemaAt is the schema of an object or list: the one of several alternatives that has members
 // or elements where the value does. It is nil for other values.
-func (s *schema) within(of *huma.Schema, raw json.RawMessage) *huma.Schema {
-	for of != nil && of.Ref != "" {
-		of = s.registry.SchemaFromRef(of.Ref)
+func (s *schema) schemaAt(schemaOf *huma.Schema, raw json.RawMessage) *huma.Schema {
+	for schemaOf != nil && schemaOf.Ref != "" {
+		schemaOf = s.registry.SchemaFromRef(schemaOf.Ref)
 	}
-	if of == nil || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+	if schemaOf == nil || len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
 		return nil
 	}
-	for _, alternative := range slices.Concat(of.OneOf, of.AnyOf) {
-		if found := s.within(alternative, raw); found != nil {
+	for _, alternative := range slices.Concat(schemaOf.OneOf, schemaOf.AnyOf) {
+		if found := s.schemaAt(alternative, raw); found != nil {
 			return found
 		}
 	}
-	if raw[0] == '{' && len(of.Properties) > 0 || raw[0] == '[' && of.Items != nil {
-		return of
+	if raw[0] == '{' && len(schemaOf.Properties) > 0 || raw[0] == '[' && schemaOf.Items != nil {
+		return schemaOf
 	}
 	return nil
 }

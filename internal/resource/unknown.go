@@ -29,8 +29,8 @@ const (
 
 // readHeaders reads from the headers whether the call refuses unknown fields and parameters.
 func (c *Call) readHeaders() error {
-	on, err := boolHeader(c.r.Header, HeaderStrict)
-	c.strict = on || c.engine.Strict
+	strict, err := boolHeader(c.r.Header, HeaderStrict)
+	c.strict = strict || c.engine.Strict
 	return err
 }
 
@@ -114,12 +114,12 @@ func (c *Call) recognise(s *schema, sent Sent, path func(string) string) (Sent, 
 	left := make(Sent, len(sent))
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		if of, ok := s.root.Properties[name]; ok {
+		if field, ok := s.root.Properties[name]; ok {
 			if s.unset(name, sent[name]) {
 				c.idle = true
 				continue
 			}
-			left[name] = s.withoutNulls(of, c.withoutEchoes(s, of, s.read(name), sent[name], []string{name}, path(name)))
+			left[name] = s.withoutNulls(field, c.withoutEchoes(s, field, s.read(name), sent[name], []string{name}, path(name)))
 			continue
 		}
 		if s.open() {

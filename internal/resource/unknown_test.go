@@ -132,7 +132,7 @@ func TestUpdateOfOnlyUnknownFieldsChangesNothing(t *testing.T) {
 		}
 	}
 	r.expect(t, 200, `{"name":"a","depth":4}`, "GET", "/drawers/one", "")
-	r.expect(t, 400, "no field to change", "PUT", "/drawers/one", `{}`)
+	r.expect(t, 400, "at least one field to change", "PUT", "/drawers/one", `{}`)
 }
 
 func TestStrictHeaderTakesWordsForOnAndOff(t *testing.T) {

@@ -52,9 +52,9 @@ func (row *recordRow) scanTargets() []any {
 // records runs a statement that answers recordColumns.
 func (r reads) records(ctx context.Context, s statement) (rows []recordRow, err error) {
 	var row recordRow
-	places := row.scanTargets()
+	targets := row.scanTargets()
 	err = r.ask(ctx, s, func(line *sql.Rows) error {
-		err := line.Scan(places...)
+		err := line.Scan(targets...)
 		rows = append(rows, row)
 		return err
 	})

@@ -50,14 +50,14 @@ func unseen(ep llm.Endpoint, key string, raw []byte, depth int) bool {
 		}
 	case '{':
 		for name, val := range splice.Members(raw) {
-			below := folded(name)
-			if ownWords[below] && below != "text" || below == "input" && depth > 0 {
+			member := folded(name)
+			if ownWords[member] && member != "text" || member == "input" && depth > 0 {
 				continue
 			}
-			if below == "url" && key == "imageurl" {
-				below = key
+			if member == "url" && key == "imageurl" {
+				member = key
 			}
-			if namers[key] && (below == "url" || below == "uri") && placed(val) || unseen(ep, below, val, depth+1) {
+			if namers[key] && (member == "url" || member == "uri") && placed(val) || unseen(ep, member, val, depth+1) {
 				return true
 			}
 		}
@@ -77,22 +77,22 @@ func unseenText(ep llm.Endpoint, key string, raw []byte) bool {
 	case ep == llm.Proxy && (key == "fileid" || key == "url" || key == "uri"):
 		return placed(raw)
 	case key == "url" || key == "uri" || key == "imageurl":
-		place, _ := splice.Unquote(raw)
-		return elsewhere(place)
+		address, _ := splice.Unquote(raw)
+		return elsewhere(address)
 	}
 	return false
 }
 
 // placed reports whether a raw text names something that it does not hold.
 func placed(raw []byte) bool {
-	place, _ := splice.Unquote(raw)
-	return place != "" && !strings.HasPrefix(place, "data:")
+	address, _ := splice.Unquote(raw)
+	return address != "" && !strings.HasPrefix(address, "data:")
 }
 
 // elsewhere reports whether an address is not that of a picture: of a store of files, of a site of
 // films, or of a file of another type.
-func elsewhere(place string) bool {
-	at, err := url.Parse(strings.TrimSpace(place))
+func elsewhere(address string) bool {
+	at, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return false
 	}

@@ -52,7 +52,7 @@ func TestBoundOfWhatIsNamedByItsPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := tokens.MaxRequestTokens(c.ep, []byte(c.body), "gpt-4o")
-			if most := int64(len(c.body)) + 20_000; (got >= 1<<20) != c.all || !c.all && got > most {
+			if maxTokens := int64(len(c.body)) + 20_000; (got >= 1<<20) != c.all || !c.all && got > maxTokens {
 				t.Errorf("%s: %d", strings.TrimSpace(c.body), got)
 			}
 		})

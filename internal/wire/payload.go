@@ -113,9 +113,9 @@ func (p Payload) Open() io.Reader {
 	if p.stream != nil {
 		return p.stream
 	}
-	pieces := p.segments()
-	rs := make([]io.Reader, 0, len(pieces))
-	for _, s := range pieces {
+	segments := p.segments()
+	rs := make([]io.Reader, 0, len(segments))
+	for _, s := range segments {
 		if s.file != nil {
 			rs = append(rs, io.NewSectionReader(s.file, s.off, s.n))
 		} else {

@@ -159,7 +159,7 @@ func TestDataDirectory(t *testing.T) {
 	}
 	g.logged("gpt")
 	second := program(g.dir, []string{"ENCRYPTION_KEY="}, "serve", "--listen", "127.0.0.1:0", "--data-dir", g.dir)
-	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "in use") {
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "uses the data directory") {
 		t.Errorf("a second process: %v %s", err, out)
 	}
 	g.kill()

@@ -18,7 +18,7 @@ func TestSealingKeyRotation(t *testing.T) {
 		return string(out), err
 	}
 	before := keysOf(t, file)
-	if out, err := rotate(); err == nil || !strings.Contains(out, "in use") {
+	if out, err := rotate(); err == nil || !strings.Contains(out, "uses the data directory") {
 		t.Errorf("under a running gateway: %v %s", err, out)
 	}
 	if now := keysOf(t, file); strings.Join(now, " ") != strings.Join(before, " ") {

@@ -115,7 +115,7 @@ func choose(all []*scenario, only string) ([]*scenario, error) {
 		}
 	}
 	for name := range requested {
-		return nil, fmt.Errorf("there is no scenario %q; --list shows them", name)
+		return nil, fmt.Errorf("unknown scenario %q; run with --list to see them", name)
 	}
 	return chosen, nil
 }

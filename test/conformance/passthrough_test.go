@@ -146,9 +146,9 @@ func TestPassThroughBytes(t *testing.T) {
 			target += "?" + q
 		}
 		requestBody, sent := rapid.SliceOf(rapid.Byte()).Draw(rt, "asked"), rapid.SliceOf(rapid.Byte()).Draw(rt, "said")
-		reply := upstream.Text(rapid.IntRange(200, 599).Filter(hasBody).Draw(rt, "status"), "application/x-any", string(sent))
+		response := upstream.Text(rapid.IntRange(200, 599).Filter(hasBody).Draw(rt, "status"), "application/x-any", string(sent))
 		r.t = rt
-		r.checkPassThrough(rapid.SampledFrom([]string{"POST", "PUT", "PATCH", "DELETE"}).Draw(rt, "method"), target, requestBody, reply)
+		r.checkPassThrough(rapid.SampledFrom([]string{"POST", "PUT", "PATCH", "DELETE"}).Draw(rt, "method"), target, requestBody, response)
 	})
 }
 
@@ -157,9 +157,9 @@ func hasBody(status int) bool { return status != 204 && status != 304 }
 
 // checkPassThrough makes a pass-through call and fails when a byte of it differs on the other
 // side. A call that the gateway refuses must not have been sent.
-func (r *rig) checkPassThrough(method, target string, body []byte, reply upstream.Response) {
+func (r *rig) checkPassThrough(method, target string, body []byte, response upstream.Response) {
 	r.t.Helper()
-	r.up.Script(upstream.Always(reply))
+	r.up.Script(upstream.Always(response))
 	before := r.up.Total()
 	a := r.call(through(method, "/v1"+target, string(body), "content-type: application/octet-stream"))
 	if r.up.Total() == before {
@@ -172,8 +172,8 @@ func (r *rig) checkPassThrough(method, target string, body []byte, reply upstrea
 	if seen.Method != method || seen.Target != "/v1"+target || !bytes.Equal(seen.Body, body) || seen.Host != "api.openai.com" {
 		r.t.Fatalf("%s %s %q became %s %s%s %q", method, target, body, seen.Method, seen.Host, seen.Target, seen.Body)
 	}
-	sent := string(reply.Chunks[0].Bytes)
-	if a.first != strconv.Itoa(reply.Status) || a.body != sent || a.header.Get("content-type") != reply.Header[0].Value {
-		r.t.Fatalf("%d %q became %s %q", reply.Status, sent, a.first, a.body)
+	sent := string(response.Chunks[0].Bytes)
+	if a.first != strconv.Itoa(response.Status) || a.body != sent || a.header.Get("content-type") != response.Header[0].Value {
+		r.t.Fatalf("%d %q became %s %q", response.Status, sent, a.first, a.body)
 	}
 }

@@ -71,7 +71,7 @@ func prepare(ctx context.Context, o options) (_ *campaign, err error) {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("there is no engine %q; take %s or %s", o.engine, sqlite, postgres)
+		return nil, fmt.Errorf("unknown engine %q; use %s or %s", o.engine, sqlite, postgres)
 	}
 	if c.provider, err = openProvider(ctx, o.seed); err != nil {
 		return nil, err

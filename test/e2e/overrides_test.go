@@ -63,9 +63,9 @@ func bare(a callResult) bool {
 
 // awaitChanges waits until every node has all that was changed so far: they hear of changes in
 // their order, and a key is made behind them.
-func awaitChanges(t *testing.T, nodes []*gateway, place string) {
+func awaitChanges(t *testing.T, nodes []*gateway, path string) {
 	t.Helper()
-	key := nodes[0].do(adminKey, "POST", "/v1/api-keys/workspace/service", object{"name": "fence", "workspace_id": place, "scopes": []string{"logs.list"}}).get("key").String()
+	key := nodes[0].do(adminKey, "POST", "/v1/api-keys/workspace/service", object{"name": "fence", "workspace_id": path, "scopes": []string{"logs.list"}}).get("key").String()
 	for _, g := range nodes {
 		eventually(t, inForce, "every node knows the newest key", func() bool { return g.call("GET", "/v1/logs", "", "x-gateway-api-key: "+key).Status == 200 })
 	}
@@ -154,8 +154,8 @@ func (k *keeping) record(t *testing.T, quiet ...string) {
 // kept is not in the bucket either.
 func TestWorkspacesDifferInWhatIsKept(t *testing.T) {
 	t.Parallel()
-	place, objects := oneLog(t)
-	k := &keeping{nodes: []*gateway{start(t, place), start(t, place)}, up: upstream.Start(t), desks: map[string]desk{}}
+	path, objects := oneLog(t)
+	k := &keeping{nodes: []*gateway{start(t, path), start(t, path)}, up: upstream.Start(t), desks: map[string]desk{}}
 	for _, slug := range []string{"open", "quiet"} {
 		k.desks[slug] = newDesk(t, k.nodes, slug)
 	}

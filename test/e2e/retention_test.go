@@ -47,7 +47,7 @@ func (d desk) note(g *gateway, age time.Duration) *noted {
 }
 
 // shows reports whether a node shows a log, and whether with its text.
-func (d desk) shows(g *gateway, id, text string) (found, whole bool) {
+func (d desk) shows(g *gateway, id, text string) (found, complete bool) {
 	g.t.Helper()
 	a := g.call("GET", "/v1/logs/"+id, "", d.as())
 	if a.Status != 404 {
@@ -88,31 +88,31 @@ func TestRetentionOfWorkspacesOnASharedLog(t *testing.T) {
 			logs[w.slug] = append(logs[w.slug], d.note(g, age)) // in an object of its own
 		}
 	}
-	var due, kept []string
+	var due, retained []string
 	for slug, both := range logs {
 		for _, n := range both {
-			if kept = append(kept, n.youngText); slug == "long" {
-				kept = append(kept, n.oldText)
+			if retained = append(retained, n.youngText); slug == "long" {
+				retained = append(retained, n.oldText)
 			} else {
 				due = append(due, n.oldText)
 			}
 		}
 	}
-	if there := holds(t, objects, append(due, kept...)); len(there) < (len(due)+len(kept))*3/4 {
-		t.Fatalf("%d of %d texts are found in the bucket: the search for them says nothing", len(there), len(due)+len(kept))
+	if there := holds(t, objects, append(due, retained...)); len(there) < (len(due)+len(retained))*3/4 {
+		t.Fatalf("%d of %d texts are found in the bucket: the search for them says nothing", len(there), len(due)+len(retained))
 	}
 	a.stop()
 	b.stop()
 
 	// as has one node show what is to be of the logs that all nodes recorded.
-	as := func(g *gateway, slug string, counted, listed int64, found, whole bool) bool {
+	as := func(g *gateway, slug string, counted, listed int64, found, complete bool) bool {
 		t.Helper()
 		n, l := logs[slug][0].counted(g)
 		ok := n == counted && l == listed
 		for _, n := range logs[slug] {
 			f, w := n.shows(g, n.old, n.oldText)
 			yf, yw := n.shows(g, n.young, n.youngText)
-			ok = ok && f == found && w == whole && yf && yw
+			ok = ok && f == found && w == complete && yf && yw
 		}
 		return ok
 	}
@@ -135,7 +135,7 @@ func TestRetentionOfWorkspacesOnASharedLog(t *testing.T) {
 	if there := holds(t, objects, due); len(there) > 0 {
 		t.Errorf("%d texts are still in the bucket that were due", len(there))
 	}
-	if there := holds(t, objects, kept); len(there) < len(kept)*3/4 {
-		t.Errorf("%d of %d texts are found in the bucket that are kept", len(there), len(kept))
+	if there := holds(t, objects, retained); len(there) < len(retained)*3/4 {
+		t.Errorf("%d of %d texts are found in the bucket that are kept", len(there), len(retained))
 	}
 }

@@ -124,12 +124,12 @@ func (h *http2Side) hold(response Response, gone <-chan struct{}) error {
 	return errLeft
 }
 
-func (h *http2Side) writeChunks(w http.ResponseWriter, r *http.Request, pieces []Chunk) error {
+func (h *http2Side) writeChunks(w http.ResponseWriter, r *http.Request, chunks []Chunk) error {
 	rc := http.NewResponseController(w)
 	if err := rc.Flush(); err != nil {
 		return err
 	}
-	for _, p := range pieces {
+	for _, p := range chunks {
 		for range p.times() {
 			if !h.s.sleep(p.Wait, r.Context().Done()) {
 				return errLeft

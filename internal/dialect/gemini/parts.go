@@ -72,10 +72,10 @@ func (w *writer) dropMarks(m *llm.Message, p *llm.Part) {
 	}
 }
 
-func (w *writer) text(text, signature string, thought bool) {
+func (w *writer) text(text, signature string, reasoning bool) {
 	w.Open('{')
 	w.Str("text", text)
-	if thought {
+	if reasoning {
 		w.Bool("thought", true)
 	}
 	w.Opt("thoughtSignature", signature)

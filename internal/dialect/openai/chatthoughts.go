@@ -80,9 +80,9 @@ func moveReasoning(messages []byte, dest string) []byte {
 	return w.B
 }
 
-// thoughtsLost are the places of the thoughts in content_blocks that thoughtful leaves out: those that
+// droppedReasoning are the places of the thoughts in content_blocks that thoughtful leaves out: those that
 // are sealed, and those without text, and all where the provider has no place for any.
-func thoughtsLost(messages []byte, dest string) (lost []string) {
+func droppedReasoning(messages []byte, dest string) (lost []string) {
 	if !bytes.Contains(messages, []byte(`"content_blocks"`)) {
 		return nil
 	}

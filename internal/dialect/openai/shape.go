@@ -65,7 +65,7 @@ func (b *shaper) turns(ep llm.Endpoint) {
 	raw, _ := b.doc.Raw(name)
 	turns := dialect.Unsigned(raw)
 	if ep == llm.ChatComplete {
-		b.unsupported = append(b.unsupported, thoughtsLost(raw, b.rules.ReasoningField)...)
+		b.unsupported = append(b.unsupported, droppedReasoning(raw, b.rules.ReasoningField)...)
 		if turns != nil {
 			raw = turns
 		}

@@ -77,18 +77,18 @@ func TestScrub(t *testing.T) {
 					rt.Fatal(err)
 				}
 				for range 2 {
-					kept := map[uint32][]bodies.Span{}
+					stored := map[uint32][]bodies.Span{}
 					for i := range rows {
 						r := &rows[i]
 						r.retained = r.retained && rapid.IntRange(0, 2).Draw(rt, "keep") > 0
-						if kept[r.ref.File] == nil {
-							kept[r.ref.File] = []bodies.Span{}
+						if stored[r.ref.File] == nil {
+							stored[r.ref.File] = []bodies.Span{}
 						}
 						if r.retained && !r.ref.None() {
-							kept[r.ref.File] = append(kept[r.ref.File], r.ref.Span())
+							stored[r.ref.File] = append(stored[r.ref.File], r.ref.Span())
 						}
 					}
-					for file, spans := range kept {
+					for file, spans := range stored {
 						if file == 0 {
 							continue
 						}

@@ -97,9 +97,9 @@ func (d *DB) Delete(ctx context.Context, due logstore.RetentionCutoffs) (int64, 
 	n, err := eachWave(due, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, w.Workspaces != nil) })
 	if err == nil && n == 0 {
 		d.deleting.Lock()
-		ripe := d.others.ready(due, time.Now())
+		ready := d.others.ready(due, time.Now())
 		d.deleting.Unlock()
-		n, err = eachWave(ripe, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, false) })
+		n, err = eachWave(ready, func(w logstore.RetentionBatch) (int64, error) { return d.deleteDay(ctx, w, false) })
 	}
 	if err == nil && n == 0 && !due.Before.IsZero() {
 		s := new(selection)
@@ -132,9 +132,9 @@ func (d *DB) deleteDay(ctx context.Context, w logstore.RetentionBatch, isLocal b
 	if err != nil {
 		return 0, err
 	}
-	of := *s
-	of.conditions = []string{"id IN (SELECT id FROM attempts" + s.where() + ")"}
-	if err := d.deleteTrail(ctx, &of); err != nil {
+	wave := *s
+	wave.conditions = []string{"id IN (SELECT id FROM attempts" + s.where() + ")"}
+	if err := d.deleteTrail(ctx, &wave); err != nil {
 		return 0, err
 	}
 	if w.Workspaces == nil && !day.Add(24*time.Hour).After(w.Before) && !day.Before(firstDay) {
@@ -182,9 +182,9 @@ func (d *DB) Blank(ctx context.Context, due logstore.RetentionCutoffs) (int64, e
 		if err != nil || rows == 0 {
 			return 0, err
 		}
-		of := *s
-		of.conditions = []string{"id IN (SELECT id FROM attempts FINAL" + s.where() + ")"}
-		if err := d.deleteTrail(ctx, &of); err != nil {
+		wave := *s
+		wave.conditions = []string{"id IN (SELECT id FROM attempts FINAL" + s.where() + ")"}
+		if err := d.deleteTrail(ctx, &wave); err != nil {
 			return 0, err
 		}
 		return rows, d.again(ctx, &s.Params, blanks, "a.version + 1", s.where(), "")
@@ -237,7 +237,7 @@ func (d *DB) RetainedSpans(ctx context.Context, home string, file uint32, due lo
 }
 
 // DueKeys implements logstore.Rows.
-func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, of logstore.RetentionCutoffs, err error) {
+func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, wave logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(w logstore.RetentionBatch) (int64, error) {
 		s := new(selection)
 		s.add(s.single())
@@ -246,7 +246,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 		if err != nil || rows == 0 {
 			return 0, err
 		}
-		of = w.RetentionCutoffs().Until(until)
+		wave = w.RetentionCutoffs().Until(until)
 		return rows, d.ask(ctx, "SELECT body_key FROM attempts FINAL"+s.where(), &s.Params, func(scan func(...any) error) error {
 			var key string
 			err := scan(&key)
@@ -257,7 +257,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 	if err != nil {
 		return nil, logstore.RetentionCutoffs{}, fmt.Errorf("find old bodies: %w", err)
 	}
-	return keys, of, nil
+	return keys, wave, nil
 }
 
 // forgotten are the columns of a row without bodies.

@@ -39,20 +39,20 @@ func (q *question) trace() []string {
 
 // traceFeedbackSQL is what feedback says of the traces of fresh rows, or of all where no others are known.
 func (q *question) traceFeedbackSQL(c *bucketCover, fresh uncoveredParts) string {
-	said := &where{}
-	said.add("org_id = ?", textParam(q.a.Query.OrgID))
+	feedback := &where{}
+	feedback.add("org_id = ?", textParam(q.a.Query.OrgID))
 	if q.a.Query.WorkspaceID != "" {
-		said.add("workspace_id = ?", textParam(q.a.Query.WorkspaceID))
+		feedback.add("workspace_id = ?", textParam(q.a.Query.WorkspaceID))
 	}
 	if c.hasBuckets() {
-		said.add(fresh.among())
+		feedback.add(fresh.among())
 	}
-	q.args = append(q.args, said.args...)
+	q.args = append(q.args, feedback.args...)
 	columns := strings.Join(q.trace(), ", ")
 	if q.a.By == record.ByScore {
 		columns += ", value AS score"
 	}
-	return "SELECT " + columns + ", count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + said.sql() + " GROUP BY ALL"
+	return "SELECT " + columns + ", count(*) AS feedbacks, sum(value * weight) AS weighted FROM feedback" + feedback.sql() + " GROUP BY ALL"
 }
 
 // feedbackCover covers the time with hours whose judged rows are known, which may reach over its
@@ -120,10 +120,10 @@ func (q *question) known(c *bucketCover, condition string) string {
 
 // selected are the rows of a source that the query selects and w, with what buckets and labels are
 // made of, and what is said of them.
-func (q *question) selected(from, said string, w *where) string {
+func (q *question) selected(from, feedback string, w *where) string {
 	w.add(spanOf(q.a.Query.From, q.a.Query.To).condition("started"))
 	q.args = append(append(q.args, q.src.series.args...), w.args...)
-	return "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", " + said + from + w.sql()
+	return "SELECT " + strings.Join(q.judgedColumns(), ", ") + ", " + feedback + from + w.sql()
 }
 
 // freshRows are judged rows of attempts.

@@ -55,11 +55,11 @@ const (
 
 // totalSQL adds numbers of attempts, those of a condition if there is one. What does not fit
 // into the kind of the answer is as much as it holds.
-func totalSQL(number, of string) string {
-	if of != "" {
-		of = " FILTER (" + of + ")"
+func totalSQL(number, bucketTable string) string {
+	if bucketTable != "" {
+		bucketTable = " FILTER (" + bucketTable + ")"
 	}
-	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, of)
+	return fmt.Sprintf("greatest(least(coalesce(sum(%s)%s, 0), 9223372036854775807), -9223372036854775807)::BIGINT", number, bucketTable)
 }
 
 // rescuedBy are the retries of a row that ended well after some.

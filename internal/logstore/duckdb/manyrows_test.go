@@ -108,12 +108,12 @@ func TestManyRows(t *testing.T) {
 }
 
 // aim prints whether a figure is no more than it may be.
-func aim(of string, is, maxMS float64) {
+func aim(attempt string, is, maxMS float64) {
 	verdict := "met"
 	if is > maxMS {
 		verdict = "missed"
 	}
-	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", maxMS, of, is, verdict)
+	fmt.Printf("| at most %.0f %s | %.0f | %s |\n", maxMS, attempt, is, verdict)
 }
 
 // question is something that is asked of the log.
@@ -157,13 +157,13 @@ func questions() []question {
 	for _, by := range []record.Dimension{
 		record.ByProvider, record.ByModel, record.ByStatus, record.ByKey, record.ByConfig, record.ByWorkspace, record.ByProviderID, record.ByPrompt,
 	} {
-		of := wholly()
+		attempt := wholly()
 		if by == record.ByWorkspace {
-			of.WorkspaceID = ""
+			attempt.WorkspaceID = ""
 		}
 		out = append(out,
-			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: of, By: by, Limit: 100}),
-			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: of, By: by, Metrics: all, Limit: 100}))
+			analysis(fmt.Sprintf("groups by %s: requests", by), record.Analysis{Query: attempt, By: by, Limit: 100}),
+			analysis(fmt.Sprintf("groups by %s: all columns", by), record.Analysis{Query: attempt, By: by, Metrics: all, Limit: 100}))
 	}
 	edges := wholly() // that are those of no hour
 	edges.From, edges.To = first.Add(10*time.Hour+23*time.Minute), first.Add(span-3*time.Hour-7*time.Minute)

@@ -35,8 +35,8 @@ func newQuestion(a *record.Analysis, has map[bucket]rollupKind) *question {
 	if !q.coverFor(q.route.kind, q.route.property).hasBuckets() {
 		q.route = route{}
 	}
-	if of := dimensions[a.By].seriesColumn; of != "" {
-		q.src.need(of)
+	if src := dimensions[a.By].seriesColumn; src != "" {
+		q.src.need(src)
 	}
 	if a.By == record.ByUnpriced {
 		q.src.need("provider")
@@ -156,14 +156,14 @@ func (q *question) gather(r route, c *bucketCover, ofRows, rollupColumns, togeth
 			parts = append(parts, "SELECT bucket, label, "+rollupColumns+" FROM ("+q.rollupSQL(r, rollupLevel(l), spans)+")")
 		}
 	}
-	kept := strings.Join(parts, " UNION ALL BY NAME ")
+	storedBins := strings.Join(parts, " UNION ALL BY NAME ")
 	switch {
 	case rows == "":
-		return kept
-	case kept == "":
+		return storedBins
+	case storedBins == "":
 		return rows
 	}
-	return rows + " UNION ALL BY NAME SELECT bucket, label, " + together + " FROM (" + kept + ") GROUP BY ALL"
+	return rows + " UNION ALL BY NAME SELECT bucket, label, " + together + " FROM (" + storedBins + ") GROUP BY ALL"
 }
 
 // bucket is that of a row or slot.
@@ -225,11 +225,11 @@ func (q *question) rollupSQL(r route, l rollupLevel, spans []span) string {
 		label = byRetries
 	}
 	w := &where{}
-	for _, of := range [...]*where{&q.src.series, &q.src.facets} {
-		for _, c := range of.conditions {
+	for _, src := range [...]*where{&q.src.series, &q.src.facets} {
+		for _, c := range src.conditions {
 			w.add(c)
 		}
-		w.args = append(w.args, of.args...)
+		w.args = append(w.args, src.args...)
 	}
 	if q.a.By != record.ByNothing {
 		w.add("label <> ''")

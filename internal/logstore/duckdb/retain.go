@@ -129,8 +129,8 @@ func (d *DB) deletePart(ctx context.Context, wave logstore.RetentionBatch) (int6
 }
 
 // deleteTrail deletes the corrections of rows.
-func deleteTrail(ctx context.Context, tx *sql.Tx, of *where) error {
-	_, err := exec(ctx, tx, "DELETE FROM corrections WHERE id IN (SELECT id FROM attempts"+of.sql()+")", of.args...)
+func deleteTrail(ctx context.Context, tx *sql.Tx, batch *where) error {
+	_, err := exec(ctx, tx, "DELETE FROM corrections WHERE id IN (SELECT id FROM attempts"+batch.sql()+")", batch.args...)
 	return err
 }
 
@@ -245,13 +245,13 @@ const inFile = "body_file BETWEEN 1 AND 4294967294"
 var isSingle = fmt.Sprintf("body_file = %d", uint32(bodies.Single))
 
 // DueKeys implements logstore.Rows.
-func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, of logstore.RetentionCutoffs, err error) {
+func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys []string, batch logstore.RetentionCutoffs, err error) {
 	_, err = eachWave(due, func(wave logstore.RetentionBatch) (int64, error) {
 		w, window, there, err := d.part(ctx, wave, isSingle)
 		if err != nil || !there {
 			return 0, err
 		}
-		of = wave.RetentionCutoffs().Until(time.UnixMicro(window.to - 1).UTC())
+		batch = wave.RetentionCutoffs().Until(time.UnixMicro(window.to - 1).UTC())
 		var text string
 		return 1, d.visit(ctx, "SELECT extra FROM attempts"+w.sql(), w.args, func() error {
 			var x extra.Fields
@@ -263,7 +263,7 @@ func (d *DB) DueKeys(ctx context.Context, due logstore.RetentionCutoffs) (keys [
 	if err != nil {
 		return nil, logstore.RetentionCutoffs{}, fmt.Errorf("find old bodies: %w", err)
 	}
-	return keys, of, nil
+	return keys, batch, nil
 }
 
 // Forget implements logstore.Rows.

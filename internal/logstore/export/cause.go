@@ -23,14 +23,14 @@ func (c *cause) Unwrap() error { return c.err }
 
 // disk is why the file could not be written, in words for people.
 func (r *run) disk(err error) error {
-	told := "cannot write the file; the gateway log contains the reason"
+	reported := "cannot write the file; the gateway log contains the reason"
 	switch {
 	case errors.Is(err, ErrDiskSpace):
-		told = "the export files of this node have reached their limit (LOG_EXPORT_MAX_MB); download and wait until old files are deleted, or export fewer rows"
+		reported = "the export files of this node have reached their limit (LOG_EXPORT_MAX_MB); download and wait until old files are deleted, or export fewer rows"
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		told = "the disk is full"
+		reported = "the disk is full"
 	}
-	return &cause{told, err}
+	return &cause{reported, err}
 }
 
 // log is why the request log could not be read, unless the gateway is stopping.

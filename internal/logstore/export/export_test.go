@@ -177,7 +177,7 @@ func TestCauses(t *testing.T) {
 func TestControlPlaneAway(t *testing.T) {
 	t.Parallel()
 	writes, unavailable := 0, errors.New("the writer is away")
-	look := func(step string) error {
+	inspect := func(step string) error {
 		if step == "before" {
 			if writes++; writes%2 == 0 {
 				return unavailable
@@ -185,7 +185,7 @@ func TestControlPlaneAway(t *testing.T) {
 		}
 		return nil
 	}
-	w, err := open(t.Context(), t.TempDir(), 2500, 1<<30, look, t.Output())
+	w, err := open(t.Context(), t.TempDir(), 2500, 1<<30, inspect, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ type world struct {
 }
 
 // open opens a world in a directory, which it may have been left in before.
-func open(ctx context.Context, dir string, rows int, maxBytes int64, look func(string) error, log io.Writer) (*world, error) {
+func open(ctx context.Context, dir string, rows int, maxBytes int64, inspect func(string) error, log io.Writer) (*world, error) {
 	st, err := store.Open(ctx, store.Settings{Engine: store.SQLite, Path: filepath.Join(dir, "sluice.db")}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -132,9 +132,9 @@ func open(ctx context.Context, dir string, rows int, maxBytes int64, look func(s
 	if w.files, err = export.Open(filepath.Join(dir, "exports"), maxBytes); err != nil {
 		return nil, err
 	}
-	w.logs.before = look
+	w.logs.before = inspect
 	w.runner = export.New(export.Parts{
-		Store: watched{st, look}, Logs: w.logs, Files: w.files, Columns: admin.ExportColumns, Node: node, Retention: retention, Clock: w.clock,
+		Store: watched{st, inspect}, Logs: w.logs, Files: w.files, Columns: admin.ExportColumns, Node: node, Retention: retention, Clock: w.clock,
 		Log: slog.New(slog.NewTextHandler(log, nil)), PartBytes: 64 << 10,
 	})
 	return w, nil

@@ -55,12 +55,12 @@ type writer struct {
 
 // write goes on with a file behind a mark, from the beginning when the file is shorter
 // than that. What stands behind the mark is cut off.
-func (f *Files) write(id string, s Shape, mark record.ExportMark, most int) (*writer, error) {
+func (f *Files) write(id string, s Shape, mark record.ExportMark, maxBytes int) (*writer, error) {
 	file, err := os.OpenFile(f.path(id), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open file of export %s: %w", id, err)
 	}
-	w := &writer{id: id, files: f, file: file, columns: s.Columns, encoder: s.encoder(), maxPartBytes: most, values: make([]any, len(s.Columns))}
+	w := &writer{id: id, files: f, file: file, columns: s.Columns, encoder: s.encoder(), maxPartBytes: maxBytes, values: make([]any, len(s.Columns))}
 	info, err := file.Stat()
 	if err == nil && info.Size() < mark.Bytes {
 		mark = record.ExportMark{}

@@ -63,9 +63,9 @@ func New(trusted []string) *Guard {
 			g.addrs[a.Unmap()] = true
 			continue
 		}
-		below, wild := strings.CutPrefix(host, "*.")
-		if below != "" && !strings.Contains(below, "*") {
-			g.names = append(g.names, trustedName{name: below, itself: !wild})
+		parent, wild := strings.CutPrefix(host, "*.")
+		if parent != "" && !strings.Contains(parent, "*") {
+			g.names = append(g.names, trustedName{name: parent, itself: !wild})
 		}
 	}
 	return g

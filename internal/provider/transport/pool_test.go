@@ -144,9 +144,9 @@ func TestRoom(t *testing.T) {
 	t.Parallel()
 	long := okHead + strings.Repeat("x-line: 1\r\n", 40) + "content-length: 4\r\n\r\nlong"
 	r := newPeer(t, func(_ testing.TB, c *peerConn) {
-		for _, reply := range []string{hello, long, hello} {
+		for _, response := range []string{hello, long, hello} {
 			_, _, _ = c.request()
-			c.write(reply)
+			c.write(response)
 		}
 	})
 	r.ResponseBuffer = new(transport.ResponseBuffer)

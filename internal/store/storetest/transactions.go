@@ -43,7 +43,7 @@ func rollback(t *testing.T, s *store.Store) {
 	wantCode(t, "find what was rolled back", err, fault.NotFound)
 	put(t, s, r) // the writer is free again
 	if seqs := changesOf(t, s, k); len(seqs) != 1 {
-		t.Errorf("the feed tells of %d changes, want 1", len(seqs))
+		t.Errorf("the feed has %d changes, want 1", len(seqs))
 	}
 }
 

@@ -61,9 +61,9 @@ func (c *collector) Export(ctx context.Context, m *collecttrace.ExportTraceServi
 	for k, v := range h {
 		flat[k] = v[0]
 	}
-	answer := c.response()
+	respond := c.response()
 	c.got <- received{m, flat}
-	return answer, nil
+	return respond, nil
 }
 
 func (c *collector) patience() string {
@@ -123,15 +123,15 @@ func (c *collector) http(t *testing.T) string {
 		for k, v := range r.Header {
 			flat[http.CanonicalHeaderKey(k)] = v[0]
 		}
-		answer := c.response()
+		respond := c.response()
 		c.got <- received{m, flat}
 		if c.later.Load() {
 			http.Error(w, "thanks", http.StatusAccepted)
 			return
 		}
-		out, err := proto.Marshal(answer)
+		out, err := proto.Marshal(respond)
 		if json {
-			out, err = protojson.Marshal(answer)
+			out, err = protojson.Marshal(respond)
 		}
 		assert.NoError(t, err)
 		_, _ = w.Write(out)

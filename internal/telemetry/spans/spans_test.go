@@ -249,10 +249,10 @@ func TestCapturedCredentialsAreMasked(t *testing.T) {
 		{"key":"gen_ai.usage.input_tokens","value":{"intValue":"7"}}]`
 	status, text := r.post("/v1/otel/v1/traces", "application/json", rawKey, span(`,"attributes":`+attributes+`,"events":[{"name":"e","attributes":`+attributes+`}]`))
 	require.Equal(t, 200, status, text)
-	kept := string(r.all()["one"].Request.Bytes)
-	assert.NotContains(t, kept, "s3cr3t")
+	stored := string(r.all()["one"].Request.Bytes)
+	assert.NotContains(t, stored, "s3cr3t")
 	for _, want := range []string{`"http.request.header.accept":"text/plain"`, "https://***@example.com/?key=***", "page=2", `"/v1?sig=***"`, "page=3", `"gen_ai.usage.input_tokens":7`} {
-		assert.Contains(t, kept, want)
+		assert.Contains(t, stored, want)
 	}
 }
 
@@ -373,12 +373,12 @@ func spansOf(t *testing.T, n, bytes int) []byte {
 // not take as much memory.
 func TestALargeResourceTakesNoRoomPerSpan(t *testing.T) {
 	const n, every = 2500, 500
-	var kept, count, most int64
+	var stored, count, maxSpans int64
 	before := heap()
 	v := receiver(journalFunc(func(a *record.Attempt) error {
-		kept += int64(len(a.Request.Bytes))
+		stored += int64(len(a.Request.Bytes))
 		if count++; count%every == 0 {
-			most = max(most, heap()-before)
+			maxSpans = max(maxSpans, heap()-before)
 		}
 		return nil
 	}))
@@ -387,8 +387,8 @@ func TestALargeResourceTakesNoRoomPerSpan(t *testing.T) {
 	w := httptest.NewRecorder()
 	v.Traces(w, req)
 	assert.Equal(t, "200 application/x-protobuf ", fmt.Sprint(w.Code, " ", w.Header().Get("Content-Type"), " ", w.Body))
-	assert.Greater(t, kept, int64(n*60<<10))
-	assert.Less(t, most, int64(50<<20))
+	assert.Greater(t, stored, int64(n*60<<10))
+	assert.Less(t, maxSpans, int64(50<<20))
 }
 
 // heap is what is in use, in bytes.
@@ -440,9 +440,9 @@ func many(n int) []byte {
 func TestMessagesWaitTheirTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var begun, kept atomic.Int32
+		var begun, stored atomic.Int32
 		release := make(chan struct{})
-		v := receiver(journalFunc(func(*record.Attempt) error { kept.Add(1); return nil }))
+		v := receiver(journalFunc(func(*record.Attempt) error { stored.Add(1); return nil }))
 		var wg sync.WaitGroup
 		for range 100 {
 			body := &slowBody{Reader: bytes.NewReader(spansOf(t, 1, 0)), begun: &begun, release: release}
@@ -456,7 +456,7 @@ func TestMessagesWaitTheirTurn(t *testing.T) {
 		assert.Equal(t, int32(32), begun.Load())
 		close(release)
 		wg.Wait()
-		assert.Equal(t, int32(100), kept.Load())
+		assert.Equal(t, int32(100), stored.Load())
 	})
 }
 
@@ -498,14 +498,14 @@ func FuzzTraces(f *testing.F) {
 	f.Add(span(""), true)
 	f.Add(span(`,"attributes":[{"key":"gen_ai.request.model","value":{"stringValue":"m"}},{"key":"gen_ai.usage.input_tokens","value":{"doubleValue":"NaN"}}]`), true)
 	f.Add([]byte("\x0a\x00"), false)
-	kept := func(a *record.Attempt) error {
+	stored := func(a *record.Attempt) error {
 		if _, err := hex.DecodeString(a.TraceID); err != nil || len(a.TraceID) != 32 || len(a.SpanID) != 16 || a.Usage.InputTokens < 0 {
 			return fmt.Errorf("kept: %+v", a)
 		}
 		return nil
 	}
 	var wrong error
-	v := receiver(journalFunc(func(a *record.Attempt) error { wrong = kept(a); return nil }))
+	v := receiver(journalFunc(func(a *record.Attempt) error { wrong = stored(a); return nil }))
 	f.Fuzz(func(t *testing.T, body []byte, json bool) {
 		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/", bytes.NewReader(body))
 		req.Header.Set("Content-Type", map[bool]string{true: "application/json", false: "application/x-protobuf"}[json])

@@ -31,7 +31,7 @@ func Peek(fd int, p []byte) (int, error) {
 
 // WriteBuffers writes several pieces in one call of the system where it can, and empties
 // them.
-func WriteBuffers(nc net.Conn, pieces *net.Buffers) error {
-	_, err := pieces.WriteTo(nc)
+func WriteBuffers(nc net.Conn, parts *net.Buffers) error {
+	_, err := parts.WriteTo(nc)
 	return err
 }

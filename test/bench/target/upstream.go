@@ -103,7 +103,7 @@ func (u *Upstream) trust() error {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(pem) {
-		return errors.New("the upstream's authority is no certificate")
+		return errors.New("the CA file of the upstream has no certificate")
 	}
 	u.secure = &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}
 	tr.TLSClientConfig = u.secure

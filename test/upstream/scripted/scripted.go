@@ -133,8 +133,8 @@ func sample(schema map[string]any, text string) string {
 }
 
 // sign is the signature of thoughts, which must come back with them.
-func sign(thought string) string {
-	sum := sha256.Sum256([]byte("scripted " + thought))
+func sign(reasoning string) string {
+	sum := sha256.Sum256([]byte("scripted " + reasoning))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 

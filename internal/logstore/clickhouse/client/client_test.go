@@ -18,9 +18,9 @@ import (
 )
 
 // serve answers as a server would, and returns a client of it.
-func serve(t *testing.T, answer http.HandlerFunc) *client.Client {
+func serve(t *testing.T, response http.HandlerFunc) *client.Client {
 	t.Helper()
-	s := httptest.NewServer(answer)
+	s := httptest.NewServer(response)
 	t.Cleanup(s.Close)
 	return newClient(t, client.Server{URL: s.URL, User: "u", Password: sealed.New("p4ssw0rd"), Database: "d", Timeout: 5 * time.Second})
 }

@@ -44,7 +44,7 @@ func (s *settings) again(l *config.Loaded, demo bool) string {
 	if s.File != "" {
 		call += " --config " + quoted(s.File)
 	}
-	if of := l.Origin("DATA_DIR"); of == "command line" || demo && of == "default" {
+	if keyKind := l.Origin("DATA_DIR"); keyKind == "command line" || demo && keyKind == "default" {
 		call += " --data-dir " + quoted(l.Settings.Data.Dir)
 	}
 	return call

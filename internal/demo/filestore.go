@@ -25,8 +25,8 @@ type shelved[T any] struct {
 	size  int64
 }
 
-func newStore[T any](most int, maxBytes int64) *store[T] {
-	return &store[T]{maxItems: most, maxBytes: maxBytes, items: map[string]shelved[T]{}}
+func newStore[T any](maxEntries int, maxBytes int64) *store[T] {
+	return &store[T]{maxItems: maxEntries, maxBytes: maxBytes, items: map[string]shelved[T]{}}
 }
 
 // put adds a thing of that many bytes under a fresh id. A thing larger than the

@@ -69,8 +69,8 @@ func (s *schema) renameCaseVariants(sent Sent, path func(string) string) error {
 		return err
 	}
 	for name, raw := range sent {
-		inner, err := s.objects(s.root.Properties[name], raw, path(name), func(of *huma.Schema, object Sent, path string) error {
-			return renameCaseVariants(object, slices.Sorted(maps.Keys(of.Properties)), func(name string) string { return path + "." + name })
+		inner, err := s.objects(s.root.Properties[name], raw, path(name), func(field *huma.Schema, object Sent, path string) error {
+			return renameCaseVariants(object, slices.Sorted(maps.Keys(field.Properties)), func(name string) string { return path + "." + name })
 		})
 		if err != nil {
 			return err
