@@ -2,5 +2,5 @@
 
 package app
 
-// forgetStart has nothing to let go of where the system does not say what there is.
-func forgetStart() error { return nil }
+// dropTextPages has nothing to let go of where the system does not say what there is.
+func dropTextPages() error { return nil }

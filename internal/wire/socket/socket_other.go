@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Of returns the connection as it is.
-func Of(nc net.Conn) net.Conn { return nc }
+// Wrap returns the connection as it is.
+func Wrap(nc net.Conn) net.Conn { return nc }
 
-// Stall reports that it bounds nothing.
-func Stall(net.Conn, time.Duration) bool { return false }
+// SetWriteStall reports that it bounds nothing.
+func SetWriteStall(net.Conn, time.Duration) bool { return false }
 
 // Read is syscall.Read.
 func Read(fd int, p []byte) (int, error) { return syscall.Read(fd, p) }
