@@ -130,9 +130,9 @@ func TestThePageShowsTheDescription(t *testing.T) {
 		}
 	}
 	for summary, want := range map[string]string{
-		"POST/api-keys/{type}/{sub_type} Make an API key":                                                                   "\n  // Id of the user of a user key\n  user_id?: string (uuid)\n",
+		"POST/api-keys/{type}/{sub_type} Create an API key":                                                                 "\n  // Id of the user of a user key\n  user_id?: string (uuid)\n",
 		"POST/otel/v1/traces Ingest spans of an application: an ExportTraceServiceRequest, optionally compressed with gzip": "object",
-		"POST/prompts Make a prompt": "\n  tool_choice?: string | null | object | null\n",
+		"POST/prompts Create a prompt": "\n  tool_choice?: string | null | object | null\n",
 	} {
 		if o := operations[summary]; len(o.Bodies) == 0 || !strings.Contains(o.Bodies[0], want) {
 			t.Errorf("%s: %q is not in %q", summary, want, o.Bodies)

@@ -23,7 +23,7 @@ func (k deps) members() resource.Resource {
 	for base, alias := range map[string]string{"/workspaces": "", "/admin/workspaces": "AtAdminWorkspaces"} {
 		path := base + "/{workspaceId}/users"
 		one := path + "/{userId}"
-		membershipID := resource.Param{Name: "workspaceId", Doc: "Slug or id of the workspace"}
+		workspace := resource.Param{Name: "workspaceId", Doc: "Slug or id of the workspace"}
 		user := resource.Param{Name: "userId", Doc: "Id of the user", Format: "uuid"}
 		id := func(name string) string { return name + alias }
 		add := func(op resource.Operation) {
@@ -31,25 +31,25 @@ func (k deps) members() resource.Resource {
 			ops = append(ops, op)
 		}
 		add(resource.Operation{
-			Method: http.MethodPost, Path: path, ID: id("addWorkspaceMembers"), Summary: "Add users of the organisation to a workspace", Params: []resource.Param{membershipID},
+			Method: http.MethodPost, Path: path, ID: id("addWorkspaceMembers"), Summary: "Add users of the organisation to a workspace", Params: []resource.Param{workspace},
 			Scopes: []access.Scope{"workspace_users.create"}, Body: membersIn{}, Audited: "workspace_users", Action: "create", Run: k.addMembers,
 		})
 		add(resource.Operation{
-			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{membershipID},
+			Method: http.MethodGet, Path: path, ID: id("listWorkspaceMembers"), Summary: "List the members of a workspace", Params: []resource.Param{workspace},
 			Scopes: []access.Scope{"workspace_users.list"}, Query: append(resource.Paging(50, 0),
 				resource.Param{Name: "role", Enum: []string{"admin", "manager", "member"}}, resource.Param{Name: "email"}, personSearch("search"), personSearch("name")),
 			Response: resource.ListOf[memberView]{}, Run: k.listMembers,
 		})
 		add(resource.Operation{
-			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{membershipID, user},
+			Method: http.MethodGet, Path: one, ID: id("getWorkspaceMember"), Summary: "Read one member of a workspace", Params: []resource.Param{workspace, user},
 			Scopes: []access.Scope{"workspace_users.read"}, Response: memberView{}, Run: k.getMember,
 		})
 		add(resource.Operation{
-			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change the role of a workspace member", Params: []resource.Param{membershipID, user},
+			Method: http.MethodPut, Path: one, ID: id("updateWorkspaceMember"), Summary: "Change the role of a workspace member", Params: []resource.Param{workspace, user},
 			Scopes: []access.Scope{"workspace_users.update"}, Body: memberPatch{}, Audited: "workspace_users", Action: "update", Run: k.putMember,
 		})
 		add(resource.Operation{
-			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{membershipID, user},
+			Method: http.MethodDelete, Path: one, ID: id("removeWorkspaceMember"), Summary: "Remove a member and archive their keys in the workspace", Params: []resource.Param{workspace, user},
 			Scopes: []access.Scope{"workspace_users.delete"}, Audited: "workspace_users", Action: "delete", Run: k.removeMember,
 		})
 	}
@@ -95,8 +95,8 @@ func memberEntries(workspaceID string, m *tenant.Member) []resource.IndexEntry {
 
 // join makes a user a member of a workspace. One who is a member with that role already
 // stays so; with another one it is fault.Conflict.
-func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, membershipID resource.Record, m tenant.Member, path string) error {
-	present, err := findMember(ctx, tx, membershipID, m.UserID)
+func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, workspace resource.Record, m tenant.Member, path string) error {
+	present, err := findMember(ctx, tx, workspace, m.UserID)
 	switch {
 	case err == nil && present.Value.Role == m.Role:
 		return nil
@@ -106,19 +106,19 @@ func (k deps) join(ctx context.Context, tx resource.Tx, c *resource.Call, member
 		return err
 	}
 	rec := resource.Record{
-		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Status: resource.Active, Version: 1,
-		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(membershipID.ID, &m),
+		Kind: tenant.MemberKind, ID: ident.NewID(), OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Status: resource.Active, Version: 1,
+		Created: c.Now, Updated: c.Now, Body: encode(m), Index: memberEntries(workspace.ID, &m),
 	}
 	if err := tx.Insert(ctx, rec); err != nil {
 		return err
 	}
-	return k.keyOnJoining(ctx, tx, c, membershipID, m.UserID)
+	return k.keyOnJoining(ctx, tx, c, workspace, m.UserID)
 }
 
 // findMember is the living membership of a user: fault.NotFound when there is none.
-func findMember(ctx context.Context, from resource.Reader, membershipID resource.Record, userID string) (*resource.Row[tenant.Member], error) {
+func findMember(ctx context.Context, from resource.Reader, workspace resource.Record, userID string) (*resource.Row[tenant.Member], error) {
 	rows, err := rowsOf[tenant.Member](ctx, from, resource.Query{
-		Kind: tenant.MemberKind, OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Statuses: []string{resource.Active},
+		Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active},
 		Index: []resource.IndexEntry{{Name: userEntry, Value: userID}}, Limit: 1,
 	})
 	if err != nil {
@@ -132,8 +132,8 @@ func findMember(ctx context.Context, from resource.Reader, membershipID resource
 
 // mayMake refuses a role above that of a manager who gives it.
 // Source: contract/identity-and-governance.yaml, POST /admin/workspaces/{workspaceId}/users.
-func mayMake(c *resource.Call, membershipID resource.Record, role access.Role, path string) error {
-	if role == access.Admin && c.Principal.RoleAt(membershipID.ID) == access.Manager {
+func mayMake(c *resource.Call, workspace resource.Record, role access.Role, path string) error {
+	if role == access.Admin && c.Principal.RoleAt(workspace.ID) == access.Manager {
 		return fault.New(fault.Forbidden, "a manager cannot add or change an admin of the workspace").WithParam(path)
 	}
 	return nil
@@ -145,23 +145,23 @@ func (k deps) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 		return nil, err
 	}
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		membershipID, err := findPathWorkspace(ctx, c, "workspace_users.create")
+		workspace, err := findPathWorkspace(ctx, c, "workspace_users.create")
 		if err != nil {
 			return err
 		}
-		c.Target(membershipID)
+		c.Target(workspace)
 		for i, u := range sent {
 			path := "users[" + strconv.Itoa(i) + "]"
 			if u.Role == "" {
 				u.Role = access.Member
 			}
-			if err := mayMake(c, membershipID, u.Role, path+".role"); err != nil {
+			if err := mayMake(c, workspace, u.Role, path+".role"); err != nil {
 				return err
 			}
 			if _, err := userOf(ctx, c, u.ID, path+".id"); err != nil {
 				return err
 			}
-			if err := k.join(ctx, tx, c, membershipID, tenant.Member{UserID: u.ID, Role: u.Role}, path+".id"); err != nil {
+			if err := k.join(ctx, tx, c, workspace, tenant.Member{UserID: u.ID, Role: u.Role}, path+".id"); err != nil {
 				return err
 			}
 		}
@@ -172,16 +172,16 @@ func (k deps) addMembers(ctx context.Context, c *resource.Call) (any, error) {
 func (k deps) putMember(ctx context.Context, c *resource.Call) (any, error) {
 	role := access.Role(c.Sent.Text("role"))
 	return resource.Empty{}, c.Change(ctx, func(tx resource.Tx) error {
-		membershipID, m, err := k.memberToChange(ctx, c, "workspace_users.update")
+		workspace, m, err := k.memberToChange(ctx, c, "workspace_users.update")
 		if err != nil {
 			return err
 		}
-		if err := mayMake(c, membershipID, role, "role"); err != nil {
+		if err := mayMake(c, workspace, role, "role"); err != nil {
 			return err
 		}
 		m.Value.Role = role
 		rec := m.Record
-		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(membershipID.ID, &m.Value), c.Now
+		rec.Body, rec.Index, rec.Updated = encode(m.Value), memberEntries(workspace.ID, &m.Value), c.Now
 		return tx.Update(ctx, rec)
 	})
 }
@@ -198,27 +198,27 @@ func (k deps) removeMember(ctx context.Context, c *resource.Call) (any, error) {
 
 // memberNamed is the membership that the path names.
 func (k deps) memberNamed(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
-	membershipID, err := findPathWorkspace(ctx, c, scope)
+	workspace, err := findPathWorkspace(ctx, c, scope)
 	if err != nil {
-		return membershipID, nil, err
+		return workspace, nil, err
 	}
-	m, err := findMember(ctx, c.Reader, membershipID, c.Path("userId"))
+	m, err := findMember(ctx, c.Reader, workspace, c.Path("userId"))
 	if err == nil {
-		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: membershipID.ID})
+		c.Target(resource.Record{ID: m.Value.UserID, WorkspaceID: workspace.ID})
 	}
-	return membershipID, m, err
+	return workspace, m, err
 }
 
 // memberToChange is memberNamed for who may change that.
 func (k deps) memberToChange(ctx context.Context, c *resource.Call, scope access.Scope) (resource.Record, *resource.Row[tenant.Member], error) {
-	membershipID, m, err := k.memberNamed(ctx, c, scope)
+	workspace, m, err := k.memberNamed(ctx, c, scope)
 	if err == nil {
 		err = c.Unchanged(m.Record)
 	}
 	if err == nil {
-		err = mayMake(c, membershipID, m.Value.Role, "userId")
+		err = mayMake(c, workspace, m.Value.Role, "userId")
 	}
-	return membershipID, m, err
+	return workspace, m, err
 }
 
 // endMembership ends a membership, and with it the keys of the user in the workspace.
@@ -231,11 +231,11 @@ func endMembership(ctx context.Context, tx resource.Tx, c *resource.Call, m *res
 }
 
 func (k deps) getMember(ctx context.Context, c *resource.Call) (any, error) {
-	membershipID, m, err := k.memberNamed(ctx, c, "workspace_users.read")
+	workspace, m, err := k.memberNamed(ctx, c, "workspace_users.read")
 	if err != nil {
 		return nil, err
 	}
-	ws, err := resource.Decode[tenant.Workspace](membershipID)
+	ws, err := resource.Decode[tenant.Workspace](workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -248,11 +248,11 @@ func (k deps) getMember(ctx context.Context, c *resource.Call) (any, error) {
 }
 
 func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
-	membershipID, err := findPathWorkspace(ctx, c, "workspace_users.list")
+	workspace, err := findPathWorkspace(ctx, c, "workspace_users.list")
 	if err != nil {
 		return nil, err
 	}
-	q := resource.Query{Kind: tenant.MemberKind, OrgID: membershipID.OrgID, WorkspaceID: membershipID.ID, Statuses: []string{resource.Active}, Newest: true}
+	q := resource.Query{Kind: tenant.MemberKind, OrgID: workspace.OrgID, WorkspaceID: workspace.ID, Statuses: []string{resource.Active}, Newest: true}
 	if role := c.Query("role"); role != "" {
 		q.Index = append(q.Index, resource.IndexEntry{Name: "role", Value: role})
 	}
@@ -267,7 +267,7 @@ func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 		}
 		q.Index = append(q.Index, resource.IndexEntry{Name: userEntry, Value: u.ID})
 	}
-	if err := searchMembers(ctx, c, membershipID, &q); err != nil {
+	if err := searchMembers(ctx, c, workspace, &q); err != nil {
 		return nil, err
 	}
 	if out.Total, err = c.Reader.Count(ctx, q); err != nil {
@@ -279,7 +279,7 @@ func (k deps) listMembers(ctx context.Context, c *resource.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	ws, err := resource.Decode[tenant.Workspace](membershipID)
+	ws, err := resource.Decode[tenant.Workspace](workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type Operation struct {
 	Method  string         // "POST"
 	Path    string         // below the version: "/policies/rate-limits/{id}"; a last "{model...}" takes slashes
 	ID      string         // unique name: "createRateLimitPolicy"
-	Summary string         // "Make a rate-limit policy"
+	Summary string         // "Create a rate-limit policy"
 	Tag     string         // heading in the description: "Policies"
 	Audited string         // resource type in the audit trail; empty for reads
 	Action  string         // action in the audit trail: "create"

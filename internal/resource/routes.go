@@ -89,7 +89,7 @@ func (k *Kind[T, V]) listShape() any {
 
 func (k *Kind[T, V]) createRoute() Operation {
 	op := Operation{
-		Method: http.MethodPost, Path: k.Path, ID: "create" + k.idPart(), Summary: "Make " + article(k.Title),
+		Method: http.MethodPost, Path: k.Path, ID: "create" + k.idPart(), Summary: "Create " + article(k.Title),
 		Scopes: k.scopes("create", nil), Body: k.Create, MaskedFields: k.Hides, Response: k.Receipt.shape(Receipted{}), Audited: k.Audited, Action: "create", Run: k.create,
 		Anywhere: k.Scope != InWorkspace,
 	}
